@@ -1,0 +1,14 @@
+//! Tells the compiler which PHP it builds for.
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo:rerun-if-changed=build.rs");
+    ext_php_rs_build::emit_check_cfg();
+    let php = ext_php_rs_build::find_php()?;
+    let info = ext_php_rs_build::PHPInfo::get(&php)?;
+    let version: ext_php_rs_build::ApiVersion = info.zend_version()?.try_into()?;
+    ext_php_rs_build::emit_php_cfg_flags(version);
+    if info.thread_safety()? {
+        println!("cargo:rustc-cfg=php_zts");
+    }
+    Ok(())
+}

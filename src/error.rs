@@ -1,0 +1,28 @@
+//! What can go wrong outside of PHP's own argument checks.
+
+/// An error a caller has to hear of. Its message names what is wrong and what would be
+/// right, and holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A DSN or a directive that cannot be used as it is.
+    #[error("{0}")]
+    Configuration(String),
+    /// A store that cannot be opened or does not answer.
+    #[error("{0}")]
+    Storage(String),
+}
+
+/// A result whose error has a message for the caller.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// A configuration error.
+    pub fn configuration(message: impl Into<String>) -> Self {
+        Self::Configuration(message.into())
+    }
+
+    /// A storage error.
+    pub fn storage(message: impl Into<String>) -> Self {
+        Self::Storage(message.into())
+    }
+}

@@ -1,0 +1,482 @@
+//! The token bucket, and the rule of `check`.
+
+use super::Decision;
+use super::interval::Interval;
+use super::span::{GRAIN, MAX_REFILL, Span, ceil_to_grain};
+use super::state::State;
+
+/// The largest capacity: 2³¹ − 1.
+pub const MAX_CAPACITY: u32 = i32::MAX as u32;
+
+/// The highest refill rate: 10⁹ tokens a second.
+pub const MAX_RATE: f64 = 1e9;
+
+/// The longest debt, by `reserve` or by `check`: as long as the longest refill.
+const MAX_DEBT: u64 = MAX_REFILL;
+
+/// What to do to a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Take `cost` tokens if they are there, else nothing.
+    Take {
+        /// Tokens. 0 takes nothing and is accepted.
+        cost: u64,
+    },
+    /// Tell whether `Take` would succeed; change nothing.
+    Peek {
+        /// Tokens.
+        cost: u64,
+    },
+    /// The registry's rule: take one token whether it is there or not, and be limited
+    /// if it was not. A client that keeps coming stays limited; one that is silent for
+    /// a whole refill starts afresh.
+    Check,
+    /// Take `cost` tokens, in advance if need be, unless the wait is above `max_wait`.
+    Reserve {
+        /// Tokens.
+        cost: u64,
+        /// Nanoseconds.
+        max_wait: u64,
+    },
+    /// Give `cost` tokens back, never above the capacity.
+    Refund {
+        /// Tokens.
+        cost: u64,
+    },
+    /// Make the bucket full.
+    Reset,
+    /// Give a bucket that is full, or unknown, its first level; be denied if it is not.
+    Start {
+        /// What is missing to a full bucket, in nanoseconds.
+        missing: u64,
+    },
+}
+
+/// Why numbers do not make a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LimitError {
+    /// The capacity is below 1 or above [`MAX_CAPACITY`].
+    #[error("must be between 1 and {MAX_CAPACITY}")]
+    Capacity,
+    /// The rate is not finite, or not above zero.
+    #[error("must be finite and greater than 0")]
+    Rate,
+    /// The rate is above [`MAX_RATE`].
+    #[error("must be at most 1000000000")]
+    RateTooHigh,
+    /// The window is below 1 second.
+    #[error("must be greater than 0")]
+    Window,
+    /// A full refill takes longer than [`MAX_REFILL`].
+    #[error("must refill the whole bucket within four years")]
+    RefillTooLong,
+}
+
+/// A token bucket: holds `capacity` tokens, starts full, refills continuously.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenBucket {
+    capacity: u64,
+    /// Parts in a nanosecond, for the two spans: 1 to 2³⁰.
+    parts: u32,
+    /// What one token is worth. Above zero.
+    interval: Span,
+    /// What a full bucket is worth: `capacity` intervals, at most [`MAX_REFILL`].
+    full: Span,
+}
+
+impl TokenBucket {
+    /// A bucket of `capacity` tokens that gets `rate` of them back each second.
+    ///
+    /// # Errors
+    ///
+    /// The capacity must be within 1 and [`MAX_CAPACITY`]; the rate finite, above zero
+    /// and at most [`MAX_RATE`]; a full refill at most [`MAX_REFILL`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use token_bucket::limit::TokenBucket;
+    ///
+    /// let limit = TokenBucket::per_second(10, 0.5)?;
+    /// assert_eq!(limit.refill_time().ceil(), 20_000_000_000);
+    /// # Ok::<(), token_bucket::limit::LimitError>(())
+    /// ```
+    pub fn per_second(capacity: i64, rate: f64) -> Result<Self, LimitError> {
+        let capacity = valid_capacity(capacity)?;
+        if !(rate.is_finite() && rate > 0.0) {
+            return Err(LimitError::Rate);
+        }
+        if rate > MAX_RATE {
+            return Err(LimitError::RateTooHigh);
+        }
+        // Keeps out the rates too small for the exact arithmetic, which has the last word.
+        if f64::from(capacity) / rate > MAX_REFILL as f64 / 1e9 * 1.01 {
+            return Err(LimitError::RefillTooLong);
+        }
+        Self::of(capacity, Interval::of_rate(rate))
+    }
+
+    /// A bucket of `limit` tokens that come back evenly over `window` seconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`per_second`](Self::per_second), and the window must be at least 1.
+    pub fn per_window(limit: i64, window: i64) -> Result<Self, LimitError> {
+        let capacity = valid_capacity(limit)?;
+        let window = u64::try_from(window).ok().filter(|w| *w > 0).ok_or(LimitError::Window)?;
+        if f64::from(capacity) / window as f64 > MAX_RATE {
+            return Err(LimitError::RateTooHigh);
+        }
+        Self::of(capacity, Interval::of_ratio(u128::from(window), u128::from(capacity)))
+    }
+
+    fn of(capacity: u32, interval: Interval) -> Result<Self, LimitError> {
+        let full = interval.times(capacity.into());
+        if full.ceil() > MAX_REFILL {
+            return Err(LimitError::RefillTooLong);
+        }
+        Ok(Self { capacity: capacity.into(), parts: interval.parts, interval: interval.span, full })
+    }
+
+    /// A bucket whose tokens are nanoseconds: what the classic storage contract speaks of.
+    ///
+    /// # Errors
+    ///
+    /// `full` must be within 1 and [`MAX_REFILL`].
+    pub fn of_time(full: u64) -> Result<Self, LimitError> {
+        if full == 0 {
+            return Err(LimitError::Capacity);
+        }
+        if full > MAX_REFILL {
+            return Err(LimitError::RefillTooLong);
+        }
+        let (interval, full_span) = (Span::from_ns(1), Span::from_ns(full));
+        Ok(Self { capacity: full, parts: 1, interval, full: full_span })
+    }
+
+    /// The tokens it holds when full.
+    pub const fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The time an empty bucket takes to be full.
+    pub const fn refill_time(&self) -> Span {
+        self.full
+    }
+
+    /// At what level a newcomer starts that pushes out a bucket in use, as good as new at
+    /// `new_again_at`.
+    ///
+    /// It takes that level over. Only where the other one was further from full than this
+    /// limit allows, and so belongs to another limit, is there room left for one call.
+    #[cold]
+    pub fn taking_over(&self, new_again_at: u64, now: u64, op: Op) -> State {
+        let latest = self.add(Span::from_ns(now), self.full);
+        let full_at = Span::from_ns(new_again_at);
+        if full_at <= latest {
+            return State::Filling { full_at };
+        }
+        let cost = match op {
+            Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. } => cost,
+            _ => 1,
+        };
+        State::Filling { full_at: self.sub(latest, self.worth(cost.clamp(1, self.capacity))) }
+    }
+
+    /// What `tokens` are worth.
+    #[inline]
+    fn worth(&self, tokens: u64) -> Span {
+        if tokens == 1 {
+            return self.interval;
+        }
+        Interval { span: self.interval, parts: self.parts }.times(tokens)
+    }
+
+    /// Whole tokens that come in `span`.
+    pub(super) fn tokens_in(&self, span: Span) -> u64 {
+        let tokens = if self.parts == 1 {
+            span.ns / self.interval.ns.max(1)
+        } else {
+            // Never wraps: times are below 2^63 ns, and parts at most 2^30.
+            let parts = |s: Span| u128::from(s.ns) * u128::from(self.parts) + u128::from(s.part);
+            u64::try_from(parts(span) / parts(self.interval).max(1)).unwrap_or(u64::MAX)
+        };
+        tokens.min(self.capacity)
+    }
+
+    /// The sum of two times; a part of another limit's is cut to what this one knows.
+    #[inline]
+    fn add(&self, a: Span, b: Span) -> Span {
+        let part = a.part.min(self.parts - 1) + b.part;
+        let carry = part >= self.parts;
+        Span {
+            ns: a.ns.saturating_add(b.ns).saturating_add(carry.into()),
+            part: if carry { part - self.parts } else { part },
+        }
+    }
+
+    /// The difference of two times, or nothing where `b` is the later.
+    #[inline]
+    fn sub(&self, a: Span, b: Span) -> Span {
+        if a <= b {
+            return Span::default();
+        }
+        let borrow = a.part < b.part;
+        // Never wraps: `a` is the later, so it has the nanosecond that is borrowed.
+        Span {
+            ns: a.ns - b.ns - u64::from(borrow),
+            part: if borrow { a.part + self.parts - b.part } else { a.part - b.part },
+        }
+    }
+}
+
+impl Interval {
+    /// The interval `n` times over. Saturates far beyond any valid time.
+    fn times(&self, n: u64) -> Span {
+        // Only a refund can be of more than 2^33 tokens with parts, and it is cut there: that
+        // is more than any bucket holds, and a debt of as many has been cut long before.
+        let parts = n.min(1 << 33) * u64::from(self.span.part);
+        let (carry, part) = match self.parts {
+            1 => (parts, 0),
+            each => (parts / u64::from(each), parts % u64::from(each)),
+        };
+        Span {
+            ns: self.span.ns.saturating_mul(n).saturating_add(carry).min(1 << 62),
+            part: part as u32,
+        }
+    }
+}
+
+fn valid_capacity(capacity: i64) -> Result<u32, LimitError> {
+    u32::try_from(capacity)
+        .ok()
+        .filter(|c| (1..=MAX_CAPACITY).contains(c))
+        .ok_or(LimitError::Capacity)
+}
+
+/// Applies an operation to a bucket: what to answer, and what to remember.
+///
+/// `now` is the store's clock in nanoseconds, at most [`MAX_NOW`](super::MAX_NOW). A
+/// state equal to the one passed in need not be written. A denied call changes nothing,
+/// but for one thing: a time that no clock could have written, left by a clock that has
+/// gone backwards since, is brought down to one full refill from now.
+///
+/// # Example
+///
+/// ```
+/// use token_bucket::limit::{Op, State, TokenBucket, apply};
+///
+/// let limit = TokenBucket::per_second(1, 1.0)?;
+/// let (first, state) = apply(&limit, State::FULL, 5_000, Op::Take { cost: 1 });
+/// assert!(first.accepted);
+/// let (second, _) = apply(&limit, state, 5_000, Op::Take { cost: 1 });
+/// assert!(!second.accepted);
+/// assert_eq!(second.retry_after(), 1.0);
+/// # Ok::<(), token_bucket::limit::LimitError>(())
+/// ```
+#[inline]
+pub fn apply(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
+    let bucket = Bucket::new(limit, state, now);
+    match op {
+        Op::Take { cost } => bucket.take(cost),
+        Op::Peek { cost } => (bucket.take(cost).0.unless_taken(&bucket), state),
+        Op::Check => bucket.check(),
+        Op::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
+        Op::Refund { cost } => bucket.refund(cost),
+        Op::Reset => {
+            let bucket = Bucket::new(limit, State::FULL, now);
+            (bucket.accept(), State::FULL)
+        }
+        Op::Start { missing } => bucket.start(missing),
+    }
+}
+
+impl Decision {
+    /// The same answer, told of the bucket as it still is.
+    fn unless_taken(self, bucket: &Bucket<'_>) -> Self {
+        Self { full_at: bucket.new_again_at(), room: bucket.room(), ..self }
+    }
+}
+
+/// A bucket at a moment: a limit, and a state read in the light of the clock.
+struct Bucket<'a> {
+    limit: &'a TokenBucket,
+    now: u64,
+    /// The latest time at which a bucket that owes nothing can be full.
+    latest: Span,
+    /// The state, with no time in it that no clock could have written.
+    state: State,
+    /// When the bucket is full again; not before now.
+    full_at: Span,
+}
+
+impl<'a> Bucket<'a> {
+    #[inline]
+    fn new(limit: &'a TokenBucket, state: State, now: u64) -> Self {
+        let latest = limit.add(Span::from_ns(now), limit.full);
+        let state = match state {
+            State::Filling { full_at } if full_at > latest => State::Filling { full_at: latest },
+            State::Reserved { full_at, ahead } if full_at > latest.ceil() + ahead.min(MAX_DEBT) => {
+                State::Reserved { full_at: latest.ceil() + ahead.min(MAX_DEBT), ahead }
+            }
+            State::Overdrawn { forgiven_at, debt }
+                if forgiven_at > ceil_to_grain(latest.ceil()) =>
+            {
+                State::Overdrawn { forgiven_at: ceil_to_grain(latest.ceil()), debt }
+            }
+            possible => possible,
+        };
+        let full_at = match state {
+            State::Filling { full_at } => limit.add(full_at, Span::default()),
+            State::Reserved { full_at, .. } => Span::from_ns(full_at),
+            State::Overdrawn { forgiven_at, .. } if forgiven_at <= now => Span::default(),
+            State::Overdrawn { forgiven_at, debt } => {
+                Span::from_ns(forgiven_at + debt.min(MAX_DEBT))
+            }
+        };
+        Self { limit, now, latest, state, full_at: full_at.max(Span::from_ns(now)) }
+    }
+
+    /// What is in the bucket, as the time it took to come.
+    #[inline]
+    fn room(&self) -> Span {
+        self.limit.sub(self.latest, self.full_at)
+    }
+
+    /// When the bucket is as good as new.
+    #[inline]
+    fn new_again_at(&self) -> u64 {
+        self.state.new_again_at().max(self.now)
+    }
+
+    /// The answer "go on", of the bucket as it is.
+    #[inline]
+    fn accept(&self) -> Decision {
+        Decision {
+            accepted: true,
+            now: self.now,
+            retry_at: self.now,
+            full_at: self.new_again_at(),
+            room: self.room(),
+            wait: 0,
+        }
+    }
+
+    /// The answer "not before `retry_at`", and the bucket as it is.
+    #[inline]
+    fn deny(&self, retry_at: u64) -> (Decision, State) {
+        (Decision { accepted: false, retry_at, ..self.accept() }, self.state)
+    }
+
+    /// The answer "go on", of the bucket once it is full at `full_at`, not after `latest`.
+    #[inline]
+    fn accept_until(&self, full_at: Span) -> (Decision, State) {
+        let decision = Decision {
+            accepted: true,
+            now: self.now,
+            retry_at: self.now,
+            full_at: full_at.ceil(),
+            room: self.limit.sub(self.latest, full_at),
+            wait: 0,
+        };
+        (decision, State::Filling { full_at })
+    }
+
+    /// When a bucket that would be full at `full_at` once charged can be charged: when
+    /// that is one full refill away, or when all is forgiven.
+    #[inline]
+    fn affordable_at(&self, full_at: Span) -> u64 {
+        let paid = self.limit.sub(full_at, self.limit.full).ceil();
+        match self.state {
+            State::Overdrawn { forgiven_at, .. } => paid.min(forgiven_at),
+            _ => paid,
+        }
+    }
+
+    #[inline]
+    fn take(&self, cost: u64) -> (Decision, State) {
+        if cost == 0 {
+            return (self.accept(), self.state);
+        }
+        if cost > self.limit.capacity {
+            return self.deny(Decision::NEVER);
+        }
+        let full_at = self.limit.add(self.full_at, self.limit.worth(cost));
+        if full_at > self.latest {
+            return self.deny(self.affordable_at(full_at));
+        }
+        self.accept_until(full_at)
+    }
+
+    fn check(&self) -> (Decision, State) {
+        let full_at = self.limit.add(self.full_at, self.limit.interval);
+        if full_at <= self.latest {
+            return self.accept_until(full_at);
+        }
+        // Forgiven a whole refill after this check; both rounded up, against the caller.
+        let forgiven_at = ceil_to_grain(self.latest.ceil());
+        let debt = ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at)).min(MAX_DEBT - GRAIN);
+        let state = State::Overdrawn { forgiven_at, debt };
+        let charged = Bucket::new(self.limit, state, self.now);
+        let retry_at =
+            charged.affordable_at(charged.limit.add(charged.full_at, self.limit.interval));
+        (Decision { accepted: false, retry_at, ..charged.accept() }, state)
+    }
+
+    fn reserve(&self, cost: u64, max_wait: u64) -> (Decision, State) {
+        if cost == 0 {
+            return (self.accept(), self.state);
+        }
+        if cost > self.limit.capacity {
+            return self.deny(Decision::NEVER);
+        }
+        let full_at = self.limit.add(self.full_at, self.limit.worth(cost));
+        if full_at <= self.latest {
+            return self.accept_until(full_at);
+        }
+        let wait = self.affordable_at(full_at) - self.now;
+        let max_wait = max_wait.min(MAX_DEBT);
+        if wait > max_wait {
+            return self.deny(self.now + wait - max_wait);
+        }
+        let full_at = full_at.ceil();
+        let ahead = full_at.saturating_sub(self.latest.ns);
+        let decision = Decision { full_at, room: Span::default(), wait, ..self.accept() };
+        (decision, State::Reserved { full_at, ahead })
+    }
+
+    fn refund(&self, cost: u64) -> (Decision, State) {
+        let back = self.limit.worth(cost);
+        let floor = Span::from_ns(self.now);
+        let full_at = if self.limit.add(floor, back) >= self.full_at {
+            floor
+        } else {
+            self.limit.sub(self.full_at, back)
+        };
+        let state = match self.state {
+            _ if full_at == floor => State::FULL,
+            _ if full_at <= self.latest => State::Filling { full_at },
+            State::Overdrawn { forgiven_at, .. } => State::Overdrawn {
+                forgiven_at,
+                debt: ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at)),
+            },
+            _ => State::Reserved {
+                full_at: full_at.ceil(),
+                ahead: full_at.ceil().saturating_sub(self.latest.ns),
+            },
+        };
+        (Bucket::new(self.limit, state, self.now).accept(), state)
+    }
+
+    fn start(&self, missing: u64) -> (Decision, State) {
+        if self.full_at > Span::from_ns(self.now) {
+            return self.deny(self.new_again_at());
+        }
+        self.accept_until(
+            self.limit.add(Span::from_ns(self.now), Span::from_ns(missing)).min(self.latest),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,289 @@
+//! A call from PHP: its arguments, `$this` and the value it returns.
+//!
+//! Arguments are read as a C extension reads them, with the engine's own coercion and its
+//! own error texts.
+
+use super::declare::Class;
+use super::exceptions::{Thrown, error, value_error};
+use super::object::{self, Native};
+use ext_php_rs::ffi;
+use ext_php_rs::types::{ZendStr, Zval};
+use ext_php_rs::zend::ExecuteData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What the engine calls.
+pub type Handler = unsafe extern "C" fn(*mut ExecuteData, *mut Zval);
+
+/// The zvals before the first argument of a call frame.
+const FRAME_SLOTS: usize = size_of::<ExecuteData>().div_ceil(size_of::<Zval>());
+
+/// Makes a [`Handler`] of a function on a [`Call`].
+macro_rules! handler {
+    ($function:path) => {{
+        unsafe extern "C" fn handler(
+            frame: *mut ::ext_php_rs::zend::ExecuteData,
+            result: *mut ::ext_php_rs::types::Zval,
+        ) {
+            $crate::php::call::run(frame, result, $function);
+        }
+        handler
+    }};
+}
+pub(crate) use handler;
+
+/// A call from PHP.
+pub struct Call {
+    frame: *mut ExecuteData,
+    result: *mut Zval,
+}
+
+/// Runs a method. A panic becomes an `Error`, and the worker lives.
+#[inline]
+pub fn run(
+    frame: *mut ExecuteData,
+    result: *mut Zval,
+    method: impl FnOnce(&Call) -> Result<(), Thrown>,
+) {
+    let call = Call { frame, result };
+    // Whatever a panic left half-done: a store is changed by single atomic steps, and an
+    // object by assignments that cannot panic.
+    if catch_unwind(AssertUnwindSafe(|| method(&call))).is_err() {
+        error("token_bucket: internal error, please report it");
+    }
+}
+
+impl Call {
+    /// The object the method was called on.
+    #[inline]
+    pub fn object(&self) -> *mut ffi::zend_object {
+        // SAFETY: the engine calls an instance method with an object in This, and ours are
+        // never static where this is used.
+        unsafe { (*self.frame).This.value.obj }
+    }
+
+    /// The value of the object the method was called on.
+    ///
+    /// The reference must not be used after a call into PHP.
+    #[inline]
+    pub fn this<T: Native>(&self) -> Result<&T, Thrown> {
+        // SAFETY: the engine calls a method on objects of its class only.
+        unsafe { object::value(self.object()) }.ok_or_else(|| {
+            error("The object is not initialized: a constructor that overrides must call parent::__construct()")
+        })
+    }
+
+    /// Gives the object its value.
+    #[inline]
+    pub fn construct<T: Native>(&self, value: T) {
+        // SAFETY: as in `this`; a constructor holds no reference into the object.
+        unsafe { object::construct(self.object(), value) };
+    }
+
+    /// Checks the number of arguments.
+    #[inline]
+    pub fn expect(&self, least: u32, most: u32) -> Result<(), Thrown> {
+        let count = self.count();
+        if count < least || count > most {
+            // SAFETY: throws; reads the current call frame, which is ours.
+            unsafe { ffi::zend_wrong_parameters_count_error(least, most) };
+            return Err(Thrown);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn count(&self) -> u32 {
+        // SAFETY: the engine passes a valid frame, which outlives the call.
+        unsafe { (*self.frame).This.u2.num_args }
+    }
+
+    /// The argument `n`, counted from 1, if it was passed.
+    #[inline]
+    fn argument(&self, n: u32) -> Option<*mut Zval> {
+        if n > self.count() {
+            return None;
+        }
+        // SAFETY: the arguments that were passed follow the frame, one zval each.
+        Some(unsafe { self.frame.cast::<Zval>().add(FRAME_SLOTS + n as usize - 1) })
+    }
+
+    /// The argument `n` as the engine keeps it, if it was passed and is not null.
+    #[inline]
+    pub fn value(&self, n: u32) -> Option<&Zval> {
+        // SAFETY: an argument that was passed lives as long as its frame.
+        self.argument(n).map(|zval| unsafe { &*zval }).filter(|zval| !zval.is_null())
+    }
+
+    /// An `int`, or the default where none was passed.
+    #[inline]
+    pub fn int(&self, n: u32, default: i64) -> Result<i64, Thrown> {
+        match self.argument(n) {
+            None => Ok(default),
+            Some(zval) => int(zval, n, ffi::_zend_expected_type_Z_EXPECTED_LONG),
+        }
+    }
+
+    /// An `?int`.
+    #[inline]
+    pub fn int_or_null(&self, n: u32) -> Result<Option<i64>, Thrown> {
+        match self.value(n) {
+            None => Ok(None),
+            Some(zval) => int(zval, n, ffi::_zend_expected_type_Z_EXPECTED_LONG_OR_NULL).map(Some),
+        }
+    }
+
+    /// A `float`.
+    #[inline]
+    pub fn float(&self, n: u32) -> Result<f64, Thrown> {
+        match self.argument(n) {
+            None => Err(Thrown),
+            Some(zval) => float(zval, n, ffi::_zend_expected_type_Z_EXPECTED_DOUBLE),
+        }
+    }
+
+    /// A `?float`.
+    #[inline]
+    pub fn float_or_null(&self, n: u32) -> Result<Option<f64>, Thrown> {
+        match self.value(n) {
+            None => Ok(None),
+            Some(zval) => {
+                float(zval, n, ffi::_zend_expected_type_Z_EXPECTED_DOUBLE_OR_NULL).map(Some)
+            }
+        }
+    }
+
+    /// A `string`.
+    #[inline]
+    pub fn string(&self, n: u32) -> Result<&ZendStr, Thrown> {
+        match self.argument(n) {
+            None => Err(Thrown),
+            Some(zval) => string(zval, n, ffi::_zend_expected_type_Z_EXPECTED_STRING),
+        }
+    }
+
+    /// A `?string`.
+    #[inline]
+    pub fn string_or_null(&self, n: u32) -> Result<Option<&ZendStr>, Thrown> {
+        match self.argument(n) {
+            // SAFETY: an argument that was passed lives as long as its frame.
+            Some(zval) if unsafe { !(*zval).is_null() } => {
+                string(zval, n, ffi::_zend_expected_type_Z_EXPECTED_STRING_OR_NULL).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The argument `n` as a string by the engine's coercion, or `None` if it has none.
+    pub fn as_string(&self, n: u32) -> Option<&ZendStr> {
+        coerced_string(self.argument(n)?, n)
+    }
+
+    /// A cost in tokens, 1 where none was passed.
+    #[inline]
+    pub fn cost(&self, n: u32) -> Result<u64, Thrown> {
+        u64::try_from(self.int(n, 1)?)
+            .map_err(|_| value_error(n, "must be greater than or equal to 0"))
+    }
+
+    /// Returns a bool to PHP.
+    #[inline]
+    pub fn return_bool(&self, value: bool) -> Result<(), Thrown> {
+        // SAFETY: the engine passes a place for the result, which holds nothing yet.
+        unsafe { (*self.result).u1.type_info = if value { ffi::IS_TRUE } else { ffi::IS_FALSE } };
+        Ok(())
+    }
+
+    /// Returns an int to PHP.
+    #[inline]
+    pub fn return_int(&self, value: i64) -> Result<(), Thrown> {
+        // SAFETY: as in `return_bool`.
+        unsafe {
+            (*self.result).value.lval = value;
+            (*self.result).u1.type_info = ffi::IS_LONG;
+        }
+        Ok(())
+    }
+
+    /// Returns a float to PHP.
+    #[inline]
+    pub fn return_float(&self, value: f64) -> Result<(), Thrown> {
+        // SAFETY: as in `return_bool`.
+        unsafe {
+            (*self.result).value.dval = value;
+            (*self.result).u1.type_info = ffi::IS_DOUBLE;
+        }
+        Ok(())
+    }
+
+    /// Returns a new object to PHP.
+    #[inline]
+    pub fn return_new<T: Native>(&self, class: &Class, value: T) -> Result<(), Thrown> {
+        // SAFETY: as in `return_bool`; the object's one reference goes to the caller.
+        unsafe {
+            (*self.result).value.obj = object::new(class, value);
+            (*self.result).u1.type_info = ffi::IS_OBJECT_EX;
+        }
+        Ok(())
+    }
+
+    /// Returns any value to PHP.
+    pub fn return_value(&self, value: Zval) -> Result<(), Thrown> {
+        // SAFETY: as in `return_bool`; the value moves to the caller.
+        unsafe { self.result.write(value) };
+        Ok(())
+    }
+}
+
+#[inline]
+fn int(zval: *const Zval, n: u32, expected: u32) -> Result<i64, Thrown> {
+    // SAFETY: an argument of the call that is running.
+    if let Some(value) = unsafe { (*zval).long() } {
+        return Ok(value);
+    }
+    let mut value = 0;
+    // SAFETY: the engine reads the argument, and on success writes the value.
+    match unsafe { ffi::zend_parse_arg_long_slow(zval.cast_mut(), &raw mut value, n) } {
+        true => Ok(value),
+        false => Err(wrong_type(zval, n, expected)),
+    }
+}
+
+#[inline]
+fn float(zval: *const Zval, n: u32, expected: u32) -> Result<f64, Thrown> {
+    // SAFETY: an argument of the call that is running.
+    if let Some(value) = unsafe { (*zval).double() } {
+        return Ok(value);
+    }
+    let mut value = 0.0;
+    // SAFETY: the engine reads the argument, and on success writes the value.
+    match unsafe { ffi::zend_parse_arg_double_slow(zval.cast_mut(), &raw mut value, n) } {
+        true => Ok(value),
+        false => Err(wrong_type(zval, n, expected)),
+    }
+}
+
+#[inline]
+fn string<'a>(zval: *mut Zval, n: u32, expected: u32) -> Result<&'a ZendStr, Thrown> {
+    coerced_string(zval, n).ok_or_else(|| wrong_type(zval, n, expected))
+}
+
+#[inline]
+fn coerced_string<'a>(zval: *mut Zval, n: u32) -> Option<&'a ZendStr> {
+    // SAFETY: an argument of the call that is running; what it is converted to takes its
+    // place in the frame, so the string lives as long as the call.
+    unsafe {
+        if (*zval).is_string() {
+            return (*zval).value.str_.as_ref();
+        }
+        let mut string = std::ptr::null_mut();
+        ffi::zend_parse_arg_str_slow(zval, &raw mut string, n).then_some(())?;
+        string.as_ref()
+    }
+}
+
+#[cold]
+fn wrong_type(zval: *const Zval, n: u32, expected: u32) -> Thrown {
+    // SAFETY: throws; reads the argument and the current call frame.
+    unsafe { ffi::zend_wrong_parameter_type_error(n, expected, zval.cast_mut()) };
+    Thrown
+}

@@ -1,0 +1,78 @@
+//! What a worker keeps from one request to the next.
+
+use super::exceptions::Thrown;
+use super::ini::Directives;
+use crate::dsn::Dsn;
+use crate::error::Result;
+use crate::limiter::Limiter;
+use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The worker's globals; in a thread-safe PHP, the thread's.
+pub static GLOBALS: ModuleGlobals<Globals> = ModuleGlobals::new();
+
+/// A worker that has used this many DSNs forgets them all, and starts afresh: a program
+/// that makes DSNs up as it goes must not grow without end.
+const MAX_STORES: usize = 64;
+
+/// What a worker keeps from one request to the next.
+#[derive(Default)]
+pub struct Globals {
+    /// The directives, as they stand.
+    pub directives: Directives,
+    /// The time a test has frozen, in nanoseconds.
+    pub frozen: Cell<Option<u64>>,
+    /// The limiter on `token_bucket.storage`, once it is used.
+    default: RefCell<Option<Rc<Limiter>>>,
+    /// The limiters by DSN.
+    by_dsn: RefCell<HashMap<Vec<u8>, Rc<Limiter>>>,
+}
+
+impl ModuleGlobal for Globals {
+    fn gshutdown(&mut self) {
+        self.forget_limiters();
+    }
+}
+
+impl Globals {
+    /// The limiter on `token_bucket.storage`.
+    #[inline]
+    pub fn default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
+        if let Some(limiter) = &*self.default.borrow() {
+            return Ok(Rc::clone(limiter));
+        }
+        let dsn = self.directives.storage.borrow().clone();
+        let limiter = self.limiter_on(dsn.as_bytes())?;
+        *self.default.borrow_mut() = Some(Rc::clone(&limiter));
+        Ok(limiter)
+    }
+
+    /// The limiter on the store of a DSN: one for each DSN and worker.
+    pub fn limiter_on(&self, dsn: &[u8]) -> Result<Rc<Limiter>, Thrown> {
+        if let Some(limiter) = self.by_dsn.borrow().get(dsn) {
+            return Ok(Rc::clone(limiter));
+        }
+        let limiter = Rc::new(self.new_limiter(dsn)?);
+        let mut by_dsn = self.by_dsn.borrow_mut();
+        if by_dsn.len() >= MAX_STORES {
+            by_dsn.clear();
+        }
+        by_dsn.insert(dsn.to_vec(), Rc::clone(&limiter));
+        Ok(limiter)
+    }
+
+    /// A limiter of its own on the store of a DSN.
+    pub fn new_limiter(&self, dsn: &[u8]) -> Result<Limiter> {
+        let dsn = Dsn::parse(&String::from_utf8_lossy(dsn))?;
+        let prefix = self.directives.prefix.borrow();
+        Ok(Limiter::new(&dsn, &prefix, &self.directives.settings()))
+    }
+
+    /// Drops the limiters: those in use live on with the objects that hold them.
+    pub fn forget_limiters(&self) {
+        self.default.borrow_mut().take();
+        self.by_dsn.borrow_mut().clear();
+    }
+}

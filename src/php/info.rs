@@ -1,0 +1,46 @@
+//! The section in phpinfo().
+
+use super::globals::GLOBALS;
+use crate::dsn::printable;
+use ext_php_rs::ffi;
+use ext_php_rs::zend::ModuleEntry;
+use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Prints the section: the version, the store that is the default, the directives.
+pub extern "C" fn print(module: *mut ModuleEntry) {
+    let printed = catch_unwind(AssertUnwindSafe(|| {
+        info_table_start!();
+        info_table_header!("token_bucket", "enabled");
+        info_table_row!("Version", env!("CARGO_PKG_VERSION"));
+        for (name, value) in default_store() {
+            info_table_row!(name, value);
+        }
+        info_table_end!();
+    }));
+    if printed.is_ok() {
+        // SAFETY: the engine passes the entry of this module.
+        unsafe { ffi::display_ini_entries(module) };
+    }
+}
+
+/// What there is to see of the default store, read through an opening of its own.
+fn default_store() -> Vec<(String, String)> {
+    let globals = GLOBALS.get();
+    let dsn = globals.directives.storage.borrow().clone();
+    match globals.new_limiter(dsn.as_bytes()) {
+        Ok(limiter) => limiter
+            .store()
+            .describe()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), printable_line(&value)))
+            .collect(),
+        Err(error) => vec![("Default store".to_owned(), printable_line(&error.to_string()))],
+    }
+}
+
+/// A value that breaks out of no table, be it text or HTML.
+fn printable_line(value: &str) -> String {
+    let shown: Vec<String> = value.split(' ').map(printable).collect();
+    shown.join(" ").replace('&', "&amp;").replace('<', "&lt;")
+}

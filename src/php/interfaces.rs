@@ -1,0 +1,46 @@
+//! The interfaces.
+
+use super::declare::{self, Class, Method, Type, optional, required, signature};
+
+/// `TokenBucketStorage`, the classic contract.
+pub static STORAGE: Class = Class::new();
+
+/// `TokenBucket\Limiter`, for type hints.
+pub static LIMITER: Class = Class::new();
+
+/// The classic contract declares no types at all: PHP would reject classes written for it,
+/// which declare none, if the interface had a return type.
+const STORAGE_METHODS: &[Method] = &[
+    signature(c"prepare", &[], Type::NONE),
+    signature(
+        c"bootstrap",
+        &[required(c"identifier", Type::NONE), required(c"microtime", Type::NONE)],
+        Type::NONE,
+    ),
+    signature(
+        c"consume",
+        &[
+            required(c"identifier", Type::NONE),
+            required(c"microtime", Type::NONE),
+            required(c"full_microtime", Type::NONE),
+            required(c"bootstrap_closure", Type::NONE),
+        ],
+        Type::NONE,
+    ),
+];
+
+const DECISION: Type = Type::object(c"TokenBucket\\Decision");
+
+const LIMITER_METHODS: &[Method] = &[
+    signature(c"consume", &[optional(c"token_count", Type::INT, c"1")], Type::BOOL),
+    signature(c"attempt", &[optional(c"token_count", Type::INT, c"1")], DECISION),
+    signature(c"peek", &[optional(c"token_count", Type::INT, c"1")], DECISION),
+    signature(c"refund", &[optional(c"token_count", Type::INT, c"1")], Type::VOID),
+    signature(c"reset", &[], Type::VOID),
+];
+
+/// Makes the interfaces known to the engine.
+pub fn register() {
+    STORAGE.set(declare::interface("TokenBucketStorage", STORAGE_METHODS, &[]));
+    LIMITER.set(declare::interface("TokenBucket\\Limiter", LIMITER_METHODS, &[]));
+}

@@ -1,0 +1,86 @@
+//! Where the state of the buckets lives.
+
+pub mod array;
+pub mod shm;
+
+use crate::dsn::Target;
+use crate::error::Result;
+use crate::limit::{Decision, Op, TokenBucket};
+use std::cell::Cell;
+use std::path::PathBuf;
+
+/// A place that remembers buckets and decides on them, each decision in one atomic step.
+pub trait Store {
+    /// Applies `op` to the bucket of `key` under `limit`.
+    ///
+    /// `now` is the frozen time of a test; without it the store's own clock counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if the store cannot be reached.
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<Decision>;
+
+    /// Makes the store ready for use, which otherwise the first decision does.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    fn prepare(&self) -> Result<()>;
+
+    /// What an operator wants to see of it: pairs of a name and a value.
+    fn describe(&self) -> Vec<(&'static str, String)>;
+}
+
+/// What a store has to know besides its DSN.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The directory for shared memory; the system's if empty.
+    pub shm_path: PathBuf,
+    /// The size of a table in shared memory, in bytes.
+    pub shm_size: u64,
+}
+
+/// The store a DSN names. It is opened by its first decision, not here.
+pub fn open(target: &Target, settings: &Settings) -> Box<dyn Store> {
+    match target {
+        Target::SharedMemory { name } => Box::new(shm::SharedMemory::new(shm::file::Location {
+            base: settings.shm_path.clone(),
+            name: name.clone(),
+            size: settings.shm_size,
+        })),
+        Target::Array => Box::new(array::Array::default()),
+    }
+}
+
+/// The name of a bucket: the bytes of all parts, one after the other.
+///
+/// In parts so that nothing has to be copied to put a prefix before it.
+#[derive(Clone, Copy)]
+pub struct Key<'a> {
+    /// What the name is made of.
+    pub parts: [&'a [u8]; 4],
+    /// Where the store found this key last time. Belongs to this key and this store.
+    pub place: &'a Cell<Place>,
+}
+
+/// What a store wants to remember of a key between two calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place {
+    /// A keyed hash of the key.
+    hash: u64,
+    /// The secret that the hash was made with, counted from 1.
+    generation: u32,
+}
+
+impl Key<'_> {
+    /// The whole name.
+    pub fn to_vec(self) -> Vec<u8> {
+        self.parts.concat()
+    }
+}

@@ -1,0 +1,384 @@
+//! The file behind the table: who may open it, and when it is taken as it is.
+//!
+//! `<base>/token_bucket-<uid>/<name>.v1`, where the directory is the user's alone. The
+//! file is made under another name, complete and with its space allocated, and only then
+//! moved to its own; whoever finds one that is not right makes a fresh one, and never
+//! writes to what it found. A lock on the directory, which the kernel frees with its
+//! holder, keeps two processes from doing so at once; the table itself knows no lock.
+
+use super::table::WAYS;
+use crate::error::{Error, Result};
+use crate::limit::SECOND;
+use portable_atomic::{AtomicU64, AtomicU128, Ordering};
+use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags};
+use std::ffi::c_void;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+
+/// The version of everything in the file. Part of its name.
+pub const LAYOUT: u32 = 1;
+
+/// The smallest table, in bytes.
+pub const MIN_SIZE: u64 = 64 * 1024;
+
+/// The largest table, in bytes: the set index has 30 bits.
+pub const MAX_SIZE: u64 = 64 << 30;
+
+const MAGIC: [u8; 8] = *b"TBUCKETS";
+/// Where the slots begin: on a page of their own.
+const TABLE_OFFSET: u64 = 4096;
+const SET_SIZE: u64 = size_of::<Set>() as u64;
+
+/// A set of slots, on cache lines of its own.
+#[repr(C, align(128))]
+pub struct Set(pub [AtomicU128; WAYS]);
+
+/// The start of the file. Written before the file gets its name, but for the counters.
+#[repr(C)]
+struct Header {
+    magic: [u8; 8],
+    layout: u32,
+    reserved: u32,
+    /// The whole file's, in bytes.
+    size: u64,
+    /// The boot in which its times count.
+    boot: [u8; 40],
+    /// The key of the hash that places the keys.
+    secret: [u64; 2],
+    counters: Counters,
+}
+
+/// What is counted for all processes together. On a cache line of its own.
+#[repr(C, align(128))]
+pub struct Counters {
+    /// Buckets in use that had to go for want of room.
+    pub evictions: AtomicU64,
+}
+
+/// Which file, and how large it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The directory that holds the users' directories; `/dev/shm` if empty.
+    pub base: PathBuf,
+    /// The table's name.
+    pub name: String,
+    /// Bytes, within [`MIN_SIZE`] and [`MAX_SIZE`].
+    pub size: u64,
+}
+
+impl Location {
+    fn base(&self) -> PathBuf {
+        if !self.base.as_os_str().is_empty() {
+            return self.base.clone();
+        }
+        if cfg!(target_os = "linux") { "/dev/shm".into() } else { std::env::temp_dir() }
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> PathBuf {
+        self.base().join(self.directory()).join(self.file())
+    }
+
+    fn directory(&self) -> String {
+        format!("token_bucket-{}", rustix::process::geteuid().as_raw())
+    }
+
+    fn file(&self) -> String {
+        format!("{}.v{LAYOUT}", self.name)
+    }
+}
+
+/// A table mapped into this process.
+pub struct Region {
+    start: NonNull<c_void>,
+    size: u64,
+    file: OwnedFd,
+}
+
+impl Region {
+    /// Opens the table, or makes it.
+    ///
+    /// A file that is cut short, of another boot, or not a table at all is replaced by a
+    /// fresh one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] naming the path, if it cannot be made (no space, no permission),
+    /// belongs to another user, is open to others or is a symbolic link.
+    pub fn open(location: &Location) -> Result<Self> {
+        if !super::word::is_supported() {
+            return Err(Error::storage(
+                "Shared memory needs a processor that changes 128 bits at once",
+            ));
+        }
+        let base = location.base();
+        let directory = open_directory(&base, &location.directory())?;
+        let path = location.path();
+        if let Some(region) = find(&directory, location, &path)? {
+            return Ok(region);
+        }
+        let _lock = lock(&directory, &path)?;
+        // Another process may have made it in the meantime.
+        match find(&directory, location, &path)? {
+            Some(region) => Ok(region),
+            None => make(&directory, location, &path),
+        }
+    }
+
+    fn map(file: OwnedFd, size: u64) -> rustix::io::Result<Self> {
+        // SAFETY: a new shared mapping at an address the kernel chooses touches no memory of
+        // ours. It is only ever read and written through atomics (see `sets`, `counters`) or
+        // before any other process knows the file (see `make`).
+        let start = unsafe {
+            rustix::mm::mmap(
+                std::ptr::null_mut(),
+                size as usize,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED,
+                &file,
+                0,
+            )?
+        };
+        let start = NonNull::new(start).ok_or(Errno::NOMEM)?;
+        Ok(Self { start, size, file })
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: the mapping is at least MIN_SIZE long and aligned to a page; every bit
+        // pattern is a Header; after the file got its name nobody changes but the atomics.
+        unsafe { self.start.cast::<Header>().as_ref() }
+    }
+
+    /// The counters all processes share.
+    pub fn counters(&self) -> &Counters {
+        &self.header().counters
+    }
+
+    /// The secret that places the keys.
+    pub fn secret(&self) -> [u64; 2] {
+        self.header().secret
+    }
+
+    /// The sets of slots.
+    #[inline]
+    pub fn sets(&self) -> &[Set] {
+        let count = (self.size - TABLE_OFFSET) / SET_SIZE;
+        // SAFETY: the mapping is `size` bytes long and lives as long as self; the offset is a
+        // multiple of Set's alignment; a Set is made of atomics, of which any bit pattern is
+        // valid and which other processes change by atomic operations only.
+        unsafe {
+            let table = self.start.byte_add(TABLE_OFFSET as usize).cast::<Set>();
+            std::slice::from_raw_parts(table.as_ptr(), count as usize)
+        }
+    }
+
+    /// The file's size in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether the file has lost its name: somebody removed or replaced it, and processes
+    /// that open it now share another one.
+    pub fn is_gone(&self) -> bool {
+        fs::fstat(&self.file).is_ok_and(|stat| stat.st_nlink == 0)
+    }
+
+    /// Whether the header is that of a table of this layout, size and boot.
+    fn is_valid(&self) -> bool {
+        let header = self.header();
+        header.magic == MAGIC
+            && header.layout == LAYOUT
+            && header.size == self.size
+            && header.boot == boot_id()
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: `start` and `size` are those of our own mapping, and every reference into
+        // it borrows self. A failure leaves it mapped, which harms nobody.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr(), self.size as usize) };
+    }
+}
+
+/// The file as it stands, if it is a table; `None` if there is none, or a fresh one must
+/// take its place.
+fn find(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Option<Region>> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = match fs::openat(directory, location.file(), flags, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP) => return Err(refused(path, "is a symbolic link; remove it")),
+        Err(error) => return Err(failed("open", path, error)),
+    };
+    let stat = fs::fstat(&file).map_err(|error| failed("open", path, error))?;
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(refused(path, &format!("belongs to user {}; remove it", stat.st_uid)));
+    }
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(refused(path, "is not a regular file; remove it"));
+    }
+    if stat.st_mode & 0o077 != 0 {
+        return Err(refused(path, "is open to other users; remove it"));
+    }
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    if !(MIN_SIZE..=MAX_SIZE).contains(&size) {
+        return Ok(None);
+    }
+    let region = Region::map(file, size).map_err(|error| failed("map", path, error))?;
+    Ok(region.is_valid().then_some(region))
+}
+
+/// Makes a fresh table and puts it in the place of whatever is there. Under the lock.
+fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region> {
+    let draft = format!(".{}.new", location.file());
+    let made = draft_table(directory, location, &draft)
+        .and_then(|region| {
+            fs::renameat(directory, &draft, directory, location.file()).map(|()| region)
+        })
+        .map_err(|error| {
+            let _ = fs::unlinkat(directory, &draft, AtFlags::empty());
+            match error {
+                Errno::NOSPC | Errno::DQUOT => refused(
+                    path,
+                    &format!(
+                        "cannot be made: no space for its {} bytes; \
+                         lower token_bucket.shm_size or set token_bucket.shm_path",
+                        location.size
+                    ),
+                ),
+                other => failed("make", path, other),
+            }
+        })?;
+    Ok(made)
+}
+
+fn draft_table(
+    directory: &OwnedFd,
+    location: &Location,
+    draft: &str,
+) -> rustix::io::Result<Region> {
+    // Left by a process that was killed while it held the lock we hold now.
+    match fs::unlinkat(directory, draft, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error),
+    }
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = fs::openat(directory, draft, flags, Mode::RUSR | Mode::WUSR)?;
+    // Without its space a mapped file kills the process (SIGBUS) when the disk is full.
+    allocate(&file, location.size)?;
+    let region = Region::map(file, location.size)?;
+    let mut secret = [0u8; 16];
+    rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())?;
+    let [low, high] = [secret.first_chunk::<8>(), secret.last_chunk::<8>()]
+        .map(|half| half.map_or(0, |bytes| u64::from_ne_bytes(*bytes)));
+    let header = Header {
+        magic: MAGIC,
+        layout: LAYOUT,
+        reserved: 0,
+        size: location.size,
+        boot: boot_id(),
+        secret: [low, high],
+        counters: Counters { evictions: AtomicU64::new(0) },
+    };
+    // SAFETY: the mapping begins with room for a Header, page-aligned, and no other process
+    // can know a file that has only its draft's name, in a directory that is locked.
+    unsafe { region.start.cast::<Header>().write(header) };
+    Ok(region)
+}
+
+fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    match fs::fallocate(file, fs::FallocateFlags::empty(), 0, size) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+        done => return done,
+    }
+    let zeros = [0u8; 65536];
+    let mut written = 0;
+    while written < size {
+        let rest = usize::try_from(size - written).unwrap_or(usize::MAX).min(zeros.len());
+        written += rustix::io::write(file, zeros.get(..rest).unwrap_or_default())? as u64;
+    }
+    Ok(())
+}
+
+/// The user's own directory below `base`, made if need be.
+fn open_directory(base: &Path, name: &str) -> Result<OwnedFd> {
+    let path = base.join(name);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let parent = fs::openat(fs::CWD, base, flags, Mode::empty()).map_err(|error| {
+        Error::storage(format!(
+            "Cannot open the directory {} for shared memory: {error}; \
+             set token_bucket.shm_path to one that exists",
+            base.display()
+        ))
+    })?;
+    match fs::mkdirat(&parent, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(failed("make", &path, error)),
+    }
+    let directory =
+        fs::openat(&parent, name, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
+            match error {
+                Errno::NOTDIR | Errno::LOOP => refused(&path, "is not a directory; remove it"),
+                other => failed("open", &path, other),
+            }
+        })?;
+    let stat = fs::fstat(&directory).map_err(|error| failed("open", &path, error))?;
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(refused(&path, &format!("belongs to user {}; remove it", stat.st_uid)));
+    }
+    if stat.st_mode & 0o077 != 0 {
+        return Err(refused(&path, "is open to other users; its mode must be 0700"));
+    }
+    Ok(directory)
+}
+
+/// Held until dropped; the kernel drops it with the process.
+struct Lock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
+
+fn lock(directory: &OwnedFd, path: &Path) -> Result<Lock> {
+    // A descriptor of its own: one that was inherited by a child would keep the lock.
+    let own = fs::openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|error| failed("lock", path, error))?;
+    // Making a table takes a few milliseconds; who holds the lock for longer is stopped.
+    for _ in 0..500 {
+        match fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Lock(own)),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                std::thread::sleep(std::time::Duration::from_nanos(SECOND / 1_000));
+            }
+            Err(error) => return Err(failed("lock", path, error)),
+        }
+    }
+    Err(refused(path, "is being made by another process that does not come to an end"))
+}
+
+/// The boot this is, as text; zeros where the system does not tell.
+fn boot_id() -> [u8; 40] {
+    let mut id = [0; 40];
+    let text = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    for (to, from) in id.iter_mut().zip(text) {
+        *to = from;
+    }
+    id
+}
+
+fn failed(what: &str, path: &Path, error: Errno) -> Error {
+    Error::storage(format!("Cannot {what} shared memory {}: {error}", path.display()))
+}
+
+fn refused(path: &Path, why: &str) -> Error {
+    Error::storage(format!("Shared memory {} {why}", path.display()))
+}
+
+impl Counters {
+    /// Counts buckets in use that had to go.
+    #[cold]
+    pub fn count_evictions(&self, n: u32) {
+        self.evictions.fetch_add(n.into(), Ordering::Relaxed);
+    }
+}

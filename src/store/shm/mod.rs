@@ -1,0 +1,152 @@
+//! Buckets in shared memory: every worker of one user on this host sees the same.
+//!
+//! * [`word`]: the 128-bit atomic word, and its stand-in for model checking
+//! * [`slot`]: how a bucket fits into one word
+//! * [`table`]: finding, claiming and reusing slots, lock-free
+//! * [`file`]: the file behind the table, private to the user
+
+pub mod file;
+pub mod slot;
+pub mod table;
+pub mod word;
+
+use super::{Key, Place, Store};
+use crate::clock::boot_time;
+use crate::error::{Error, Result};
+use crate::limit::{Decision, Op, SECOND, TokenBucket, apply};
+use file::{Location, Region};
+use portable_atomic::Ordering;
+use siphasher::sip::SipHasher13;
+use slot::{Slot, TAG_BITS};
+use std::cell::{Cell, RefCell};
+use std::hash::Hasher;
+use table::{Pushed, update};
+
+/// A table in shared memory, opened at its first use.
+pub struct SharedMemory {
+    location: Location,
+    region: RefCell<Option<Region>>,
+    /// Counts the tables opened, from 1: each has its own secret.
+    generation: Cell<u32>,
+    /// When to look again whether the file still is the one that others open.
+    look_at: Cell<u64>,
+}
+
+impl SharedMemory {
+    /// The table at `location`. Nothing is opened yet.
+    pub fn new(location: Location) -> Self {
+        Self {
+            location,
+            region: RefCell::new(None),
+            generation: Cell::new(0),
+            look_at: Cell::new(0),
+        }
+    }
+
+    /// Opens the table, if it is not or no longer the one that others open.
+    ///
+    /// Should that fail while there still is a table at hand, it serves on.
+    #[cold]
+    fn open(&self) -> Result<()> {
+        self.look_at.set(boot_time() + SECOND);
+        let mut region = self.region.borrow_mut();
+        let has_one = match &*region {
+            Some(region) if !region.is_gone() => return Ok(()),
+            other => other.is_some(),
+        };
+        match Region::open(&self.location) {
+            Ok(fresh) => {
+                *region = Some(fresh);
+                self.generation.set(self.generation.get().wrapping_add(1).max(1));
+            }
+            Err(_) if has_one => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Places a key in the table that is open.
+    #[cold]
+    fn place(&self, key: &Key<'_>, secret: [u64; 2]) -> u64 {
+        let [low, high] = secret;
+        let mut hasher = SipHasher13::new_with_keys(low, high);
+        for part in key.parts {
+            hasher.write(part);
+        }
+        let hash = hasher.finish();
+        key.place.set(Place { hash, generation: self.generation.get() });
+        hash
+    }
+}
+
+impl Store for SharedMemory {
+    #[inline]
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<Decision> {
+        let clock = boot_time();
+        if clock >= self.look_at.get() {
+            self.open()?;
+        }
+        let now = now.unwrap_or(clock);
+        let region = self.region.borrow();
+        let Some(region) = &*region else {
+            return Err(Error::storage("Shared memory is not open"));
+        };
+        let place = key.place.get();
+        let hash = if place.generation == self.generation.get() {
+            place.hash
+        } else {
+            self.place(key, region.secret())
+        };
+        let sets = region.sets();
+        // The upper 30 bits choose the set, the lower 34 are the tag. Never wraps: 30 bits
+        // times at most 30.
+        let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
+        let tag = (hash & ((1 << TAG_BITS) - 1)).max(1);
+        let Some(set) = sets.get(index as usize) else {
+            return Err(Error::storage("Shared memory has no slots"));
+        };
+        let mut pushed = Pushed::default();
+        let decision = update(
+            &set.0,
+            tag,
+            now,
+            &mut pushed,
+            |new_again_at| limit.taking_over(new_again_at, now, op),
+            |state| apply(limit, state, now, op),
+        );
+        if pushed.out > 0 {
+            region.counters().count_evictions(pushed.out);
+        }
+        Ok(decision)
+    }
+
+    fn prepare(&self) -> Result<()> {
+        self.open()
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        let mut rows = vec![("Shared memory", self.location.path().display().to_string())];
+        if let Err(error) = self.open() {
+            rows.push(("State", error.to_string()));
+        }
+        if let Some(region) = &*self.region.borrow() {
+            let now = boot_time();
+            let slots = region.sets().iter().flat_map(|set| &set.0);
+            let used = slots.filter(|word| Slot(word.load(Ordering::Relaxed)).new_again_at() > now);
+            let evictions = region.counters().evictions.load(Ordering::Relaxed);
+            rows.extend([
+                ("Size in bytes", region.size().to_string()),
+                ("Buckets it can hold", (region.sets().len() * table::WAYS).to_string()),
+                ("Buckets in use", used.count().to_string()),
+                ("Evicted while in use", evictions.to_string()),
+            ]);
+        }
+        rows
+    }
+}

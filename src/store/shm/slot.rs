@@ -1,0 +1,213 @@
+//! How a bucket fits into one word of 128 bits.
+//!
+//! ```text
+//!  127      94 93 92                                31 30                   0
+//! +-----------+--+------------------------------------+---------------------+
+//! | key's tag | 0| time, ns                        62 | rest             31 |
+//! +-----------+--+----------------------------+-------+---------------------+
+//! | key's tag | 1| time, 500 ns            53 | debt, 500 ns * 64^e      40 |
+//! +-----------+--+----------------------------+-----------------------------+
+//! ```
+//!
+//! The time is when the bucket is as good as new: it can be read without knowing the
+//! limit, and says which slots are free. The rest is the fraction of a nanosecond; with
+//! its top bit set, how far a reservation reached ahead, as a floating-point number; all
+//! ones mark a claim (see [`table`](super::table)). The second form is for buckets
+//! overdrawn by `check`, the debt being 38 bits and an exponent of 2.
+//!
+//! A word of zeros is a full bucket: a fresh table needs no set-up.
+
+use crate::limit::{GRAIN, Span, State};
+
+/// The bits of a key's tag.
+pub const TAG_BITS: u32 = 34;
+
+const TAG_SHIFT: u32 = 128 - TAG_BITS;
+const OVERDRAWN: u128 = 1 << 93;
+const REST_BITS: u32 = 31;
+const TIME_BITS: u32 = 62;
+const DEBT_BITS: u32 = 40;
+const DEBT_MANTISSA_BITS: u32 = 38;
+const RESERVED: u32 = 1 << 30;
+const AHEAD_MANTISSA_BITS: u32 = 24;
+const CLAIM: u32 = (1 << REST_BITS) - 1;
+
+/// The content of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot(pub u128);
+
+impl Slot {
+    /// A slot that belongs to nobody.
+    pub const EMPTY: Self = Self(0);
+
+    /// The slot of a bucket in `state`.
+    ///
+    /// What does not fit is rounded against the caller: a debt above 38 hours to 32 µs,
+    /// above 101 days to 2 ms.
+    #[inline]
+    pub fn settled(tag: u64, state: State) -> Self {
+        match state {
+            State::Filling { full_at } => Self::of(tag, full_at.ns, full_at.part),
+            State::Reserved { full_at, ahead } => {
+                let ahead = to_float(ahead, AHEAD_MANTISSA_BITS, 1);
+                Self::of(tag, full_at, RESERVED | ahead as u32)
+            }
+            State::Overdrawn { forgiven_at, debt } => {
+                let debt = to_float(debt.div_ceil(GRAIN), DEBT_MANTISSA_BITS, 6);
+                let body = u128::from(forgiven_at / GRAIN) << DEBT_BITS | u128::from(debt);
+                Self(u128::from(tag) << TAG_SHIFT | OVERDRAWN | body)
+            }
+        }
+    }
+
+    /// The slot of a bucket that is being brought in, full again at `full_at`.
+    #[inline]
+    pub fn claim(tag: u64, full_at: u64) -> Self {
+        Self::of(tag, full_at, CLAIM)
+    }
+
+    #[inline]
+    fn of(tag: u64, time: u64, rest: u32) -> Self {
+        Self(u128::from(tag) << TAG_SHIFT | u128::from(time) << REST_BITS | u128::from(rest))
+    }
+
+    /// Whose slot it is.
+    #[inline]
+    pub const fn tag(self) -> u64 {
+        (self.0 >> TAG_SHIFT) as u64
+    }
+
+    /// Whether the slot is claimed and not settled yet.
+    #[inline]
+    pub const fn is_claim(self) -> bool {
+        self.0 & OVERDRAWN == 0 && self.rest() == CLAIM
+    }
+
+    /// The time from which the bucket is as good as new.
+    #[inline]
+    pub const fn new_again_at(self) -> u64 {
+        if self.0 & OVERDRAWN != 0 {
+            return self.forgiven_at();
+        }
+        // A fraction of a nanosecond more makes it not yet new at the whole one.
+        self.time() + (self.rest() > 0 && self.rest() < RESERVED) as u64
+    }
+
+    /// The bucket in it.
+    #[inline]
+    pub const fn state(self) -> State {
+        if self.0 & OVERDRAWN != 0 {
+            let debt = (self.0 & ((1 << DEBT_BITS) - 1)) as u64;
+            let debt = from_float(debt, DEBT_MANTISSA_BITS, 6).saturating_mul(GRAIN);
+            return State::Overdrawn { forgiven_at: self.forgiven_at(), debt };
+        }
+        let (time, rest) = (self.time(), self.rest());
+        if rest == CLAIM {
+            State::Filling { full_at: Span { ns: time, part: 0 } }
+        } else if rest & RESERVED != 0 {
+            let ahead = from_float((rest & !RESERVED) as u64, AHEAD_MANTISSA_BITS, 1);
+            State::Reserved { full_at: time, ahead }
+        } else {
+            State::Filling { full_at: Span { ns: time, part: rest } }
+        }
+    }
+
+    const fn rest(self) -> u32 {
+        self.0 as u32 & CLAIM
+    }
+
+    const fn time(self) -> u64 {
+        (self.0 >> REST_BITS) as u64 & ((1 << TIME_BITS) - 1)
+    }
+
+    const fn forgiven_at(self) -> u64 {
+        // Never wraps: 53 bits times 500 are below 2^62.
+        ((self.0 >> DEBT_BITS) as u64 & ((1 << (93 - DEBT_BITS)) - 1)) * GRAIN
+    }
+}
+
+/// `value` as a mantissa and, above it, an exponent in steps of `step` bits, rounded up.
+const fn to_float(value: u64, mantissa_bits: u32, step: u32) -> u64 {
+    let (mut mantissa, mut exponent) = (value, 0);
+    while mantissa >> mantissa_bits != 0 {
+        mantissa = mantissa.div_ceil(1 << step);
+        exponent += 1;
+    }
+    exponent << mantissa_bits | mantissa
+}
+
+const fn from_float(float: u64, mantissa_bits: u32, step: u32) -> u64 {
+    let (mantissa, exponent) =
+        (float & ((1 << mantissa_bits) - 1), (float >> mantissa_bits) as u32);
+    match 1u64.checked_shl(exponent * step) {
+        Some(factor) => mantissa.saturating_mul(factor),
+        None => u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{MAX_NOW, MAX_REFILL};
+    use proptest::prelude::*;
+
+    const LATEST: u64 = MAX_NOW + 2 * MAX_REFILL;
+
+    fn there_and_back(state: State) -> State {
+        let slot = Slot::settled((1 << TAG_BITS) - 1, state);
+        assert_eq!(slot.tag(), (1 << TAG_BITS) - 1);
+        assert!(!slot.is_claim());
+        assert_eq!(slot.new_again_at(), slot.state().new_again_at());
+        slot.state()
+    }
+
+    #[test]
+    fn a_zeroed_table_is_full_of_full_buckets() {
+        assert_eq!(Slot::EMPTY.state(), State::FULL);
+        assert_eq!(Slot::EMPTY.new_again_at(), 0);
+        assert!(!Slot::EMPTY.is_claim());
+        assert_eq!(Slot::settled(0, State::FULL), Slot::EMPTY);
+    }
+
+    proptest! {
+        #[test]
+        fn what_fills_is_kept_exactly(ns in 0..LATEST, part in 0u32..1 << 30) {
+            let state = State::Filling { full_at: Span { ns, part } };
+            prop_assert_eq!(there_and_back(state), state);
+        }
+
+        #[test]
+        fn a_claim_is_a_claim(tag in 0u64..1 << TAG_BITS, time in 0..LATEST) {
+            let claim = Slot::claim(tag, time);
+            prop_assert!(claim.is_claim());
+            prop_assert_eq!((claim.tag(), claim.new_again_at()), (tag, time));
+            prop_assert_eq!(claim.state(), State::Filling { full_at: Span::from_ns(time) });
+        }
+
+        #[test]
+        fn a_reservation_keeps_its_time(full_at in 0..LATEST, ahead in 0..MAX_REFILL) {
+            let State::Reserved { full_at: time, ahead: more } =
+                there_and_back(State::Reserved { full_at, ahead }) else { panic!() };
+            prop_assert_eq!(time, full_at);
+            prop_assert!(more >= ahead && more - ahead <= ahead >> 23);
+        }
+
+        #[test]
+        fn a_debt_is_never_cut(forgiven in 0..LATEST / GRAIN, debt in prop_oneof![
+            0..1u64 << 38, 0..MAX_REFILL / GRAIN,
+        ]) {
+            let (forgiven_at, debt) = (forgiven * GRAIN, debt * GRAIN);
+            let State::Overdrawn { forgiven_at: time, debt: more } =
+                there_and_back(State::Overdrawn { forgiven_at, debt }) else { panic!() };
+            prop_assert_eq!(time, forgiven_at);
+            prop_assert!(more >= debt && more - debt <= debt >> 31);
+            if debt < GRAIN << 38 { prop_assert_eq!(more, debt); }
+        }
+
+        #[test]
+        fn any_word_can_be_read(word: u128) {
+            let slot = Slot(word);
+            let _ = (slot.tag(), slot.is_claim(), slot.new_again_at(), slot.state());
+        }
+    }
+}
