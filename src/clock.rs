@@ -14,8 +14,8 @@ pub fn boot_time() -> u64 {
     #[cfg(not(target_os = "linux"))]
     const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
     let time = rustix::time::clock_gettime(CLOCK);
-    // Never negative: the clock counts from boot. Never wraps: cut at the year 126.
-    (time.tv_sec as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec as u64).min(MAX_NOW)
+    // Never negative: the clock counts from boot. Does not wrap for 584 years of uptime.
+    (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64).min(MAX_NOW)
 }
 
 /// Seconds as nanoseconds, to the nearest; `None` unless the result is a time the limits

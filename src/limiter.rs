@@ -48,7 +48,6 @@ impl Limiter {
     /// # Errors
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the store cannot be reached.
-    #[inline]
     pub fn decide(
         &self,
         subject: Subject<'_>,
@@ -57,21 +56,44 @@ impl Limiter {
         op: Op,
         now: Option<u64>,
     ) -> Result<Decision> {
+        self.with_key(subject, place, |key| self.store.decide(key, limit, op, now))
+    }
+
+    /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    #[inline(always)]
+    pub fn admits(
+        &self,
+        subject: Subject<'_>,
+        place: &Cell<Place>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<bool> {
+        self.with_key(subject, place, |key| self.store.admits(key, limit, op, now))
+    }
+
+    #[inline(always)]
+    fn with_key<R>(
+        &self,
+        subject: Subject<'_>,
+        place: &Cell<Place>,
+        decide: impl Fn(&Key<'_>) -> R,
+    ) -> R {
         let prefix = self.prefix.as_slice();
+        let escaped;
         let parts = match subject {
             Subject::Identifier(identifier) => [prefix, identifier, b"", b""],
             Subject::Client { name, id } if needs_escape(name) => {
-                let key = client_key(name, id);
-                return self.store.decide(
-                    &Key { parts: [prefix, &key, b"", b""], place },
-                    limit,
-                    op,
-                    now,
-                );
+                escaped = client_key(name, id);
+                [prefix, &escaped, b"", b""]
             }
             Subject::Client { name, id } => [prefix, name, b":", id],
         };
-        self.store.decide(&Key { parts, place }, limit, op, now)
+        decide(&Key { parts, place })
     }
 
     /// The store.

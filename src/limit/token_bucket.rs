@@ -184,7 +184,7 @@ impl TokenBucket {
     }
 
     /// What `tokens` are worth.
-    #[inline]
+    #[inline(always)]
     fn worth(&self, tokens: u64) -> Span {
         if tokens == 1 {
             return self.interval;
@@ -205,7 +205,7 @@ impl TokenBucket {
     }
 
     /// The sum of two times; a part of another limit's is cut to what this one knows.
-    #[inline]
+    #[inline(always)]
     fn add(&self, a: Span, b: Span) -> Span {
         let part = a.part.min(self.parts - 1) + b.part;
         let carry = part >= self.parts;
@@ -216,7 +216,7 @@ impl TokenBucket {
     }
 
     /// The difference of two times, or nothing where `b` is the later.
-    #[inline]
+    #[inline(always)]
     fn sub(&self, a: Span, b: Span) -> Span {
         if a <= b {
             return Span::default();
@@ -274,8 +274,17 @@ fn valid_capacity(capacity: i64) -> Result<u32, LimitError> {
 /// assert_eq!(second.retry_after(), 1.0);
 /// # Ok::<(), token_bucket::limit::LimitError>(())
 /// ```
-#[inline]
+#[inline(always)]
 pub fn apply(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
+    // The usual case first, and apart: here the compiler knows the operation and the state.
+    if let (Op::Take { cost }, State::Filling { full_at }) = (op, state) {
+        return Bucket::new(limit, State::Filling { full_at }, now).take(cost);
+    }
+    apply_any(limit, state, now, op)
+}
+
+#[inline(never)]
+fn apply_any(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
     let bucket = Bucket::new(limit, state, now);
     match op {
         Op::Take { cost } => bucket.take(cost),
@@ -311,7 +320,7 @@ struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    #[inline]
+    #[inline(always)]
     fn new(limit: &'a TokenBucket, state: State, now: u64) -> Self {
         let latest = limit.add(Span::from_ns(now), limit.full);
         let state = match state {
@@ -338,19 +347,19 @@ impl<'a> Bucket<'a> {
     }
 
     /// What is in the bucket, as the time it took to come.
-    #[inline]
+    #[inline(always)]
     fn room(&self) -> Span {
         self.limit.sub(self.latest, self.full_at)
     }
 
     /// When the bucket is as good as new.
-    #[inline]
+    #[inline(always)]
     fn new_again_at(&self) -> u64 {
         self.state.new_again_at().max(self.now)
     }
 
     /// The answer "go on", of the bucket as it is.
-    #[inline]
+    #[inline(always)]
     fn accept(&self) -> Decision {
         Decision {
             accepted: true,
@@ -363,13 +372,13 @@ impl<'a> Bucket<'a> {
     }
 
     /// The answer "not before `retry_at`", and the bucket as it is.
-    #[inline]
+    #[inline(always)]
     fn deny(&self, retry_at: u64) -> (Decision, State) {
         (Decision { accepted: false, retry_at, ..self.accept() }, self.state)
     }
 
     /// The answer "go on", of the bucket once it is full at `full_at`, not after `latest`.
-    #[inline]
+    #[inline(always)]
     fn accept_until(&self, full_at: Span) -> (Decision, State) {
         let decision = Decision {
             accepted: true,
@@ -384,7 +393,7 @@ impl<'a> Bucket<'a> {
 
     /// When a bucket that would be full at `full_at` once charged can be charged: when
     /// that is one full refill away, or when all is forgiven.
-    #[inline]
+    #[inline(always)]
     fn affordable_at(&self, full_at: Span) -> u64 {
         let paid = self.limit.sub(full_at, self.limit.full).ceil();
         match self.state {
@@ -393,7 +402,7 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&self, cost: u64) -> (Decision, State) {
         if cost == 0 {
             return (self.accept(), self.state);
@@ -408,6 +417,7 @@ impl<'a> Bucket<'a> {
         self.accept_until(full_at)
     }
 
+    #[inline(never)]
     fn check(&self) -> (Decision, State) {
         let full_at = self.limit.add(self.full_at, self.limit.interval);
         if full_at <= self.latest {
@@ -423,6 +433,7 @@ impl<'a> Bucket<'a> {
         (Decision { accepted: false, retry_at, ..charged.accept() }, state)
     }
 
+    #[inline(never)]
     fn reserve(&self, cost: u64, max_wait: u64) -> (Decision, State) {
         if cost == 0 {
             return (self.accept(), self.state);
@@ -445,6 +456,7 @@ impl<'a> Bucket<'a> {
         (decision, State::Reserved { full_at, ahead })
     }
 
+    #[inline(never)]
     fn refund(&self, cost: u64) -> (Decision, State) {
         let back = self.limit.worth(cost);
         let floor = Span::from_ns(self.now);
@@ -468,6 +480,7 @@ impl<'a> Bucket<'a> {
         (Bucket::new(self.limit, state, self.now).accept(), state)
     }
 
+    #[inline(never)]
     fn start(&self, missing: u64) -> (Decision, State) {
         if self.full_at > Span::from_ns(self.now) {
             return self.deny(self.new_again_at());

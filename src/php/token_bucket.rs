@@ -139,8 +139,14 @@ impl Bucket {
         ))
     }
 
-    /// Decides on the bucket's own identifier.
+    /// Whether a call on the bucket's own identifier may go on.
     #[inline]
+    fn admits(&self, limit: &TokenBucket, op: Op) -> Result<bool, Thrown> {
+        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
+        Ok(self.limiter.admits(subject, &self.place, limit, op, now)?)
+    }
+
+    /// Decides on a call on the bucket's own identifier.
     fn decide(&self, limit: &TokenBucket, op: Op) -> Result<Decision, Thrown> {
         let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
         Ok(self.limiter.decide(subject, &self.place, limit, op, now)?)
@@ -240,8 +246,7 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
-    let decision = bucket.decide(bucket.limit("consume")?, Op::Take { cost })?;
-    call.return_bool(decision.accepted)
+    call.return_bool(bucket.admits(bucket.limit("consume")?, Op::Take { cost })?)
 }
 
 fn check(call: &Call) -> Result<(), Thrown> {
@@ -274,15 +279,14 @@ fn check(call: &Call) -> Result<(), Thrown> {
         None => bucket.limit("check")?,
     };
     let Some(id) = id else {
-        return call.return_bool(!bucket.decide(limit, Op::Check)?.accepted);
+        return call.return_bool(!bucket.admits(limit, Op::Check)?);
     };
     let subject = match own_key.as_ref().and_then(Zval::zend_str) {
         Some(key) => Subject::Identifier(key.as_bytes()),
         None => Subject::Client { name: bucket.identifier(), id: id.as_bytes() },
     };
     let (place, now) = (Cell::new(Place::default()), GLOBALS.get().frozen.get());
-    let decision = bucket.limiter.decide(subject, &place, limit, Op::Check, now)?;
-    call.return_bool(!decision.accepted)
+    call.return_bool(!bucket.limiter.admits(subject, &place, limit, Op::Check, now)?)
 }
 
 /// Calls the class's own `key()`. Nothing of the object may be borrowed meanwhile.

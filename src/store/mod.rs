@@ -26,6 +26,21 @@ pub trait Store {
         now: Option<u64>,
     ) -> Result<Decision>;
 
+    /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    fn admits(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<bool> {
+        Ok(self.decide(key, limit, op, now)?.accepted)
+    }
+
     /// Makes the store ready for use, which otherwise the first decision does.
     ///
     /// # Errors

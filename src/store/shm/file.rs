@@ -9,7 +9,7 @@
 use super::table::WAYS;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
-use portable_atomic::{AtomicU64, AtomicU128, Ordering};
+use portable_atomic::{AtomicU64, AtomicU128};
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -373,12 +373,4 @@ fn failed(what: &str, path: &Path, error: Errno) -> Error {
 
 fn refused(path: &Path, why: &str) -> Error {
     Error::storage(format!("Shared memory {} {why}", path.display()))
-}
-
-impl Counters {
-    /// Counts buckets in use that had to go.
-    #[cold]
-    pub fn count_evictions(&self, n: u32) {
-        self.evictions.fetch_add(n.into(), Ordering::Relaxed);
-    }
 }

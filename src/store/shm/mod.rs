@@ -13,14 +13,14 @@ pub mod word;
 use super::{Key, Place, Store};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Op, SECOND, TokenBucket, apply};
-use file::{Location, Region};
+use crate::limit::{Decision, Op, SECOND, State, TokenBucket, apply};
+use file::{Counters, Location, Region};
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
 use slot::{Slot, TAG_BITS};
 use std::cell::{Cell, RefCell};
 use std::hash::Hasher;
-use table::{Pushed, update};
+use table::{Change, update};
 
 /// A table in shared memory, opened at its first use.
 pub struct SharedMemory {
@@ -79,24 +79,61 @@ impl SharedMemory {
     }
 }
 
-impl Store for SharedMemory {
-    #[inline]
-    fn decide(
+/// What is kept of a decision: all of it, or yes and no. Keeping less is a third faster.
+trait Answer: From<Decision> {}
+
+impl Answer for Decision {}
+impl Answer for bool {}
+
+impl From<Decision> for bool {
+    #[inline(always)]
+    fn from(decision: Decision) -> Self {
+        decision.accepted
+    }
+}
+
+/// An operation on its way to a slot.
+struct Call<'a, A> {
+    limit: &'a TokenBucket,
+    op: Op,
+    now: u64,
+    counters: &'a Counters,
+    answer: Option<A>,
+}
+
+impl<A: Answer> Change for Call<'_, A> {
+    #[inline(always)]
+    fn apply(&mut self, state: State) -> State {
+        let (decision, state) = apply(self.limit, state, self.now, self.op);
+        self.answer = Some(decision.into());
+        state
+    }
+
+    fn take_over(&self, new_again_at: u64) -> State {
+        self.limit.taking_over(new_again_at, self.now, self.op)
+    }
+
+    fn pushed_out(&mut self) {
+        self.counters.evictions.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl SharedMemory {
+    #[inline(always)]
+    fn answer<A: Answer>(
         &self,
         key: &Key<'_>,
         limit: &TokenBucket,
         op: Op,
         now: Option<u64>,
-    ) -> Result<Decision> {
+    ) -> Result<A> {
         let clock = boot_time();
         if clock >= self.look_at.get() {
             self.open()?;
         }
         let now = now.unwrap_or(clock);
         let region = self.region.borrow();
-        let Some(region) = &*region else {
-            return Err(Error::storage("Shared memory is not open"));
-        };
+        let Some(region) = &*region else { return Err(not_open()) };
         let place = key.place.get();
         let hash = if place.generation == self.generation.get() {
             place.hash
@@ -108,22 +145,37 @@ impl Store for SharedMemory {
         // times at most 30.
         let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
         let tag = (hash & ((1 << TAG_BITS) - 1)).max(1);
-        let Some(set) = sets.get(index as usize) else {
-            return Err(Error::storage("Shared memory has no slots"));
-        };
-        let mut pushed = Pushed::default();
-        let decision = update(
-            &set.0,
-            tag,
-            now,
-            &mut pushed,
-            |new_again_at| limit.taking_over(new_again_at, now, op),
-            |state| apply(limit, state, now, op),
-        );
-        if pushed.out > 0 {
-            region.counters().count_evictions(pushed.out);
-        }
-        Ok(decision)
+        let Some(set) = sets.get(index as usize) else { return Err(not_open()) };
+        let mut call = Call { limit, op, now, counters: region.counters(), answer: None };
+        update(&set.0, tag, now, &mut call);
+        call.answer.ok_or_else(not_open)
+    }
+}
+
+#[cold]
+fn not_open() -> Error {
+    Error::storage("Shared memory is not open")
+}
+
+impl Store for SharedMemory {
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<Decision> {
+        self.answer(key, limit, op, now)
+    }
+
+    fn admits(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<bool> {
+        self.answer(key, limit, op, now)
     }
 
     fn prepare(&self) -> Result<()> {

@@ -44,7 +44,7 @@ impl Slot {
     ///
     /// What does not fit is rounded against the caller: a debt above 38 hours to 32 µs,
     /// above 101 days to 2 ms.
-    #[inline]
+    #[inline(always)]
     pub fn settled(tag: u64, state: State) -> Self {
         match state {
             State::Filling { full_at } => Self::of(tag, full_at.ns, full_at.part),
@@ -61,30 +61,30 @@ impl Slot {
     }
 
     /// The slot of a bucket that is being brought in, full again at `full_at`.
-    #[inline]
+    #[inline(always)]
     pub fn claim(tag: u64, full_at: u64) -> Self {
         Self::of(tag, full_at, CLAIM)
     }
 
-    #[inline]
+    #[inline(always)]
     fn of(tag: u64, time: u64, rest: u32) -> Self {
         Self(u128::from(tag) << TAG_SHIFT | u128::from(time) << REST_BITS | u128::from(rest))
     }
 
     /// Whose slot it is.
-    #[inline]
+    #[inline(always)]
     pub const fn tag(self) -> u64 {
         (self.0 >> TAG_SHIFT) as u64
     }
 
     /// Whether the slot is claimed and not settled yet.
-    #[inline]
+    #[inline(always)]
     pub const fn is_claim(self) -> bool {
         self.0 & OVERDRAWN == 0 && self.rest() == CLAIM
     }
 
     /// The time from which the bucket is as good as new.
-    #[inline]
+    #[inline(always)]
     pub const fn new_again_at(self) -> u64 {
         if self.0 & OVERDRAWN != 0 {
             return self.forgiven_at();
@@ -94,7 +94,7 @@ impl Slot {
     }
 
     /// The bucket in it.
-    #[inline]
+    #[inline(always)]
     pub const fn state(self) -> State {
         if self.0 & OVERDRAWN != 0 {
             let debt = (self.0 & ((1 << DEBT_BITS) - 1)) as u64;

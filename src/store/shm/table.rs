@@ -38,93 +38,72 @@ use crate::limit::State;
 /// The slots of a set: two cache lines.
 pub const WAYS: usize = 8;
 
-/// What [`update`] did, besides its result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pushed {
-    /// Buckets in use that had to go.
-    pub out: u32,
+/// A change to a bucket.
+///
+/// A trait rather than a closure so that it can be inlined where a bucket is found.
+pub trait Change {
+    /// What the bucket's state becomes. It may be asked several times; the last one counts.
+    fn apply(&mut self, state: State) -> State;
+
+    /// At what level a newcomer starts in the place of a bucket in use that is as good as
+    /// new at `new_again_at`.
+    fn take_over(&self, new_again_at: u64) -> State;
+
+    /// A bucket in use had to go.
+    fn pushed_out(&mut self);
 }
 
 /// Applies `change` to the bucket of `tag` in `set`, as one atomic step.
 ///
 /// `tag` is a key's, above zero: zero is the tag of a slot that belongs to nobody.
-///
-/// `change` gets the bucket's state, tells a result and the state that is to be
-/// remembered; it may be called several times, and only the last call counts. `inherit`
-/// tells at what level a newcomer starts in the place of a bucket in use that is as good
-/// as new at the time given.
-#[inline]
-pub fn update<W: Word, R>(
-    set: &[W],
-    tag: u64,
-    now: u64,
-    pushed: &mut Pushed,
-    inherit: impl Fn(u64) -> State,
-    mut change: impl FnMut(State) -> (R, State),
-) -> R {
+#[inline(always)]
+pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
-        let Some((word, old)) = find_settled(set, tag) else {
-            match bring_in(set, tag, now, pushed, &inherit, &mut change) {
-                Some(result) => return result,
-                None => continue,
+        if let Some((word, old)) = find_settled(set, tag) {
+            let new = Slot::settled(tag, change.apply(old.state()));
+            if new == old || word.replace(old.0, new.0) {
+                return;
             }
-        };
-        let (result, state) = change(old.state());
-        let new = Slot::settled(tag, state);
-        if new == old || word.replace(old.0, new.0) {
-            return result;
+        } else if bring_in(set, tag, now, change) {
+            return;
         }
     }
 }
 
-#[inline]
+#[inline(always)]
 fn find_settled<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
     set.iter()
         .map(|word| (word, Slot(word.load())))
         .find(|(_, slot)| slot.tag() == tag && !slot.is_claim())
 }
 
-/// One step towards a settled slot; the result, once there is one.
+/// One step towards a settled slot; whether the change is done.
 #[cold]
 #[inline(never)]
-fn bring_in<W: Word, R>(
-    set: &[W],
-    tag: u64,
-    now: u64,
-    pushed: &mut Pushed,
-    inherit: &impl Fn(u64) -> State,
-    change: &mut impl FnMut(State) -> (R, State),
-) -> Option<R> {
-    let claimed = set.iter().position(|word| is_claim_of(tag, Slot(word.load())));
-    if let Some(at) = claimed {
+fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> bool {
+    if let Some(at) = set.iter().position(|word| is_claim_of(tag, Slot(word.load()))) {
         return settle(set, at, tag, change);
     }
-    let (word, reused) = nearest_to_full(set)?;
+    let Some((word, reused)) = nearest_to_full(set) else { return true };
     let in_use = reused.new_again_at() > now;
-    let start = if in_use { inherit(reused.new_again_at()) } else { State::FULL };
-    let (result, state) = change(start);
-    if state.new_again_at() <= start.new_again_at() {
+    let start = if in_use { change.take_over(reused.new_again_at()) } else { State::FULL };
+    if change.apply(start).new_again_at() <= start.new_again_at() {
         // Nothing to remember: a denied newcomer, a look, something given to a full bucket.
-        return Some(result);
+        return true;
     }
     let claim = Slot::claim(tag, start.new_again_at().max(now));
     if word.replace(reused.0, claim.0) && in_use {
-        pushed.out += 1;
+        change.pushed_out();
     }
-    None
+    false
 }
 
 /// Settles the claim in slot `at`, or withdraws what stands against a single bucket.
-fn settle<W: Word, R>(
-    set: &[W],
-    at: usize,
-    tag: u64,
-    change: &mut impl FnMut(State) -> (R, State),
-) -> Option<R> {
-    let word = set.get(at)?;
+fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> bool {
+    let Some(word) = set.get(at) else { return false };
     let claim = Slot(word.load());
     if !is_claim_of(tag, claim) {
-        return None;
+        return false;
     }
     for (i, other) in set.iter().enumerate().filter(|(i, _)| *i != at) {
         let slot = Slot(other.load());
@@ -136,10 +115,9 @@ fn settle<W: Word, R>(
         } else {
             word.replace(claim.0, Slot::EMPTY.0);
         }
-        return None;
+        return false;
     }
-    let (result, state) = change(claim.state());
-    word.replace(claim.0, Slot::settled(tag, state).0).then_some(result)
+    word.replace(claim.0, Slot::settled(tag, change.apply(claim.state())).0)
 }
 
 fn is_claim_of(tag: u64, slot: Slot) -> bool {
