@@ -4,6 +4,7 @@ use super::exceptions::Thrown;
 use super::ini::Directives;
 use crate::dsn::Dsn;
 use crate::error::Result;
+use crate::limit::{LimitError, TokenBucket};
 use crate::limiter::Limiter;
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
 use std::cell::{Cell, RefCell};
@@ -24,6 +25,9 @@ pub struct Globals {
     pub directives: Directives,
     /// The time a test has frozen, in nanoseconds.
     pub frozen: Cell<Option<u64>>,
+    /// The limits made last: programs make the same ones over and over.
+    last_per_second: Cell<Option<(i64, f64, TokenBucket)>>,
+    last_per_window: Cell<Option<(i64, i64, TokenBucket)>>,
     /// The limiter on `token_bucket.storage`, once it is used.
     default: RefCell<Option<Rc<Limiter>>>,
     /// The limiters by DSN.
@@ -37,6 +41,18 @@ impl ModuleGlobal for Globals {
 }
 
 impl Globals {
+    /// [`TokenBucket::per_second`], which has divisions in it, remembered.
+    #[inline]
+    pub fn per_second(&self, capacity: i64, rate: f64) -> Result<TokenBucket, LimitError> {
+        remembered(&self.last_per_second, capacity, rate, TokenBucket::per_second)
+    }
+
+    /// [`TokenBucket::per_window`], likewise.
+    #[inline]
+    pub fn per_window(&self, limit: i64, window: i64) -> Result<TokenBucket, LimitError> {
+        remembered(&self.last_per_window, limit, window, TokenBucket::per_window)
+    }
+
     /// The limiter on `token_bucket.storage`.
     #[inline]
     pub fn default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
@@ -74,5 +90,22 @@ impl Globals {
     pub fn forget_limiters(&self) {
         self.default.borrow_mut().take();
         self.by_dsn.borrow_mut().clear();
+    }
+}
+
+#[inline]
+fn remembered<T: Copy + PartialEq>(
+    last: &Cell<Option<(i64, T, TokenBucket)>>,
+    capacity: i64,
+    pace: T,
+    make: fn(i64, T) -> Result<TokenBucket, LimitError>,
+) -> Result<TokenBucket, LimitError> {
+    match last.get() {
+        Some((of, at, limit)) if of == capacity && at == pace => Ok(limit),
+        _ => {
+            let limit = make(capacity, pace)?;
+            last.set(Some((capacity, pace, limit)));
+            Ok(limit)
+        }
     }
 }

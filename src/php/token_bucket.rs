@@ -164,10 +164,9 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     }
     let limit = match (capacity, rate) {
         (Some(capacity), Some(rate)) => {
-            let limit = TokenBucket::per_second(capacity, rate).map_err(|wrong| {
+            Some(GLOBALS.get().per_second(capacity, rate).map_err(|wrong| {
                 value_error(if wrong == LimitError::Capacity { 3 } else { 4 }, wrong)
-            })?;
-            Some(limit)
+            })?)
         }
         (Some(capacity), None) if TokenBucket::per_second(capacity, 1e9).is_err() => {
             return Err(value_error(3, LimitError::Capacity));
@@ -255,7 +254,7 @@ fn check(call: &Call) -> Result<(), Thrown> {
     let limit = call.int_or_null(2)?;
     let window = call.int(3, 300)?;
     let limit = limit.map(|limit| {
-        TokenBucket::per_window(limit, window).map_err(|wrong| {
+        GLOBALS.get().per_window(limit, window).map_err(|wrong| {
             let argument = match wrong {
                 LimitError::Capacity | LimitError::RateTooHigh => 2,
                 _ => 3,

@@ -70,7 +70,7 @@ impl SharedMemory {
     fn place(&self, key: &Key<'_>, secret: [u64; 2]) -> u64 {
         let [low, high] = secret;
         let mut hasher = SipHasher13::new_with_keys(low, high);
-        for part in key.parts {
+        for part in key.parts.iter().filter(|part| !part.is_empty()) {
             hasher.write(part);
         }
         let hash = hasher.finish();

@@ -1,0 +1,42 @@
+# make alone lists the targets.
+SHELL := /bin/sh
+PHP ?= php
+EXTENSION := target/release/libtoken_bucket.so
+
+.PHONY: help build install demo test lint bench valgrind clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+build: ## build the extension, installing what is missing
+	@scripts/packages.sh build
+	@PHP="$$(command -v $(PHP))" cargo build --release --locked --quiet
+	@echo "Built $(EXTENSION)"
+
+install: build ## copy it into PHP's extension folder and enable it
+	@scripts/install.sh
+
+demo: build ## see a login page limited under a real php-fpm
+	@scripts/packages.sh demo
+	@scripts/demo.sh
+
+test: ## run everything there is
+	@scripts/packages.sh test
+	@scripts/test.sh
+
+lint: ## formatting, clippy, layers, dependencies
+	@scripts/packages.sh build
+	@scripts/lint.sh
+
+bench: build ## measure against what PHP users have today
+	@scripts/packages.sh bench
+	@scripts/bench.sh
+
+valgrind: build ## the phpt suite under valgrind
+	@scripts/packages.sh test
+	@scripts/phpt.sh -m
+
+clean: ## remove what was built
+	@cargo clean --quiet
+	@find php-tests -type f \( -name '*.diff' -o -name '*.exp' -o -name '*.log' -o -name '*.out' \
+		-o -name '*.sh' -o -name '*.mem' -o -name '*.php' \) -delete

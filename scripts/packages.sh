@@ -1,0 +1,32 @@
+#!/bin/sh
+# Installs the Debian packages that a make target needs and that are missing; asks for nothing
+# where all are there. Usage: packages.sh build|demo|test|bench
+set -eu
+
+build="php-cli php-dev clang libclang-dev pkg-config make"
+demo="$build php-fpm nginx-light curl"
+test="$demo libfcgi-bin valgrind"
+bench="$build php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock"
+case "$1" in
+    build) wanted=$build ;;
+    demo) wanted=$demo ;;
+    test) wanted=$test ;;
+    bench) wanted=$bench ;;
+    *) echo "usage: $0 build|demo|test|bench" >&2; exit 2 ;;
+esac
+
+missing=
+for package in $wanted; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "Installing:$missing"
+if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
+log=$(mktemp)
+if ! { $as_root apt-get -q update &&
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy install --no-install-recommends $missing; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    exit 1
+fi
+rm -f "$log"

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Runs phpt files, all of them unless some are named, with the extension that was built.
+# Usage: phpt.sh [-m] [FILE|FOLDER]...    -m: under valgrind
+set -eu
+cd "$(dirname "$0")/.."
+
+php=${PHP:-php}
+extension=$PWD/target/release/libtoken_bucket.so
+run_tests=/usr/lib/php/$(php-config --phpapi)/build/run-tests.php
+valgrind=
+if [ "${1-}" = -m ]; then valgrind=-m; shift; fi
+[ $# -gt 0 ] || set -- php-tests
+
+# Tables of their own, so that no test sees what an earlier run left.
+tables=$(mktemp -d /dev/shm/token_bucket-test.XXXXXX)
+trap 'rm -rf "$tables"' EXIT INT TERM
+
+NO_INTERACTION=1 TEST_PHP_EXECUTABLE=$(command -v "$php") TEST_PHP_ARGS="-n" \
+    "$php" -n "$run_tests" -n -q $valgrind --show-diff -j"$(nproc)" \
+    -d extension="$extension" -d token_bucket.shm_path="$tables" "$@"
