@@ -1,1 +1,46 @@
-fn main() {}
+//! What one decision costs without PHP: the arithmetic alone, and on shared memory.
+//!
+//! `cargo bench`. For numbers beside what PHP users have today, see `make bench`.
+
+#![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use std::cell::Cell;
+use std::hint::black_box;
+use token_bucket::clock::boot_time;
+use token_bucket::limit::{Op, SECOND, State, TokenBucket, apply};
+use token_bucket::store::shm::SharedMemory;
+use token_bucket::store::shm::file::{Location, MIN_SIZE};
+use token_bucket::store::{Key, Place, Store};
+
+fn arithmetic(criterion: &mut Criterion) {
+    let Ok(limit) = TokenBucket::per_second(10, 1.0) else { return };
+    let (_, state) = apply(&limit, State::FULL, SECOND, Op::Take { cost: 3 });
+    for (name, op) in
+        [("take", Op::Take { cost: 1 }), ("denied", Op::Take { cost: 8 }), ("check", Op::Check)]
+    {
+        criterion.bench_function(&format!("apply/{name}"), |bencher| {
+            bencher.iter(|| apply(black_box(&limit), black_box(state), black_box(SECOND), op));
+        });
+    }
+    criterion.bench_function("clock", |bencher| bencher.iter(boot_time));
+}
+
+fn shared_memory(criterion: &mut Criterion) {
+    let base = std::env::temp_dir().join(format!("tb-bench-{}", std::process::id()));
+    if std::fs::create_dir_all(&base).is_err() {
+        return;
+    }
+    let store =
+        SharedMemory::new(Location { base: base.clone(), name: "bench".into(), size: MIN_SIZE });
+    let place = Cell::new(Place::default());
+    let key = Key { parts: [b"tb:", b"192.0.2.1", b"", b""], place: &place };
+    let Ok(limit) = TokenBucket::per_second(1_000_000_000, 1000.0) else { return };
+    criterion.bench_function("shared memory/take", |bencher| {
+        bencher.iter(|| store.admits(&key, &limit, Op::Take { cost: 1 }, None));
+    });
+    let _ = std::fs::remove_dir_all(base);
+}
+
+criterion_group!(benches, arithmetic, shared_memory);
+criterion_main!(benches);

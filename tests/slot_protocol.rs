@@ -3,13 +3,19 @@
 //! The word is a mutex here, which gives what sequentially consistent atomics give: one
 //! order of all operations. (loom takes the sequentially consistent for weaker.)
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use token_bucket::limit::{Op, Span, State, TokenBucket, apply};
+use token_bucket::limit::{Decision, Op, Span, State, TokenBucket, apply};
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::shm::table::{Pushed, update};
+use token_bucket::store::shm::table::{Change, update};
 use token_bucket::store::shm::word::Word;
 
 struct Modelled(Mutex<u128>);
@@ -48,22 +54,33 @@ fn bucket(capacity: i64) -> TokenBucket {
 /// A settled slot, `seconds` from full.
 fn filling(tag: u64, seconds: i64) -> Slot {
     let full_at = Span::from_ns(NOW.saturating_add_signed(seconds * 1_000_000_000));
-    Slot::settled(tag, State::Filling { full_at })
+    Slot::settled(tag, State::Filling { full_at }, false)
+}
+
+struct Call {
+    limit: TokenBucket,
+    op: Op,
+    decision: Option<Decision>,
+}
+
+impl Change for Call {
+    fn apply(&mut self, state: State) -> (State, bool) {
+        let (decision, state) = apply(&self.limit, state, NOW, self.op);
+        self.decision = Some(decision);
+        (state, decision.spent)
+    }
+
+    fn take_over(&self, new_again_at: u64, spent: bool) -> State {
+        self.limit.taking_over(new_again_at, spent, NOW, self.op)
+    }
+
+    fn pushed_out(&mut self) {}
 }
 
 fn run(set: &Set, tag: u64, limit: TokenBucket, op: Op) -> bool {
-    let mut pushed = Pushed::default();
-    update(
-        set,
-        tag,
-        NOW,
-        &mut pushed,
-        |new_again_at| limit.taking_over(new_again_at, NOW, op),
-        |state| {
-            let (decision, state) = apply(&limit, state, NOW, op);
-            (decision.accepted, state)
-        },
-    )
+    let mut call = Call { limit, op, decision: None };
+    update(set, tag, NOW, &mut call);
+    call.decision.unwrap().accepted
 }
 
 fn take(set: &Set, tag: u64, limit: TokenBucket) -> bool {
@@ -136,7 +153,7 @@ fn two_bring_in_one_key_while_the_free_slots_change() {
 #[test]
 fn claims_left_by_the_dead_are_settled_once() {
     every_order(
-        &[|| Slot::claim(K, NOW - 5), || Slot::claim(K, NOW - 3)],
+        &[|| Slot::claim(K, NOW - 5, false), || Slot::claim(K, NOW - 3, false)],
         &[TAKE_K, TAKE_K],
         4,
         |set, answers| assert_eq!((accepted(answers), settled(set, K)), (1, 1)),
@@ -146,7 +163,7 @@ fn claims_left_by_the_dead_are_settled_once() {
 #[test]
 fn a_claim_beside_a_settled_slot_gives_way() {
     every_order(
-        &[|| Slot::claim(K, NOW), || filling(K, 1_000)],
+        &[|| Slot::claim(K, NOW, false), || filling(K, 1_000)],
         &[TAKE_K, TAKE_K],
         4,
         |_, answers| assert_eq!(accepted(answers), 0),

@@ -18,7 +18,8 @@ pub enum State {
         /// When it is full again, in nanoseconds.
         full_at: u64,
         /// By how much `full_at` lay beyond one full refill when it was written. What
-        /// lies beyond that can only come from a clock that went backwards.
+        /// lies beyond that can only come from a clock that went backwards. Rounded up to
+        /// 24 significant bits.
         ahead: u64,
     },
     /// A bucket overdrawn by `check`, which charges denied calls too.

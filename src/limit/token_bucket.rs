@@ -2,7 +2,7 @@
 
 use super::Decision;
 use super::interval::Interval;
-use super::span::{GRAIN, MAX_REFILL, Span, ceil_to_grain};
+use super::span::{GRAIN, MAX_REFILL, Span, ceil_to_24_bits, ceil_to_grain};
 use super::state::State;
 
 /// The largest capacity: 2³¹ − 1.
@@ -165,22 +165,23 @@ impl TokenBucket {
     }
 
     /// At what level a newcomer starts that pushes out a bucket in use, as good as new at
-    /// `new_again_at`.
+    /// `new_again_at`, and spent or not.
     ///
-    /// It takes that level over. Only where the other one was further from full than this
-    /// limit allows, and so belongs to another limit, is there room left for one call.
+    /// It takes that level over, which gives nothing away. But a bucket of another, longer
+    /// limit may be further from full than one of this limit can be; then the newcomer starts
+    /// empty, or, if what it pushes out was not spent, with room for this call.
     #[cold]
-    pub fn taking_over(&self, new_again_at: u64, now: u64, op: Op) -> State {
+    pub fn taking_over(&self, new_again_at: u64, spent: bool, now: u64, op: Op) -> State {
         let latest = self.add(Span::from_ns(now), self.full);
-        let full_at = Span::from_ns(new_again_at);
-        if full_at <= latest {
-            return State::Filling { full_at };
-        }
         let cost = match op {
             Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. } => cost,
             _ => 1,
         };
-        State::Filling { full_at: self.sub(latest, self.worth(cost.clamp(1, self.capacity))) }
+        let lowest = match spent {
+            true => latest,
+            false => self.sub(latest, self.worth(cost.clamp(1, self.capacity))),
+        };
+        State::Filling { full_at: Span::from_ns(new_again_at).min(lowest) }
     }
 
     /// What `tokens` are worth.
@@ -303,7 +304,7 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, 
 impl Decision {
     /// The same answer, told of the bucket as it still is.
     fn unless_taken(self, bucket: &Bucket<'_>) -> Self {
-        Self { full_at: bucket.new_again_at(), room: bucket.room(), ..self }
+        Self { accepted: self.accepted, retry_at: self.retry_at, ..bucket.accept() }
     }
 }
 
@@ -367,6 +368,7 @@ impl<'a> Bucket<'a> {
             retry_at: self.now,
             full_at: self.new_again_at(),
             room: self.room(),
+            spent: self.is_spent_until(self.full_at),
             wait: 0,
         }
     }
@@ -386,9 +388,18 @@ impl<'a> Bucket<'a> {
             retry_at: self.now,
             full_at: full_at.ceil(),
             room: self.limit.sub(self.latest, full_at),
+            spent: self.is_spent_until(full_at),
             wait: 0,
         };
         (decision, State::Filling { full_at })
+    }
+
+    /// Whether there is less than a token, to the nanosecond, in a bucket that will be full
+    /// at `full_at`.
+    #[inline(always)]
+    fn is_spent_until(&self, full_at: Span) -> bool {
+        // Never wraps: both are times, or the worth of a token, and below 2^62.
+        full_at.ns + self.limit.interval.ns > self.latest.ns
     }
 
     /// When a bucket that would be full at `full_at` once charged can be charged: when
@@ -451,8 +462,9 @@ impl<'a> Bucket<'a> {
             return self.deny(self.now + wait - max_wait);
         }
         let full_at = full_at.ceil();
-        let ahead = full_at.saturating_sub(self.latest.ns);
-        let decision = Decision { full_at, room: Span::default(), wait, ..self.accept() };
+        let ahead = ceil_to_24_bits(full_at.saturating_sub(self.latest.ns));
+        let decision =
+            Decision { full_at, room: Span::default(), spent: true, wait, ..self.accept() };
         (decision, State::Reserved { full_at, ahead })
     }
 
@@ -474,7 +486,7 @@ impl<'a> Bucket<'a> {
             },
             _ => State::Reserved {
                 full_at: full_at.ceil(),
-                ahead: full_at.ceil().saturating_sub(self.latest.ns),
+                ahead: ceil_to_24_bits(full_at.ceil().saturating_sub(self.latest.ns)),
             },
         };
         (Bucket::new(self.limit, state, self.now).accept(), state)

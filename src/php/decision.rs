@@ -39,14 +39,12 @@ unsafe extern "C" {
 
 /// Makes the class known to the engine.
 pub fn register() {
+    let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
+    declare::class(&CLASS, "TokenBucket\\Decision", flags, METHODS, ptr::null_mut(), &[]);
     // SAFETY: the JSON extension is part of every PHP from 8.0 on, and registers its
     // interface before any extension that is loaded from a file.
-    let json = unsafe { php_json_serializable_ce.as_ref() };
-    let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-    let entry =
-        declare::class("TokenBucket\\Decision", flags, METHODS, ptr::null_mut(), json.as_slice());
-    object::carry::<Decision>(entry);
-    CLASS.set(entry);
+    declare::implement(&CLASS, unsafe { php_json_serializable_ce });
+    object::carry::<Decision>(&CLASS);
 }
 
 impl Decision {

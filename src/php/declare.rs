@@ -21,18 +21,19 @@ impl Class {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// Remembers the engine's entry.
-    pub fn set(&self, entry: &'static mut ClassEntry) {
-        self.0.store(entry, Ordering::Relaxed);
+    /// The engine's entry, or null before it is registered.
+    #[inline]
+    pub fn as_ptr(&self) -> *mut ClassEntry {
+        self.0.load(Ordering::Relaxed)
     }
 
     /// The engine's entry.
     #[inline]
     #[allow(clippy::expect_used, reason = "all are set at startup, or startup fails")]
     pub fn get(&self) -> &'static ClassEntry {
-        // SAFETY: null, or what `set` was given; the engine keeps an internal class until
-        // after the module's shutdown.
-        unsafe { self.0.load(Ordering::Relaxed).as_ref() }.expect("class is registered")
+        // SAFETY: null, or what the engine registered, which it keeps until after the module's
+        // shutdown.
+        unsafe { self.as_ptr().as_ref() }.expect("class is registered")
     }
 }
 
@@ -167,40 +168,38 @@ pub const fn signature(
 
 /// Registers a class; null for no parent. At startup only.
 pub fn class(
+    class: &Class,
     name: &str,
     flags: ClassFlags,
     methods: &[Method],
     parent: *mut ClassEntry,
-    interfaces: &[&'static ClassEntry],
-) -> &'static mut ClassEntry {
-    register(name, methods, interfaces, |entry| {
+    interfaces: &[&Class],
+) {
+    register(class, name, methods, interfaces, |entry| {
         // SAFETY: `entry` is complete, `parent` null or a registered class, and we are in
         // the module's startup.
-        let class = unsafe { ffi::zend_register_internal_class_ex(entry, parent) };
-        // SAFETY: just registered, and the engine keeps it until after our shutdown.
-        unsafe { (*class).ce_flags |= flags.bits() };
-        class
-    })
+        let registered = unsafe { ffi::zend_register_internal_class_ex(entry, parent) };
+        // SAFETY: just registered, and nobody else uses it during startup.
+        unsafe { (*registered).ce_flags |= flags.bits() };
+        registered
+    });
 }
 
 /// Registers an interface. At startup only.
-pub fn interface(
-    name: &str,
-    methods: &[Method],
-    parents: &[&'static ClassEntry],
-) -> &'static mut ClassEntry {
-    register(name, methods, parents, |entry| {
+pub fn interface(class: &Class, name: &str, methods: &[Method]) {
+    register(class, name, methods, &[], |entry| {
         // SAFETY: `entry` is complete and we are in the module's startup.
         unsafe { ffi::zend_register_internal_interface(entry) }
-    })
+    });
 }
 
 fn register(
+    class: &Class,
     name: &str,
     methods: &[Method],
-    interfaces: &[&'static ClassEntry],
+    interfaces: &[&Class],
     register: impl FnOnce(&mut ClassEntry) -> *mut ClassEntry,
-) -> &'static mut ClassEntry {
+) {
     let mut table: Vec<FunctionEntry> = methods.iter().map(function_entry).collect();
     table.push(FunctionEntry::end());
     // SAFETY: a zeroed class entry is how INIT_CLASS_ENTRY begins: plain C data.
@@ -208,14 +207,16 @@ fn register(
     entry.name = ZendStr::new_interned(name, true).into_raw();
     // Kept until the process ends, as a C extension's static tables are.
     entry.info.internal.builtin_functions = Box::leak(table.into_boxed_slice()).as_ptr();
-    let class = register(&mut entry);
+    class.0.store(register(&mut entry), Ordering::Relaxed);
     for interface in interfaces {
-        // SAFETY: both are registered; the engine only reads the interface.
-        unsafe { ffi::zend_do_implement_interface(class, ptr::from_ref(*interface).cast_mut()) };
+        implement(class, interface.as_ptr());
     }
-    // SAFETY: the engine's own entry of the class, which it keeps until after our shutdown.
-    // Nobody else holds a reference to it during startup.
-    unsafe { &mut *class }
+}
+
+/// Has a class implement an interface. At startup only.
+pub fn implement(class: &Class, interface: *mut ClassEntry) {
+    // SAFETY: both are registered, and nobody else uses the class during startup.
+    unsafe { ffi::zend_do_implement_interface(class.as_ptr(), interface) };
 }
 
 fn function_entry(method: &Method) -> FunctionEntry {
@@ -238,12 +239,15 @@ fn function_entry(method: &Method) -> FunctionEntry {
         arg_info: Box::leak(info.into_boxed_slice()).as_ptr(),
         #[allow(clippy::useless_conversion, reason = "u64 from PHP 8.6 on")]
         flags: method.flags.bits().into(),
-        ..FunctionEntry::end()
+        #[cfg(php84)]
+        doc_comment: ptr::null(),
+        #[cfg(php84)]
+        frameless_function_infos: ptr::null(),
     }
 }
 
 /// Declares a public constant of a class. At startup only.
-pub fn constant(class: &mut ClassEntry, name: &str, value: impl IntoZval) {
+pub fn constant(class: &Class, name: &str, value: impl IntoZval) {
     let name = ZendStr::new_interned(name, true);
     let Ok(value) = value.into_zval(true) else { return };
     // The class owns the value from here on.
@@ -251,7 +255,7 @@ pub fn constant(class: &mut ClassEntry, name: &str, value: impl IntoZval) {
     // SAFETY: the class is registered and ours; name and value live as long as the process.
     unsafe {
         ffi::zend_declare_class_constant_ex(
-            class,
+            class.as_ptr(),
             name.as_ptr().cast_mut(),
             &raw mut *value,
             ffi::ZEND_ACC_PUBLIC as _,

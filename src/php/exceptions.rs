@@ -27,7 +27,8 @@ unsafe extern "C" {
 
 /// Makes the exceptions known to the engine.
 pub fn register() {
-    THROWABLE.set(declare::interface("TokenBucket\\Throwable", &[], &[ce::throwable()]));
+    declare::interface(&THROWABLE, "TokenBucket\\Throwable", &[]);
+    declare::implement(&THROWABLE, std::ptr::from_ref(ce::throwable()).cast_mut());
     // SAFETY: SPL is part of every PHP and registers its classes before any extension that
     // is loaded from a file.
     let (runtime, argument) = unsafe { (spl_ce_RuntimeException, spl_ce_InvalidArgumentException) };
@@ -35,8 +36,7 @@ pub fn register() {
         (&STORAGE_EXCEPTION, "TokenBucket\\StorageException", runtime),
         (&CONFIGURATION_EXCEPTION, "TokenBucket\\ConfigurationException", argument),
     ] {
-        let flags = ClassFlags::empty();
-        class.set(declare::class(name, flags, &[], parent, &[THROWABLE.get()]));
+        declare::class(class, name, ClassFlags::empty(), &[], parent, &[&THROWABLE]);
     }
 }
 

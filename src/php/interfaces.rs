@@ -41,6 +41,6 @@ const LIMITER_METHODS: &[Method] = &[
 
 /// Makes the interfaces known to the engine.
 pub fn register() {
-    STORAGE.set(declare::interface("TokenBucketStorage", STORAGE_METHODS, &[]));
-    LIMITER.set(declare::interface("TokenBucket\\Limiter", LIMITER_METHODS, &[]));
+    declare::interface(&STORAGE, "TokenBucketStorage", STORAGE_METHODS);
+    declare::interface(&LIMITER, "TokenBucket\\Limiter", LIMITER_METHODS);
 }

@@ -29,7 +29,7 @@ impl Handlers {
 
 /// Has the engine make the objects of a class, and of those that extend it, with room for
 /// a `T`. They cannot be cloned, compared or serialized. At startup only.
-pub fn carry<T: Native>(class: &mut ClassEntry) {
+pub fn carry<T: Native>(class: &Class) {
     // SAFETY: the engine's table of standard handlers is plain data, set before us.
     let mut handlers = unsafe { ffi::std_object_handlers };
     handlers.offset = offset_of!(Object<T>, std) as i32;
@@ -39,8 +39,12 @@ pub fn carry<T: Native>(class: &mut ClassEntry) {
     handlers.get_debug_info = Some(debug_info::<T>);
     // Kept until the process ends: objects point to it.
     T::handlers().0.store(Box::leak(Box::new(handlers)), Ordering::Relaxed);
-    class.__bindgen_anon_2.create_object = Some(create::<T>);
-    class.ce_flags |= ffi::ZEND_ACC_NOT_SERIALIZABLE;
+    let entry = class.as_ptr();
+    // SAFETY: a registered class, which nobody else uses during startup.
+    unsafe {
+        (*entry).__bindgen_anon_2.create_object = Some(create::<T>);
+        (*entry).ce_flags |= ffi::ZEND_ACC_NOT_SERIALIZABLE;
+    }
 }
 
 /// The memory of an object: the value, then the engine's part, which grows by the
@@ -92,7 +96,7 @@ pub unsafe fn construct<T: Native>(object: *mut ffi::zend_object, value: T) {
 pub fn new<T: Native>(class: &Class, value: T) -> *mut ffi::zend_object {
     // SAFETY: the entry is that of a registered class; the object is new.
     unsafe {
-        let object = create::<T>(ptr::from_ref(class.get()).cast_mut());
+        let object = create::<T>(class.as_ptr());
         construct(object, value);
         object
     }

@@ -92,18 +92,16 @@ pub fn register() {
         let [prepare, bootstrap, consume] = CONTRACT;
         let methods = [constructor, prepare, bootstrap, consume];
         let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-        let contract = [interfaces::STORAGE.get()];
-        let entry = declare::class(name, flags, &methods, ptr::null_mut(), &contract);
-        object::carry::<Storage>(entry);
-        class.set(entry);
+        declare::class(class, name, flags, &methods, ptr::null_mut(), &[&interfaces::STORAGE]);
+        object::carry::<Storage>(class);
     }
 }
 
 /// The limiter of an object, if it is one of the storages here.
 pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thrown> {
     // SAFETY: a live object, from an argument of the call that is running.
-    let class = unsafe { (*object).ce }.cast_const();
-    if !ptr::eq(class, SHARED_MEMORY.get()) && !ptr::eq(class, ARRAY.get()) {
+    let class = unsafe { (*object).ce };
+    if class != SHARED_MEMORY.as_ptr() && class != ARRAY.as_ptr() {
         return Ok(None);
     }
     // SAFETY: both classes carry a Storage and are final; the reference ends here.

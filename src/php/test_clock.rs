@@ -1,7 +1,7 @@
 //! `TokenBucket\TestClock`: time that stands still, for tests of throttling.
 
 use super::call::{Call, handler};
-use super::declare::{self, Method, Type, public_static, required};
+use super::declare::{self, Class, Method, Type, public_static, required};
 use super::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use crate::clock::from_seconds;
@@ -10,17 +10,18 @@ use crate::limit::{MAX_NOW, SECOND};
 use ext_php_rs::flags::ClassFlags;
 use std::ptr;
 
+static CLASS: Class = Class::new();
+
 const METHODS: &[Method] = &[
     public_static(c"freeze", handler!(freeze), &[required(c"seconds", Type::FLOAT)], Type::VOID),
     public_static(c"advance", handler!(advance), &[required(c"seconds", Type::FLOAT)], Type::VOID),
     public_static(c"resume", handler!(resume), &[], Type::VOID),
 ];
 
-/// Makes the class known to the engine. It has no objects: abstract, as well as final in
-/// effect, for nothing can be added to static methods.
+/// Makes the class known to the engine. Abstract, for it has no objects.
 pub fn register() {
     let flags = ClassFlags::Abstract;
-    declare::class("TokenBucket\\TestClock", flags, METHODS, ptr::null_mut(), &[]);
+    declare::class(&CLASS, "TokenBucket\\TestClock", flags, METHODS, ptr::null_mut(), &[]);
 }
 
 /// Refuses where tests have no business: a frozen clock lifts, or locks, every limit.
@@ -38,7 +39,7 @@ fn freeze(call: &Call) -> Result<(), Thrown> {
     call.expect(1, 1)?;
     let seconds = call.float(1)?;
     allowed()?;
-    let now = from_seconds(seconds).ok_or_else(|| out_of_range())?;
+    let now = from_seconds(seconds).ok_or_else(out_of_range)?;
     GLOBALS.get().frozen.set(Some(now));
     Ok(())
 }
@@ -53,9 +54,9 @@ fn advance(call: &Call) -> Result<(), Thrown> {
             "TokenBucket\\TestClock::advance() needs a frozen clock, call freeze() first",
         ));
     };
-    let step = from_seconds(seconds.abs()).ok_or_else(|| out_of_range())?;
+    let step = from_seconds(seconds.abs()).ok_or_else(out_of_range)?;
     let then = if seconds < 0.0 { now.checked_sub(step) } else { now.checked_add(step) };
-    frozen.set(Some(then.filter(|then| *then <= MAX_NOW).ok_or_else(|| out_of_range())?));
+    frozen.set(Some(then.filter(|then| *then <= MAX_NOW).ok_or_else(out_of_range)?));
     Ok(())
 }
 

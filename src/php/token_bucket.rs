@@ -88,18 +88,16 @@ const METHODS: &[Method] = &[
 
 /// Makes the class known to the engine.
 pub fn register() {
-    let limiter = [interfaces::LIMITER.get()];
-    let entry =
-        declare::class("TokenBucket", ClassFlags::empty(), METHODS, ptr::null_mut(), &limiter);
-    object::carry::<Bucket>(entry);
-    declare::constant(entry, "MILLISECOND", 0.001);
+    let (flags, limiter) = (ClassFlags::empty(), [&interfaces::LIMITER]);
+    declare::class(&CLASS, "TokenBucket", flags, METHODS, ptr::null_mut(), &limiter);
+    object::carry::<Bucket>(&CLASS);
+    declare::constant(&CLASS, "MILLISECOND", 0.001);
     for (name, seconds) in
         [("SECOND", 1i64), ("MINUTE", 60), ("HOUR", 3_600), ("DAY", 86_400), ("WEEK", 604_800)]
     {
-        declare::constant(entry, name, seconds);
+        declare::constant(&CLASS, name, seconds);
     }
-    declare::constant(entry, "MICROTIME_DELTA", MICROTIME_DELTA);
-    CLASS.set(entry);
+    declare::constant(&CLASS, "MICROTIME_DELTA", MICROTIME_DELTA);
 }
 
 impl Native for Bucket {
@@ -227,13 +225,12 @@ fn overridden_key(object: *mut ffi::zend_object) -> Option<NonNull<ffi::zend_fun
     // live as long as the request, as the object does.
     unsafe {
         let class = (*object).ce;
-        if ptr::eq(class.cast_const(), CLASS.get()) {
+        if class == CLASS.as_ptr() {
             return None;
         }
         let found = ffi::zend_hash_str_find(&raw const (*class).function_table, c"key".as_ptr(), 3);
-        let function = NonNull::new((*found.as_ref()?).value.func)?;
-        let scope = (*function.as_ptr()).common.scope.cast_const();
-        (!ptr::eq(scope, CLASS.get())).then_some(function)
+        let function = NonNull::new(found.as_ref()?.value.func)?;
+        ((*function.as_ptr()).common.scope != CLASS.as_ptr()).then_some(function)
     }
 }
 

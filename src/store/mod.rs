@@ -31,13 +31,7 @@ pub trait Store {
     /// # Errors
     ///
     /// As [`decide`](Self::decide).
-    fn admits(
-        &self,
-        key: &Key<'_>,
-        limit: &TokenBucket,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<bool> {
+    fn admits(&self, key: &Key<'_>, limit: &TokenBucket, op: Op, now: Option<u64>) -> Result<bool> {
         Ok(self.decide(key, limit, op, now)?.accepted)
     }
 

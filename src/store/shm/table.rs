@@ -12,28 +12,32 @@
 //!    the level the bucket starts from.
 //! 2. **Settle**: having seen the claim in place, look at all other slots of the set. If
 //!    one holds the key settled, the claim is withdrawn; of two claims the one in the
-//!    later slot is. If nothing else holds the key, replace the claim by the bucket.
+//!    later slot is. The level it had taken over stays behind. If nothing else holds the
+//!    key, replace the claim by the bucket.
 //!
 //! No two slots get settled for one key: to settle *a*, a process saw claim *a*, then
 //! slot *b* without the key; to settle *b*, one saw claim *b*, then slot *a* without the
 //! key. In the single order of all operations claim *a* came before the look at *b*,
 //! which came before claim *b*, which came before the look at *a*, which came before
 //! claim *a*: a circle. And a claim that was withdrawn cannot be settled, for its word
-//! is gone. `tests/slot_protocol.rs` lets a model checker try.
+//! is gone; the same word comes back only if the key is claimed anew in the same slot at
+//! the same level. `tests/slot_protocol.rs` lets a model checker try.
 //!
 //! Anyone who meets a claim settles it, so nobody waits for the one who made it, and a
 //! process killed at any instruction leaves nothing behind but a full bucket's claim.
 //!
 //! **Reuse.** The slot that is as good as new for the longest goes, which loses nothing.
-//! If all buckets of the set are in use, the one nearest to full goes, and the newcomer
-//! takes its level over, as in the Space-Saving algorithm (Metwally, Agrawal, El Abbadi,
-//! 2005): a bucket that is pushed out and comes back finds a level no higher than it had.
-//! So no flood of new keys can empty a set of what it knows, nor free a client from a
-//! bucket that denies him; it can only make newcomers of that set start lower.
+//! If all buckets of the set are in use, one has to go: of those with a token left, else of
+//! all, the one nearest to full. The newcomer takes its level over, as in the Space-Saving
+//! algorithm (Metwally, Agrawal, El Abbadi, 2005), so a bucket that was pushed out finds a
+//! level no higher than it had when it comes back. So no flood of new keys can free a client
+//! from a bucket that denies him, whatever the limits are that the keys belong to. The price
+//! is paid by newcomers, and only in a set that is full: they start lower; where every bucket
+//! of the set is spent, they may have to wait until one of them is not.
 
 use super::slot::Slot;
 use super::word::Word;
-use crate::limit::State;
+use crate::limit::{MAX_REFILL, State};
 
 /// The slots of a set: two cache lines.
 pub const WAYS: usize = 8;
@@ -42,12 +46,13 @@ pub const WAYS: usize = 8;
 ///
 /// A trait rather than a closure so that it can be inlined where a bucket is found.
 pub trait Change {
-    /// What the bucket's state becomes. It may be asked several times; the last one counts.
-    fn apply(&mut self, state: State) -> State;
+    /// What the bucket's state becomes, and whether it is spent. It may be asked several
+    /// times; the last one counts.
+    fn apply(&mut self, state: State) -> (State, bool);
 
     /// At what level a newcomer starts in the place of a bucket in use that is as good as
-    /// new at `new_again_at`.
-    fn take_over(&self, new_again_at: u64) -> State;
+    /// new at `new_again_at`, and was spent or not.
+    fn take_over(&self, new_again_at: u64, spent: bool) -> State;
 
     /// A bucket in use had to go.
     fn pushed_out(&mut self);
@@ -60,8 +65,9 @@ pub trait Change {
 pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
         if let Some((word, old)) = find_settled(set, tag) {
-            let new = Slot::settled(tag, change.apply(old.state()));
-            if new == old || word.replace(old.0, new.0) {
+            let (state, spent) = change.apply(old.state());
+            let new = Slot::settled(tag, state, spent || old.is_spent() && in_use(old, now));
+            if new.is_as(old) || word.replace(old.0, new.0) {
                 return;
             }
         } else if bring_in(set, tag, now, change) {
@@ -82,16 +88,20 @@ fn find_settled<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
 #[inline(never)]
 fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> bool {
     if let Some(at) = set.iter().position(|word| is_claim_of(tag, Slot(word.load()))) {
-        return settle(set, at, tag, change);
+        return settle(set, at, tag, now, change);
     }
-    let Some((word, reused)) = nearest_to_full(set) else { return true };
-    let in_use = reused.new_again_at() > now;
-    let start = if in_use { change.take_over(reused.new_again_at()) } else { State::FULL };
-    if change.apply(start).new_again_at() <= start.new_again_at() {
+    let Some((word, reused)) = first_to_go(set, now) else { return true };
+    let in_use = in_use(reused, now);
+    let spent = in_use && reused.is_spent();
+    let start = match in_use {
+        true => change.take_over(reused.new_again_at(), spent),
+        false => State::FULL,
+    };
+    if change.apply(start).0.new_again_at() <= start.new_again_at() {
         // Nothing to remember: a denied newcomer, a look, something given to a full bucket.
         return true;
     }
-    let claim = Slot::claim(tag, start.new_again_at().max(now));
+    let claim = Slot::claim(tag, start.new_again_at().max(now), spent);
     if word.replace(reused.0, claim.0) && in_use {
         change.pushed_out();
     }
@@ -99,7 +109,7 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
 }
 
 /// Settles the claim in slot `at`, or withdraws what stands against a single bucket.
-fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> bool {
+fn settle<W: Word>(set: &[W], at: usize, tag: u64, now: u64, change: &mut impl Change) -> bool {
     let Some(word) = set.get(at) else { return false };
     let claim = Slot(word.load());
     if !is_claim_of(tag, claim) {
@@ -111,20 +121,32 @@ fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> 
             continue;
         }
         if slot.is_claim() && i > at {
-            other.replace(slot.0, Slot::EMPTY.0);
+            other.replace(slot.0, slot.withdrawn().0);
         } else {
-            word.replace(claim.0, Slot::EMPTY.0);
+            word.replace(claim.0, claim.withdrawn().0);
         }
         return false;
     }
-    word.replace(claim.0, Slot::settled(tag, change.apply(claim.state())).0)
+    let (state, spent) = change.apply(claim.state());
+    let spent = spent || claim.is_spent() && in_use(claim, now);
+    word.replace(claim.0, Slot::settled(tag, state, spent).0)
 }
 
 fn is_claim_of(tag: u64, slot: Slot) -> bool {
     slot.tag() == tag && slot.is_claim()
 }
 
-/// The slot that is, or will be first, as good as new.
-fn nearest_to_full<W: Word>(set: &[W]) -> Option<(&W, Slot)> {
-    set.iter().map(|word| (word, Slot(word.load()))).min_by_key(|(_, slot)| slot.new_again_at())
+/// Whether there is something in the slot to lose. A bucket that would be full later than any
+/// limit allows was left by a clock that has gone back, or is garbage.
+#[inline(always)]
+fn in_use(slot: Slot, now: u64) -> bool {
+    (now + 1..=now + 2 * MAX_REFILL).contains(&slot.new_again_at())
+}
+
+/// The slot to be reused first.
+fn first_to_go<W: Word>(set: &[W], now: u64) -> Option<(&W, Slot)> {
+    set.iter().map(|word| (word, Slot(word.load()))).min_by_key(|(_, slot)| {
+        let in_use = in_use(*slot, now);
+        (in_use, in_use && slot.is_spent(), slot.new_again_at())
+    })
 }

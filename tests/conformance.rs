@@ -1,0 +1,247 @@
+//! What every store must do, each case on every store.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use proptest::prelude::*;
+use std::cell::Cell;
+use std::path::PathBuf;
+use token_bucket::dsn::Dsn;
+use token_bucket::limit::{Decision, Op, SECOND, State, TokenBucket, apply};
+use token_bucket::limiter::{Limiter, Subject};
+use token_bucket::store::{Place, Settings};
+
+const T0: u64 = 1_700_000_000 * SECOND;
+
+/// A store of its own for a case, and how to use it.
+struct Bench {
+    limiter: Limiter,
+    _folder: Folder,
+}
+
+/// A folder that goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let base = if cfg!(target_os = "linux") { "/dev/shm".into() } else { std::env::temp_dir() };
+        let folder = base.join(format!("token_bucket-test-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Bench {
+    fn new(dsn: &str, case: &str) -> Self {
+        let folder = Folder::new(case);
+        // Large enough that no bucket of a case has to go.
+        let settings = Settings { shm_path: folder.0.clone(), shm_size: 16 << 20 };
+        Self {
+            limiter: Limiter::new(&Dsn::parse(dsn).unwrap(), b"tb:", &settings),
+            _folder: folder,
+        }
+    }
+
+    fn call(&self, name: &[u8], limit: &TokenBucket, op: Op, now: u64) -> Decision {
+        let (subject, place) = (Subject::Identifier(name), Cell::new(Place::default()));
+        self.limiter.decide(subject, &place, limit, op, Some(now)).unwrap()
+    }
+
+    fn take(&self, name: &[u8], limit: &TokenBucket, cost: u64, now: u64) -> Decision {
+        self.call(name, limit, Op::Take { cost }, now)
+    }
+}
+
+/// Makes a test of each case for each store.
+macro_rules! on_every_store {
+    ($($case:ident),* $(,)?) => {
+        mod shared_memory {
+            $(#[test] fn $case() {
+                super::$case(&super::Bench::new("shm:", concat!("shm-", stringify!($case))));
+            })*
+        }
+        mod array {
+            $(#[test] fn $case() {
+                super::$case(&super::Bench::new("array:", concat!("array-", stringify!($case))));
+            })*
+        }
+    };
+}
+
+on_every_store!(
+    a_bucket_starts_full_and_refills,
+    a_denied_call_changes_nothing,
+    check_charges_and_forgives,
+    reservations_wait_their_turn,
+    refund_and_reset_give_back,
+    a_changed_limit_takes_effect,
+    keys_do_not_collide,
+    the_system_clock_counts_without_a_test,
+    a_clock_that_went_back_is_forgiven,
+    yes_and_no_agree_with_the_decision,
+    any_sequence_is_decided_as_apply_does,
+);
+
+fn a_bucket_starts_full_and_refills(bench: &Bench) {
+    let limit = TokenBucket::per_second(3, 0.5).unwrap();
+    for left in [2, 1, 0] {
+        let decision = bench.take(b"x", &limit, 1, T0);
+        assert!(decision.accepted);
+        assert_eq!(decision.remaining(&limit), left);
+    }
+    let denied = bench.take(b"x", &limit, 1, T0 + SECOND);
+    assert!(!denied.accepted);
+    assert_eq!((denied.retry_after(), denied.reset_after()), (1.0, 5.0));
+    assert!(!bench.take(b"x", &limit, 1, T0 + 2 * SECOND - 1).accepted);
+    assert!(bench.take(b"x", &limit, 1, T0 + 2 * SECOND).accepted);
+    assert!(bench.take(b"x", &limit, 3, T0 + 60 * SECOND).accepted);
+}
+
+fn a_denied_call_changes_nothing(bench: &Bench) {
+    let limit = TokenBucket::per_second(2, 1.0).unwrap();
+    bench.take(b"x", &limit, 2, T0);
+    for step in 0..9 {
+        assert!(!bench.take(b"x", &limit, 1, T0 + step * SECOND / 10).accepted);
+        assert!(!bench.call(b"x", &limit, Op::Peek { cost: 1 }, T0 + step * SECOND / 10).accepted);
+    }
+    assert!(bench.take(b"x", &limit, 1, T0 + SECOND).accepted);
+    assert_eq!(bench.take(b"x", &limit, 3, T0).retry_at, Decision::NEVER);
+}
+
+fn check_charges_and_forgives(bench: &Bench) {
+    let limit = TokenBucket::per_window(2, 20).unwrap();
+    let check = |seconds: u64| bench.call(b"x", &limit, Op::Check, T0 + seconds * SECOND).accepted;
+    let answers: Vec<bool> = (0..=60).map(check).collect();
+    assert!(answers[..2].iter().all(|accepted| *accepted));
+    assert!(answers[2..].iter().all(|accepted| !*accepted));
+    assert!(!check(79));
+    assert!(check(99));
+}
+
+fn reservations_wait_their_turn(bench: &Bench) {
+    let limit = TokenBucket::per_second(1, 1.0).unwrap();
+    let reserve = |max_wait| bench.call(b"x", &limit, Op::Reserve { cost: 1, max_wait }, T0);
+    for wait in [0.0, 1.0, 2.0] {
+        let decision = reserve(2 * SECOND);
+        assert!(decision.accepted);
+        assert_eq!(decision.wait(), wait);
+    }
+    let refused = reserve(2 * SECOND);
+    assert!(!refused.accepted);
+    assert_eq!(refused.retry_after(), 1.0);
+    assert!(!bench.take(b"x", &limit, 1, T0 + 3 * SECOND - 1).accepted);
+    assert!(bench.take(b"x", &limit, 1, T0 + 3 * SECOND).accepted);
+}
+
+fn refund_and_reset_give_back(bench: &Bench) {
+    let limit = TokenBucket::per_second(5, 1.0).unwrap();
+    bench.take(b"x", &limit, 5, T0);
+    assert_eq!(bench.call(b"x", &limit, Op::Refund { cost: 2 }, T0).remaining(&limit), 2);
+    assert_eq!(bench.call(b"x", &limit, Op::Refund { cost: 9 }, T0).remaining(&limit), 5);
+    bench.take(b"x", &limit, 5, T0);
+    assert_eq!(bench.call(b"x", &limit, Op::Reset, T0).remaining(&limit), 5);
+    assert!(bench.take(b"x", &limit, 5, T0).accepted);
+    assert_eq!(bench.call(b"new", &limit, Op::Refund { cost: 2 }, T0).remaining(&limit), 5);
+}
+
+fn a_changed_limit_takes_effect(bench: &Bench) {
+    let (wide, narrow) =
+        (TokenBucket::per_second(10, 1.0).unwrap(), TokenBucket::per_second(2, 1.0).unwrap());
+    bench.take(b"x", &wide, 5, T0);
+    assert!(!bench.take(b"x", &narrow, 1, T0).accepted);
+    assert_eq!(bench.take(b"x", &narrow, 1, T0).retry_after(), 1.0);
+    bench.take(b"y", &narrow, 2, T0);
+    assert_eq!(bench.call(b"y", &wide, Op::Peek { cost: 0 }, T0).remaining(&wide), 8);
+}
+
+fn keys_do_not_collide(bench: &Bench) {
+    let limit = TokenBucket::per_second(1, 0.001).unwrap();
+    let long = [b'a'; 4096];
+    let mut names: Vec<Vec<u8>> = (0..4_000).map(|i: u32| i.to_string().into_bytes()).collect();
+    names.extend(
+        [&b"a"[..], b"a\0", b"\0a", b"\xff\xfe", b"tb:a", b"a b", &long, &long[1..]].map(Vec::from),
+    );
+    for name in &names {
+        assert!(bench.take(name, &limit, 1, T0).accepted, "{name:?}");
+    }
+    for name in &names {
+        assert!(!bench.take(name, &limit, 1, T0).accepted, "{name:?}");
+    }
+}
+
+fn the_system_clock_counts_without_a_test(bench: &Bench) {
+    let limit = TokenBucket::per_second(1, 0.001).unwrap();
+    let (subject, place) = (Subject::Identifier(b"x"), Cell::new(Place::default()));
+    let take =
+        || bench.limiter.admits(subject, &place, &limit, Op::Take { cost: 1 }, None).unwrap();
+    assert!(take());
+    assert!(!take());
+}
+
+fn a_clock_that_went_back_is_forgiven(bench: &Bench) {
+    let limit = TokenBucket::per_second(2, 1.0).unwrap();
+    bench.take(b"x", &limit, 2, T0);
+    let back = T0 - 3_600 * SECOND;
+    assert_eq!(bench.take(b"x", &limit, 1, back).retry_after(), 1.0);
+    assert!(!bench.take(b"x", &limit, 1, back + SECOND - 1).accepted);
+    assert!(bench.take(b"x", &limit, 2, back + 2 * SECOND).accepted);
+}
+
+fn yes_and_no_agree_with_the_decision(bench: &Bench) {
+    let limit = TokenBucket::per_second(3, 1.0).unwrap();
+    for i in 0..20 {
+        let (op, now) = (Op::Take { cost: i % 3 }, T0 + i * SECOND / 2);
+        let decision = bench.call(b"x", &limit, op, now);
+        let place = Cell::new(Place::default());
+        let admits = bench.limiter.admits(Subject::Identifier(b"y"), &place, &limit, op, Some(now));
+        assert_eq!(admits.unwrap(), decision.accepted);
+    }
+}
+
+/// The differential test: the store against the pure function, on sequences of calls on a few
+/// keys, limits and times. Forwards only: a store may forget a bucket that is as good as new,
+/// and then has nothing to remember when the clock goes back.
+fn any_sequence_is_decided_as_apply_does(bench: &Bench) {
+    let limits = [
+        TokenBucket::per_second(5, 2.0).unwrap(),
+        TokenBucket::per_second(7, 1.0 / 3.0).unwrap(),
+        TokenBucket::per_window(3, 7).unwrap(),
+    ];
+    let op = prop_oneof![
+        4 => (0u64..4).prop_map(|cost| Op::Take { cost }),
+        1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
+        2 => Just(Op::Check),
+        1 => (0u64..4, 0u64..9).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
+        1 => (0u64..4).prop_map(|cost| Op::Refund { cost }),
+        1 => Just(Op::Reset),
+        1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
+    ];
+    let call = (0usize..3, 0usize..3, op, 0u64..2_000_000);
+    let config =
+        ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() };
+    let sequence = Cell::new(0u32);
+    proptest!(config, |(calls in prop::collection::vec(call, 1..30))| {
+        sequence.set(sequence.get() + 1);
+        let mut states = [State::FULL; 3];
+        let mut now = T0;
+        for (key, limit, op, micros) in calls {
+            now += micros * 1_000;
+            let name = format!("{}-{key}", sequence.get());
+            let (expected, state) = apply(&limits[limit], states[key], now, op);
+            states[key] = state;
+            let found = bench.call(name.as_bytes(), &limits[limit], op, now);
+            prop_assert_eq!(found, expected, "{:?} of {:?} at {}", op, limits[limit], now);
+        }
+    });
+}

@@ -1,0 +1,240 @@
+//! The file behind a table: what is found, what is made of it, and what a flood does.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::cell::Cell;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
+use token_bucket::limit::{Op, SECOND, TokenBucket};
+use token_bucket::store::shm::SharedMemory;
+use token_bucket::store::shm::file::{Location, MIN_SIZE};
+use token_bucket::store::{Key, Place, Store};
+
+const T0: u64 = 1_000_000 * SECOND;
+
+/// A folder for tables, which goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("tb-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn location(&self) -> Location {
+        Location { base: self.0.clone(), name: "default".into(), size: MIN_SIZE }
+    }
+
+    fn store(&self) -> SharedMemory {
+        SharedMemory::new(self.location())
+    }
+
+    /// A table that was made, with one bucket of one token that is empty, and its path.
+    fn with_table(name: &str) -> (Self, PathBuf) {
+        let folder = Self::new(name);
+        assert!(take(&folder.store(), b"x"));
+        assert!(!take(&folder.store(), b"x"), "another opening sees the same");
+        let path = folder.location().path();
+        (folder, path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn limit() -> TokenBucket {
+    TokenBucket::per_second(1, 0.001).unwrap()
+}
+
+fn call(
+    store: &SharedMemory,
+    name: &[u8],
+    limit: &TokenBucket,
+    now: Option<u64>,
+) -> Result<bool, String> {
+    let place = Cell::new(Place::default());
+    let key = Key { parts: [b"tb:", name, b"", b""], place: &place };
+    store.admits(&key, limit, Op::Take { cost: 1 }, now).map_err(|error| error.to_string())
+}
+
+fn take(store: &SharedMemory, name: &[u8]) -> bool {
+    call(store, name, &limit(), Some(T0)).unwrap()
+}
+
+fn refusal(store: &SharedMemory) -> String {
+    call(store, b"x", &limit(), Some(T0)).unwrap_err()
+}
+
+#[test]
+fn the_file_is_private_and_has_its_space() {
+    let (folder, path) = Folder::with_table("private");
+    let file = fs::metadata(&path).unwrap();
+    assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
+    assert!(file.blocks() * 512 >= MIN_SIZE, "space must be allocated");
+    assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
+    assert!(path.ends_with(format!("token_bucket-{}/default.v1", file.uid())));
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft is left");
+    drop(folder);
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_replaced() {
+    for length in [0, 1, 4095, 4096, MIN_SIZE - 1, MIN_SIZE + 1] {
+        let (folder, path) = Folder::with_table(&format!("short-{length}"));
+        let found = File::options().write(true).open(&path).unwrap();
+        found.set_len(length).unwrap();
+        assert!(take(&folder.store(), b"x"), "a fresh table at length {length}");
+        assert_eq!(found.metadata().unwrap().len(), length, "what was found is not written to");
+        assert_eq!(fs::metadata(&path).unwrap().len(), MIN_SIZE);
+    }
+}
+
+#[test]
+fn a_file_of_garbage_is_replaced() {
+    let (folder, path) = Folder::with_table("garbage");
+    for garbage in [[0u8; 64], [0xff; 64], [b'T'; 64]] {
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[..64].copy_from_slice(&garbage);
+        fs::write(&path, &bytes).unwrap();
+        assert!(take(&folder.store(), b"x"), "a fresh table");
+        assert!(!take(&folder.store(), b"x"));
+    }
+}
+
+#[test]
+fn garbage_in_the_slots_is_read_without_harm() {
+    let (folder, path) = Folder::with_table("slots");
+    let mut bytes = fs::read(&path).unwrap();
+    let mut seed = 88172645463325252u64;
+    for byte in &mut bytes[4096..] {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        *byte = seed as u8;
+    }
+    fs::write(&path, &bytes).unwrap();
+    let store = folder.store();
+    let limit = TokenBucket::per_second(1, 1.0).unwrap();
+    for i in 0..20_000u64 {
+        // Whatever it was taken for, no bucket is closed for longer than one refill.
+        let (name, now) = (i.to_string(), T0 + i * 10 * SECOND);
+        let first = call(&store, name.as_bytes(), &limit, Some(now)).unwrap();
+        let later = call(&store, name.as_bytes(), &limit, Some(now + 2 * SECOND)).unwrap();
+        assert!(first || later, "{name}");
+    }
+}
+
+#[test]
+fn another_boots_table_is_replaced() {
+    let (folder, path) = Folder::with_table("boot");
+    let mut bytes = fs::read(&path).unwrap();
+    let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
+    let at = bytes.windows(8).position(|window| window == &boot[..8]).expect("the boot's id");
+    bytes[at] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    assert!(take(&folder.store(), b"x"));
+}
+
+#[test]
+fn symbolic_links_are_not_followed() {
+    let (folder, path) = Folder::with_table("link");
+    let elsewhere = folder.0.join("elsewhere");
+    fs::rename(&path, &elsewhere).unwrap();
+    symlink(&elsewhere, &path).unwrap();
+    assert!(refusal(&folder.store()).contains("default.v1 is a symbolic link; remove it"));
+
+    let folder = Folder::new("link-directory");
+    let path = folder.location().path();
+    fs::create_dir(folder.0.join("elsewhere")).unwrap();
+    symlink(folder.0.join("elsewhere"), path.parent().unwrap()).unwrap();
+    assert!(refusal(&folder.store()).contains("is not a directory; remove it"));
+}
+
+#[test]
+fn what_others_may_read_is_refused() {
+    let (folder, path) = Folder::with_table("open");
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    assert!(refusal(&folder.store()).contains("default.v1 is open to other users"));
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    let directory = path.parent().unwrap();
+    fs::set_permissions(directory, Permissions::from_mode(0o750)).unwrap();
+    assert!(refusal(&folder.store()).contains("its mode must be 0700"));
+}
+
+#[test]
+fn a_file_that_is_none_is_refused() {
+    let (folder, path) = Folder::with_table("folder");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(refusal(&folder.store()).contains("default.v1"));
+}
+
+#[test]
+fn a_path_that_is_not_there_or_not_writable_is_named() {
+    let missing =
+        Location { base: "/nonexistent/x".into(), name: "default".into(), size: MIN_SIZE };
+    let message = refusal(&SharedMemory::new(missing));
+    assert!(message.contains("/nonexistent/x") && message.contains("token_bucket.shm_path"));
+    // Root may write anywhere but here.
+    let proc = Location { base: "/proc".into(), name: "default".into(), size: MIN_SIZE };
+    assert!(
+        refusal(&SharedMemory::new(proc)).contains("Cannot make shared memory /proc/token_bucket-")
+    );
+}
+
+#[test]
+fn a_table_that_is_removed_is_left_within_a_second() {
+    let (folder, path) = Folder::with_table("removed");
+    let (old, place) = (folder.store(), Cell::new(Place::default()));
+    let key = Key { parts: [b"tb:", b"x", b"", b""], place: &place };
+    let take_old = |now| old.admits(&key, &limit(), Op::Take { cost: 1 }, now).unwrap();
+    assert!(!take_old(Some(T0)));
+    fs::remove_file(&path).unwrap();
+    assert!(take(&folder.store(), b"x"), "newcomers make a fresh table");
+    // The one thing here that waits: the look at the file is by the system's clock.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    assert!(!take_old(Some(T0)), "and so it sees what the newcomers left");
+}
+
+#[test]
+fn a_flood_of_new_keys_frees_nobody() {
+    let folder = Folder::new("flood");
+    let location = Location { size: 8 << 20, ..folder.location() };
+    let store = SharedMemory::new(location.clone());
+    let slow = TokenBucket::per_second(5, 0.001).unwrap();
+    let victims: Vec<String> = (0..200).map(|i| format!("victim-{i}")).collect();
+    for victim in &victims {
+        for _ in 0..5 {
+            assert!(call(&store, victim.as_bytes(), &slow, Some(T0)).unwrap());
+        }
+    }
+    for i in 0..2_000_000u32 {
+        // Every kind of newcomer: the same limit, a longer one, one of a single token.
+        let limit = match i % 3 {
+            0 => slow,
+            1 => TokenBucket::per_second(50, 0.001).unwrap(),
+            _ => TokenBucket::per_second(1, 0.000_1).unwrap(),
+        };
+        let now = Some(T0 + u64::from(i) * 1_000);
+        let _ = call(&store, format!("flood-{i}").as_bytes(), &limit, now).unwrap();
+    }
+    let size = fs::metadata(location.path()).unwrap().len();
+    assert_eq!(size, 8 << 20, "memory is fixed");
+    let freed = victims
+        .iter()
+        .filter(|victim| call(&store, victim.as_bytes(), &slow, Some(T0 + 3 * SECOND)).unwrap());
+    assert_eq!(freed.count(), 0, "nobody is let in before his time");
+    let evicted = store.describe().into_iter().find(|(name, _)| *name == "Evicted while in use");
+    assert!(evicted.unwrap().1.parse::<u64>().unwrap() > 100_000, "and it is counted");
+}
