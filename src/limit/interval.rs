@@ -3,13 +3,13 @@
 use super::span::{SECOND, Span};
 
 /// The most parts a nanosecond is divided into: what a shared-memory slot can hold.
-pub(super) const MAX_PARTS: u32 = 1 << 30;
+pub(super) const MAX_PARTS: u64 = 1 << 30;
 
 /// The time one token takes to come back: a span, and the parts in a nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
     pub(super) span: Span,
-    pub(super) parts: u32,
+    pub(super) parts: u64,
 }
 
 impl Interval {
@@ -37,9 +37,9 @@ impl Interval {
         Self {
             span: Span {
                 ns: u64::try_from(whole).unwrap_or(u64::MAX),
-                part: u32::try_from(part).unwrap_or(0),
+                part: u64::try_from(part).unwrap_or(0),
             },
-            parts: u32::try_from(parts).unwrap_or(MAX_PARTS),
+            parts: u64::try_from(parts).unwrap_or(MAX_PARTS),
         }
     }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn interval(ns: u64, part: u32, parts: u32) -> Interval {
+    fn interval(ns: u64, part: u64, parts: u64) -> Interval {
         Interval { span: Span { ns, part }, parts }
     }
 
@@ -147,7 +147,7 @@ mod tests {
         fn no_rate_gets_faster(rate in 1e-8..1e9f64) {
             let found = Interval::of_rate(rate);
             prop_assert!(found.span.part < found.parts && found.parts <= MAX_PARTS);
-            let ns = found.span.ns as f64 + f64::from(found.span.part) / f64::from(found.parts);
+            let ns = found.span.ns as f64 + found.span.part as f64 / found.parts as f64;
             let exact = 1e9 / rate;
             prop_assert!((ns - exact).abs() <= exact * 1e-9, "{} for {}", ns, exact);
         }

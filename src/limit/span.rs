@@ -25,8 +25,8 @@ pub const GRAIN: u64 = 500;
 pub struct Span {
     /// Whole nanoseconds.
     pub ns: u64,
-    /// Parts of the next nanosecond, fewer than the limit has in one.
-    pub part: u32,
+    /// Parts of the next nanosecond, fewer than the limit has in one: at most 2³⁰.
+    pub part: u64,
 }
 
 impl Span {

@@ -77,7 +77,7 @@ pub enum LimitError {
 pub struct TokenBucket {
     capacity: u64,
     /// Parts in a nanosecond, for the two spans: 1 to 2³⁰.
-    parts: u32,
+    parts: u64,
     /// What one token is worth. Above zero.
     interval: Span,
     /// What a full bucket is worth: `capacity` intervals, at most [`MAX_REFILL`].
@@ -236,14 +236,14 @@ impl Interval {
     fn times(&self, n: u64) -> Span {
         // Only a refund can be of more than 2^33 tokens with parts, and it is cut there: that
         // is more than any bucket holds, and a debt of as many has been cut long before.
-        let parts = n.min(1 << 33) * u64::from(self.span.part);
+        let parts = n.min(1 << 33) * self.span.part;
         let (carry, part) = match self.parts {
             1 => (parts, 0),
-            each => (parts / u64::from(each), parts % u64::from(each)),
+            each => (parts / each, parts % each),
         };
         Span {
             ns: self.span.ns.saturating_mul(n).saturating_add(carry).min(1 << 62),
-            part: part as u32,
+            part,
         }
     }
 }

@@ -45,7 +45,7 @@ fn steps() -> impl Strategy<Value = i64> {
 fn any_state() -> impl Strategy<Value = State> {
     let time = || prop_oneof![0..u64::MAX, 0..MAX_NOW, T0 - SECOND..T0 + 100 * SECOND];
     prop_oneof![
-        (time(), 0..1u32 << 30)
+        (time(), 0..1u64 << 30)
             .prop_map(|(ns, part)| State::Filling { full_at: Span { ns, part } }),
         (time(), time()).prop_map(|(full_at, ahead)| State::Reserved { full_at, ahead }),
         (time(), time()).prop_map(|(forgiven_at, debt)| State::Overdrawn { forgiven_at, debt }),

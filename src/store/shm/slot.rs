@@ -52,7 +52,7 @@ impl Slot {
     pub fn settled(tag: u64, state: State, spent: bool) -> Self {
         let tag = tag << 1 | u64::from(spent);
         match state {
-            State::Filling { full_at } => Self::of(tag, full_at.ns, full_at.part),
+            State::Filling { full_at } => Self::of(tag, full_at.ns, full_at.part as u32),
             State::Reserved { full_at, ahead } => {
                 let ahead = to_float(ahead, AHEAD_MANTISSA_BITS, 1);
                 Self::of(tag, full_at, RESERVED | ahead as u32)
@@ -136,7 +136,7 @@ impl Slot {
             let ahead = from_float((rest & !RESERVED) as u64, AHEAD_MANTISSA_BITS, 1);
             State::Reserved { full_at: time, ahead }
         } else {
-            State::Filling { full_at: Span { ns: time, part: rest } }
+            State::Filling { full_at: Span { ns: time, part: rest as u64 } }
         }
     }
 
@@ -202,7 +202,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fills_is_kept_exactly(ns in 0..LATEST, part in 0u32..1 << 30) {
+        fn what_fills_is_kept_exactly(ns in 0..LATEST, part in 0u64..1 << 30) {
             let state = State::Filling { full_at: Span { ns, part } };
             prop_assert_eq!(there_and_back(state), state);
         }
