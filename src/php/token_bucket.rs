@@ -27,6 +27,8 @@ pub struct Bucket {
     limiter: Rc<Limiter>,
     /// A string. Shared with the script, not copied.
     identifier: Zval,
+    /// The bytes of that string: known without a look at it.
+    bytes: NonNull<[u8]>,
     limit: Option<TokenBucket>,
     /// The numbers as they were given, for those who look.
     given: (Option<i64>, Option<f64>),
@@ -116,7 +118,9 @@ impl Native for Bucket {
 impl Bucket {
     #[inline]
     fn identifier(&self) -> &[u8] {
-        self.identifier.zend_str().map_or(&[], ZendStr::as_bytes)
+        // SAFETY: the bytes of `identifier`, which holds a reference to the string; strings that
+        // are shared are never changed.
+        unsafe { self.bytes.as_ref() }
     }
 
     /// The bucket's own limit, or the complaint that it has none.
@@ -154,10 +158,10 @@ impl Bucket {
 fn construct(call: &Call) -> Result<(), Thrown> {
     call.expect(2, 4)?;
     let limiter = limiter(call)?;
-    let length = call.string(2)?.len();
+    let bytes = call.string(2)?.as_bytes();
     let capacity = call.int_or_null(3)?;
     let rate = call.float_or_null(4)?;
-    if !(1..=MAX_IDENTIFIER).contains(&length) {
+    if !(1..=MAX_IDENTIFIER).contains(&bytes.len()) {
         return Err(identifier_error(2));
     }
     let limit = match (capacity, rate) {
@@ -178,6 +182,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     call.construct(Bucket {
         limiter,
         identifier,
+        bytes: NonNull::from(bytes),
         limit,
         given: (capacity, rate),
         place: Cell::new(Place::default()),

@@ -1,0 +1,82 @@
+<?php
+/*
+ * What is measured, and beside what. Each case is a function that makes $n calls in a loop of
+ * its own; the empty loop is taken off.
+ */
+
+use Symfony\Component\Cache\Adapter\ApcuAdapter;
+use Symfony\Component\Lock\LockFactory;
+use Symfony\Component\Lock\Store\FlockStore;
+use Symfony\Component\RateLimiter\RateLimiterFactory;
+use Symfony\Component\RateLimiter\Storage\CacheStorage;
+
+/** The constructor of TokenBucket and one method, in PHP, doing nothing. */
+final class PlainBucket
+{
+    public function __construct(
+        private TokenBucketStorage|string|null $storage,
+        private string $identifier,
+        private ?int $bucket_capacity = null,
+        private ?float $tokens_per_second = null,
+    ) {
+    }
+
+    public function consume(int $token_count = 1): bool
+    {
+        return true;
+    }
+}
+
+/** A limiter of symfony/rate-limiter, a token bucket on APCu. */
+function symfony(?LockFactory $lock): Symfony\Component\RateLimiter\LimiterInterface
+{
+    $config = [
+        'id' => 'bench',
+        'policy' => 'token_bucket',
+        'limit' => 1_000_000_000,
+        'rate' => ['interval' => '1 second', 'amount' => 1_000_000],
+    ];
+
+    return (new RateLimiterFactory($config, new CacheStorage(new ApcuAdapter('bench')), $lock))->create('192.0.2.1');
+}
+
+function cases(): array
+{
+    $identifiers = [];
+    for ($i = 0; $i < 100_000; $i++) {
+        $identifiers[] = '198.51.' . mt_rand(0, 255) . '.' . $i;
+    }
+    $hot = new TokenBucket(null, 'hot', 1_000_000_000, 1_000_000);
+    $hot->consume(1_000_000);
+    $denied = new TokenBucket(null, 'denied', 1, 0.001);
+    $denied->consume();
+    $many = array_map(fn ($id) => new TokenBucket(null, $id, 1_000_000, 1_000), $identifiers);
+    array_walk($many, fn ($bucket) => $bucket->consume());
+    $decision = $hot->peek();
+    $array = new SplFixedArray(1);
+    $symfony = symfony(null);
+    $locked = symfony(new LockFactory(new FlockStore()));
+    apcu_store('counter', 0);
+    foreach ($identifiers as $identifier) {
+        apcu_store($identifier, 0);
+    }
+
+    return [
+        'loop' => function ($n) { for ($i = 0; $i < $n; $i++) { } },
+        'pick' => function ($n) use ($many) { for ($i = 0; $i < $n; $i++) { $many[($i * 7919) % 100_000]; } },
+        'native' => function ($n) use ($decision) { for ($i = 0; $i < $n; $i++) { $decision->isAccepted(); } },
+        'spl' => function ($n) use ($array) { for ($i = 0; $i < $n; $i++) { $array->getSize(); } },
+        'consume' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->consume(); } },
+        'denied' => function ($n) use ($denied) { for ($i = 0; $i < $n; $i++) { $denied->consume(); } },
+        'many' => function ($n) use ($many) { for ($i = 0; $i < $n; $i++) { $many[($i * 7919) % 100_000]->consume(); } },
+        'attempt' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt(); } },
+        'check' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->check('192.0.2.1', 10, 300); } },
+        'new' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket(null, '192.0.2.1', 10, 1))->consume(); } },
+        'plain' => function ($n) { for ($i = 0; $i < $n; $i++) { (new PlainBucket(null, '192.0.2.1', 10, 1))->consume(); } },
+        'apcu_inc' => function ($n) { for ($i = 0; $i < $n; $i++) { apcu_inc('counter'); } },
+        'apcu_many' => function ($n) use ($identifiers) { for ($i = 0; $i < $n; $i++) { apcu_inc($identifiers[($i * 7919) % 100_000]); } },
+        'apcu_pair' => function ($n) { for ($i = 0; $i < $n; $i++) { apcu_store('counter', apcu_fetch('counter') + 1); } },
+        'symfony' => function ($n) use ($symfony) { for ($i = 0; $i < $n; $i++) { $symfony->consume(); } },
+        'locked' => function ($n) use ($locked) { for ($i = 0; $i < $n; $i++) { $locked->consume(); } },
+    ];
+}

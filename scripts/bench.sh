@@ -1,0 +1,13 @@
+#!/bin/sh
+# Measures against what PHP users have today; prints a table for the README.
+set -eu
+cd "$(dirname "$0")/.."
+
+php=${PHP:-php}
+tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)
+trap 'rm -rf "$tables"' EXIT INT TERM
+
+# -n: without the machine's php.ini, so that every run measures the same.
+"$php" -n -d extension=apcu -d apc.enable_cli=1 -d extension=ctype -d memory_limit=1G \
+    -d extension="$PWD/target/release/libtoken_bucket.so" \
+    -d token_bucket.shm_path="$tables" benches/php/bench.php
