@@ -209,32 +209,49 @@ fn a_table_that_is_removed_is_left_within_a_second() {
 
 #[test]
 fn a_flood_of_new_keys_frees_nobody() {
-    let folder = Folder::new("flood");
-    let location = Location { size: 8 << 20, ..folder.location() };
-    let store = SharedMemory::new(location.clone());
-    let slow = TokenBucket::per_second(5, 0.001).unwrap();
-    let victims: Vec<String> = (0..200).map(|i| format!("victim-{i}")).collect();
-    for victim in &victims {
-        for _ in 0..5 {
-            assert!(call(&store, victim.as_bytes(), &slow, Some(T0)).unwrap());
+    let limit = |capacity, rate| TokenBucket::per_second(capacity, rate).unwrap();
+    let slow = limit(5, 0.001);
+    let same = [slow];
+    let mixed = [slow, limit(10, 1.0), limit(1, 0.001), limit(2, 0.000_5)];
+    let longer = [limit(100, 0.000_5)];
+    for (name, limits) in [("same", &same[..]), ("mixed", &mixed), ("longer", &longer)] {
+        let folder = Folder::new(name);
+        let location = Location { size: 8 << 20, ..folder.location() };
+        let store = SharedMemory::new(location.clone());
+        let victims: Vec<String> = (0..200).map(|i| format!("victim-{i}")).collect();
+        for victim in &victims {
+            for _ in 0..5 {
+                assert!(call(&store, victim.as_bytes(), &slow, Some(T0)).unwrap());
+            }
         }
+        for i in 0..2_000_000u64 {
+            let limit = &limits[i as usize % limits.len()];
+            call(&store, format!("flood-{i}").as_bytes(), limit, Some(T0 + i * 1_000)).unwrap();
+        }
+        assert_eq!(fs::metadata(location.path()).unwrap().len(), 8 << 20, "memory is fixed");
+        let evicted =
+            store.describe().into_iter().find(|(name, _)| *name == "Evicted while in use");
+        assert!(evicted.unwrap().1.parse::<u64>().unwrap() > 100_000, "evictions are counted");
+        let now = Some(T0 + 3 * SECOND);
+        let freed =
+            victims.iter().filter(|victim| call(&store, victim.as_bytes(), &slow, now).unwrap());
+        assert_eq!(freed.count(), 0, "of {name} limits: nobody is let in before his time");
     }
-    for i in 0..2_000_000u32 {
-        // Every kind of newcomer: the same limit, a longer one, one of a single token.
-        let limit = match i % 3 {
-            0 => slow,
-            1 => TokenBucket::per_second(50, 0.001).unwrap(),
-            _ => TokenBucket::per_second(1, 0.000_1).unwrap(),
-        };
-        let now = Some(T0 + u64::from(i) * 1_000);
-        let _ = call(&store, format!("flood-{i}").as_bytes(), &limit, now).unwrap();
+}
+
+#[test]
+fn a_newcomer_among_longer_limits_waits_for_one_token() {
+    let folder = Folder::new("newcomer");
+    let store = folder.store();
+    let (day, login) =
+        (TokenBucket::per_window(100, 86_400).unwrap(), TokenBucket::per_window(10, 60).unwrap());
+    // Many times what a table of this size holds.
+    for i in 0..50_000 {
+        call(&store, format!("day-{i}").as_bytes(), &day, Some(T0)).unwrap();
     }
-    let size = fs::metadata(location.path()).unwrap().len();
-    assert_eq!(size, 8 << 20, "memory is fixed");
-    let freed = victims
-        .iter()
-        .filter(|victim| call(&store, victim.as_bytes(), &slow, Some(T0 + 3 * SECOND)).unwrap());
-    assert_eq!(freed.count(), 0, "nobody is let in before his time");
-    let evicted = store.describe().into_iter().find(|(name, _)| *name == "Evicted while in use");
-    assert!(evicted.unwrap().1.parse::<u64>().unwrap() > 100_000, "and it is counted");
+    for i in 0..100 {
+        let name = format!("login-{i}");
+        assert!(!call(&store, name.as_bytes(), &login, Some(T0)).unwrap());
+        assert!(call(&store, name.as_bytes(), &login, Some(T0 + 6 * SECOND)).unwrap());
+    }
 }

@@ -54,7 +54,7 @@ fn bucket(capacity: i64) -> TokenBucket {
 /// A settled slot, `seconds` from full.
 fn filling(tag: u64, seconds: i64) -> Slot {
     let full_at = Span::from_ns(NOW.saturating_add_signed(seconds * 1_000_000_000));
-    Slot::settled(tag, State::Filling { full_at }, false)
+    Slot::settled(tag, State::Filling { full_at })
 }
 
 struct Call {
@@ -64,14 +64,18 @@ struct Call {
 }
 
 impl Change for Call {
-    fn apply(&mut self, state: State) -> (State, bool) {
+    fn apply(&mut self, state: State) -> State {
         let (decision, state) = apply(&self.limit, state, NOW, self.op);
         self.decision = Some(decision);
-        (state, decision.spent)
+        state
     }
 
-    fn take_over(&self, new_again_at: u64, spent: bool) -> State {
-        self.limit.taking_over(new_again_at, spent, NOW, self.op)
+    fn take_over(&self, new_again_at: u64) -> State {
+        self.limit.taking_over(new_again_at, NOW)
+    }
+
+    fn takes(&self) -> bool {
+        self.limit.takes(self.op)
     }
 
     fn pushed_out(&mut self) {}
@@ -153,7 +157,7 @@ fn two_bring_in_one_key_while_the_free_slots_change() {
 #[test]
 fn claims_left_by_the_dead_are_settled_once() {
     every_order(
-        &[|| Slot::claim(K, NOW - 5, false), || Slot::claim(K, NOW - 3, false)],
+        &[|| Slot::claim(K, NOW - 5), || Slot::claim(K, NOW - 3)],
         &[TAKE_K, TAKE_K],
         4,
         |set, answers| assert_eq!((accepted(answers), settled(set, K)), (1, 1)),
@@ -163,7 +167,7 @@ fn claims_left_by_the_dead_are_settled_once() {
 #[test]
 fn a_claim_beside_a_settled_slot_gives_way() {
     every_order(
-        &[|| Slot::claim(K, NOW, false), || filling(K, 1_000)],
+        &[|| Slot::claim(K, NOW), || filling(K, 1_000)],
         &[TAKE_K, TAKE_K],
         4,
         |_, answers| assert_eq!(accepted(answers), 0),

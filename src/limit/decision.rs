@@ -20,8 +20,6 @@ pub struct Decision {
     pub full_at: u64,
     /// What is in the bucket after the call, as the time it took to come.
     pub room: Span,
-    /// Whether less than a token is in the bucket after the call.
-    pub spent: bool,
     /// How long the caller of `reserve` has to wait, in nanoseconds.
     pub wait: u64,
 }

@@ -165,23 +165,21 @@ impl TokenBucket {
     }
 
     /// At what level a newcomer starts that pushes out a bucket in use, as good as new at
-    /// `new_again_at`, and spent or not.
-    ///
-    /// It takes that level over, which gives nothing away. But a bucket of another, longer
-    /// limit may be further from full than one of this limit can be; then the newcomer starts
-    /// empty, or, if what it pushes out was not spent, with room for this call.
+    /// `new_again_at`: at that bucket's, but not lower than empty.
     #[cold]
-    pub fn taking_over(&self, new_again_at: u64, spent: bool, now: u64, op: Op) -> State {
-        let latest = self.add(Span::from_ns(now), self.full);
-        let cost = match op {
-            Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. } => cost,
-            _ => 1,
-        };
-        let lowest = match spent {
-            true => latest,
-            false => self.sub(latest, self.worth(cost.clamp(1, self.capacity))),
-        };
-        State::Filling { full_at: Span::from_ns(new_again_at).min(lowest) }
+    pub fn taking_over(&self, new_again_at: u64, now: u64) -> State {
+        let empty = self.add(Span::from_ns(now), self.full);
+        State::Filling { full_at: Span::from_ns(new_again_at).min(empty) }
+    }
+
+    /// Whether an operation takes tokens, if they are there.
+    #[cold]
+    pub fn takes(&self, op: Op) -> bool {
+        match op {
+            Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
+            Op::Check | Op::Start { .. } => true,
+            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
+        }
     }
 
     /// What `tokens` are worth.
@@ -241,10 +239,7 @@ impl Interval {
             1 => (parts, 0),
             each => (parts / each, parts % each),
         };
-        Span {
-            ns: self.span.ns.saturating_mul(n).saturating_add(carry).min(1 << 62),
-            part,
-        }
+        Span { ns: self.span.ns.saturating_mul(n).saturating_add(carry).min(1 << 62), part }
     }
 }
 
@@ -368,7 +363,6 @@ impl<'a> Bucket<'a> {
             retry_at: self.now,
             full_at: self.new_again_at(),
             room: self.room(),
-            spent: self.is_spent_until(self.full_at),
             wait: 0,
         }
     }
@@ -388,18 +382,9 @@ impl<'a> Bucket<'a> {
             retry_at: self.now,
             full_at: full_at.ceil(),
             room: self.limit.sub(self.latest, full_at),
-            spent: self.is_spent_until(full_at),
             wait: 0,
         };
         (decision, State::Filling { full_at })
-    }
-
-    /// Whether there is less than a token, to the nanosecond, in a bucket that will be full
-    /// at `full_at`.
-    #[inline(always)]
-    fn is_spent_until(&self, full_at: Span) -> bool {
-        // Never wraps: both are times, or the worth of a token, and below 2^62.
-        full_at.ns + self.limit.interval.ns > self.latest.ns
     }
 
     /// When a bucket that would be full at `full_at` once charged can be charged: when
@@ -463,8 +448,7 @@ impl<'a> Bucket<'a> {
         }
         let full_at = full_at.ceil();
         let ahead = ceil_to_24_bits(full_at.saturating_sub(self.latest.ns));
-        let decision =
-            Decision { full_at, room: Span::default(), spent: true, wait, ..self.accept() };
+        let decision = Decision { full_at, room: Span::default(), wait, ..self.accept() };
         (decision, State::Reserved { full_at, ahead })
     }
 

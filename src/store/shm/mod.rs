@@ -103,14 +103,18 @@ struct Call<'a, A> {
 
 impl<A: Answer> Change for Call<'_, A> {
     #[inline(always)]
-    fn apply(&mut self, state: State) -> (State, bool) {
+    fn apply(&mut self, state: State) -> State {
         let (decision, state) = apply(self.limit, state, self.now, self.op);
         self.answer = Some(decision.into());
-        (state, decision.spent)
+        state
     }
 
-    fn take_over(&self, new_again_at: u64, spent: bool) -> State {
-        self.limit.taking_over(new_again_at, spent, self.now, self.op)
+    fn take_over(&self, new_again_at: u64) -> State {
+        self.limit.taking_over(new_again_at, self.now)
+    }
+
+    fn takes(&self) -> bool {
+        self.limit.takes(self.op)
     }
 
     fn pushed_out(&mut self) {
@@ -141,7 +145,7 @@ impl SharedMemory {
             self.place(key, region.secret())
         };
         let sets = region.sets();
-        // The upper 31 bits choose the set, the lower 33 are the tag. Never wraps: 31 bits
+        // The upper 30 bits choose the set, the lower 34 are the tag. Never wraps: 30 bits
         // times at most 30.
         let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
         let tag = (hash & ((1 << TAG_BITS) - 1)).max(1);

@@ -1,32 +1,28 @@
 //! How a bucket fits into one word of 128 bits.
 //!
 //! ```text
-//!  127      95 94 93 92                             31 30                   0
-//! +-----------+--+--+---------------------------------+---------------------+
-//! | key's tag | s| 0| time, ns                     62 | rest             31 |
-//! +-----------+--+--+-------------------------+-------+---------------------+
-//! | key's tag | s| 1| time, 500 ns         53 | debt, 500 ns * 64^e      40 |
-//! +-----------+--+--+-------------------------+-----------------------------+
+//!  127      94 93 92                                31 30                   0
+//! +-----------+--+------------------------------------+---------------------+
+//! | key's tag | 0| time, ns                        62 | rest             31 |
+//! +-----------+--+----------------------------+-------+---------------------+
+//! | key's tag | 1| time, 500 ns            53 | debt, 500 ns * 64^e      40 |
+//! +-----------+--+----------------------------+-----------------------------+
 //! ```
 //!
 //! The time is when the bucket is as good as new: it can be read without knowing the
-//! limit, and says which slots are free. `s` is set if the bucket, or one whose place it took,
-//! has been spent since it was full, less than a token being left: such buckets are the last
-//! to go. The rest is the
-//! fraction of a nanosecond; with its top bit set, how far a reservation reached ahead, as a
-//! floating-point number; all ones mark a claim (see [`table`](super::table)). The second
-//! form is for buckets overdrawn by `check`, the debt being 38 bits and an exponent of 2.
+//! limit, and says which slots are free. The rest is the fraction of a nanosecond; with
+//! its top bit set, how far a reservation reached ahead, as a floating-point number; all
+//! ones mark a claim (see [`table`](super::table)). The second form is for buckets
+//! overdrawn by `check`, the debt being 38 bits and an exponent of 2.
 //!
 //! A word of zeros is a full bucket: a fresh table needs no set-up.
 
 use crate::limit::{GRAIN, Span, State};
 
 /// The bits of a key's tag.
-pub const TAG_BITS: u32 = 33;
+pub const TAG_BITS: u32 = 34;
 
 const TAG_SHIFT: u32 = 128 - TAG_BITS;
-const SPENT_SHIFT: u32 = TAG_SHIFT - 1;
-const SPENT: u128 = 1 << 94;
 const OVERDRAWN: u128 = 1 << 93;
 const REST_BITS: u32 = 31;
 const TIME_BITS: u32 = 62;
@@ -44,13 +40,12 @@ impl Slot {
     /// A slot that belongs to nobody.
     pub const EMPTY: Self = Self(0);
 
-    /// The slot of a bucket in `state`; `spent` if it has been since it was full.
+    /// The slot of a bucket in `state`.
     ///
     /// What does not fit is rounded against the caller: a debt above 38 hours to 32 µs,
     /// above 101 days to 2 ms.
     #[inline(always)]
-    pub fn settled(tag: u64, state: State, spent: bool) -> Self {
-        let tag = tag << 1 | u64::from(spent);
+    pub fn settled(tag: u64, state: State) -> Self {
         match state {
             State::Filling { full_at } => Self::of(tag, full_at.ns, full_at.part as u32),
             State::Reserved { full_at, ahead } => {
@@ -60,49 +55,32 @@ impl Slot {
             State::Overdrawn { forgiven_at, debt } => {
                 let debt = to_float(debt.div_ceil(GRAIN), DEBT_MANTISSA_BITS, 6);
                 let body = u128::from(forgiven_at / GRAIN) << DEBT_BITS | u128::from(debt);
-                Self(u128::from(tag) << SPENT_SHIFT | OVERDRAWN | body)
+                Self(u128::from(tag) << TAG_SHIFT | OVERDRAWN | body)
             }
         }
     }
 
-    /// The slot of a bucket that is being brought in, full again at `full_at`, in the place
-    /// of one that was `spent`.
+    /// The slot of a bucket that is being brought in, full again at `full_at`.
     #[inline(always)]
-    pub fn claim(tag: u64, full_at: u64, spent: bool) -> Self {
-        Self::of(tag << 1 | u64::from(spent), full_at, CLAIM)
+    pub fn claim(tag: u64, full_at: u64) -> Self {
+        Self::of(tag, full_at, CLAIM)
     }
 
     #[inline(always)]
-    fn of(tag_and_spent: u64, time: u64, rest: u32) -> Self {
-        Self(
-            u128::from(tag_and_spent) << SPENT_SHIFT
-                | u128::from(time) << REST_BITS
-                | u128::from(rest),
-        )
+    fn of(tag: u64, time: u64, rest: u32) -> Self {
+        Self(u128::from(tag) << TAG_SHIFT | u128::from(time) << REST_BITS | u128::from(rest))
     }
 
     /// What a claim that is withdrawn leaves behind: the level it had taken over, of nobody.
     #[inline(always)]
     pub fn withdrawn(self) -> Self {
-        Self::settled(0, self.state(), self.is_spent())
+        Self::settled(0, self.state())
     }
 
     /// Whose slot it is.
     #[inline(always)]
     pub const fn tag(self) -> u64 {
         (self.0 >> TAG_SHIFT) as u64
-    }
-
-    /// Whether the bucket has been spent since it was full.
-    #[inline(always)]
-    pub const fn is_spent(self) -> bool {
-        self.0 & SPENT != 0
-    }
-
-    /// Whether both hold the same bucket in the same state.
-    #[inline(always)]
-    pub const fn is_as(self, other: Self) -> bool {
-        (self.0 ^ other.0) & !SPENT == 0
     }
 
     /// Whether the slot is claimed and not settled yet.
@@ -182,12 +160,9 @@ mod tests {
     const LATEST: u64 = MAX_NOW + 2 * MAX_REFILL;
 
     fn there_and_back(state: State) -> State {
-        let slot = Slot::settled((1 << TAG_BITS) - 1, state, true);
+        let slot = Slot::settled((1 << TAG_BITS) - 1, state);
         assert_eq!(slot.tag(), (1 << TAG_BITS) - 1);
-        assert!(!slot.is_claim() && slot.is_spent());
-        let other = Slot::settled((1 << TAG_BITS) - 1, state, false);
-        assert!(slot.is_as(other) && !other.is_spent());
-        assert_eq!(slot.state(), other.state());
+        assert!(!slot.is_claim());
         assert_eq!(slot.new_again_at(), slot.state().new_again_at());
         slot.state()
     }
@@ -197,7 +172,7 @@ mod tests {
         assert_eq!(Slot::EMPTY.state(), State::FULL);
         assert_eq!(Slot::EMPTY.new_again_at(), 0);
         assert!(!Slot::EMPTY.is_claim());
-        assert_eq!(Slot::settled(0, State::FULL, false), Slot::EMPTY);
+        assert_eq!(Slot::settled(0, State::FULL), Slot::EMPTY);
     }
 
     proptest! {
@@ -209,7 +184,7 @@ mod tests {
 
         #[test]
         fn a_claim_is_a_claim(tag in 0u64..1 << TAG_BITS, time in 0..LATEST) {
-            let claim = Slot::claim(tag, time, false);
+            let claim = Slot::claim(tag, time);
             prop_assert!(claim.is_claim());
             prop_assert_eq!((claim.tag(), claim.new_again_at()), (tag, time));
             prop_assert_eq!(claim.state(), State::Filling { full_at: Span::from_ns(time) });

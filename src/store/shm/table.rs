@@ -27,13 +27,12 @@
 //! process killed at any instruction leaves nothing behind but a full bucket's claim.
 //!
 //! **Reuse.** The slot that is as good as new for the longest goes, which loses nothing.
-//! If all buckets of the set are in use, one has to go: of those with a token left, else of
-//! all, the one nearest to full. The newcomer takes its level over, as in the Space-Saving
-//! algorithm (Metwally, Agrawal, El Abbadi, 2005), so a bucket that was pushed out finds a
-//! level no higher than it had when it comes back. So no flood of new keys can free a client
-//! from a bucket that denies him, whatever the limits are that the keys belong to. The price
-//! is paid by newcomers, and only in a set that is full: they start lower; where every bucket
-//! of the set is spent, they may have to wait until one of them is not.
+//! If all buckets of the set are in use, the one nearest to full goes, and the newcomer
+//! takes its level over, as in the Space-Saving algorithm (Metwally, Agrawal, El Abbadi,
+//! 2005): a bucket that was pushed out finds a level no higher than it had when it comes
+//! back. So a flood of new keys cannot free a client from a bucket that denies him. The
+//! price is paid by newcomers, and only in a set that is full: they start lower. If what is
+//! pushed out belongs to a much longer limit, they start empty, and wait for one token.
 
 use super::slot::Slot;
 use super::word::Word;
@@ -46,13 +45,15 @@ pub const WAYS: usize = 8;
 ///
 /// A trait rather than a closure so that it can be inlined where a bucket is found.
 pub trait Change {
-    /// What the bucket's state becomes, and whether it is spent. It may be asked several
-    /// times; the last one counts.
-    fn apply(&mut self, state: State) -> (State, bool);
+    /// What the bucket's state becomes. It may be asked several times; the last one counts.
+    fn apply(&mut self, state: State) -> State;
 
     /// At what level a newcomer starts in the place of a bucket in use that is as good as
-    /// new at `new_again_at`, and was spent or not.
-    fn take_over(&self, new_again_at: u64, spent: bool) -> State;
+    /// new at `new_again_at`.
+    fn take_over(&self, new_again_at: u64) -> State;
+
+    /// Whether it takes something, if that is there: a newcomer is to be remembered.
+    fn takes(&self) -> bool;
 
     /// A bucket in use had to go.
     fn pushed_out(&mut self);
@@ -65,9 +66,8 @@ pub trait Change {
 pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
         if let Some((word, old)) = find_settled(set, tag) {
-            let (state, spent) = change.apply(old.state());
-            let new = Slot::settled(tag, state, spent || old.is_spent() && in_use(old, now));
-            if new.is_as(old) || word.replace(old.0, new.0) {
+            let new = Slot::settled(tag, change.apply(old.state()));
+            if new == old || word.replace(old.0, new.0) {
                 return;
             }
         } else if bring_in(set, tag, now, change) {
@@ -88,20 +88,24 @@ fn find_settled<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
 #[inline(never)]
 fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> bool {
     if let Some(at) = set.iter().position(|word| is_claim_of(tag, Slot(word.load()))) {
-        return settle(set, at, tag, now, change);
+        return settle(set, at, tag, change);
     }
     let Some((word, reused)) = first_to_go(set, now) else { return true };
     let in_use = in_use(reused, now);
-    let spent = in_use && reused.is_spent();
     let start = match in_use {
-        true => change.take_over(reused.new_again_at(), spent),
+        true => change.take_over(reused.new_again_at()),
         false => State::FULL,
     };
-    if change.apply(start).0.new_again_at() <= start.new_again_at() {
-        // Nothing to remember: a denied newcomer, a look, something given to a full bucket.
+    // Nothing to remember: a newcomer that is denied at the level he took over, a look,
+    // something given to a full bucket. But one who starts empty has to get a place, where
+    // time will fill his bucket.
+    let starts_empty = in_use && start.new_again_at() < reused.new_again_at();
+    if change.apply(start).new_again_at() <= start.new_again_at()
+        && !(starts_empty && change.takes())
+    {
         return true;
     }
-    let claim = Slot::claim(tag, start.new_again_at().max(now), spent);
+    let claim = Slot::claim(tag, start.new_again_at().max(now));
     if word.replace(reused.0, claim.0) && in_use {
         change.pushed_out();
     }
@@ -109,7 +113,7 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
 }
 
 /// Settles the claim in slot `at`, or withdraws what stands against a single bucket.
-fn settle<W: Word>(set: &[W], at: usize, tag: u64, now: u64, change: &mut impl Change) -> bool {
+fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> bool {
     let Some(word) = set.get(at) else { return false };
     let claim = Slot(word.load());
     if !is_claim_of(tag, claim) {
@@ -127,9 +131,7 @@ fn settle<W: Word>(set: &[W], at: usize, tag: u64, now: u64, change: &mut impl C
         }
         return false;
     }
-    let (state, spent) = change.apply(claim.state());
-    let spent = spent || claim.is_spent() && in_use(claim, now);
-    word.replace(claim.0, Slot::settled(tag, state, spent).0)
+    word.replace(claim.0, Slot::settled(tag, change.apply(claim.state())).0)
 }
 
 fn is_claim_of(tag: u64, slot: Slot) -> bool {
@@ -145,8 +147,7 @@ fn in_use(slot: Slot, now: u64) -> bool {
 
 /// The slot to be reused first.
 fn first_to_go<W: Word>(set: &[W], now: u64) -> Option<(&W, Slot)> {
-    set.iter().map(|word| (word, Slot(word.load()))).min_by_key(|(_, slot)| {
-        let in_use = in_use(*slot, now);
-        (in_use, in_use && slot.is_spent(), slot.new_again_at())
-    })
+    set.iter()
+        .map(|word| (word, Slot(word.load())))
+        .min_by_key(|(_, slot)| (in_use(*slot, now), slot.new_again_at()))
 }
