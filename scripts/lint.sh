@@ -1,0 +1,28 @@
+#!/bin/sh
+# Formatting, clippy, the layers, and the dependencies.
+set -eu
+cd "$(dirname "$0")/.."
+
+cargo fmt --check
+cargo clippy --locked --quiet --all-targets -- -D warnings
+
+# The layers: php -> limiter -> store -> limit, and PHP is known to src/php alone.
+forbidden() {
+    found=$(grep -rnE --include='*.rs' "$1" $2 || true)
+    [ -z "$found" ] || { echo "$3:"; echo "$found"; exit 1; }
+}
+others=$(find src -name '*.rs' ! -path 'src/php/*' ! -path src/lib.rs)
+forbidden 'ext_php_rs' "$others" "Only src/php may know PHP"
+forbidden 'crate::(php|limiter)' "$(find src/store src/limit src/clock.rs src/dsn.rs src/error.rs -name '*.rs')" \
+    "A layer knows one above it"
+forbidden 'crate::(store|clock|dsn|error)|std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" \
+    "src/limit must be pure"
+
+if command -v cargo-deny >/dev/null; then
+    # The advisories come from a repository that not every machine reaches.
+    cargo deny --log-level error check bans licenses sources
+    cargo deny --log-level error check advisories 2>/dev/null || echo "Advisories not checked: no access to their list"
+else
+    echo "Dependencies not checked: cargo install cargo-deny"
+fi
+echo "Lint passed"
