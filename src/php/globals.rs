@@ -23,6 +23,8 @@ const MAX_STORES: usize = 64;
 pub struct Globals {
     /// The directives, as they stand.
     pub directives: Directives,
+    /// What is wrong with the pool's directives, until there is a request to say it in.
+    pub complaints: RefCell<Vec<String>>,
     /// The time a test has frozen, in nanoseconds.
     pub frozen: Cell<Option<u64>>,
     /// The limits made last: programs make the same ones over and over.

@@ -58,9 +58,9 @@ macro_rules! directive {
             _: *mut c_void,
             _: *mut c_void,
             _: *mut c_void,
-            _: c_int,
+            stage: c_int,
         ) -> c_int {
-            set($name, value, $setter)
+            set($name, value, stage, $setter)
         }
         const ON_MODIFY: OnModify = on_modify;
         IniEntryDef {
@@ -84,7 +84,10 @@ pub fn register(module: i32) {
     IniEntryDef::register(DIRECTIVES.as_slice(), module);
 }
 
-fn set(name: &CStr, value: *mut ffi::zend_string, setter: Setter) -> c_int {
+/// The stage at which FPM applies a pool's values: in the worker, between requests.
+const STAGE_ACTIVATE: c_int = 1 << 2;
+
+fn set(name: &CStr, value: *mut ffi::zend_string, stage: c_int, setter: Setter) -> c_int {
     let set = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the engine passes a string that lives as long as this call, or null.
         let value = unsafe { value.cast_const().as_ref() }.map_or(&b""[..], ZendStr::as_bytes);
@@ -100,11 +103,23 @@ fn set(name: &CStr, value: *mut ffi::zend_string, setter: Setter) -> c_int {
             GLOBALS.get().forget_limiters();
             SUCCESS
         }
+        Ok(Err(message)) if stage == STAGE_ACTIVATE => {
+            // FPM drops what is logged between requests: it is said in the first one.
+            GLOBALS.get().complaints.borrow_mut().push(message);
+            FAILURE
+        }
         Ok(Err(message)) => {
             warn(&message);
             FAILURE
         }
         Err(_) => FAILURE,
+    }
+}
+
+/// Says what could not be said before there was a request.
+pub fn say_complaints() {
+    for message in GLOBALS.get().complaints.take() {
+        warn(&message);
     }
 }
 

@@ -38,6 +38,7 @@ extern "C" fn get_module() -> *mut ModuleEntry {
             .globals(&globals::GLOBALS)
             .startup_function(startup)
             .shutdown_function(shutdown)
+            .request_startup_function(request_startup)
             .request_shutdown_function(request_shutdown)
             .info_function(info::print)
             .try_into()
@@ -65,6 +66,12 @@ unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
 unsafe extern "C" fn shutdown(_type: i32, module: i32) -> i32 {
     // SAFETY: the engine passes the number it gave this module at startup.
     unsafe { ffi::zend_unregister_ini_entries(module) };
+    SUCCESS
+}
+
+unsafe extern "C" fn request_startup(_type: i32, _module: i32) -> i32 {
+    // A panic has nothing to say either.
+    let _ = std::panic::catch_unwind(ini::say_complaints);
     SUCCESS
 }
 
