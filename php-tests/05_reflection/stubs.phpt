@@ -1,0 +1,103 @@
+--TEST--
+Reflection: the loaded extension is what the stubs say, and nothing else
+--EXTENSIONS--
+tokenizer
+--FILE--
+<?php
+/*
+ * The stubs are loaded under another name (Stub\...), and both are described the same way.
+ */
+$names = [];
+foreach ((new ReflectionExtension('token_bucket'))->getClassNames() as $name) {
+    $names[$name] = true;
+}
+
+/** The code of a stub, its classes being declared below Stub\. */
+function below_stub(string $code, array $names): string
+{
+    $namespace = '';
+    $out = '';
+    $tokens = token_get_all($code);
+    foreach ($tokens as $i => $token) {
+        [$id, $text] = is_array($token) ? $token : [null, $token];
+        if ($id === T_OPEN_TAG || $id === T_DOC_COMMENT || $id === T_COMMENT) {
+            continue;
+        }
+        if ($id === T_NAMESPACE) {
+            $namespace = trim($tokens[$i + 2][1]);
+        }
+        $own = ltrim($text, '\\');
+        $full = $id === T_NAME_FULLY_QUALIFIED ? $own : ltrim("$namespace\\$own", '\\');
+        $named = in_array($id, [T_STRING, T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED], true);
+        $declared = $id === T_STRING && in_array($tokens[$i - 2][0] ?? null, [T_CLASS, T_INTERFACE], true);
+        if ($named && !$declared && isset($names[$full]) && ($tokens[$i - 2][0] ?? null) !== T_NAMESPACE) {
+            $text = "\\Stub\\$full";
+        }
+        $out .= $text;
+    }
+    if ($namespace !== '') {
+        return str_replace("namespace $namespace;", "namespace Stub\\$namespace;", $out);
+    }
+    return "namespace Stub; use Throwable; $out";
+}
+
+function describe(ReflectionClass $class): array
+{
+    $plain = fn (?string $text) => str_replace('Stub\\', '', (string) $text);
+    $told = [
+        'is' => implode(' ', Reflection::getModifierNames($class->getModifiers())) . ($class->isInterface() ? ' interface' : ' class'),
+        'parent' => $class->getParentClass() ? $class->getParentClass()->name : '',
+        'interfaces' => array_map($plain, $class->getInterfaceNames()),
+        'constants' => $class->getParentClass() ? [] : $class->getConstants(),
+    ];
+    sort($told['interfaces']);
+    foreach ($class->getMethods() as $method) {
+        if (!isset($GLOBALS['names'][$plain($method->class)])) {
+            continue; // inherited from a class of PHP's own
+        }
+        $parameters = [];
+        foreach ($method->getParameters() as $parameter) {
+            $type = $plain($parameter->getType());
+            $types = explode('|', $type);
+            sort($types);
+            $parameters[] = trim(implode('|', $types) . " \$$parameter->name"
+                . ($parameter->isDefaultValueAvailable() ? ' = ' . json_encode($parameter->getDefaultValue()) : ''));
+        }
+        $told['methods'][$method->name] = implode(' ', Reflection::getModifierNames($method->getModifiers()))
+            . ' (' . implode(', ', $parameters) . ') ' . $plain($method->getReturnType());
+    }
+    if (isset($told['methods'])) {
+        ksort($told['methods']);
+    }
+    return $told;
+}
+
+$files = [];
+foreach ($names as $name => $_) {
+    $file = __DIR__ . '/../../stubs/' . str_replace('\\', '/', $name) . '.php';
+    if (!is_file($file)) {
+        echo "no stub for $name\n";
+        continue;
+    }
+    $files[realpath($file)] = $name;
+}
+foreach (array_merge(glob(__DIR__ . '/../../stubs/*.php'), glob(__DIR__ . '/../../stubs/*/*.php')) as $file) {
+    if (!isset($files[realpath($file)])) {
+        echo "no class for $file\n";
+    }
+}
+spl_autoload_register(function (string $stub) use ($files, $names) {
+    $file = array_search(substr($stub, 5), $files, true);
+    eval(below_stub(file_get_contents($file), $names));
+});
+foreach ($files as $name) {
+    $stub = describe(new ReflectionClass("Stub\\$name"));
+    $real = describe(new ReflectionClass($name));
+    if ($stub !== $real) {
+        echo $name, ' differs: ', json_encode(['stub' => $stub, 'real' => $real], JSON_PRETTY_PRINT), "\n";
+    }
+}
+echo count($files), " classes\n";
+?>
+--EXPECT--
+10 classes

@@ -1,0 +1,42 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * Buckets in this host's shared memory: all processes of the same user see them.
+ *
+ * Also usable by code written for the classic contract. Cannot be extended, cloned or serialized.
+ */
+final class SharedMemoryStorage implements \TokenBucketStorage
+{
+    /**
+     * @param string $dsn "shm:" or "shm:NAME", with ?prefix= for a prefix of its own
+     *
+     * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
+     */
+    public function __construct(string $dsn = "shm:") {}
+
+    /**
+     * Opens the table, which otherwise the first call does.
+     *
+     * @throws StorageException if it cannot be opened
+     */
+    public function prepare(): void {}
+
+    /**
+     * Gives a bucket its first level. To be called by the closure that consume() was given.
+     *
+     * @throws \LogicException elsewhere: only consume() knows what a full bucket is
+     */
+    public function bootstrap($identifier, $microtime): void {}
+
+    /**
+     * Takes the worth of some tokens in seconds, in one atomic step.
+     *
+     * The closure is called for a bucket that is full or unknown, which is the same here; without one such a bucket is full.
+     *
+     * @throws \ValueError for times that are negative, not finite or above four years
+     * @throws StorageException if the store cannot be opened
+     */
+    public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure): bool {}
+}
