@@ -16,5 +16,5 @@ tables=$(mktemp -d /dev/shm/token_bucket-test.XXXXXX)
 trap 'rm -rf "$tables"' EXIT INT TERM
 
 NO_INTERACTION=1 TEST_PHP_EXECUTABLE=$(command -v "$php") TEST_PHP_ARGS="-n" \
-    "$php" -n "$run_tests" -n -q $valgrind --show-diff -j"$(nproc)" \
+    "$php" -n "$run_tests" -n -q --no-color $valgrind --show-diff -j"$(nproc)" \
     -d extension="$extension" -d token_bucket.shm_path="$tables" "$@"

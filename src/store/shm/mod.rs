@@ -48,20 +48,18 @@ impl SharedMemory {
     /// Should that fail while there still is a table at hand, it serves on.
     #[cold]
     fn open(&self) -> Result<()> {
-        self.look_at.set(boot_time() + SECOND);
         let mut region = self.region.borrow_mut();
-        let has_one = match &*region {
-            Some(region) if !region.is_gone() => return Ok(()),
-            other => other.is_some(),
-        };
-        match Region::open(&self.location) {
-            Ok(fresh) => {
-                *region = Some(fresh);
-                self.generation.set(self.generation.get().wrapping_add(1).max(1));
+        if region.as_ref().is_none_or(Region::is_gone) {
+            match Region::open(&self.location) {
+                Ok(fresh) => {
+                    *region = Some(fresh);
+                    self.generation.set(self.generation.get().wrapping_add(1).max(1));
+                }
+                Err(_) if region.is_some() => {}
+                Err(error) => return Err(error),
             }
-            Err(_) if has_one => {}
-            Err(error) => return Err(error),
         }
+        self.look_at.set(boot_time() + SECOND);
         Ok(())
     }
 

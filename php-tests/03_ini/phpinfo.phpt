@@ -1,0 +1,30 @@
+--TEST--
+ini: phpinfo() shows the table, how full it is, and the directives
+--INI--
+token_bucket.storage=shm:info
+--FILE--
+<?php
+for ($i = 0; $i < 3; $i++) {
+    (new TokenBucket(null, "info-$i", 1, 0.001))->consume();
+}
+ob_start();
+(new ReflectionExtension('token_bucket'))->info();
+echo ob_get_clean();
+?>
+--EXPECTF--
+token_bucket
+
+token_bucket => enabled
+Version => %d.%d.%d
+Shared memory => %s/token_bucket-%d/info.v1
+Size in bytes => 8388608
+Buckets it can hold => 524032
+Buckets in use => 3
+Evicted while in use => 0
+
+Directive => Local Value => Master Value
+token_bucket.storage => shm:info => shm:info
+token_bucket.prefix => tb: => tb:
+token_bucket.shm_size => 8M => 8M
+token_bucket.shm_path => %s => %s
+token_bucket.test_clock => 0 => 0
