@@ -13,6 +13,7 @@ use portable_atomic::{AtomicU64, AtomicU128};
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
+use rustix::process::Uid;
 use std::ffi::c_void;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -96,6 +97,7 @@ pub struct Region {
     start: NonNull<c_void>,
     size: u64,
     file: OwnedFd,
+    user: Uid,
 }
 
 impl Region {
@@ -143,7 +145,7 @@ impl Region {
             )?
         };
         let start = NonNull::new(start).ok_or(Errno::NOMEM)?;
-        Ok(Self { start, size, file })
+        Ok(Self { start, size, file, user: rustix::process::geteuid() })
     }
 
     fn header(&self) -> &Header {
@@ -180,10 +182,16 @@ impl Region {
         self.size
     }
 
-    /// Whether the file has lost its name: somebody removed or replaced it, and processes
-    /// that open it now share another one.
-    pub fn is_gone(&self) -> bool {
-        fs::fstat(&self.file).is_ok_and(|stat| stat.st_nlink == 0)
+    /// Whether this is no longer the table to use: its file has lost its name, so processes
+    /// that open it now share another one; or this process now runs as another user than the
+    /// one who opened it, as after a fork of a master that had used it.
+    pub fn is_stale(&self) -> bool {
+        !self.is_own() || fs::fstat(&self.file).is_ok_and(|stat| stat.st_nlink == 0)
+    }
+
+    /// Whether this process runs as the user who opened the table.
+    pub fn is_own(&self) -> bool {
+        self.user == rustix::process::geteuid()
     }
 
     /// Whether the header is that of a table of this layout, size and boot.

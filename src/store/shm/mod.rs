@@ -45,17 +45,17 @@ impl SharedMemory {
 
     /// Opens the table, if it is not or no longer the one that others open.
     ///
-    /// Should that fail while there still is a table at hand, it serves on.
+    /// Should that fail while there still is a table of this user's at hand, it serves on.
     #[cold]
     fn open(&self) -> Result<()> {
         let mut region = self.region.borrow_mut();
-        if region.as_ref().is_none_or(Region::is_gone) {
+        if region.as_ref().is_none_or(Region::is_stale) {
             match Region::open(&self.location) {
                 Ok(fresh) => {
                     *region = Some(fresh);
                     self.generation.set(self.generation.get().wrapping_add(1).max(1));
                 }
-                Err(_) if region.is_some() => {}
+                Err(_) if region.as_ref().is_some_and(Region::is_own) => {}
                 Err(error) => return Err(error),
             }
         }
