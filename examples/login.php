@@ -18,11 +18,11 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
         $seconds = max(1, (int) ceil($decision->getRetryAfter()));
         http_response_code(429);
         header("Retry-After: $seconds");
-        $message = "Too many attempts. Please try again in $seconds seconds.";
-    } elseif (password_verify((string) ($_POST['password'] ?? ''), PASSWORD_HASH)) {
+        $message = "Too many attempts. Please try again in $seconds s.";
+    } elseif (is_string($_POST['password'] ?? null) && password_verify($_POST['password'], PASSWORD_HASH)) {
         $message = 'Welcome.';
     } else {
-        http_response_code(401);
+        http_response_code(403);
         $message = 'That is not the password.';
     }
 }

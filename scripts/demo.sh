@@ -22,7 +22,7 @@ log_in() {
         status=$(curl -s -o "$folder/page" -D "$folder/headers" -w '%{http_code}' --interface "$1" \
             -d password=guess "http://127.0.0.1:$fpm_port/login.php")
         case "$status" in
-            401) let_in=$((let_in + 1)) ;;
+            403) let_in=$((let_in + 1)) ;;
             429)
                 limited=$((limited + 1))
                 retry_after="$(sed -n 's/^Retry-After: \([0-9]*\).*/\1/p' "$folder/headers") s"

@@ -11,9 +11,12 @@ valgrind=
 if [ "${1-}" = -m ]; then valgrind=-m; shift; fi
 [ $# -gt 0 ] || set -- php-tests
 
-# Tables of their own, so that no test sees what an earlier run left.
+# Tables of their own, so that no test sees what an earlier run left. And the runner's own copy:
+# it writes beside itself.
 tables=$(mktemp -d /dev/shm/token_bucket-test.XXXXXX)
 trap 'rm -rf "$tables"' EXIT INT TERM
+cp "$run_tests" "$tables/"
+run_tests=$tables/run-tests.php
 
 NO_INTERACTION=1 TEST_PHP_EXECUTABLE=$(command -v "$php") TEST_PHP_ARGS="-n" \
     "$php" -n "$run_tests" -n -q --no-color $valgrind --show-diff -j"$(nproc)" \
