@@ -42,7 +42,7 @@ class TokenBucket implements TokenBucket\Limiter
      * @throws TokenBucket\ConfigurationException for a DSN with an unknown scheme or parameter
      */
     public function __construct(
-        TokenBucketStorage|string|null $storage,
+        #[\SensitiveParameter] TokenBucketStorage|string|null $storage,
         string $identifier,
         ?int $bucket_capacity = null,
         ?float $tokens_per_second = null

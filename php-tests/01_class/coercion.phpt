@@ -5,7 +5,10 @@ TokenBucket: without strict_types, arguments are coerced as the engine does
 require __DIR__ . '/../utils.inc';
 
 $bucket = new TokenBucket('array:', 42, '10', '0.001');
+$text = new class { public function __toString(): string { return 'array:'; } };
 thrown(
+    fn () => (new TokenBucket($text, $text, 1, 1))->consume(),
+    fn () => new TokenBucket\ArrayStorage(null),
     fn () => $bucket->consume('1'),
     fn () => $bucket->consume(1.0),
     fn () => $bucket->consume(true),
@@ -19,6 +22,10 @@ thrown(
 );
 ?>
 --EXPECTF--
+bool(true)
+
+Deprecated: TokenBucket\ArrayStorage::__construct(): Passing null to parameter #1 ($dsn) of type string is deprecated in %s on line %d
+TokenBucket\ConfigurationException: The storage DSN must begin with a scheme, known are shm:, array:
 bool(true)
 bool(true)
 bool(true)

@@ -16,6 +16,7 @@ thrown(
     fn () => new TokenBucket([], 'x', 1, 1),
     fn () => new TokenBucket(new stdClass, 'x', 1, 1),
     fn () => new TokenBucket(new Userland, 'x', 1, 1),
+    fn () => new TokenBucket\ArrayStorage([]),
     fn () => new TokenBucket('', 'x', 1, 1),
     fn () => new TokenBucket('reddis://localhost', 'x', 1, 1),
     fn () => new TokenBucket('shm:?prefx=a', 'x', 1, 1),
@@ -43,6 +44,7 @@ ArgumentCountError: TokenBucket::__construct() expects at least 2 arguments, 0 g
 TypeError: TokenBucket::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, array given
 TypeError: TokenBucket::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, stdClass given
 TokenBucket\ConfigurationException: A storage class written in PHP cannot be used; pass a DSN, a TokenBucket\SharedMemoryStorage or a TokenBucket\ArrayStorage
+TypeError: TokenBucket\ArrayStorage::__construct(): Argument #1 ($dsn) must be of type string, array given
 TokenBucket\ConfigurationException: The storage DSN must begin with a scheme, known are shm:, array:
 TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:
 TokenBucket\ConfigurationException: Unknown parameter "prefx" in the storage DSN, known are: prefix

@@ -10,7 +10,7 @@ use TokenBucket\TestClock;
 const FOUR_YEARS = 4 * 31_557_600;
 
 foreach (['shm:', 'array:'] as $dsn) {
-    TestClock::freeze(4e9 - FOUR_YEARS);
+    TestClock::freeze(4e9 - FOUR_YEARS - 1);
     $large = new TokenBucket($dsn, 'large' . __FILE__, 2147483647, 1e9);
     var_dump($large->consume(2147483648), $large->consume(PHP_INT_MAX), $large->consume(2147483647), $large->consume(1));
     var_dump($large->attempt(2147483647)->getRetryAfter(), $large->attempt(PHP_INT_MAX)->getRetryAfter());

@@ -9,7 +9,6 @@ use TokenBucket\SharedMemoryStorage;
 
 class Own extends TokenBucket
 {
-    public int $unset;
     private array $hidden = ['mine'];
     public function __construct() {}
     public function late(): static
@@ -19,7 +18,8 @@ class Own extends TokenBucket
     }
 }
 $own = new Own;
-var_dump($own, $own->late());
+var_dump($own);
+var_dump($own->late());
 
 // Nothing of the native side is a property.
 $bucket = new TokenBucket('array:', 'kept', 2, 0.001);
@@ -49,8 +49,6 @@ foreach ($refused as $object) {
 ?>
 --EXPECTF--
 object(Own)#%d (1) {
-  ["unset"]=>
-  uninitialized(int)
   ["hidden":"Own":private]=>
   array(1) {
     [0]=>
@@ -58,8 +56,6 @@ object(Own)#%d (1) {
   }
 }
 object(Own)#%d (4) {
-  ["unset"]=>
-  uninitialized(int)
   ["hidden":"Own":private]=>
   array(1) {
     [0]=>

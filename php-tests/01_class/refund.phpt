@@ -30,7 +30,7 @@ foreach (['shm:', 'array:'] as $dsn) {
 
     // Out of debt: what reserve() and check() owe.
     $bucket->reserve(5);
-    $bucket->refund(3);
+    $bucket->refund();
     echo $bucket->peek()->getRetryAfter(), ' ';
     $bucket->reset();
     echo $left(), ' ';
@@ -55,12 +55,12 @@ foreach (['shm:', 'array:'] as $dsn) {
 4
 5 111110
 3 1.5
-0.5 5 1 1 5 000001
+1.5 5 1 1 5 000001
 5
 11111111111111111111 5
 0000000000 1
 4
 5 111110
 3 1.5
-0.5 5 1 1 5 000001
+1.5 5 1 1 5 000001
 5

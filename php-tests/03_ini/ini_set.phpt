@@ -17,6 +17,10 @@ var_dump($kept->consume());
 ini_set('token_bucket.prefix', 'again:');
 var_dump($kept->consume(), (new TokenBucket(null, 'kept', 1, 0.001))->consume());
 
+// And what is in this process's memory stays, whatever is set.
+ini_set('token_bucket.prefix', 'tb:');
+var_dump($take());
+
 var_dump(ini_set('token_bucket.storage', 'nowhere:'));
 var_dump(ini_set('token_bucket.prefix', str_repeat('x', 65)));
 var_dump(ini_set('token_bucket.shm_size', '1M'), ini_set('token_bucket.shm_path', '/tmp'), ini_set('token_bucket.test_clock', '1'));
@@ -35,6 +39,7 @@ bool(false)
 bool(true)
 bool(false)
 bool(true)
+bool(false)
 
 Warning: ini_set(): token_bucket.storage must be a storage DSN (Unknown scheme "nowhere:" in the storage DSN, known are shm:, array:), "nowhere:" given in %s on line %d
 bool(false)

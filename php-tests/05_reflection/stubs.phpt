@@ -41,34 +41,47 @@ function below_stub(string $code, array $names): string
     return "namespace Stub; use Throwable; $out";
 }
 
+/** What a class declares or has from one of ours; what it has from a class of PHP's own is left out. */
 function describe(ReflectionClass $class): array
 {
     $plain = fn (?string $text) => str_replace('Stub\\', '', (string) $text);
+    $modifiers = fn ($of) => implode(' ', Reflection::getModifierNames($of->getModifiers()));
+    $ours = fn ($of) => isset($GLOBALS['names'][$plain($of->getDeclaringClass()->name)]);
+    $type = function (?ReflectionType $type) use ($plain) {
+        $types = explode('|', $plain($type));
+        sort($types);
+        return implode('|', $types);
+    };
     $told = [
-        'is' => implode(' ', Reflection::getModifierNames($class->getModifiers())) . ($class->isInterface() ? ' interface' : ' class'),
+        'is' => $modifiers($class) . ($class->isInterface() ? ' interface' : ' class'),
         'parent' => $class->getParentClass() ? $class->getParentClass()->name : '',
         'interfaces' => array_map($plain, $class->getInterfaceNames()),
-        'constants' => $class->getParentClass() ? [] : $class->getConstants(),
+        'constants' => [],
+        'properties' => [],
+        'methods' => [],
     ];
     sort($told['interfaces']);
-    foreach ($class->getMethods() as $method) {
-        if (!isset($GLOBALS['names'][$plain($method->class)])) {
-            continue; // inherited from a class of PHP's own
-        }
+    foreach (array_filter($class->getReflectionConstants(), $ours) as $constant) {
+        $told['constants'][$constant->name] = $modifiers($constant) . ' ' . var_export($constant->getValue(), true);
+    }
+    foreach (array_filter($class->getProperties(), $ours) as $property) {
+        $told['properties'][$property->name] = $modifiers($property) . ' ' . $type($property->getType());
+    }
+    foreach (array_filter($class->getMethods(), $ours) as $method) {
         $parameters = [];
         foreach ($method->getParameters() as $parameter) {
-            $type = $plain($parameter->getType());
-            $types = explode('|', $type);
-            sort($types);
-            $parameters[] = trim(implode('|', $types) . " \$$parameter->name"
-                . ($parameter->isDefaultValueAvailable() ? ' = ' . json_encode($parameter->getDefaultValue()) : ''));
+            $parameters[] = $type($parameter->getType())
+                . ($parameter->isPassedByReference() ? ' &' : ' ') . ($parameter->isVariadic() ? '...$' : '$') . $parameter->name
+                . ($parameter->isOptional() ? ' optional' : '')
+                . ($parameter->isDefaultValueAvailable() ? ' = ' . var_export($parameter->getDefaultValue(), true) : '');
         }
-        $told['methods'][$method->name] = implode(' ', Reflection::getModifierNames($method->getModifiers()))
-            . ' (' . implode(', ', $parameters) . ') ' . $plain($method->getReturnType());
+        $told['methods'][$method->name] = $modifiers($method) . ($method->returnsReference() ? ' &' : '')
+            . ' (' . implode(', ', $parameters) . ') ' . $type($method->getReturnType());
     }
-    if (isset($told['methods'])) {
-        ksort($told['methods']);
-    }
+    // The order of declaration is nobody's business, except that of parameters.
+    ksort($told['constants']);
+    ksort($told['properties']);
+    ksort($told['methods']);
     return $told;
 }
 

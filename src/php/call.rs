@@ -161,6 +161,14 @@ impl Call {
         }
     }
 
+    /// The bytes of a `string`, or the default where none was passed.
+    pub fn string_or<'a>(&'a self, n: u32, default: &'a [u8]) -> Result<&'a [u8], Thrown> {
+        match self.argument(n) {
+            None => Ok(default),
+            Some(_) => self.string(n).map(ZendStr::as_bytes),
+        }
+    }
+
     /// A `?string`.
     #[inline]
     pub fn string_or_null(&self, n: u32) -> Result<Option<&ZendStr>, Thrown> {

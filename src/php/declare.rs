@@ -93,16 +93,23 @@ pub struct Parameter {
     pub ty: Type,
     /// The default as PHP source; without one the parameter is required.
     pub default: Option<&'static CStr>,
+    /// Whether traces must not show it.
+    pub sensitive: bool,
 }
 
 /// A required parameter.
 pub const fn required(name: &'static CStr, ty: Type) -> Parameter {
-    Parameter { name, ty, default: None }
+    Parameter { name, ty, default: None, sensitive: false }
 }
 
 /// A parameter with a default.
 pub const fn optional(name: &'static CStr, ty: Type, default: &'static CStr) -> Parameter {
-    Parameter { name, ty, default: Some(default) }
+    Parameter { name, ty, default: Some(default), sensitive: false }
+}
+
+/// A parameter that may hold a secret: from PHP 8.2 on traces do not show it.
+pub const fn sensitive(parameter: Parameter) -> Parameter {
+    Parameter { sensitive: true, ..parameter }
 }
 
 /// A method.
@@ -208,8 +215,47 @@ fn register(
     // Kept until the process ends, as a C extension's static tables are.
     entry.info.internal.builtin_functions = Box::leak(table.into_boxed_slice()).as_ptr();
     class.0.store(register(&mut entry), Ordering::Relaxed);
+    #[cfg(php82)]
+    for method in methods {
+        hide_sensitive(class, method);
+    }
     for interface in interfaces {
         implement(class, interface.as_ptr());
+    }
+}
+
+/// Gives `#[\SensitiveParameter]` to the parameters of a method that may hold a secret.
+#[cfg(php82)]
+fn hide_sensitive(class: &Class, method: &Method) {
+    unsafe extern "C" {
+        // Its header is not among those that ext-php-rs binds; the same from PHP 8.0 to 8.5.
+        fn zend_add_attribute(
+            attributes: *mut *mut ffi::HashTable,
+            name: *mut ffi::zend_string,
+            arguments: u32,
+            flags: u32,
+            offset: u32,
+            line: u32,
+        ) -> *mut std::ffi::c_void;
+    }
+    /// `ZEND_ATTRIBUTE_PERSISTENT`: lives as long as the class.
+    const PERSISTENT: u32 = 1;
+    let name = method.name.to_string_lossy().to_lowercase();
+    for (index, _) in method.parameters.iter().enumerate().filter(|(_, p)| p.sensitive) {
+        // SAFETY: the class is registered, its functions are ours, and nobody else uses them
+        // during startup. The name is interned for the life of the process.
+        unsafe {
+            let table = &raw const (*class.as_ptr()).function_table;
+            let found = ffi::zend_hash_str_find(table, name.as_ptr().cast(), name.len());
+            let Some(function) = found.as_ref().and_then(|zval| zval.value.func.as_mut()) else {
+                continue;
+            };
+            let attribute = ZendStr::new_interned("SensitiveParameter", true).into_raw();
+            // Offset 0 is the function, 1 its first parameter.
+            let offset = index as u32 + 1;
+            let attributes = &raw mut function.common.attributes;
+            zend_add_attribute(attributes, attribute, 0, PERSISTENT, offset, 0);
+        }
     }
 }
 

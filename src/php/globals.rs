@@ -8,7 +8,6 @@ use crate::limit::{LimitError, TokenBucket};
 use crate::limiter::Limiter;
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The worker's globals; in a thread-safe PHP, the thread's.
@@ -16,7 +15,15 @@ pub static GLOBALS: ModuleGlobals<Globals> = ModuleGlobals::new();
 
 /// A worker that has used this many DSNs forgets them all, and starts afresh: a program
 /// that makes DSNs up as it goes must not grow without end.
-const MAX_STORES: usize = 64;
+const MAX_STORES: usize = 256;
+
+/// A limiter that was made: a prefix that comes back finds the buckets it had.
+struct Made {
+    dsn: Vec<u8>,
+    /// `token_bucket.prefix` at the time.
+    prefix: Vec<u8>,
+    limiter: Rc<Limiter>,
+}
 
 /// What a worker keeps from one request to the next.
 #[derive(Default)]
@@ -32,13 +39,14 @@ pub struct Globals {
     last_per_window: Cell<Option<(i64, i64, TokenBucket)>>,
     /// The limiter on `token_bucket.storage`, once it is used.
     default: RefCell<Option<Rc<Limiter>>>,
-    /// The limiters by DSN.
-    by_dsn: RefCell<HashMap<Vec<u8>, Rc<Limiter>>>,
+    /// The limiters by DSN. A list, for there are one or two.
+    made: RefCell<Vec<Made>>,
 }
 
 impl ModuleGlobal for Globals {
     fn gshutdown(&mut self) {
-        self.forget_limiters();
+        self.forget_default();
+        self.made.borrow_mut().clear();
     }
 }
 
@@ -69,15 +77,16 @@ impl Globals {
 
     /// The limiter on the store of a DSN: one for each DSN and worker.
     pub fn limiter_on(&self, dsn: &[u8]) -> Result<Rc<Limiter>, Thrown> {
-        if let Some(limiter) = self.by_dsn.borrow().get(dsn) {
-            return Ok(Rc::clone(limiter));
+        let prefix = self.directives.prefix.borrow();
+        let mut made = self.made.borrow_mut();
+        if let Some(found) = made.iter().find(|made| made.dsn == dsn && made.prefix == *prefix) {
+            return Ok(Rc::clone(&found.limiter));
         }
         let limiter = Rc::new(self.new_limiter(dsn)?);
-        let mut by_dsn = self.by_dsn.borrow_mut();
-        if by_dsn.len() >= MAX_STORES {
-            by_dsn.clear();
+        if made.len() >= MAX_STORES {
+            made.clear();
         }
-        by_dsn.insert(dsn.to_vec(), Rc::clone(&limiter));
+        made.push(Made { dsn: dsn.to_vec(), prefix: prefix.clone(), limiter: Rc::clone(&limiter) });
         Ok(limiter)
     }
 
@@ -88,10 +97,9 @@ impl Globals {
         Ok(Limiter::new(&dsn, &prefix, &self.directives.settings()))
     }
 
-    /// Drops the limiters: those in use live on with the objects that hold them.
-    pub fn forget_limiters(&self) {
+    /// Has the default be looked up anew: a directive has changed.
+    pub fn forget_default(&self) {
         self.default.borrow_mut().take();
-        self.by_dsn.borrow_mut().clear();
     }
 }
 

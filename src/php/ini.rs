@@ -99,8 +99,7 @@ fn set(name: &CStr, value: *mut ffi::zend_string, stage: c_int, setter: Setter) 
     }));
     match set {
         Ok(Ok(())) => {
-            // What was opened with the old values is not for those who come from now on.
-            GLOBALS.get().forget_limiters();
+            GLOBALS.get().forget_default();
             SUCCESS
         }
         Ok(Err(message)) if stage == STAGE_ACTIVATE => {

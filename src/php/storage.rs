@@ -4,7 +4,7 @@
 //! contract may also call `prepare()`, `bootstrap()` and `consume()` on them.
 
 use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Parameter, Type, optional, public, required};
+use super::declare::{self, Class, Method, Parameter, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, error, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::interfaces;
@@ -45,8 +45,8 @@ static SHARED_MEMORY: Class = Class::new();
 static ARRAY: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
-const SHARED_MEMORY_DSN: &[Parameter] = &[optional(c"dsn", Type::STRING, c"\"shm:\"")];
-const ARRAY_DSN: &[Parameter] = &[optional(c"dsn", Type::STRING, c"\"array:\"")];
+const SHARED_MEMORY_DSN: &[Parameter] = &[sensitive(optional(c"dsn", Type::STRING, c"\"shm:\""))];
+const ARRAY_DSN: &[Parameter] = &[sensitive(optional(c"dsn", Type::STRING, c"\"array:\""))];
 
 /// The classic contract, with the types it leaves out.
 const CONTRACT: [Method; 3] = [
@@ -135,10 +135,7 @@ impl Storage {
 
 fn construct_shared_memory(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
-    let dsn = match call.value(1) {
-        Some(_) => call.string(1)?.as_bytes(),
-        None => b"shm:",
-    };
+    let dsn = call.string_or(1, b"shm:")?;
     let limiter = match parse(dsn)?.target {
         // One table, one mapping: shared with the buckets that name the DSN.
         Target::SharedMemory { .. } => GLOBALS.get().limiter_on(dsn)?,
@@ -149,10 +146,7 @@ fn construct_shared_memory(call: &Call) -> Result<(), Thrown> {
 
 fn construct_array(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
-    let dsn = match call.value(1) {
-        Some(_) => call.string(1)?.as_bytes(),
-        None => b"array:",
-    };
+    let dsn = call.string_or(1, b"array:")?;
     let limiter = match parse(dsn)?.target {
         // Each object has buckets of its own, so that one test does not see another's.
         Target::Array => Rc::new(GLOBALS.get().new_limiter(dsn)?),

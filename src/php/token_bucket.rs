@@ -3,7 +3,7 @@
 use super::call::{Call, handler};
 use super::decision;
 use super::declare::{
-    self, Class, Method, Type, optional, protected, public, public_static, required,
+    self, Class, Method, Type, optional, protected, public, public_static, required, sensitive,
 };
 use super::exceptions::{Thrown, error, logic_exception, value_error};
 use super::globals::GLOBALS;
@@ -57,7 +57,10 @@ const METHODS: &[Method] = &[
         c"__construct",
         handler!(construct),
         &[
-            required(c"storage", Type::object(c"TokenBucketStorage").or(Type::STRING).or_null()),
+            sensitive(required(
+                c"storage",
+                Type::object(c"TokenBucketStorage").or(Type::STRING).or_null(),
+            )),
             required(c"identifier", Type::STRING),
             optional(c"bucket_capacity", Type::INT.or_null(), c"null"),
             optional(c"tokens_per_second", Type::FLOAT.or_null(), c"null"),
@@ -109,9 +112,16 @@ impl Native for Bucket {
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let (capacity, rate) = self.given;
-        let _ = properties.insert("identifier", self.identifier.shallow_clone());
-        let _ = properties.insert("bucket_capacity", capacity);
-        let _ = properties.insert("tokens_per_second", rate);
+        // A class that extends ours may have properties of the same names.
+        if properties.get("identifier").is_none() {
+            let _ = properties.insert("identifier", self.identifier.shallow_clone());
+        }
+        if properties.get("bucket_capacity").is_none() {
+            let _ = properties.insert("bucket_capacity", capacity);
+        }
+        if properties.get("tokens_per_second").is_none() {
+            let _ = properties.insert("tokens_per_second", rate);
+        }
     }
 }
 
@@ -207,9 +217,12 @@ fn limiter(call: &Call) -> Result<Rc<Limiter>, Thrown> {
             )
             .into());
         }
-    } else if let Some(dsn) = call.as_string(1) {
+    }
+    // An object may still be one that has a text.
+    if let Some(dsn) = call.as_string(1) {
         return GLOBALS.get().limiter_on(dsn.as_bytes());
-    } else if ExecutorGlobals::has_exception() {
+    }
+    if ExecutorGlobals::has_exception() {
         return Err(Thrown);
     }
     // SAFETY: throws; reads the argument and the current call frame.

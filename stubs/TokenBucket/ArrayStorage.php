@@ -14,12 +14,10 @@ final class ArrayStorage implements \TokenBucketStorage
      *
      * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
      */
-    public function __construct(string $dsn = "array:") {}
+    public function __construct(#[\SensitiveParameter] string $dsn = "array:") {}
 
     /**
      * Does nothing: it is always ready.
-     *
-     * @throws StorageException if it cannot be opened
      */
     public function prepare(): void {}
 
@@ -36,7 +34,6 @@ final class ArrayStorage implements \TokenBucketStorage
      * The closure is called for a bucket that is full or unknown, which is the same here; without one such a bucket is full.
      *
      * @throws \ValueError for times that are negative, not finite or above four years
-     * @throws StorageException if the store cannot be opened
      */
     public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure): bool {}
 }

@@ -14,7 +14,7 @@ final class SharedMemoryStorage implements \TokenBucketStorage
      *
      * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
      */
-    public function __construct(string $dsn = "shm:") {}
+    public function __construct(#[\SensitiveParameter] string $dsn = "shm:") {}
 
     /**
      * Opens the table, which otherwise the first call does.

@@ -1,0 +1,57 @@
+--TEST--
+Exceptions: a DSN that cannot be used: what is wrong is named, and what is known is listed
+--FILE--
+<?php
+use TokenBucket\ArrayStorage;
+use TokenBucket\ConfigurationException;
+use TokenBucket\SharedMemoryStorage;
+
+foreach ([
+    '', 'shm', ':', '://', 'SHM:', ' shm:', 'reddis://user:hunter2@localhost', "re\nd\0is:", str_repeat('x', 100) . ':',
+    'shm:../etc', 'shm:a/b', 'shm:' . str_repeat('x', 65), "shm:\xff", 'array:x',
+    'shm:?', 'shm:?&&', 'shm:?prefix', 'shm:?prefx=a', 'shm:?Prefix=a', 'shm:?prefix=a&timeout=5', 'array:?=', 'shm:?prefix=' . str_repeat('x', 65),
+    'shm:?prefix=' . str_repeat('%20', 64),
+] as $dsn) {
+    $messages = [];
+    foreach ([
+        fn () => new TokenBucket($dsn, 'x', 1, 1),
+        fn () => str_starts_with($dsn, 'array') ? new ArrayStorage($dsn) : new SharedMemoryStorage($dsn),
+    ] as $make) {
+        try {
+            $make();
+            $messages[] = 'fine';
+        } catch (ConfigurationException $e) {
+            $messages[] = $e->getMessage();
+        }
+    }
+    // The bucket and the storage say the same, without anything that breaks a line of a log, or a password.
+    echo implode("\n    ", array_unique($messages)), "\n";
+    if (preg_match('/[^ -~]|hunter2/', implode($messages))) {
+        echo "not printable\n";
+    }
+}
+?>
+--EXPECT--
+The storage DSN must begin with a scheme, known are shm:, array:
+The storage DSN must begin with a scheme, known are shm:, array:
+Unknown scheme ":" in the storage DSN, known are shm:, array:
+Unknown scheme ":" in the storage DSN, known are shm:, array:
+Unknown scheme "SHM:" in the storage DSN, known are shm:, array:
+Unknown scheme " shm:" in the storage DSN, known are shm:, array:
+Unknown scheme "reddis:" in the storage DSN, known are shm:, array:
+Unknown scheme "re\nd\u{0}is:" in the storage DSN, known are shm:, array:
+Unknown scheme "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...:" in the storage DSN, known are shm:, array:
+Shared memory name "../etc" must be 1 to 64 letters, digits, "_" or "-"
+Shared memory name "a/b" must be 1 to 64 letters, digits, "_" or "-"
+Shared memory name "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." must be 1 to 64 letters, digits, "_" or "-"
+Shared memory name "\u{fffd}" must be 1 to 64 letters, digits, "_" or "-"
+DSN "array:" takes nothing after the colon
+fine
+fine
+fine
+Unknown parameter "prefx" in the storage DSN, known are: prefix
+Unknown parameter "Prefix" in the storage DSN, known are: prefix
+Unknown parameter "timeout" in the storage DSN, known are: prefix
+Unknown parameter "" in the storage DSN, known are: prefix
+DSN parameter "prefix" must be at most 64 bytes
+fine
