@@ -65,10 +65,10 @@ thrown(
 0 limit 4 left 0 retry INF reset 1.333333334 wait 0 degraded 0
 1 limit 4 left 0 retry 0 reset 1.666666667 wait 0.333333334 degraded 0
 0 limit 4 left 0 retry 0.066666667 reset 1.666666667 wait 0 degraded 0
-1 limit 4 left 0 retry 0 reset 3.000000001 wait 1.666666667 degraded 0
-0 limit 4 left 0 retry 2.000000001 reset 3.000000001 wait 0 degraded 0
-0 limit 4 left 0 retry 1.500000001 reset 2.500000001 wait 0 degraded 0
-1 limit 4 left 0 retry 0 reset 1.166666668 wait 0 degraded 0
+1 limit 4 left 0 retry 0 reset 3 wait 1.666666667 degraded 0
+0 limit 4 left 0 retry 2 reset 3 wait 0 degraded 0
+0 limit 4 left 0 retry 1.5 reset 2.5 wait 0 degraded 0
+1 limit 4 left 0 retry 0 reset 1.166666667 wait 0 degraded 0
 1 limit 4 left 4 retry 0 reset 0 wait 0 degraded 0
 float(0.333333334)
 bool(false)

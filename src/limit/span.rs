@@ -46,10 +46,5 @@ pub(super) const fn ceil_to_grain(ns: u64) -> u64 {
     ns.div_ceil(GRAIN) * GRAIN
 }
 
-/// Rounds up to what 24 significant bits can tell: all a slot keeps of how far a
-/// reservation reached ahead.
-pub(super) const fn ceil_to_24_bits(ns: u64) -> u64 {
-    let excess = (u64::BITS - ns.leading_zeros()).saturating_sub(24);
-    // Never wraps: the times here are below 2^62.
-    ns.div_ceil(1 << excess) << excess
-}
+/// The bits of a fraction of a nanosecond that no limit's parts are needed to read.
+pub(super) const FRACTION_BITS: u32 = 24;

@@ -17,10 +17,12 @@ pub enum State {
     Reserved {
         /// When it is full again, in nanoseconds.
         full_at: u64,
-        /// By how much `full_at` lay beyond one full refill when it was written. What
-        /// lies beyond that can only come from a clock that went backwards. Rounded up to
-        /// 24 significant bits.
-        ahead: u64,
+        /// The fraction of a nanosecond to be added, in 2⁻²⁴, rounded up.
+        fraction: u32,
+        /// By how much that lay beyond one full refill when it was written, as the exponent
+        /// of a power of two, rounded up. What lies beyond that can only come from a clock
+        /// that went backwards.
+        ahead: u8,
     },
     /// A bucket overdrawn by `check`, which charges denied calls too.
     Overdrawn {
@@ -42,7 +44,7 @@ impl State {
     pub const fn new_again_at(self) -> u64 {
         match self {
             Self::Filling { full_at } => full_at.ceil(),
-            Self::Reserved { full_at, .. } => full_at,
+            Self::Reserved { full_at, fraction, .. } => full_at + (fraction > 0) as u64,
             Self::Overdrawn { forgiven_at, .. } => forgiven_at,
         }
     }

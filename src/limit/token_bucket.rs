@@ -2,7 +2,7 @@
 
 use super::Decision;
 use super::interval::Interval;
-use super::span::{GRAIN, MAX_REFILL, Span, ceil_to_24_bits, ceil_to_grain};
+use super::span::{FRACTION_BITS, GRAIN, MAX_REFILL, Span, ceil_to_grain};
 use super::state::State;
 
 /// The largest capacity: 2³¹ − 1.
@@ -243,6 +243,13 @@ impl Interval {
     }
 }
 
+/// How far a reservation may reach ahead, in nanoseconds, from the exponent that was kept.
+///
+/// At most 2⁵⁷, which is more than the longest debt.
+const fn reach(ahead: u8) -> u64 {
+    1 << if ahead < 57 { ahead } else { 57 }
+}
+
 fn valid_capacity(capacity: i64) -> Result<u32, LimitError> {
     u32::try_from(capacity)
         .ok()
@@ -321,8 +328,8 @@ impl<'a> Bucket<'a> {
         let latest = limit.add(Span::from_ns(now), limit.full);
         let state = match state {
             State::Filling { full_at } if full_at > latest => State::Filling { full_at: latest },
-            State::Reserved { full_at, ahead } if full_at > latest.ceil() + ahead.min(MAX_DEBT) => {
-                State::Reserved { full_at: latest.ceil() + ahead.min(MAX_DEBT), ahead }
+            State::Reserved { full_at, ahead, .. } if full_at > latest.ceil() + reach(ahead) => {
+                State::Reserved { full_at: latest.ceil() + reach(ahead), fraction: 0, ahead }
             }
             State::Overdrawn { forgiven_at, debt }
                 if forgiven_at > ceil_to_grain(latest.ceil()) =>
@@ -333,7 +340,11 @@ impl<'a> Bucket<'a> {
         };
         let full_at = match state {
             State::Filling { full_at } => limit.add(full_at, Span::default()),
-            State::Reserved { full_at, .. } => Span::from_ns(full_at),
+            State::Reserved { full_at, fraction, .. } => {
+                // Down, for it was rounded up. Never wraps: 24 bits times at most 2^30.
+                let part = (u64::from(fraction) * limit.parts) >> FRACTION_BITS;
+                limit.add(Span { ns: full_at, part }, Span::default())
+            }
             State::Overdrawn { forgiven_at, .. } if forgiven_at <= now => Span::default(),
             State::Overdrawn { forgiven_at, debt } => {
                 Span::from_ns(forgiven_at + debt.min(MAX_DEBT))
@@ -446,10 +457,22 @@ impl<'a> Bucket<'a> {
         if wait > max_wait {
             return self.deny(self.now + wait - max_wait);
         }
-        let full_at = full_at.ceil();
-        let ahead = ceil_to_24_bits(full_at.saturating_sub(self.latest.ns));
-        let decision = Decision { full_at, room: Span::default(), wait, ..self.accept() };
-        (decision, State::Reserved { full_at, ahead })
+        let decision =
+            Decision { full_at: full_at.ceil(), room: Span::default(), wait, ..self.accept() };
+        (decision, self.reserved_until(full_at))
+    }
+
+    /// The state of a bucket that will be full at `full_at`, which is after `latest`.
+    fn reserved_until(&self, full_at: Span) -> State {
+        // Never wraps: a part is below 2^30. A fraction that rounds up to a whole nanosecond
+        // is one.
+        let fraction = (full_at.part << FRACTION_BITS).div_ceil(self.limit.parts);
+        let beyond = self.limit.sub(full_at, self.latest).ceil().max(1);
+        State::Reserved {
+            full_at: full_at.ns + (fraction >> FRACTION_BITS),
+            fraction: (fraction & ((1 << FRACTION_BITS) - 1)) as u32,
+            ahead: (u64::BITS - (beyond - 1).leading_zeros()) as u8,
+        }
     }
 
     #[inline(never)]
@@ -468,10 +491,7 @@ impl<'a> Bucket<'a> {
                 forgiven_at,
                 debt: ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at)),
             },
-            _ => State::Reserved {
-                full_at: full_at.ceil(),
-                ahead: ceil_to_24_bits(full_at.ceil().saturating_sub(self.latest.ns)),
-            },
+            _ => self.reserved_until(full_at),
         };
         (Bucket::new(self.limit, state, self.now).accept(), state)
     }

@@ -47,7 +47,8 @@ fn any_state() -> impl Strategy<Value = State> {
     prop_oneof![
         (time(), 0..1u64 << 30)
             .prop_map(|(ns, part)| State::Filling { full_at: Span { ns, part } }),
-        (time(), time()).prop_map(|(full_at, ahead)| State::Reserved { full_at, ahead }),
+        (time(), 0u32..1 << 24, any::<u8>())
+            .prop_map(|(full_at, fraction, ahead)| State::Reserved { full_at, fraction, ahead }),
         (time(), time()).prop_map(|(forgiven_at, debt)| State::Overdrawn { forgiven_at, debt }),
     ]
 }
@@ -256,6 +257,22 @@ proptest! {
             }
             state = after;
         }
+    }
+}
+
+#[test]
+fn reservations_do_not_drift() {
+    for rate in [3.0, 700_000.0, 999_999_999.0] {
+        let limit = TokenBucket::per_second(1, rate).unwrap();
+        let (mut state, mut wait) = (State::FULL, 0);
+        let reserve = Op::Reserve { cost: 1, max_wait: MAX_DEBT };
+        for _ in 0..100_001 {
+            let (decision, after) = apply(&limit, state, T0, reserve);
+            (state, wait) = (after, decision.wait);
+        }
+        // The last one waits for the 100,000 before it, and for a nanosecond at most.
+        let exact = (1e14 / rate).ceil() as u64;
+        assert!((exact..=exact + 1).contains(&wait), "{wait} ns at {rate}");
     }
 }
 

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! The time is when the bucket is as good as new: it can be read without knowing the
-//! limit, and says which slots are free. The rest is the fraction of a nanosecond; with
-//! its top bit set, how far a reservation reached ahead, as a floating-point number; all
-//! ones mark a claim (see [`table`](super::table)). The second form is for buckets
+//! limit, and says which slots are free. The rest is the fraction of a nanosecond in parts of
+//! the limit; with its top bit set, 6 bits of how far a reservation reached ahead and 24 of the
+//! fraction; all ones mark a claim (see [`table`](super::table)). The second form is for buckets
 //! overdrawn by `check`, the debt being 38 bits and an exponent of 2.
 //!
 //! A word of zeros is a full bucket: a fresh table needs no set-up.
@@ -29,7 +29,10 @@ const TIME_BITS: u32 = 62;
 const DEBT_BITS: u32 = 40;
 const DEBT_MANTISSA_BITS: u32 = 38;
 const RESERVED: u32 = 1 << 30;
-const AHEAD_MANTISSA_BITS: u32 = 24;
+const FRACTION_BITS: u32 = 24;
+const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
+/// The largest exponent of a reservation's reach: 63 would look like a claim.
+const MAX_AHEAD: u8 = 62;
 const CLAIM: u32 = (1 << REST_BITS) - 1;
 
 /// The content of a slot.
@@ -48,9 +51,9 @@ impl Slot {
     pub fn settled(tag: u64, state: State) -> Self {
         match state {
             State::Filling { full_at } => Self::of(tag, full_at.ns, full_at.part as u32),
-            State::Reserved { full_at, ahead } => {
-                let ahead = to_float(ahead, AHEAD_MANTISSA_BITS, 1);
-                Self::of(tag, full_at, RESERVED | ahead as u32)
+            State::Reserved { full_at, fraction, ahead } => {
+                let ahead = u32::from(ahead.min(MAX_AHEAD));
+                Self::of(tag, full_at, RESERVED | ahead << FRACTION_BITS | fraction & FRACTION)
             }
             State::Overdrawn { forgiven_at, debt } => {
                 let debt = to_float(debt.div_ceil(GRAIN), DEBT_MANTISSA_BITS, 6);
@@ -95,8 +98,13 @@ impl Slot {
         if self.0 & OVERDRAWN != 0 {
             return self.forgiven_at();
         }
+        let fraction = match self.rest() {
+            CLAIM => 0,
+            reserved if reserved & RESERVED != 0 => reserved & FRACTION,
+            part => part,
+        };
         // A fraction of a nanosecond more makes it not yet new at the whole one.
-        self.time() + (self.rest() > 0 && self.rest() < RESERVED) as u64
+        self.time() + (fraction > 0) as u64
     }
 
     /// The bucket in it.
@@ -111,8 +119,8 @@ impl Slot {
         if rest == CLAIM {
             State::Filling { full_at: Span { ns: time, part: 0 } }
         } else if rest & RESERVED != 0 {
-            let ahead = from_float((rest & !RESERVED) as u64, AHEAD_MANTISSA_BITS, 1);
-            State::Reserved { full_at: time, ahead }
+            let ahead = ((rest & !RESERVED) >> FRACTION_BITS) as u8;
+            State::Reserved { full_at: time, fraction: rest & FRACTION, ahead }
         } else {
             State::Filling { full_at: Span { ns: time, part: rest as u64 } }
         }
@@ -191,11 +199,11 @@ mod tests {
         }
 
         #[test]
-        fn a_reservation_keeps_its_time(full_at in 0..LATEST, ahead in 0..MAX_REFILL) {
-            let State::Reserved { full_at: time, ahead: more } =
-                there_and_back(State::Reserved { full_at, ahead }) else { panic!() };
-            prop_assert_eq!(time, full_at);
-            prop_assert!(more >= ahead && more - ahead <= ahead >> 23);
+        fn a_reservation_is_kept_exactly(
+            full_at in 0..LATEST, fraction in 0u32..1 << 24, ahead in 0u8..=57,
+        ) {
+            let state = State::Reserved { full_at, fraction, ahead };
+            prop_assert_eq!(there_and_back(state), state);
         }
 
         #[test]
