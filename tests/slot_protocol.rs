@@ -64,10 +64,10 @@ struct Call {
 }
 
 impl Change for Call {
-    fn apply(&mut self, state: State) -> State {
-        let (decision, state) = apply(&self.limit, state, NOW, self.op);
+    fn apply(&mut self, state: State) -> Option<State> {
+        let (decision, after) = apply(&self.limit, state, NOW, self.op);
         self.decision = Some(decision);
-        state
+        (after != state).then_some(after)
     }
 
     fn take_over(&self, new_again_at: u64) -> State {

@@ -101,10 +101,11 @@ struct Call<'a, A> {
 
 impl<A: Answer> Change for Call<'_, A> {
     #[inline(always)]
-    fn apply(&mut self, state: State) -> State {
-        let (decision, state) = apply(self.limit, state, self.now, self.op);
+    fn apply(&mut self, state: State) -> Option<State> {
+        let (decision, after) = apply(self.limit, state, self.now, self.op);
         self.answer = Some(decision.into());
-        state
+        // Only what is denied is likely to stay, and worth the look.
+        (decision.accepted || after != state).then_some(after)
     }
 
     fn take_over(&self, new_again_at: u64) -> State {

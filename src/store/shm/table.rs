@@ -45,8 +45,9 @@ pub const WAYS: usize = 8;
 ///
 /// A trait rather than a closure so that it can be inlined where a bucket is found.
 pub trait Change {
-    /// What the bucket's state becomes. It may be asked several times; the last one counts.
-    fn apply(&mut self, state: State) -> State;
+    /// What the bucket's state becomes, or `None` if it stays. It may be asked several times;
+    /// the last one counts.
+    fn apply(&mut self, state: State) -> Option<State>;
 
     /// At what level a newcomer starts in the place of a bucket in use that is as good as
     /// new at `new_again_at`.
@@ -66,7 +67,8 @@ pub trait Change {
 pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
         if let Some((word, old)) = find_settled(set, tag) {
-            let new = Slot::settled(tag, change.apply(old.state()));
+            let Some(state) = change.apply(old.state()) else { return };
+            let new = Slot::settled(tag, state);
             if new == old || word.replace(old.0, new.0) {
                 return;
             }
@@ -100,7 +102,7 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
     // something given to a full bucket. But one who starts empty has to get a place, where
     // time will fill his bucket.
     let starts_empty = in_use && start.new_again_at() < reused.new_again_at();
-    if change.apply(start).new_again_at() <= start.new_again_at()
+    if change.apply(start).unwrap_or(start).new_again_at() <= start.new_again_at()
         && !(starts_empty && change.takes())
     {
         return true;
@@ -131,7 +133,8 @@ fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> 
         }
         return false;
     }
-    word.replace(claim.0, Slot::settled(tag, change.apply(claim.state())).0)
+    let state = change.apply(claim.state()).unwrap_or_else(|| claim.state());
+    word.replace(claim.0, Slot::settled(tag, state).0)
 }
 
 fn is_claim_of(tag: u64, slot: Slot) -> bool {
