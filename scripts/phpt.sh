@@ -18,6 +18,13 @@ trap 'rm -rf "$tables"' EXIT INT TERM
 cp "$run_tests" "$tables/"
 run_tests=$tables/run-tests.php
 
-NO_INTERACTION=1 TEST_PHP_EXECUTABLE=$(command -v "$php") TEST_PHP_ARGS="-n" \
+status=0
+NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$(command -v "$php") TEST_PHP_ARGS="-n" \
     "$php" -n "$run_tests" -n -q --no-color $valgrind --show-diff -j"$(nproc)" \
-    -d extension="$extension" -d token_bucket.shm_path="$tables" "$@"
+    -d extension="$extension" -d token_bucket.shm_path="$tables" "$@" >"$tables/output" 2>&1 || status=$?
+
+# All of it where something is wrong; else what was left out, and the count.
+[ $status = 0 ] || { cat "$tables/output"; exit $status; }
+grep -aoE 'SKIP .*' "$tables/output" || true
+count() { sed -n "s/^Tests $1 *: *\([0-9]*\).*/\1/p" "$tables/output"; }
+echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped"
