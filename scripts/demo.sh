@@ -51,7 +51,7 @@ echo
 echo "  * one second later"
 
 # It is a test as well.
-[ "$hammered" -ge 13 ] && [ "$other" = 3 ] && [ "$let_in" = 1 ] || {
+[ "$hammered" -ge 5 ] && [ "$other" = 3 ] && [ "$let_in" = 1 ] || {
     echo "The demo did not limit as it should"
     exit 1
 }
