@@ -6,6 +6,7 @@
 use super::declare::Class;
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
+use crate::limiter::MAX_IDENTIFIER;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendStr, Zval};
 use ext_php_rs::zend::ExecuteData;
@@ -184,6 +185,15 @@ impl Call {
     /// The argument `n` as a string by the engine's coercion, or `None` if it has none.
     pub fn as_string(&self, n: u32) -> Option<&ZendStr> {
         coerced_string(self.argument(n)?, n)
+    }
+
+    /// The argument `n`, a string, if it may be an identifier.
+    #[inline]
+    pub fn valid_identifier<'a>(&self, n: u32, text: &'a ZendStr) -> Result<&'a ZendStr, Thrown> {
+        if (1..=MAX_IDENTIFIER).contains(&text.len()) {
+            return Ok(text);
+        }
+        Err(value_error(n, format!("must be between 1 and {MAX_IDENTIFIER} bytes long")))
     }
 
     /// A cost in tokens, 1 where none was passed.

@@ -13,7 +13,7 @@ use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;
 use crate::limit::{Decision, Op, SECOND, TokenBucket};
-use crate::limiter::{Limiter, MAX_IDENTIFIER, Subject};
+use crate::limiter::{Limiter, Subject};
 use crate::store::Place;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -235,11 +235,7 @@ fn run_closure(call: &Call) -> Result<bool, Thrown> {
 }
 
 fn identifier(call: &Call) -> Result<&ZendStr, Thrown> {
-    let identifier = call.string(1)?;
-    if (1..=MAX_IDENTIFIER).contains(&identifier.len()) {
-        return Ok(identifier);
-    }
-    Err(value_error(1, format!("must be between 1 and {MAX_IDENTIFIER} bytes long")))
+    call.valid_identifier(1, call.string(1)?)
 }
 
 /// An argument in seconds, as nanoseconds.

@@ -168,12 +168,10 @@ impl Bucket {
 fn construct(call: &Call) -> Result<(), Thrown> {
     call.expect(2, 4)?;
     let limiter = limiter(call)?;
-    let bytes = call.string(2)?.as_bytes();
+    let identifier = call.string(2)?;
     let capacity = call.int_or_null(3)?;
     let rate = call.float_or_null(4)?;
-    if !(1..=MAX_IDENTIFIER).contains(&bytes.len()) {
-        return Err(identifier_error(2));
-    }
+    let bytes = call.valid_identifier(2, identifier)?.as_bytes();
     let limit = match (capacity, rate) {
         (Some(capacity), Some(rate)) => {
             Some(GLOBALS.get().per_second(capacity, rate).map_err(|wrong| {
@@ -252,10 +250,6 @@ fn overridden_key(object: *mut ffi::zend_object) -> Option<NonNull<ffi::zend_fun
     }
 }
 
-fn identifier_error(argument: u32) -> Thrown {
-    value_error(argument, format!("must be between 1 and {MAX_IDENTIFIER} bytes long"))
-}
-
 fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
     let cost = call.cost(1)?;
@@ -278,9 +272,7 @@ fn check(call: &Call) -> Result<(), Thrown> {
         })
     });
     let limit = limit.transpose()?;
-    if id.is_some_and(|id| !(1..=MAX_IDENTIFIER).contains(&id.len())) {
-        return Err(identifier_error(1));
-    }
+    let id = id.map(|id| call.valid_identifier(1, id)).transpose()?;
     let bucket = call.this::<Bucket>()?;
     let own_key = match (id, bucket.key) {
         (Some(id), Some(function)) => Some(call_key(call, function, id)?),

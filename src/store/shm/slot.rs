@@ -28,6 +28,7 @@ const REST_BITS: u32 = 31;
 const TIME_BITS: u32 = 62;
 const DEBT_BITS: u32 = 40;
 const DEBT_MANTISSA_BITS: u32 = 38;
+const DEBT_EXPONENT_STEP: u64 = 6;
 const RESERVED: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 24;
 const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
@@ -56,7 +57,7 @@ impl Slot {
                 Self::of(tag, full_at, RESERVED | ahead << FRACTION_BITS | fraction & FRACTION)
             }
             State::Overdrawn { forgiven_at, debt } => {
-                let debt = to_float(debt.div_ceil(GRAIN), DEBT_MANTISSA_BITS, 6);
+                let debt = to_float(debt.div_ceil(GRAIN));
                 let body = u128::from(forgiven_at / GRAIN) << DEBT_BITS | u128::from(debt);
                 Self(u128::from(tag) << TAG_SHIFT | OVERDRAWN | body)
             }
@@ -112,7 +113,7 @@ impl Slot {
     pub const fn state(self) -> State {
         if self.0 & OVERDRAWN != 0 {
             let debt = (self.0 & ((1 << DEBT_BITS) - 1)) as u64;
-            let debt = from_float(debt, DEBT_MANTISSA_BITS, 6).saturating_mul(GRAIN);
+            let debt = from_float(debt).saturating_mul(GRAIN);
             return State::Overdrawn { forgiven_at: self.forgiven_at(), debt };
         }
         let (time, rest) = (self.time(), self.rest());
@@ -140,23 +141,20 @@ impl Slot {
     }
 }
 
-/// `value` as a mantissa and, above it, an exponent in steps of `step` bits, rounded up.
-const fn to_float(value: u64, mantissa_bits: u32, step: u32) -> u64 {
-    let (mut mantissa, mut exponent) = (value, 0);
-    while mantissa >> mantissa_bits != 0 {
-        mantissa = mantissa.div_ceil(1 << step);
+/// A debt as a mantissa and, above it, an exponent in steps of 64, rounded up.
+const fn to_float(debt: u64) -> u64 {
+    let (mut mantissa, mut exponent) = (debt, 0);
+    while mantissa >> DEBT_MANTISSA_BITS != 0 {
+        mantissa = mantissa.div_ceil(1 << DEBT_EXPONENT_STEP);
         exponent += 1;
     }
-    exponent << mantissa_bits | mantissa
+    exponent << DEBT_MANTISSA_BITS | mantissa
 }
 
-const fn from_float(float: u64, mantissa_bits: u32, step: u32) -> u64 {
-    let (mantissa, exponent) =
-        (float & ((1 << mantissa_bits) - 1), (float >> mantissa_bits) as u32);
-    match 1u64.checked_shl(exponent * step) {
-        Some(factor) => mantissa.saturating_mul(factor),
-        None => u64::MAX,
-    }
+const fn from_float(float: u64) -> u64 {
+    let mantissa = float & ((1 << DEBT_MANTISSA_BITS) - 1);
+    // Never shifts out: the exponent has 2 bits, so the factor is at most 2^18.
+    mantissa << ((float >> DEBT_MANTISSA_BITS) * DEBT_EXPONENT_STEP)
 }
 
 #[cfg(test)]

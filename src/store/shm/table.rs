@@ -143,7 +143,6 @@ fn is_claim_of(tag: u64, slot: Slot) -> bool {
 
 /// Whether there is something in the slot to lose. A bucket that would be full later than any
 /// limit allows was left by a clock that has gone back, or is garbage.
-#[inline(always)]
 fn in_use(slot: Slot, now: u64) -> bool {
     (now + 1..=now + 2 * MAX_REFILL).contains(&slot.new_again_at())
 }
