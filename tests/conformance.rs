@@ -11,10 +11,11 @@
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::path::PathBuf;
-use token_bucket::dsn::Dsn;
+use std::sync::atomic::{AtomicU32, Ordering};
+use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::limit::{Decision, Op, SECOND, State, TokenBucket, apply};
 use token_bucket::limiter::{Limiter, Subject};
-use token_bucket::store::{Place, Settings};
+use token_bucket::store::{Place, Settings, Timeouts};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 
@@ -45,22 +46,54 @@ impl Drop for Folder {
 impl Bench {
     fn new(dsn: &str, case: &str) -> Self {
         let folder = Folder::new(case);
-        // Large enough that no bucket of a case has to go.
-        let settings = Settings { shm_path: folder.0.clone(), shm_size: 16 << 20 };
+        // Large enough that no bucket of a case has to go; and time enough for a busy machine, for
+        // a call that fails must fail the case, not be answered otherwise.
+        let patience = std::time::Duration::from_secs(10);
+        let settings = Settings {
+            shm_path: folder.0.clone(),
+            shm_size: 16 << 20,
+            timeouts: Timeouts { call: patience, connect: patience },
+            on_error: OnError::Throw,
+            deny_cache: true,
+        };
+        // Servers outlive a case: each has keys of its own.
+        static CASES: AtomicU32 = AtomicU32::new(0);
+        let prefix = format!("{}-{}:", std::process::id(), CASES.fetch_add(1, Ordering::Relaxed));
         Self {
-            limiter: Limiter::new(&Dsn::parse(dsn).unwrap(), b"tb:", &settings),
+            limiter: Limiter::new(&Dsn::parse(dsn).unwrap(), prefix.as_bytes(), &settings),
             _folder: folder,
         }
     }
 
+    /// On the server whose DSN is in the environment; see scripts/servers.sh.
+    fn on(server: &str, case: &str) -> Self {
+        let dsn = std::env::var(server).unwrap_or_else(|_| {
+            panic!("{server} is not set: run scripts/servers.sh cargo test, or make test")
+        });
+        Self::new(&dsn, &format!("{server}-{case}"))
+    }
+
     fn call(&self, name: &[u8], limit: &TokenBucket, op: Op, now: u64) -> Decision {
         let (subject, place) = (Subject::Identifier(name), Cell::new(Place::default()));
-        self.limiter.decide(subject, &place, limit, op, Some(now)).unwrap()
+        let answer = self.limiter.decide(subject, &place, limit, op, Some(now)).unwrap();
+        assert!(!answer.degraded);
+        answer.decision
     }
 
     fn take(&self, name: &[u8], limit: &TokenBucket, cost: u64, now: u64) -> Decision {
         self.call(name, limit, Op::Take { cost }, now)
     }
+}
+
+/// Makes a test of each case on a server.
+macro_rules! on_server {
+    ($store:ident $variable:ident: $($case:ident),*) => {
+        mod $store {
+            $(#[test] fn $case() {
+                super::$case(&super::Bench::on(stringify!($variable), stringify!($case)));
+            })*
+        }
+    };
 }
 
 /// Makes a test of each case for each store.
@@ -76,6 +109,14 @@ macro_rules! on_every_store {
                 super::$case(&super::Bench::new("array:", concat!("array-", stringify!($case))));
             })*
         }
+        on_server!(redis TB_REDIS: $($case),*);
+        on_server!(redis_unix TB_REDIS_UNIX: $($case),*);
+        on_server!(redis_tls TB_REDIS_TLS: $($case),*);
+        on_server!(redis_cluster TB_REDIS_CLUSTER: $($case),*);
+        on_server!(redis_sentinel TB_REDIS_SENTINEL: $($case),*);
+        on_server!(memcached TB_MEMCACHED: $($case),*);
+        on_server!(memcached_unix TB_MEMCACHED_UNIX: $($case),*);
+        on_server!(two_memcacheds TB_MEMCACHED_TWO: $($case),*);
     };
 }
 

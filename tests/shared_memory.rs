@@ -14,7 +14,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use token_bucket::limit::{Op, SECOND, TokenBucket};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::shm::file::{Location, MIN_SIZE};
+use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::{Key, Place, Store};
 
 const T0: u64 = 1_000_000 * SECOND;
@@ -30,7 +30,12 @@ impl Folder {
     }
 
     fn location(&self) -> Location {
-        Location { base: self.0.clone(), name: "default".into(), size: MIN_SIZE }
+        Location {
+            base: self.0.clone(),
+            name: "default".into(),
+            size: MIN_SIZE,
+            purpose: Purpose::Buckets,
+        }
     }
 
     fn store(&self) -> SharedMemory {
@@ -83,7 +88,7 @@ fn the_file_is_private_and_has_its_space() {
     assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
     assert!(file.blocks() * 512 >= MIN_SIZE, "space must be allocated");
     assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
-    assert!(path.ends_with(format!("token_bucket-{}/default.v1", file.uid())));
+    assert!(path.ends_with(format!("token_bucket-{}/default.v2", file.uid())));
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft is left");
     drop(folder);
 }
@@ -152,7 +157,7 @@ fn symbolic_links_are_not_followed() {
     let elsewhere = folder.0.join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
     symlink(&elsewhere, &path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v1 is a symbolic link; remove it"));
+    assert!(refusal(&folder.store()).contains("default.v2 is a symbolic link; remove it"));
 
     let folder = Folder::new("link-directory");
     let path = folder.location().path();
@@ -165,7 +170,7 @@ fn symbolic_links_are_not_followed() {
 fn what_others_may_read_is_refused() {
     let (folder, path) = Folder::with_table("open");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v1 is open to other users"));
+    assert!(refusal(&folder.store()).contains("default.v2 is open to other users"));
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     let directory = path.parent().unwrap();
     fs::set_permissions(directory, Permissions::from_mode(0o750)).unwrap();
@@ -177,17 +182,26 @@ fn a_file_that_is_none_is_refused() {
     let (folder, path) = Folder::with_table("folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v1"));
+    assert!(refusal(&folder.store()).contains("default.v2"));
 }
 
 #[test]
 fn a_path_that_is_not_there_or_not_writable_is_named() {
-    let missing =
-        Location { base: "/nonexistent/x".into(), name: "default".into(), size: MIN_SIZE };
+    let missing = Location {
+        base: "/nonexistent/x".into(),
+        name: "default".into(),
+        size: MIN_SIZE,
+        purpose: Purpose::Buckets,
+    };
     let message = refusal(&SharedMemory::new(missing));
     assert!(message.contains("/nonexistent/x") && message.contains("token_bucket.shm_path"));
     // Root may write anywhere but here.
-    let proc = Location { base: "/proc".into(), name: "default".into(), size: MIN_SIZE };
+    let proc = Location {
+        base: "/proc".into(),
+        name: "default".into(),
+        size: MIN_SIZE,
+        purpose: Purpose::Buckets,
+    };
     assert!(
         refusal(&SharedMemory::new(proc)).contains("Cannot make shared memory /proc/token_bucket-")
     );

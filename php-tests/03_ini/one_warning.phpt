@@ -42,19 +42,19 @@ foreach ([
 ?>
 --EXPECT--
 storage=
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:), "" given
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:)
 shm: not frozen1
 storage=shm
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:), "shm" given
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:)
 shm: not frozen1
 storage=shm:a b
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (Shared memory name "a b" must be 1 to 64 letters, digits, "_" or "-"), "shm:a b" given
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (Shared memory name "a b" must be 1 to 64 letters, digits, "_" or "-")
 shm: not frozen1
 storage=shm:?x
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown parameter "x" in the storage DSN, known are: prefix), "shm:?x" given
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown parameter "x" in the storage DSN, known are: prefix, on_error, timeout_ms, connect_timeout_ms)
 shm: not frozen1
 storage=array:y
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (DSN "array:" takes nothing after the colon), "array:y" given
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (DSN "array:" takes nothing after the colon)
 shm: not frozen1
 storage=array:
 array: not frozen1

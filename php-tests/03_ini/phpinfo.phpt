@@ -16,7 +16,7 @@ token_bucket
 
 token_bucket => enabled
 Version => %d.%d.%d
-Shared memory => %s/token_bucket-%d/info.v1
+Shared memory => %s/token_bucket-%d/info.v2
 Size in bytes => 8388608
 Buckets it can hold => 524032
 Buckets in use => 3
@@ -25,6 +25,10 @@ Evicted while in use => 0
 Directive => Local Value => Master Value
 token_bucket.storage => shm:info => shm:info
 token_bucket.prefix => tb: => tb:
+token_bucket.on_error => fallback => fallback
+token_bucket.timeout_ms => 50 => 50
+token_bucket.connect_timeout_ms => 100 => 100
+token_bucket.deny_cache => 1 => 1
 token_bucket.shm_size => 8M => 8M
 token_bucket.shm_path => %s => %s
 token_bucket.test_clock => 0 => 0

@@ -32,15 +32,15 @@ foreach ([
 }
 ?>
 --EXPECT--
-The storage DSN must begin with a scheme, known are shm:, array:
-The storage DSN must begin with a scheme, known are shm:, array:
-Unknown scheme ":" in the storage DSN, known are shm:, array:
-Unknown scheme ":" in the storage DSN, known are shm:, array:
-Unknown scheme "SHM:" in the storage DSN, known are shm:, array:
-Unknown scheme " shm:" in the storage DSN, known are shm:, array:
-Unknown scheme "reddis:" in the storage DSN, known are shm:, array:
-Unknown scheme "re\nd\u{0}is:" in the storage DSN, known are shm:, array:
-Unknown scheme "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...:" in the storage DSN, known are shm:, array:
+The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+Unknown scheme ":" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+Unknown scheme ":" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+Unknown scheme "SHM:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+Unknown scheme " shm:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+Unknown scheme "re\nd\u{0}is:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+Unknown scheme "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
 Shared memory name "../etc" must be 1 to 64 letters, digits, "_" or "-"
 Shared memory name "a/b" must be 1 to 64 letters, digits, "_" or "-"
 Shared memory name "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." must be 1 to 64 letters, digits, "_" or "-"
@@ -49,9 +49,9 @@ DSN "array:" takes nothing after the colon
 fine
 fine
 fine
-Unknown parameter "prefx" in the storage DSN, known are: prefix
-Unknown parameter "Prefix" in the storage DSN, known are: prefix
-Unknown parameter "timeout" in the storage DSN, known are: prefix
-Unknown parameter "" in the storage DSN, known are: prefix
+Unknown parameter "prefx" in the storage DSN, known are: prefix, on_error, timeout_ms, connect_timeout_ms
+Unknown parameter "Prefix" in the storage DSN, known are: prefix, on_error, timeout_ms, connect_timeout_ms
+Unknown parameter "timeout" in the storage DSN, known are: prefix, on_error, timeout_ms, connect_timeout_ms
+Unknown parameter "" in the storage DSN, known are: prefix, on_error, timeout_ms, connect_timeout_ms
 DSN parameter "prefix" must be at most 64 bytes
 fine

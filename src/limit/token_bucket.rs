@@ -182,9 +182,14 @@ impl TokenBucket {
         }
     }
 
+    /// How many parts a nanosecond has in the times of this limit.
+    pub const fn parts(&self) -> u64 {
+        self.parts
+    }
+
     /// What `tokens` are worth.
     #[inline(always)]
-    fn worth(&self, tokens: u64) -> Span {
+    pub fn worth(&self, tokens: u64) -> Span {
         if tokens == 1 {
             return self.interval;
         }

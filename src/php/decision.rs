@@ -13,6 +13,7 @@ use std::ptr;
 /// A decision, and the limit that made it.
 pub struct Decision {
     pub answer: limit::Decision,
+    pub degraded: bool,
     pub limit: TokenBucket,
 }
 
@@ -69,7 +70,7 @@ impl Decision {
         };
         let _ = table.insert("reset_after", self.answer.reset_after());
         let _ = table.insert("wait", self.answer.wait());
-        let _ = table.insert("degraded", false);
+        let _ = table.insert("degraded", self.degraded);
     }
 }
 
@@ -122,9 +123,7 @@ fn get_wait(call: &Call) -> Result<(), Thrown> {
 
 fn is_degraded(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    // No store of this version answers in the place of another.
-    call.this::<Decision>()?;
-    call.return_bool(false)
+    call.return_bool(call.this::<Decision>()?.degraded)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {

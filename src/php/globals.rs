@@ -6,6 +6,7 @@ use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{LimitError, TokenBucket};
 use crate::limiter::Limiter;
+use crate::store::Settings;
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -22,6 +23,8 @@ struct Made {
     dsn: Vec<u8>,
     /// `token_bucket.prefix` at the time.
     prefix: Vec<u8>,
+    /// The other directives.
+    settings: Settings,
     limiter: Rc<Limiter>,
 }
 
@@ -79,14 +82,18 @@ impl Globals {
     pub fn limiter_on(&self, dsn: &[u8]) -> Result<Rc<Limiter>, Thrown> {
         let prefix = self.directives.prefix.borrow();
         let mut made = self.made.borrow_mut();
-        if let Some(found) = made.iter().find(|made| made.dsn == dsn && made.prefix == *prefix) {
+        let is_same = |made: &&Made| {
+            made.dsn == dsn && made.prefix == *prefix && self.directives.are(&made.settings)
+        };
+        if let Some(found) = made.iter().find(is_same) {
             return Ok(Rc::clone(&found.limiter));
         }
         let limiter = Rc::new(self.new_limiter(dsn)?);
         if made.len() >= MAX_STORES {
             made.clear();
         }
-        made.push(Made { dsn: dsn.to_vec(), prefix: prefix.clone(), limiter: Rc::clone(&limiter) });
+        let (prefix, settings) = (prefix.clone(), self.directives.settings());
+        made.push(Made { dsn: dsn.to_vec(), prefix, settings, limiter: Rc::clone(&limiter) });
         Ok(limiter)
     }
 

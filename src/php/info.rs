@@ -28,9 +28,11 @@ pub extern "C" fn print(module: *mut ModuleEntry) {
 fn default_store() -> Vec<(String, String)> {
     let globals = GLOBALS.get();
     let dsn = globals.directives.storage.borrow().clone();
-    match globals.new_limiter(dsn.as_bytes()) {
+    // A store on servers tells of the connections that this worker has; others are looked at
+    // through an opening of its own.
+    let limiter = globals.new_limiter(dsn.as_bytes());
+    match limiter {
         Ok(limiter) => limiter
-            .store()
             .describe()
             .into_iter()
             .map(|(name, value)| (name.to_owned(), printable_line(&value)))

@@ -1,14 +1,15 @@
 //! The directives: checked when they are set, and kept ready to be read.
 
+use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{FAILURE, SUCCESS};
-use crate::dsn::{Dsn, MAX_PREFIX, printable};
-use crate::store::Settings;
+use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, printable, timeout_ms};
 use crate::store::shm::file::{MAX_SIZE, MIN_SIZE};
+use crate::store::{Settings, Timeouts};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::IniEntryPermission;
 use ext_php_rs::types::ZendStr;
-use ext_php_rs::zend::{IniEntryDef, IniEntryDefs};
+use ext_php_rs::zend::{ExecutorGlobals, IniEntryDef, IniEntryDefs};
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -22,6 +23,12 @@ pub struct Directives {
     pub storage: RefCell<String>,
     /// `token_bucket.prefix`
     pub prefix: RefCell<Vec<u8>>,
+    /// `token_bucket.on_error`
+    on_error: Cell<OnError>,
+    /// `token_bucket.timeout_ms`, `token_bucket.connect_timeout_ms`
+    timeouts: Cell<Timeouts>,
+    /// `token_bucket.deny_cache`
+    deny_cache: Cell<bool>,
     /// `token_bucket.shm_path`
     shm_path: RefCell<PathBuf>,
     /// `token_bucket.shm_size`, in bytes
@@ -33,7 +40,22 @@ pub struct Directives {
 impl Directives {
     /// What a store has to know of them.
     pub fn settings(&self) -> Settings {
-        Settings { shm_path: self.shm_path.borrow().clone(), shm_size: self.shm_size.get() }
+        Settings {
+            shm_path: self.shm_path.borrow().clone(),
+            shm_size: self.shm_size.get(),
+            timeouts: self.timeouts.get(),
+            on_error: self.on_error.get(),
+            deny_cache: self.deny_cache.get(),
+        }
+    }
+}
+
+impl Directives {
+    /// Whether they still are what these settings were made of. Those that can change, at least.
+    pub fn are(&self, settings: &Settings) -> bool {
+        self.timeouts.get() == settings.timeouts
+            && self.on_error.get() == settings.on_error
+            && self.deny_cache.get() == settings.deny_cache
     }
 }
 
@@ -70,9 +92,16 @@ macro_rules! directive {
     }};
 }
 
-static DIRECTIVES: IniEntryDefs<6> = IniEntryDefs::new([
-    directive!(c"token_bucket.storage", c"shm:", All, set_storage),
+static DIRECTIVES: IniEntryDefs<10> = IniEntryDefs::new([
+    IniEntryDef {
+        displayer: Some(show_storage),
+        ..directive!(c"token_bucket.storage", c"shm:", All, set_storage)
+    },
     directive!(c"token_bucket.prefix", c"tb:", All, set_prefix),
+    directive!(c"token_bucket.on_error", c"fallback", All, set_on_error),
+    directive!(c"token_bucket.timeout_ms", c"50", All, set_timeout),
+    directive!(c"token_bucket.connect_timeout_ms", c"100", All, set_connect_timeout),
+    directive!(c"token_bucket.deny_cache", c"1", All, set_deny_cache),
     directive!(c"token_bucket.shm_size", c"8M", System, set_shm_size),
     directive!(c"token_bucket.shm_path", c"", System, set_shm_path),
     directive!(c"token_bucket.test_clock", c"0", System, set_test_clock),
@@ -92,9 +121,13 @@ fn set(name: &CStr, value: *mut ffi::zend_string, stage: c_int, setter: Setter) 
         // SAFETY: the engine passes a string that lives as long as this call, or null.
         let value = unsafe { value.cast_const().as_ref() }.map_or(&b""[..], ZendStr::as_bytes);
         setter(&GLOBALS.get().directives, value).map_err(|must| {
-            let (name, value) =
-                (name.to_string_lossy(), printable(&String::from_utf8_lossy(value)));
-            format!("{name} {must}, \"{value}\" given")
+            let name = name.to_string_lossy();
+            let value = printable(&String::from_utf8_lossy(value));
+            match name == "token_bucket.storage" {
+                // It may hold a password.
+                true => format!("{name} {must}"),
+                false => format!("{name} {must}, \"{value}\" given"),
+            }
         })
     }));
     match set {
@@ -120,6 +153,40 @@ pub fn say_complaints() {
     for message in GLOBALS.get().complaints.take() {
         warn(&message);
     }
+}
+
+/// Says of a store what has to be said. Nothing may be borrowed: an error handler may do anything.
+#[inline(always)]
+pub fn say(warning: Option<String>) -> Result<(), Thrown> {
+    match warning {
+        None => Ok(()),
+        Some(message) => say_now(&message),
+    }
+}
+
+#[cold]
+fn say_now(message: &str) -> Result<(), Thrown> {
+    warn(message);
+    if ExecutorGlobals::has_exception() { Err(Thrown) } else { Ok(()) }
+}
+
+/// Shows `token_bucket.storage` without the passwords in it.
+unsafe extern "C" fn show_storage(entry: *mut ffi::zend_ini_entry, kind: c_int) {
+    const ORIGINAL: c_int = 1;
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: the engine passes the entry it is to show; its values are strings or null.
+        let dsn = unsafe {
+            let value = match kind == ORIGINAL && !(*entry).orig_value.is_null() {
+                true => (*entry).orig_value,
+                false => (*entry).value,
+            };
+            value.cast_const().as_ref().map_or(&b""[..], ZendStr::as_bytes)
+        };
+        let shown =
+            Dsn::shown(&String::from_utf8_lossy(dsn)).replace('&', "&amp;").replace('<', "&lt;");
+        // SAFETY: the bytes are those of a string that lives until the call returns.
+        unsafe { ffi::php_output_write(shown.as_ptr().cast(), shown.len()) };
+    }));
 }
 
 fn warn(message: &str) {
@@ -150,6 +217,33 @@ fn set_prefix(directives: &Directives, value: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
+fn set_on_error(directives: &Directives, value: &[u8]) -> Result<(), String> {
+    let policy = OnError::named(value).ok_or_else(|| format!("must be {}", OnError::VALUES))?;
+    directives.on_error.set(policy);
+    Ok(())
+}
+
+fn set_timeout(directives: &Directives, value: &[u8]) -> Result<(), String> {
+    let call = milliseconds(value)?;
+    directives.timeouts.set(Timeouts { call, ..directives.timeouts.get() });
+    Ok(())
+}
+
+fn set_connect_timeout(directives: &Directives, value: &[u8]) -> Result<(), String> {
+    let connect = milliseconds(value)?;
+    directives.timeouts.set(Timeouts { connect, ..directives.timeouts.get() });
+    Ok(())
+}
+
+fn milliseconds(value: &[u8]) -> Result<std::time::Duration, String> {
+    timeout_ms(value).ok_or_else(|| format!("must be milliseconds between 1 and {MAX_TIMEOUT_MS}"))
+}
+
+fn set_deny_cache(directives: &Directives, value: &[u8]) -> Result<(), String> {
+    directives.deny_cache.set(switch(value)?);
+    Ok(())
+}
+
 fn set_shm_size(directives: &Directives, value: &[u8]) -> Result<(), String> {
     match size_in_bytes(value) {
         Some(size) if (MIN_SIZE..=MAX_SIZE).contains(&size) => {
@@ -170,13 +264,16 @@ fn set_shm_path(directives: &Directives, value: &[u8]) -> Result<(), String> {
 }
 
 fn set_test_clock(directives: &Directives, value: &[u8]) -> Result<(), String> {
-    let on = match value.to_ascii_lowercase().as_slice() {
-        b"1" | b"on" | b"yes" | b"true" => true,
-        b"" | b"0" | b"off" | b"no" | b"false" => false,
-        _ => return Err("must be 0 or 1".to_owned()),
-    };
-    directives.test_clock.set(on);
+    directives.test_clock.set(switch(value)?);
     Ok(())
+}
+
+fn switch(value: &[u8]) -> Result<bool, String> {
+    match value.to_ascii_lowercase().as_slice() {
+        b"1" | b"on" | b"yes" | b"true" => Ok(true),
+        b"" | b"0" | b"off" | b"no" | b"false" => Ok(false),
+        _ => Err("must be 0 or 1".to_owned()),
+    }
 }
 
 /// A size as php.ini has them: digits, and one of K, M, G for powers of 1024.

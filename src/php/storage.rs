@@ -1,4 +1,4 @@
-//! `TokenBucket\SharedMemoryStorage` and `TokenBucket\ArrayStorage`.
+//! `TokenBucket\SharedMemoryStorage` and its siblings: one class for each kind of store.
 //!
 //! A `TokenBucket` takes their store and decides by itself. Code written for the classic
 //! contract may also call `prepare()`, `bootstrap()` and `consume()` on them.
@@ -7,6 +7,7 @@ use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Parameter, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, error, logic_exception, value_error};
 use super::globals::GLOBALS;
+use super::ini::say;
 use super::interfaces;
 use super::object::{self, Handlers, Native};
 use crate::clock::from_seconds;
@@ -43,9 +44,12 @@ struct Starting {
 
 static SHARED_MEMORY: Class = Class::new();
 static ARRAY: Class = Class::new();
+static REDIS: Class = Class::new();
+static MEMCACHED: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
 const SHARED_MEMORY_DSN: &[Parameter] = &[sensitive(optional(c"dsn", Type::STRING, c"\"shm:\""))];
+const SERVER_DSN: &[Parameter] = &[sensitive(required(c"dsn", Type::STRING))];
 const ARRAY_DSN: &[Parameter] = &[sensitive(optional(c"dsn", Type::STRING, c"\"array:\""))];
 
 /// The classic contract, with the types it leaves out.
@@ -88,6 +92,16 @@ pub fn register() {
             "TokenBucket\\ArrayStorage",
             public(c"__construct", handler!(construct_array), ARRAY_DSN, Type::NONE),
         ),
+        (
+            &REDIS,
+            "TokenBucket\\RedisStorage",
+            public(c"__construct", handler!(construct_redis), SERVER_DSN, Type::NONE),
+        ),
+        (
+            &MEMCACHED,
+            "TokenBucket\\MemcachedStorage",
+            public(c"__construct", handler!(construct_memcached), SERVER_DSN, Type::NONE),
+        ),
     ] {
         let [prepare, bootstrap, consume] = CONTRACT;
         let methods = [constructor, prepare, bootstrap, consume];
@@ -101,10 +115,10 @@ pub fn register() {
 pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thrown> {
     // SAFETY: a live object, from an argument of the call that is running.
     let class = unsafe { (*object).ce };
-    if class != SHARED_MEMORY.as_ptr() && class != ARRAY.as_ptr() {
+    if ![&SHARED_MEMORY, &ARRAY, &REDIS, &MEMCACHED].iter().any(|known| class == known.as_ptr()) {
         return Ok(None);
     }
-    // SAFETY: both classes carry a Storage and are final; the reference ends here.
+    // SAFETY: all these classes carry a Storage and are final; the reference ends here.
     match unsafe { object::value::<Storage>(object) } {
         Some(storage) => Ok(Some(Rc::clone(&storage.limiter))),
         None => Err(error("The storage is not initialized")),
@@ -117,19 +131,25 @@ impl Native for Storage {
     }
 
     fn dump(&self, properties: &mut ZendHashTable) {
-        let _ = properties.insert("dsn", self.dsn.as_str());
+        let _ = properties.insert("dsn", Dsn::shown(&self.dsn));
     }
 }
 
 impl Storage {
     /// Takes `cost` from the bucket of `identifier`, where a full one is worth `full`; all
     /// in nanoseconds.
-    fn decide(&self, identifier: &ZendStr, full: u64, op: Op) -> Result<Decision, Thrown> {
+    fn decide(
+        &self,
+        identifier: &ZendStr,
+        full: u64,
+        op: Op,
+    ) -> Result<(Decision, Option<String>), Thrown> {
         let limit = TokenBucket::of_time(full)
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?;
         let (subject, now) =
             (Subject::Identifier(identifier.as_bytes()), GLOBALS.get().frozen.get());
-        Ok(self.limiter.decide(subject, &Cell::new(Place::default()), &limit, op, now)?)
+        let answer = self.limiter.decide(subject, &Cell::new(Place::default()), &limit, op, now)?;
+        Ok((answer.decision, self.limiter.take_warning()))
     }
 }
 
@@ -155,6 +175,27 @@ fn construct_array(call: &Call) -> Result<(), Thrown> {
     construct(call, limiter, dsn)
 }
 
+fn construct_redis(call: &Call) -> Result<(), Thrown> {
+    call.expect(1, 1)?;
+    let dsn = call.string(1)?.as_bytes();
+    let limiter = match parse(dsn)?.target {
+        // One connection: shared with the buckets that name the DSN.
+        Target::Redis(_) => GLOBALS.get().limiter_on(dsn)?,
+        _ => return Err(wrong_scheme("redis:\" or \"rediss:")),
+    };
+    construct(call, limiter, dsn)
+}
+
+fn construct_memcached(call: &Call) -> Result<(), Thrown> {
+    call.expect(1, 1)?;
+    let dsn = call.string(1)?.as_bytes();
+    let limiter = match parse(dsn)?.target {
+        Target::Memcached { .. } => GLOBALS.get().limiter_on(dsn)?,
+        _ => return Err(wrong_scheme("memcached:")),
+    };
+    construct(call, limiter, dsn)
+}
+
 fn parse(dsn: &[u8]) -> Result<Dsn, Thrown> {
     Ok(Dsn::parse(&String::from_utf8_lossy(dsn))?)
 }
@@ -171,7 +212,7 @@ fn construct(call: &Call, limiter: Rc<Limiter>, dsn: &[u8]) -> Result<(), Thrown
 
 fn prepare(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    Ok(call.this::<Storage>()?.limiter.store().prepare()?)
+    Ok(call.this::<Storage>()?.limiter.prepare()?)
 }
 
 /// Gives a bucket its first level; only from the closure that `consume()` calls, for only
@@ -191,9 +232,9 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
     let full = starting.full as f64 / SECOND as f64;
     let missing = (full - (now - empty_at)).clamp(0.0, full);
     let missing = from_seconds(missing).unwrap_or(starting.full);
-    let decision = storage.decide(identifier, starting.full, Op::Start { missing })?;
+    let (decision, warning) = storage.decide(identifier, starting.full, Op::Start { missing })?;
     storage.starting.set(Some(Starting { started: Some(decision.accepted), ..starting }));
-    Ok(())
+    say(warning)
 }
 
 fn consume(call: &Call) -> Result<(), Thrown> {
@@ -202,10 +243,8 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     // Down, against the storage: ten times a tenth of a bucket must not be more than one.
     let cost = seconds(call, 2)?.floor() as u64;
     let full = seconds(call, 3)?.round() as u64;
-    let storage = call.this::<Storage>()?;
-    if call.value(4).is_some()
-        && storage.decide(identifier, full, Op::Peek { cost: 0 })?.reset_after() == 0.0
-    {
+    if call.value(4).is_some() && is_unknown(call, identifier, full)? {
+        let storage = call.this::<Storage>()?;
         let outer = storage.starting.replace(Some(Starting { full, started: None }));
         let answer = run_closure(call);
         // The closure may have done anything; the object itself is held by the call.
@@ -217,8 +256,18 @@ fn consume(call: &Call) -> Result<(), Thrown> {
             return call.return_bool(answer);
         }
     }
-    let decision = call.this::<Storage>()?.decide(identifier, full, Op::Take { cost })?;
+    let (decision, warning) =
+        call.this::<Storage>()?.decide(identifier, full, Op::Take { cost })?;
+    say(warning)?;
     call.return_bool(decision.accepted)
+}
+
+/// Whether the bucket is full, which is all that is known of one that was never used.
+fn is_unknown(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown> {
+    let (decision, warning) =
+        call.this::<Storage>()?.decide(identifier, full, Op::Peek { cost: 0 })?;
+    say(warning)?;
+    Ok(decision.reset_after() == 0.0)
 }
 
 /// Calls the bootstrap closure. Nothing of ours may be borrowed meanwhile.

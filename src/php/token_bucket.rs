@@ -7,12 +7,13 @@ use super::declare::{
 };
 use super::exceptions::{Thrown, error, logic_exception, value_error};
 use super::globals::GLOBALS;
+use super::ini::say;
 use super::interfaces;
 use super::object::{self, Handlers, Native};
 use super::storage;
 use crate::error::Error;
-use crate::limit::{Decision, LimitError, Op, SECOND, TokenBucket};
-use crate::limiter::{Limiter, MAX_IDENTIFIER, Subject, client_key};
+use crate::limit::{LimitError, Op, SECOND, TokenBucket};
+use crate::limiter::{Answer, Limiter, MAX_IDENTIFIER, Subject, client_key};
 use crate::store::Place;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -36,6 +37,9 @@ pub struct Bucket {
     /// `key()` of a class that overrides it.
     key: Option<NonNull<ffi::zend_function>>,
 }
+
+/// What has to be said once nothing of the bucket is borrowed: an error handler may do anything.
+type Warning = Option<String>;
 
 static CLASS: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
@@ -153,15 +157,17 @@ impl Bucket {
 
     /// Whether a call on the bucket's own identifier may go on.
     #[inline]
-    fn admits(&self, limit: &TokenBucket, op: Op) -> Result<bool, Thrown> {
+    fn admits(&self, limit: &TokenBucket, op: Op) -> Result<(bool, Warning), Thrown> {
         let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        Ok(self.limiter.admits(subject, &self.place, limit, op, now)?)
+        let admitted = self.limiter.admits(subject, &self.place, limit, op, now)?;
+        Ok((admitted, self.limiter.take_warning()))
     }
 
     /// Decides on a call on the bucket's own identifier.
-    fn decide(&self, limit: &TokenBucket, op: Op) -> Result<Decision, Thrown> {
+    fn decide(&self, limit: &TokenBucket, op: Op) -> Result<(Answer, Warning), Thrown> {
         let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        Ok(self.limiter.decide(subject, &self.place, limit, op, now)?)
+        let answer = self.limiter.decide(subject, &self.place, limit, op, now)?;
+        Ok((answer, self.limiter.take_warning()))
     }
 }
 
@@ -210,8 +216,8 @@ fn limiter(call: &Call) -> Result<Rc<Limiter>, Thrown> {
         }
         if object.instance_of(interfaces::STORAGE.get()) {
             return Err(Error::configuration(
-                "A storage class written in PHP cannot be used; pass a DSN, \
-                 a TokenBucket\\SharedMemoryStorage or a TokenBucket\\ArrayStorage",
+                "A storage class written in PHP cannot be used; pass a DSN \
+                 or one of the storages in the namespace TokenBucket",
             )
             .into());
         }
@@ -254,7 +260,9 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
-    call.return_bool(bucket.admits(bucket.limit("consume")?, Op::Take { cost })?)
+    let (admitted, warning) = bucket.admits(bucket.limit("consume")?, Op::Take { cost })?;
+    say(warning)?;
+    call.return_bool(admitted)
 }
 
 fn check(call: &Call) -> Result<(), Thrown> {
@@ -285,14 +293,18 @@ fn check(call: &Call) -> Result<(), Thrown> {
         None => bucket.limit("check")?,
     };
     let Some(id) = id else {
-        return call.return_bool(!bucket.admits(limit, Op::Check)?);
+        let (admitted, warning) = bucket.admits(limit, Op::Check)?;
+        say(warning)?;
+        return call.return_bool(!admitted);
     };
     let subject = match own_key.as_ref().and_then(Zval::zend_str) {
         Some(key) => Subject::Identifier(key.as_bytes()),
         None => Subject::Client { name: bucket.identifier(), id: id.as_bytes() },
     };
     let (place, now) = (Cell::new(Place::default()), GLOBALS.get().frozen.get());
-    call.return_bool(!bucket.limiter.admits(subject, &place, limit, Op::Check, now)?)
+    let admitted = bucket.limiter.admits(subject, &place, limit, Op::Check, now)?;
+    say(bucket.limiter.take_warning())?;
+    call.return_bool(!admitted)
 }
 
 /// Calls the class's own `key()`. Nothing of the object may be borrowed meanwhile.
@@ -335,9 +347,10 @@ fn call_key(
 #[inline]
 fn decide(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let bucket = call.this::<Bucket>()?;
-    let limit = bucket.limit(method)?;
-    let answer = bucket.decide(limit, op)?;
-    call.return_new(&decision::CLASS, decision::Decision { answer, limit: *limit })
+    let limit = *bucket.limit(method)?;
+    let (Answer { decision: answer, degraded }, warning) = bucket.decide(&limit, op)?;
+    say(warning)?;
+    call.return_new(&decision::CLASS, decision::Decision { answer, degraded, limit })
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
@@ -365,15 +378,15 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
-    bucket.decide(bucket.limit("refund")?, Op::Refund { cost })?;
-    Ok(())
+    let (_, warning) = bucket.decide(bucket.limit("refund")?, Op::Refund { cost })?;
+    say(warning)
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
     let bucket = call.this::<Bucket>()?;
-    bucket.decide(bucket.limit("reset")?, Op::Reset)?;
-    Ok(())
+    let (_, warning) = bucket.decide(bucket.limit("reset")?, Op::Reset)?;
+    say(warning)
 }
 
 fn key(call: &Call) -> Result<(), Thrown> {

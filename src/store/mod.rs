@@ -1,13 +1,20 @@
 //! Where the state of the buckets lives.
 
 pub mod array;
+mod memcached;
+mod name;
+mod net;
+mod record;
+mod redis;
 pub mod shm;
 
-use crate::dsn::Target;
+use crate::dsn::{Dsn, OnError, Target};
 use crate::error::Result;
 use crate::limit::{Decision, Op, TokenBucket};
 use std::cell::Cell;
 use std::path::PathBuf;
+
+pub use net::Timeouts;
 
 /// A place that remembers buckets and decides on them, each decision in one atomic step.
 pub trait Store {
@@ -42,29 +49,73 @@ pub trait Store {
     /// As [`decide`](Self::decide).
     fn prepare(&self) -> Result<()>;
 
+    /// Which of its servers answers for `key`: a number of its own choice. What fails there says
+    /// nothing of the others.
+    fn circuit(&self, _key: &Key<'_>) -> u64 {
+        0
+    }
+
+    /// What a message calls it: which store, and where.
+    fn name(&self) -> String {
+        String::new()
+    }
+
     /// What an operator wants to see of it: pairs of a name and a value.
     fn describe(&self) -> Vec<(&'static str, String)>;
 }
 
 /// What a store has to know besides its DSN.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The directory for shared memory; the system's if empty.
     pub shm_path: PathBuf,
     /// The size of a table in shared memory, in bytes.
     pub shm_size: u64,
+    /// How long a server may take.
+    pub timeouts: Timeouts,
+    /// What to answer when a store fails.
+    pub on_error: OnError,
+    /// Whether a server's denials are remembered by this host.
+    pub deny_cache: bool,
+}
+
+impl Settings {
+    /// The settings, with what a DSN says instead.
+    #[must_use]
+    pub fn overridden_by(&self, dsn: &Dsn) -> Self {
+        let options = &dsn.options;
+        Self {
+            timeouts: Timeouts {
+                call: options.timeout.unwrap_or(self.timeouts.call),
+                connect: options.connect_timeout.unwrap_or(self.timeouts.connect),
+            },
+            on_error: options.on_error.unwrap_or(self.on_error),
+            ..self.clone()
+        }
+    }
 }
 
 /// The store a DSN names. It is opened by its first decision, not here.
 pub fn open(target: &Target, settings: &Settings) -> Box<dyn Store> {
+    let timeouts = settings.timeouts;
     match target {
         Target::SharedMemory { name } => Box::new(shm::SharedMemory::new(shm::file::Location {
             base: settings.shm_path.clone(),
             name: name.clone(),
             size: settings.shm_size,
+            purpose: shm::file::Purpose::Buckets,
         })),
         Target::Array => Box::new(array::Array::default()),
+        Target::Redis(target) => Box::new(redis::Redis::new(target.clone(), timeouts)),
+        Target::Memcached { servers } => {
+            Box::new(memcached::Memcached::new(servers.clone(), timeouts, settings))
+        }
     }
+}
+
+/// Whether a store is on servers, which may fail while this host does not.
+pub fn is_remote(target: &Target) -> bool {
+    matches!(target, Target::Redis(_) | Target::Memcached { .. })
 }
 
 /// The name of a bucket: the bytes of all parts, one after the other.

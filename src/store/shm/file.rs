@@ -1,11 +1,12 @@
 //! The file behind the table: who may open it, and when it is taken as it is.
 //!
-//! `<base>/token_bucket-<uid>/<name>.v1`, where the directory is the user's alone. The
+//! `<base>/token_bucket-<uid>/<name>.v2`, where the directory is the user's alone. The
 //! file is made under another name, complete and with its space allocated, and only then
 //! moved to its own; whoever finds one that is not right makes a fresh one, and never
 //! writes to what it found. A lock on the directory, which the kernel frees with its
 //! holder, keeps two processes from doing so at once; the table itself knows no lock.
 
+use super::circuits::Circuits;
 use super::table::WAYS;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
 /// The version of everything in the file. Part of its name.
-pub const LAYOUT: u32 = 1;
+pub const LAYOUT: u32 = 2;
 
 /// The smallest table, in bytes.
 pub const MIN_SIZE: u64 = 64 * 1024;
@@ -32,6 +33,11 @@ const MAGIC: [u8; 8] = *b"TBUCKETS";
 /// Where the slots begin: on a page of their own.
 const TABLE_OFFSET: u64 = 4096;
 const SET_SIZE: u64 = size_of::<Set>() as u64;
+
+/// How a host's file is divided: up to here buckets, up to there denials, the rest turns.
+const BUCKETS: usize = 13;
+const DENIALS: usize = 15;
+const SIXTEENTHS: usize = 16;
 
 /// A set of slots, on cache lines of its own.
 #[repr(C, align(128))]
@@ -50,7 +56,10 @@ struct Header {
     /// The key of the hash that places the keys.
     secret: [u64; 2],
     counters: Counters,
+    circuits: Circuits,
 }
+
+const _: () = assert!(size_of::<Header>() as u64 <= TABLE_OFFSET);
 
 /// What is counted for all processes together. On a cache line of its own.
 #[repr(C, align(128))]
@@ -68,6 +77,18 @@ pub struct Location {
     pub name: String,
     /// Bytes, within [`MIN_SIZE`] and [`MAX_SIZE`].
     pub size: u64,
+    /// What is in it.
+    pub purpose: Purpose,
+}
+
+/// What a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The buckets of `shm:`.
+    Buckets,
+    /// What a host knows of its servers: buckets for when they fail, what they denied, and whose
+    /// turn it is.
+    Host,
 }
 
 impl Location {
@@ -96,8 +117,10 @@ impl Location {
 pub struct Region {
     start: NonNull<c_void>,
     size: u64,
-    file: OwnedFd,
+    /// None if it is this process's alone.
+    file: Option<OwnedFd>,
     user: Uid,
+    purpose: Purpose,
 }
 
 impl Region {
@@ -130,7 +153,7 @@ impl Region {
         }
     }
 
-    fn map(file: OwnedFd, size: u64) -> rustix::io::Result<Self> {
+    fn map(file: OwnedFd, location: &Location, size: u64) -> rustix::io::Result<Self> {
         // SAFETY: a new shared mapping at an address the kernel chooses touches no memory of
         // ours. It is only ever read and written through atomics (see `sets`, `counters`) or
         // before any other process knows the file (see `make`).
@@ -145,7 +168,25 @@ impl Region {
             )?
         };
         let start = NonNull::new(start).ok_or(Errno::NOMEM)?;
-        Ok(Self { start, size, file, user: rustix::process::geteuid() })
+        let user = rustix::process::geteuid();
+        Ok(Self { start, size, file: Some(file), user, purpose: location.purpose })
+    }
+
+    /// A table of this process and the children it will fork, for want of a better one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if there is no memory.
+    pub fn of_this_process(location: &Location) -> Result<Self> {
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: a new mapping at an address the kernel chooses touches no memory of ours.
+        let start = unsafe {
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), MIN_SIZE as usize, protection, flags)
+        };
+        let start = start.ok().and_then(NonNull::new);
+        let start = start.ok_or_else(|| Error::storage("There is no memory to map"))?;
+        let (user, purpose) = (rustix::process::geteuid(), location.purpose);
+        Ok(Self { start, size: MIN_SIZE, file: None, user, purpose })
     }
 
     fn header(&self) -> &Header {
@@ -164,9 +205,39 @@ impl Region {
         self.header().secret
     }
 
-    /// The sets of slots.
-    #[inline]
+    /// The breakers all processes share.
+    pub fn circuits(&self) -> &Circuits {
+        &self.header().circuits
+    }
+
+    /// The sets of slots for buckets.
+    #[inline(always)]
     pub fn sets(&self) -> &[Set] {
+        match self.purpose {
+            Purpose::Buckets => self.all_sets(),
+            Purpose::Host => self.of_host(0, BUCKETS),
+        }
+    }
+
+    /// The sets for denials, of a host's file.
+    pub fn denials(&self) -> &[Set] {
+        self.of_host(BUCKETS, DENIALS)
+    }
+
+    /// The sets for turns, of a host's file.
+    pub fn turns(&self) -> &[Set] {
+        self.of_host(DENIALS, SIXTEENTHS)
+    }
+
+    /// The sets from one sixteenth to another.
+    fn of_host(&self, from: usize, to: usize) -> &[Set] {
+        let sets = self.all_sets();
+        let part = sets.len() / SIXTEENTHS;
+        sets.get(part * from..part * to).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn all_sets(&self) -> &[Set] {
         let count = (self.size - TABLE_OFFSET) / SET_SIZE;
         // SAFETY: the mapping is `size` bytes long and lives as long as self; the offset is a
         // multiple of Set's alignment; a Set is made of atomics, of which any bit pattern is
@@ -186,7 +257,9 @@ impl Region {
     /// that open it now share another one; or this process now runs as another user than the
     /// one who opened it, as after a fork of a master that had used it.
     pub fn is_stale(&self) -> bool {
-        !self.is_own() || fs::fstat(&self.file).is_ok_and(|stat| stat.st_nlink == 0)
+        let lost = |file| fs::fstat(file).is_ok_and(|stat| stat.st_nlink == 0);
+        // One of this process alone makes way for a real one as soon as that can be had.
+        !self.is_own() || self.file.as_ref().is_none_or(lost)
     }
 
     /// Whether this process runs as the user who opened the table.
@@ -236,7 +309,7 @@ fn find(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Option<
     if !(MIN_SIZE..=MAX_SIZE).contains(&size) {
         return Ok(None);
     }
-    let region = Region::map(file, size).map_err(|error| failed("map", path, error))?;
+    let region = Region::map(file, location, size).map_err(|error| failed("map", path, error))?;
     Ok(region.is_valid().then_some(region))
 }
 
@@ -278,7 +351,7 @@ fn draft_table(
     let file = fs::openat(directory, draft, flags, Mode::RUSR | Mode::WUSR)?;
     // Without its space a mapped file kills the process (SIGBUS) when the disk is full.
     allocate(&file, location.size)?;
-    let region = Region::map(file, location.size)?;
+    let region = Region::map(file, location, location.size)?;
     let mut secret = [0u8; 16];
     rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())?;
     let [low, high] = [secret.first_chunk::<8>(), secret.last_chunk::<8>()]
@@ -291,6 +364,7 @@ fn draft_table(
         boot: boot_id(),
         secret: [low, high],
         counters: Counters { evictions: AtomicU64::new(0) },
+        circuits: Circuits::default(),
     };
     // SAFETY: the mapping begins with room for a Header, page-aligned, and no other process
     // can know a file that has only its draft's name, in a directory that is locked.

@@ -4,17 +4,23 @@
 //! * [`slot`]: how a bucket fits into one word
 //! * [`table`]: finding, claiming and reusing slots, lock-free
 //! * [`file`]: the file behind the table, private to the user
+//! * [`host`]: what a host's processes share of the servers they ask, made of [`circuits`],
+//!   [`denials`] and [`turns`]
 
+pub mod circuits;
+pub mod denials;
 pub mod file;
+pub mod host;
 pub mod slot;
 pub mod table;
+pub mod turns;
 pub mod word;
 
 use super::{Key, Place, Store};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, SECOND, State, TokenBucket, apply};
-use file::{Counters, Location, Region};
+use file::{Counters, Location, Purpose, Region, Set};
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
 use slot::{Slot, TAG_BITS};
@@ -30,6 +36,8 @@ pub struct SharedMemory {
     generation: Cell<u32>,
     /// When to look again whether the file still is the one that others open.
     look_at: Cell<u64>,
+    /// Hashed with every key: sets apart the buckets of different servers.
+    domain: u64,
 }
 
 impl SharedMemory {
@@ -40,6 +48,7 @@ impl SharedMemory {
             region: RefCell::new(None),
             generation: Cell::new(0),
             look_at: Cell::new(0),
+            domain: 0,
         }
     }
 
@@ -56,6 +65,10 @@ impl SharedMemory {
                     self.generation.set(self.generation.get().wrapping_add(1).max(1));
                 }
                 Err(_) if region.as_ref().is_some_and(Region::is_own) => {}
+                Err(_) if self.location.purpose == Purpose::Host => {
+                    *region = Some(Region::of_this_process(&self.location)?);
+                    self.generation.set(self.generation.get().wrapping_add(1).max(1));
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -68,6 +81,9 @@ impl SharedMemory {
     fn place(&self, key: &Key<'_>, secret: [u64; 2]) -> u64 {
         let [low, high] = secret;
         let mut hasher = SipHasher13::new_with_keys(low, high);
+        if self.domain != 0 {
+            hasher.write_u64(self.domain);
+        }
         for part in key.parts.iter().filter(|part| !part.is_empty()) {
             hasher.write(part);
         }
@@ -121,7 +137,25 @@ impl<A: Answer> Change for Call<'_, A> {
     }
 }
 
+/// Where a hash leads: the upper 30 bits choose the set, the lower 34 are the tag.
+#[inline(always)]
+fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
+    // Never wraps: 30 bits times at most 30.
+    let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
+    let tag = (hash & ((1 << TAG_BITS) - 1)).max(1);
+    Some((sets.get(index as usize)?, tag))
+}
+
 impl SharedMemory {
+    #[inline(always)]
+    fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
+        let place = key.place.get();
+        if place.generation == self.generation.get() {
+            return place.hash;
+        }
+        self.place(key, region.secret())
+    }
+
     #[inline(always)]
     fn answer<A: Answer>(
         &self,
@@ -137,18 +171,8 @@ impl SharedMemory {
         let now = now.unwrap_or(clock);
         let region = self.region.borrow();
         let Some(region) = &*region else { return Err(not_open()) };
-        let place = key.place.get();
-        let hash = if place.generation == self.generation.get() {
-            place.hash
-        } else {
-            self.place(key, region.secret())
-        };
-        let sets = region.sets();
-        // The upper 30 bits choose the set, the lower 34 are the tag. Never wraps: 30 bits
-        // times at most 30.
-        let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
-        let tag = (hash & ((1 << TAG_BITS) - 1)).max(1);
-        let Some(set) = sets.get(index as usize) else { return Err(not_open()) };
+        let hash = self.hash(key, region);
+        let Some((set, tag)) = locate(region.sets(), hash) else { return Err(not_open()) };
         let mut call = Call { limit, op, now, counters: region.counters(), answer: None };
         update(&set.0, tag, now, &mut call);
         call.answer.ok_or_else(not_open)

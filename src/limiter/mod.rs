@@ -1,9 +1,15 @@
 //! A limit on a store: from a caller's words to a decision.
+//!
+//! A store on this host is asked, and that is that. Before a store on servers stands the
+//! [`guard`], which knows what to do while it fails.
+
+mod guard;
 
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Decision, Op, TokenBucket};
 use crate::store::{self, Key, Place, Settings, Store};
+use guard::Guard;
 use std::cell::Cell;
 
 /// The longest identifier, in bytes.
@@ -27,16 +33,31 @@ pub enum Subject<'a> {
 pub struct Limiter {
     store: Box<dyn Store>,
     prefix: Vec<u8>,
+    /// Of a store on servers.
+    guard: Option<Box<Guard>>,
+}
+
+/// A decision, and who made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What was decided.
+    pub decision: Decision,
+    /// Whether the store failed, and the on-error policy answered.
+    pub degraded: bool,
 }
 
 impl Limiter {
-    /// The limiter on the store of `dsn`; the DSN's own prefix goes before `prefix`.
+    /// The limiter on the store of `dsn`; what the DSN says goes before `prefix` and `settings`.
     ///
     /// Opens nothing yet: the first decision does, in the process that makes it.
     pub fn new(dsn: &Dsn, prefix: &[u8], settings: &Settings) -> Self {
+        let settings = settings.overridden_by(dsn);
+        let guard =
+            store::is_remote(&dsn.target).then(|| Box::new(Guard::new(&dsn.target, &settings)));
         Self {
-            store: store::open(&dsn.target, settings),
-            prefix: dsn.prefix.clone().unwrap_or_else(|| prefix.to_vec()),
+            store: store::open(&dsn.target, &settings),
+            prefix: dsn.options.prefix.clone().unwrap_or_else(|| prefix.to_vec()),
+            guard,
         }
     }
 
@@ -47,7 +68,8 @@ impl Limiter {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if the store cannot be reached.
+    /// [`Error::Storage`](crate::error::Error::Storage) if the store cannot be reached, and the
+    /// on-error policy leaves it at that.
     pub fn decide(
         &self,
         subject: Subject<'_>,
@@ -55,8 +77,14 @@ impl Limiter {
         limit: &TokenBucket,
         op: Op,
         now: Option<u64>,
-    ) -> Result<Decision> {
-        self.with_key(subject, place, |key| self.store.decide(key, limit, op, now))
+    ) -> Result<Answer> {
+        self.with_key(subject, place, |key| match &self.guard {
+            None => {
+                let decision = self.store.decide(key, limit, op, now)?;
+                Ok(Answer { decision, degraded: false })
+            }
+            Some(guard) => guard.decide(&*self.store, key, limit, op, now),
+        })
     }
 
     /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
@@ -73,7 +101,21 @@ impl Limiter {
         op: Op,
         now: Option<u64>,
     ) -> Result<bool> {
-        self.with_key(subject, place, |key| self.store.admits(key, limit, op, now))
+        self.with_key(subject, place, |key| match &self.guard {
+            None => self.store.admits(key, limit, op, now),
+            Some(guard) => Ok(guard.decide(&*self.store, key, limit, op, now)?.decision.accepted),
+        })
+    }
+
+    /// What a caller has to be warned of, once: an outage that this host has just noticed.
+    #[inline(always)]
+    pub fn take_warning(&self) -> Option<String> {
+        self.guard.as_ref().and_then(|guard| guard.take_warning())
+    }
+
+    /// Whether the store is on servers.
+    pub fn is_remote(&self) -> bool {
+        self.guard.is_some()
     }
 
     #[inline(always)]
@@ -96,9 +138,20 @@ impl Limiter {
         decide(&Key { parts, place })
     }
 
-    /// The store.
-    pub fn store(&self) -> &dyn Store {
-        &*self.store
+    /// Makes the store ready for use.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::prepare`]; no policy stands in for that.
+    pub fn prepare(&self) -> Result<()> {
+        self.store.prepare()
+    }
+
+    /// What an operator wants to see of it.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        let mut rows = self.store.describe();
+        rows.extend(self.guard.iter().flat_map(|guard| guard.describe()));
+        rows
     }
 }
 

@@ -1,0 +1,113 @@
+#!/bin/sh
+# Runs a command while servers of every kind are up, and stops them: on private sockets and free
+# ports, in a folder of their own. Their DSNs are in the environment, as TB_REDIS and so on.
+# Usage: servers.sh COMMAND [ARGUMENT]...
+set -eu
+
+folder=$(mktemp -d /tmp/token_bucket-servers.XXXXXX)
+chmod 755 "$folder"
+pids=
+stop() {
+    # A test may have left one stopped.
+    for pid in $pids; do kill -CONT "$pid" 2>/dev/null || true; kill -KILL "$pid" 2>/dev/null || true; done
+    rm -rf "$folder"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+# Ports that are free, with the one 10000 above, which a cluster's nodes talk on.
+free_ports() {
+    php -n -r 'for ($n = 0, $held = []; $n < $argv[1];) {
+        $port = random_int(20000, 30000);
+        $two = [@stream_socket_server("tcp://127.0.0.1:$port"), @stream_socket_server("tcp://127.0.0.1:" . ($port + 10000))];
+        if ($two[0] && $two[1]) { $held[] = $two; echo $port, "\n"; $n++; }
+    }' "$1"
+}
+set_ports() { redis_port=$1 tls_port=$2 sentinel_port=$3 master_port=$4 node1=$5 node2=$6 node3=$7 replica=$8 memcached1=$9; shift 9; memcached2=$1 memcached3=$2; }
+set_ports $(free_ports 11)
+
+start() {
+    name=$1
+    shift
+    "$@" >"$folder/$name.log" 2>&1 &
+    pids="$pids $!"
+}
+redis() {
+    name=$1 server=$2
+    shift 2
+    mkdir -p "$folder/$name"
+    start "$name" "$server" --dir "$folder/$name" --save '' --appendonly no --bind 127.0.0.1 "$@"
+}
+memcached_as() { if [ "$(id -u)" = 0 ]; then echo "-u nobody"; fi; }
+
+# A certificate authority, a server's and a client's certificate, and another authority.
+certificates() {
+    cd "$folder"
+    for authority in ca other-ca; do
+        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+            -subj "/CN=$authority" -keyout "$authority.key" -out "$authority.pem"
+    done
+    printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\n' >names
+    for who in server client; do
+        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$who" -keyout "$who.key" -out "$who.csr"
+        openssl x509 -req -in "$who.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out "$who.pem"
+    done
+    chmod 644 ./*.key
+    cd - >/dev/null
+}
+certificates >"$folder/certificates.log" 2>&1
+
+password=s3cret
+redis redis redis-server --port "$redis_port" --unixsocket "$folder/redis.sock" --unixsocketperm 777 \
+    --requirepass "$password" --tls-port "$tls_port" --tls-ca-cert-file "$folder/ca.pem" \
+    --tls-cert-file "$folder/server.pem" --tls-key-file "$folder/server.key"
+for node in "$node1" "$node2" "$node3" "$replica"; do
+    redis "node-$node" redis-server --port "$node" --cluster-enabled yes --cluster-node-timeout 1000
+done
+redis master redis-server --port "$master_port"
+printf 'port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor main 127.0.0.1 %s 1\nsentinel down-after-milliseconds main 1000\n' \
+    "$sentinel_port" "$folder" "$master_port" >"$folder/sentinel.conf"
+start sentinel redis-sentinel "$folder/sentinel.conf"
+if command -v valkey-server >/dev/null; then
+    redis valkey valkey-server --port 0 --unixsocket "$folder/valkey.sock" --unixsocketperm 777
+    export TB_VALKEY="redis+unix://$folder/valkey.sock"
+fi
+start memcached1 memcached $(memcached_as) -l 127.0.0.1 -p "$memcached1"
+start memcached2 memcached $(memcached_as) -l 127.0.0.1 -p "$memcached2"
+start memcached3 memcached $(memcached_as) -l 127.0.0.1 -p "$memcached3"
+chmod 777 "$folder"
+start memcached4 memcached $(memcached_as) -s "$folder/memcached.sock" -a 0777
+
+# Waits until a command succeeds, for ten seconds.
+await() {
+    tries=0
+    until "$@" >/dev/null 2>&1; do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || { echo "A server did not start: $*" >&2; tail -n 5 "$folder"/*.log >&2; exit 1; }
+        sleep 0.05
+    done
+}
+for port in "$node1" "$node2" "$node3" "$replica" "$master_port" "$sentinel_port"; do await redis-cli -p "$port" ping; done
+await redis-cli -p "$redis_port" -a "$password" ping
+for port in "$memcached1" "$memcached2" "$memcached3"; do await php -n -r "exit((int) !fsockopen('127.0.0.1', $port));"; done
+await test -S "$folder/memcached.sock"
+
+redis-cli -p "$node1" cluster addslotsrange 0 5460 >/dev/null
+redis-cli -p "$node2" cluster addslotsrange 5461 10922 >/dev/null
+redis-cli -p "$node3" cluster addslotsrange 10923 16383 >/dev/null
+for port in "$node2" "$node3" "$replica"; do redis-cli -p "$port" cluster meet 127.0.0.1 "$node1" >/dev/null; done
+knows_all() { [ "$(redis-cli -p "$1" cluster nodes | grep -c connected)" = 4 ] && redis-cli -p "$1" cluster info | grep -q cluster_state:ok; }
+for port in "$node1" "$node2" "$node3" "$replica"; do await knows_all "$port"; done
+# The replica stands in for the third node.
+await redis-cli -p "$replica" cluster replicate "$(redis-cli -p "$node3" cluster myid)"
+
+export TB_SERVERS="$folder"
+export TB_REDIS="redis://:$password@127.0.0.1:$redis_port"
+export TB_REDIS_UNIX="redis+unix://:$password@$folder/redis.sock?db=1"
+export TB_REDIS_TLS="rediss://:$password@127.0.0.1:$tls_port/2?ca=$folder/ca.pem&cert=$folder/client.pem&key=$folder/client.key"
+export TB_REDIS_CLUSTER="redis+cluster://127.0.0.1:$node1,127.0.0.1:$node2"
+export TB_REDIS_SENTINEL="redis+sentinel://127.0.0.1:$sentinel_port/main"
+export TB_MEMCACHED="memcached://127.0.0.1:$memcached1"
+export TB_MEMCACHED_TWO="memcached://127.0.0.1:$memcached2,127.0.0.1:$memcached3"
+export TB_MEMCACHED_UNIX="memcached+unix://$folder/memcached.sock"
+"$@"

@@ -1,0 +1,131 @@
+use super::*;
+
+fn refused(dsn: &str) -> String {
+    Dsn::parse(dsn).unwrap_err().to_string()
+}
+
+fn target(dsn: &str) -> Target {
+    Dsn::parse(dsn).unwrap().target
+}
+
+fn tcp(host: &str, port: u16) -> Address {
+    Address::Tcp { host: host.into(), port }
+}
+
+fn redis(dsn: &str) -> Redis {
+    match target(dsn) {
+        Target::Redis(redis) => redis,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn local_stores() {
+    let shm = |name: &str| Target::SharedMemory { name: name.into() };
+    assert_eq!(target("shm:"), shm("default"));
+    assert_eq!(target("shm:a-B_9"), shm("a-B_9"));
+    assert_eq!(target("array:"), Target::Array);
+    let prefix = |dsn| Dsn::parse(dsn).unwrap().options.prefix;
+    assert_eq!(prefix("array:?"), None);
+    assert_eq!(prefix("array:?prefix="), Some(vec![]));
+    assert_eq!(prefix("array:?prefix=a%00%26b"), Some(b"a\0&b".to_vec()));
+}
+
+#[test]
+fn redis_in_every_form() {
+    let plain = redis("redis://localhost");
+    assert_eq!(plain.topology, Topology::Single(tcp("localhost", 6379)));
+    assert_eq!((plain.user, plain.password, plain.database, plain.tls), (None, None, 0, None));
+
+    let full = redis("rediss://joe:p%40ss:word@[::1]:7000/5?ca=/a.pem&cert=/b.pem&key=/c.pem");
+    assert_eq!(full.topology, Topology::Single(tcp("::1", 7000)));
+    assert_eq!(full.user.as_deref(), Some("joe"));
+    assert_eq!(full.password, Some(Secret("p@ss:word".into())));
+    assert_eq!(full.database, 5);
+    assert_eq!(full.tls.unwrap().ca, Some("/a.pem".into()));
+
+    let socket = redis("redis+unix://:secret@/run/redis.sock?db=2");
+    assert_eq!(socket.topology, Topology::Single(Address::Unix("/run/redis.sock".into())));
+    assert_eq!((socket.user, socket.database), (None, 2));
+
+    let nodes = vec![tcp("a", 6379), tcp("b", 7001)];
+    assert_eq!(redis("redis+cluster://a,b:7001").topology, Topology::Cluster(nodes));
+    assert!(redis("rediss+cluster://a").tls.is_some());
+
+    let sentinel = redis("redis+sentinel://:pw@a,b:5000/main/3?sentinel_password=x");
+    assert_eq!(sentinel.database, 3);
+    let sentinels = vec![tcp("a", 26379), tcp("b", 5000)];
+    let (master, password) = ("main".into(), Some(Secret("x".into())));
+    assert_eq!(sentinel.topology, Topology::Sentinel { sentinels, master, password });
+}
+
+#[test]
+fn memcached_in_every_form() {
+    let servers = vec![tcp("10.0.0.1", 11211), tcp("10.0.0.2", 11212)];
+    assert_eq!(target("memcached://10.0.0.1,10.0.0.2:11212"), Target::Memcached { servers });
+    let servers = vec![Address::Unix("/run/m.sock".into())];
+    assert_eq!(target("memcached+unix:///run/m.sock"), Target::Memcached { servers });
+}
+
+#[test]
+fn options_of_every_store() {
+    let dsn = "redis://h?on_error=throw&timeout_ms=7&connect_timeout_ms=60000";
+    let options = Dsn::parse(dsn).unwrap().options;
+    assert_eq!(options.on_error, Some(OnError::Throw));
+    assert_eq!(options.timeout, Some(Duration::from_millis(7)));
+    assert_eq!(options.connect_timeout, Some(Duration::from_secs(60)));
+}
+
+#[test]
+fn what_is_not_known_is_named() {
+    assert!(refused("reddis://h").starts_with("Unknown scheme \"reddis:\" in the storage DSN"));
+    assert!(refused("").starts_with("The storage DSN must begin with a scheme"));
+    assert_eq!(
+        refused("shm:?prefx=a"),
+        "Unknown parameter \"prefx\" in the storage DSN, known are: prefix, on_error, timeout_ms, \
+         connect_timeout_ms"
+    );
+    assert!(refused("redis://h?ca=/x").contains("Unknown parameter \"ca\""));
+    assert!(refused("shm:../etc").contains("must be 1 to 64 letters"));
+    assert!(refused(&format!("shm:{}", "a".repeat(65))).contains("..."));
+    assert!(refused("array:x").contains("nothing after the colon"));
+    assert!(refused(&format!("array:?prefix={}", "x".repeat(65))).contains("at most 64 bytes"));
+    assert!(refused("redis:host").contains("redis://[user:password@]host"));
+    assert!(refused("redis://").contains("must name a host"));
+    assert!(refused("redis://a,b").contains("redis://[user:password@]host"));
+    assert!(refused("redis://h/x").contains("must be a number"));
+    assert!(refused("redis://h:0").contains("between 1 and 65535"));
+    assert!(refused("redis://::1").contains("in brackets"));
+    assert!(refused("redis+sentinel://a").contains("master_name"));
+    assert!(refused("redis+cluster://a/1").contains("redis+cluster://"));
+    assert!(refused("redis+unix://run/x").contains("/path/to/socket"));
+    assert!(refused("memcached://u:p@a").contains("memcached://h1"));
+    assert!(refused("redis://h?on_error=fail").contains("\"fallback\", \"open\""));
+    assert!(refused("redis://h?timeout_ms=0").contains("between 1 and 60000"));
+    assert!(refused("rediss://h?cert=/x").contains("given together"));
+    assert!(refused("rediss://h?ca=x").contains("absolute path"));
+    assert_eq!(printable("a\0\u{e9}"), "a\\u{0}\\u{e9}");
+}
+
+#[test]
+fn nothing_shows_a_password() {
+    let wrong = [
+        "redis://u:s3cret@h:99999",
+        "redis://u:s3?cret@h",
+        "redis://u:s3/cret@h?x=s3cret",
+        "redis://s3cret@h",
+        "redis+unix://:s3cret@run?db=s3cret",
+        "redis//u:s3cret@h",
+    ];
+    for dsn in wrong {
+        let message = refused(dsn);
+        assert!(!message.contains("s3") && !message.contains("cret@"), "{dsn}: {message}");
+    }
+    let dsn = Dsn::parse("redis+sentinel://u:s3cret@h/m?sentinel_password=s3cret").unwrap();
+    assert!(!format!("{dsn:?}").contains("s3cret"));
+    assert_eq!(
+        Dsn::shown("redis+sentinel://u:s3cret@h/m?sentinel_password=s3cret&prefix=a"),
+        "redis+sentinel://***@h/m?sentinel_password=***&prefix=a"
+    );
+    assert_eq!(Dsn::shown("shm:x?prefix=a"), "shm:x?prefix=a");
+}

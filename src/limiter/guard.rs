@@ -1,0 +1,165 @@
+//! What stands before a store on servers: what was denied, whether it is up, and what to answer
+//! when it is not.
+
+use super::Answer;
+use crate::clock::boot_time;
+use crate::dsn::{OnError, Target};
+use crate::error::{Error, Result};
+use crate::limit::{Decision, Op, SECOND, Span, State, TokenBucket, apply};
+use crate::store::shm::circuits::Permit;
+use crate::store::shm::host::Host;
+use crate::store::{Key, Settings, Store};
+use std::cell::RefCell;
+
+/// The guard of a store on servers.
+///
+/// What it knows it shares with all processes of this host: that a server is down, which one of
+/// them is to find out; the denials; and the buckets that stand in.
+pub struct Guard {
+    host: Host,
+    on_error: OnError,
+    deny_cache: bool,
+    /// Of an outage that was news to this host, until someone says it.
+    warning: RefCell<Option<String>>,
+}
+
+impl Guard {
+    /// The guard of the store at `target`.
+    pub fn new(target: &Target, settings: &Settings) -> Self {
+        Self {
+            // Passwords are not part of the description.
+            host: Host::new(&format!("{target:?}"), settings),
+            on_error: settings.on_error,
+            deny_cache: settings.deny_cache,
+            warning: RefCell::new(None),
+        }
+    }
+
+    /// What has to be said, once.
+    pub fn take_warning(&self) -> Option<String> {
+        self.warning.take()
+    }
+
+    /// What an operator wants to see of it.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        self.host.describe()
+    }
+
+    /// Decides, be it from what is known here, by the store, or by the policy.
+    pub fn decide(
+        &self,
+        store: &dyn Store,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<Answer> {
+        let sent = boot_time();
+        // A frozen clock is not this host's: nothing can be told from one to the other.
+        let remembers = self.deny_cache && now.is_none();
+        if remembers && let Some(decision) = self.known_denial(key, limit, op, sent) {
+            return Ok(Answer { decision, degraded: false });
+        }
+        let circuit = store.circuit(key);
+        if let Permit::Denied { until } = self.host.permit(circuit) {
+            let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
+            let reason =
+                format!("{} did not answer; it is asked again in {left:.1} s", store.name());
+            return self.answer_instead(key, limit, op, now, &reason);
+        }
+        let result = store.decide(key, limit, op, now);
+        if let Err(Error::Storage(reason)) = &result {
+            let news = self.host.failed(circuit);
+            if news && let Some(instead) = self.instead() {
+                self.warning.replace(Some(format!("{reason}; {instead}")));
+            }
+            return self.answer_instead(key, limit, op, now, reason);
+        }
+        let decision = result?;
+        self.host.succeeded(circuit);
+        match op {
+            Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
+            Op::Take { cost } if remembers && !decision.accepted => {
+                self.note_denial(key, limit, cost, decision, sent);
+            }
+            _ => {}
+        }
+        Ok(Answer { decision, degraded: false })
+    }
+
+    /// A denial that needs no question: the bucket cannot hold as much yet.
+    fn known_denial(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: u64,
+    ) -> Option<Decision> {
+        let Op::Take { cost: 1.. } = op else { return None };
+        let full_at = self.host.denied(key, now)?;
+        let (decision, _) =
+            apply(limit, State::Filling { full_at: Span::from_ns(full_at) }, now, op);
+        (!decision.accepted && decision.retry_at != Decision::NEVER).then_some(decision)
+    }
+
+    /// Remembers when the bucket will be full, on this host's clock.
+    ///
+    /// The server decided after the call was sent: counted from there, the time is never too
+    /// late.
+    fn note_denial(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        cost: u64,
+        decision: Decision,
+        sent: u64,
+    ) {
+        if decision.retry_at == Decision::NEVER {
+            return;
+        }
+        // Both to the lower nanosecond: rather asked once too often.
+        let missing = (decision.retry_at - decision.now).saturating_sub(1);
+        let full_in = (missing + limit.refill_time().ns).saturating_sub(limit.worth(cost).ceil());
+        // A bucket overdrawn by check() is forgiven all at once, not full by and by: that is not
+        // what is kept here.
+        let known = decision.now + full_in;
+        if decision.full_at.abs_diff(known) <= 4 {
+            self.host.note_denial(key, sent + full_in, sent);
+        }
+    }
+
+    /// What the policy answers.
+    fn answer_instead(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+        reason: &str,
+    ) -> Result<Answer> {
+        let at = now.unwrap_or_else(boot_time);
+        let full = apply(limit, State::FULL, at, Op::Peek { cost: 0 }).0;
+        let decision = match self.on_error {
+            OnError::Fallback => self.host.decide(key, limit, op, now)?,
+            OnError::Open => full,
+            OnError::Closed => {
+                let room = Span::default();
+                Decision { accepted: false, retry_at: at + SECOND, room, ..full }
+            }
+            OnError::Throw => return Err(Error::storage(reason)),
+        };
+        Ok(Answer { decision, degraded: true })
+    }
+
+    /// What is done instead, in a warning; nothing where the caller gets an exception.
+    fn instead(&self) -> Option<&'static str> {
+        match self.on_error {
+            OnError::Fallback => {
+                Some("until it answers, limits are enforced in this host's shared memory")
+            }
+            OnError::Open => Some("until it answers, everyone is let in"),
+            OnError::Closed => Some("until it answers, everyone is denied"),
+            OnError::Throw => None,
+        }
+    }
+}

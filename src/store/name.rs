@@ -1,0 +1,62 @@
+//! The name under which a server knows a bucket.
+
+use super::Key;
+use sha2::{Digest, Sha256};
+
+/// The longest name that is sent as it is, in bytes.
+const READABLE: usize = 200;
+
+/// The name of a key: the key itself where it is short and of harmless characters, which an
+/// operator can read; else `h:` and a hash. So nothing of a client's making reaches a protocol
+/// unescaped.
+///
+/// The hash is half a SHA-256. It has no secret, for all hosts must make the same; to find a
+/// name that shares a given client's bucket takes 2¹²⁸ tries.
+pub fn of(key: &Key<'_>) -> Vec<u8> {
+    let plain = key.to_vec();
+    let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:@/-".contains(byte);
+    // What begins like a hash is hashed too, or a client could name another's bucket.
+    let readable = (1..=READABLE).contains(&plain.len()) && !plain.starts_with(b"h:");
+    if readable && plain.iter().all(harmless) {
+        return plain;
+    }
+    let digest = Sha256::digest(&plain);
+    let half = digest.first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
+    format!("h:{half:032x}").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Place;
+    use std::cell::Cell;
+
+    fn name(parts: [&[u8]; 4]) -> String {
+        String::from_utf8(of(&Key { parts, place: &Cell::new(Place::default()) })).unwrap()
+    }
+
+    #[test]
+    fn readable_where_harmless() {
+        assert_eq!(name([b"tb:", b"login", b":", b"2001:db8::1"]), "tb:login:2001:db8::1");
+        let longest = [b'a'; 197];
+        assert_eq!(name([b"tb:", &longest, b"", b""]).len(), 200);
+    }
+
+    #[test]
+    fn hashed_where_not() {
+        let hashes = [
+            name([b"tb:", b"a b", b"", b""]),
+            name([b"tb:", b"a\r\nflush_all", b"", b""]),
+            name([b"tb:", b"{tag}", b"", b""]),
+            name([b"", b"h:00000000000000000000000000000000", b"", b""]),
+            name([b"", b"", b"", b""]),
+            name([b"tb:", &[b'a'; 198], b"", b""]),
+        ];
+        for (i, hash) in hashes.iter().enumerate() {
+            assert!(hash.starts_with("h:") && hash.len() == 34, "{hash}");
+            assert!(hashes.iter().skip(i + 1).all(|other| other != hash));
+        }
+        // As every host must make it, whatever the version: printf 'tb:a b' | sha256sum
+        assert_eq!(hashes[0], "h:57696ce0495826e48cd396e06dc81657");
+    }
+}

@@ -1,0 +1,110 @@
+//! A connection, plain or encrypted.
+
+use super::socket::{Socket, Timed};
+use crate::dsn::Address;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A connection to a server.
+///
+/// Dropping it closes the descriptor and says nothing to the server: in a forked child the
+/// session is still the parent's.
+pub struct Channel {
+    socket: Socket,
+    tls: Option<Box<ClientConnection>>,
+    process: u32,
+}
+
+impl Channel {
+    /// Connects to `address` by `deadline`, and with a `tls` verifies who answers.
+    pub fn open(
+        address: &Address,
+        tls: Option<&Arc<ClientConfig>>,
+        deadline: Instant,
+    ) -> io::Result<Self> {
+        let socket = Socket::connect(address, deadline)?;
+        let tls = match (tls, address) {
+            (Some(config), Address::Tcp { host, .. }) => {
+                let name = ServerName::try_from(host.clone())
+                    .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "no name to verify"))?;
+                let mut tls =
+                    ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
+                while tls.is_handshaking() {
+                    tls.complete_io(&mut socket.until(deadline)).map_err(of_tls)?;
+                }
+                Some(Box::new(tls))
+            }
+            _ => None,
+        };
+        Ok(Self { socket, tls, process: std::process::id() })
+    }
+
+    /// Whether a call may be made on it: it was opened by this process, and the server has
+    /// neither hung up nor said anything that nobody asked for.
+    pub fn is_good(&mut self) -> bool {
+        if self.process != std::process::id() {
+            return false;
+        }
+        let Some(tls) = &mut self.tls else { return self.socket.is_quiet() };
+        // TLS 1.3 sends session tickets when it likes: only what they leave behind counts.
+        while !self.socket.is_quiet() {
+            let now = Instant::now() + std::time::Duration::from_millis(1);
+            match tls.read_tls(&mut self.socket.until(now)) {
+                Ok(0) | Err(_) => return false,
+                Ok(_) => match tls.process_new_packets() {
+                    Ok(state)
+                        if state.plaintext_bytes_to_read() == 0 && !state.peer_has_closed() => {}
+                    _ => return false,
+                },
+            }
+        }
+        true
+    }
+
+    /// The connection, for reading and writing until `deadline`.
+    pub fn until(&mut self, deadline: Instant) -> Exchange<'_> {
+        Exchange { socket: self.socket.until(deadline), tls: self.tls.as_deref_mut() }
+    }
+}
+
+/// A connection with a deadline.
+pub struct Exchange<'a> {
+    socket: Timed<'a>,
+    tls: Option<&'a mut ClientConnection>,
+}
+
+impl Read for Exchange<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => self.socket.read(buffer),
+            Some(tls) => rustls::Stream::new(*tls, &mut self.socket).read(buffer).map_err(of_tls),
+        }
+    }
+}
+
+impl Write for Exchange<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => self.socket.write(bytes),
+            Some(tls) => rustls::Stream::new(*tls, &mut self.socket).write(bytes).map_err(of_tls),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.tls {
+            None => Ok(()),
+            Some(tls) => rustls::Stream::new(*tls, &mut self.socket).flush(),
+        }
+    }
+}
+
+/// Says of an error that it was the encryption's.
+fn of_tls(error: io::Error) -> io::Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(tls) => io::Error::new(error.kind(), format!("TLS: {tls}")),
+        None => error,
+    }
+}

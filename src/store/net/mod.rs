@@ -1,0 +1,28 @@
+//! Connections to servers, each call within its time.
+//!
+//! * [`socket`]: a socket that is never waited for beyond a deadline
+//! * [`tls`]: encryption, the server always verified
+//! * [`channel`]: a connection, plain or encrypted, that knows its process and whether it is
+//!   still good
+//! * [`budget`]: how long a call may take
+
+pub mod budget;
+pub mod channel;
+mod socket;
+pub mod tls;
+
+/// The time-outs of a store on a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a call on a connection that stands.
+    pub call: std::time::Duration,
+    /// For making the connection: name, socket, TLS, log-in.
+    pub connect: std::time::Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        let [call, connect] = [50, 100].map(std::time::Duration::from_millis);
+        Self { call, connect }
+    }
+}

@@ -1,0 +1,152 @@
+//! A socket that is never waited for beyond a deadline.
+//!
+//! It never blocks by itself; `poll` does the waiting, for as long as is left. A signal that
+//! interrupts it (a timer of PHP's) makes it wait on, not start anew.
+
+use crate::dsn::Address;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType, sockopt};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A connected socket.
+pub struct Socket(OwnedFd);
+
+impl Socket {
+    /// Connects to `address`; where a name has several addresses, to the first that answers.
+    ///
+    /// The look-up of a name is the one thing no deadline reaches: it is the system's.
+    pub fn connect(address: &Address, deadline: Instant) -> io::Result<Self> {
+        let (host, port) = match address {
+            Address::Unix(path) => return Self::connect_unix(path, deadline),
+            Address::Tcp { host, port } => (host.as_str(), *port),
+        };
+        let mut failure = io::Error::new(ErrorKind::NotFound, "the host name is not known");
+        let candidates = (host, port).to_socket_addrs().map_err(|_| {
+            // What the system says of it differs, and helps nobody.
+            io::Error::new(ErrorKind::NotFound, "the host name is not known")
+        })?;
+        for candidate in candidates {
+            match Self::connect_tcp(&candidate, deadline) {
+                Ok(socket) => return Ok(socket),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+
+    fn connect_tcp(to: &SocketAddr, deadline: Instant) -> io::Result<Self> {
+        let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let socket = Self::new(family)?;
+        // Answers are awaited one by one: nothing is gained by gathering small packets.
+        sockopt::set_tcp_nodelay(&socket.0, true)?;
+        // A server or a firewall that went away in silence is noticed between calls.
+        sockopt::set_socket_keepalive(&socket.0, true)?;
+        match net::connect(&socket.0, to) {
+            Ok(()) => return Ok(socket),
+            Err(Errno::INPROGRESS | Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        socket.wait(PollFlags::OUT, deadline)?;
+        sockopt::socket_error(&socket.0)??;
+        Ok(socket)
+    }
+
+    fn connect_unix(path: &Path, deadline: Instant) -> io::Result<Self> {
+        let address = SocketAddrUnix::new(path)?;
+        let socket = Self::new(AddressFamily::UNIX)?;
+        loop {
+            match net::connect(&socket.0, &address) {
+                Ok(()) => return Ok(socket),
+                Err(Errno::INTR) => {}
+                // The server's queue of callers is full, and there is nothing to poll for.
+                Err(Errno::AGAIN) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(Errno::AGAIN) => return Err(ErrorKind::TimedOut.into()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn new(family: AddressFamily) -> io::Result<Self> {
+        let fd = net::socket(family, SocketType::STREAM, None)?;
+        rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        #[cfg(target_vendor = "apple")]
+        sockopt::set_socket_nosigpipe(&fd, true)?;
+        Ok(Self(fd))
+    }
+
+    /// Whether nothing has come and nobody has hung up.
+    pub fn is_quiet(&self) -> bool {
+        let mut byte = [0u8; 1];
+        matches!(
+            net::recv(&self.0, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT),
+            Err(Errno::AGAIN | Errno::INTR)
+        )
+    }
+
+    /// The socket, for reading and writing until `deadline`.
+    pub fn until(&self, deadline: Instant) -> Timed<'_> {
+        Timed { socket: self, deadline }
+    }
+
+    fn wait(&self, what: PollFlags, deadline: Instant) -> io::Result<()> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            let left =
+                Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            match poll(&mut [PollFd::new(&self.0, what)], Some(&left)) {
+                Ok(0) => return Err(ErrorKind::TimedOut.into()),
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// A socket with a deadline.
+pub struct Timed<'a> {
+    socket: &'a Socket,
+    deadline: Instant,
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            // The answer is never there at once: waiting first saves a call.
+            self.socket.wait(PollFlags::IN, self.deadline)?;
+            match net::recv(&self.socket.0, &mut *buffer, RecvFlags::DONTWAIT) {
+                Ok((read, _)) => return Ok(read),
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl Write for Timed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match net::send(&self.socket.0, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(written) => return Ok(written),
+                Err(Errno::AGAIN) => self.socket.wait(PollFlags::OUT, self.deadline)?,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

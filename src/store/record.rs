@@ -1,0 +1,97 @@
+//! A bucket's state as the bytes that servers keep.
+//!
+//! Big-endian, told apart by their length; the Redis script reads and writes the same:
+//!
+//! | bytes | state | fields |
+//! |---|---|---|
+//! | 13 | filling | full at: seconds (5), nanoseconds (4); parts of one more (4) |
+//! | 14 | reserved | full at: seconds (5), nanoseconds (4); fraction (4); ahead (1) |
+//! | 18 | overdrawn | forgiven at: seconds (5), nanoseconds (4); debt: seconds (5), nanoseconds (4) |
+
+use crate::limit::{SECOND, Span, State};
+
+/// The bytes of a state.
+pub fn encode(state: State) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(18);
+    match state {
+        State::Filling { full_at } => {
+            put_time(&mut bytes, full_at.ns);
+            bytes.extend((full_at.part as u32).to_be_bytes());
+        }
+        State::Reserved { full_at, fraction, ahead } => {
+            put_time(&mut bytes, full_at);
+            bytes.extend(fraction.to_be_bytes());
+            bytes.push(ahead);
+        }
+        State::Overdrawn { forgiven_at, debt } => {
+            put_time(&mut bytes, forgiven_at);
+            put_time(&mut bytes, debt);
+        }
+    }
+    bytes
+}
+
+/// The state of some bytes. What nobody of ours has written is a full bucket.
+pub fn decode(bytes: &[u8]) -> State {
+    read(bytes).unwrap_or(State::FULL)
+}
+
+fn read(bytes: &[u8]) -> Option<State> {
+    let (first, rest) = take_time(bytes)?;
+    match rest.len() {
+        4 => {
+            let part = u32::from_be_bytes(*rest.first_chunk()?);
+            Some(State::Filling { full_at: Span { ns: first, part: part.into() } })
+        }
+        5 => {
+            let fraction = u32::from_be_bytes(*rest.first_chunk()?);
+            Some(State::Reserved { full_at: first, fraction, ahead: *rest.last()? })
+        }
+        9 => {
+            let (debt, _) = take_time(rest)?;
+            Some(State::Overdrawn { forgiven_at: first, debt })
+        }
+        _ => None,
+    }
+}
+
+fn put_time(bytes: &mut Vec<u8>, ns: u64) {
+    // Five bytes of seconds: eight, less three that are zero.
+    bytes.extend((ns / SECOND).to_be_bytes().into_iter().skip(3));
+    bytes.extend(((ns % SECOND) as u32).to_be_bytes());
+}
+
+fn take_time(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (seconds, rest) = bytes.split_at_checked(5)?;
+    let (ns, rest) = rest.split_at_checked(4)?;
+    let number = |bytes: &[u8]| bytes.iter().fold(0u64, |n, byte| (n << 8) | u64::from(*byte));
+    // A time no clock shows is no state of ours; and none of ours wraps.
+    let time = number(seconds).checked_mul(SECOND)?.checked_add(number(ns))?;
+    (time < 1 << 62).then_some((time, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn states_survive_the_way_there_and_back(
+            a in 0u64..1 << 62, b in 0u64..1 << 57, part in 0u32..1 << 30, ahead in 0u8..58,
+        ) {
+            for state in [
+                State::Filling { full_at: Span { ns: a, part: part.into() } },
+                State::Reserved { full_at: a, fraction: part >> 6, ahead },
+                State::Overdrawn { forgiven_at: a, debt: b },
+            ] {
+                prop_assert_eq!(decode(&encode(state)), state);
+            }
+        }
+
+        #[test]
+        fn no_bytes_are_too_strange(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
+            let _ = decode(&bytes);
+        }
+    }
+}

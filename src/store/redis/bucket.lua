@@ -1,0 +1,232 @@
+-- The token bucket on the server: the port of limit::apply, held to it by the differential test.
+--
+-- KEYS[1]  the bucket; its value is what store/record.rs describes
+-- ARGV     1 operation, a letter; 2 frozen seconds and 3 nanoseconds of a test, or ""
+--          4-6 what the cost is worth: seconds, nanoseconds, parts of one more
+--          7-9 what a full bucket is worth, likewise; 10 parts in a nanosecond
+--          11-13 one token's worth, for C; 11-12 the longest wait, for R; the level missing, for S
+-- Returns  "1" or "0" for accepted or not; the server's time; the state before. With these the
+--          caller makes the same decision once more, to have all its numbers.
+--
+-- Times are split into seconds and nanoseconds, for a Lua number holds 53 bits.
+
+local key, op = KEYS[1], ARGV[1]
+local time, now_s, now_n
+if ARGV[2] == '' then
+  time = redis.call('TIME')
+  now_s, now_n = tonumber(time[1]), time[2] * 1000
+else
+  time = {ARGV[2], '0'}
+  now_s, now_n = tonumber(ARGV[2]), tonumber(ARGV[3])
+end
+local stored = redis.call('GET', key)
+
+local function reply(accepted)
+  return accepted .. time[1] .. ' ' .. time[2] .. ' ' .. (stored or '')
+end
+
+if op == 'P' then return reply('1') end
+
+local parts = tonumber(ARGV[10])
+local full_s, full_n, full_p = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+
+-- When a bucket that owes nothing is full at the latest.
+local latest_s, latest_n, latest_p = now_s + full_s, now_n + full_n, full_p
+if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
+
+-- Keeps a state until it is as good as new; for an hour more where a test has frozen the clock.
+local function keep(value, s, n)
+  local ttl = (s - now_s) * 1000 + math.ceil((n - now_n) / 1e6) + 1
+  if ARGV[2] ~= '' then ttl = ttl + 3600000 end
+  redis.call('SET', key, value, 'PX', string.format('%.0f', math.max(ttl, 1)))
+end
+
+local function fill(s, n, p)
+  keep(struct.pack('>I5I4I4', s, n, p), s, p > 0 and n + 1 or n)
+end
+
+-- The usual case first: take from a bucket that owes nothing.
+if op == 'T' and (not stored or #stored == 13) then
+  local s, n, p = now_s, now_n, 0
+  local possible = true
+  if stored then
+    local fs, fn, fp = struct.unpack('>I5I4I4', stored)
+    possible = fs < latest_s or (fs == latest_s and (fn < latest_n or (fn == latest_n and fp <= latest_p)))
+    if fp >= parts then fp = parts - 1 end
+    if fs > s or (fs == s and fn >= n) then s, n, p = fs, fn, fp end
+  end
+  if possible then
+    s, n, p = s + ARGV[4], n + ARGV[5], p + ARGV[6]
+    if p >= parts then n = n + 1; p = p - parts end
+    if n >= 1e9 then s = s + 1; n = n - 1e9 end
+    if s < latest_s or (s == latest_s and (n < latest_n or (n == latest_n and p <= latest_p))) then
+      fill(s, n, p)
+      return reply('1')
+    end
+    return reply('0')
+  end
+end
+
+-- Everything else. A time is a table of seconds, nanoseconds and parts.
+
+local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
+local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, latest_p}
+
+local function argument(i)
+  return {tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2] or 0)}
+end
+
+local function less(a, b)
+  if a[1] ~= b[1] then return a[1] < b[1] end
+  if a[2] ~= b[2] then return a[2] < b[2] end
+  return a[3] < b[3]
+end
+
+local function add(a, b)
+  local s, n, p = a[1] + b[1], a[2] + b[2], math.min(a[3], parts - 1) + b[3]
+  if p >= parts then n = n + 1; p = p - parts end
+  if n >= 1e9 then s = s + 1; n = n - 1e9 end
+  return {s, n, p}
+end
+
+local function sub(a, b)
+  if not less(b, a) then return {0, 0, 0} end
+  local s, n, p = a[1] - b[1], a[2] - b[2], a[3] - b[3]
+  if p < 0 then n = n - 1; p = p + parts end
+  if n < 0 then s = s - 1; n = n + 1e9 end
+  return {s, n, p}
+end
+
+local function ceil(a)
+  if a[3] == 0 then return a end
+  if a[2] + 1 == 1e9 then return {a[1] + 1, 0, 0} end
+  return {a[1], a[2] + 1, 0}
+end
+
+local function to_grain(a)
+  local n = math.ceil(a[2] / GRAIN) * GRAIN
+  if n == 1e9 then return {a[1] + 1, 0, 0} end
+  return {a[1], n, 0}
+end
+
+local function min(a, b)
+  if less(b, a) then return b end
+  return a
+end
+
+local function power(exponent)
+  local ns = 2 ^ exponent
+  local s = math.floor(ns / 1e9)
+  return {s, ns - s * 1e9, 0}
+end
+
+-- The state in the light of the clock, with no time in it that no clock could have written.
+local kind, stored_at, fraction, ahead, debt = 'F', {0, 0, 0}, 0, 0, {0, 0, 0}
+local corrected = false
+local full_at
+local size = stored and #stored or 0
+if size == 14 then
+  kind = 'R'
+  stored_at[1], stored_at[2], fraction, ahead = struct.unpack('>I5I4I4B', stored)
+  local furthest = add(ceil(latest), power(math.min(ahead, 57)))
+  if less(furthest, stored_at) then stored_at, fraction, corrected = furthest, 0, true end
+  -- The fraction times the parts has up to 54 bits: in two steps, each exact.
+  local high = math.floor(fraction / 4096)
+  local low = fraction - high * 4096
+  local part = math.floor((high * parts + math.floor(low * parts / 4096)) / 4096)
+  full_at = {stored_at[1], stored_at[2], part}
+elseif size == 18 then
+  kind = 'O'
+  stored_at[1], stored_at[2], debt[1], debt[2] = struct.unpack('>I5I4I5I4', stored)
+  local furthest = to_grain(ceil(latest))
+  if less(furthest, stored_at) then stored_at, corrected = furthest, true end
+  if less(now, stored_at) then full_at = add(stored_at, min(debt, MAX_DEBT)) else full_at = {0, 0, 0} end
+else
+  if size == 13 then stored_at[1], stored_at[2], stored_at[3] = struct.unpack('>I5I4I4', stored) end
+  if less(latest, stored_at) then stored_at, corrected = latest, true end
+  full_at = add(stored_at, {0, 0, 0})
+end
+if less(full_at, now) then full_at = now end
+
+local function keep_reserved(at, fraction, ahead)
+  local n = fraction > 0 and at[2] + 1 or at[2]
+  keep(struct.pack('>I5I4I4B', at[1], at[2], fraction, ahead), at[1], n)
+end
+
+local function keep_overdrawn(forgiven_at, debt)
+  local value = struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2])
+  keep(value, forgiven_at[1], forgiven_at[2])
+end
+
+-- The bucket stays as it is, but for a time that no clock could have written.
+local function unchanged(accepted)
+  if corrected then
+    if kind == 'F' then fill(stored_at[1], stored_at[2], stored_at[3])
+    elseif kind == 'R' then keep_reserved(stored_at, fraction, ahead)
+    else keep_overdrawn(stored_at, debt) end
+  end
+  return reply(accepted)
+end
+
+local function accept_until(at)
+  fill(at[1], at[2], at[3])
+  return reply('1')
+end
+
+local function forget()
+  if stored then redis.call('DEL', key) end
+  return reply('1')
+end
+
+-- At a time after the latest: part/parts as a fraction of 24 bits, rounded up, and how far it is.
+local function reserve_until(at)
+  local scaled = at[3] * 16777216
+  local rest = math.fmod(scaled, parts)
+  local fraction = math.floor((scaled - rest) / parts + 0.5) + (rest > 0 and 1 or 0)
+  local whole = {at[1], at[2], 0}
+  if fraction == 16777216 then whole = ceil({at[1], at[2], 1}); fraction = 0 end
+  local beyond, ahead = ceil(sub(at, latest)), 0
+  while less(power(ahead), beyond) do ahead = ahead + 1 end
+  keep_reserved(whole, fraction, ahead)
+end
+
+if op == 'N' then return unchanged('1') end
+if op == 'D' then return unchanged('0') end
+
+if op == 'T' or op == 'R' or op == 'C' then
+  local charged = add(full_at, argument(op == 'C' and 11 or 4))
+  if not less(latest, charged) then return accept_until(charged) end
+  if op == 'T' then return unchanged('0') end
+  if op == 'C' then
+    local forgiven_at = to_grain(ceil(latest))
+    local most = {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0}
+    keep_overdrawn(forgiven_at, min(to_grain(sub(ceil(charged), forgiven_at)), most))
+    return reply('0')
+  end
+  local affordable = ceil(sub(charged, full))
+  if kind == 'O' then affordable = min(affordable, stored_at) end
+  local max_wait = {tonumber(ARGV[11]), tonumber(ARGV[12]), 0}
+  if less(min(max_wait, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
+  reserve_until(charged)
+  return reply('1')
+end
+
+if op == 'F' then
+  local back = argument(4)
+  if not less(add(now, back), full_at) then return forget() end
+  local at = sub(full_at, back)
+  if not less(now, at) then return forget() end
+  if not less(latest, at) then return accept_until(at) end
+  if kind == 'O' then keep_overdrawn(stored_at, to_grain(sub(ceil(at), stored_at)))
+  else reserve_until(at) end
+  return reply('1')
+end
+
+if op == 'S' then
+  if less(now, full_at) then return unchanged('0') end
+  return accept_until(min(add(now, {tonumber(ARGV[11]), tonumber(ARGV[12]), 0}), latest))
+end
+
+if op == 'X' then return forget() end
+
+return redis.error_reply('ERR unknown operation')

@@ -1,0 +1,220 @@
+//! A connection that speaks RESP, logged in.
+
+use crate::dsn::{Address, Redis, Secret};
+use crate::store::net::channel::Channel;
+use redis::{Cmd, Parser, RedisError, Value};
+use rustls::ClientConfig;
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Why a call came to nothing.
+#[derive(Debug)]
+pub enum Failure {
+    /// The server hung up before it answered: it may have closed an idle connection.
+    Lost,
+    /// No connection, no answer in time, or none that can be read.
+    Down(String),
+    /// The server's own word: a code (`NOSCRIPT`, `MOVED`) and the rest of the line.
+    Refused {
+        /// The first word.
+        code: String,
+        /// What follows.
+        detail: String,
+    },
+}
+
+impl Failure {
+    /// Whether the server refused with this code.
+    pub fn is(&self, expected: &str) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == expected)
+    }
+
+    fn of_io(error: &io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::UnexpectedEof
+            | ErrorKind::BrokenPipe
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted => Self::Lost,
+            _ => Self::Down(describe(error)),
+        }
+    }
+
+    /// What to tell of it.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Lost => "the server closed the connection".to_owned(),
+            Self::Down(reason) => reason.clone(),
+            Self::Refused { code, detail } => format!("{code} {detail}"),
+        }
+    }
+}
+
+/// An error as an operator reads it.
+pub fn describe(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::TimedOut => "no answer in time".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// A connection that speaks RESP, logged in.
+pub struct Link {
+    channel: Channel,
+}
+
+impl Link {
+    /// Connects to `address` and logs in as `redis` says, by `deadline`.
+    pub fn open(
+        address: &Address,
+        redis: &Redis,
+        tls: Option<&Arc<ClientConfig>>,
+        deadline: Instant,
+    ) -> Result<Self, Failure> {
+        let mut commands = Vec::new();
+        let user = redis.user.as_deref();
+        commands.extend(redis.password.as_ref().map(|password| auth(user, password)));
+        if redis.database != 0 {
+            commands.push(command("SELECT", &[redis.database.to_string().as_bytes()]));
+        }
+        Self::open_with(address, &commands, tls, deadline).map_err(|failure| match failure {
+            Failure::Refused { code, detail } => {
+                Failure::Refused { code, detail: without(detail, redis.password.as_ref()) }
+            }
+            other => other,
+        })
+    }
+
+    /// Connects to a sentinel.
+    pub fn open_sentinel(
+        address: &Address,
+        password: Option<&Secret>,
+        tls: Option<&Arc<ClientConfig>>,
+        deadline: Instant,
+    ) -> Result<Self, Failure> {
+        let commands: Vec<Cmd> =
+            password.map(|password| auth(None, password)).into_iter().collect();
+        Self::open_with(address, &commands, tls, deadline).map_err(|failure| match failure {
+            Failure::Refused { code, detail } => {
+                Failure::Refused { code, detail: without(detail, password) }
+            }
+            other => other,
+        })
+    }
+
+    fn open_with(
+        address: &Address,
+        commands: &[Cmd],
+        tls: Option<&Arc<ClientConfig>>,
+        deadline: Instant,
+    ) -> Result<Self, Failure> {
+        let channel = Channel::open(address, tls, deadline)
+            .map_err(|error| Failure::Down(format!("cannot connect: {}", describe(&error))))?;
+        let mut link = Self { channel };
+        // Who looks at CLIENT LIST shall know us; a user who may not set a name needs none.
+        let mut all = commands.to_vec();
+        all.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
+        let mut answers = link.exchange(&all, deadline)?;
+        answers.pop();
+        answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(link)
+    }
+
+    /// Whether a call may be made on it.
+    pub fn is_good(&mut self) -> bool {
+        self.channel.is_good()
+    }
+
+    /// The link, if a call may be made on it.
+    pub fn if_good(mut self) -> Option<Self> {
+        self.is_good().then_some(self)
+    }
+
+    /// Sends a command and waits for its answer. After a failure other than
+    /// [`Failure::Refused`] the link must be dropped: its answer may yet come.
+    pub fn call(&mut self, command: &Cmd, deadline: Instant) -> Result<Value, Failure> {
+        let answers = self.exchange(std::slice::from_ref(command), deadline)?;
+        answers.into_iter().next().unwrap_or(Err(Failure::Lost))
+    }
+
+    /// Sends commands in one go and waits for the answer to each.
+    pub fn exchange(
+        &mut self,
+        commands: &[Cmd],
+        deadline: Instant,
+    ) -> Result<Vec<Result<Value, Failure>>, Failure> {
+        let mut exchange = self.channel.until(deadline);
+        let request: Vec<u8> = commands.iter().flat_map(Cmd::get_packed_command).collect();
+        let sent = exchange.write_all(&request).and_then(|()| exchange.flush());
+        sent.map_err(|error| Failure::of_io(&error))?;
+        // One parser for all answers, for it reads ahead; and none for the next call, which must
+        // not find what an earlier one left.
+        let mut reader = Reader { inner: exchange, failure: None };
+        let mut parser = Parser::new();
+        commands
+            .iter()
+            .map(|_| match parser.parse_value(&mut reader) {
+                Ok(Value::ServerError(error)) => Ok(Err(refused(&RedisError::from(error)))),
+                Ok(value) => Ok(Ok(value)),
+                Err(_) if reader.failure.is_some() => {
+                    Err(reader.failure.take().map_or(Failure::Lost, |error| Failure::of_io(&error)))
+                }
+                Err(_) => Err(Failure::Down("its answer is not Redis's protocol".to_owned())),
+            })
+            .collect()
+    }
+}
+
+/// Keeps the error that the parser makes its own of, and bounds what is read.
+struct Reader<R> {
+    inner: R,
+    failure: Option<io::Error>,
+}
+
+impl<R: Read> Read for Reader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(buffer) {
+            Ok(0) => {
+                self.failure = Some(ErrorKind::UnexpectedEof.into());
+                Ok(0)
+            }
+            Ok(read) => Ok(read),
+            Err(error) => {
+                let copy = io::Error::new(error.kind(), error.to_string());
+                self.failure = Some(error);
+                Err(copy)
+            }
+        }
+    }
+}
+
+/// A command with its arguments.
+pub fn command(name: &str, arguments: &[&[u8]]) -> Cmd {
+    let mut command = redis::cmd(name);
+    for argument in arguments {
+        command.arg(*argument);
+    }
+    command
+}
+
+fn auth(user: Option<&str>, Secret(password): &Secret) -> Cmd {
+    match user {
+        Some(user) => command("AUTH", &[user.as_bytes(), password.as_bytes()]),
+        None => command("AUTH", &[password.as_bytes()]),
+    }
+}
+
+fn refused(error: &RedisError) -> Failure {
+    Failure::Refused {
+        code: error.code().unwrap_or("ERR").to_owned(),
+        detail: error.detail().unwrap_or_default().to_owned(),
+    }
+}
+
+/// A server that does not know a command quotes it.
+fn without(detail: String, password: Option<&Secret>) -> String {
+    match password {
+        Some(Secret(password)) if !password.is_empty() => detail.replace(password.as_str(), "***"),
+        _ => detail,
+    }
+}

@@ -1,0 +1,306 @@
+//! Buckets in Redis or Valkey: one script call a decision, by the server's clock.
+//!
+//! * [`link`]: a connection that speaks RESP, logged in
+//! * [`nodes`]: which server to ask
+//! * `bucket.lua`: the token bucket, on the server
+
+mod link;
+mod nodes;
+
+use super::net::{Timeouts, budget::Budget, tls};
+use super::{Key, Store, name, record};
+use crate::dsn::{Address, Redis as Target, Topology};
+use crate::error::{Error, Result};
+use crate::limit::{Decision, MAX_NOW, Op, SECOND, Span, State, TokenBucket, apply};
+use ::redis::{Cmd, Script, Value};
+use link::Failure;
+use nodes::{Nodes, redirection};
+use rustls::ClientConfig;
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
+const SOURCE: &str = include_str!("bucket.lua");
+
+/// How often a cluster may send a call on, or a call be tried anew.
+const MAX_TRIES: u32 = 5;
+
+/// Buckets in Redis or Valkey.
+pub struct Redis {
+    target: Target,
+    timeouts: Timeouts,
+    /// The script's name: the hash of its text.
+    script: Script,
+    tls: OnceCell<Arc<ClientConfig>>,
+    nodes: RefCell<Nodes>,
+}
+
+impl Redis {
+    /// The store at `target`. Nothing is opened yet.
+    pub fn new(target: Target, timeouts: Timeouts) -> Self {
+        let (script, nodes) = (Script::new(SOURCE), RefCell::default());
+        Self { target, timeouts, script, tls: OnceCell::new(), nodes }
+    }
+
+    fn tls(&self) -> Result<Option<&Arc<ClientConfig>>> {
+        let Some(tls) = &self.target.tls else { return Ok(None) };
+        if let Some(config) = self.tls.get() {
+            return Ok(Some(config));
+        }
+        let config = tls::configure(tls)?;
+        Ok(Some(self.tls.get_or_init(|| config)))
+    }
+
+    /// Has the server run the script for the key of this name.
+    fn run(&self, name: &[u8], arguments: &[Vec<u8>]) -> Result<Vec<u8>> {
+        let tls = self.tls()?;
+        let mut nodes = self.nodes.borrow_mut();
+        let mut budget = Budget::start(self.timeouts);
+        let mut asking: Option<Address> = None;
+        for tries in 1.. {
+            let (address, failure) =
+                match self.ask(&mut nodes, tls, &mut budget, name, arguments, asking.take()) {
+                    Ok(reply) => return Ok(reply),
+                    Err((address, retry, failure)) => {
+                        if !matches!(failure, Failure::Refused { .. }) {
+                            nodes.close(&address);
+                        }
+                        let again = self.is_worth_another_try(
+                            &mut nodes,
+                            &address,
+                            retry,
+                            &failure,
+                            &mut asking,
+                        );
+                        if again && tries < MAX_TRIES && budget.is_left() {
+                            continue;
+                        }
+                        (address, failure)
+                    }
+                };
+            return Err(self.failed(&address, &failure));
+        }
+        Err(Error::storage("Redis was not asked"))
+    }
+
+    /// One try: the server's reply, or who failed, whether on a connection that stood before,
+    /// and how.
+    fn ask(
+        &self,
+        nodes: &mut Nodes,
+        tls: Option<&Arc<ClientConfig>>,
+        budget: &mut Budget,
+        name: &[u8],
+        arguments: &[Vec<u8>],
+        asking: Option<Address>,
+    ) -> Result<Vec<u8>, (Address, bool, Failure)> {
+        let (address, reused, asks) = match asking {
+            Some(address) => match nodes.link_to(&address, &self.target, tls, budget) {
+                Ok(reused) => (address, reused, true),
+                Err(failure) => return Err((address, false, failure)),
+            },
+            None => match nodes.find(&self.target, tls, name, budget) {
+                Ok(found) => (found.address, found.reused, false),
+                Err((address, failure)) => return Err((address, false, failure)),
+            },
+        };
+        let Some(link) = nodes.link(&address) else { return Err((address, false, Failure::Lost)) };
+        let mut eval = |command: &str, script: &[u8], budget: &Budget| {
+            let mut commands = Vec::with_capacity(2);
+            if asks {
+                commands.push(link::command("ASKING", &[]));
+            }
+            commands.push(call(command, script, name, arguments));
+            let answers = link.exchange(&commands, budget.to_answer())?;
+            answers.into_iter().last().unwrap_or(Err(Failure::Lost))
+        };
+        let answer = match eval("EVALSHA", self.script.get_hash().as_bytes(), budget) {
+            // It was flushed, or the server is another: with the text it is known again.
+            Err(failure) if failure.is("NOSCRIPT") => eval("EVAL", SOURCE.as_bytes(), budget),
+            other => other,
+        };
+        match answer {
+            Ok(Value::BulkString(reply)) => Ok(reply),
+            Ok(_) => {
+                Err((address, reused, Failure::Down("its answer is not the script's".to_owned())))
+            }
+            Err(failure) => Err((address, reused, failure)),
+        }
+    }
+
+    /// Whether the call may succeed elsewhere, or on a new connection.
+    fn is_worth_another_try(
+        &self,
+        nodes: &mut Nodes,
+        address: &Address,
+        reused: bool,
+        failure: &Failure,
+        asking: &mut Option<Address>,
+    ) -> bool {
+        let single = matches!(self.target.topology, Topology::Single(_));
+        match failure {
+            // A connection that had been idle: nothing but the call itself was lost with it. If
+            // the server had decided before it went, the call is charged twice, never too little.
+            Failure::Lost if reused => true,
+            Failure::Refused { code, detail } => {
+                match (code.as_str(), redirection(detail, address)) {
+                    ("MOVED", Some((slot, to))) => {
+                        nodes.moved(slot, to);
+                        true
+                    }
+                    ("ASK", Some((_, to))) => {
+                        *asking = Some(to);
+                        true
+                    }
+                    // The master has become a replica: another one is the master now.
+                    ("READONLY" | "MASTERDOWN", _) if !single => {
+                        nodes.forget();
+                        true
+                    }
+                    ("CLUSTERDOWN", _) => {
+                        nodes.forget();
+                        false
+                    }
+                    _ => false,
+                }
+            }
+            // Another may have taken its place by now: worth a look, if there is time.
+            Failure::Lost | Failure::Down(_) if !single => {
+                nodes.forget();
+                true
+            }
+            Failure::Lost | Failure::Down(_) => false,
+        }
+    }
+
+    fn servers(&self) -> String {
+        let servers: Vec<&Address> = match &self.target.topology {
+            Topology::Single(address) => vec![address],
+            Topology::Cluster(nodes) => nodes.iter().collect(),
+            Topology::Sentinel { sentinels, .. } => sentinels.iter().collect(),
+        };
+        servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    fn failed(&self, address: &Address, failure: &Failure) -> Error {
+        Error::storage(format!("Redis at {address}: {}", failure.reason()))
+    }
+}
+
+impl Store for Redis {
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<Decision> {
+        let reply = self.run(&name::of(key), &arguments(limit, op, now))?;
+        let garbled = || Error::storage("Redis's script gave an answer that cannot be read");
+        let reply = Reply::read(&reply).ok_or_else(garbled)?;
+        let (decision, _) = apply(limit, reply.before, now.unwrap_or(reply.now), op);
+        match op {
+            Op::Peek { .. } => Ok(decision),
+            _ if decision.accepted == reply.accepted => Ok(decision),
+            _ => Err(garbled()),
+        }
+    }
+
+    fn prepare(&self) -> Result<()> {
+        // A look at a bucket brings up the connection and the script.
+        let limit = TokenBucket::of_time(1).map_err(|_| Error::storage("no limit"))?;
+        self.run(b"h:prepare", &arguments(&limit, Op::Peek { cost: 0 }, None)).map(drop)
+    }
+
+    fn circuit(&self, key: &Key<'_>) -> u64 {
+        match self.target.topology {
+            Topology::Cluster(_) => self.nodes.borrow().circuit(&name::of(key)),
+            _ => 0,
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("Redis at {}", self.servers())
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("Redis", self.servers()),
+            ("Connections of this process", self.nodes.borrow().connections().to_string()),
+        ]
+    }
+}
+
+fn call(command: &str, script: &[u8], name: &[u8], arguments: &[Vec<u8>]) -> Cmd {
+    let mut call = ::redis::cmd(command);
+    call.arg(script).arg(1).arg(name);
+    for argument in arguments {
+        call.arg(argument.as_slice());
+    }
+    call
+}
+
+/// The script's arguments; `bucket.lua` tells what they mean.
+fn arguments(limit: &TokenBucket, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
+    let (letter, cost, rest) = match op {
+        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => ("N", 0, Span::default()),
+        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.capacity() => {
+            ("D", 0, Span::default())
+        }
+        Op::Take { cost } => ("T", cost, Span::default()),
+        Op::Peek { .. } => ("P", 0, Span::default()),
+        Op::Check => ("C", 0, limit.worth(1)),
+        Op::Reserve { cost, max_wait } => ("R", cost, Span::from_ns(max_wait)),
+        Op::Refund { cost } => ("F", cost, Span::default()),
+        Op::Reset => ("X", 0, Span::default()),
+        Op::Start { missing } => ("S", 0, Span::from_ns(missing)),
+    };
+    let mut arguments = Arguments(Vec::with_capacity(13));
+    arguments.0.push(letter.as_bytes().to_vec());
+    match now {
+        Some(now) => arguments.time(now),
+        None => arguments.0.extend([Vec::new(), Vec::new()]),
+    }
+    arguments.span(limit.worth(cost));
+    arguments.span(limit.refill_time());
+    arguments.number(limit.parts());
+    arguments.span(rest);
+    arguments.0
+}
+
+struct Arguments(Vec<Vec<u8>>);
+
+impl Arguments {
+    fn number(&mut self, number: u64) {
+        self.0.push(number.to_string().into_bytes());
+    }
+
+    fn time(&mut self, ns: u64) {
+        self.number(ns / SECOND);
+        self.number(ns % SECOND);
+    }
+
+    fn span(&mut self, span: Span) {
+        self.time(span.ns);
+        self.number(span.part);
+    }
+}
+
+/// What the script returns.
+struct Reply {
+    accepted: bool,
+    /// The server's clock, in nanoseconds.
+    now: u64,
+    before: State,
+}
+
+impl Reply {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (accepted, rest) = bytes.split_first()?;
+        let mut parts = rest.splitn(3, |byte| *byte == b' ');
+        let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();
+        let (seconds, micros) = (number()?, number()?);
+        let now = seconds.checked_mul(SECOND)?.checked_add(micros.checked_mul(1_000)?)?;
+        let before = record::decode(parts.next()?);
+        (now <= MAX_NOW).then_some(Self { accepted: *accepted == b'1', now, before })
+    }
+}

@@ -1,0 +1,284 @@
+//! Which server to ask: the one there is, the master that sentinels name, or the node of a
+//! cluster that a key belongs to.
+
+use super::link::{Failure, Link, command};
+use crate::dsn::{Address, Redis, Topology};
+use crate::store::net::budget::Budget;
+use redis::Value;
+use rustls::ClientConfig;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The slots of a cluster.
+const SLOTS: u16 = 16384;
+const CRC: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_XMODEM);
+
+/// A run of slots that one node serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Range {
+    first: u16,
+    last: u16,
+    node: Address,
+}
+
+/// The connections of one process, one for each server it had to ask.
+#[derive(Default)]
+pub struct Nodes {
+    links: HashMap<Address, Link>,
+    /// The master that the sentinels named last.
+    master: Option<Address>,
+    /// The cluster's map, by first slot.
+    map: Vec<Range>,
+}
+
+/// A server, and how its address was come by.
+pub struct Found {
+    /// The server.
+    pub address: Address,
+    /// Whether the connection to it has stood before this call.
+    pub reused: bool,
+}
+
+/// The slot of a key. It holds no braces: what has them is hashed.
+pub fn slot(name: &[u8]) -> u16 {
+    CRC.checksum(name) % SLOTS
+}
+
+impl Nodes {
+    /// What a breaker counts as one server for `name`: in a cluster the run of slots, which
+    /// stays the same when another node takes it over.
+    pub fn circuit(&self, name: &[u8]) -> u64 {
+        self.range(slot(name)).map_or(0, |range| u64::from(range.first))
+    }
+
+    fn range(&self, slot: u16) -> Option<&Range> {
+        self.map.iter().find(|range| (range.first..=range.last).contains(&slot))
+    }
+
+    /// The link to the server for `name`, opened if need be.
+    pub fn find(
+        &mut self,
+        redis: &Redis,
+        tls: Option<&Arc<ClientConfig>>,
+        name: &[u8],
+        budget: &mut Budget,
+    ) -> Result<Found, (Address, Failure)> {
+        let address = match &redis.topology {
+            Topology::Single(address) => address.clone(),
+            Topology::Sentinel { sentinels, master, password } => match &self.master {
+                Some(address) => address.clone(),
+                None => {
+                    let ask = |address: &Address, deadline| {
+                        let mut link =
+                            Link::open_sentinel(address, password.as_ref(), tls, deadline)?;
+                        let name = master.as_bytes();
+                        let question = command("SENTINEL", &[b"get-master-addr-by-name", name]);
+                        master_of(&link.call(&question, deadline)?).ok_or_else(|| {
+                            Failure::Down("the sentinel does not know the master".to_owned())
+                        })
+                    };
+                    let found = first_that_answers(sentinels, budget, ask)?;
+                    self.master = Some(found.clone());
+                    found
+                }
+            },
+            Topology::Cluster(seeds) => {
+                let slot = slot(name);
+                if self.range(slot).is_none() {
+                    self.look_at_cluster(redis, seeds, tls, budget)?;
+                }
+                match self.range(slot) {
+                    Some(range) => range.node.clone(),
+                    None => {
+                        let reason = format!("no node of the cluster serves slot {slot}");
+                        let seed = seeds.first().cloned();
+                        let seed = seed.unwrap_or(Address::Unix("".into()));
+                        return Err((seed, Failure::Down(reason)));
+                    }
+                }
+            }
+        };
+        let reused = self.link_to(&address, redis, tls, budget);
+        reused.map(|reused| Found { address: address.clone(), reused }).map_err(|f| (address, f))
+    }
+
+    /// Makes sure that there is a good link to `address`; whether there was one.
+    pub fn link_to(
+        &mut self,
+        address: &Address,
+        redis: &Redis,
+        tls: Option<&Arc<ClientConfig>>,
+        budget: &mut Budget,
+    ) -> Result<bool, Failure> {
+        if self.links.get_mut(address).is_some_and(Link::is_good) {
+            return Ok(true);
+        }
+        self.links.remove(address);
+        let link = Link::open(address, redis, tls, budget.to_connect())?;
+        self.links.insert(address.clone(), link);
+        Ok(false)
+    }
+
+    /// The link to a server that was found.
+    pub fn link(&mut self, address: &Address) -> Option<&mut Link> {
+        self.links.get_mut(address)
+    }
+
+    /// How many connections stand.
+    pub fn connections(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Closes the connection to `address`.
+    pub fn close(&mut self, address: &Address) {
+        self.links.remove(address);
+    }
+
+    /// Has the master, or the cluster's map, be asked for anew.
+    pub fn forget(&mut self) {
+        self.master = None;
+        self.map.clear();
+    }
+
+    /// Notes that a slot has moved to another node.
+    pub fn moved(&mut self, slot: u16, to: Address) {
+        // The rest of the map may be as old; but one answer tells of one slot only.
+        self.map.retain(|range| !(range.first..=range.last).contains(&slot));
+        self.map.insert(0, Range { first: slot, last: slot, node: to });
+    }
+
+    /// Asks a node for the cluster's map: one that has a connection, or one of the seeds.
+    fn look_at_cluster(
+        &mut self,
+        redis: &Redis,
+        seeds: &[Address],
+        tls: Option<&Arc<ClientConfig>>,
+        budget: &mut Budget,
+    ) -> Result<(), (Address, Failure)> {
+        let mut candidates: Vec<Address> = self.links.keys().cloned().collect();
+        candidates.extend(seeds.iter().filter(|seed| !self.links.contains_key(seed)).cloned());
+        let question = command("CLUSTER", &[b"SLOTS"]);
+        let links = &mut self.links;
+        self.map = first_that_answers(&candidates, budget, |address, deadline| {
+            let mut link = match links.remove(address).and_then(Link::if_good) {
+                Some(link) => link,
+                None => Link::open(address, redis, tls, deadline)?,
+            };
+            let map = map_of(&link.call(&question, deadline)?, address);
+            links.insert(address.clone(), link);
+            Ok(map)
+        })?;
+        // A seed may go by another name in the map: it needs no second connection.
+        let map = &self.map;
+        self.links.retain(|address, _| map.iter().any(|range| range.node == *address));
+        Ok(())
+    }
+}
+
+/// Asks one server after the other, each with its share of the time.
+fn first_that_answers<T>(
+    candidates: &[Address],
+    budget: &mut Budget,
+    mut ask: impl FnMut(&Address, std::time::Instant) -> Result<T, Failure>,
+) -> Result<T, (Address, Failure)> {
+    let mut last = (Address::Unix("".into()), Failure::Down("no server is named".to_owned()));
+    for (i, address) in candidates.iter().enumerate() {
+        match ask(address, budget.to_connect_one_of(candidates.len() - i)) {
+            Ok(answer) => return Ok(answer),
+            Err(failure) => last = (address.clone(), failure),
+        }
+    }
+    Err(last)
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::BulkString(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Value::SimpleString(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// The answer to `SENTINEL get-master-addr-by-name`: host and port.
+fn master_of(value: &Value) -> Option<Address> {
+    let Value::Array(parts) = value else { return None };
+    let [host, port] = parts.as_slice() else { return None };
+    Some(Address::Tcp { host: text(host)?, port: text(port)?.parse().ok()? })
+}
+
+/// The answer to `CLUSTER SLOTS`: first slot, last slot, the master (host and port), replicas.
+fn map_of(value: &Value, asked: &Address) -> Vec<Range> {
+    let Value::Array(ranges) = value else { return Vec::new() };
+    let range = |value: &Value| {
+        let Value::Array(parts) = value else { return None };
+        let [Value::Int(first), Value::Int(last), Value::Array(master), ..] = parts.as_slice()
+        else {
+            return None;
+        };
+        let [host, Value::Int(port), ..] = master.as_slice() else { return None };
+        let host = match (text(host), asked) {
+            (Some(host), _) if !host.is_empty() && host != "?" => host,
+            // A node that does not know its own address is the one that was asked.
+            (_, Address::Tcp { host, .. }) => host.clone(),
+            (_, Address::Unix(_)) => return None,
+        };
+        let node = Address::Tcp { host, port: u16::try_from(*port).ok()? };
+        Some(Range { first: u16::try_from(*first).ok()?, last: u16::try_from(*last).ok()?, node })
+    };
+    ranges.iter().filter_map(range).collect()
+}
+
+/// Where a redirection leads: `MOVED 3999 127.0.0.1:6381`, `ASK 3999 127.0.0.1:6381`.
+pub fn redirection(detail: &str, asked: &Address) -> Option<(u16, Address)> {
+    let (slot, to) = detail.split_once(' ')?;
+    let (host, port) = to.rsplit_once(':')?;
+    let host = match (host, asked) {
+        ("", Address::Tcp { host, .. }) => host.clone(),
+        (host, _) => host.to_owned(),
+    };
+    Some((slot.parse().ok()?, Address::Tcp { host, port: port.parse().ok()? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp(host: &str, port: u16) -> Address {
+        Address::Tcp { host: host.into(), port }
+    }
+
+    #[test]
+    fn slots_are_the_clusters() {
+        // From the cluster specification, and CLUSTER KEYSLOT.
+        assert_eq!(CRC.checksum(b"123456789"), 0x31c3);
+        assert_eq!(slot(b"foo"), 12182);
+        assert_eq!(slot(b"tb:192.0.2.1"), CRC.checksum(b"tb:192.0.2.1") % 16384);
+    }
+
+    #[test]
+    fn redirections_name_a_slot_and_a_node() {
+        let asked = tcp("10.0.0.1", 1);
+        assert_eq!(
+            redirection("3999 127.0.0.1:6381", &asked),
+            Some((3999, tcp("127.0.0.1", 6381)))
+        );
+        assert_eq!(redirection("3999 :6381", &asked), Some((3999, tcp("10.0.0.1", 6381))));
+        assert_eq!(redirection("3999 ::1:6381", &asked), Some((3999, tcp("::1", 6381))));
+        assert_eq!(redirection("garbage", &asked), None);
+    }
+
+    #[test]
+    fn a_map_is_read_and_corrected() {
+        let entry = |first, last, host: &str, port| {
+            let node = vec![Value::BulkString(host.into()), Value::Int(port)];
+            Value::Array(vec![Value::Int(first), Value::Int(last), Value::Array(node)])
+        };
+        let answer = Value::Array(vec![entry(0, 99, "a", 1), entry(100, 16383, "", 2), Value::Nil]);
+        let mut nodes = Nodes { map: map_of(&answer, &tcp("seed", 9)), ..Nodes::default() };
+        assert_eq!(nodes.range(99).unwrap().node, tcp("a", 1));
+        assert_eq!(nodes.range(100).unwrap().node, tcp("seed", 2));
+        nodes.moved(100, tcp("b", 3));
+        assert_eq!(nodes.range(100).unwrap().node, tcp("b", 3));
+        assert_eq!(nodes.range(101), None, "is asked for anew");
+    }
+}

@@ -1,0 +1,143 @@
+//! Circuit breakers that all processes of the host share: one learns that a server is down, the
+//! others need not.
+//!
+//! ```text
+//!  127                    64 63                      0
+//! +-------------------------+-------------------------+
+//! | the server's id         | open until, ns; 0: closed|
+//! +-------------------------+-------------------------+
+//! ```
+
+use portable_atomic::{AtomicU128, Ordering};
+
+/// The breakers of a host. Only a server that has failed has one.
+#[repr(C, align(128))]
+pub struct Circuits([AtomicU128; COUNT]);
+
+const COUNT: usize = 64;
+
+impl Default for Circuits {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| AtomicU128::new(0)))
+    }
+}
+
+/// For how long a server that failed is left alone: a second, more or less, so that the
+/// hosts of a fleet do not all come back at once.
+const SHORTEST: u64 = 900_000_000;
+const SPREAD: u64 = 200_000_000;
+
+/// Whether a server may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permit {
+    /// It may: as far as anyone knows it is up.
+    Granted,
+    /// It was down; this caller is the one to try it again.
+    Probe,
+    /// It is down, and not to be asked before this time.
+    Denied {
+        /// Nanoseconds since boot.
+        until: u64,
+    },
+}
+
+impl Circuits {
+    /// Whether the server of this id may be asked, at `now`.
+    pub fn permit(&self, id: u64, now: u64) -> Permit {
+        let Some((word, seen)) = self.find(id) else { return Permit::Granted };
+        match seen as u64 {
+            0 => Permit::Granted,
+            until if now < until => Permit::Denied { until },
+            // Of all that come now, one gets to try; the others wait for what he finds.
+            _ => match replace(word, seen, entry(id, now + pause(now))) {
+                true => Permit::Probe,
+                false => Permit::Denied { until: now },
+            },
+        }
+    }
+
+    /// Notes that the server failed; whether nobody had noted it before.
+    pub fn failed(&self, id: u64, now: u64) -> bool {
+        let open = entry(id, now + pause(now));
+        if let Some((word, seen)) = self.find(id) {
+            return replace(word, seen, open) && seen as u64 == 0;
+        }
+        // A word of a server that is up again may be had.
+        let free = |seen: u128| seen == 0 || seen as u64 == 0;
+        self.words()
+            .find(|(_, seen)| free(*seen))
+            .is_none_or(|(word, seen)| replace(word, seen, open))
+    }
+
+    /// Notes that the server answered.
+    pub fn succeeded(&self, id: u64) {
+        if let Some((word, seen)) = self.find(id)
+            && seen as u64 != 0
+        {
+            replace(word, seen, entry(id, 0));
+        }
+    }
+
+    /// How many servers are down.
+    pub fn open(&self) -> usize {
+        self.words().filter(|(_, seen)| *seen as u64 != 0).count()
+    }
+
+    fn words(&self) -> impl Iterator<Item = (&AtomicU128, u128)> {
+        self.0.iter().map(|word| (word, word.load(Ordering::Acquire)))
+    }
+
+    fn find(&self, id: u64) -> Option<(&AtomicU128, u128)> {
+        self.words().find(|(_, seen)| (*seen >> 64) as u64 == id)
+    }
+}
+
+fn entry(id: u64, until: u64) -> u128 {
+    u128::from(id) << 64 | u128::from(until)
+}
+
+fn pause(now: u64) -> u64 {
+    SHORTEST + now % SPREAD
+}
+
+fn replace(word: &AtomicU128, old: u128, new: u128) -> bool {
+    word.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_outage_is_noted_once_and_probed_by_one() {
+        let circuits = Circuits::default();
+        assert_eq!(circuits.permit(7, 5), Permit::Granted);
+        assert!(circuits.failed(7, 5));
+        assert!(!circuits.failed(7, 6), "the second to fail says nothing");
+        let Permit::Denied { until } = circuits.permit(7, 7) else { panic!("open") };
+        assert!((SHORTEST..=7 + SHORTEST + SPREAD).contains(&until));
+        assert_eq!(circuits.permit(8, 7), Permit::Granted, "another server is not concerned");
+        assert_eq!(circuits.permit(7, until), Permit::Probe);
+        assert!(matches!(circuits.permit(7, until), Permit::Denied { .. }));
+        assert!(!circuits.failed(7, until), "still the same outage");
+        circuits.succeeded(7);
+        assert_eq!(circuits.permit(7, until + 1), Permit::Granted);
+        assert!(circuits.failed(7, until + 2), "a new one");
+    }
+
+    #[test]
+    fn there_is_room_for_servers_that_come_and_go() {
+        let circuits = Circuits::default();
+        for id in 1..1_000 {
+            assert!(circuits.failed(id, 1));
+            circuits.succeeded(id);
+        }
+        assert_eq!(circuits.open(), 0);
+        for id in 1..=COUNT as u64 {
+            circuits.failed(id, 1);
+        }
+        assert_eq!(circuits.open(), COUNT);
+        assert!(circuits.failed(9_999, 1), "without room everyone finds out for himself");
+        assert_eq!(circuits.permit(9_999, 2), Permit::Granted);
+    }
+}

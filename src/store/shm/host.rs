@@ -1,0 +1,129 @@
+//! What the processes of a host share of a server they ask.
+
+use super::circuits::Permit;
+use super::file::{Location, Purpose, Region};
+use super::turns::Turn;
+use super::{SharedMemory, denials, locate};
+use crate::clock::boot_time;
+use crate::error::Result;
+use crate::limit::{Decision, Op, TokenBucket};
+use crate::store::{Key, Settings, Store};
+use siphasher::sip::SipHasher13;
+use std::hash::Hasher;
+
+/// The file's name. Not one that a DSN can have.
+const NAME: &str = ".host";
+
+/// What the processes of this host know of a server, or of several that are one store.
+///
+/// In a file of its own. Where that cannot be had the process makes do with memory of its own:
+/// a server does not stop answering because this host's shared memory is full.
+pub struct Host {
+    memory: SharedMemory,
+}
+
+impl Host {
+    /// What is known of the store of this description.
+    pub fn new(store: &str, settings: &Settings) -> Self {
+        let mut memory = SharedMemory::new(Location {
+            base: settings.shm_path.clone(),
+            name: NAME.to_owned(),
+            size: settings.shm_size,
+            purpose: Purpose::Host,
+        });
+        let mut hasher = SipHasher13::new();
+        hasher.write(store.as_bytes());
+        memory.domain = hasher.finish().max(1);
+        Self { memory }
+    }
+
+    fn with<R>(&self, look: impl FnOnce(&Region) -> R) -> Option<R> {
+        if boot_time() >= self.memory.look_at.get() {
+            self.memory.open().ok()?;
+        }
+        self.memory.region.borrow().as_ref().map(look)
+    }
+
+    /// Decides as the host's own shared memory does, for a server that fails.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::decide`].
+    pub fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<Decision> {
+        self.memory.decide(key, limit, op, now)
+    }
+
+    /// Whether the server that answers for this circuit may be asked.
+    pub fn permit(&self, circuit: u64) -> Permit {
+        let id = self.id(circuit);
+        self.with(|region| region.circuits().permit(id, boot_time())).unwrap_or(Permit::Granted)
+    }
+
+    /// Notes that it failed; whether that is news to this host.
+    pub fn failed(&self, circuit: u64) -> bool {
+        let id = self.id(circuit);
+        self.with(|region| region.circuits().failed(id, boot_time())).unwrap_or(true)
+    }
+
+    /// Notes that it answered.
+    pub fn succeeded(&self, circuit: u64) {
+        let id = self.id(circuit);
+        self.with(|region| region.circuits().succeeded(id));
+    }
+
+    fn id(&self, circuit: u64) -> u64 {
+        self.memory.domain.wrapping_add(circuit.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
+    }
+
+    /// When the bucket is full at the earliest, by this host's clock, if a denial is known.
+    pub fn denied(&self, key: &Key<'_>, now: u64) -> Option<u64> {
+        self.with(|region| {
+            let (set, tag) = locate(region.denials(), self.memory.hash(key, region))?;
+            denials::look(&set.0, tag, now)
+        })?
+    }
+
+    /// Notes a denial of a call that was sent at `sent`.
+    pub fn note_denial(&self, key: &Key<'_>, full_at: u64, sent: u64) {
+        self.with(|region| {
+            let (set, tag) = locate(region.denials(), self.memory.hash(key, region))?;
+            denials::note(&set.0, tag, full_at, sent, boot_time());
+            Some(())
+        });
+    }
+
+    /// Forgets the denials of a bucket that was given something.
+    pub fn clear_denials(&self, key: &Key<'_>) {
+        self.with(|region| {
+            let (set, tag) = locate(region.denials(), self.memory.hash(key, region))?;
+            denials::clear(&set.0, tag, boot_time());
+            Some(())
+        });
+    }
+
+    /// Waits for the turn at a key, and does `work` with it.
+    pub fn in_turn<R>(&self, key: &Key<'_>, work: impl FnOnce(Option<&Turn<'_>>) -> R) -> R {
+        if boot_time() >= self.memory.look_at.get() && self.memory.open().is_err() {
+            return work(None);
+        }
+        let region = self.memory.region.borrow();
+        let Some(region) = region.as_ref() else { return work(None) };
+        let hash = self.memory.hash(key, region);
+        match locate(region.turns(), hash) {
+            Some((set, _)) => work(Some(&Turn::wait(set, hash, region.secret()))),
+            None => work(None),
+        }
+    }
+
+    /// What an operator wants to see of it.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        let open = self.with(|region| region.circuits().open()).unwrap_or_default();
+        vec![("Servers that do not answer", open.to_string())]
+    }
+}
