@@ -35,7 +35,7 @@ bench: build ## measure against what PHP users have today
 # What forks, floods or starts php-fpm is left out: valgrind runs it for minutes and sees nothing new.
 valgrind: build ## the phpt suite under valgrind
 	@scripts/packages.sh test
-	@scripts/phpt.sh -m php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection \
+	@scripts/servers.sh scripts/phpt.sh -m php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection \
 		php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt
 
 clean: ## remove what was built

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use token_bucket::clock::boot_time;
 use token_bucket::limit::{Op, SECOND, State, TokenBucket, apply};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::shm::file::{Location, MIN_SIZE};
+use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::{Key, Place, Store};
 
 fn arithmetic(criterion: &mut Criterion) {
@@ -31,8 +31,12 @@ fn shared_memory(criterion: &mut Criterion) {
     if std::fs::create_dir_all(&base).is_err() {
         return;
     }
-    let store =
-        SharedMemory::new(Location { base: base.clone(), name: "bench".into(), size: MIN_SIZE });
+    let store = SharedMemory::new(Location {
+        base: base.clone(),
+        name: "bench".into(),
+        size: MIN_SIZE,
+        purpose: Purpose::Buckets,
+    });
     let place = Cell::new(Place::default());
     let key = Key { parts: [b"tb:", b"192.0.2.1", b"", b""], place: &place };
     let Ok(limit) = TokenBucket::per_second(1_000_000_000, 1000.0) else { return };

@@ -13,7 +13,7 @@ forbidden() {
 }
 others=$(find src -name '*.rs' ! -path 'src/php/*' ! -path src/lib.rs)
 forbidden 'ext_php_rs' "$others" "Only src/php may know PHP"
-forbidden 'crate::(php|limiter)' "$(find src/store src/limit src/clock.rs src/dsn.rs src/error.rs -name '*.rs')" \
+forbidden 'crate::(php|limiter)' "$(find src/store src/limit src/clock.rs src/dsn src/error.rs -name '*.rs')" \
     "A layer knows one above it"
 forbidden 'crate::(store|clock|dsn|error)|std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" \
     "src/limit must be pure"

@@ -5,13 +5,22 @@ cd "$(dirname "$0")/.."
 
 step() { printf '\n== %s\n' "$1"; }
 
-step "Rust: limits, slots, every store, every interleaving of the slot protocol"
-cargo test --locked --quiet 2>&1
+# All of it runs while servers of every kind are up.
+[ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/test.sh
 
 step "Build"
 make --no-print-directory build
 
-step "PHP: classes, stores, directives, errors, reflection, php-fpm"
+step "Rust: limits, slots, every store, every interleaving of the slot protocol"
+cargo test --locked --quiet 2>&1
+if [ -n "${TB_VALKEY-}" ]; then
+    step "Rust: Valkey, in Redis's place"
+    TB_REDIS_UNIX=$TB_VALKEY cargo test --locked --quiet --test conformance redis_unix 2>&1
+else
+    echo "Valkey is not in this Debian: not tested."
+fi
+
+step "PHP: classes, stores, directives, errors, reflection, php-fpm, servers"
 scripts/phpt.sh
 
 step "PHP under valgrind: memory errors of ours"

@@ -24,6 +24,9 @@ use std::time::{Duration, SystemTime};
 /// How often a decision is tried before it is "no": others are faster, at every try.
 const MAX_TRIES: u32 = 64;
 
+/// How long to wait for the turn at a key, at most.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
 /// How much longer than until it is full a bucket is kept, in seconds: hosts' clocks differ.
 const SPARE: u64 = 2;
 /// The same where a test has frozen the clock.
@@ -81,12 +84,12 @@ impl Memcached {
         loop {
             let (mut link, reused) = match place.take().and_then(Link::if_good) {
                 Some(link) => (link, true),
-                None => match Link::open(address, budget.to_connect()) {
+                None => match Link::open(address, budget.connect_by()) {
                     Ok(link) => (link, false),
                     Err(failure) => return failed(failure),
                 },
             };
-            match link.call(command, budget.to_answer()) {
+            match link.call(command, budget.answer_by()) {
                 Ok(answer) => {
                     *place = Some(link);
                     return Ok(answer);
@@ -225,7 +228,10 @@ impl Store for Memcached {
         let place = Default::default();
         let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
         let parts = [attempt.name.as_slice(), b"@", address.as_bytes(), b""];
-        self.host.in_turn(&Key { parts, place: &place }, |turn| attempt.decide(turn, &mut budget))
+        // Waiting leaves half of the time for the call itself.
+        let patience = (self.timeouts.call / 2).min(LONGEST_WAIT).as_nanos() as u64;
+        let key = Key { parts, place: &place };
+        self.host.in_turn(&key, patience, |turn| attempt.decide(turn, &mut budget))
     }
 
     fn prepare(&self) -> Result<()> {

@@ -19,7 +19,7 @@ impl Budget {
     }
 
     /// Until when a connection that is needed now must stand.
-    pub fn to_connect(&mut self) -> Instant {
+    pub fn connect_by(&mut self) -> Instant {
         if !self.connected {
             self.connected = true;
             self.end += self.timeouts.connect;
@@ -27,15 +27,15 @@ impl Budget {
         self.end.min(Instant::now() + self.timeouts.connect)
     }
 
-    /// As [`to_connect`](Self::to_connect), for the first of `many` servers to be tried: who
+    /// As [`connect_by`](Self::connect_by), for the first of `many` servers to be tried: who
     /// does not answer must leave time for the others.
-    pub fn to_connect_one_of(&mut self, many: usize) -> Instant {
-        let (end, now) = (self.to_connect(), Instant::now());
+    pub fn connect_one_of_by(&mut self, many: usize) -> Instant {
+        let (end, now) = (self.connect_by(), Instant::now());
         now + end.saturating_duration_since(now) / u32::try_from(many.max(1)).unwrap_or(u32::MAX)
     }
 
     /// Until when the answer to a command sent now must be there.
-    pub fn to_answer(&self) -> Instant {
+    pub fn answer_by(&self) -> Instant {
         self.end.min(Instant::now() + self.timeouts.call)
     }
 

@@ -115,9 +115,12 @@ impl Link {
         let mut all = commands.to_vec();
         all.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
         let mut answers = link.exchange(&all, deadline)?;
-        answers.pop();
+        let named = answers.pop();
         answers.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(link)
+        match named {
+            Some(Err(failure)) if failure.is("NOAUTH") => Err(failure),
+            _ => Ok(link),
+        }
     }
 
     /// Whether a call may be made on it.

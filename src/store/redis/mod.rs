@@ -110,7 +110,7 @@ impl Redis {
                 commands.push(link::command("ASKING", &[]));
             }
             commands.push(call(command, script, name, arguments));
-            let answers = link.exchange(&commands, budget.to_answer())?;
+            let answers = link.exchange(&commands, budget.answer_by())?;
             answers.into_iter().last().unwrap_or(Err(Failure::Lost))
         };
         let answer = match eval("EVALSHA", self.script.get_hash().as_bytes(), budget) {

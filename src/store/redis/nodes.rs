@@ -114,7 +114,7 @@ impl Nodes {
             return Ok(true);
         }
         self.links.remove(address);
-        let link = Link::open(address, redis, tls, budget.to_connect())?;
+        let link = Link::open(address, redis, tls, budget.connect_by())?;
         self.links.insert(address.clone(), link);
         Ok(false)
     }
@@ -183,7 +183,7 @@ fn first_that_answers<T>(
 ) -> Result<T, (Address, Failure)> {
     let mut last = (Address::Unix("".into()), Failure::Down("no server is named".to_owned()));
     for (i, address) in candidates.iter().enumerate() {
-        match ask(address, budget.to_connect_one_of(candidates.len() - i)) {
+        match ask(address, budget.connect_one_of_by(candidates.len() - i)) {
             Ok(answer) => return Ok(answer),
             Err(failure) => last = (address.clone(), failure),
         }

@@ -107,8 +107,13 @@ impl Host {
         });
     }
 
-    /// Waits for the turn at a key, and does `work` with it.
-    pub fn in_turn<R>(&self, key: &Key<'_>, work: impl FnOnce(Option<&Turn<'_>>) -> R) -> R {
+    /// Waits for the turn at a key, at most for `patience` nanoseconds, and does `work` with it.
+    pub fn in_turn<R>(
+        &self,
+        key: &Key<'_>,
+        patience: u64,
+        work: impl FnOnce(Option<&Turn<'_>>) -> R,
+    ) -> R {
         if boot_time() >= self.memory.look_at.get() && self.memory.open().is_err() {
             return work(None);
         }
@@ -116,7 +121,7 @@ impl Host {
         let Some(region) = region.as_ref() else { return work(None) };
         let hash = self.memory.hash(key, region);
         match locate(region.turns(), hash) {
-            Some((set, _)) => work(Some(&Turn::wait(set, hash, region.secret()))),
+            Some((set, _)) => work(Some(&Turn::wait(set, hash, region.secret(), patience))),
             None => work(None),
         }
     }

@@ -4,7 +4,7 @@
 //! Who has the turn finds what the one before has written, and the token to replace it with: he
 //! needs not read it first. Nothing rests on that: the server compares, so a turn that was taken
 //! from someone who slept too long, or a host that knows nothing of it, costs a try and no more.
-//! A process that dies with the turn keeps the others waiting for two milliseconds, once.
+//! A process that dies with the turn keeps the others waiting for ten milliseconds, once.
 
 use super::file::Set;
 use crate::clock::boot_time;
@@ -14,8 +14,9 @@ use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 use std::time::Duration;
 
-/// The longest turn; who has not finished by then may be overtaken.
-const LONGEST: u64 = 2_000_000;
+/// The longest turn; who has not finished by then may be overtaken. A round trip is a hundredth of
+/// that, but a machine with more to do than processors lets a process wait for some milliseconds.
+const LONGEST: u64 = 10_000_000;
 /// For how long what was handed on is worth a try.
 const FRESH: u64 = 50_000_000;
 
@@ -38,8 +39,9 @@ pub struct Left {
 }
 
 impl<'a> Turn<'a> {
-    /// Waits for the turn at a key of this hash, but not for long.
-    pub fn wait(set: &'a Set, key: u64, secret: [u64; 2]) -> Self {
+    /// Waits for the turn at a key of this hash, at most for `patience` nanoseconds; then goes
+    /// without.
+    pub fn wait(set: &'a Set, key: u64, secret: [u64; 2], patience: u64) -> Self {
         let mut turn = Self { set, key, secret, ours: None };
         let Some(lock) = set.0.first() else { return turn };
         let begun = boot_time();
@@ -54,7 +56,7 @@ impl<'a> Turn<'a> {
                 turn.ours = Some(ours);
                 return turn;
             }
-            if now > begun + 2 * LONGEST {
+            if now > begun + patience {
                 return turn;
             }
             // About the time of a round trip, which is what we wait for.
@@ -135,6 +137,7 @@ const _: () = assert!(size_of::<Set>() / size_of::<AtomicU128>() >= 5);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::SECOND;
 
     fn set() -> Set {
         Set(std::array::from_fn(|_| AtomicU128::new(0)))
@@ -148,24 +151,24 @@ mod tests {
             State::Reserved { full_at: 1 << 61, fraction: 5, ahead: 57 },
             State::Overdrawn { forgiven_at: 500, debt: 1_000 },
         ] {
-            let turn = Turn::wait(&set, 1, [2, 3]);
+            let turn = Turn::wait(&set, 1, [2, 3], SECOND);
             turn.leave(Left { state, cas: 99 });
             drop(turn);
-            let next = Turn::wait(&set, 1, [2, 3]);
+            let next = Turn::wait(&set, 1, [2, 3], SECOND);
             assert_eq!(next.left(0), Some(Left { state, cas: 99 }));
             assert_eq!(next.left(boot_time()), None, "from before the connection stood");
             drop(next);
-            assert_eq!(Turn::wait(&set, 2, [2, 3]).left(0), None, "another key's");
+            assert_eq!(Turn::wait(&set, 2, [2, 3], SECOND).left(0), None, "another key's");
         }
         set.0[2].fetch_add(1, Ordering::SeqCst);
-        assert_eq!(Turn::wait(&set, 1, [2, 3]).left(0), None, "torn");
+        assert_eq!(Turn::wait(&set, 1, [2, 3], SECOND).left(0), None, "torn");
     }
 
     #[test]
     fn a_turn_that_is_not_given_back_is_taken() {
         let set = set();
-        std::mem::forget(Turn::wait(&set, 1, [0, 0]));
-        let next = Turn::wait(&set, 1, [0, 0]);
+        std::mem::forget(Turn::wait(&set, 1, [0, 0], SECOND));
+        let next = Turn::wait(&set, 1, [0, 0], SECOND);
         assert!(next.ours.is_some());
     }
 }

@@ -1,0 +1,45 @@
+--TEST--
+Stores on servers: 8 processes with 500 tries each get exactly what the bucket holds, 20 times over
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=throw
+token_bucket.timeout_ms=20000
+token_bucket.connect_timeout_ms=20000
+--FILE--
+<?php
+require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/servers.inc';
+
+foreach (server_dsns() as $name => $dsn) {
+    $wrong = 0;
+    for ($round = 0; $round < 20; $round++) {
+        $id = bin2hex(random_bytes(8));
+        $counts = in_processes(8, function (int $process) use ($round, $dsn, $id) {
+            // Half of the rounds without what spares the server: every try is a race.
+            ini_set('token_bucket.deny_cache', (string) ($round % 2));
+            $bucket = new TokenBucket($dsn, $id, 100, 0.00001);
+            $accepted = 0;
+            for ($try = 0; $try < 500; $try++) {
+                $accepted += (int) $bucket->consume();
+            }
+            return $accepted;
+        });
+        if (array_sum($counts) !== 100) {
+            $wrong++;
+            echo $name, ' round ', $round, ': ', implode(' + ', $counts), "\n";
+        }
+    }
+    echo $name, ': ', $wrong, " rounds wrong\n";
+}
+?>
+--EXPECTF--
+TB_REDIS: 0 rounds wrong
+TB_REDIS_UNIX: 0 rounds wrong
+TB_REDIS_TLS: 0 rounds wrong
+TB_REDIS_CLUSTER: 0 rounds wrong
+TB_REDIS_SENTINEL: 0 rounds wrong
+TB_MEMCACHED: 0 rounds wrong
+TB_MEMCACHED_UNIX: 0 rounds wrong
+TB_MEMCACHED_TWO: 0 rounds wrong%A

@@ -1,0 +1,86 @@
+--TEST--
+Redis Cluster: a node is lost: its keys get the policy's answer, others are not concerned; its replica takes over
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.timeout_ms=500
+token_bucket.connect_timeout_ms=500
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+require dirname(__DIR__) . '/02_storages/processes.inc';
+
+function node(): Server
+{
+    $socket = stream_socket_server('tcp://127.0.0.1:0');
+    $bus = substr(strrchr(stream_socket_get_name($socket, false), ':'), 1);
+    fclose($socket);
+    return new Server('redis', [
+        '--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-port', $bus,
+        '--cluster-require-full-coverage', 'no', '--cluster-replica-validity-factor', '0',
+    ]);
+}
+
+function wait_until(callable $condition): void
+{
+    for ($end = hrtime(true) + 30e9; !$condition(); usleep(20_000)) {
+        if (hrtime(true) > $end) {
+            exit("waited in vain\n");
+        }
+    }
+}
+
+$nodes = [$first, $second, $third, $replica] = [node(), node(), node(), node()];
+$first->redis('CLUSTER ADDSLOTSRANGE 0 5460');
+$second->redis('CLUSTER ADDSLOTSRANGE 5461 10922');
+$third->redis('CLUSTER ADDSLOTSRANGE 10923 16383');
+foreach ([$second, $third, $replica] as $node) {
+    preg_match('/cluster-port\S*\s+(\d+)/', $first->redis('CONFIG GET cluster-port') ?: '', $found);
+    $bus = preg_match('/@(\d+)/', $node->redis('CLUSTER NODES'), $found) ? $found[1] : '';
+    $first->redis("CLUSTER MEET 127.0.0.1 $node->port $bus");
+}
+foreach ($nodes as $node) {
+    wait_until(fn () => preg_match_all('/ connected/', $node->redis('CLUSTER NODES')) === 4
+        && str_contains($node->redis('CLUSTER INFO'), 'cluster_state:ok'));
+}
+preg_match('/[0-9a-f]{40}/', $third->redis('CLUSTER MYID'), $id);
+wait_until(fn () => str_contains($replica->redis("CLUSTER REPLICATE $id[0]"), "+OK\r\n+OK") || str_contains($replica->redis('CLUSTER NODES'), 'myself,slave'));
+wait_until(fn () => str_contains($third->redis('INFO replication'), 'state=online'));
+
+$dsn = "redis+cluster://127.0.0.1:$first->port,127.0.0.1:$second->port";
+/** @var array<int, TokenBucket> one bucket for each node */
+$buckets = [];
+for ($i = 0; count($buckets) < 3; $i++) {
+    $slot = (int) trim(explode("\r\n", $first->redis("CLUSTER KEYSLOT tb:k$i"))[0], ':');
+    $buckets[$slot <= 5460 ? 1 : ($slot <= 10922 ? 2 : 3)] ??= new TokenBucket($dsn, "k$i", 5, 0.0001);
+}
+ksort($buckets);
+$told = function () use ($buckets): string {
+    return implode(', ', array_map(function (TokenBucket $bucket): string {
+        $decision = $bucket->attempt();
+        return $decision->getRemainingTokens() . ($decision->isDegraded() ? ' degraded' : '');
+    }, $buckets));
+};
+echo 'all up: ', $told(), "\n";
+// What the replica does not have yet when its master dies is lost.
+wait_until(fn () => str_contains($third->redis('WAIT 1 100'), ':1'));
+$third->kill();
+echo implode("\n", warnings(function () use ($told): void {
+    echo 'one down: ', $told(), "\n";
+    echo 'one down: ', $told(), "\n";
+})), "\n";
+$took = milliseconds(fn () => wait_until(fn () => !@$buckets[3]->attempt(0)->isDegraded()));
+echo $took < 20_000 ? 'taken over' : "took $took ms", ': ', $told(), "\n";
+// Another process, which knows the old map only.
+[$other] = in_processes(1, $told);
+echo 'another process: ', $other, "\n";
+?>
+--EXPECT--
+all up: 4, 4, 4
+one down: 3, 3, 4 degraded
+one down: 2, 2, 3 degraded
+TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+taken over: 1, 1, 3
+another process: 0, 0, 2

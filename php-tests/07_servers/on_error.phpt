@@ -1,0 +1,107 @@
+--TEST--
+on_error: each policy's answers while a server is down, one warning for each outage, and back again
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+
+/** The answers of a bucket of two: three times, the decision, check(). */
+function answers(TokenBucket $bucket): string
+{
+    try {
+        $told = array_map(fn (): string => $bucket->consume() ? 'yes' : 'no', range(1, 3));
+        $decision = $bucket->attempt();
+        $told[] = $decision->isDegraded() ? 'degraded' : 'by the store';
+        $told[] = json_decode(json_encode($decision), true)['degraded'] === $decision->isDegraded() ? 'as told' : '?';
+        $told[] = $bucket->check() ? 'limited' : 'not limited';
+        $bucket->refund();
+        return implode(', ', $told);
+    } catch (TokenBucket\StorageException $e) {
+        return preg_replace(['/:\d+:/', '/\d\.\d s/'], [':PORT:', 'N s'], $e->getMessage());
+    }
+}
+
+foreach (['redis', 'memcached'] as $kind) {
+    foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
+        $server = new Server($kind);
+        ini_set('token_bucket.on_error', $policy);
+        // By ini, or by the DSN.
+        $bucket = $policy === 'open'
+            ? new TokenBucket($server->dsn('on_error=open&timeout_ms=1000'), 'x', 2, 0.001)
+            : new TokenBucket($server->dsn('timeout_ms=1000'), 'x', 2, 0.001);
+        $bucket->peek();
+        $server->kill();
+        $said = warnings(function () use ($kind, $policy, $bucket): void {
+            echo $kind, ' ', $policy, ': ', answers($bucket), "\n";
+            answers($bucket);
+        });
+        echo $said ? implode("\n", $said) : 'no warning', "\n";
+        $server->start();
+        // A second, and some; then it is asked again.
+        for ($end = hrtime(true) + 10e9; hrtime(true) < $end; usleep(10_000)) {
+            try {
+                if (!$bucket->attempt(0)->isDegraded()) {
+                    break;
+                }
+            } catch (TokenBucket\StorageException) {
+            }
+        }
+        echo implode("\n", warnings(fn () => print(answers($bucket) . "\n"))), "\n";
+    }
+}
+
+// A handler may make an exception of the warning, and may use the bucket.
+$server = new Server('redis');
+$bucket = new TokenBucket($server->dsn(), 'x', 2, 0.001);
+ini_set('token_bucket.on_error', 'closed');
+$bucket = new TokenBucket($server->dsn(), 'x', 2, 0.001);
+$server->kill();
+set_error_handler(function (int $level, string $message) use ($bucket, $server): never {
+    var_dump($level === E_WARNING, $bucket->consume());
+    $bucket->__construct($server->dsn(), 'y', 1, 1);
+    throw new ErrorException('made of a warning');
+});
+try {
+    $bucket->consume();
+} catch (ErrorException $e) {
+    echo $e->getMessage(), "\n";
+}
+?>
+--EXPECT--
+redis fallback: yes, yes, no, degraded, as told, limited
+TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+yes, yes, no, by the store, as told, limited
+
+redis open: yes, yes, yes, degraded, as told, not limited
+TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is let in
+yes, yes, no, by the store, as told, limited
+
+redis closed: no, no, no, degraded, as told, limited
+TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is denied
+yes, yes, no, by the store, as told, limited
+
+redis throw: Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111)
+no warning
+yes, yes, no, by the store, as told, limited
+
+memcached fallback: yes, yes, no, degraded, as told, limited
+TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+yes, yes, no, by the store, as told, limited
+
+memcached open: yes, yes, yes, degraded, as told, not limited
+TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is let in
+yes, yes, no, by the store, as told, limited
+
+memcached closed: no, no, no, degraded, as told, limited
+TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is denied
+yes, yes, no, by the store, as told, limited
+
+memcached throw: memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111)
+no warning
+yes, yes, no, by the store, as told, limited
+
+bool(true)
+bool(false)
+made of a warning

@@ -1,0 +1,62 @@
+--TEST--
+Servers: a wrong password, an unknown authority, a name that does not exist, files that are none: told, without secrets
+--INI--
+token_bucket.on_error=throw
+token_bucket.timeout_ms=5000
+token_bucket.connect_timeout_ms=5000
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+
+function told(string $dsn): void
+{
+    try {
+        (new TokenBucket($dsn, 'x', 1, 1))->consume();
+        echo "no exception\n";
+    } catch (TokenBucket\StorageException $e) {
+        echo preg_match('/hunter2|s3cret/', $e->getMessage()) ? 'LEAK ' : '',
+            preg_replace(['/:\d{4,5}/', '~/\S*/token_bucket-servers\.\w+~'], [':PORT', '/SERVERS'], $e->getMessage()), "\n";
+    }
+}
+
+$address = substr(strstr(server_dsn('TB_REDIS'), '@'), 1);
+told("redis://:hunter2@$address");
+told("redis://joe:hunter2@$address");
+told("redis://$address");
+told(server_dsn('TB_REDIS') . '/99');
+$servers = getenv('TB_SERVERS');
+$tls = preg_replace('~^rediss://(.*)/2\?.*$~', 'rediss://$1', server_dsn('TB_REDIS_TLS'));
+$certificate = "cert=$servers/client.pem&key=$servers/client.key";
+told("$tls?ca=$servers/other-ca.pem&$certificate");
+told("$tls?$certificate");
+told("$tls?ca=$servers/ca.pem");
+told("$tls?ca=$servers/none.pem");
+told("$tls?ca=$servers/certificates.log");
+told("$tls?ca=$servers/ca.pem&cert=$servers/client.pem&key=$servers/client.pem");
+told("rediss://$address?ca=$servers/ca.pem");
+told('redis://no-such-host.invalid');
+told('memcached://no-such-host.invalid');
+told('redis+unix:///nonexistent/redis.sock');
+told('redis+sentinel://' . substr(server_dsn('TB_REDIS_SENTINEL'), 17, -5) . '/other');
+told('memcached://' . $address);
+?>
+--EXPECTF--
+Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
+Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
+Redis at 127.0.0.1:PORT: NOAUTH Authentication required.
+Redis at 127.0.0.1:PORT: ERR DB index is out of range
+Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: %s
+Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer
+Redis at 127.0.0.1:PORT: %s
+The TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
+The TLS file /SERVERS/certificates.log cannot be used: it holds no certificate
+The TLS file /SERVERS/client.pem cannot be used: it holds nothing of the kind
+Redis at 127.0.0.1:PORT: cannot connect: %s
+Redis at no-such-host.invalid:PORT: cannot connect: the host name is not known
+memcached at no-such-host.invalid:PORT: cannot connect: the host name is not known
+Redis at /nonexistent/redis.sock: cannot connect: No such file or directory (os error 2)
+Redis at 127.0.0.1:PORT: the sentinel does not know the master
+memcached at 127.0.0.1:PORT: %s
