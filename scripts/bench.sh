@@ -8,6 +8,9 @@ tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)
 trap 'rm -rf "$tables"' EXIT INT TERM
 
 # -n: without the machine's php.ini, so that every run measures the same.
-"$php" -n -d extension=apcu -d apc.enable_cli=1 -d extension=ctype -d memory_limit=1G \
-    -d extension="$PWD/target/release/libtoken_bucket.so" \
-    -d token_bucket.shm_path="$tables" benches/php/bench.php
+set -- -n -d apc.enable_cli=1 -d memory_limit=1G
+for extension in apcu ctype igbinary msgpack redis memcached memcache \
+    "$PWD/target/release/libtoken_bucket.so"; do
+    set -- "$@" -d extension="$extension"
+done
+scripts/servers.sh "$php" "$@" -d token_bucket.shm_path="$tables" benches/php/bench.php

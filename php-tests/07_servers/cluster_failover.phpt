@@ -33,27 +33,27 @@ function wait_until(callable $condition): void
 }
 
 $nodes = [$first, $second, $third, $replica] = [node(), node(), node(), node()];
-$first->redis('CLUSTER ADDSLOTSRANGE 0 5460');
-$second->redis('CLUSTER ADDSLOTSRANGE 5461 10922');
-$third->redis('CLUSTER ADDSLOTSRANGE 10923 16383');
+$first->ask('CLUSTER ADDSLOTSRANGE 0 5460');
+$second->ask('CLUSTER ADDSLOTSRANGE 5461 10922');
+$third->ask('CLUSTER ADDSLOTSRANGE 10923 16383');
 foreach ([$second, $third, $replica] as $node) {
-    preg_match('/cluster-port\S*\s+(\d+)/', $first->redis('CONFIG GET cluster-port') ?: '', $found);
-    $bus = preg_match('/@(\d+)/', $node->redis('CLUSTER NODES'), $found) ? $found[1] : '';
-    $first->redis("CLUSTER MEET 127.0.0.1 $node->port $bus");
+    preg_match('/cluster-port\S*\s+(\d+)/', $first->ask('CONFIG GET cluster-port') ?: '', $found);
+    $bus = preg_match('/@(\d+)/', $node->ask('CLUSTER NODES'), $found) ? $found[1] : '';
+    $first->ask("CLUSTER MEET 127.0.0.1 $node->port $bus");
 }
 foreach ($nodes as $node) {
-    wait_until(fn () => preg_match_all('/ connected/', $node->redis('CLUSTER NODES')) === 4
-        && str_contains($node->redis('CLUSTER INFO'), 'cluster_state:ok'));
+    wait_until(fn () => preg_match_all('/ connected/', $node->ask('CLUSTER NODES')) === 4
+        && str_contains($node->ask('CLUSTER INFO'), 'cluster_state:ok'));
 }
-preg_match('/[0-9a-f]{40}/', $third->redis('CLUSTER MYID'), $id);
-wait_until(fn () => str_contains($replica->redis("CLUSTER REPLICATE $id[0]"), "+OK\r\n+OK") || str_contains($replica->redis('CLUSTER NODES'), 'myself,slave'));
-wait_until(fn () => str_contains($third->redis('INFO replication'), 'state=online'));
+preg_match('/[0-9a-f]{40}/', $third->ask('CLUSTER MYID'), $id);
+wait_until(fn () => str_contains($replica->ask("CLUSTER REPLICATE $id[0]"), "+OK\r\n+OK") || str_contains($replica->ask('CLUSTER NODES'), 'myself,slave'));
+wait_until(fn () => str_contains($third->ask('INFO replication'), 'state=online'));
 
 $dsn = "redis+cluster://127.0.0.1:$first->port,127.0.0.1:$second->port";
 /** @var array<int, TokenBucket> one bucket for each node */
 $buckets = [];
 for ($i = 0; count($buckets) < 3; $i++) {
-    $slot = (int) trim(explode("\r\n", $first->redis("CLUSTER KEYSLOT tb:k$i"))[0], ':');
+    $slot = (int) trim(explode("\r\n", $first->ask("CLUSTER KEYSLOT tb:k$i"))[0], ':');
     $buckets[$slot <= 5460 ? 1 : ($slot <= 10922 ? 2 : 3)] ??= new TokenBucket($dsn, "k$i", 5, 0.0001);
 }
 ksort($buckets);
@@ -65,7 +65,7 @@ $told = function () use ($buckets): string {
 };
 echo 'all up: ', $told(), "\n";
 // What the replica does not have yet when its master dies is lost.
-wait_until(fn () => str_contains($third->redis('WAIT 1 100'), ':1'));
+wait_until(fn () => str_contains($third->ask('WAIT 1 100'), ':1'));
 $third->kill();
 echo implode("\n", warnings(function () use ($told): void {
     echo 'one down: ', $told(), "\n";

@@ -16,7 +16,7 @@ require dirname(__DIR__) . '/02_storages/processes.inc';
 $redis = new Server('redis');
 $bucket = new TokenBucket($redis->dsn(), 'x', 50, 0.001);
 $bucket->consume();
-$redis->redis('CONFIG RESETSTAT');
+$redis->ask('CONFIG RESETSTAT');
 for ($i = 0; $i < 100; $i++) {
     $bucket->consume();
     $bucket->check();

@@ -25,7 +25,7 @@ for ($i = 0; $i < 300 || count($pids) < 3; $i++) {
     [$pid, $accepted] = explode(' ', $fpm->request('www', 'page.php')->body);
     $pids[$pid] = ($pids[$pid] ?? 0) + (int) $accepted;
 }
-$connections = fn (): int => substr_count($redis->redis('CLIENT LIST'), 'name=token_bucket');
+$connections = fn (): int => substr_count($redis->ask('CLIENT LIST'), 'name=token_bucket');
 var_dump(array_sum($pids) === $i, $connections());
 $fpm->stop();
 var_dump($connections());

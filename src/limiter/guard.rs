@@ -36,6 +36,7 @@ impl Guard {
     }
 
     /// What has to be said, once.
+    #[inline(never)]
     pub fn take_warning(&self) -> Option<String> {
         self.warning.take()
     }
@@ -46,6 +47,7 @@ impl Guard {
     }
 
     /// Decides, be it from what is known here, by the store, or by the policy.
+    #[inline(never)]
     pub fn decide(
         &self,
         store: &dyn Store,
@@ -85,6 +87,19 @@ impl Guard {
             _ => {}
         }
         Ok(Answer { decision, degraded: false })
+    }
+
+    /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
+    #[inline(never)]
+    pub fn admits(
+        &self,
+        store: &dyn Store,
+        key: &Key<'_>,
+        limit: &TokenBucket,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<bool> {
+        Ok(self.decide(store, key, limit, op, now)?.decision.accepted)
     }
 
     /// A denial that needs no question: the bucket cannot hold as much yet.

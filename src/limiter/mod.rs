@@ -103,14 +103,17 @@ impl Limiter {
     ) -> Result<bool> {
         self.with_key(subject, place, |key| match &self.guard {
             None => self.store.admits(key, limit, op, now),
-            Some(guard) => Ok(guard.decide(&*self.store, key, limit, op, now)?.decision.accepted),
+            Some(guard) => guard.admits(&*self.store, key, limit, op, now),
         })
     }
 
     /// What a caller has to be warned of, once: an outage that this host has just noticed.
     #[inline(always)]
     pub fn take_warning(&self) -> Option<String> {
-        self.guard.as_ref().and_then(|guard| guard.take_warning())
+        match &self.guard {
+            None => None,
+            Some(guard) => guard.take_warning(),
+        }
     }
 
     /// Whether the store is on servers.

@@ -38,9 +38,6 @@ pub struct Bucket {
     key: Option<NonNull<ffi::zend_function>>,
 }
 
-/// What has to be said once nothing of the bucket is borrowed: an error handler may do anything.
-type Warning = Option<String>;
-
 static CLASS: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
@@ -156,18 +153,17 @@ impl Bucket {
     }
 
     /// Whether a call on the bucket's own identifier may go on.
-    #[inline]
-    fn admits(&self, limit: &TokenBucket, op: Op) -> Result<(bool, Warning), Thrown> {
+    #[inline(always)]
+    fn admits(&self, limit: &TokenBucket, op: Op) -> Result<bool, Thrown> {
         let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        let admitted = self.limiter.admits(subject, &self.place, limit, op, now)?;
-        Ok((admitted, self.limiter.take_warning()))
+        Ok(self.limiter.admits(subject, &self.place, limit, op, now)?)
     }
 
     /// Decides on a call on the bucket's own identifier.
-    fn decide(&self, limit: &TokenBucket, op: Op) -> Result<(Answer, Warning), Thrown> {
+    #[inline(always)]
+    fn decide(&self, limit: &TokenBucket, op: Op) -> Result<Answer, Thrown> {
         let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        let answer = self.limiter.decide(subject, &self.place, limit, op, now)?;
-        Ok((answer, self.limiter.take_warning()))
+        Ok(self.limiter.decide(subject, &self.place, limit, op, now)?)
     }
 }
 
@@ -260,8 +256,8 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
-    let (admitted, warning) = bucket.admits(bucket.limit("consume")?, Op::Take { cost })?;
-    say(warning)?;
+    let admitted = bucket.admits(bucket.limit("consume")?, Op::Take { cost })?;
+    say(bucket.limiter.take_warning())?;
     call.return_bool(admitted)
 }
 
@@ -293,8 +289,8 @@ fn check(call: &Call) -> Result<(), Thrown> {
         None => bucket.limit("check")?,
     };
     let Some(id) = id else {
-        let (admitted, warning) = bucket.admits(limit, Op::Check)?;
-        say(warning)?;
+        let admitted = bucket.admits(limit, Op::Check)?;
+        say(bucket.limiter.take_warning())?;
         return call.return_bool(!admitted);
     };
     let subject = match own_key.as_ref().and_then(Zval::zend_str) {
@@ -348,8 +344,8 @@ fn call_key(
 fn decide(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let bucket = call.this::<Bucket>()?;
     let limit = *bucket.limit(method)?;
-    let (Answer { decision: answer, degraded }, warning) = bucket.decide(&limit, op)?;
-    say(warning)?;
+    let Answer { decision: answer, degraded } = bucket.decide(&limit, op)?;
+    say(bucket.limiter.take_warning())?;
     call.return_new(&decision::CLASS, decision::Decision { answer, degraded, limit })
 }
 
@@ -378,15 +374,15 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
-    let (_, warning) = bucket.decide(bucket.limit("refund")?, Op::Refund { cost })?;
-    say(warning)
+    bucket.decide(bucket.limit("refund")?, Op::Refund { cost })?;
+    say(bucket.limiter.take_warning())
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
     let bucket = call.this::<Bucket>()?;
-    let (_, warning) = bucket.decide(bucket.limit("reset")?, Op::Reset)?;
-    say(warning)
+    bucket.decide(bucket.limit("reset")?, Op::Reset)?;
+    say(bucket.limiter.take_warning())
 }
 
 fn key(call: &Call) -> Result<(), Thrown> {

@@ -15,8 +15,7 @@ pub fn encode(state: State) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(18);
     match state {
         State::Filling { full_at } => {
-            put_time(&mut bytes, full_at.ns);
-            bytes.extend((full_at.part as u32).to_be_bytes());
+            put_span(&mut bytes, full_at);
         }
         State::Reserved { full_at, fraction, ahead } => {
             put_time(&mut bytes, full_at);
@@ -55,7 +54,15 @@ fn read(bytes: &[u8]) -> Option<State> {
     }
 }
 
-fn put_time(bytes: &mut Vec<u8>, ns: u64) {
+/// Adds a time and the parts of one nanosecond more: 13 bytes.
+pub fn put_span(bytes: &mut Vec<u8>, span: Span) {
+    put_time(bytes, span.ns);
+    // Fits: a nanosecond has fewer than 2^30 parts.
+    bytes.extend((span.part as u32).to_be_bytes());
+}
+
+/// Adds a time: 9 bytes.
+pub fn put_time(bytes: &mut Vec<u8>, ns: u64) {
     // Five bytes of seconds: eight, less three that are zero.
     bytes.extend((ns / SECOND).to_be_bytes().into_iter().skip(3));
     bytes.extend(((ns % SECOND) as u32).to_be_bytes());

@@ -1,23 +1,25 @@
 -- The token bucket on the server: the port of limit::apply, held to it by the differential test.
 --
 -- KEYS[1]  the bucket; its value is what store/record.rs describes
--- ARGV     1 operation, a letter; 2 frozen seconds and 3 nanoseconds of a test, or ""
---          4-6 what the cost is worth: seconds, nanoseconds, parts of one more
---          7-9 what a full bucket is worth, likewise; 10 parts in a nanosecond
---          11-13 one token's worth, for C; 11-12 the longest wait, for R; the level missing, for S
+-- ARGV     1 operation, a letter
+--          2 what the cost is worth: seconds (5 bytes), nanoseconds (4), parts of one more (4);
+--            what a full bucket is worth, likewise; how many parts a nanosecond has (4)
+--          3 in the same form: one token's worth, for C; the longest wait, for R; the level
+--            missing, for S
+--          4 a test's frozen time: seconds (5), nanoseconds (4)
 -- Returns  "1" or "0" for accepted or not; the server's time; the state before. With these the
 --          caller makes the same decision once more, to have all its numbers.
 --
 -- Times are split into seconds and nanoseconds, for a Lua number holds 53 bits.
 
-local key, op = KEYS[1], ARGV[1]
-local time, now_s, now_n
-if ARGV[2] == '' then
-  time = redis.call('TIME')
-  now_s, now_n = tonumber(time[1]), time[2] * 1000
+local key, op, frozen = KEYS[1], ARGV[1], ARGV[4]
+local cost_s, cost_n, cost_p, full_s, full_n, full_p, parts = struct.unpack('>I5I4I4I5I4I4I4', ARGV[2])
+local time = redis.call('TIME')
+local now_s, now_n
+if frozen then
+  now_s, now_n = struct.unpack('>I5I4', frozen)
 else
-  time = {ARGV[2], '0'}
-  now_s, now_n = tonumber(ARGV[2]), tonumber(ARGV[3])
+  now_s, now_n = tonumber(time[1]), time[2] * 1000
 end
 local stored = redis.call('GET', key)
 
@@ -27,9 +29,6 @@ end
 
 if op == 'P' then return reply('1') end
 
-local parts = tonumber(ARGV[10])
-local full_s, full_n, full_p = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-
 -- When a bucket that owes nothing is full at the latest.
 local latest_s, latest_n, latest_p = now_s + full_s, now_n + full_n, full_p
 if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
@@ -37,8 +36,8 @@ if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
 -- Keeps a state until it is as good as new; for an hour more where a test has frozen the clock.
 local function keep(value, s, n)
   local ttl = (s - now_s) * 1000 + math.ceil((n - now_n) / 1e6) + 1
-  if ARGV[2] ~= '' then ttl = ttl + 3600000 end
-  redis.call('SET', key, value, 'PX', string.format('%.0f', math.max(ttl, 1)))
+  if frozen then ttl = ttl + 3600000 end
+  redis.call('SET', key, value, 'PX', math.max(ttl, 1))
 end
 
 local function fill(s, n, p)
@@ -56,7 +55,7 @@ if op == 'T' and (not stored or #stored == 13) then
     if fs > s or (fs == s and fn >= n) then s, n, p = fs, fn, fp end
   end
   if possible then
-    s, n, p = s + ARGV[4], n + ARGV[5], p + ARGV[6]
+    s, n, p = s + cost_s, n + cost_n, p + cost_p
     if p >= parts then n = n + 1; p = p - parts end
     if n >= 1e9 then s = s + 1; n = n - 1e9 end
     if s < latest_s or (s == latest_s and (n < latest_n or (n == latest_n and p <= latest_p))) then
@@ -71,10 +70,8 @@ end
 
 local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
 local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, latest_p}
-
-local function argument(i)
-  return {tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2] or 0)}
-end
+local cost, further = {cost_s, cost_n, cost_p}, {0, 0, 0}
+if #(ARGV[3] or '') == 13 then further[1], further[2], further[3] = struct.unpack('>I5I4I4', ARGV[3]) end
 
 local function less(a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end
@@ -194,7 +191,7 @@ if op == 'N' then return unchanged('1') end
 if op == 'D' then return unchanged('0') end
 
 if op == 'T' or op == 'R' or op == 'C' then
-  local charged = add(full_at, argument(op == 'C' and 11 or 4))
+  local charged = add(full_at, op == 'C' and further or cost)
   if not less(latest, charged) then return accept_until(charged) end
   if op == 'T' then return unchanged('0') end
   if op == 'C' then
@@ -205,16 +202,14 @@ if op == 'T' or op == 'R' or op == 'C' then
   end
   local affordable = ceil(sub(charged, full))
   if kind == 'O' then affordable = min(affordable, stored_at) end
-  local max_wait = {tonumber(ARGV[11]), tonumber(ARGV[12]), 0}
-  if less(min(max_wait, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
+  if less(min(further, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
   reserve_until(charged)
   return reply('1')
 end
 
 if op == 'F' then
-  local back = argument(4)
-  if not less(add(now, back), full_at) then return forget() end
-  local at = sub(full_at, back)
+  if not less(add(now, cost), full_at) then return forget() end
+  local at = sub(full_at, cost)
   if not less(now, at) then return forget() end
   if not less(latest, at) then return accept_until(at) end
   if kind == 'O' then keep_overdrawn(stored_at, to_grain(sub(ceil(at), stored_at)))
@@ -224,7 +219,7 @@ end
 
 if op == 'S' then
   if less(now, full_at) then return unchanged('0') end
-  return accept_until(min(add(now, {tonumber(ARGV[11]), tonumber(ARGV[12]), 0}), latest))
+  return accept_until(min(add(now, further), latest))
 end
 
 if op == 'X' then return forget() end

@@ -147,7 +147,8 @@ impl Link {
         deadline: Instant,
     ) -> Result<Vec<Result<Value, Failure>>, Failure> {
         let mut exchange = self.channel.until(deadline);
-        let request: Vec<u8> = commands.iter().flat_map(Cmd::get_packed_command).collect();
+        let mut request = Vec::new();
+        commands.iter().for_each(|command| command.write_packed_command(&mut request));
         let sent = exchange.write_all(&request).and_then(|()| exchange.flush());
         sent.map_err(|error| Failure::of_io(&error))?;
         // One parser for all answers, for it reads ahead; and none for the next call, which must

@@ -242,47 +242,33 @@ fn call(command: &str, script: &[u8], name: &[u8], arguments: &[Vec<u8>]) -> Cmd
 /// The script's arguments; `bucket.lua` tells what they mean.
 fn arguments(limit: &TokenBucket, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
     let (letter, cost, rest) = match op {
-        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => ("N", 0, Span::default()),
-        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.capacity() => {
-            ("D", 0, Span::default())
-        }
-        Op::Take { cost } => ("T", cost, Span::default()),
-        Op::Peek { .. } => ("P", 0, Span::default()),
-        Op::Check => ("C", 0, limit.worth(1)),
-        Op::Reserve { cost, max_wait } => ("R", cost, Span::from_ns(max_wait)),
-        Op::Refund { cost } => ("F", cost, Span::default()),
-        Op::Reset => ("X", 0, Span::default()),
-        Op::Start { missing } => ("S", 0, Span::from_ns(missing)),
+        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => ("N", 0, None),
+        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.capacity() => ("D", 0, None),
+        Op::Take { cost } => ("T", cost, None),
+        Op::Peek { .. } => ("P", 0, None),
+        Op::Check => ("C", 0, Some(limit.worth(1))),
+        Op::Reserve { cost, max_wait } => ("R", cost, Some(Span::from_ns(max_wait))),
+        Op::Refund { cost } => ("F", cost, None),
+        Op::Reset => ("X", 0, None),
+        Op::Start { missing } => ("S", 0, Some(Span::from_ns(missing))),
     };
-    let mut arguments = Arguments(Vec::with_capacity(13));
-    arguments.0.push(letter.as_bytes().to_vec());
-    match now {
-        Some(now) => arguments.time(now),
-        None => arguments.0.extend([Vec::new(), Vec::new()]),
+    let mut worth = Vec::with_capacity(30);
+    record::put_span(&mut worth, limit.worth(cost));
+    record::put_span(&mut worth, limit.refill_time());
+    worth.extend((limit.parts() as u32).to_be_bytes());
+    let mut arguments = Vec::with_capacity(4);
+    arguments.extend([letter.as_bytes().to_vec(), worth]);
+    if rest.is_some() || now.is_some() {
+        let mut bytes = Vec::new();
+        rest.inspect(|rest| record::put_span(&mut bytes, *rest));
+        arguments.push(bytes);
     }
-    arguments.span(limit.worth(cost));
-    arguments.span(limit.refill_time());
-    arguments.number(limit.parts());
-    arguments.span(rest);
-    arguments.0
-}
-
-struct Arguments(Vec<Vec<u8>>);
-
-impl Arguments {
-    fn number(&mut self, number: u64) {
-        self.0.push(number.to_string().into_bytes());
+    if let Some(now) = now {
+        let mut bytes = Vec::new();
+        record::put_time(&mut bytes, now);
+        arguments.push(bytes);
     }
-
-    fn time(&mut self, ns: u64) {
-        self.number(ns / SECOND);
-        self.number(ns % SECOND);
-    }
-
-    fn span(&mut self, span: Span) {
-        self.time(span.ns);
-        self.number(span.part);
-    }
+    arguments
 }
 
 /// What the script returns.

@@ -26,6 +26,8 @@ const LIFE: u64 = SECOND;
 const TAG_SHIFT: u32 = 128 - TAG_BITS;
 const UNIT_BITS: u32 = 20;
 const FULL_BITS: u32 = 62;
+/// The most units that a life has left: one more than fit, if it began late in a unit.
+const LONGEST: u32 = (LIFE >> UNIT_BITS) as u32 + 1;
 
 #[derive(Clone, Copy)]
 struct Entry(u128);
@@ -46,7 +48,7 @@ impl Entry {
 
     fn is_live(self, now: u64) -> bool {
         let left = (self.0 as u32).wrapping_sub((now >> UNIT_BITS) as u32);
-        self.full_at() > now && (1..=(LIFE >> UNIT_BITS) as u32).contains(&left)
+        self.full_at() > now && (1..=LONGEST).contains(&left)
     }
 }
 
@@ -122,6 +124,11 @@ mod tests {
         assert_eq!(look(&set, 5, T + LIFE + (2 << UNIT_BITS)), None);
         note(&set, 5, T + 7, T, T);
         assert_eq!(look(&set, 5, T + 7), None, "it is full");
+        // From the first moment on, wherever in a unit that is.
+        for now in (T..T + (2 << UNIT_BITS)).step_by(1 << (UNIT_BITS - 4)) {
+            note(&set, 5, T + 60 * SECOND, now, now);
+            assert!(look(&set, 5, now).is_some());
+        }
     }
 
     #[test]

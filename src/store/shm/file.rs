@@ -91,6 +91,21 @@ pub enum Purpose {
     Host,
 }
 
+impl Purpose {
+    /// How many sets of a file of this size are for buckets.
+    const fn buckets(self, size: u64) -> usize {
+        match self {
+            Self::Buckets => count_sets(size),
+            Self::Host => count_sets(size) / SIXTEENTHS * BUCKETS,
+        }
+    }
+}
+
+/// How many sets are in a file of this size.
+const fn count_sets(size: u64) -> usize {
+    ((size - TABLE_OFFSET) / SET_SIZE) as usize
+}
+
 impl Location {
     fn base(&self) -> PathBuf {
         if !self.base.as_os_str().is_empty() {
@@ -120,7 +135,8 @@ pub struct Region {
     /// None if it is this process's alone.
     file: Option<OwnedFd>,
     user: Uid,
-    purpose: Purpose,
+    /// How many of the sets are for buckets.
+    buckets: usize,
 }
 
 impl Region {
@@ -169,7 +185,7 @@ impl Region {
         };
         let start = NonNull::new(start).ok_or(Errno::NOMEM)?;
         let user = rustix::process::geteuid();
-        Ok(Self { start, size, file: Some(file), user, purpose: location.purpose })
+        Ok(Self { start, size, file: Some(file), user, buckets: location.purpose.buckets(size) })
     }
 
     /// A table of this process and the children it will fork, for want of a better one.
@@ -185,8 +201,8 @@ impl Region {
         };
         let start = start.ok().and_then(NonNull::new);
         let start = start.ok_or_else(|| Error::storage("There is no memory to map"))?;
-        let (user, purpose) = (rustix::process::geteuid(), location.purpose);
-        Ok(Self { start, size: MIN_SIZE, file: None, user, purpose })
+        let (user, buckets) = (rustix::process::geteuid(), location.purpose.buckets(MIN_SIZE));
+        Ok(Self { start, size: MIN_SIZE, file: None, user, buckets })
     }
 
     fn header(&self) -> &Header {
@@ -213,10 +229,11 @@ impl Region {
     /// The sets of slots for buckets.
     #[inline(always)]
     pub fn sets(&self) -> &[Set] {
-        match self.purpose {
-            Purpose::Buckets => self.all_sets(),
-            Purpose::Host => self.of_host(0, BUCKETS),
-        }
+        // SAFETY: `buckets` is at most the number of sets in the mapping, which is `size` bytes
+        // long and lives as long as self; the offset is a multiple of Set's alignment; a Set is
+        // made of atomics, of which any bit pattern is valid and which other processes change by
+        // atomic operations only.
+        unsafe { std::slice::from_raw_parts(self.table(), self.buckets) }
     }
 
     /// The sets for denials, of a host's file.
@@ -231,21 +248,16 @@ impl Region {
 
     /// The sets from one sixteenth to another.
     fn of_host(&self, from: usize, to: usize) -> &[Set] {
-        let sets = self.all_sets();
-        let part = sets.len() / SIXTEENTHS;
-        sets.get(part * from..part * to).unwrap_or_default()
+        let count = count_sets(self.size);
+        let part = count / SIXTEENTHS;
+        // SAFETY: as in `sets`, for all of them.
+        let all = unsafe { std::slice::from_raw_parts(self.table(), count) };
+        all.get(part * from..part * to).unwrap_or_default()
     }
 
-    #[inline(always)]
-    fn all_sets(&self) -> &[Set] {
-        let count = (self.size - TABLE_OFFSET) / SET_SIZE;
-        // SAFETY: the mapping is `size` bytes long and lives as long as self; the offset is a
-        // multiple of Set's alignment; a Set is made of atomics, of which any bit pattern is
-        // valid and which other processes change by atomic operations only.
-        unsafe {
-            let table = self.start.byte_add(TABLE_OFFSET as usize).cast::<Set>();
-            std::slice::from_raw_parts(table.as_ptr(), count as usize)
-        }
+    fn table(&self) -> *const Set {
+        // SAFETY: the mapping is longer than that.
+        unsafe { self.start.byte_add(TABLE_OFFSET as usize).cast::<Set>().as_ptr() }
     }
 
     /// The file's size in bytes.

@@ -1,7 +1,6 @@
 <?php
 /*
- * What is measured, and beside what. Each case is a function that makes $n calls in a loop of
- * its own; the empty loop is taken off.
+ * What is measured in shared memory, and beside what.
  */
 
 use Symfony\Component\Cache\Adapter\ApcuAdapter;
@@ -40,7 +39,7 @@ function symfony(?LockFactory $lock): Symfony\Component\RateLimiter\LimiterInter
     return (new RateLimiterFactory($config, new CacheStorage(new ApcuAdapter('bench')), $lock))->create('192.0.2.1');
 }
 
-function cases(): array
+function memory_cases(): array
 {
     $identifiers = [];
     for ($i = 0; $i < 100_000; $i++) {
@@ -80,3 +79,34 @@ function cases(): array
         'locked' => function ($n) use ($locked) { for ($i = 0; $i < $n; $i++) { $locked->consume(); } },
     ];
 }
+
+/** What is told of them: a text, a case, and the one it is set beside. */
+function memory_rows(): array
+{
+    return [
+        ['an empty native method (`Decision::isAccepted()`)', 'native', null],
+        ['an empty native method (`SplFixedArray::getSize()`)', 'spl', null],
+        ['`consume()`, one hot bucket', 'consume', 'apcu_inc'],
+        ['', 'consume', 'native'],
+        ['`consume()`, denied', 'denied', 'consume'],
+        ['`consume()`, 100,000 identifiers at random', 'many', 'apcu_many'],
+        ['`attempt()`', 'attempt', 'apcu_pair'],
+        ['`check($ip, 10, 300)`', 'check', 'apcu_pair'],
+        ['`new TokenBucket` and `consume()`', 'new', 'plain'],
+        ['a plain PHP object with the same constructor and one method', 'plain', null],
+        ['`apcu_inc()`', 'apcu_inc', null],
+        ['`apcu_inc()`, 100,000 keys at random', 'apcu_many', null],
+        ['`apcu_fetch()` and `apcu_store()`', 'apcu_pair', null],
+        ['symfony/rate-limiter, token bucket on APCu, no lock', 'symfony', 'consume'],
+        ['symfony/rate-limiter, with its flock lock', 'locked', 'consume'],
+    ];
+}
+
+const MEMORY_NAMES = [
+    'native' => 'an empty native method',
+    'apcu_inc' => '`apcu_inc()`',
+    'apcu_many' => '`apcu_inc()` on as many keys',
+    'apcu_pair' => '`apcu_fetch()` and `apcu_store()`',
+    'consume' => '`consume()`',
+    'plain' => 'the plain object',
+];
