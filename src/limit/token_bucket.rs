@@ -52,6 +52,14 @@ pub enum Op {
     },
 }
 
+impl Op {
+    /// Whether it may be done again where it is not known if it was done. That charges twice at
+    /// worst; only what gives tokens back could give too many.
+    pub const fn may_repeat(self) -> bool {
+        !matches!(self, Self::Refund { .. })
+    }
+}
+
 /// Why numbers do not make a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LimitError {

@@ -23,11 +23,9 @@ else
 end
 local stored = redis.call('GET', key)
 
-local function reply(accepted)
-  return accepted .. time[1] .. ' ' .. time[2] .. ' ' .. (stored or '')
-end
-
-if op == 'P' then return reply('1') end
+-- The reply is "1" or "0", and this.
+local seen = time[1] .. ' ' .. time[2] .. ' ' .. (stored or '')
+if op == 'P' then return '1' .. seen end
 
 -- When a bucket that owes nothing is full at the latest.
 local latest_s, latest_n, latest_p = now_s + full_s, now_n + full_n, full_p
@@ -38,10 +36,6 @@ local function keep(value, s, n)
   local ttl = (s - now_s) * 1000 + math.ceil((n - now_n) / 1e6) + 1
   if frozen then ttl = ttl + 3600000 end
   redis.call('SET', key, value, 'PX', math.max(ttl, 1))
-end
-
-local function fill(s, n, p)
-  keep(struct.pack('>I5I4I4', s, n, p), s, p > 0 and n + 1 or n)
 end
 
 -- The usual case first: take from a bucket that owes nothing.
@@ -59,10 +53,10 @@ if op == 'T' and (not stored or #stored == 13) then
     if p >= parts then n = n + 1; p = p - parts end
     if n >= 1e9 then s = s + 1; n = n - 1e9 end
     if s < latest_s or (s == latest_s and (n < latest_n or (n == latest_n and p <= latest_p))) then
-      fill(s, n, p)
-      return reply('1')
+      keep(struct.pack('>I5I4I4', s, n, p), s, p > 0 and n + 1 or n)
+      return '1' .. seen
     end
-    return reply('0')
+    return '0' .. seen
   end
 end
 
@@ -145,6 +139,10 @@ else
 end
 if less(full_at, now) then full_at = now end
 
+local function keep_filling(at)
+  keep(struct.pack('>I5I4I4', at[1], at[2], at[3]), at[1], at[3] > 0 and at[2] + 1 or at[2])
+end
+
 local function keep_reserved(at, fraction, ahead)
   local n = fraction > 0 and at[2] + 1 or at[2]
   keep(struct.pack('>I5I4I4B', at[1], at[2], fraction, ahead), at[1], n)
@@ -158,21 +156,21 @@ end
 -- The bucket stays as it is, but for a time that no clock could have written.
 local function unchanged(accepted)
   if corrected then
-    if kind == 'F' then fill(stored_at[1], stored_at[2], stored_at[3])
+    if kind == 'F' then keep_filling(stored_at)
     elseif kind == 'R' then keep_reserved(stored_at, fraction, ahead)
     else keep_overdrawn(stored_at, debt) end
   end
-  return reply(accepted)
+  return accepted .. seen
 end
 
 local function accept_until(at)
-  fill(at[1], at[2], at[3])
-  return reply('1')
+  keep_filling(at)
+  return '1' .. seen
 end
 
 local function forget()
   if stored then redis.call('DEL', key) end
-  return reply('1')
+  return '1' .. seen
 end
 
 -- At a time after the latest: part/parts as a fraction of 24 bits, rounded up, and how far it is.
@@ -198,13 +196,13 @@ if op == 'T' or op == 'R' or op == 'C' then
     local forgiven_at = to_grain(ceil(latest))
     local most = {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0}
     keep_overdrawn(forgiven_at, min(to_grain(sub(ceil(charged), forgiven_at)), most))
-    return reply('0')
+    return '0' .. seen
   end
   local affordable = ceil(sub(charged, full))
   if kind == 'O' then affordable = min(affordable, stored_at) end
   if less(min(further, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
   reserve_until(charged)
-  return reply('1')
+  return '1' .. seen
 end
 
 if op == 'F' then
@@ -214,7 +212,7 @@ if op == 'F' then
   if not less(latest, at) then return accept_until(at) end
   if kind == 'O' then keep_overdrawn(stored_at, to_grain(sub(ceil(at), stored_at)))
   else reserve_until(at) end
-  return reply('1')
+  return '1' .. seen
 end
 
 if op == 'S' then

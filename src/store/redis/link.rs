@@ -40,6 +40,16 @@ impl Failure {
         }
     }
 
+    /// The same, without the password: a server that does not know a command quotes it.
+    fn without(self, password: Option<&Secret>) -> Self {
+        match (self, password) {
+            (Self::Refused { code, detail }, Some(Secret(password))) if !password.is_empty() => {
+                Self::Refused { code, detail: detail.replace(password.as_str(), "***") }
+            }
+            (other, _) => other,
+        }
+    }
+
     /// What to tell of it.
     pub fn reason(&self) -> String {
         match self {
@@ -72,17 +82,11 @@ impl Link {
         deadline: Instant,
     ) -> Result<Self, Failure> {
         let mut commands = Vec::new();
-        let user = redis.user.as_deref();
-        commands.extend(redis.password.as_ref().map(|password| auth(user, password)));
         if redis.database != 0 {
             commands.push(command("SELECT", &[redis.database.to_string().as_bytes()]));
         }
-        Self::open_with(address, &commands, tls, deadline).map_err(|failure| match failure {
-            Failure::Refused { code, detail } => {
-                Failure::Refused { code, detail: without(detail, redis.password.as_ref()) }
-            }
-            other => other,
-        })
+        let user = redis.user.as_deref();
+        Self::log_in(address, user, redis.password.as_ref(), commands, tls, deadline)
     }
 
     /// Connects to a sentinel.
@@ -92,35 +96,31 @@ impl Link {
         tls: Option<&Arc<ClientConfig>>,
         deadline: Instant,
     ) -> Result<Self, Failure> {
-        let commands: Vec<Cmd> =
-            password.map(|password| auth(None, password)).into_iter().collect();
-        Self::open_with(address, &commands, tls, deadline).map_err(|failure| match failure {
-            Failure::Refused { code, detail } => {
-                Failure::Refused { code, detail: without(detail, password) }
-            }
-            other => other,
-        })
+        Self::log_in(address, None, password, Vec::new(), tls, deadline)
     }
 
-    fn open_with(
+    fn log_in(
         address: &Address,
-        commands: &[Cmd],
+        user: Option<&str>,
+        password: Option<&Secret>,
+        further: Vec<Cmd>,
         tls: Option<&Arc<ClientConfig>>,
         deadline: Instant,
     ) -> Result<Self, Failure> {
         let channel = Channel::open(address, tls, deadline)
             .map_err(|error| Failure::Down(format!("cannot connect: {}", describe(&error))))?;
         let mut link = Self { channel };
+        let mut commands: Vec<Cmd> = password.map(|it| auth(user, it)).into_iter().collect();
+        commands.extend(further);
         // Who looks at CLIENT LIST shall know us; a user who may not set a name needs none.
-        let mut all = commands.to_vec();
-        all.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
-        let mut answers = link.exchange(&all, deadline)?;
+        commands.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
+        let mut answers = link.exchange(&commands, deadline)?;
         let named = answers.pop();
-        answers.into_iter().collect::<Result<Vec<_>, _>>()?;
-        match named {
-            Some(Err(failure)) if failure.is("NOAUTH") => Err(failure),
-            _ => Ok(link),
-        }
+        let refused = match answers.into_iter().find_map(Result::err) {
+            None => named.and_then(Result::err).filter(|failure| failure.is("NOAUTH")),
+            some => some,
+        };
+        refused.map_or(Ok(link), |failure| Err(failure.without(password)))
     }
 
     /// Whether a call may be made on it.
@@ -212,13 +212,5 @@ fn refused(error: &RedisError) -> Failure {
     Failure::Refused {
         code: error.code().unwrap_or("ERR").to_owned(),
         detail: error.detail().unwrap_or_default().to_owned(),
-    }
-}
-
-/// A server that does not know a command quotes it.
-fn without(detail: String, password: Option<&Secret>) -> String {
-    match password {
-        Some(Secret(password)) if !password.is_empty() => detail.replace(password.as_str(), "***"),
-        _ => detail,
     }
 }

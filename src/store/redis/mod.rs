@@ -34,6 +34,14 @@ pub struct Redis {
     nodes: RefCell<Nodes>,
 }
 
+/// A try that came to nothing.
+struct Failed {
+    address: Address,
+    /// Whether the connection had stood before.
+    reused: bool,
+    failure: Failure,
+}
+
 impl Redis {
     /// The store at `target`. Nothing is opened yet.
     pub fn new(target: Target, timeouts: Timeouts) -> Self {
@@ -50,60 +58,52 @@ impl Redis {
         Ok(Some(self.tls.get_or_init(|| config)))
     }
 
-    /// Has the server run the script for the key of this name.
-    fn run(&self, name: &[u8], arguments: &[Vec<u8>]) -> Result<Vec<u8>> {
+    /// Has the server run the script for the key of this name. `may_repeat` tells whether that may
+    /// be done again when it is not known if it was done.
+    fn run(&self, name: &[u8], arguments: &[Vec<u8>], may_repeat: bool) -> Result<Vec<u8>> {
         let tls = self.tls()?;
         let mut nodes = self.nodes.borrow_mut();
         let mut budget = Budget::start(self.timeouts);
-        let mut asking: Option<Address> = None;
-        for tries in 1.. {
-            let (address, failure) =
-                match self.ask(&mut nodes, tls, &mut budget, name, arguments, asking.take()) {
-                    Ok(reply) => return Ok(reply),
-                    Err((address, retry, failure)) => {
-                        if !matches!(failure, Failure::Refused { .. }) {
-                            nodes.close(&address);
-                        }
-                        let again = self.is_worth_another_try(
-                            &mut nodes,
-                            &address,
-                            retry,
-                            &failure,
-                            &mut asking,
-                        );
-                        if again && tries < MAX_TRIES && budget.is_left() {
-                            continue;
-                        }
-                        (address, failure)
-                    }
-                };
-            return Err(self.failed(&address, &failure));
+        let mut redirected = None;
+        let mut tries = 0;
+        loop {
+            let call = (name, arguments);
+            let failed = match self.ask(&mut nodes, tls, &mut budget, call, redirected.take()) {
+                Ok(reply) => return Ok(reply),
+                Err(failed) => failed,
+            };
+            tries += 1;
+            let again = self.is_worth_another_try(&mut nodes, &failed, may_repeat, &mut redirected);
+            if !again || tries == MAX_TRIES || !budget.is_left() {
+                let Failed { address, failure, .. } = failed;
+                return Err(Error::storage(format!("Redis at {address}: {}", failure.reason())));
+            }
         }
-        Err(Error::storage("Redis was not asked"))
     }
 
-    /// One try: the server's reply, or who failed, whether on a connection that stood before,
-    /// and how.
+    /// One try, at the server for this name or the one that a cluster has `redirected` to.
     fn ask(
         &self,
         nodes: &mut Nodes,
         tls: Option<&Arc<ClientConfig>>,
         budget: &mut Budget,
-        name: &[u8],
-        arguments: &[Vec<u8>],
-        asking: Option<Address>,
-    ) -> Result<Vec<u8>, (Address, bool, Failure)> {
-        let (address, reused, asks) = match asking {
+        (name, arguments): (&[u8], &[Vec<u8>]),
+        redirected: Option<Address>,
+    ) -> Result<Vec<u8>, Failed> {
+        let asks = redirected.is_some();
+        let (address, reused) = match redirected {
             Some(address) => match nodes.link_to(&address, &self.target, tls, budget) {
-                Ok(reused) => (address, reused, true),
-                Err(failure) => return Err((address, false, failure)),
+                Ok(reused) => (address, reused),
+                Err(failure) => return Err(Failed { address, reused: false, failure }),
             },
             None => match nodes.find(&self.target, tls, name, budget) {
-                Ok(found) => (found.address, found.reused, false),
-                Err((address, failure)) => return Err((address, false, failure)),
+                Ok(found) => (found.address, found.reused),
+                Err((address, failure)) => return Err(Failed { address, reused: false, failure }),
             },
         };
-        let Some(link) = nodes.link(&address) else { return Err((address, false, Failure::Lost)) };
+        let Some(link) = nodes.link(&address) else {
+            return Err(Failed { address, reused, failure: Failure::Lost });
+        };
         let mut eval = |command: &str, script: &[u8], budget: &Budget| {
             let mut commands = Vec::with_capacity(2);
             if asks {
@@ -118,57 +118,53 @@ impl Redis {
             Err(failure) if failure.is("NOSCRIPT") => eval("EVAL", SOURCE.as_bytes(), budget),
             other => other,
         };
-        match answer {
-            Ok(Value::BulkString(reply)) => Ok(reply),
-            Ok(_) => {
-                Err((address, reused, Failure::Down("its answer is not the script's".to_owned())))
-            }
-            Err(failure) => Err((address, reused, failure)),
-        }
+        let failure = match answer {
+            Ok(Value::BulkString(reply)) => return Ok(reply),
+            Ok(_) => Failure::Down("its answer is not the script's".to_owned()),
+            Err(failure) => failure,
+        };
+        Err(Failed { address, reused, failure })
     }
 
     /// Whether the call may succeed elsewhere, or on a new connection.
     fn is_worth_another_try(
         &self,
         nodes: &mut Nodes,
-        address: &Address,
-        reused: bool,
-        failure: &Failure,
-        asking: &mut Option<Address>,
+        Failed { address, reused, failure }: &Failed,
+        may_repeat: bool,
+        redirected: &mut Option<Address>,
     ) -> bool {
         let single = matches!(self.target.topology, Topology::Single(_));
-        match failure {
-            // A connection that had been idle: nothing but the call itself was lost with it. If
-            // the server had decided before it went, the call is charged twice, never too little.
-            Failure::Lost if reused => true,
-            Failure::Refused { code, detail } => {
-                match (code.as_str(), redirection(detail, address)) {
-                    ("MOVED", Some((slot, to))) => {
-                        nodes.moved(slot, to);
-                        true
-                    }
-                    ("ASK", Some((_, to))) => {
-                        *asking = Some(to);
-                        true
-                    }
-                    // The master has become a replica: another one is the master now.
-                    ("READONLY" | "MASTERDOWN", _) if !single => {
-                        nodes.forget();
-                        true
-                    }
-                    ("CLUSTERDOWN", _) => {
-                        nodes.forget();
-                        false
-                    }
-                    _ => false,
-                }
+        let Failure::Refused { code, detail } = failure else {
+            nodes.close(address);
+            if !single {
+                // Another may have taken its place by now.
+                nodes.forget();
             }
-            // Another may have taken its place by now: worth a look, if there is time.
-            Failure::Lost | Failure::Down(_) if !single => {
+            // A connection that had been idle may have been closed: nothing but the call itself
+            // was lost with it.
+            let idle = matches!(failure, Failure::Lost) && *reused;
+            return may_repeat && (idle || !single);
+        };
+        match (code.as_str(), redirection(detail, address)) {
+            ("MOVED", Some((slot, to))) => {
+                nodes.moved(slot, to);
+                true
+            }
+            ("ASK", Some((_, to))) => {
+                *redirected = Some(to);
+                true
+            }
+            // The master has become a replica: another one is the master now.
+            ("READONLY" | "MASTERDOWN", _) if !single => {
                 nodes.forget();
                 true
             }
-            Failure::Lost | Failure::Down(_) => false,
+            ("CLUSTERDOWN", _) => {
+                nodes.forget();
+                false
+            }
+            _ => false,
         }
     }
 
@@ -180,10 +176,6 @@ impl Redis {
         };
         servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
-
-    fn failed(&self, address: &Address, failure: &Failure) -> Error {
-        Error::storage(format!("Redis at {address}: {}", failure.reason()))
-    }
 }
 
 impl Store for Redis {
@@ -194,7 +186,7 @@ impl Store for Redis {
         op: Op,
         now: Option<u64>,
     ) -> Result<Decision> {
-        let reply = self.run(&name::of(key), &arguments(limit, op, now))?;
+        let reply = self.run(&name::of(key), &arguments(limit, op, now), op.may_repeat())?;
         let garbled = || Error::storage("Redis's script gave an answer that cannot be read");
         let reply = Reply::read(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, reply.before, now.unwrap_or(reply.now), op);
@@ -208,7 +200,7 @@ impl Store for Redis {
     fn prepare(&self) -> Result<()> {
         // A look at a bucket brings up the connection and the script.
         let limit = TokenBucket::of_time(1).map_err(|_| Error::storage("no limit"))?;
-        self.run(b"h:prepare", &arguments(&limit, Op::Peek { cost: 0 }, None)).map(drop)
+        self.run(b"h:prepare", &arguments(&limit, Op::Peek { cost: 0 }, None), true).map(drop)
     }
 
     fn circuit(&self, key: &Key<'_>) -> u64 {

@@ -62,10 +62,9 @@ impl Circuits {
         if let Some((word, seen)) = self.find(id) {
             return replace(word, seen, open) && seen as u64 == 0;
         }
-        // A word of a server that is up again may be had.
-        let free = |seen: u128| seen == 0 || seen as u64 == 0;
-        self.words()
-            .find(|(_, seen)| free(*seen))
+        // One that was never had, or whose server is up again.
+        self.words(id)
+            .find(|(_, seen)| *seen as u64 == 0)
             .is_none_or(|(word, seen)| replace(word, seen, open))
     }
 
@@ -80,15 +79,20 @@ impl Circuits {
 
     /// How many servers are down.
     pub fn open(&self) -> usize {
-        self.words().filter(|(_, seen)| *seen as u64 != 0).count()
+        self.words(0).filter(|(_, seen)| *seen as u64 != 0).count()
     }
 
-    fn words(&self) -> impl Iterator<Item = (&AtomicU128, u128)> {
-        self.0.iter().map(|word| (word, word.load(Ordering::Acquire)))
+    /// All words, first the one that `id` would rather have.
+    fn words(&self, id: u64) -> impl Iterator<Item = (&AtomicU128, u128)> {
+        let (before, from) = self.0.split_at(id as usize % COUNT);
+        from.iter().chain(before).map(|word| (word, word.load(Ordering::Acquire)))
     }
 
+    /// The word of a server. It is not behind one that nobody ever had: none is given back.
     fn find(&self, id: u64) -> Option<(&AtomicU128, u128)> {
-        self.words().find(|(_, seen)| (*seen >> 64) as u64 == id)
+        self.words(id)
+            .take_while(|(_, seen)| *seen != 0)
+            .find(|(_, seen)| (*seen >> 64) as u64 == id)
     }
 }
 
