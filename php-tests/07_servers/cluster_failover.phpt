@@ -65,7 +65,7 @@ $told = function () use ($buckets): string {
 };
 echo 'all up: ', $told(), "\n";
 // What the replica does not have yet when its master dies is lost.
-wait_until(fn () => str_contains($third->ask('WAIT 1 100'), ':1'));
+wait_until(fn () => preg_match('/offset=(\d+),.*master_repl_offset:(\d+)/s', $third->ask('INFO replication'), $found) && $found[1] === $found[2]);
 $third->kill();
 echo implode("\n", warnings(function () use ($told): void {
     echo 'one down: ', $told(), "\n";

@@ -16,9 +16,7 @@ foreach (['redis', 'memcached'] as $kind) {
     $ids = fn (): array => $kind === 'redis'
         ? (preg_match_all('/id=(\d+) .*name=token_bucket/', $server->ask('CLIENT LIST'), $found) ? $found[1] : [])
         : [];
-    // memcached counts a connection for a moment longer than it is there.
-    $now = fn (): int => (int) preg_replace('/.*curr_connections (\d+).*/s', '$1', $server->ask('stats'));
-    $count = fn (): int => $kind === 'redis' ? count($ids()) : min($now(), $now(), $now());
+    $count = fn (): int => $kind === 'redis' ? count($ids()) : $server->memcached_connections();
     $none = $count();
     $dsn = $server->dsn();
     $bucket = new TokenBucket($dsn, 'x', 1000, 1);
