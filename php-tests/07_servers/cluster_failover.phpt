@@ -23,21 +23,11 @@ function node(): Server
     ]);
 }
 
-function wait_until(callable $condition): void
-{
-    for ($end = hrtime(true) + 30e9; !$condition(); usleep(20_000)) {
-        if (hrtime(true) > $end) {
-            exit("waited in vain\n");
-        }
-    }
-}
-
 $nodes = [$first, $second, $third, $replica] = [node(), node(), node(), node()];
 $first->ask('CLUSTER ADDSLOTSRANGE 0 5460');
 $second->ask('CLUSTER ADDSLOTSRANGE 5461 10922');
 $third->ask('CLUSTER ADDSLOTSRANGE 10923 16383');
 foreach ([$second, $third, $replica] as $node) {
-    preg_match('/cluster-port\S*\s+(\d+)/', $first->ask('CONFIG GET cluster-port') ?: '', $found);
     $bus = preg_match('/@(\d+)/', $node->ask('CLUSTER NODES'), $found) ? $found[1] : '';
     $first->ask("CLUSTER MEET 127.0.0.1 $node->port $bus");
 }
@@ -47,7 +37,7 @@ foreach ($nodes as $node) {
 }
 preg_match('/[0-9a-f]{40}/', $third->ask('CLUSTER MYID'), $id);
 wait_until(fn () => str_contains($replica->ask("CLUSTER REPLICATE $id[0]"), "+OK\r\n+OK") || str_contains($replica->ask('CLUSTER NODES'), 'myself,slave'));
-wait_until(fn () => str_contains($third->ask('INFO replication'), 'state=online'));
+wait_until(fn () => $third->is_replicated());
 
 $dsn = "redis+cluster://127.0.0.1:$first->port,127.0.0.1:$second->port";
 /** @var array<int, TokenBucket> one bucket for each node */
@@ -65,7 +55,7 @@ $told = function () use ($buckets): string {
 };
 echo 'all up: ', $told(), "\n";
 // What the replica does not have yet when its master dies is lost.
-wait_until(fn () => preg_match('/offset=(\d+),.*master_repl_offset:(\d+)/s', $third->ask('INFO replication'), $found) && $found[1] === $found[2]);
+wait_until(fn () => $third->is_replicated());
 $third->kill();
 echo implode("\n", warnings(function () use ($told): void {
     echo 'one down: ', $told(), "\n";

@@ -1,0 +1,51 @@
+--TEST--
+Redis Sentinel: another server becomes the master: it is found, on the connection that stands and by who comes new
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.timeout_ms=500
+token_bucket.connect_timeout_ms=500
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+require dirname(__DIR__) . '/02_storages/processes.inc';
+
+$first = new Server('redis');
+$second = new Server('redis', ['--replicaof', '127.0.0.1', $first->port]);
+wait_until(fn () => $first->is_replicated());
+file_put_contents($config = "$first->folder/sentinel.conf", "sentinel monitor main 127.0.0.1 $first->port 1\nsentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n");
+$sentinel = new Server('sentinel', [$config]);
+wait_until(fn () => str_contains($sentinel->ask('SENTINEL REPLICAS main'), (string) $second->port));
+
+$dsn = "redis+sentinel://127.0.0.1:$sentinel->port/main";
+$bucket = new TokenBucket($dsn, 'x', 10, 0.0001);
+$told = function () use ($bucket): string {
+    $decision = $bucket->attempt();
+    return $decision->getRemainingTokens() . ($decision->isDegraded() ? ' degraded' : '') . "\n";
+};
+echo $told();
+wait_until(fn () => $first->is_replicated());
+
+// The roles are exchanged, and the old master lives on as a replica, which takes no writes.
+$sentinel->ask('SENTINEL FAILOVER main');
+wait_until(fn () => str_contains($first->ask('INFO replication'), 'master_link_status:up') && $second->is_replicated());
+echo 'exchanged: ', $told(), 'another process: ', in_processes(1, $told)[0];
+
+// And now it is lost.
+wait_until(fn () => $second->is_replicated());
+$second->kill();
+echo implode("\n", warnings(function () use ($told): void {
+    echo 'lost: ', $told();
+})), "\n";
+wait_until(fn () => !@$bucket->attempt(0)->isDegraded());
+echo 'taken over: ', $told();
+?>
+--EXPECT--
+9
+exchanged: 8
+another process: 7
+lost: 9 degraded
+TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+taken over: 6
