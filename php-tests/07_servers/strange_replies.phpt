@@ -17,6 +17,7 @@ $kinds = [
     'half a line' => fn ($c) => fwrite($c, 'VA 13 c'),
     'a wrong reply' => fn ($c) => fwrite($c, "+OK\r\n*2\r\n:1\r\n:2\r\n"),
     'a huge reply' => fn ($c) => fwrite($c, "+OK\r\n$" . "999999999999\r\n"),
+    'too much' => fn ($c) => @fwrite($c, "+OK\r\n$8000000\r\n" . str_repeat('x', 8_000_000)),
     'a byte at a time' => function ($c): void {
         for ($i = 0; $i < 60; $i++) {
             @fwrite($c, $i < 5 ? "+OK\r\n"[$i] : "$20\r\n11763712345 123456 "[$i % 20]);
@@ -64,6 +65,7 @@ redis, half a reply: no answer in time
 redis, half a line: its answer is not Redis's protocol
 redis, a wrong reply: no answer in time
 redis, a huge reply: no answer in time
+redis, too much: its answer is not Redis's protocol
 redis, a byte at a time: no answer in time
 memcached, nothing: no answer in time
 memcached, hangs up: the server closed the connection
@@ -72,5 +74,6 @@ memcached, half a reply: its answer is not memcached's meta protocol
 memcached, half a line: no answer in time
 memcached, a wrong reply: its answer is not memcached's meta protocol
 memcached, a huge reply: its answer is not memcached's meta protocol
+memcached, too much: its answer is not memcached's meta protocol
 memcached, a byte at a time: no answer in time
 0 answers of another call

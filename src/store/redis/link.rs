@@ -68,6 +68,10 @@ pub fn describe(error: &io::Error) -> String {
     }
 }
 
+/// The most that is read of an answer, in bytes. The map of a large cluster is the longest that
+/// is ever asked for.
+const LONGEST_ANSWER: usize = 1 << 20;
+
 /// A connection that speaks RESP, logged in.
 pub struct Link {
     channel: Channel,
@@ -153,7 +157,7 @@ impl Link {
         sent.map_err(|error| Failure::of_io(&error))?;
         // One parser for all answers, for it reads ahead; and none for the next call, which must
         // not find what an earlier one left.
-        let mut reader = Reader { inner: exchange, failure: None };
+        let mut reader = Reader { inner: exchange, failure: None, left: LONGEST_ANSWER };
         let mut parser = Parser::new();
         commands
             .iter()
@@ -173,16 +177,23 @@ impl Link {
 struct Reader<R> {
     inner: R,
     failure: Option<io::Error>,
+    left: usize,
 }
 
 impl<R: Read> Read for Reader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::other("too long"));
+        }
         match self.inner.read(buffer) {
             Ok(0) => {
                 self.failure = Some(ErrorKind::UnexpectedEof.into());
                 Ok(0)
             }
-            Ok(read) => Ok(read),
+            Ok(read) => {
+                self.left = self.left.saturating_sub(read);
+                Ok(read)
+            }
             Err(error) => {
                 let copy = io::Error::new(error.kind(), error.to_string());
                 self.failure = Some(error);
