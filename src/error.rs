@@ -10,6 +10,9 @@ pub enum Error {
     /// A store that cannot be opened or does not answer.
     #[error("{0}")]
     Storage(String),
+    /// A store that is up, but does not decide on this key.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// A result whose error has a message for the caller.
@@ -24,5 +27,10 @@ impl Error {
     /// A storage error.
     pub fn storage(message: impl Into<String>) -> Self {
         Self::Storage(message.into())
+    }
+
+    /// A refusal that concerns one key.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::Refused(message.into())
     }
 }

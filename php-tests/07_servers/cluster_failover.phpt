@@ -57,8 +57,11 @@ echo 'all up: ', $told(), "\n";
 // What the replica does not have yet when its master dies is lost.
 wait_until(fn () => $third->is_replicated());
 $third->kill();
-echo implode("\n", warnings(function () use ($told): void {
+echo implode("\n", warnings(function () use ($told, $buckets): void {
     echo 'one down: ', $told(), "\n";
+    for ($i = 0; $i < 3; $i++) {
+        $buckets[3]->attempt(0);
+    }
     echo 'one down: ', $told(), "\n";
 })), "\n";
 $took = milliseconds(fn () => wait_until(fn () => !@$buckets[3]->attempt(0)->isDegraded()));

@@ -45,10 +45,16 @@ pub fn parse(location: &str) -> Result<Target> {
         ("redis+cluster" | "rediss+cluster" | "redis+sentinel" | "rediss+sentinel", rest) => {
             many(scheme, rest)
         }
-        (scheme, _) => Err(Error::configuration(format!(
-            "Unknown scheme \"{}:\" in the storage DSN, known are {SCHEMES}",
-            printable(scheme)
-        ))),
+        (scheme, _) => {
+            // With an "@" it may be a password, before which the scheme was left out.
+            let shown = match !scheme.contains('@') {
+                true => format!(" \"{}:\"", printable(scheme)),
+                false => String::new(),
+            };
+            Err(Error::configuration(format!(
+                "Unknown scheme{shown} in the storage DSN, known are {SCHEMES}"
+            )))
+        }
     }
 }
 

@@ -220,14 +220,12 @@ impl Dsn {
             },
             None => dsn.to_owned(),
         };
-        match hidden.split_once("password=") {
-            Some((before, value)) => {
-                let rest =
-                    value.split_once('&').map_or(String::new(), |(_, rest)| format!("&{rest}"));
-                format!("{before}password=***{rest}")
-            }
-            None => hidden,
-        }
+        let mut parts = hidden.split("password=");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |shown, part| {
+            let rest = part.find('&').and_then(|end| part.get(end..)).unwrap_or_default();
+            format!("{shown}password=***{rest}")
+        })
     }
 }
 

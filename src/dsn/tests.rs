@@ -116,6 +116,7 @@ fn nothing_shows_a_password() {
         "redis://s3cret@h",
         "redis+unix://:s3cret@run?db=s3cret",
         "redis//u:s3cret@h",
+        "s3cret@h:6379",
     ];
     for dsn in wrong {
         let message = refused(dsn);
@@ -124,8 +125,10 @@ fn nothing_shows_a_password() {
     let dsn = Dsn::parse("redis+sentinel://u:s3cret@h/m?sentinel_password=s3cret").unwrap();
     assert!(!format!("{dsn:?}").contains("s3cret"));
     assert_eq!(
-        Dsn::shown("redis+sentinel://u:s3cret@h/m?sentinel_password=s3cret&prefix=a"),
-        "redis+sentinel://***@h/m?sentinel_password=***&prefix=a"
+        Dsn::shown(
+            "redis+sentinel://u:s3cret@h/m?sentinel_password=s3cret&prefix=a&sentinel_password=s3cret"
+        ),
+        "redis+sentinel://***@h/m?sentinel_password=***&prefix=a&sentinel_password=***"
     );
     assert_eq!(Dsn::shown("shm:x?prefix=a"), "shm:x?prefix=a");
 }

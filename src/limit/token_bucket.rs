@@ -180,6 +180,19 @@ impl TokenBucket {
         State::Filling { full_at: Span::from_ns(new_again_at).min(empty) }
     }
 
+    /// What the clock of who wrote this state must have shown at least, in nanoseconds, rounded up
+    /// to less than a microsecond more. Under another limit it may be anything.
+    pub fn written_at(&self, state: State) -> u64 {
+        let furthest = match state {
+            State::Filling { full_at } => full_at.ceil(),
+            State::Reserved { full_at, fraction, ahead } => {
+                (full_at + u64::from(fraction > 0)).saturating_sub(reach(ahead))
+            }
+            State::Overdrawn { forgiven_at, .. } => forgiven_at,
+        };
+        furthest.saturating_sub(self.full.ns)
+    }
+
     /// Whether an operation takes tokens, if they are there.
     #[cold]
     pub fn takes(&self, op: Op) -> bool {

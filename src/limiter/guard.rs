@@ -9,7 +9,7 @@ use crate::limit::{Decision, Op, SECOND, Span, State, TokenBucket, apply};
 use crate::store::shm::circuits::Permit;
 use crate::store::shm::host::Host;
 use crate::store::{Key, Settings, Store};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// The guard of a store on servers.
 ///
@@ -21,7 +21,12 @@ pub struct Guard {
     deny_cache: bool,
     /// Of an outage that was news to this host, until someone says it.
     warning: RefCell<Option<String>>,
+    /// When this process says again that a server refuses a key.
+    refusal_news_at: Cell<u64>,
 }
+
+/// How often a process says that a server refuses keys, at most: clients may choose them.
+const REFUSALS_APART: u64 = 60 * SECOND;
 
 impl Guard {
     /// The guard of the store at `target`.
@@ -32,6 +37,7 @@ impl Guard {
             on_error: settings.on_error,
             deny_cache: settings.deny_cache,
             warning: RefCell::new(None),
+            refusal_news_at: Cell::new(0),
         }
     }
 
@@ -69,24 +75,43 @@ impl Guard {
                 format!("{} did not answer; it is asked again in {left:.1} s", store.name());
             return self.answer_instead(key, limit, op, now, &reason);
         }
-        let result = store.decide(key, limit, op, now);
-        if let Err(Error::Storage(reason)) = &result {
-            let news = self.host.failed(circuit);
-            if news && let Some(instead) = self.instead() {
-                self.warning.replace(Some(format!("{reason}; {instead}")));
+        let (reason, news) = match store.decide(key, limit, op, now) {
+            Ok(decision) => {
+                self.host.succeeded(circuit);
+                match op {
+                    Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
+                    Op::Take { cost } if remembers && !decision.accepted => {
+                        self.note_denial(key, limit, cost, decision, sent);
+                    }
+                    _ => {}
+                }
+                return Ok(Answer { decision, degraded: false });
             }
-            return self.answer_instead(key, limit, op, now, reason);
-        }
-        let decision = result?;
-        self.host.succeeded(circuit);
-        match op {
-            Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
-            Op::Take { cost } if remembers && !decision.accepted => {
-                self.note_denial(key, limit, cost, decision, sent);
+            Err(Error::Storage(reason)) => {
+                let news =
+                    self.host.failed(circuit).then(|| format!("{reason}; until it answers, "));
+                (reason, news)
             }
-            _ => {}
+            // It is up: that is no outage, and other keys are not concerned.
+            Err(Error::Refused(reason)) => {
+                self.host.succeeded(circuit);
+                let news = (sent >= self.refusal_news_at.get()).then(|| {
+                    self.refusal_news_at.set(sent + REFUSALS_APART);
+                    format!("{reason}; ")
+                });
+                (reason, news)
+            }
+            Err(other) => return Err(other),
+        };
+        if let Op::Refund { .. } | Op::Reset = op {
+            // It may have been done, though nobody knows.
+            self.host.clear_denials(key);
         }
-        Ok(Answer { decision, degraded: false })
+        let answer = self.answer_instead(key, limit, op, now, &reason)?;
+        if let (Some(news), Some(instead)) = (news, self.instead()) {
+            self.warning.replace(Some(news + instead));
+        }
+        Ok(answer)
     }
 
     /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
@@ -169,11 +194,9 @@ impl Guard {
     /// What is done instead, in a warning; nothing where the caller gets an exception.
     fn instead(&self) -> Option<&'static str> {
         match self.on_error {
-            OnError::Fallback => {
-                Some("until it answers, limits are enforced in this host's shared memory")
-            }
-            OnError::Open => Some("until it answers, everyone is let in"),
-            OnError::Closed => Some("until it answers, everyone is denied"),
+            OnError::Fallback => Some("limits are enforced in this host's shared memory"),
+            OnError::Open => Some("everyone is let in"),
+            OnError::Closed => Some("everyone is denied"),
             OnError::Throw => None,
         }
     }

@@ -5,42 +5,13 @@
 
 use crate::dsn::Address;
 use crate::store::net::channel::Channel;
+use crate::store::net::failure::Failure;
 use memcache::exp::{MetaCommand, MetaResponse, ReturnCode};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::time::Instant;
 
 /// The longest answer that can be ours: a line of flags and a state.
 const LONGEST: usize = 512;
-
-/// Why a call came to nothing.
-#[derive(Debug)]
-pub enum Failure {
-    /// The server hung up before it answered: it may have closed an idle connection.
-    Lost,
-    /// No connection, no answer in time, or none that can be read.
-    Down(String),
-}
-
-impl Failure {
-    /// What to tell of it.
-    pub fn reason(self) -> String {
-        match self {
-            Self::Lost => "the server closed the connection".to_owned(),
-            Self::Down(reason) => reason,
-        }
-    }
-
-    fn of(error: &io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::UnexpectedEof
-            | ErrorKind::BrokenPipe
-            | ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionAborted => Self::Lost,
-            ErrorKind::TimedOut => Self::Down("no answer in time".to_owned()),
-            _ => Self::Down(error.to_string()),
-        }
-    }
-}
 
 /// An answer: its code, its token for compare-and-swap, and the value if there is one.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,11 +35,8 @@ impl Link {
     /// Connects to `address` by `deadline`.
     pub fn open(address: &Address, deadline: Instant) -> Result<Self, Failure> {
         let opened = crate::clock::boot_time();
-        let channel =
-            Channel::open(address, None, deadline).map_err(|error| match Failure::of(&error) {
-                Failure::Lost => Failure::Down(format!("cannot connect: {error}")),
-                Failure::Down(reason) => Failure::Down(format!("cannot connect: {reason}")),
-            })?;
+        let channel = Channel::open(address, None, deadline)
+            .map_err(|error| Failure::of_connecting(&error))?;
         Ok(Self { channel, opened })
     }
 
@@ -82,11 +50,11 @@ impl Link {
     pub fn call(&mut self, command: &MetaCommand, deadline: Instant) -> Result<Answer, Failure> {
         let request = command.encode().map_err(|error| Failure::Down(error.to_string()))?;
         let mut exchange = self.channel.until(deadline);
-        exchange.write_all(&request).map_err(|error| Failure::of(&error))?;
+        exchange.write_all(&request).map_err(|error| Failure::of_io(&error))?;
         let mut received = Vec::with_capacity(LONGEST);
         loop {
             let mut chunk = [0u8; LONGEST];
-            let read = exchange.read(&mut chunk).map_err(|error| Failure::of(&error))?;
+            let read = exchange.read(&mut chunk).map_err(|error| Failure::of_io(&error))?;
             if read == 0 {
                 return Err(Failure::Lost);
             }

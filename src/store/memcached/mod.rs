@@ -7,14 +7,14 @@
 
 mod link;
 
-use super::net::{Timeouts, budget::Budget};
+use super::net::{Timeouts, budget::Budget, failure::Failure};
 use super::shm::host::Host;
 use super::shm::turns::{Left, Turn};
 use super::{Key, Settings, Store, name, record};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, MAX_NOW, Op, SECOND, State, TokenBucket, apply};
-use link::{Answer, Failure, Link};
+use link::{Answer, Link};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
 use std::cell::RefCell;
@@ -27,7 +27,8 @@ const MAX_TRIES: u32 = 64;
 /// How long to wait for the turn at a key, at most.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// How much longer than until it is full a bucket is kept, in seconds: hosts' clocks differ.
+/// By how much hosts' clocks may differ, in seconds. So much longer than until it is full a
+/// bucket is kept, too.
 const SPARE: u64 = 2;
 /// The same where a test has frozen the clock.
 const SPARE_WHEN_FROZEN: u64 = 3_600;
@@ -138,6 +139,7 @@ impl Attempt<'_> {
             if let Try::Decided(decision) = self.on(state, cas, false, turn, budget)? {
                 return Ok(decision);
             }
+            // What the next try would need too: a server is not down for being asked too late.
             if !budget.is_left() {
                 break;
             }
@@ -145,9 +147,17 @@ impl Attempt<'_> {
             let spread = 20u64 << tries.min(6);
             std::thread::sleep(Duration::from_micros(crate::clock::boot_time() / 64 % spread));
         }
-        // Everyone else got through: to be busy is not to be down.
-        let busy = Decision { accepted: false, ..self.look(State::FULL) };
-        Ok(Decision { retry_at: busy.now + SECOND / 1_000, ..busy })
+        self.busy()
+    }
+
+    /// Others were faster, at every try: to be busy is not to be down.
+    fn busy(&self) -> Result<Decision> {
+        if let Op::Refund { .. } | Op::Reset = self.op {
+            // That could not be told by a decision.
+            return Err(Error::refused(format!("{}: the bucket is too busy", self.store.name())));
+        }
+        let full = apply(self.limit, State::FULL, self.now(), Op::Peek { cost: 0 }).0;
+        Ok(Decision { accepted: false, retry_at: full.now + SECOND / 1_000, ..full })
     }
 
     /// Tries to decide on a state that the server may still have under the token.
@@ -159,8 +169,10 @@ impl Attempt<'_> {
         turn: Option<&Turn<'_>>,
         budget: &mut Budget,
     ) -> Result<Try> {
-        let now = self.now();
+        let own = self.now();
+        let now = if self.frozen.is_some() { own } else { common_clock(self.limit, state, own) };
         let (decision, after) = apply(self.limit, state, now, self.op);
+        let decision = Decision { now: own, ..decision };
         if after == state || matches!(self.op, Op::Peek { .. }) {
             // Nothing to replace, so nothing that tells whether it still was so.
             return Ok(if handed { Try::Again } else { Try::Decided(decision) });
@@ -194,10 +206,6 @@ impl Attempt<'_> {
             (Some(value), Some(cas)) => (record::decode(&value), Some(cas)),
             _ => (State::FULL, None),
         })
-    }
-
-    fn look(&self, state: State) -> Decision {
-        apply(self.limit, state, self.now(), Op::Peek { cost: 0 }).0
     }
 
     fn now(&self) -> u64 {
@@ -270,6 +278,14 @@ impl Store for Memcached {
     }
 }
 
+/// The later of our clock and that of the host which has written this state: whose clock is behind
+/// shall not take what is left to wait for time that no clock could have written, and shorten it.
+/// Only beyond what clocks may differ a clock has gone backwards.
+fn common_clock(limit: &TokenBucket, state: State, own: u64) -> u64 {
+    let theirs = limit.written_at(state);
+    if theirs > own && theirs - own <= SPARE * SECOND { theirs } else { own }
+}
+
 /// Nanoseconds since 1970.
 fn wall_clock() -> u64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
@@ -287,6 +303,24 @@ mod tests {
             Timeouts::default(),
             &Settings::default(),
         )
+    }
+
+    #[test]
+    fn hosts_whose_clocks_differ_give_nothing_away() {
+        let ops = [Op::Take { cost: 1 }, Op::Check, Op::Reserve { cost: 1, max_wait: SECOND }];
+        for (op, skew_ms) in ops.into_iter().flat_map(|op| [(op, 0), (op, 5), (op, 900)]) {
+            let limit = TokenBucket::per_second(100, 100.0).unwrap();
+            let (mut state, mut accepted) = (State::FULL, 0);
+            // Ten seconds, every 0.2 ms a call, by two hosts in turn.
+            for call in 0..50_000u64 {
+                let own = 1_000 * SECOND + call * 200_000 + call % 2 * skew_ms * 1_000_000;
+                let (decision, after) = apply(&limit, state, common_clock(&limit, state, own), op);
+                state = after;
+                accepted += u64::from(decision.accepted);
+            }
+            // What ten seconds and the skew are worth, and a reservation's second.
+            assert!(accepted <= 1_100 + skew_ms / 10 + 100, "{op:?}, {skew_ms} ms: {accepted}");
+        }
     }
 
     #[test]

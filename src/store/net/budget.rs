@@ -1,6 +1,7 @@
 //! How long a call may take.
 
 use super::Timeouts;
+use super::socket::share;
 use std::time::Instant;
 
 /// The time left to a call, whatever it has to do: connect, log in, retry.
@@ -30,8 +31,7 @@ impl Budget {
     /// As [`connect_by`](Self::connect_by), for the first of `many` servers to be tried: who
     /// does not answer must leave time for the others.
     pub fn connect_one_of_by(&mut self, many: usize) -> Instant {
-        let (end, now) = (self.connect_by(), Instant::now());
-        now + end.saturating_duration_since(now) / u32::try_from(many.max(1)).unwrap_or(u32::MAX)
+        share(self.connect_by(), many)
     }
 
     /// Until when the answer to a command sent now must be there.
@@ -39,8 +39,8 @@ impl Budget {
         self.end.min(Instant::now() + self.timeouts.call)
     }
 
-    /// Whether there is time for another try.
+    /// Whether there is time for another try: an eighth of what an answer may take.
     pub fn is_left(&self) -> bool {
-        Instant::now() < self.end
+        Instant::now() + self.timeouts.call / 8 < self.end
     }
 }

@@ -5,9 +5,11 @@
 //! * [`channel`]: a connection, plain or encrypted, that knows its process and whether it is
 //!   still good
 //! * [`budget`]: how long a call may take
+//! * [`failure`]: why a call came to nothing
 
 pub mod budget;
 pub mod channel;
+pub mod failure;
 mod socket;
 pub mod tls;
 

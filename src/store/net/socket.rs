@@ -30,8 +30,10 @@ impl Socket {
             // What the system says of it differs, and helps nobody.
             io::Error::new(ErrorKind::NotFound, "the host name is not known")
         })?;
-        for candidate in candidates {
-            match Self::connect_tcp(&candidate, deadline) {
+        // One that drops every packet must leave time for the others.
+        let candidates: Vec<SocketAddr> = candidates.collect();
+        for (i, candidate) in candidates.iter().enumerate() {
+            match Self::connect_tcp(candidate, share(deadline, candidates.len() - i)) {
                 Ok(socket) => return Ok(socket),
                 Err(error) => failure = error,
             }
@@ -112,6 +114,13 @@ impl Socket {
             }
         }
     }
+}
+
+/// The end of the first of `many` equal shares of the time that is left.
+pub fn share(deadline: Instant, many: usize) -> Instant {
+    let now = Instant::now();
+    let many = u32::try_from(many.max(1)).unwrap_or(u32::MAX);
+    now + deadline.saturating_duration_since(now) / many
 }
 
 /// A socket with a deadline.

@@ -2,71 +2,12 @@
 
 use crate::dsn::{Address, Redis, Secret};
 use crate::store::net::channel::Channel;
+use crate::store::net::failure::Failure;
 use redis::{Cmd, Parser, RedisError, Value};
 use rustls::ClientConfig;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Why a call came to nothing.
-#[derive(Debug)]
-pub enum Failure {
-    /// The server hung up before it answered: it may have closed an idle connection.
-    Lost,
-    /// No connection, no answer in time, or none that can be read.
-    Down(String),
-    /// The server's own word: a code (`NOSCRIPT`, `MOVED`) and the rest of the line.
-    Refused {
-        /// The first word.
-        code: String,
-        /// What follows.
-        detail: String,
-    },
-}
-
-impl Failure {
-    /// Whether the server refused with this code.
-    pub fn is(&self, expected: &str) -> bool {
-        matches!(self, Self::Refused { code, .. } if code == expected)
-    }
-
-    fn of_io(error: &io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::UnexpectedEof
-            | ErrorKind::BrokenPipe
-            | ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionAborted => Self::Lost,
-            _ => Self::Down(describe(error)),
-        }
-    }
-
-    /// The same, without the password: a server that does not know a command quotes it.
-    fn without(self, password: Option<&Secret>) -> Self {
-        match (self, password) {
-            (Self::Refused { code, detail }, Some(Secret(password))) if !password.is_empty() => {
-                Self::Refused { code, detail: detail.replace(password.as_str(), "***") }
-            }
-            (other, _) => other,
-        }
-    }
-
-    /// What to tell of it.
-    pub fn reason(&self) -> String {
-        match self {
-            Self::Lost => "the server closed the connection".to_owned(),
-            Self::Down(reason) => reason.clone(),
-            Self::Refused { code, detail } => format!("{code} {detail}"),
-        }
-    }
-}
-
-/// An error as an operator reads it.
-pub fn describe(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::TimedOut => "no answer in time".to_owned(),
-        _ => error.to_string(),
-    }
-}
 
 /// The most that is read of an answer, in bytes. The map of a large cluster is the longest that
 /// is ever asked for.
@@ -112,7 +53,7 @@ impl Link {
         deadline: Instant,
     ) -> Result<Self, Failure> {
         let channel = Channel::open(address, tls, deadline)
-            .map_err(|error| Failure::Down(format!("cannot connect: {}", describe(&error))))?;
+            .map_err(|error| Failure::of_connecting(&error))?;
         let mut link = Self { channel };
         let mut commands: Vec<Cmd> = password.map(|it| auth(user, it)).into_iter().collect();
         commands.extend(further);
@@ -120,11 +61,17 @@ impl Link {
         commands.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
         let mut answers = link.exchange(&commands, deadline)?;
         let named = answers.pop();
-        let refused = match answers.into_iter().find_map(Result::err) {
+        let mut answers = answers.into_iter();
+        if password.is_some()
+            && let Some(Err(failure)) = answers.next()
+        {
+            return Err(not_logged_in(failure));
+        }
+        let refused = match answers.find_map(Result::err) {
             None => named.and_then(Result::err).filter(|failure| failure.is("NOAUTH")),
             some => some,
         };
-        refused.map_or(Ok(link), |failure| Err(failure.without(password)))
+        refused.map_or(Ok(link), Err)
     }
 
     /// Whether a call may be made on it.
@@ -216,6 +163,24 @@ fn auth(user: Option<&str>, Secret(password): &Secret) -> Cmd {
     match user {
         Some(user) => command("AUTH", &[user.as_bytes(), password.as_bytes()]),
         None => command("AUTH", &[password.as_bytes()]),
+    }
+}
+
+/// Why the server did not take the password. Its own words are told where they are known to hold
+/// no password: a server that does not know AUTH quotes what it was sent.
+fn not_logged_in(failure: Failure) -> Failure {
+    match failure {
+        Failure::Refused { code, detail } => {
+            let detail = match code.as_str() {
+                "WRONGPASS" | "NOPERM" | "NOAUTH" => detail,
+                _ if detail.contains("without any password configured") => {
+                    "there is no password to this server; take it out of the storage DSN".to_owned()
+                }
+                _ => "it does not take the password".to_owned(),
+            };
+            Failure::Refused { code, detail }
+        }
+        other => other,
     }
 }
 

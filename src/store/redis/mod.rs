@@ -7,13 +7,12 @@
 mod link;
 mod nodes;
 
-use super::net::{Timeouts, budget::Budget, tls};
+use super::net::{Timeouts, budget::Budget, failure::Failure, tls};
 use super::{Key, Store, name, record};
 use crate::dsn::{Address, Redis as Target, Topology};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, MAX_NOW, Op, SECOND, Span, State, TokenBucket, apply};
 use ::redis::{Cmd, Script, Value};
-use link::Failure;
 use nodes::{Nodes, redirection};
 use rustls::ClientConfig;
 use std::cell::{OnceCell, RefCell};
@@ -73,10 +72,19 @@ impl Redis {
                 Err(failed) => failed,
             };
             tries += 1;
-            let again = self.is_worth_another_try(&mut nodes, &failed, may_repeat, &mut redirected);
+            let again = self.after_failure(&mut nodes, &failed, may_repeat, &mut redirected);
             if !again || tries == MAX_TRIES || !budget.is_left() {
                 let Failed { address, failure, .. } = failed;
-                return Err(Error::storage(format!("Redis at {address}: {}", failure.reason())));
+                let message = format!("Redis at {address}: {}", failure.reason());
+                return Err(match failure {
+                    // What has to do with the key says nothing of the others.
+                    Failure::Refused { code, .. }
+                        if matches!(code.as_str(), "WRONGTYPE" | "NOPERM") =>
+                    {
+                        Error::refused(message)
+                    }
+                    _ => Error::storage(message),
+                });
             }
         }
     }
@@ -126,8 +134,9 @@ impl Redis {
         Err(Failed { address, reused, failure })
     }
 
-    /// Whether the call may succeed elsewhere, or on a new connection.
-    fn is_worth_another_try(
+    /// Closes what failed and forgets what it belies; whether the call may succeed elsewhere, or on
+    /// a new connection.
+    fn after_failure(
         &self,
         nodes: &mut Nodes,
         Failed { address, reused, failure }: &Failed,
@@ -147,11 +156,11 @@ impl Redis {
             return may_repeat && (idle || !single);
         };
         match (code.as_str(), redirection(detail, address)) {
-            ("MOVED", Some((slot, to))) => {
+            ("MOVED", Some((slot, to))) if !single => {
                 nodes.moved(slot, to);
                 true
             }
-            ("ASK", Some((_, to))) => {
+            ("ASK", Some((_, to))) if !single => {
                 *redirected = Some(to);
                 true
             }
@@ -187,7 +196,7 @@ impl Store for Redis {
         now: Option<u64>,
     ) -> Result<Decision> {
         let reply = self.run(&name::of(key), &arguments(limit, op, now), op.may_repeat())?;
-        let garbled = || Error::storage("Redis's script gave an answer that cannot be read");
+        let garbled = || Error::refused("Redis's script gave an answer that cannot be read");
         let reply = Reply::read(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, reply.before, now.unwrap_or(reply.now), op);
         match op {
@@ -205,7 +214,7 @@ impl Store for Redis {
 
     fn circuit(&self, key: &Key<'_>) -> u64 {
         match self.target.topology {
-            Topology::Cluster(_) => self.nodes.borrow().circuit(&name::of(key)),
+            Topology::Cluster(_) => nodes::circuit(&name::of(key)),
             _ => 0,
         }
     }

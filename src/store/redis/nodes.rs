@@ -1,9 +1,10 @@
 //! Which server to ask: the one there is, the master that sentinels name, or the node of a
 //! cluster that a key belongs to.
 
-use super::link::{Failure, Link, command};
+use super::link::{Link, command};
 use crate::dsn::{Address, Redis, Topology};
 use crate::store::net::budget::Budget;
+use crate::store::net::failure::Failure;
 use redis::Value;
 use rustls::ClientConfig;
 use std::collections::HashMap;
@@ -39,18 +40,18 @@ pub struct Found {
     pub reused: bool,
 }
 
+/// What a breaker counts as one server for a key: one of sixteen runs of slots. Not the node that
+/// serves it, for that is not known to who comes new, and another may take it over.
+pub fn circuit(name: &[u8]) -> u64 {
+    u64::from(slot(name) / (SLOTS / 16))
+}
+
 /// The slot of a key. It holds no braces: what has them is hashed.
 pub fn slot(name: &[u8]) -> u16 {
     CRC.checksum(name) % SLOTS
 }
 
 impl Nodes {
-    /// What a breaker counts as one server for `name`: in a cluster the run of slots, which
-    /// stays the same when another node takes it over.
-    pub fn circuit(&self, name: &[u8]) -> u64 {
-        self.range(slot(name)).map_or(0, |range| u64::from(range.first))
-    }
-
     fn range(&self, slot: u16) -> Option<&Range> {
         self.map.iter().find(|range| (range.first..=range.last).contains(&slot))
     }

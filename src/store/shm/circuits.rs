@@ -8,6 +8,7 @@
 //! +-------------------------+-------------------------+
 //! ```
 
+use crate::limit::SECOND;
 use portable_atomic::{AtomicU128, Ordering};
 
 /// The breakers of a host. Only a server that has failed has one.
@@ -26,6 +27,9 @@ impl Default for Circuits {
 /// hosts of a fleet do not all come back at once.
 const SHORTEST: u64 = 900_000_000;
 const SPREAD: u64 = 200_000_000;
+
+/// After this time nobody asks for that server any more.
+const ABANDONED: u64 = 60 * SECOND;
 
 /// Whether a server may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +66,9 @@ impl Circuits {
         if let Some((word, seen)) = self.find(id) {
             return replace(word, seen, open) && seen as u64 == 0;
         }
-        // One that was never had, or whose server is up again.
+        // One that was never had, or whose server is up again, or asked for by nobody.
         self.words(id)
-            .find(|(_, seen)| *seen as u64 == 0)
+            .find(|(_, seen)| !is_open(*seen, now))
             .is_none_or(|(word, seen)| replace(word, seen, open))
     }
 
@@ -77,9 +81,9 @@ impl Circuits {
         }
     }
 
-    /// How many servers are down.
-    pub fn open(&self) -> usize {
-        self.words(0).filter(|(_, seen)| *seen as u64 != 0).count()
+    /// How many servers are down, of those that someone asks for.
+    pub fn open(&self, now: u64) -> usize {
+        self.words(0).filter(|(_, seen)| is_open(*seen, now)).count()
     }
 
     /// All words, first the one that `id` would rather have.
@@ -98,6 +102,12 @@ impl Circuits {
 
 fn entry(id: u64, until: u64) -> u128 {
     u128::from(id) << 64 | u128::from(until)
+}
+
+/// Whether the server of this word is down, and someone asks for it.
+fn is_open(seen: u128, now: u64) -> bool {
+    let until = seen as u64;
+    until != 0 && until.saturating_add(ABANDONED) > now
 }
 
 fn pause(now: u64) -> u64 {
@@ -136,11 +146,11 @@ mod tests {
             assert!(circuits.failed(id, 1));
             circuits.succeeded(id);
         }
-        assert_eq!(circuits.open(), 0);
+        assert_eq!(circuits.open(1), 0);
         for id in 1..=COUNT as u64 {
             circuits.failed(id, 1);
         }
-        assert_eq!(circuits.open(), COUNT);
+        assert_eq!(circuits.open(1), COUNT);
         assert!(circuits.failed(9_999, 1), "without room everyone finds out for himself");
         assert_eq!(circuits.permit(9_999, 2), Permit::Granted);
     }

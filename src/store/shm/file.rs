@@ -92,6 +92,15 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// How many milliseconds to wait for a process that makes the file, which takes it a few; who
+    /// takes longer is stopped. A call on a server has no time for that.
+    const fn patience(self) -> u32 {
+        match self {
+            Self::Buckets => 500,
+            Self::Host => 10,
+        }
+    }
+
     /// How many sets of a file of this size are for buckets.
     const fn buckets(self, size: u64) -> usize {
         match self {
@@ -161,7 +170,7 @@ impl Region {
         if let Some(region) = find(&directory, location, &path)? {
             return Ok(region);
         }
-        let _lock = lock(&directory, &path)?;
+        let _lock = lock(&directory, &path, location.purpose.patience())?;
         // Another process may have made it in the meantime.
         match find(&directory, location, &path)? {
             Some(region) => Ok(region),
@@ -200,7 +209,10 @@ impl Region {
             rustix::mm::mmap_anonymous(std::ptr::null_mut(), MIN_SIZE as usize, protection, flags)
         };
         let start = start.ok().and_then(NonNull::new);
-        let start = start.ok_or_else(|| Error::storage("There is no memory to map"))?;
+        let none = || Error::storage("There is no memory to map");
+        let (start, header) = (start.ok_or_else(none)?, Header::new(MIN_SIZE).map_err(|_| none())?);
+        // SAFETY: as in `draft_table`; nobody else knows the mapping.
+        unsafe { start.cast::<Header>().write(header) };
         let (user, buckets) = (rustix::process::geteuid(), location.purpose.buckets(MIN_SIZE));
         Ok(Self { start, size: MIN_SIZE, file: None, user, buckets })
     }
@@ -364,24 +376,31 @@ fn draft_table(
     // Without its space a mapped file kills the process (SIGBUS) when the disk is full.
     allocate(&file, location.size)?;
     let region = Region::map(file, location, location.size)?;
-    let mut secret = [0u8; 16];
-    rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())?;
-    let [low, high] = [secret.first_chunk::<8>(), secret.last_chunk::<8>()]
-        .map(|half| half.map_or(0, |bytes| u64::from_ne_bytes(*bytes)));
-    let header = Header {
-        magic: MAGIC,
-        layout: LAYOUT,
-        reserved: 0,
-        size: location.size,
-        boot: boot_id(),
-        secret: [low, high],
-        counters: Counters { evictions: AtomicU64::new(0) },
-        circuits: Circuits::default(),
-    };
+    let header = Header::new(location.size)?;
     // SAFETY: the mapping begins with room for a Header, page-aligned, and no other process
     // can know a file that has only its draft's name, in a directory that is locked.
     unsafe { region.start.cast::<Header>().write(header) };
     Ok(region)
+}
+
+impl Header {
+    /// Of a table of this size, with a secret of its own.
+    fn new(size: u64) -> rustix::io::Result<Self> {
+        let mut secret = [0u8; 16];
+        rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())?;
+        let secret = [secret.first_chunk::<8>(), secret.last_chunk::<8>()]
+            .map(|half| half.map_or(0, |bytes| u64::from_ne_bytes(*bytes)));
+        Ok(Self {
+            magic: MAGIC,
+            layout: LAYOUT,
+            reserved: 0,
+            size,
+            boot: boot_id(),
+            secret,
+            counters: Counters { evictions: AtomicU64::new(0) },
+            circuits: Circuits::default(),
+        })
+    }
 }
 
 fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
@@ -434,12 +453,11 @@ fn open_directory(base: &Path, name: &str) -> Result<OwnedFd> {
 /// Held until dropped; the kernel drops it with the process.
 struct Lock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
 
-fn lock(directory: &OwnedFd, path: &Path) -> Result<Lock> {
+fn lock(directory: &OwnedFd, path: &Path, patience_ms: u32) -> Result<Lock> {
     // A descriptor of its own: one that was inherited by a child would keep the lock.
     let own = fs::openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| failed("lock", path, error))?;
-    // Making a table takes a few milliseconds; who holds the lock for longer is stopped.
-    for _ in 0..500 {
+    for _ in 0..patience_ms {
         match fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Lock(own)),
             Err(Errno::WOULDBLOCK | Errno::INTR) => {

@@ -128,7 +128,7 @@ impl Host {
 
     /// What an operator wants to see of it.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
-        let open = self.with(|region| region.circuits().open()).unwrap_or_default();
+        let open = self.with(|region| region.circuits().open(boot_time())).unwrap_or_default();
         vec![("Servers that do not answer", open.to_string())]
     }
 }

@@ -1,0 +1,59 @@
+//! Why a call on a server came to nothing.
+
+use std::io::{self, ErrorKind};
+
+/// Why a call on a server came to nothing.
+#[derive(Debug)]
+pub enum Failure {
+    /// The server hung up before it answered: it may have closed an idle connection.
+    Lost,
+    /// No connection, no answer in time, or none that can be read.
+    Down(String),
+    /// The server's own word: a code (`NOSCRIPT`, `MOVED`) and the rest of the line.
+    Refused {
+        /// The first word.
+        code: String,
+        /// What follows.
+        detail: String,
+    },
+}
+
+impl Failure {
+    /// Why there is no connection.
+    pub fn of_connecting(error: &io::Error) -> Self {
+        Self::Down(format!("cannot connect: {}", told(error)))
+    }
+
+    /// Why there is no answer.
+    pub fn of_io(error: &io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::UnexpectedEof
+            | ErrorKind::BrokenPipe
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted => Self::Lost,
+            _ => Self::Down(told(error)),
+        }
+    }
+
+    /// Whether the server refused with this code.
+    pub fn is(&self, expected: &str) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == expected)
+    }
+
+    /// What to tell of it.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Lost => "the server closed the connection".to_owned(),
+            Self::Down(reason) => reason.clone(),
+            Self::Refused { code, detail } => format!("{code} {detail}"),
+        }
+    }
+}
+
+/// An error as an operator reads it.
+fn told(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::TimedOut => "no answer in time".to_owned(),
+        _ => error.to_string(),
+    }
+}
