@@ -14,6 +14,9 @@ require __DIR__ . '/servers.php';
 
 const ROUNDS = 15;
 
+// php-memcache is older than PHP 8.2.
+error_reporting(E_ALL & ~E_DEPRECATED);
+
 /** @return array<string, float[]> nanoseconds a call, of every round */
 function measure(array $cases, array $calls): array
 {
@@ -43,7 +46,7 @@ function table(string $head, array $rows, array $names, array $times, float $uni
     foreach ($rows as [$what, $name, $than]) {
         [$least, $median] = $time($name);
         $ratio = $than === null ? '' : ratio($median / $time($than)[1]) . " x $names[$than]";
-        $numbers = $what === '' ? ['', ''] : [number_format($least, 1), number_format($median, 1)];
+        $numbers = $what === '' ? ['', ''] : array_map(fn ($n) => number_format($n, $n < 1 ? 2 : 1), [$least, $median]);
         printf("| %s | %s | %s | %s |\n", $what, ...[...$numbers, $ratio]);
     }
 }

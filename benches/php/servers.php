@@ -104,11 +104,11 @@ function add_lock(string $dsn): Closure
     $memcache = new Memcache();
     [$host, $port] = place($dsn);
     $memcache->connect($port === 0 ? "unix://$host" : $host, $port);
-    $memcache->set('counter', 0);
+    $memcache->set('number', 0);
     return function ($n) use ($memcache) {
         for ($i = 0; $i < $n; $i++) {
             $memcache->add('lock', 1);
-            $memcache->set('counter', $memcache->get('counter') + 1);
+            $memcache->set('number', $memcache->get('number') + 1);
             $memcache->delete('lock');
         }
     };

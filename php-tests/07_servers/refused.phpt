@@ -42,6 +42,12 @@ told('memcached://no-such-host.invalid');
 told('redis+unix:///nonexistent/redis.sock');
 told('redis+sentinel://' . substr(server_dsn('TB_REDIS_SENTINEL'), 17, -5) . '/other');
 told('memcached://' . $address);
+$open = new Server('redis');
+told("redis://:hunter2@127.0.0.1:$open->port");
+// It quotes what it was sent, cut short.
+$without = new Server('redis', ['--rename-command', 'AUTH', 'NOAUTH']);
+told("redis://:hunter2@127.0.0.1:$without->port");
+told('redis://joe:' . str_repeat('hunter2', 30) . "@127.0.0.1:$without->port");
 ?>
 --EXPECTF--
 Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
@@ -60,3 +66,6 @@ memcached at no-such-host.invalid:PORT: cannot connect: the host name is not kno
 Redis at /nonexistent/redis.sock: cannot connect: No such file or directory (os error 2)
 Redis at 127.0.0.1:PORT: the sentinel does not know the master
 memcached at 127.0.0.1:PORT: %s
+Redis at 127.0.0.1:PORT: ERR there is no password to this server; take it out of the storage DSN
+Redis at 127.0.0.1:PORT: ERR it does not take the password
+Redis at 127.0.0.1:PORT: ERR it does not take the password
