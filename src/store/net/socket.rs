@@ -1,7 +1,8 @@
 //! A socket that is never waited for beyond a deadline.
 //!
-//! It never blocks by itself; `poll` does the waiting, for as long as is left. A signal that
-//! interrupts it (a timer of PHP's) makes it wait on, not start anew.
+//! `poll` does the waiting, for as long as is left. Where that is long, reading waits by itself for
+//! the first part of it, which saves a system call: that is as long as most answers take. A signal
+//! that interrupts (a timer of PHP's) makes it wait on, not start anew.
 
 use crate::dsn::Address;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,6 +14,9 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// For how long reading waits by itself.
+const PATIENCE: Duration = Duration::from_millis(20);
+
 /// A connected socket.
 pub struct Socket(OwnedFd);
 
@@ -21,10 +25,16 @@ impl Socket {
     ///
     /// The look-up of a name is the one thing no deadline reaches: it is the system's.
     pub fn connect(address: &Address, deadline: Instant) -> io::Result<Self> {
-        let (host, port) = match address {
-            Address::Unix(path) => return Self::connect_unix(path, deadline),
-            Address::Tcp { host, port } => (host.as_str(), *port),
+        let socket = match address {
+            Address::Unix(path) => Self::connect_unix(path, deadline)?,
+            Address::Tcp { host, port } => Self::connect_by_name(host, *port, deadline)?,
         };
+        rustix::io::ioctl_fionbio(&socket.0, false)?;
+        sockopt::set_socket_timeout(&socket.0, sockopt::Timeout::Recv, Some(PATIENCE))?;
+        Ok(socket)
+    }
+
+    fn connect_by_name(host: &str, port: u16, deadline: Instant) -> io::Result<Self> {
         let mut failure = io::Error::new(ErrorKind::NotFound, "the host name is not known");
         let candidates = (host, port).to_socket_addrs().map_err(|_| {
             // What the system says of it differs, and helps nobody.
@@ -131,8 +141,15 @@ pub struct Timed<'a> {
 
 impl Read for Timed<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Twice as long is left, for the kernel counts in ticks of some milliseconds.
+        if self.deadline.saturating_duration_since(Instant::now()) >= 2 * PATIENCE {
+            match net::recv(&self.socket.0, &mut *buffer, RecvFlags::empty()) {
+                Ok((read, _)) => return Ok(read),
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
         loop {
-            // The answer is never there at once: waiting first saves a call.
             self.socket.wait(PollFlags::IN, self.deadline)?;
             match net::recv(&self.socket.0, &mut *buffer, RecvFlags::DONTWAIT) {
                 Ok((read, _)) => return Ok(read),
