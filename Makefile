@@ -36,7 +36,7 @@ bench: build ## measure against what PHP users have today
 valgrind: build ## the phpt suite under valgrind
 	@scripts/packages.sh test
 	@scripts/servers.sh scripts/phpt.sh -m php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection \
-		php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt
+		php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt
 
 clean: ## remove what was built
 	@cargo clean --quiet

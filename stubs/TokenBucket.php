@@ -32,7 +32,8 @@ class TokenBucket implements TokenBucket\Limiter
     /**
      * A bucket. Nothing is opened before the first call on it.
      *
-     * @param TokenBucketStorage|string|null $storage a storage of this extension, a DSN, or null for token_bucket.storage
+     * @param TokenBucketStorage|string|null $storage a storage, a DSN, or null for token_bucket.storage. On a storage written
+     *                                      in PHP only consume() and attempt() work; what it throws comes through
      * @param string     $identifier        whose bucket it is: 1 to 4,096 bytes of any kind
      * @param int|null   $bucket_capacity   1 to 2,147,483,647 tokens
      * @param float|null $tokens_per_second above 0, at most 10^9; a full refill takes four years at most. Without capacity

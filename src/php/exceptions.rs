@@ -67,6 +67,12 @@ pub fn logic_exception(message: impl Into<String>) -> Thrown {
     }
 }
 
+/// Throws a `TypeError`.
+#[cold]
+pub fn type_error(message: impl Into<String>) -> Thrown {
+    throw(ce::type_error(), message.into())
+}
+
 /// Throws an `Error`.
 #[cold]
 pub fn error(message: impl Into<String>) -> Thrown {

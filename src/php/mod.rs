@@ -1,6 +1,7 @@
 //! What PHP sees. The only folder that knows PHP.
 //!
 //! * one file per class: [`token_bucket`], [`decision`], [`storage`], [`test_clock`];
+//!   [`php_storage`] asks the storages that are written in PHP;
 //!   [`interfaces`] and [`exceptions`] hold the small ones
 //! * [`ini`], [`globals`], [`info`]: directives, what a worker keeps, phpinfo
 //! * [`declare`], [`object`], [`call`]: how classes, their objects and their methods are
@@ -17,6 +18,7 @@ mod info;
 mod ini;
 mod interfaces;
 mod object;
+mod php_storage;
 mod storage;
 mod test_clock;
 mod token_bucket;
@@ -57,6 +59,7 @@ unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
         exceptions::register();
         decision::register();
         storage::register();
+        php_storage::register();
         token_bucket::register();
         test_clock::register();
     });

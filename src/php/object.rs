@@ -2,7 +2,7 @@
 
 use super::declare::Class;
 use ext_php_rs::ffi;
-use ext_php_rs::types::ZendHashTable;
+use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::mem::offset_of;
 use std::ptr;
@@ -15,6 +15,11 @@ pub trait Native: Sized + 'static {
 
     /// Adds what `var_dump` shows.
     fn dump(&self, properties: &mut ZendHashTable);
+
+    /// The values of the script's that it holds, for the engine to find circles of references.
+    fn held(&self) -> &[Zval] {
+        &[]
+    }
 }
 
 /// How the engine handles the objects that carry a value.
@@ -37,6 +42,7 @@ pub fn carry<T: Native>(class: &Class) {
     handlers.clone_obj = None;
     handlers.compare = Some(ffi::zend_objects_not_comparable);
     handlers.get_debug_info = Some(debug_info::<T>);
+    handlers.get_gc = Some(references::<T>);
     // Kept until the process ends: objects point to it.
     T::handlers().0.store(Box::leak(Box::new(handlers)), Ordering::Relaxed);
     let entry = class.as_ptr();
@@ -144,5 +150,32 @@ unsafe extern "C" fn debug_info<T: Native>(
         // What cannot be shown is left out.
         let _ = std::panic::catch_unwind(shown);
         properties
+    }
+}
+
+unsafe extern "C" fn references<T: Native>(
+    object: *mut ffi::zend_object,
+    table: *mut *mut Zval,
+    count: *mut i32,
+) -> *mut ZendHashTable {
+    unsafe extern "C" {
+        // Its header is not among those that ext-php-rs binds; the same from PHP 7.3 to 8.5.
+        fn zend_std_get_gc(
+            object: *mut ffi::zend_object,
+            table: *mut *mut Zval,
+            count: *mut i32,
+        ) -> *mut ZendHashTable;
+    }
+    // SAFETY: the engine passes a live object of ours and places for the table and its length.
+    // What it holds stays where it is as long as the object is not changed, and the engine only
+    // looks at it. A property of a class that extends ours is in the object's own table.
+    unsafe {
+        let held = value::<T>(object).map_or(&[][..], T::held);
+        if held.is_empty() {
+            return zend_std_get_gc(object, table, count);
+        }
+        *table = held.as_ptr().cast_mut();
+        *count = held.len() as i32;
+        ffi::zend_std_get_properties(object)
     }
 }

@@ -10,8 +10,8 @@ use super::globals::GLOBALS;
 use super::ini::say;
 use super::interfaces;
 use super::object::{self, Handlers, Native};
+use super::php_storage::{self, Question};
 use super::storage;
-use crate::error::Error;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket};
 use crate::limiter::{Answer, Limiter, MAX_IDENTIFIER, Subject, client_key};
 use crate::store::Place;
@@ -23,9 +23,16 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
+/// Who decides for a bucket.
+enum Store {
+    Native(Rc<Limiter>),
+    /// A storage written in PHP, an object; and whether it is being asked.
+    Php(Zval, Cell<bool>),
+}
+
 /// A bucket as a PHP object.
 pub struct Bucket {
-    limiter: Rc<Limiter>,
+    store: Store,
     /// A string. Shared with the script, not copied.
     identifier: Zval,
     /// The bytes of that string: known without a look at it.
@@ -124,6 +131,13 @@ impl Native for Bucket {
             let _ = properties.insert("tokens_per_second", rate);
         }
     }
+
+    fn held(&self) -> &[Zval] {
+        match &self.store {
+            Store::Native(_) => &[],
+            Store::Php(storage, _) => std::slice::from_ref(storage),
+        }
+    }
 }
 
 impl Bucket {
@@ -152,24 +166,41 @@ impl Bucket {
         ))
     }
 
-    /// Whether a call on the bucket's own identifier may go on.
+    /// The limiter of a native store, or the complaint that there is none.
     #[inline(always)]
-    fn admits(&self, limit: &TokenBucket, op: Op) -> Result<bool, Thrown> {
-        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        Ok(self.limiter.admits(subject, &self.place, limit, op, now)?)
+    fn limiter(&self, method: &str) -> Result<&Limiter, Thrown> {
+        match &self.store {
+            Store::Native(limiter) => Ok(limiter),
+            Store::Php(..) => Err(not_expressed(method)),
+        }
     }
 
     /// Decides on a call on the bucket's own identifier.
     #[inline(always)]
-    fn decide(&self, limit: &TokenBucket, op: Op) -> Result<Answer, Thrown> {
+    fn decide(&self, limiter: &Limiter, limit: &TokenBucket, op: Op) -> Result<Answer, Thrown> {
         let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        Ok(self.limiter.decide(subject, &self.place, limit, op, now)?)
+        Ok(limiter.decide(subject, &self.place, limit, op, now)?)
     }
+
+    /// Whether a call on the bucket's own identifier may go on.
+    #[inline(always)]
+    fn admits(&self, limiter: &Limiter, limit: &TokenBucket, op: Op) -> Result<bool, Thrown> {
+        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
+        Ok(limiter.admits(subject, &self.place, limit, op, now)?)
+    }
+}
+
+#[cold]
+fn not_expressed(method: &str) -> Thrown {
+    logic_exception(format!(
+        "TokenBucket::{method}() cannot be asked of a storage written in PHP: \
+         TokenBucketStorage knows consume() alone"
+    ))
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
     call.expect(2, 4)?;
-    let limiter = limiter(call)?;
+    let store = store(call)?;
     let identifier = call.string(2)?;
     let capacity = call.int_or_null(3)?;
     let rate = call.float_or_null(4)?;
@@ -190,7 +221,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     };
     let identifier = call.value(2).map_or_else(Zval::new, Zval::shallow_clone);
     call.construct(Bucket {
-        limiter,
+        store,
         identifier,
         bytes: NonNull::from(bytes),
         limit,
@@ -201,26 +232,22 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     Ok(())
 }
 
-/// `$storage`: a DSN, a native storage, or null for the default.
-fn limiter(call: &Call) -> Result<Rc<Limiter>, Thrown> {
+/// `$storage`: a DSN, a storage, or null for the default.
+fn store(call: &Call) -> Result<Store, Thrown> {
     let Some(storage) = call.value(1) else {
-        return GLOBALS.get().default_limiter();
+        return GLOBALS.get().default_limiter().map(Store::Native);
     };
     if let Some(object) = storage.object() {
         if let Some(limiter) = storage::limiter_of(ptr::from_ref(object).cast_mut())? {
-            return Ok(limiter);
+            return Ok(Store::Native(limiter));
         }
         if object.instance_of(interfaces::STORAGE.get()) {
-            return Err(Error::configuration(
-                "A storage class written in PHP cannot be used; pass a DSN \
-                 or one of the storages in the namespace TokenBucket",
-            )
-            .into());
+            return Ok(Store::Php(storage.shallow_clone(), Cell::new(false)));
         }
     }
     // An object may still be one that has a text.
     if let Some(dsn) = call.as_string(1) {
-        return GLOBALS.get().limiter_on(dsn.as_bytes());
+        return GLOBALS.get().limiter_on(dsn.as_bytes()).map(Store::Native);
     }
     if ExecutorGlobals::has_exception() {
         return Err(Thrown);
@@ -256,9 +283,36 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
-    let admitted = bucket.admits(bucket.limit("consume")?, Op::Take { cost })?;
-    say(bucket.limiter.take_warning())?;
+    let Store::Native(limiter) = &bucket.store else {
+        return call.return_bool(ask(call, "consume", cost)?);
+    };
+    let admitted = bucket.admits(limiter, bucket.limit("consume")?, Op::Take { cost })?;
+    say(limiter.take_warning())?;
     call.return_bool(admitted)
+}
+
+/// Asks a storage written in PHP. Nothing of the object may be borrowed meanwhile.
+#[cold]
+fn ask(call: &Call, method: &str, cost: u64) -> Result<bool, Thrown> {
+    let bucket = call.this::<Bucket>()?;
+    bucket.limit(method)?;
+    let (Store::Php(storage, asked), (Some(capacity), Some(rate))) = (&bucket.store, bucket.given)
+    else {
+        return Err(not_expressed(method));
+    };
+    if asked.replace(true) {
+        return Err(logic_exception(format!(
+            "TokenBucket::{method}(): the storage must not ask the bucket that it decides for"
+        )));
+    }
+    let identifier = bucket.identifier.shallow_clone();
+    let answer =
+        Question { storage: storage.shallow_clone(), identifier, capacity, rate }.ask(cost);
+    // It may have constructed the object again.
+    if let Store::Php(_, asked) = &call.this::<Bucket>()?.store {
+        asked.set(false);
+    }
+    answer
 }
 
 fn check(call: &Call) -> Result<(), Thrown> {
@@ -284,13 +338,14 @@ fn check(call: &Call) -> Result<(), Thrown> {
     };
     // Anew: the class's own key() may have done anything to the object.
     let bucket = call.this::<Bucket>()?;
+    let limiter = bucket.limiter("check")?;
     let limit = match &limit {
         Some(limit) => limit,
         None => bucket.limit("check")?,
     };
     let Some(id) = id else {
-        let admitted = bucket.admits(limit, Op::Check)?;
-        say(bucket.limiter.take_warning())?;
+        let admitted = bucket.admits(limiter, limit, Op::Check)?;
+        say(limiter.take_warning())?;
         return call.return_bool(!admitted);
     };
     let subject = match own_key.as_ref().and_then(Zval::zend_str) {
@@ -298,8 +353,8 @@ fn check(call: &Call) -> Result<(), Thrown> {
         None => Subject::Client { name: bucket.identifier(), id: id.as_bytes() },
     };
     let (place, now) = (Cell::new(Place::default()), GLOBALS.get().frozen.get());
-    let admitted = bucket.limiter.admits(subject, &place, limit, Op::Check, now)?;
-    say(bucket.limiter.take_warning())?;
+    let admitted = limiter.admits(subject, &place, limit, Op::Check, now)?;
+    say(limiter.take_warning())?;
     call.return_bool(!admitted)
 }
 
@@ -343,15 +398,24 @@ fn call_key(
 #[inline]
 fn decide(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let bucket = call.this::<Bucket>()?;
+    let limiter = bucket.limiter(method)?;
     let limit = *bucket.limit(method)?;
-    let Answer { decision: answer, degraded } = bucket.decide(&limit, op)?;
-    say(bucket.limiter.take_warning())?;
+    let Answer { decision: answer, degraded } = bucket.decide(limiter, &limit, op)?;
+    say(limiter.take_warning())?;
     call.return_new(&decision::CLASS, decision::Decision { answer, degraded, limit })
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
-    decide(call, "attempt", Op::Take { cost: call.cost(1)? })
+    let cost = call.cost(1)?;
+    let bucket = call.this::<Bucket>()?;
+    if let Store::Php(..) = bucket.store {
+        let limit = *bucket.limit("attempt")?;
+        let answer = php_storage::decision(&limit, cost, ask(call, "attempt", cost)?);
+        let decision = decision::Decision { answer, degraded: false, limit };
+        return call.return_new(&decision::CLASS, decision);
+    }
+    decide(call, "attempt", Op::Take { cost })
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
@@ -374,15 +438,17 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 1)?;
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
-    bucket.decide(bucket.limit("refund")?, Op::Refund { cost })?;
-    say(bucket.limiter.take_warning())
+    let limiter = bucket.limiter("refund")?;
+    bucket.decide(limiter, bucket.limit("refund")?, Op::Refund { cost })?;
+    say(limiter.take_warning())
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
     let bucket = call.this::<Bucket>()?;
-    bucket.decide(bucket.limit("reset")?, Op::Reset)?;
-    say(bucket.limiter.take_warning())
+    let limiter = bucket.limiter("reset")?;
+    bucket.decide(limiter, bucket.limit("reset")?, Op::Reset)?;
+    say(limiter.take_warning())
 }
 
 fn key(call: &Call) -> Result<(), Thrown> {
