@@ -8,13 +8,13 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use std::cell::Cell;
 use std::hint::black_box;
 use token_bucket::clock::boot_time;
-use token_bucket::limit::{Op, SECOND, State, TokenBucket, apply};
+use token_bucket::limit::{Limit, Op, SECOND, State, TokenBucket, apply};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::{Key, Place, Store};
 
 fn arithmetic(criterion: &mut Criterion) {
-    let Ok(limit) = TokenBucket::per_second(10, 1.0) else { return };
+    let Ok(limit) = TokenBucket::per_second(10, 1.0).map(Limit::from) else { return };
     let (_, state) = apply(&limit, State::FULL, SECOND, Op::Take { cost: 3 });
     for (name, op) in
         [("take", Op::Take { cost: 1 }), ("denied", Op::Take { cost: 8 }), ("check", Op::Check)]
@@ -38,8 +38,8 @@ fn shared_memory(criterion: &mut Criterion) {
         purpose: Purpose::Buckets,
     });
     let place = Cell::new(Place::default());
-    let key = Key { parts: [b"tb:", b"192.0.2.1", b"", b""], place: &place };
-    let Ok(limit) = TokenBucket::per_second(1_000_000_000, 1000.0) else { return };
+    let key = Key { parts: [b"tb:", b"192.0.2.1", b"", b""], place: &place, window: false };
+    let Ok(limit) = TokenBucket::per_second(1_000_000_000, 1000.0).map(Limit::from) else { return };
     criterion.bench_function("shared memory/take", |bencher| {
         bencher.iter(|| store.admits(&key, &limit, Op::Take { cost: 1 }, None));
     });

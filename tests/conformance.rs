@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use token_bucket::dsn::{Dsn, OnError};
-use token_bucket::limit::{Decision, Op, SECOND, State, TokenBucket, apply};
+use token_bucket::limit::{Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply};
 use token_bucket::limiter::{Limiter, Subject};
 use token_bucket::store::{Place, Settings, Timeouts};
 
@@ -73,16 +73,24 @@ impl Bench {
         Self::new(&dsn, &format!("{server}-{case}"))
     }
 
-    fn call(&self, name: &[u8], limit: &TokenBucket, op: Op, now: u64) -> Decision {
+    fn call(&self, name: &[u8], limit: &Limit, op: Op, now: u64) -> Decision {
         let (subject, place) = (Subject::Identifier(name), Cell::new(Place::default()));
         let answer = self.limiter.decide(subject, &place, limit, op, Some(now)).unwrap();
         assert!(!answer.degraded);
         answer.decision
     }
 
-    fn take(&self, name: &[u8], limit: &TokenBucket, cost: u64, now: u64) -> Decision {
+    fn take(&self, name: &[u8], limit: &Limit, cost: u64, now: u64) -> Decision {
         self.call(name, limit, Op::Take { cost }, now)
     }
+}
+
+fn per_second(capacity: i64, rate: f64) -> Limit {
+    TokenBucket::per_second(capacity, rate).unwrap().into()
+}
+
+fn per_window(limit: i64, window: i64) -> Limit {
+    TokenBucket::per_window(limit, window).unwrap().into()
 }
 
 /// Makes a test of each case on a server.
@@ -131,15 +139,18 @@ on_every_store!(
     the_system_clock_counts_without_a_test,
     a_clock_that_went_back_is_forgiven,
     yes_and_no_agree_with_the_decision,
+    a_window_opens_closes_and_is_given_back,
+    windows_and_buckets_are_apart,
     any_sequence_is_decided_as_apply_does,
+    any_sequence_on_a_window_is_decided_as_apply_does,
 );
 
 fn a_bucket_starts_full_and_refills(bench: &Bench) {
-    let limit = TokenBucket::per_second(3, 0.5).unwrap();
+    let limit = per_second(3, 0.5);
     for left in [2, 1, 0] {
         let decision = bench.take(b"x", &limit, 1, T0);
         assert!(decision.accepted);
-        assert_eq!(decision.remaining(&limit), left);
+        assert_eq!(limit.remaining(&decision), left);
     }
     let denied = bench.take(b"x", &limit, 1, T0 + SECOND);
     assert!(!denied.accepted);
@@ -150,7 +161,7 @@ fn a_bucket_starts_full_and_refills(bench: &Bench) {
 }
 
 fn a_denied_call_changes_nothing(bench: &Bench) {
-    let limit = TokenBucket::per_second(2, 1.0).unwrap();
+    let limit = per_second(2, 1.0);
     bench.take(b"x", &limit, 2, T0);
     for step in 0..9 {
         assert!(!bench.take(b"x", &limit, 1, T0 + step * SECOND / 10).accepted);
@@ -161,7 +172,7 @@ fn a_denied_call_changes_nothing(bench: &Bench) {
 }
 
 fn check_charges_and_forgives(bench: &Bench) {
-    let limit = TokenBucket::per_window(2, 20).unwrap();
+    let limit = per_window(2, 20);
     let check = |seconds: u64| bench.call(b"x", &limit, Op::Check, T0 + seconds * SECOND).accepted;
     let answers: Vec<bool> = (0..=60).map(check).collect();
     assert!(answers[..2].iter().all(|accepted| *accepted));
@@ -171,7 +182,7 @@ fn check_charges_and_forgives(bench: &Bench) {
 }
 
 fn reservations_wait_their_turn(bench: &Bench) {
-    let limit = TokenBucket::per_second(1, 1.0).unwrap();
+    let limit = per_second(1, 1.0);
     let reserve = |max_wait| bench.call(b"x", &limit, Op::Reserve { cost: 1, max_wait }, T0);
     for wait in [0.0, 1.0, 2.0] {
         let decision = reserve(2 * SECOND);
@@ -186,28 +197,27 @@ fn reservations_wait_their_turn(bench: &Bench) {
 }
 
 fn refund_and_reset_give_back(bench: &Bench) {
-    let limit = TokenBucket::per_second(5, 1.0).unwrap();
+    let limit = per_second(5, 1.0);
     bench.take(b"x", &limit, 5, T0);
-    assert_eq!(bench.call(b"x", &limit, Op::Refund { cost: 2 }, T0).remaining(&limit), 2);
-    assert_eq!(bench.call(b"x", &limit, Op::Refund { cost: 9 }, T0).remaining(&limit), 5);
+    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 2 }, T0)), 2);
+    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 9 }, T0)), 5);
     bench.take(b"x", &limit, 5, T0);
-    assert_eq!(bench.call(b"x", &limit, Op::Reset, T0).remaining(&limit), 5);
+    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Reset, T0)), 5);
     assert!(bench.take(b"x", &limit, 5, T0).accepted);
-    assert_eq!(bench.call(b"new", &limit, Op::Refund { cost: 2 }, T0).remaining(&limit), 5);
+    assert_eq!(limit.remaining(&bench.call(b"new", &limit, Op::Refund { cost: 2 }, T0)), 5);
 }
 
 fn a_changed_limit_takes_effect(bench: &Bench) {
-    let (wide, narrow) =
-        (TokenBucket::per_second(10, 1.0).unwrap(), TokenBucket::per_second(2, 1.0).unwrap());
+    let (wide, narrow) = (per_second(10, 1.0), per_second(2, 1.0));
     bench.take(b"x", &wide, 5, T0);
     assert!(!bench.take(b"x", &narrow, 1, T0).accepted);
     assert_eq!(bench.take(b"x", &narrow, 1, T0).retry_after(), 1.0);
     bench.take(b"y", &narrow, 2, T0);
-    assert_eq!(bench.call(b"y", &wide, Op::Peek { cost: 0 }, T0).remaining(&wide), 8);
+    assert_eq!(wide.remaining(&bench.call(b"y", &wide, Op::Peek { cost: 0 }, T0)), 8);
 }
 
 fn keys_do_not_collide(bench: &Bench) {
-    let limit = TokenBucket::per_second(1, 0.001).unwrap();
+    let limit = per_second(1, 0.001);
     let long = [b'a'; 4096];
     let mut names: Vec<Vec<u8>> = (0..4_000).map(|i: u32| i.to_string().into_bytes()).collect();
     names.extend(
@@ -222,7 +232,7 @@ fn keys_do_not_collide(bench: &Bench) {
 }
 
 fn the_system_clock_counts_without_a_test(bench: &Bench) {
-    let limit = TokenBucket::per_second(1, 0.001).unwrap();
+    let limit = per_second(1, 0.001);
     let (subject, place) = (Subject::Identifier(b"x"), Cell::new(Place::default()));
     let take =
         || bench.limiter.admits(subject, &place, &limit, Op::Take { cost: 1 }, None).unwrap();
@@ -231,7 +241,7 @@ fn the_system_clock_counts_without_a_test(bench: &Bench) {
 }
 
 fn a_clock_that_went_back_is_forgiven(bench: &Bench) {
-    let limit = TokenBucket::per_second(2, 1.0).unwrap();
+    let limit = per_second(2, 1.0);
     bench.take(b"x", &limit, 2, T0);
     let back = T0 - 3_600 * SECOND;
     assert_eq!(bench.take(b"x", &limit, 1, back).retry_after(), 1.0);
@@ -240,7 +250,7 @@ fn a_clock_that_went_back_is_forgiven(bench: &Bench) {
 }
 
 fn yes_and_no_agree_with_the_decision(bench: &Bench) {
-    let limit = TokenBucket::per_second(3, 1.0).unwrap();
+    let limit = per_second(3, 1.0);
     for i in 0..20 {
         let (op, now) = (Op::Take { cost: i % 3 }, T0 + i * SECOND / 2);
         let decision = bench.call(b"x", &limit, op, now);
@@ -250,15 +260,62 @@ fn yes_and_no_agree_with_the_decision(bench: &Bench) {
     }
 }
 
+fn a_window_opens_closes_and_is_given_back(bench: &Bench) {
+    let window = Limit::from(FixedWindow::new(3, 10.0).unwrap());
+    let hit = |now| bench.take(b"x", &window, 1, now);
+    for left in [2, 1, 0] {
+        assert_eq!(window.remaining(&hit(T0 + 2 * SECOND - left)), left);
+    }
+    let denied = hit(T0 + 9 * SECOND);
+    assert!(!denied.accepted);
+    assert!((denied.retry_after() - 3.0).abs() < 1e-6);
+    assert_eq!(
+        window.remaining(&bench.call(b"x", &window, Op::Peek { cost: 1 }, T0 + 9 * SECOND)),
+        0
+    );
+    assert_eq!(
+        window.remaining(&bench.call(b"x", &window, Op::Refund { cost: 2 }, T0 + 9 * SECOND)),
+        2
+    );
+    assert!(bench.take(b"x", &window, 2, T0 + 10 * SECOND).accepted);
+    assert!(!hit(T0 + 12 * SECOND - 2).accepted, "its last moment belongs to it");
+    assert_eq!(window.remaining(&hit(T0 + 12 * SECOND)), 2);
+    assert_eq!(bench.take(b"x", &window, 4, T0 + 13 * SECOND).retry_at, Decision::NEVER);
+    assert_eq!(window.remaining(&bench.call(b"x", &window, Op::Reset, T0 + 13 * SECOND)), 3);
+    assert!(bench.take(b"x", &window, 3, T0 + 13 * SECOND).accepted);
+    // A clock that went back by an hour: after an interval all is well again.
+    assert!(!hit(T0 - 3_600 * SECOND).accepted);
+    assert!(hit(T0 - 3_590 * SECOND + 1).accepted);
+}
+
+fn windows_and_buckets_are_apart(bench: &Bench) {
+    let (window, bucket) = (Limit::from(FixedWindow::new(1, 10.0).unwrap()), per_second(1, 0.001));
+    let long = [b'a'; 300];
+    for name in [&b"x"[..], b"w:x", b"h:x", b"a b", b"w:a b", &long] {
+        assert!(bench.take(name, &window, 1, T0).accepted);
+        assert!(bench.take(name, &bucket, 1, T0).accepted);
+        assert!(!bench.take(name, &window, 1, T0).accepted);
+        assert!(!bench.take(name, &bucket, 1, T0).accepted);
+    }
+}
+
+fn any_sequence_on_a_window_is_decided_as_apply_does(bench: &Bench) {
+    let limits = [(5, 2.5), (7, 1.0 / 3.0), (3, 7.0)]
+        .map(|(limit, interval)| Limit::from(FixedWindow::new(limit, interval).unwrap()));
+    let op = prop_oneof![
+        4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
+        1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
+        1 => (0u64..4).prop_map(|cost| Op::Refund { cost }),
+        1 => Just(Op::Reset),
+    ];
+    decided_as_apply_does(bench, "w", &limits, op.boxed());
+}
+
 /// The differential test: the store against the pure function, on sequences of calls on a few
 /// keys, limits and times. Forwards only: a store may forget a bucket that is as good as new,
 /// and then has nothing to remember when the clock goes back.
 fn any_sequence_is_decided_as_apply_does(bench: &Bench) {
-    let limits = [
-        TokenBucket::per_second(5, 2.0).unwrap(),
-        TokenBucket::per_second(7, 1.0 / 3.0).unwrap(),
-        TokenBucket::per_window(3, 7).unwrap(),
-    ];
+    let limits = [per_second(5, 2.0), per_second(7, 1.0 / 3.0), per_window(3, 7)];
     let op = prop_oneof![
         4 => (0u64..4).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
@@ -268,6 +325,10 @@ fn any_sequence_is_decided_as_apply_does(bench: &Bench) {
         1 => Just(Op::Reset),
         1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
     ];
+    decided_as_apply_does(bench, "b", &limits, op.boxed());
+}
+
+fn decided_as_apply_does(bench: &Bench, kind: &str, limits: &[Limit; 3], op: BoxedStrategy<Op>) {
     let call = (0usize..3, 0usize..3, op, 0u64..2_000_000);
     let config =
         ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() };
@@ -278,7 +339,7 @@ fn any_sequence_is_decided_as_apply_does(bench: &Bench) {
         let mut now = T0;
         for (key, limit, op, micros) in calls {
             now += micros * 1_000;
-            let name = format!("{}-{key}", sequence.get());
+            let name = format!("{kind}{}-{key}", sequence.get());
             let (expected, state) = apply(&limits[limit], states[key], now, op);
             states[key] = state;
             let found = bench.call(name.as_bytes(), &limits[limit], op, now);

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
-use token_bucket::limit::{Op, SECOND, TokenBucket};
+use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::{Key, Place, Store};
@@ -58,18 +58,18 @@ impl Drop for Folder {
     }
 }
 
-fn limit() -> TokenBucket {
-    TokenBucket::per_second(1, 0.001).unwrap()
+fn limit() -> Limit {
+    TokenBucket::per_second(1, 0.001).unwrap().into()
 }
 
 fn call(
     store: &SharedMemory,
     name: &[u8],
-    limit: &TokenBucket,
+    limit: &Limit,
     now: Option<u64>,
 ) -> Result<bool, String> {
     let place = Cell::new(Place::default());
-    let key = Key { parts: [b"tb:", name, b"", b""], place: &place };
+    let key = Key { parts: [b"tb:", name, b"", b""], place: &place, window: false };
     store.admits(&key, limit, Op::Take { cost: 1 }, now).map_err(|error| error.to_string())
 }
 
@@ -130,7 +130,7 @@ fn garbage_in_the_slots_is_read_without_harm() {
     }
     fs::write(&path, &bytes).unwrap();
     let store = folder.store();
-    let limit = TokenBucket::per_second(1, 1.0).unwrap();
+    let limit = TokenBucket::per_second(1, 1.0).unwrap().into();
     for i in 0..20_000u64 {
         // Whatever it was taken for, no bucket is closed for longer than one refill.
         let (name, now) = (i.to_string(), T0 + i * 10 * SECOND);
@@ -211,7 +211,7 @@ fn a_path_that_is_not_there_or_not_writable_is_named() {
 fn a_table_that_is_removed_is_left_within_a_second() {
     let (folder, path) = Folder::with_table("removed");
     let (old, place) = (folder.store(), Cell::new(Place::default()));
-    let key = Key { parts: [b"tb:", b"x", b"", b""], place: &place };
+    let key = Key { parts: [b"tb:", b"x", b"", b""], place: &place, window: false };
     let take_old = |now| old.admits(&key, &limit(), Op::Take { cost: 1 }, now).unwrap();
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();
@@ -223,12 +223,20 @@ fn a_table_that_is_removed_is_left_within_a_second() {
 
 #[test]
 fn a_flood_of_new_keys_frees_nobody() {
-    let limit = |capacity, rate| TokenBucket::per_second(capacity, rate).unwrap();
+    let limit = |capacity, rate| Limit::from(TokenBucket::per_second(capacity, rate).unwrap());
+    let window = |hits, interval| Limit::from(FixedWindow::new(hits, interval).unwrap());
     let slow = limit(5, 0.001);
     let same = [slow];
     let mixed = [slow, limit(10, 1.0), limit(1, 0.001), limit(2, 0.000_5)];
     let longer = [limit(100, 0.000_5)];
-    for (name, limits) in [("same", &same[..]), ("mixed", &mixed), ("longer", &longer)] {
+    let windows = [window(5, 900.0), window(1, 60.0), limit(10, 1.0), slow];
+    for (name, slow, limits) in [
+        ("same", slow, &same[..]),
+        ("mixed", slow, &mixed),
+        ("longer", slow, &longer),
+        ("windows, buckets", slow, &windows),
+        ("windows", windows[0], &windows),
+    ] {
         let folder = Folder::new(name);
         let location = Location { size: 8 << 20, ..folder.location() };
         let store = SharedMemory::new(location.clone());
@@ -257,8 +265,10 @@ fn a_flood_of_new_keys_frees_nobody() {
 fn a_newcomer_among_longer_limits_waits_for_one_token() {
     let folder = Folder::new("newcomer");
     let store = folder.store();
-    let (day, login) =
-        (TokenBucket::per_window(100, 86_400).unwrap(), TokenBucket::per_window(10, 60).unwrap());
+    let (day, login) = (
+        Limit::from(TokenBucket::per_window(100, 86_400).unwrap()),
+        Limit::from(TokenBucket::per_window(10, 60).unwrap()),
+    );
     // Many times what a table of this size holds.
     for i in 0..50_000 {
         call(&store, format!("day-{i}").as_bytes(), &day, Some(T0)).unwrap();

@@ -13,7 +13,7 @@
 
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use token_bucket::limit::{Decision, Op, Span, State, TokenBucket, apply};
+use token_bucket::limit::{Algorithm, Decision, Op, Span, State, TokenBucket};
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::shm::table::{Change, update};
 use token_bucket::store::shm::word::Word;
@@ -65,7 +65,7 @@ struct Call {
 
 impl Change for Call {
     fn apply(&mut self, state: State) -> Option<State> {
-        let (decision, after) = apply(&self.limit, state, NOW, self.op);
+        let (decision, after) = self.limit.apply(state, NOW, self.op);
         self.decision = Some(decision);
         (after != state).then_some(after)
     }

@@ -113,4 +113,4 @@ foreach ($files as $name) {
 echo count($files), " classes\n";
 ?>
 --EXPECT--
-13 classes
+15 classes

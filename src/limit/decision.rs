@@ -1,7 +1,6 @@
 //! The answer to one call.
 
 use super::span::{SECOND, Span};
-use super::token_bucket::TokenBucket;
 
 /// The answer to one call, as the limit computed it.
 ///
@@ -18,7 +17,8 @@ pub struct Decision {
     pub retry_at: u64,
     /// When the bucket will be as good as new.
     pub full_at: u64,
-    /// What is in the bucket after the call, as the time it took to come.
+    /// What is in the bucket after the call, as the time it took to come; of a window, the hits that
+    /// are left. [`Limit::remaining`](super::Limit::remaining) turns it into a number.
     pub room: Span,
     /// How long the caller of `reserve` has to wait, in nanoseconds.
     pub wait: u64,
@@ -27,11 +27,6 @@ pub struct Decision {
 impl Decision {
     /// A `retry_at` that never comes.
     pub const NEVER: u64 = u64::MAX;
-
-    /// Whole tokens left, never below zero.
-    pub fn remaining(&self, limit: &TokenBucket) -> u64 {
-        limit.tokens_in(self.room)
-    }
 
     /// Seconds until the same call would be accepted: 0 if it was, infinite if its cost
     /// can never be met.

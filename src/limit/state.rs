@@ -32,6 +32,13 @@ pub enum State {
         /// How much longer it would take to fill. A multiple of [`GRAIN`](super::GRAIN).
         debt: u64,
     },
+    /// A fixed window.
+    Window {
+        /// Its last moment, in nanoseconds.
+        ends_at: u64,
+        /// The hits in it.
+        hits: u32,
+    },
 }
 
 impl State {
@@ -46,6 +53,7 @@ impl State {
             Self::Filling { full_at } => full_at.ceil(),
             Self::Reserved { full_at, fraction, .. } => full_at + (fraction > 0) as u64,
             Self::Overdrawn { forgiven_at, .. } => forgiven_at,
+            Self::Window { ends_at, hits } => ends_at + (hits > 0) as u64,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The token bucket, and the rule of `check`.
 
+use super::Algorithm;
 use super::Decision;
 use super::interval::Interval;
 use super::span::{FRACTION_BITS, GRAIN, MAX_REFILL, Span, ceil_to_grain};
@@ -69,6 +70,12 @@ pub enum LimitError {
     /// The rate is not finite, or not above zero.
     #[error("must be finite and greater than 0")]
     Rate,
+    /// The hits of a window are below 1 or above [`MAX_HITS`](super::MAX_HITS).
+    #[error("must be between 1 and {}", super::MAX_HITS)]
+    Hits,
+    /// The interval or period is not a time, or too long.
+    #[error("must be greater than 0 and at most four years, in seconds")]
+    Interval,
     /// The rate is above [`MAX_RATE`].
     #[error("must be at most 1000000000")]
     RateTooHigh,
@@ -172,14 +179,6 @@ impl TokenBucket {
         self.full
     }
 
-    /// At what level a newcomer starts that pushes out a bucket in use, as good as new at
-    /// `new_again_at`: at that bucket's, but not lower than empty.
-    #[cold]
-    pub fn taking_over(&self, new_again_at: u64, now: u64) -> State {
-        let empty = self.add(Span::from_ns(now), self.full);
-        State::Filling { full_at: Span::from_ns(new_again_at).min(empty) }
-    }
-
     /// What the clock of who wrote this state must have shown at least, in nanoseconds, rounded up
     /// to less than a microsecond more. Under another limit it may be anything.
     pub fn written_at(&self, state: State) -> u64 {
@@ -189,18 +188,9 @@ impl TokenBucket {
                 (full_at + u64::from(fraction > 0)).saturating_sub(reach(ahead))
             }
             State::Overdrawn { forgiven_at, .. } => forgiven_at,
+            State::Window { .. } => return 0,
         };
         furthest.saturating_sub(self.full.ns)
-    }
-
-    /// Whether an operation takes tokens, if they are there.
-    #[cold]
-    pub fn takes(&self, op: Op) -> bool {
-        match op {
-            Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
-            Op::Check | Op::Start { .. } => true,
-            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
-        }
     }
 
     /// How many parts a nanosecond has in the times of this limit.
@@ -283,33 +273,30 @@ fn valid_capacity(capacity: i64) -> Result<u32, LimitError> {
         .ok_or(LimitError::Capacity)
 }
 
-/// Applies an operation to a bucket: what to answer, and what to remember.
-///
-/// `now` is the store's clock in nanoseconds, at most [`MAX_NOW`](super::MAX_NOW). A
-/// state equal to the one passed in need not be written. A denied call changes nothing,
-/// but for one thing: a time that no clock could have written, left by a clock that has
-/// gone backwards since, is brought down to one full refill from now.
-///
-/// # Example
-///
-/// ```
-/// use token_bucket::limit::{Op, State, TokenBucket, apply};
-///
-/// let limit = TokenBucket::per_second(1, 1.0)?;
-/// let (first, state) = apply(&limit, State::FULL, 5_000, Op::Take { cost: 1 });
-/// assert!(first.accepted);
-/// let (second, _) = apply(&limit, state, 5_000, Op::Take { cost: 1 });
-/// assert!(!second.accepted);
-/// assert_eq!(second.retry_after(), 1.0);
-/// # Ok::<(), token_bucket::limit::LimitError>(())
-/// ```
-#[inline(always)]
-pub fn apply(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
-    // The usual case first, and apart: here the compiler knows the operation and the state.
-    if let (Op::Take { cost }, State::Filling { full_at }) = (op, state) {
-        return Bucket::new(limit, State::Filling { full_at }, now).take(cost);
+impl Algorithm for TokenBucket {
+    #[inline(always)]
+    fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State) {
+        // The usual case first, and apart: here the compiler knows the operation and the state.
+        if let (Op::Take { cost }, State::Filling { full_at }) = (op, state) {
+            return Bucket::new(self, State::Filling { full_at }, now).take(cost);
+        }
+        apply_any(self, state, now, op)
     }
-    apply_any(limit, state, now, op)
+
+    #[cold]
+    fn taking_over(&self, new_again_at: u64, now: u64) -> State {
+        let empty = self.add(Span::from_ns(now), self.full);
+        State::Filling { full_at: Span::from_ns(new_again_at).min(empty) }
+    }
+
+    #[cold]
+    fn takes(&self, op: Op) -> bool {
+        match op {
+            Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
+            Op::Check | Op::Start { .. } => true,
+            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
+        }
+    }
 }
 
 #[inline(never)]
@@ -353,6 +340,8 @@ impl<'a> Bucket<'a> {
     fn new(limit: &'a TokenBucket, state: State, now: u64) -> Self {
         let latest = limit.add(Span::from_ns(now), limit.full);
         let state = match state {
+            // Of another limit's making.
+            State::Window { .. } => State::FULL,
             State::Filling { full_at } if full_at > latest => State::Filling { full_at: latest },
             State::Reserved { full_at, ahead, .. } if full_at > latest.ceil() + reach(ahead) => {
                 State::Reserved { full_at: latest.ceil() + reach(ahead), fraction: 0, ahead }
@@ -375,6 +364,7 @@ impl<'a> Bucket<'a> {
             State::Overdrawn { forgiven_at, debt } => {
                 Span::from_ns(forgiven_at + debt.min(MAX_DEBT))
             }
+            State::Window { .. } => Span::default(),
         };
         Self { limit, now, latest, state, full_at: full_at.max(Span::from_ns(now)) }
     }

@@ -5,7 +5,7 @@ use super::Answer;
 use crate::clock::boot_time;
 use crate::dsn::{OnError, Target};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Op, SECOND, Span, State, TokenBucket, apply};
+use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
 use crate::store::shm::circuits::Permit;
 use crate::store::shm::host::Host;
 use crate::store::{Key, Settings, Store};
@@ -58,7 +58,7 @@ impl Guard {
         &self,
         store: &dyn Store,
         key: &Key<'_>,
-        limit: &TokenBucket,
+        limit: &Limit,
         op: Op,
         now: Option<u64>,
     ) -> Result<Answer> {
@@ -120,7 +120,7 @@ impl Guard {
         &self,
         store: &dyn Store,
         key: &Key<'_>,
-        limit: &TokenBucket,
+        limit: &Limit,
         op: Op,
         now: Option<u64>,
     ) -> Result<bool> {
@@ -128,13 +128,7 @@ impl Guard {
     }
 
     /// A denial that needs no question: the bucket cannot hold as much yet.
-    fn known_denial(
-        &self,
-        key: &Key<'_>,
-        limit: &TokenBucket,
-        op: Op,
-        now: u64,
-    ) -> Option<Decision> {
+    fn known_denial(&self, key: &Key<'_>, limit: &Limit, op: Op, now: u64) -> Option<Decision> {
         let Op::Take { cost: 1.. } = op else { return None };
         let full_at = self.host.denied(key, now)?;
         let (decision, _) =
@@ -146,20 +140,17 @@ impl Guard {
     ///
     /// The server decided after the call was sent: counted from there, the time is never too
     /// late.
-    fn note_denial(
-        &self,
-        key: &Key<'_>,
-        limit: &TokenBucket,
-        cost: u64,
-        decision: Decision,
-        sent: u64,
-    ) {
+    fn note_denial(&self, key: &Key<'_>, limit: &Limit, cost: u64, decision: Decision, sent: u64) {
+        // A window does not come back by and by, and a raised limit could not be told from a cached
+        // denial.
+        let Limit::TokenBucket(bucket) = limit else { return };
         if decision.retry_at == Decision::NEVER {
             return;
         }
         // Both to the lower nanosecond: rather asked once too often.
         let missing = (decision.retry_at - decision.now).saturating_sub(1);
-        let full_in = (missing + limit.refill_time().ns).saturating_sub(limit.worth(cost).ceil());
+        let full = missing + bucket.refill_time().ns;
+        let full_in = full.saturating_sub(bucket.worth(cost).ceil());
         // A bucket overdrawn by check() is forgiven all at once, not full by and by: that is not
         // what is kept here.
         let known = decision.now + full_in;
@@ -172,7 +163,7 @@ impl Guard {
     fn answer_instead(
         &self,
         key: &Key<'_>,
-        limit: &TokenBucket,
+        limit: &Limit,
         op: Op,
         now: Option<u64>,
         reason: &str,

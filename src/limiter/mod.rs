@@ -7,7 +7,7 @@ mod guard;
 
 use crate::dsn::Dsn;
 use crate::error::Result;
-use crate::limit::{Decision, Op, TokenBucket};
+use crate::limit::{Decision, Limit, Op};
 use crate::store::{self, Key, Place, Settings, Store};
 use guard::Guard;
 use std::cell::Cell;
@@ -74,11 +74,11 @@ impl Limiter {
         &self,
         subject: Subject<'_>,
         place: &Cell<Place>,
-        limit: &TokenBucket,
+        limit: &Limit,
         op: Op,
         now: Option<u64>,
     ) -> Result<Answer> {
-        self.with_key(subject, place, |key| match &self.guard {
+        self.with_key(subject, place, limit, |key| match &self.guard {
             None => {
                 let decision = self.store.decide(key, limit, op, now)?;
                 Ok(Answer { decision, degraded: false })
@@ -97,11 +97,11 @@ impl Limiter {
         &self,
         subject: Subject<'_>,
         place: &Cell<Place>,
-        limit: &TokenBucket,
+        limit: &Limit,
         op: Op,
         now: Option<u64>,
     ) -> Result<bool> {
-        self.with_key(subject, place, |key| match &self.guard {
+        self.with_key(subject, place, limit, |key| match &self.guard {
             None => self.store.admits(key, limit, op, now),
             Some(guard) => guard.admits(&*self.store, key, limit, op, now),
         })
@@ -126,6 +126,7 @@ impl Limiter {
         &self,
         subject: Subject<'_>,
         place: &Cell<Place>,
+        limit: &Limit,
         decide: impl Fn(&Key<'_>) -> R,
     ) -> R {
         let prefix = self.prefix.as_slice();
@@ -138,7 +139,7 @@ impl Limiter {
             }
             Subject::Client { name, id } => [prefix, name, b":", id],
         };
-        decide(&Key { parts, place })
+        decide(&Key { parts, place, window: matches!(limit, Limit::FixedWindow(_)) })
     }
 
     /// Makes the store ready for use.

@@ -4,7 +4,7 @@ use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Type, public};
 use super::exceptions::Thrown;
 use super::object::{self, Handlers, Native};
-use crate::limit::{self, TokenBucket};
+use crate::limit::{self, Limit};
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
@@ -14,7 +14,7 @@ use std::ptr;
 pub struct Decision {
     pub answer: limit::Decision,
     pub degraded: bool,
-    pub limit: TokenBucket,
+    pub limit: Limit,
 }
 
 /// The class.
@@ -55,7 +55,7 @@ impl Decision {
     }
 
     fn remaining(&self) -> i64 {
-        self.answer.remaining(&self.limit) as i64
+        self.limit.remaining(&self.answer) as i64
     }
 
     /// What JSON and `var_dump` show. JSON knows no infinity: there it is null.

@@ -1,6 +1,7 @@
 //! What PHP sees. The only folder that knows PHP.
 //!
-//! * one file per class: [`token_bucket`], [`decision`], [`storage`], [`test_clock`];
+//! * one file per class: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], which have [`bucket`]
+//!   in common; [`decision`], [`storage`], [`test_clock`];
 //!   [`php_storage`] asks the storages that are written in PHP;
 //!   [`interfaces`] and [`exceptions`] hold the small ones
 //! * [`ini`], [`globals`], [`info`]: directives, what a worker keeps, phpinfo
@@ -9,14 +10,17 @@
 //!   what those cannot do: union types and untyped parameters, the engine's own coercion
 //!   and error texts, subclasses in PHP, and a constructor at the speed of a C one.
 
+mod bucket;
 mod call;
 mod decision;
 mod declare;
 mod exceptions;
+mod fixed_window;
 mod globals;
 mod info;
 mod ini;
 mod interfaces;
+mod leaky_bucket;
 mod object;
 mod php_storage;
 mod storage;
@@ -61,6 +65,8 @@ unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
         storage::register();
         php_storage::register();
         token_bucket::register();
+        leaky_bucket::register();
+        fixed_window::register();
         test_clock::register();
     });
     if started.is_ok() { SUCCESS } else { FAILURE }

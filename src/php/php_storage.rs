@@ -11,7 +11,7 @@ use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Type, private, public};
 use super::exceptions::{Thrown, error, type_error};
 use super::object::{self, Handlers, Native};
-use crate::limit::{Decision, Span, TokenBucket};
+use crate::limit::{Decision, Limit, Span};
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -99,15 +99,18 @@ impl Question {
 
 /// What can be said of a bucket of which no more is known than yes or no: there may be nothing in it
 /// now, and by the time that takes the cost will be there, or all.
-pub fn decision(limit: &TokenBucket, cost: u64, accepted: bool) -> Decision {
+pub fn decision(limit: &Limit, cost: u64, accepted: bool) -> Decision {
     let now = 0;
+    let (worth, full) = match limit {
+        Limit::TokenBucket(limit) => (limit.worth(cost).ceil(), limit.refill_time().ceil()),
+        Limit::FixedWindow(window) => (window.interval(), window.interval()),
+    };
     let retry_at = match accepted {
         true => now,
         false if cost > limit.capacity() => Decision::NEVER,
-        false => now + limit.worth(cost).ceil(),
+        false => now + worth,
     };
-    let full_at = now + limit.refill_time().ceil();
-    Decision { accepted, now, retry_at, full_at, room: Span::default(), wait: 0 }
+    Decision { accepted, now, retry_at, full_at: now + full, room: Span::default(), wait: 0 }
 }
 
 fn construct(_: &Call) -> Result<(), Thrown> {

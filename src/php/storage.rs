@@ -145,7 +145,8 @@ impl Storage {
         op: Op,
     ) -> Result<(Decision, Option<String>), Thrown> {
         let limit = TokenBucket::of_time(full)
-            .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?;
+            .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
+            .into();
         let (subject, now) =
             (Subject::Identifier(identifier.as_bytes()), GLOBALS.get().frozen.get());
         let answer = self.limiter.decide(subject, &Cell::new(Place::default()), &limit, op, now)?;

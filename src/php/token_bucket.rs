@@ -1,58 +1,28 @@
 //! `TokenBucket`.
 
+use super::bucket::{self, Bucket, COUNT, DECISION, Given};
 use super::call::{Call, handler};
-use super::decision;
 use super::declare::{
     self, Class, Method, Type, optional, protected, public, public_static, required, sensitive,
 };
-use super::exceptions::{Thrown, error, logic_exception, value_error};
+use super::exceptions::{Thrown, error, value_error};
 use super::globals::GLOBALS;
 use super::ini::say;
 use super::interfaces;
-use super::object::{self, Handlers, Native};
-use super::php_storage::{self, Question};
-use super::storage;
-use crate::limit::{LimitError, Op, SECOND, TokenBucket};
-use crate::limiter::{Answer, Limiter, MAX_IDENTIFIER, Subject, client_key};
+use super::object;
+use crate::limit::{Limit, LimitError, Op, SECOND, TokenBucket};
+use crate::limiter::{MAX_IDENTIFIER, Subject, client_key};
 use crate::store::Place;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+use ext_php_rs::types::{ZendStr, Zval};
 use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::rc::Rc;
-
-/// Who decides for a bucket.
-enum Store {
-    Native(Rc<Limiter>),
-    /// A storage written in PHP, an object; and whether it is being asked.
-    Php(Zval, Cell<bool>),
-}
-
-/// A bucket as a PHP object.
-pub struct Bucket {
-    store: Store,
-    /// A string. Shared with the script, not copied.
-    identifier: Zval,
-    /// The bytes of that string: known without a look at it.
-    bytes: NonNull<[u8]>,
-    limit: Option<TokenBucket>,
-    /// The numbers as they were given, for those who look.
-    given: (Option<i64>, Option<f64>),
-    place: Cell<Place>,
-    /// `key()` of a class that overrides it.
-    key: Option<NonNull<ffi::zend_function>>,
-}
 
 static CLASS: Class = Class::new();
-static HANDLERS: Handlers = Handlers::new();
-
 /// Two times this near to each other, relative to the second, count as equal.
 const MICROTIME_DELTA: f64 = 0.0001;
-
-const DECISION: Type = Type::object(c"TokenBucket\\Decision");
-const TOKEN_COUNT: declare::Parameter = optional(c"token_count", Type::INT, c"1");
 
 const METHODS: &[Method] = &[
     public_static(
@@ -75,7 +45,7 @@ const METHODS: &[Method] = &[
         ],
         Type::NONE,
     ),
-    public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
+    bucket::CONSUME,
     public(
         c"check",
         handler!(check),
@@ -86,16 +56,16 @@ const METHODS: &[Method] = &[
         ],
         Type::BOOL,
     ),
-    public(c"attempt", handler!(attempt), &[TOKEN_COUNT], DECISION),
-    public(c"peek", handler!(peek), &[TOKEN_COUNT], DECISION),
+    bucket::ATTEMPT,
+    bucket::PEEK,
     public(
         c"reserve",
         handler!(reserve),
-        &[TOKEN_COUNT, optional(c"max_wait", Type::FLOAT.or_null(), c"null")],
+        &[COUNT, optional(c"max_wait", Type::FLOAT.or_null(), c"null")],
         DECISION,
     ),
-    public(c"refund", handler!(refund), &[TOKEN_COUNT], Type::VOID),
-    public(c"reset", handler!(reset), &[], Type::VOID),
+    bucket::REFUND,
+    bucket::RESET,
     protected(c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
 ];
 
@@ -113,98 +83,11 @@ pub fn register() {
     declare::constant(&CLASS, "MICROTIME_DELTA", MICROTIME_DELTA);
 }
 
-impl Native for Bucket {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
-
-    fn dump(&self, properties: &mut ZendHashTable) {
-        let (capacity, rate) = self.given;
-        // A class that extends ours may have properties of the same names.
-        if properties.get("identifier").is_none() {
-            let _ = properties.insert("identifier", self.identifier.shallow_clone());
-        }
-        if properties.get("bucket_capacity").is_none() {
-            let _ = properties.insert("bucket_capacity", capacity);
-        }
-        if properties.get("tokens_per_second").is_none() {
-            let _ = properties.insert("tokens_per_second", rate);
-        }
-    }
-
-    fn held(&self) -> &[Zval] {
-        match &self.store {
-            Store::Native(_) => &[],
-            Store::Php(storage, _) => std::slice::from_ref(storage),
-        }
-    }
-}
-
-impl Bucket {
-    #[inline]
-    fn identifier(&self) -> &[u8] {
-        // SAFETY: the bytes of `identifier`, which holds a reference to the string; strings that
-        // are shared are never changed.
-        unsafe { self.bytes.as_ref() }
-    }
-
-    /// The bucket's own limit, or the complaint that it has none.
-    #[inline]
-    fn limit(&self, method: &str) -> Result<&TokenBucket, Thrown> {
-        self.limit.as_ref().ok_or_else(|| self.no_limit(method))
-    }
-
-    #[cold]
-    fn no_limit(&self, method: &str) -> Thrown {
-        let missing = match self.given {
-            (None, None) => "$bucket_capacity and $tokens_per_second",
-            (None, _) => "$bucket_capacity",
-            _ => "$tokens_per_second",
-        };
-        logic_exception(format!(
-            "TokenBucket::{method}() needs a limit: {missing} missing in TokenBucket::__construct()"
-        ))
-    }
-
-    /// The limiter of a native store, or the complaint that there is none.
-    #[inline(always)]
-    fn limiter(&self, method: &str) -> Result<&Limiter, Thrown> {
-        match &self.store {
-            Store::Native(limiter) => Ok(limiter),
-            Store::Php(..) => Err(not_expressed(method)),
-        }
-    }
-
-    /// Decides on a call on the bucket's own identifier.
-    #[inline(always)]
-    fn decide(&self, limiter: &Limiter, limit: &TokenBucket, op: Op) -> Result<Answer, Thrown> {
-        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        Ok(limiter.decide(subject, &self.place, limit, op, now)?)
-    }
-
-    /// Whether a call on the bucket's own identifier may go on.
-    #[inline(always)]
-    fn admits(&self, limiter: &Limiter, limit: &TokenBucket, op: Op) -> Result<bool, Thrown> {
-        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        Ok(limiter.admits(subject, &self.place, limit, op, now)?)
-    }
-}
-
-#[cold]
-fn not_expressed(method: &str) -> Thrown {
-    logic_exception(format!(
-        "TokenBucket::{method}() cannot be asked of a storage written in PHP: \
-         TokenBucketStorage knows consume() alone"
-    ))
-}
-
 fn construct(call: &Call) -> Result<(), Thrown> {
     call.expect(2, 4)?;
-    let store = store(call)?;
-    let identifier = call.string(2)?;
-    let capacity = call.int_or_null(3)?;
-    let rate = call.float_or_null(4)?;
-    let bytes = call.valid_identifier(2, identifier)?.as_bytes();
+    let store = bucket::store(call)?;
+    call.string(2)?;
+    let (capacity, rate) = (call.int_or_null(3)?, call.float_or_null(4)?);
     let limit = match (capacity, rate) {
         (Some(capacity), Some(rate)) => {
             Some(GLOBALS.get().per_second(capacity, rate).map_err(|wrong| {
@@ -219,48 +102,11 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         }
         _ => None,
     };
-    let identifier = call.value(2).map_or_else(Zval::new, Zval::shallow_clone);
-    call.construct(Bucket {
-        store,
-        identifier,
-        bytes: NonNull::from(bytes),
-        limit,
-        given: (capacity, rate),
-        place: Cell::new(Place::default()),
-        key: overridden_key(call.object()),
-    });
+    let given = Given::TokenBucket(capacity, rate);
+    let mut bucket = Bucket::new(call, store, limit.map(Limit::from), given)?;
+    bucket.key = overridden_key(call.object());
+    call.construct(bucket);
     Ok(())
-}
-
-/// `$storage`: a DSN, a storage, or null for the default.
-fn store(call: &Call) -> Result<Store, Thrown> {
-    let Some(storage) = call.value(1) else {
-        return GLOBALS.get().default_limiter().map(Store::Native);
-    };
-    if let Some(object) = storage.object() {
-        if let Some(limiter) = storage::limiter_of(ptr::from_ref(object).cast_mut())? {
-            return Ok(Store::Native(limiter));
-        }
-        if object.instance_of(interfaces::STORAGE.get()) {
-            return Ok(Store::Php(storage.shallow_clone(), Cell::new(false)));
-        }
-    }
-    // An object may still be one that has a text.
-    if let Some(dsn) = call.as_string(1) {
-        return GLOBALS.get().limiter_on(dsn.as_bytes()).map(Store::Native);
-    }
-    if ExecutorGlobals::has_exception() {
-        return Err(Thrown);
-    }
-    // SAFETY: throws; reads the argument and the current call frame.
-    unsafe {
-        ffi::zend_wrong_parameter_class_or_string_or_null_error(
-            1,
-            c"TokenBucketStorage".as_ptr(),
-            ptr::from_ref(storage).cast_mut(),
-        );
-    }
-    Err(Thrown)
 }
 
 /// `key()` of the object's class, if it is not ours.
@@ -279,49 +125,13 @@ fn overridden_key(object: *mut ffi::zend_object) -> Option<NonNull<ffi::zend_fun
     }
 }
 
-fn consume(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 1)?;
-    let cost = call.cost(1)?;
-    let bucket = call.this::<Bucket>()?;
-    let Store::Native(limiter) = &bucket.store else {
-        return call.return_bool(ask(call, "consume", cost)?);
-    };
-    let admitted = bucket.admits(limiter, bucket.limit("consume")?, Op::Take { cost })?;
-    say(limiter.take_warning())?;
-    call.return_bool(admitted)
-}
-
-/// Asks a storage written in PHP. Nothing of the object may be borrowed meanwhile.
-#[cold]
-fn ask(call: &Call, method: &str, cost: u64) -> Result<bool, Thrown> {
-    let bucket = call.this::<Bucket>()?;
-    bucket.limit(method)?;
-    let (Store::Php(storage, asked), (Some(capacity), Some(rate))) = (&bucket.store, bucket.given)
-    else {
-        return Err(not_expressed(method));
-    };
-    if asked.replace(true) {
-        return Err(logic_exception(format!(
-            "TokenBucket::{method}(): the storage must not ask the bucket that it decides for"
-        )));
-    }
-    let identifier = bucket.identifier.shallow_clone();
-    let answer =
-        Question { storage: storage.shallow_clone(), identifier, capacity, rate }.ask(cost);
-    // It may have constructed the object again.
-    if let Store::Php(_, asked) = &call.this::<Bucket>()?.store {
-        asked.set(false);
-    }
-    answer
-}
-
 fn check(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 3)?;
     let id = call.string_or_null(1)?;
     let limit = call.int_or_null(2)?;
     let window = call.int(3, 300)?;
     let limit = limit.map(|limit| {
-        GLOBALS.get().per_window(limit, window).map_err(|wrong| {
+        GLOBALS.get().per_window(limit, window).map(Limit::from).map_err(|wrong| {
             let argument = match wrong {
                 LimitError::Capacity | LimitError::RateTooHigh => 2,
                 _ => 3,
@@ -394,35 +204,6 @@ fn call_key(
     }
 }
 
-/// Runs an operation of the bucket's own limit and returns its decision to PHP.
-#[inline]
-fn decide(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
-    let bucket = call.this::<Bucket>()?;
-    let limiter = bucket.limiter(method)?;
-    let limit = *bucket.limit(method)?;
-    let Answer { decision: answer, degraded } = bucket.decide(limiter, &limit, op)?;
-    say(limiter.take_warning())?;
-    call.return_new(&decision::CLASS, decision::Decision { answer, degraded, limit })
-}
-
-fn attempt(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 1)?;
-    let cost = call.cost(1)?;
-    let bucket = call.this::<Bucket>()?;
-    if let Store::Php(..) = bucket.store {
-        let limit = *bucket.limit("attempt")?;
-        let answer = php_storage::decision(&limit, cost, ask(call, "attempt", cost)?);
-        let decision = decision::Decision { answer, degraded: false, limit };
-        return call.return_new(&decision::CLASS, decision);
-    }
-    decide(call, "attempt", Op::Take { cost })
-}
-
-fn peek(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 1)?;
-    decide(call, "peek", Op::Peek { cost: call.cost(1)? })
-}
-
 fn reserve(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 2)?;
     let cost = call.cost(1)?;
@@ -431,24 +212,7 @@ fn reserve(call: &Call) -> Result<(), Thrown> {
         Some(seconds) if seconds >= 0.0 => (seconds * SECOND as f64).round() as u64,
         Some(_) => return Err(value_error(2, "must be greater than or equal to 0")),
     };
-    decide(call, "reserve", Op::Reserve { cost, max_wait })
-}
-
-fn refund(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 1)?;
-    let cost = call.cost(1)?;
-    let bucket = call.this::<Bucket>()?;
-    let limiter = bucket.limiter("refund")?;
-    bucket.decide(limiter, bucket.limit("refund")?, Op::Refund { cost })?;
-    say(limiter.take_warning())
-}
-
-fn reset(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    let bucket = call.this::<Bucket>()?;
-    let limiter = bucket.limiter("reset")?;
-    bucket.decide(limiter, bucket.limit("reset")?, Op::Reset)?;
-    say(limiter.take_warning())
+    bucket::decide(call, "reserve", Op::Reserve { cost, max_wait })
 }
 
 fn key(call: &Call) -> Result<(), Thrown> {

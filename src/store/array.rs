@@ -3,7 +3,7 @@
 use super::{Key, Store};
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::{Decision, Op, State, TokenBucket, apply};
+use crate::limit::{Decision, Limit, Op, State, apply};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct Array {
 
 #[derive(Debug, Default)]
 struct Table {
-    buckets: HashMap<Vec<u8>, State>,
+    buckets: HashMap<(bool, Vec<u8>), State>,
     sweep_at: usize,
 }
 
@@ -35,16 +35,10 @@ impl Table {
 }
 
 impl Store for Array {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &TokenBucket,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<Decision> {
+    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
         let now = now.unwrap_or_else(boot_time);
         let mut table = self.table.borrow_mut();
-        let name = key.to_vec();
+        let name = (key.window, key.to_vec());
         let state = table.buckets.get(&name).copied().unwrap_or(State::FULL);
         let (decision, after) = apply(limit, state, now, op);
         if after == State::FULL {

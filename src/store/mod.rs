@@ -10,7 +10,7 @@ pub mod shm;
 
 use crate::dsn::{Dsn, OnError, Target};
 use crate::error::Result;
-use crate::limit::{Decision, Op, TokenBucket};
+use crate::limit::{Decision, Limit, Op};
 use std::cell::Cell;
 use std::path::PathBuf;
 
@@ -25,20 +25,14 @@ pub trait Store {
     /// # Errors
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the store cannot be reached.
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &TokenBucket,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<Decision>;
+    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision>;
 
     /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
     ///
     /// # Errors
     ///
     /// As [`decide`](Self::decide).
-    fn admits(&self, key: &Key<'_>, limit: &TokenBucket, op: Op, now: Option<u64>) -> Result<bool> {
+    fn admits(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<bool> {
         Ok(self.decide(key, limit, op, now)?.accepted)
     }
 
@@ -125,6 +119,8 @@ pub fn is_remote(target: &Target) -> bool {
 pub struct Key<'a> {
     /// What the name is made of.
     pub parts: [&'a [u8]; 4],
+    /// Whether it names a window: those have a space of their own.
+    pub window: bool,
     /// Where the store found this key last time. Belongs to this key and this store.
     pub place: &'a Cell<Place>,
 }

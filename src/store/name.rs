@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 const READABLE: usize = 200;
 
 /// The name of a key: the key itself where it is short and of harmless characters, which an
-/// operator can read; else `h:` and a hash. So nothing of a client's making reaches a protocol
+/// operator can read; else `h:` and a hash. `w:` stands before that of a window. So nothing of a client's making reaches a protocol
 /// unescaped.
 ///
 /// The hash is half a SHA-256. It has no secret, for all hosts must make the same; to find a
@@ -15,14 +15,21 @@ const READABLE: usize = 200;
 pub fn of(key: &Key<'_>) -> Vec<u8> {
     let plain = key.to_vec();
     let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:@/-".contains(byte);
-    // What begins like a hash is hashed too, or a client could name another's bucket.
-    let readable = (1..=READABLE).contains(&plain.len()) && !plain.starts_with(b"h:");
-    if readable && plain.iter().all(harmless) {
-        return plain;
+    // What begins like a hash or a window is hashed too, or a client could name another's.
+    let marked = plain.starts_with(b"h:") || plain.starts_with(b"w:");
+    let readable = (1..=READABLE).contains(&plain.len()) && !marked;
+    let name = match readable && plain.iter().all(harmless) {
+        true => plain,
+        false => {
+            let digest = Sha256::digest(&plain);
+            let half = digest.first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
+            format!("h:{half:032x}").into_bytes()
+        }
+    };
+    match key.window {
+        true => [b"w:", name.as_slice()].concat(),
+        false => name,
     }
-    let digest = Sha256::digest(&plain);
-    let half = digest.first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
-    format!("h:{half:032x}").into_bytes()
 }
 
 #[cfg(test)]
@@ -32,7 +39,12 @@ mod tests {
     use std::cell::Cell;
 
     fn name(parts: [&[u8]; 4]) -> String {
-        String::from_utf8(of(&Key { parts, place: &Cell::new(Place::default()) })).unwrap()
+        named(parts, false)
+    }
+
+    fn named(parts: [&[u8]; 4], window: bool) -> String {
+        let place = Cell::new(Place::default());
+        String::from_utf8(of(&Key { parts, place: &place, window })).unwrap()
     }
 
     #[test]
@@ -43,12 +55,20 @@ mod tests {
     }
 
     #[test]
+    fn windows_have_a_space_of_their_own() {
+        assert_eq!(named([b"tb:", b"x", b"", b""], true), "w:tb:x");
+        assert!(named([b"tb:", b"a b", b"", b""], true).starts_with("w:h:"));
+        assert_ne!(named([b"", b"w:x", b"", b""], false), named([b"", b"x", b"", b""], true));
+    }
+
+    #[test]
     fn hashed_where_not() {
         let hashes = [
             name([b"tb:", b"a b", b"", b""]),
             name([b"tb:", b"a\r\nflush_all", b"", b""]),
             name([b"tb:", b"{tag}", b"", b""]),
             name([b"", b"h:00000000000000000000000000000000", b"", b""]),
+            name([b"", b"w:tb:x", b"", b""]),
             name([b"", b"", b"", b""]),
             name([b"tb:", &[b'a'; 198], b"", b""]),
         ];

@@ -4,6 +4,7 @@
 //!
 //! | bytes | state | fields |
 //! |---|---|---|
+//! | 12 | window | ends at: seconds (5), nanoseconds (4); hits (3) |
 //! | 13 | filling | full at: seconds (5), nanoseconds (4); parts of one more (4) |
 //! | 14 | reserved | full at: seconds (5), nanoseconds (4); fraction (4); ahead (1) |
 //! | 18 | overdrawn | forgiven at: seconds (5), nanoseconds (4); debt: seconds (5), nanoseconds (4) |
@@ -29,6 +30,10 @@ pub fn encode(state: State) -> Vec<u8> {
             put_time(&mut bytes, forgiven_at);
             put_time(&mut bytes, debt);
         }
+        State::Window { ends_at, hits } => {
+            put_time(&mut bytes, ends_at);
+            bytes.extend(hits.to_be_bytes().into_iter().skip(1));
+        }
     }
     bytes
 }
@@ -40,6 +45,13 @@ pub fn decode(bytes: &[u8]) -> State {
 
 fn read(bytes: &[u8]) -> Option<State> {
     let (first, rest) = take_time(bytes)?;
+    match *rest {
+        [a, b, c] => Some(State::Window { ends_at: first, hits: u32::from_be_bytes([0, a, b, c]) }),
+        _ => read_bucket(first, rest),
+    }
+}
+
+fn read_bucket(first: u64, rest: &[u8]) -> Option<State> {
     match rest.len() {
         4 => {
             let part = u32::from_be_bytes(*rest.first_chunk()?);
@@ -94,6 +106,7 @@ mod tests {
                 State::Filling { full_at: Span { ns: a, part: part.into() } },
                 State::Reserved { full_at: a, fraction: part >> 6, ahead },
                 State::Overdrawn { forgiven_at: a, debt: b },
+                State::Window { ends_at: a, hits: part >> 6 },
             ] {
                 prop_assert_eq!(decode(&encode(state)), state);
             }

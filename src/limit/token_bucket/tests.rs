@@ -4,6 +4,10 @@ use super::*;
 use crate::limit::{MAX_NOW, SECOND};
 use proptest::prelude::*;
 
+fn apply(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
+    limit.apply(state, now, op)
+}
+
 const T0: u64 = 1_000 * SECOND;
 
 fn take(cost: u64) -> Op {
@@ -145,7 +149,7 @@ proptest! {
             now += step;
             let (decision, after) = apply(&limit, state, now, op);
             state = after;
-            let left = decision.remaining(&limit);
+            let left = limit.tokens_in(decision.room);
             prop_assert!(apply(&limit, state, now, take(left)).0.accepted);
             prop_assert!(!apply(&limit, state, now, take(left + 1)).0.accepted);
         }
@@ -162,7 +166,7 @@ proptest! {
         ] {
             let (decision, after) = apply(&limit, state, now, op);
             let (again, _) = apply(&limit, after, now, Op::Peek { cost: 1 });
-            prop_assert!(decision.remaining(&limit) <= limit.capacity);
+            prop_assert!(limit.tokens_in(decision.room) <= limit.capacity);
             prop_assert!(again.reset_after().is_finite());
         }
     }
@@ -206,7 +210,7 @@ proptest! {
             state = apply(&limit, state, now, take(all / 4)).1;
         }
         let left = all - 1 - all / 4 * 3;
-        prop_assert_eq!(apply(&limit, state, now, Op::Peek { cost: 0 }).0.remaining(&limit), left);
+        prop_assert_eq!(limit.tokens_in(apply(&limit, state, now, Op::Peek { cost: 0 }).0.room), left);
     }
 
     /// The published rule, in exact fractions, with its two faults mended: no lock, and a
@@ -288,7 +292,7 @@ fn a_silent_client_starts_afresh_a_busy_one_stays_limited() {
     }
     assert!(!check(state, 129).0.accepted);
     assert!(check(state, 130).0.accepted);
-    assert_eq!(check(state, 130).0.remaining(&limit), 2);
+    assert_eq!(limit.tokens_in(check(state, 130).0.room), 2);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::shm::turns::{Left, Turn};
 use super::{Key, Settings, Store, name, record};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, MAX_NOW, Op, SECOND, State, TokenBucket, apply};
+use crate::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State, apply};
 use link::{Answer, Link};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
@@ -121,7 +121,7 @@ struct Attempt<'a> {
     store: &'a Memcached,
     server: usize,
     name: Vec<u8>,
-    limit: &'a TokenBucket,
+    limit: &'a Limit,
     op: Op,
     frozen: Option<u64>,
 }
@@ -225,13 +225,7 @@ impl Attempt<'_> {
 }
 
 impl Store for Memcached {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &TokenBucket,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<Decision> {
+    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
         let name = name::of(key);
         let server = self.server(&name);
         let attempt = Attempt { store: self, server, name, limit, op, frozen: now };
@@ -245,7 +239,7 @@ impl Store for Memcached {
         let parts = [attempt.name.as_slice(), b"@", address.as_bytes(), b""];
         // Waiting leaves half of the time for the call itself.
         let patience = (self.timeouts.call / 2).min(LONGEST_WAIT).as_nanos() as u64;
-        let key = Key { parts, place: &place };
+        let key = Key { parts, place: &place, window: false };
         self.host.in_turn(&key, patience, |turn| attempt.decide(turn, &mut budget))
     }
 
@@ -281,7 +275,7 @@ impl Store for Memcached {
 /// The later of our clock and that of the host which has written this state: whose clock is behind
 /// shall not take what is left to wait for time that no clock could have written, and shorten it.
 /// Only beyond what clocks may differ a clock has gone backwards.
-fn common_clock(limit: &TokenBucket, state: State, own: u64) -> u64 {
+fn common_clock(limit: &Limit, state: State, own: u64) -> u64 {
     let theirs = limit.written_at(state);
     if theirs > own && theirs - own <= SPARE * SECOND { theirs } else { own }
 }
@@ -295,6 +289,7 @@ fn wall_clock() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::TokenBucket;
 
     fn store(names: &[&str]) -> Memcached {
         let server = |host: &&str| Address::Tcp { host: (*host).to_owned(), port: 11211 };
@@ -309,7 +304,7 @@ mod tests {
     fn hosts_whose_clocks_differ_give_nothing_away() {
         let ops = [Op::Take { cost: 1 }, Op::Check, Op::Reserve { cost: 1, max_wait: SECOND }];
         for (op, skew_ms) in ops.into_iter().flat_map(|op| [(op, 0), (op, 5), (op, 900)]) {
-            let limit = TokenBucket::per_second(100, 100.0).unwrap();
+            let limit = TokenBucket::per_second(100, 100.0).unwrap().into();
             let (mut state, mut accepted) = (State::FULL, 0);
             // Ten seconds, every 0.2 ms a call, by two hosts in turn.
             for call in 0..50_000u64 {

@@ -2,23 +2,23 @@
 //!
 //! * [`link`]: a connection that speaks RESP, logged in
 //! * [`nodes`]: which server to ask
-//! * `bucket.lua`: the token bucket, on the server
+//! * [`scripts`]: what runs on the server: `bucket.lua`, `window.lua`
 
 mod link;
 mod nodes;
+mod scripts;
 
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls};
-use super::{Key, Store, name, record};
+use super::{Key, Store, name};
 use crate::dsn::{Address, Redis as Target, Topology};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, MAX_NOW, Op, SECOND, Span, State, TokenBucket, apply};
-use ::redis::{Cmd, Script, Value};
+use crate::limit::{Decision, Limit, Op, TokenBucket, apply};
+use ::redis::{Cmd, Value};
 use nodes::{Nodes, redirection};
 use rustls::ClientConfig;
+use scripts::{Reply, Scripts, Source, arguments};
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
-
-const SOURCE: &str = include_str!("bucket.lua");
 
 /// How often a cluster may send a call on, or a call be tried anew.
 const MAX_TRIES: u32 = 5;
@@ -27,8 +27,7 @@ const MAX_TRIES: u32 = 5;
 pub struct Redis {
     target: Target,
     timeouts: Timeouts,
-    /// The script's name: the hash of its text.
-    script: Script,
+    scripts: Scripts,
     tls: OnceCell<Arc<ClientConfig>>,
     nodes: RefCell<Nodes>,
 }
@@ -44,8 +43,8 @@ struct Failed {
 impl Redis {
     /// The store at `target`. Nothing is opened yet.
     pub fn new(target: Target, timeouts: Timeouts) -> Self {
-        let (script, nodes) = (Script::new(SOURCE), RefCell::default());
-        Self { target, timeouts, script, tls: OnceCell::new(), nodes }
+        let (scripts, nodes) = (Scripts::new(), RefCell::default());
+        Self { target, timeouts, scripts, tls: OnceCell::new(), nodes }
     }
 
     fn tls(&self) -> Result<Option<&Arc<ClientConfig>>> {
@@ -57,16 +56,15 @@ impl Redis {
         Ok(Some(self.tls.get_or_init(|| config)))
     }
 
-    /// Has the server run the script for the key of this name. `may_repeat` tells whether that may
+    /// Has the server run a script. `may_repeat` tells whether that may
     /// be done again when it is not known if it was done.
-    fn run(&self, name: &[u8], arguments: &[Vec<u8>], may_repeat: bool) -> Result<Vec<u8>> {
+    fn run(&self, call: &Call<'_>, may_repeat: bool) -> Result<Vec<u8>> {
         let tls = self.tls()?;
         let mut nodes = self.nodes.borrow_mut();
         let mut budget = Budget::start(self.timeouts);
         let mut redirected = None;
         let mut tries = 0;
         loop {
-            let call = (name, arguments);
             let failed = match self.ask(&mut nodes, tls, &mut budget, call, redirected.take()) {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
@@ -95,7 +93,7 @@ impl Redis {
         nodes: &mut Nodes,
         tls: Option<&Arc<ClientConfig>>,
         budget: &mut Budget,
-        (name, arguments): (&[u8], &[Vec<u8>]),
+        call: &Call<'_>,
         redirected: Option<Address>,
     ) -> Result<Vec<u8>, Failed> {
         let asks = redirected.is_some();
@@ -104,7 +102,7 @@ impl Redis {
                 Ok(reused) => (address, reused),
                 Err(failure) => return Err(Failed { address, reused: false, failure }),
             },
-            None => match nodes.find(&self.target, tls, name, budget) {
+            None => match nodes.find(&self.target, tls, call.name, budget) {
                 Ok(found) => (found.address, found.reused),
                 Err((address, failure)) => return Err(Failed { address, reused: false, failure }),
             },
@@ -112,18 +110,18 @@ impl Redis {
         let Some(link) = nodes.link(&address) else {
             return Err(Failed { address, reused, failure: Failure::Lost });
         };
-        let mut eval = |command: &str, script: &[u8], budget: &Budget| {
+        let mut eval = |command: &str, script: &str, budget: &Budget| {
             let mut commands = Vec::with_capacity(2);
             if asks {
                 commands.push(link::command("ASKING", &[]));
             }
-            commands.push(call(command, script, name, arguments));
+            commands.push(call.packed(command, script));
             let answers = link.exchange(&commands, budget.answer_by())?;
             answers.into_iter().last().unwrap_or(Err(Failure::Lost))
         };
-        let answer = match eval("EVALSHA", self.script.get_hash().as_bytes(), budget) {
+        let answer = match eval("EVALSHA", call.source.script.get_hash(), budget) {
             // It was flushed, or the server is another: with the text it is known again.
-            Err(failure) if failure.is("NOSCRIPT") => eval("EVAL", SOURCE.as_bytes(), budget),
+            Err(failure) if failure.is("NOSCRIPT") => eval("EVAL", call.source.text, budget),
             other => other,
         };
         let failure = match answer {
@@ -188,14 +186,10 @@ impl Redis {
 }
 
 impl Store for Redis {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &TokenBucket,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<Decision> {
-        let reply = self.run(&name::of(key), &arguments(limit, op, now), op.may_repeat())?;
+    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
+        let (name, arguments) = (name::of(key), arguments(limit, op, now));
+        let call = Call { source: self.scripts.of(limit), name: &name, arguments: &arguments };
+        let reply = self.run(&call, op.may_repeat())?;
         let garbled = || Error::refused("Redis's script gave an answer that cannot be read");
         let reply = Reply::read(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, reply.before, now.unwrap_or(reply.now), op);
@@ -208,8 +202,10 @@ impl Store for Redis {
 
     fn prepare(&self) -> Result<()> {
         // A look at a bucket brings up the connection and the script.
-        let limit = TokenBucket::of_time(1).map_err(|_| Error::storage("no limit"))?;
-        self.run(b"h:prepare", &arguments(&limit, Op::Peek { cost: 0 }, None), true).map(drop)
+        let limit = TokenBucket::of_time(1).map_err(|_| Error::storage("no limit"))?.into();
+        let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
+        let source = self.scripts.of(&limit);
+        self.run(&Call { source, name: b"h:prepare", arguments: &arguments }, true).map(drop)
     }
 
     fn circuit(&self, key: &Key<'_>) -> u64 {
@@ -231,63 +227,20 @@ impl Store for Redis {
     }
 }
 
-fn call(command: &str, script: &[u8], name: &[u8], arguments: &[Vec<u8>]) -> Cmd {
-    let mut call = ::redis::cmd(command);
-    call.arg(script).arg(1).arg(name);
-    for argument in arguments {
-        call.arg(argument.as_slice());
-    }
-    call
+/// A script that is to run, on a key of this name.
+struct Call<'a> {
+    source: &'a Source,
+    name: &'a [u8],
+    arguments: &'a [Vec<u8>],
 }
 
-/// The script's arguments; `bucket.lua` tells what they mean.
-fn arguments(limit: &TokenBucket, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
-    let (letter, cost, rest) = match op {
-        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => ("N", 0, None),
-        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.capacity() => ("D", 0, None),
-        Op::Take { cost } => ("T", cost, None),
-        Op::Peek { .. } => ("P", 0, None),
-        Op::Check => ("C", 0, Some(limit.worth(1))),
-        Op::Reserve { cost, max_wait } => ("R", cost, Some(Span::from_ns(max_wait))),
-        Op::Refund { cost } => ("F", cost, None),
-        Op::Reset => ("X", 0, None),
-        Op::Start { missing } => ("S", 0, Some(Span::from_ns(missing))),
-    };
-    let mut worth = Vec::with_capacity(30);
-    record::put_span(&mut worth, limit.worth(cost));
-    record::put_span(&mut worth, limit.refill_time());
-    worth.extend((limit.parts() as u32).to_be_bytes());
-    let mut arguments = Vec::with_capacity(4);
-    arguments.extend([letter.as_bytes().to_vec(), worth]);
-    if rest.is_some() || now.is_some() {
-        let mut bytes = Vec::new();
-        rest.inspect(|rest| record::put_span(&mut bytes, *rest));
-        arguments.push(bytes);
-    }
-    if let Some(now) = now {
-        let mut bytes = Vec::new();
-        record::put_time(&mut bytes, now);
-        arguments.push(bytes);
-    }
-    arguments
-}
-
-/// What the script returns.
-struct Reply {
-    accepted: bool,
-    /// The server's clock, in nanoseconds.
-    now: u64,
-    before: State,
-}
-
-impl Reply {
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let (accepted, rest) = bytes.split_first()?;
-        let mut parts = rest.splitn(3, |byte| *byte == b' ');
-        let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();
-        let (seconds, micros) = (number()?, number()?);
-        let now = seconds.checked_mul(SECOND)?.checked_add(micros.checked_mul(1_000)?)?;
-        let before = record::decode(parts.next()?);
-        (now <= MAX_NOW).then_some(Self { accepted: *accepted == b'1', now, before })
+impl Call<'_> {
+    fn packed(&self, command: &str, script: &str) -> Cmd {
+        let mut packed = ::redis::cmd(command);
+        packed.arg(script).arg(1).arg(self.name);
+        for argument in self.arguments {
+            packed.arg(argument.as_slice());
+        }
+        packed
     }
 }

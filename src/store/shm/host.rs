@@ -6,7 +6,7 @@ use super::turns::Turn;
 use super::{SharedMemory, denials, locate};
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::{Decision, Op, TokenBucket};
+use crate::limit::{Decision, Limit, Op};
 use crate::store::{Key, Settings, Store};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
@@ -52,7 +52,7 @@ impl Host {
     pub fn decide(
         &self,
         key: &Key<'_>,
-        limit: &TokenBucket,
+        limit: &Limit,
         op: Op,
         now: Option<u64>,
     ) -> Result<Decision> {

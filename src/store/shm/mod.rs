@@ -19,7 +19,7 @@ pub mod word;
 use super::{Key, Place, Store};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Op, SECOND, State, TokenBucket, apply};
+use crate::limit::{Algorithm, Decision, Limit, Op, SECOND, State};
 use file::{Counters, Location, Purpose, Region, Set};
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
@@ -81,8 +81,9 @@ impl SharedMemory {
     fn place(&self, key: &Key<'_>, secret: [u64; 2]) -> u64 {
         let [low, high] = secret;
         let mut hasher = SipHasher13::new_with_keys(low, high);
-        if self.domain != 0 {
+        if self.domain != 0 || key.window {
             hasher.write_u64(self.domain);
+            hasher.write_u8(key.window.into());
         }
         for part in key.parts.iter().filter(|part| !part.is_empty()) {
             hasher.write(part);
@@ -107,18 +108,18 @@ impl From<Decision> for bool {
 }
 
 /// An operation on its way to a slot.
-struct Call<'a, A> {
-    limit: &'a TokenBucket,
+struct Call<'a, L, A> {
+    limit: &'a L,
     op: Op,
     now: u64,
     counters: &'a Counters,
     answer: Option<A>,
 }
 
-impl<A: Answer> Change for Call<'_, A> {
+impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
     #[inline(always)]
     fn apply(&mut self, state: State) -> Option<State> {
-        let (decision, after) = apply(self.limit, state, self.now, self.op);
+        let (decision, after) = self.limit.apply(state, self.now, self.op);
         self.answer = Some(decision.into());
         // Only what is denied is likely to stay, and worth the look.
         (decision.accepted || after != state).then_some(after)
@@ -160,7 +161,7 @@ impl SharedMemory {
     fn answer<A: Answer>(
         &self,
         key: &Key<'_>,
-        limit: &TokenBucket,
+        limit: &impl Algorithm,
         op: Op,
         now: Option<u64>,
     ) -> Result<A> {
@@ -185,18 +186,18 @@ fn not_open() -> Error {
 }
 
 impl Store for SharedMemory {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &TokenBucket,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<Decision> {
-        self.answer(key, limit, op, now)
+    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
+        match limit {
+            Limit::TokenBucket(limit) => self.answer(key, limit, op, now),
+            Limit::FixedWindow(window) => self.answer(key, window, op, now),
+        }
     }
 
-    fn admits(&self, key: &Key<'_>, limit: &TokenBucket, op: Op, now: Option<u64>) -> Result<bool> {
-        self.answer(key, limit, op, now)
+    fn admits(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<bool> {
+        match limit {
+            Limit::TokenBucket(limit) => self.answer(key, limit, op, now),
+            Limit::FixedWindow(window) => self.answer(key, window, op, now),
+        }
     }
 
     fn prepare(&self) -> Result<()> {

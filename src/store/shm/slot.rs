@@ -12,8 +12,8 @@
 //! The time is when the bucket is as good as new: it can be read without knowing the
 //! limit, and says which slots are free. The rest is the fraction of a nanosecond in parts of
 //! the limit; with its top bit set, 6 bits of how far a reservation reached ahead and 24 of the
-//! fraction; all ones mark a claim (see [`table`](super::table)). The second form is for buckets
-//! overdrawn by `check`, the debt being 38 bits and an exponent of 2.
+//! fraction; with all of those 6 set, the hits of a window, whose last moment the time is; all ones
+//! mark a claim (see [`table`](super::table)). The second form is for buckets overdrawn by `check`, the debt being 38 bits and an exponent of 2.
 //!
 //! A word of zeros is a full bucket: a fresh table needs no set-up.
 
@@ -32,8 +32,10 @@ const DEBT_EXPONENT_STEP: u64 = 6;
 const RESERVED: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 24;
 const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
-/// The largest exponent of a reservation's reach: 63 would look like a claim.
+/// The largest exponent of a reservation's reach.
 const MAX_AHEAD: u8 = 62;
+/// What stands in its place for a window, whose hits are fewer than all ones, which is a claim.
+const WINDOW: u32 = 63;
 const CLAIM: u32 = (1 << REST_BITS) - 1;
 
 /// The content of a slot.
@@ -55,6 +57,9 @@ impl Slot {
             State::Reserved { full_at, fraction, ahead } => {
                 let ahead = u32::from(ahead.min(MAX_AHEAD));
                 Self::of(tag, full_at, RESERVED | ahead << FRACTION_BITS | fraction & FRACTION)
+            }
+            State::Window { ends_at, hits } => {
+                Self::of(tag, ends_at, RESERVED | WINDOW << FRACTION_BITS | hits & FRACTION)
             }
             State::Overdrawn { forgiven_at, debt } => {
                 let debt = to_float(debt.div_ceil(GRAIN));
@@ -121,6 +126,9 @@ impl Slot {
             State::Filling { full_at: Span { ns: time, part: 0 } }
         } else if rest & RESERVED != 0 {
             let ahead = ((rest & !RESERVED) >> FRACTION_BITS) as u8;
+            if ahead as u32 == WINDOW {
+                return State::Window { ends_at: time, hits: rest & FRACTION };
+            }
             State::Reserved { full_at: time, fraction: rest & FRACTION, ahead }
         } else {
             State::Filling { full_at: Span { ns: time, part: rest as u64 } }

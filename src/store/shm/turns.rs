@@ -85,7 +85,8 @@ impl<'a> Turn<'a> {
         let state = match (rest >> 64) as u64 {
             0 => State::Filling { full_at: Span { ns: first, part: second } },
             1 => State::Reserved { full_at: first, fraction: second as u32, ahead: rest as u8 },
-            _ => State::Overdrawn { forgiven_at: first, debt: second },
+            2 => State::Overdrawn { forgiven_at: first, debt: second },
+            _ => State::Window { ends_at: first, hits: second as u32 },
         };
         Some(Left { state, cas: key_and_cas as u64 })
     }
@@ -99,6 +100,7 @@ impl<'a> Turn<'a> {
             State::Filling { full_at } => (0u64, full_at.ns, full_at.part, 0),
             State::Reserved { full_at, fraction, ahead } => (1, full_at, fraction.into(), ahead),
             State::Overdrawn { forgiven_at, debt } => (2, forgiven_at, debt, 0),
+            State::Window { ends_at, hits } => (3, ends_at, hits.into(), 0),
         };
         let words = [pair(self.key, cas), pair(first, second), pair(kind, third.into())];
         let at = boot_time();

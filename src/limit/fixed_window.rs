@@ -1,0 +1,199 @@
+//! The fixed window: so many hits in an interval that begins with a client's first.
+
+use super::Algorithm;
+use super::decision::Decision;
+use super::span::{MAX_REFILL, SECOND, Span};
+use super::state::State;
+use super::token_bucket::{LimitError, Op};
+
+/// The most hits of a window: what the smallest state has room for.
+pub const MAX_HITS: u32 = (1 << 24) - 2;
+
+/// A fixed window: up to `limit` hits in an interval.
+///
+/// It opens at a client's first hit and lasts for the interval, both ends included; the next hit
+/// after that opens a new one. Unlike a token bucket it comes back all at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedWindow {
+    limit: u32,
+    /// Nanoseconds.
+    interval: u64,
+}
+
+impl FixedWindow {
+    /// A window of `limit` hits in `interval` seconds.
+    ///
+    /// # Errors
+    ///
+    /// The limit must be within 1 and [`MAX_HITS`]; the interval a nanosecond at least and four
+    /// years at most.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use token_bucket::limit::FixedWindow;
+    ///
+    /// assert_eq!(FixedWindow::new(5, 60.0)?.interval(), 60_000_000_000);
+    /// # Ok::<(), token_bucket::limit::LimitError>(())
+    /// ```
+    pub fn new(limit: i64, interval: f64) -> Result<Self, LimitError> {
+        let limit = u32::try_from(limit).ok().filter(|n| (1..=MAX_HITS).contains(n));
+        let limit = limit.ok_or(LimitError::Hits)?;
+        let ns = (interval * SECOND as f64).round();
+        if !(ns >= 1.0 && ns <= MAX_REFILL as f64) {
+            return Err(LimitError::Interval);
+        }
+        Ok(Self { limit, interval: ns as u64 })
+    }
+
+    /// The hits it allows.
+    pub const fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// How long it lasts, in nanoseconds.
+    pub const fn interval(&self) -> u64 {
+        self.interval
+    }
+
+    /// The window that is open at `now`: its last moment, and its hits.
+    fn open(&self, state: State, now: u64) -> Option<(u64, u32)> {
+        let (ends_at, hits) = match state {
+            State::Window { ends_at, hits } => (ends_at, hits.min(self.limit)),
+            // What a newcomer took over in a full table, of which no more is known than when it
+            // ends: there is no hit left in it.
+            other => (other.new_again_at().checked_sub(1)?, self.limit),
+        };
+        (now <= ends_at).then_some((ends_at.min(now + self.interval), hits))
+    }
+}
+
+impl Algorithm for FixedWindow {
+    /// Of what a window does not know, a check
+    /// is a hit, a reservation waits for nothing, and a start is denied.
+    fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State) {
+        let open = self.open(state, now);
+        let (ends_at, hits) = open.unwrap_or((now + self.interval, 0));
+        // A last moment that no clock could have written is brought down at the next call.
+        let kept = match open {
+            Some(_) if state.new_again_at() > ends_at + 1 => State::Window { ends_at, hits },
+            _ => state,
+        };
+        let told = |hits: u32| Decision {
+            accepted: true,
+            now,
+            retry_at: now,
+            full_at: if open.is_some() || hits > 0 { ends_at + 1 } else { now },
+            room: Span::from_ns(u64::from(self.limit - hits)),
+            wait: 0,
+        };
+        let deny = |retry_at| Decision { accepted: false, retry_at, ..told(hits) };
+        let limit = u64::from(self.limit);
+        let take = |cost: u64| match cost {
+            0 => (told(hits), kept),
+            _ if cost > limit => (deny(Decision::NEVER), kept),
+            _ if u64::from(hits) + cost > limit => (deny(ends_at + 1), kept),
+            _ => {
+                // Fits: it is not above the limit.
+                let hits = hits + cost as u32;
+                (told(hits), State::Window { ends_at, hits })
+            }
+        };
+        match op {
+            Op::Take { cost } | Op::Reserve { cost, .. } => take(cost),
+            Op::Check => take(1),
+            Op::Peek { cost } => {
+                let Decision { accepted, retry_at, .. } = take(cost).0;
+                (Decision { accepted, retry_at, ..told(hits) }, state)
+            }
+            Op::Refund { cost } if open.is_some() && cost > 0 => {
+                let hits = u64::from(hits).saturating_sub(cost) as u32;
+                (told(hits), State::Window { ends_at, hits })
+            }
+            Op::Refund { .. } => (told(hits), kept),
+            Op::Reset => {
+                let full = Decision { full_at: now, room: Span::from_ns(limit), ..told(0) };
+                (full, State::FULL)
+            }
+            Op::Start { .. } => (deny(ends_at + 1), kept),
+        }
+    }
+
+    #[cold]
+    fn taking_over(&self, new_again_at: u64, now: u64) -> State {
+        State::Window { ends_at: (new_again_at - 1).min(now + self.interval), hits: self.limit }
+    }
+
+    #[cold]
+    fn takes(&self, op: Op) -> bool {
+        !matches!(op, Op::Peek { .. } | Op::Refund { .. } | Op::Reset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const T: u64 = 1_000 * SECOND;
+
+    #[test]
+    fn a_window_opens_at_the_first_hit_and_lasts_its_interval() {
+        let window = FixedWindow::new(2, 5.0).unwrap();
+        let take = |state, now| window.apply(state, now, Op::Take { cost: 1 });
+        let (first, state) = take(State::FULL, T);
+        let (second, state) = take(state, T + SECOND);
+        assert!(first.accepted && second.accepted);
+        let (third, state) = take(state, T + 5 * SECOND);
+        assert!(!third.accepted, "its end still belongs to it");
+        assert_eq!((third.retry_at, third.room.ns), (T + 5 * SECOND + 1, 0));
+        let (next, state) = take(state, T + 5 * SECOND + 1);
+        assert!(next.accepted);
+        assert_eq!(state, State::Window { ends_at: T + 10 * SECOND + 1, hits: 1 });
+    }
+
+    #[test]
+    fn limits_have_ranges() {
+        assert_eq!(FixedWindow::new(0, 1.0), Err(LimitError::Hits));
+        assert_eq!(FixedWindow::new(i64::from(MAX_HITS) + 1, 1.0), Err(LimitError::Hits));
+        for interval in [0.0, -1.0, 1e-10, f64::NAN, f64::INFINITY, 2e8] {
+            assert_eq!(FixedWindow::new(1, interval), Err(LimitError::Interval));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_window_has_more_hits_than_its_limit(
+            limit in 1i64..9, calls in prop::collection::vec((0u64..4, 0u64..3_000), 1..200),
+        ) {
+            let window = FixedWindow::new(limit, 2.0).unwrap();
+            let (mut state, mut now) = (State::FULL, T);
+            let (mut opened_at, mut hits) = (0, 0);
+            for (cost, ms) in calls {
+                now += ms * 1_000_000;
+                let (decision, after) = window.apply(state, now, Op::Take { cost });
+                state = after;
+                if cost > 0 && now > opened_at + 2 * SECOND {
+                    // Costs above the limit open nothing.
+                    if decision.accepted { (opened_at, hits) = (now, 0); }
+                }
+                if decision.accepted { hits += cost; }
+                prop_assert!(hits <= limit as u64);
+                if cost > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
+                    let then = |at| window.apply(state, at, Op::Take { cost }).0.accepted;
+                    prop_assert!(then(decision.retry_at));
+                    prop_assert!(!then(decision.retry_at - 1));
+                }
+            }
+        }
+
+        #[test]
+        fn a_clock_that_went_back_locks_nobody_out_for_longer_than_an_interval(
+            ends_at in 0..MAX_REFILL, hits in 0..MAX_HITS, now in 0..MAX_REFILL,
+        ) {
+            let window = FixedWindow::new(3, 7.0).unwrap();
+            let (decision, _) = window.apply(State::Window { ends_at, hits }, now, Op::Take { cost: 1 });
+            prop_assert!(decision.accepted || decision.retry_at <= now + 7 * SECOND + 1);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What the classes of limiters have in common: a store, an identifier and a limit.
+
+use super::call::{Call, handler};
+use super::decision;
+use super::declare::{Method, Parameter, Type, optional, public};
+use super::exceptions::{Thrown, logic_exception};
+use super::globals::GLOBALS;
+use super::ini::say;
+use super::interfaces;
+use super::object::{Handlers, Native};
+use super::php_storage::{self, Question};
+use super::storage;
+use crate::limit::{Limit, Op};
+use crate::limiter::{Answer, Limiter, Subject};
+use crate::store::Place;
+use ext_php_rs::ffi;
+use ext_php_rs::types::{ZendHashTable, Zval};
+use ext_php_rs::zend::ExecutorGlobals;
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+
+/// Who decides for a bucket.
+pub enum Store {
+    Native(Rc<Limiter>),
+    /// A storage written in PHP, an object; and whether it is being asked.
+    Php(Zval, Cell<bool>),
+}
+
+/// A bucket as a PHP object.
+pub struct Bucket {
+    pub store: Store,
+    /// A string. Shared with the script, not copied.
+    identifier: Zval,
+    /// The bytes of that string: known without a look at it.
+    bytes: NonNull<[u8]>,
+    pub limit: Option<Limit>,
+    /// The numbers as they were given.
+    given: Given,
+    place: Cell<Place>,
+    /// `key()` of a class that overrides it.
+    pub key: Option<NonNull<ffi::zend_function>>,
+}
+
+/// The numbers a limiter was made of, by the names of its constructor.
+#[derive(Clone, Copy)]
+pub enum Given {
+    /// `$bucket_capacity`, `$tokens_per_second`.
+    TokenBucket(Option<i64>, Option<f64>),
+    /// `$limit`, `$period`.
+    LeakyBucket(i64, f64),
+    /// `$limit`, `$interval`.
+    FixedWindow(i64, f64),
+}
+
+static HANDLERS: Handlers = Handlers::new();
+
+/// Of the methods that take tokens or hits.
+pub const COUNT: Parameter = optional(c"token_count", Type::INT, c"1");
+/// What most of them return.
+pub const DECISION: Type = Type::object(c"TokenBucket\\Decision");
+
+/// What every limiter can do.
+pub const CONSUME: Method = public(c"consume", handler!(consume), &[COUNT], Type::BOOL);
+/// As above.
+pub const ATTEMPT: Method = public(c"attempt", handler!(attempt), &[COUNT], DECISION);
+/// As above.
+pub const PEEK: Method = public(c"peek", handler!(peek), &[COUNT], DECISION);
+/// As above.
+pub const REFUND: Method = public(c"refund", handler!(refund), &[COUNT], Type::VOID);
+/// As above.
+pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
+
+impl Native for Bucket {
+    fn handlers() -> &'static Handlers {
+        &HANDLERS
+    }
+
+    fn dump(&self, properties: &mut ZendHashTable) {
+        let (most, count, pace, seconds) = match self.given {
+            Given::TokenBucket(count, rate) => {
+                ("bucket_capacity", count, "tokens_per_second", rate)
+            }
+            Given::LeakyBucket(limit, period) => ("limit", Some(limit), "period", Some(period)),
+            Given::FixedWindow(limit, span) => ("limit", Some(limit), "interval", Some(span)),
+        };
+        // A class that extends ours may have properties of the same names.
+        if properties.get("identifier").is_none() {
+            let _ = properties.insert("identifier", self.identifier.shallow_clone());
+        }
+        if properties.get(most).is_none() {
+            let _ = properties.insert(most, count);
+        }
+        if properties.get(pace).is_none() {
+            let _ = properties.insert(pace, seconds);
+        }
+    }
+
+    fn held(&self) -> &[Zval] {
+        match &self.store {
+            Store::Native(_) => &[],
+            Store::Php(storage, _) => std::slice::from_ref(storage),
+        }
+    }
+}
+
+impl Bucket {
+    /// A bucket on `store`, its identifier the second argument of the call.
+    #[inline(always)]
+    pub fn new(
+        call: &Call,
+        store: Store,
+        limit: Option<Limit>,
+        given: Given,
+    ) -> Result<Self, Thrown> {
+        let bytes = call.valid_identifier(2, call.string(2)?)?.as_bytes();
+        Ok(Self {
+            store,
+            identifier: call.value(2).map_or_else(Zval::new, Zval::shallow_clone),
+            bytes: NonNull::from(bytes),
+            limit,
+            given,
+            place: Cell::new(Place::default()),
+            key: None,
+        })
+    }
+
+    /// Whose bucket it is.
+    #[inline]
+    pub fn identifier(&self) -> &[u8] {
+        // SAFETY: the bytes of `identifier`, which holds a reference to the string; strings that
+        // are shared are never changed.
+        unsafe { self.bytes.as_ref() }
+    }
+
+    /// The bucket's own limit, or the complaint that it has none.
+    #[inline]
+    pub fn limit(&self, method: &str) -> Result<&Limit, Thrown> {
+        self.limit.as_ref().ok_or_else(|| self.no_limit(method))
+    }
+
+    #[cold]
+    fn no_limit(&self, method: &str) -> Thrown {
+        let missing = match self.given {
+            Given::TokenBucket(None, None) => "$bucket_capacity and $tokens_per_second",
+            Given::TokenBucket(None, _) => "$bucket_capacity",
+            _ => "$tokens_per_second",
+        };
+        logic_exception(format!(
+            "TokenBucket::{method}() needs a limit: {missing} missing in TokenBucket::__construct()"
+        ))
+    }
+
+    /// The limiter of a native store, or the complaint that there is none.
+    #[inline(always)]
+    pub fn limiter(&self, method: &str) -> Result<&Limiter, Thrown> {
+        match &self.store {
+            Store::Native(limiter) => Ok(limiter),
+            Store::Php(..) => Err(not_expressed(method)),
+        }
+    }
+
+    /// Decides on a call on the bucket's own identifier.
+    #[inline(always)]
+    fn decide(&self, limiter: &Limiter, limit: &Limit, op: Op) -> Result<Answer, Thrown> {
+        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
+        Ok(limiter.decide(subject, &self.place, limit, op, now)?)
+    }
+
+    /// Whether a call on the bucket's own identifier may go on.
+    #[inline(always)]
+    pub fn admits(&self, limiter: &Limiter, limit: &Limit, op: Op) -> Result<bool, Thrown> {
+        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
+        Ok(limiter.admits(subject, &self.place, limit, op, now)?)
+    }
+}
+
+#[cold]
+fn not_expressed(method: &str) -> Thrown {
+    logic_exception(format!(
+        "{method}() cannot be asked of a storage written in PHP: \
+         TokenBucketStorage knows consume() alone"
+    ))
+}
+
+/// `$storage`: a DSN, a storage, or null for the default.
+pub fn store(call: &Call) -> Result<Store, Thrown> {
+    let Some(storage) = call.value(1) else {
+        return GLOBALS.get().default_limiter().map(Store::Native);
+    };
+    if let Some(object) = storage.object() {
+        if let Some(limiter) = storage::limiter_of(ptr::from_ref(object).cast_mut())? {
+            return Ok(Store::Native(limiter));
+        }
+        if object.instance_of(interfaces::STORAGE.get()) {
+            return Ok(Store::Php(storage.shallow_clone(), Cell::new(false)));
+        }
+    }
+    // An object may still be one that has a text.
+    if let Some(dsn) = call.as_string(1) {
+        return GLOBALS.get().limiter_on(dsn.as_bytes()).map(Store::Native);
+    }
+    if ExecutorGlobals::has_exception() {
+        return Err(Thrown);
+    }
+    // SAFETY: throws; reads the argument and the current call frame.
+    unsafe {
+        ffi::zend_wrong_parameter_class_or_string_or_null_error(
+            1,
+            c"TokenBucketStorage".as_ptr(),
+            ptr::from_ref(storage).cast_mut(),
+        );
+    }
+    Err(Thrown)
+}
+
+fn consume(call: &Call) -> Result<(), Thrown> {
+    call.expect(0, 1)?;
+    let cost = call.cost(1)?;
+    let bucket = call.this::<Bucket>()?;
+    let Store::Native(limiter) = &bucket.store else {
+        return call.return_bool(ask(call, "consume", cost)?);
+    };
+    let admitted = bucket.admits(limiter, bucket.limit("consume")?, Op::Take { cost })?;
+    say(limiter.take_warning())?;
+    call.return_bool(admitted)
+}
+
+/// Asks a storage written in PHP. Nothing of the object may be borrowed meanwhile.
+#[cold]
+fn ask(call: &Call, method: &str, cost: u64) -> Result<bool, Thrown> {
+    let bucket = call.this::<Bucket>()?;
+    bucket.limit(method)?;
+    let (capacity, rate) = match bucket.given {
+        Given::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
+        Given::LeakyBucket(limit, period) => (limit, limit as f64 / period),
+        _ => return Err(not_expressed(method)),
+    };
+    let Store::Php(storage, asked) = &bucket.store else { return Err(not_expressed(method)) };
+    if asked.replace(true) {
+        return Err(logic_exception(format!(
+            "{method}(): the storage must not ask the bucket that it decides for"
+        )));
+    }
+    let identifier = bucket.identifier.shallow_clone();
+    let answer =
+        Question { storage: storage.shallow_clone(), identifier, capacity, rate }.ask(cost);
+    // It may have constructed the object again.
+    if let Store::Php(_, asked) = &call.this::<Bucket>()?.store {
+        asked.set(false);
+    }
+    answer
+}
+
+/// Runs an operation of the bucket's own limit and returns its decision to PHP.
+#[inline]
+pub fn decide(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
+    let bucket = call.this::<Bucket>()?;
+    let limiter = bucket.limiter(method)?;
+    let limit = *bucket.limit(method)?;
+    let Answer { decision: answer, degraded } = bucket.decide(limiter, &limit, op)?;
+    say(limiter.take_warning())?;
+    call.return_new(&decision::CLASS, decision::Decision { answer, degraded, limit })
+}
+
+fn attempt(call: &Call) -> Result<(), Thrown> {
+    call.expect(0, 1)?;
+    let cost = call.cost(1)?;
+    let bucket = call.this::<Bucket>()?;
+    if let Store::Php(..) = bucket.store {
+        let limit = *bucket.limit("attempt")?;
+        let answer = php_storage::decision(&limit, cost, ask(call, "attempt", cost)?);
+        let decision = decision::Decision { answer, degraded: false, limit };
+        return call.return_new(&decision::CLASS, decision);
+    }
+    decide(call, "attempt", Op::Take { cost })
+}
+
+fn peek(call: &Call) -> Result<(), Thrown> {
+    call.expect(0, 1)?;
+    decide(call, "peek", Op::Peek { cost: call.cost(1)? })
+}
+
+fn refund(call: &Call) -> Result<(), Thrown> {
+    call.expect(0, 1)?;
+    let cost = call.cost(1)?;
+    let bucket = call.this::<Bucket>()?;
+    let limiter = bucket.limiter("refund")?;
+    bucket.decide(limiter, bucket.limit("refund")?, Op::Refund { cost })?;
+    say(limiter.take_warning())
+}
+
+fn reset(call: &Call) -> Result<(), Thrown> {
+    call.expect(0, 0)?;
+    let bucket = call.this::<Bucket>()?;
+    let limiter = bucket.limiter("reset")?;
+    bucket.decide(limiter, bucket.limit("reset")?, Op::Reset)?;
+    say(limiter.take_warning())
+}

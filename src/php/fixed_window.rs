@@ -1,0 +1,61 @@
+//! `TokenBucket\FixedWindow`.
+
+use super::bucket::{self, Bucket, Given, Store};
+use super::call::{Call, handler};
+use super::declare::{self, Class, Method, Type, public, required, sensitive};
+use super::exceptions::{Thrown, value_error};
+use super::interfaces;
+use super::object;
+use crate::limit::{FixedWindow, LimitError};
+use ext_php_rs::flags::ClassFlags;
+use std::ptr;
+
+static CLASS: Class = Class::new();
+
+const METHODS: &[Method] = &[
+    public(
+        c"__construct",
+        handler!(construct),
+        &[
+            sensitive(required(
+                c"storage",
+                Type::object(c"TokenBucketStorage").or(Type::STRING).or_null(),
+            )),
+            required(c"identifier", Type::STRING),
+            required(c"limit", Type::INT),
+            required(c"interval", Type::FLOAT),
+        ],
+        Type::NONE,
+    ),
+    bucket::CONSUME,
+    bucket::ATTEMPT,
+    bucket::PEEK,
+    bucket::REFUND,
+    bucket::RESET,
+];
+
+/// Makes the class known to the engine.
+pub fn register() {
+    let interfaces = [&interfaces::LIMITER];
+    let name = "TokenBucket\\FixedWindow";
+    declare::class(&CLASS, name, ClassFlags::Final, METHODS, ptr::null_mut(), &interfaces);
+    object::carry::<Bucket>(&CLASS);
+}
+
+fn construct(call: &Call) -> Result<(), Thrown> {
+    call.expect(4, 4)?;
+    let store = bucket::store(call)?;
+    call.string(2)?;
+    let (limit, interval) = (call.int(3, 0)?, call.float(4)?);
+    if let Store::Php(..) = store {
+        return Err(value_error(
+            1,
+            "must not be a storage written in PHP: TokenBucketStorage knows token buckets alone",
+        ));
+    }
+    let made = FixedWindow::new(limit, interval)
+        .map_err(|wrong| value_error(if wrong == LimitError::Hits { 3 } else { 4 }, wrong))?;
+    let given = Given::FixedWindow(limit, interval);
+    call.construct(Bucket::new(call, store, Some(made.into()), given)?);
+    Ok(())
+}
