@@ -1,0 +1,35 @@
+<?php
+/*
+ * A contact form that each address may send five times a minute, counted from the first.
+ *
+ * Serve it with php-fpm, or: php -d extension=token_bucket -S 127.0.0.1:8080 examples/contact_form.php
+ * Behind a proxy, take the address that the proxy vouches for.
+ */
+declare(strict_types=1);
+
+$message = '';
+if ($_SERVER['REQUEST_METHOD'] === 'POST') {
+    $decision = (new TokenBucket\FixedWindow(null, 'contact ' . $_SERVER['REMOTE_ADDR'], 5, 60))->attempt();
+
+    if (!$decision->isAccepted()) {
+        $seconds = max(1, (int) ceil($decision->getRetryAfter()));
+        http_response_code(429);
+        header("Retry-After: $seconds");
+        $message = "That was much to read. Please write again in $seconds s.";
+    } else {
+        // Here the message would be sent.
+        $message = 'Thank you. You may send ' . $decision->getRemainingTokens() . ' more within a minute.';
+    }
+}
+?>
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Write to us</title>
+<h1>Write to us</h1>
+<p><?= htmlspecialchars($message) ?></p>
+<form method="post">
+  <label>Message <textarea name="message" required></textarea></label>
+  <button>Send</button>
+</form>
+</html>
