@@ -4,7 +4,7 @@ use super::exceptions::Thrown;
 use super::ini::Directives;
 use crate::dsn::Dsn;
 use crate::error::Result;
-use crate::limit::{LimitError, TokenBucket};
+use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::Limiter;
 use crate::store::Settings;
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
@@ -38,8 +38,8 @@ pub struct Globals {
     /// The time a test has frozen, in nanoseconds.
     pub frozen: Cell<Option<u64>>,
     /// The limits made last: programs make the same ones over and over.
-    last_per_second: Cell<Option<(i64, f64, TokenBucket)>>,
-    last_per_window: Cell<Option<(i64, i64, TokenBucket)>>,
+    last_per_second: Cell<Option<(i64, f64, Limit)>>,
+    last_per_window: Cell<Option<(i64, i64, Limit)>>,
     /// The limiter on `token_bucket.storage`, once it is used.
     default: RefCell<Option<Rc<Limiter>>>,
     /// The limiters by DSN. A list, for there are one or two.
@@ -56,13 +56,13 @@ impl ModuleGlobal for Globals {
 impl Globals {
     /// [`TokenBucket::per_second`], which has divisions in it, remembered.
     #[inline]
-    pub fn per_second(&self, capacity: i64, rate: f64) -> Result<TokenBucket, LimitError> {
+    pub fn per_second(&self, capacity: i64, rate: f64) -> Result<Limit, LimitError> {
         remembered(&self.last_per_second, capacity, rate, TokenBucket::per_second)
     }
 
     /// [`TokenBucket::per_window`], likewise.
     #[inline]
-    pub fn per_window(&self, limit: i64, window: i64) -> Result<TokenBucket, LimitError> {
+    pub fn per_window(&self, limit: i64, window: i64) -> Result<Limit, LimitError> {
         remembered(&self.last_per_window, limit, window, TokenBucket::per_window)
     }
 
@@ -112,15 +112,15 @@ impl Globals {
 
 #[inline]
 fn remembered<T: Copy + PartialEq>(
-    last: &Cell<Option<(i64, T, TokenBucket)>>,
+    last: &Cell<Option<(i64, T, Limit)>>,
     capacity: i64,
     pace: T,
     make: fn(i64, T) -> Result<TokenBucket, LimitError>,
-) -> Result<TokenBucket, LimitError> {
+) -> Result<Limit, LimitError> {
     match last.get() {
         Some((of, at, limit)) if of == capacity && at == pace => Ok(limit),
         _ => {
-            let limit = make(capacity, pace)?;
+            let limit = make(capacity, pace)?.into();
             last.set(Some((capacity, pace, limit)));
             Ok(limit)
         }

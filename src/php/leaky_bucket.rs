@@ -61,6 +61,6 @@ fn construct(call: &Call) -> Result<(), Thrown> {
             _ => value_error(4, LimitError::Interval),
         })?;
     let given = Given::LeakyBucket(limit, period);
-    call.construct(Bucket::new(call, store, Some(made.into()), given)?);
+    call.construct(Bucket::new(call, store, Some(made), given)?);
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::globals::GLOBALS;
 use super::ini::say;
 use super::interfaces;
 use super::object;
-use crate::limit::{Limit, LimitError, Op, SECOND, TokenBucket};
+use crate::limit::{LimitError, Op, SECOND, TokenBucket};
 use crate::limiter::{MAX_IDENTIFIER, Subject, client_key};
 use crate::store::Place;
 use ext_php_rs::ffi;
@@ -103,7 +103,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         _ => None,
     };
     let given = Given::TokenBucket(capacity, rate);
-    let mut bucket = Bucket::new(call, store, limit.map(Limit::from), given)?;
+    let mut bucket = Bucket::new(call, store, limit, given)?;
     bucket.key = overridden_key(call.object());
     call.construct(bucket);
     Ok(())
@@ -131,7 +131,7 @@ fn check(call: &Call) -> Result<(), Thrown> {
     let limit = call.int_or_null(2)?;
     let window = call.int(3, 300)?;
     let limit = limit.map(|limit| {
-        GLOBALS.get().per_window(limit, window).map(Limit::from).map_err(|wrong| {
+        GLOBALS.get().per_window(limit, window).map_err(|wrong| {
             let argument = match wrong {
                 LimitError::Capacity | LimitError::RateTooHigh => 2,
                 _ => 3,
