@@ -5,9 +5,9 @@ set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
 demo="$build php-fpm nginx-light curl"
-servers="redis-server redis-sentinel memcached openssl"
-test="$demo $servers libfcgi-bin valgrind"
-bench="$build $servers php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock"
+servers="redis-server redis-sentinel memcached mariadb-server openssl"
+test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind"
+bench="$build $servers php-mysql php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock"
 case "$1" in
     build) wanted=$build ;;
     demo) wanted=$demo ;;
