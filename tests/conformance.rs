@@ -59,10 +59,11 @@ impl Bench {
         // Servers outlive a case: each has keys of its own.
         static CASES: AtomicU32 = AtomicU32::new(0);
         let prefix = format!("{}-{}:", std::process::id(), CASES.fetch_add(1, Ordering::Relaxed));
-        Self {
-            limiter: Limiter::new(&Dsn::parse(dsn).unwrap(), prefix.as_bytes(), &settings),
-            _folder: folder,
-        }
+        let mut dsn = Dsn::parse(dsn).unwrap();
+        dsn.options.prefix = Some(prefix.into_bytes());
+        let limiter = Limiter::new(&dsn, b"", &settings);
+        limiter.prepare().unwrap();
+        Self { limiter, _folder: folder }
     }
 
     /// On the server whose DSN is in the environment; see scripts/servers.sh.
@@ -125,6 +126,9 @@ macro_rules! on_every_store {
         on_server!(memcached TB_MEMCACHED: $($case),*);
         on_server!(memcached_unix TB_MEMCACHED_UNIX: $($case),*);
         on_server!(two_memcacheds TB_MEMCACHED_TWO: $($case),*);
+        on_server!(mysql TB_MYSQL: $($case),*);
+        on_server!(mysql_unix TB_MYSQL_UNIX: $($case),*);
+        on_server!(mysql_tls TB_MYSQL_TLS: $($case),*);
     };
 }
 

@@ -34,7 +34,7 @@ foreach ([LeakyBucket::class, FixedWindow::class] as $class) {
 ArgumentCountError: TokenBucket\LeakyBucket::__construct() expects exactly 4 arguments, 3 given
 ArgumentCountError: TokenBucket\LeakyBucket::__construct() expects exactly 4 arguments, 5 given
 TypeError: TokenBucket\LeakyBucket::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, array given
-TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #3 ($limit) must be between 1 and 2147483647
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #3 ($limit) must be between 1 and 2147483647
@@ -53,7 +53,7 @@ LogicException: peek() cannot be asked of a storage written in PHP: TokenBucketS
 ArgumentCountError: TokenBucket\FixedWindow::__construct() expects exactly 4 arguments, 3 given
 ArgumentCountError: TokenBucket\FixedWindow::__construct() expects exactly 4 arguments, 5 given
 TypeError: TokenBucket\FixedWindow::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, array given
-TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:
+TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
 ValueError: TokenBucket\FixedWindow::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
 ValueError: TokenBucket\FixedWindow::__construct(): Argument #3 ($limit) must be between 1 and 16777214
 ValueError: TokenBucket\FixedWindow::__construct(): Argument #3 ($limit) must be between 1 and 16777214

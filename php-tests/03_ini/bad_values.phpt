@@ -13,7 +13,7 @@ foreach (['storage', 'prefix', 'shm_size', 'test_clock'] as $name) {
 var_dump((new TokenBucket(null, __FILE__, 1, 1))->consume());
 ?>
 --EXPECTF--
-%AWarning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:) in %s on line %d
+%AWarning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:) in %s on line %d
 %AWarning: PHP Startup: token_bucket.prefix must be at most 64 bytes, "0123456789012345678901234567890123456789012345678901234567890123..." given in %s on line %d
 %AWarning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "tiny" given in %s on line %d
 %AWarning: PHP Startup: token_bucket.test_clock must be 0 or 1, "maybe" given in %s on line %d

@@ -42,10 +42,10 @@ foreach ([
 ?>
 --EXPECT--
 storage=
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:)
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:)
 shm: not frozen1
 storage=shm
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:)
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:)
 shm: not frozen1
 storage=shm:a b
 Warning: PHP Startup: token_bucket.storage must be a storage DSN (Shared memory name "a b" must be 1 to 64 letters, digits, "_" or "-")

@@ -113,4 +113,4 @@ foreach ($files as $name) {
 echo count($files), " classes\n";
 ?>
 --EXPECT--
-15 classes
+16 classes

@@ -1,6 +1,6 @@
 //! What stands before the question mark: the scheme and where the servers are.
 
-use super::{Address, Redis, Secret, Target, Tls, Topology, printable};
+use super::{Address, Mysql, Redis, Secret, Target, Tls, Topology, printable};
 use crate::error::{Error, Result};
 use percent_encoding::percent_decode_str;
 use std::ffi::OsString;
@@ -8,11 +8,13 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 const SCHEMES: &str = "shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, \
-                       redis+sentinel:, memcached:, memcached+unix:";
+                       redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:";
 const DEFAULT_NAME: &str = "default";
 const REDIS_PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
 const MEMCACHED_PORT: u16 = 11211;
+const MYSQL_PORT: u16 = 3306;
+const DEFAULT_TABLE: &str = "token_bucket";
 
 /// The store that a DSN's location names.
 pub fn parse(location: &str) -> Result<Target> {
@@ -45,6 +47,7 @@ pub fn parse(location: &str) -> Result<Target> {
         ("redis+cluster" | "rediss+cluster" | "redis+sentinel" | "rediss+sentinel", rest) => {
             many(scheme, rest)
         }
+        ("mysql" | "mysql+unix", rest) => mysql(scheme, rest),
         (scheme, _) => {
             // With an "@" it may be a password, before which the scheme was left out.
             let shown = match !scheme.contains('@') {
@@ -106,6 +109,31 @@ fn redis(topology: Topology, who: Authority<'_>, database: u32, tls: Option<Tls>
     Target::Redis(Redis { topology, user: who.user, password: who.password, database, tls })
 }
 
+/// The database of `mysql+unix:` is a parameter, for the path is the socket's.
+fn mysql(scheme: &str, rest: &str) -> Result<Target> {
+    let form = match scheme {
+        "mysql" => "user:password@host[:port]/database",
+        _ => "user:password@/path/to/socket?db=database",
+    };
+    let authority = authority_of(scheme, rest, form, true)?;
+    let (address, database) = match scheme {
+        "mysql" => match addresses(authority.hosts, MYSQL_PORT)?.as_slice() {
+            [one] => (one.clone(), decoded(authority.path)),
+            _ => return Err(malformed(scheme, form)),
+        },
+        _ => (socket(scheme, &authority)?, String::new()),
+    };
+    let Some(user) = authority.user else { return Err(malformed(scheme, form)) };
+    Ok(Target::Mysql(Mysql {
+        address,
+        user,
+        password: authority.password.unwrap_or_else(|| Secret(String::new())),
+        database,
+        table: DEFAULT_TABLE.into(),
+        tls: None,
+    }))
+}
+
 /// What stands behind the two slashes.
 struct Authority<'a> {
     user: Option<String>,
@@ -116,6 +144,11 @@ struct Authority<'a> {
 }
 
 fn authority<'a>(scheme: &str, rest: &'a str, form: &str) -> Result<Authority<'a>> {
+    authority_of(scheme, rest, form, false)
+}
+
+/// As [`authority`]; `empty` tells whether a user may have no password.
+fn authority_of<'a>(scheme: &str, rest: &'a str, form: &str, empty: bool) -> Result<Authority<'a>> {
     let rest = rest.strip_prefix("//").ok_or_else(|| malformed(scheme, form))?;
     let (who, where_) = match rest.rsplit_once('@') {
         Some((who, where_)) => (Some(who), where_),
@@ -124,6 +157,7 @@ fn authority<'a>(scheme: &str, rest: &'a str, form: &str) -> Result<Authority<'a
     let (hosts, path) = where_.split_once('/').unwrap_or((where_, ""));
     let (user, password) = match who.map(|who| who.split_once(':').unwrap_or((who, ""))) {
         None => (None, None),
+        Some((user, "")) if empty => (Some(decoded(user)), None),
         // A user without a password is what `redis://secret@host` means to nobody.
         Some((_, "")) => {
             return Err(Error::configuration(

@@ -37,6 +37,8 @@ pub enum Target {
         /// The servers, in the order of the DSN, which decides nothing.
         servers: Vec<Address>,
     },
+    /// `mysql:` and `mysql+unix:`: MariaDB or MySQL.
+    Mysql(Mysql),
 }
 
 /// A Redis or Valkey: where it is and who asks.
@@ -50,6 +52,23 @@ pub struct Redis {
     pub password: Option<Secret>,
     /// The database's number.
     pub database: u32,
+    /// Whether and how the connection is encrypted.
+    pub tls: Option<Tls>,
+}
+
+/// A MariaDB or MySQL: where it is, who asks, and which table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mysql {
+    /// The server.
+    pub address: Address,
+    /// The user.
+    pub user: String,
+    /// The password, which may be empty.
+    pub password: Secret,
+    /// The database.
+    pub database: String,
+    /// The table.
+    pub table: String,
     /// Whether and how the connection is encrypted.
     pub tls: Option<Tls>,
 }
@@ -120,7 +139,8 @@ impl fmt::Debug for Secret {
 /// The parameters of a DSN that stand for directives; absent where the directive counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// `prefix`: what stands before every key.
+    /// `prefix`: what stands before every key. In a table of MariaDB's nothing does unless this
+    /// says so: the table is a space of its own.
     pub prefix: Option<Vec<u8>>,
     /// `on_error`
     pub on_error: Option<OnError>,

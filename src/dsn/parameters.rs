@@ -1,8 +1,8 @@
 //! What stands behind the question mark.
 
 use super::{
-    MAX_PREFIX, MAX_TIMEOUT_MS, OnError, Options, Redis, Secret, Target, Tls, Topology, printable,
-    timeout_ms,
+    Address, MAX_PREFIX, MAX_TIMEOUT_MS, Mysql, OnError, Options, Redis, Secret, Target, Tls,
+    Topology, printable, timeout_ms,
 };
 use crate::error::{Error, Result};
 use percent_encoding::percent_decode_str;
@@ -20,12 +20,24 @@ pub fn parse(query: &str, target: &mut Target) -> Result<Options> {
             return Err(unknown(name, target));
         }
     }
-    if let Target::Redis(Redis { tls: Some(Tls { cert, key, .. }), .. }) = target
+    let tls = match target {
+        Target::Redis(Redis { tls, .. }) | Target::Mysql(Mysql { tls, .. }) => tls.as_ref(),
+        _ => None,
+    };
+    if let Some(Tls { cert, key, .. }) = tls
         && cert.is_some() != key.is_some()
     {
         return Err(Error::configuration(
             "DSN parameters \"cert\" and \"key\" must be given together",
         ));
+    }
+    if let Target::Mysql(Mysql { database, address, .. }) = target
+        && database.is_empty()
+    {
+        return Err(Error::configuration(match address {
+            Address::Tcp { .. } => "The storage DSN must name a database: mysql://host/database",
+            Address::Unix(_) => "The storage DSN must name a database: \"?db=database\"",
+        }));
     }
     Ok(options)
 }
@@ -48,7 +60,44 @@ fn of_all(name: &str, value: &[u8], options: &mut Options) -> Result<bool> {
 }
 
 fn of_target(name: &str, value: Vec<u8>, target: &mut Target) -> Result<bool> {
-    let Target::Redis(redis) = target else { return Ok(false) };
+    match target {
+        Target::Redis(redis) => of_redis(name, value, redis),
+        Target::Mysql(mysql) => of_mysql(name, value, mysql),
+        _ => Ok(false),
+    }
+}
+
+fn of_mysql(name: &str, value: Vec<u8>, mysql: &mut Mysql) -> Result<bool> {
+    // Any of these asks for encryption, which a socket of this host has no use for.
+    let tls = |mysql: &mut Mysql| mysql.tls.take().unwrap_or_default();
+    let over_tcp = matches!(mysql.address, Address::Tcp { .. });
+    match name {
+        "table" => match is_name(&value) {
+            true => mysql.table = String::from_utf8_lossy(&value).into_owned(),
+            false => return Err(must_be(name, "1 to 64 letters, digits, \"_\" or \"$\"")),
+        },
+        "db" if !over_tcp => mysql.database = String::from_utf8_lossy(&value).into_owned(),
+        "tls" if over_tcp => match value.as_slice() {
+            b"1" => mysql.tls = Some(tls(mysql)),
+            _ => return Err(must_be(name, "1")),
+        },
+        "ca" if over_tcp => mysql.tls = Some(Tls { ca: Some(file(name, value)?), ..tls(mysql) }),
+        "cert" if over_tcp => {
+            mysql.tls = Some(Tls { cert: Some(file(name, value)?), ..tls(mysql) });
+        }
+        "key" if over_tcp => mysql.tls = Some(Tls { key: Some(file(name, value)?), ..tls(mysql) }),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Whether it is a table's name that needs no thought in any statement.
+fn is_name(value: &[u8]) -> bool {
+    (1..=64).contains(&value.len())
+        && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
+}
+
+fn of_redis(name: &str, value: Vec<u8>, redis: &mut Redis) -> Result<bool> {
     match (name, &mut redis.tls, &mut redis.topology) {
         ("ca", Some(tls), _) => tls.ca = Some(file(name, value)?),
         ("cert", Some(tls), _) => tls.cert = Some(file(name, value)?),
@@ -93,6 +142,12 @@ fn unknown(name: &str, target: &Target) -> Error {
             Topology::Sentinel { .. } => ", sentinel_password",
         };
         known += if redis.tls.is_some() { ", ca, cert, key" } else { "" };
+    }
+    if let Target::Mysql(mysql) = target {
+        known += match mysql.address {
+            Address::Tcp { .. } => ", table, tls, ca, cert, key",
+            Address::Unix(_) => ", db, table",
+        };
     }
     // What does not look like a name may be the rest of a password.
     let name = match name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {

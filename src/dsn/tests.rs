@@ -68,6 +68,38 @@ fn memcached_in_every_form() {
 }
 
 #[test]
+fn mysql_in_every_form() {
+    let mysql = |dsn: &str| match target(dsn) {
+        Target::Mysql(mysql) => mysql,
+        other => panic!("{other:?}"),
+    };
+    let plain = mysql("mysql://joe:s%40@db/limits");
+    assert_eq!((plain.address, plain.user.as_str()), (tcp("db", 3306), "joe"));
+    assert_eq!((plain.password, plain.database.as_str()), (Secret("s@".into()), "limits"));
+    assert_eq!((plain.table.as_str(), plain.tls), ("token_bucket", None));
+    assert_eq!(mysql("mysql://joe@db:3307/d?table=t_1$").table, "t_1$");
+    assert_eq!(mysql("mysql://joe@db/d?tls=1").tls, Some(Tls::default()));
+    let tls = mysql("mysql://joe@db/d?ca=/a&cert=/c&key=/k").tls.unwrap();
+    assert_eq!((tls.ca, tls.cert), (Some("/a".into()), Some("/c".into())));
+    let socket = mysql("mysql+unix://joe:pw@/run/m.sock?db=d");
+    assert_eq!(socket.address, Address::Unix("/run/m.sock".into()));
+    assert_eq!((socket.database.as_str(), socket.table.as_str()), ("d", "token_bucket"));
+    for (dsn, why) in [
+        ("mysql://db/d", "mysql://user:password@host[:port]/database"),
+        ("mysql://joe@a,b/d", "mysql://user:password@host"),
+        ("mysql://joe@db", "must name a database: mysql://host/database"),
+        ("mysql+unix://joe@/run/m.sock", "must name a database: \"?db=database\""),
+        ("mysql://joe@db/d?table=a`b", "\"table\" must be 1 to 64 letters"),
+        ("mysql://joe@db/d?table=", "\"table\" must be 1 to 64 letters"),
+        ("mysql://joe@db/d?tls=0", "\"tls\" must be 1"),
+        ("mysql://joe@db/d?cert=/c", "given together"),
+        ("mysql+unix://joe@/run/m.sock?ca=/a", "known are: prefix, on_error"),
+    ] {
+        assert!(refused(dsn).contains(why), "{}", refused(dsn));
+    }
+}
+
+#[test]
 fn options_of_every_store() {
     let dsn = "redis://h?on_error=throw&timeout_ms=7&connect_timeout_ms=60000";
     let options = Dsn::parse(dsn).unwrap().options;

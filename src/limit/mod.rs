@@ -62,6 +62,14 @@ impl Limit {
         }
     }
 
+    /// Whether an operation takes something, if that is there.
+    pub fn takes(&self, op: Op) -> bool {
+        match self {
+            Self::TokenBucket(limit) => limit.takes(op),
+            Self::FixedWindow(window) => window.takes(op),
+        }
+    }
+
     /// What the clock of who wrote this state must have shown at least, in nanoseconds, rounded up
     /// to less than a microsecond more. Under another limit it may be anything.
     pub fn written_at(&self, state: State) -> u64 {

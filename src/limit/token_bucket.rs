@@ -207,6 +207,11 @@ impl TokenBucket {
         Interval { span: self.interval, parts: self.parts }.times(tokens)
     }
 
+    /// What is left of `from` once `span` is taken, or nothing.
+    pub fn less(&self, from: Span, span: Span) -> Span {
+        self.sub(from, span)
+    }
+
     /// Whole tokens that come in `span`.
     pub(super) fn tokens_in(&self, span: Span) -> u64 {
         let tokens = if self.parts == 1 {

@@ -54,6 +54,7 @@ impl Limiter {
         let settings = settings.overridden_by(dsn);
         let guard =
             store::is_remote(&dsn.target).then(|| Box::new(Guard::new(&dsn.target, &settings)));
+        let prefix = if store::needs_prefix(&dsn.target) { prefix } else { b"" };
         Self {
             store: store::open(&dsn.target, &settings),
             prefix: dsn.options.prefix.clone().unwrap_or_else(|| prefix.to_vec()),

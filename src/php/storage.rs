@@ -46,6 +46,7 @@ static SHARED_MEMORY: Class = Class::new();
 static ARRAY: Class = Class::new();
 static REDIS: Class = Class::new();
 static MEMCACHED: Class = Class::new();
+static MYSQL: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
 const SHARED_MEMORY_DSN: &[Parameter] = &[sensitive(optional(c"dsn", Type::STRING, c"\"shm:\""))];
@@ -102,6 +103,11 @@ pub fn register() {
             "TokenBucket\\MemcachedStorage",
             public(c"__construct", handler!(construct_memcached), SERVER_DSN, Type::NONE),
         ),
+        (
+            &MYSQL,
+            "TokenBucket\\MysqlStorage",
+            public(c"__construct", handler!(construct_mysql), SERVER_DSN, Type::NONE),
+        ),
     ] {
         let [prepare, bootstrap, consume] = CONTRACT;
         let methods = [constructor, prepare, bootstrap, consume];
@@ -115,7 +121,8 @@ pub fn register() {
 pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thrown> {
     // SAFETY: a live object, from an argument of the call that is running.
     let class = unsafe { (*object).ce };
-    if ![&SHARED_MEMORY, &ARRAY, &REDIS, &MEMCACHED].iter().any(|known| class == known.as_ptr()) {
+    let known = [&SHARED_MEMORY, &ARRAY, &REDIS, &MEMCACHED, &MYSQL];
+    if !known.iter().any(|known| class == known.as_ptr()) {
         return Ok(None);
     }
     // SAFETY: all these classes carry a Storage and are final; the reference ends here.
@@ -193,6 +200,16 @@ fn construct_memcached(call: &Call) -> Result<(), Thrown> {
     let limiter = match parse(dsn)?.target {
         Target::Memcached { .. } => GLOBALS.get().limiter_on(dsn)?,
         _ => return Err(wrong_scheme("memcached:")),
+    };
+    construct(call, limiter, dsn)
+}
+
+fn construct_mysql(call: &Call) -> Result<(), Thrown> {
+    call.expect(1, 1)?;
+    let dsn = call.string(1)?.as_bytes();
+    let limiter = match parse(dsn)?.target {
+        Target::Mysql(_) => GLOBALS.get().limiter_on(dsn)?,
+        _ => return Err(wrong_scheme("mysql:")),
     };
     construct(call, limiter, dsn)
 }

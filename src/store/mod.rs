@@ -2,6 +2,7 @@
 
 pub mod array;
 mod memcached;
+mod mysql;
 mod name;
 mod net;
 mod record;
@@ -104,12 +105,19 @@ pub fn open(target: &Target, settings: &Settings) -> Box<dyn Store> {
         Target::Memcached { servers } => {
             Box::new(memcached::Memcached::new(servers.clone(), timeouts, settings))
         }
+        Target::Mysql(target) => Box::new(mysql::Mysql::new(target.clone(), timeouts)),
     }
 }
 
 /// Whether a store is on servers, which may fail while this host does not.
 pub fn is_remote(target: &Target) -> bool {
-    matches!(target, Target::Redis(_) | Target::Memcached { .. })
+    matches!(target, Target::Redis(_) | Target::Memcached { .. } | Target::Mysql(_))
+}
+
+/// Whether a prefix has to keep the buckets of this store from those of others; a table of its own
+/// does that by itself, and has rows whose names have none.
+pub fn needs_prefix(target: &Target) -> bool {
+    !matches!(target, Target::Mysql(_))
 }
 
 /// The name of a bucket: the bytes of all parts, one after the other.

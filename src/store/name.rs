@@ -7,18 +7,28 @@ use sha2::{Digest, Sha256};
 const READABLE: usize = 200;
 
 /// The name of a key: the key itself where it is short and of harmless characters, which an
-/// operator can read; else `h:` and a hash. `w:` stands before that of a window. So nothing of a client's making reaches a protocol
-/// unescaped.
+/// operator can read; else `h:` and a hash. `w:` stands before that of a window. So nothing of a
+/// client's making reaches a protocol unescaped.
 ///
 /// The hash is half a SHA-256. It has no secret, for all hosts must make the same; to find a
 /// name that shares a given client's bucket takes 2¹²⁸ tries.
 pub fn of(key: &Key<'_>) -> Vec<u8> {
+    of_characters(key, |byte| byte.is_ascii_alphanumeric() || b"._:@/-".contains(&byte))
+}
+
+/// The name of a key as that of a row in a table: as [`of`], but all that can be printed may stand as it
+/// is, so that rows of the classic table are found again. It must not be quoted but encoded.
+pub fn of_row(key: &Key<'_>) -> Vec<u8> {
+    // Tables do not tell apart names that differ in spaces at their end.
+    of_characters(key, |byte| byte.is_ascii_graphic())
+}
+
+fn of_characters(key: &Key<'_>, harmless: impl Fn(u8) -> bool) -> Vec<u8> {
     let plain = key.to_vec();
-    let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:@/-".contains(byte);
     // What begins like a hash or a window is hashed too, or a client could name another's.
     let marked = plain.starts_with(b"h:") || plain.starts_with(b"w:");
     let readable = (1..=READABLE).contains(&plain.len()) && !marked;
-    let name = match readable && plain.iter().all(harmless) {
+    let name = match readable && plain.iter().all(|byte| harmless(*byte)) {
         true => plain,
         false => {
             let digest = Sha256::digest(&plain);

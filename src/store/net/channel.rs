@@ -26,20 +26,29 @@ impl Channel {
         deadline: Instant,
     ) -> io::Result<Self> {
         let socket = Socket::connect(address, deadline)?;
-        let tls = match (tls, address) {
-            (Some(config), Address::Tcp { host, .. }) => {
-                let name = ServerName::try_from(host.clone())
-                    .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "no name to verify"))?;
-                let mut tls =
-                    ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
-                while tls.is_handshaking() {
-                    tls.complete_io(&mut socket.until(deadline)).map_err(of_tls)?;
-                }
-                Some(Box::new(tls))
-            }
-            _ => None,
-        };
-        Ok(Self { socket, tls, process: std::process::id() })
+        let mut channel = Self { socket, tls: None, process: std::process::id() };
+        if let Some(config) = tls {
+            channel.encrypt(address, config, deadline)?;
+        }
+        Ok(channel)
+    }
+
+    /// Encrypts from here on, and verifies who answers; a unix socket stays as it is.
+    pub fn encrypt(
+        &mut self,
+        address: &Address,
+        config: &Arc<ClientConfig>,
+        deadline: Instant,
+    ) -> io::Result<()> {
+        let Address::Tcp { host, .. } = address else { return Ok(()) };
+        let name = ServerName::try_from(host.clone())
+            .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "no name to verify"))?;
+        let mut tls = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
+        while tls.is_handshaking() {
+            tls.complete_io(&mut self.socket.until(deadline)).map_err(of_tls)?;
+        }
+        self.tls = Some(Box::new(tls));
+        Ok(())
     }
 
     /// Whether a call may be made on it: it was opened by this process, and the server has

@@ -1,0 +1,251 @@
+//! Buckets in a table of MariaDB or MySQL: one upsert a decision, by the server's clock.
+//!
+//! * [`link`]: a connection that speaks their protocol
+//! * [`login`]: how it begins
+//! * [`template`]: reads the files of statements: `take.sql` and `bucket.sql`, `window.sql`,
+//!   `look.sql`; and `classic.sql` and `look_classic.sql` for a table that `prepare()` has not seen
+//! * [`statements`]: which of them an operation needs, and what it is given
+
+mod link;
+mod login;
+mod statements;
+mod template;
+
+use super::net::{Timeouts, budget::Budget, failure::Failure, tls};
+use super::{Key, Store, name};
+use crate::dsn::Mysql as Target;
+use crate::error::{Error, Result};
+use crate::limit::{Decision, Limit, Op, Span, State, TokenBucket, apply};
+use link::{Link, Row};
+use rustls::ClientConfig;
+use statements::{Call, Statements, Told};
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How often a statement is tried that others keep from being run.
+const MAX_TRIES: u32 = 5;
+
+/// The server's numbers of what can go wrong.
+mod code {
+    pub const NO_SUCH_COLUMN: &str = "1054";
+    pub const COLUMN_EXISTS: &str = "1060";
+    pub const NO_SUCH_TABLE: &str = "1146";
+    pub const TABLE_ACCESS_DENIED: &str = "1142";
+    pub const COLUMN_ACCESS_DENIED: &str = "1143";
+    pub const DATA_TOO_LONG: &str = "1406";
+    pub const WRONG_STRING: &str = "1366";
+    /// Nothing was done, for others were in the way: lock wait, deadlock, a snapshot too old.
+    pub const IN_THE_WAY: [&str; 3] = ["1205", "1213", "1020"];
+}
+
+/// Buckets in a table of MariaDB or MySQL.
+pub struct Mysql {
+    target: Target,
+    timeouts: Timeouts,
+    statements: Statements,
+    tls: OnceCell<Arc<ClientConfig>>,
+    link: RefCell<Option<Link>>,
+}
+
+impl Mysql {
+    /// The store at `target`. Nothing is opened yet.
+    pub fn new(target: Target, timeouts: Timeouts) -> Self {
+        let statements = Statements::new(&target.table);
+        Self { target, timeouts, statements, tls: OnceCell::new(), link: RefCell::new(None) }
+    }
+
+    fn tls(&self) -> Result<Option<&Arc<ClientConfig>>> {
+        let Some(tls) = &self.target.tls else { return Ok(None) };
+        if let Some(config) = self.tls.get() {
+            return Ok(Some(config));
+        }
+        let config = tls::configure(tls)?;
+        Ok(Some(self.tls.get_or_init(|| config)))
+    }
+
+    /// Does something on a connection. `may_repeat` tells whether that may be done again when it is
+    /// not known if it was done.
+    fn run<R>(
+        &self,
+        budget: &mut Budget,
+        may_repeat: bool,
+        what: impl Fn(&mut Link, Instant) -> Result<R, Failure>,
+    ) -> Result<R> {
+        let tls = self.tls()?;
+        let mut place = self.link.borrow_mut();
+        let mut tries = 0;
+        loop {
+            let (mut link, reused) = match place.take().and_then(Link::if_good) {
+                Some(link) => (link, true),
+                None => match Link::open(&self.target, tls, budget.connect_by()) {
+                    Ok(link) => (link, false),
+                    Err(failure) => return Err(self.down(&failure)),
+                },
+            };
+            let failure = match what(&mut link, budget.answer_by()) {
+                Ok(result) => {
+                    *place = Some(link);
+                    return Ok(result);
+                }
+                Err(failure) => failure,
+            };
+            tries += 1;
+            let again = tries < MAX_TRIES && budget.is_left();
+            match &failure {
+                // A connection that had been idle: nothing but the call itself was lost with it.
+                Failure::Lost if reused && may_repeat && again => {}
+                Failure::Refused { code, .. } if code::IN_THE_WAY.contains(&code.as_str()) => {
+                    *place = Some(link);
+                    if !again {
+                        return Err(self.refused("the bucket is too busy"));
+                    }
+                }
+                Failure::Refused { code, detail } => match self.hint(code) {
+                    Some(hint) => {
+                        *place = Some(link);
+                        return Err(self.refused(&format!("{detail}; {hint}")));
+                    }
+                    None => return Err(self.down(&failure)),
+                },
+                _ => return Err(self.down(&failure)),
+            }
+        }
+    }
+
+    /// Has a statement decide, or the one for the classic table where that is what there is: the
+    /// row it tells, and whether it was that one.
+    fn ask(
+        &self,
+        budget: &mut Budget,
+        op: Op,
+        call: &Call,
+        classic: Option<&Call>,
+    ) -> Result<(Option<Row>, bool)> {
+        self.run(budget, op.may_repeat(), |link, by| {
+            if !link.classic {
+                match link.call(call, by) {
+                    Err(failure) if failure.is(code::NO_SUCH_COLUMN) => link.classic = true,
+                    other => return Ok((other?, false)),
+                }
+            }
+            match classic {
+                Some(classic) => Ok((link.call(classic, by)?, true)),
+                // It says which column it is that is not there.
+                None => Ok((link.call(call, by)?, false)),
+            }
+        })
+    }
+
+    fn down(&self, failure: &Failure) -> Error {
+        let reason = match failure {
+            Failure::Refused { code, detail } => format!("{detail} (error {code})"),
+            other => other.reason(),
+        };
+        Error::storage(format!("{}: {reason}", self.name()))
+    }
+
+    fn garbled(&self) -> Error {
+        self.refused("the statement gave an answer that cannot be read")
+    }
+
+    fn refused(&self, reason: &str) -> Error {
+        Error::refused(format!("{}: {reason}", self.name()))
+    }
+
+    /// What would help, where the server is up but the table is not as it should be.
+    fn hint(&self, code: &str) -> Option<String> {
+        let Target { user, table, .. } = &self.target;
+        match code {
+            code::NO_SUCH_TABLE => Some(format!(
+                "prepare() makes the table, as a user who may create it; the README has the \
+                 statement for `{table}`"
+            )),
+            code::NO_SUCH_COLUMN => Some(format!(
+                "prepare() adds the columns to `{table}`, as a user who may alter it; the README \
+                 has the statement"
+            )),
+            code::TABLE_ACCESS_DENIED | code::COLUMN_ACCESS_DENIED => Some(format!(
+                "the user \"{}\" needs SELECT, INSERT and UPDATE on `{table}`",
+                crate::dsn::printable(user)
+            )),
+            code::DATA_TOO_LONG | code::WRONG_STRING => {
+                Some("the column `identifier` must take 255 characters of ASCII".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// When a bucket is full that can just be taken from, or just not: what a row of the classic table
+/// stands for whose double has been rounded to the other side of that.
+fn brim(limit: &TokenBucket, cost: u64, now: u64, accepted: bool) -> Span {
+    let room = limit.less(limit.refill_time(), limit.worth(cost));
+    match accepted {
+        true => Span { ns: now + room.ns, part: room.part },
+        false => Span::from_ns(now + room.ns + 1),
+    }
+}
+
+impl Store for Mysql {
+    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
+        let calls = self.statements.decide(&name::of_row(key), limit, op, now);
+        let mut budget = Budget::start(self.timeouts);
+        let (mut row, classic) = self.ask(&mut budget, op, &calls.first, calls.classic.as_ref())?;
+        let mut told = Told::read(row.as_deref());
+        if let (Some(Told::Undecided), Some(second)) = (&told, &calls.second) {
+            (row, _) = self.ask(&mut budget, op, second, None)?;
+            told = Told::read(row.as_deref());
+        }
+        let Some(Told::Decided(reply)) = told else { return Err(self.garbled()) };
+        let now = now.unwrap_or(reply.now);
+        let (decision, _) = apply(limit, reply.before, now, op);
+        if decision.accepted == reply.accepted || !limit.takes(op) {
+            return Ok(decision);
+        }
+        match (op, limit) {
+            (Op::Take { cost }, Limit::TokenBucket(bucket)) if classic => {
+                let brim = brim(bucket, cost, now, reply.accepted);
+                Ok(apply(limit, State::Filling { full_at: brim }, now, op).0)
+            }
+            _ => Err(self.garbled()),
+        }
+    }
+
+    fn prepare(&self) -> Result<()> {
+        let mut budget = Budget::start(self.timeouts);
+        let mut query = |text: String| {
+            self.run(&mut budget, true, |link, by| match link.query(&text, by) {
+                Err(Failure::Refused { code, detail }) => Ok(Some((code, detail))),
+                other => other.map(|()| None),
+            })
+        };
+        let Some((code, _)) = query(self.statements.probe())? else { return Ok(()) };
+        // Whoever was faster has done the same.
+        let refused = match code.as_str() {
+            code::NO_SUCH_TABLE => query(self.statements.create())?,
+            code::NO_SUCH_COLUMN => query(self.statements.extend())?,
+            _ => None,
+        };
+        match refused.filter(|(code, _)| code != code::COLUMN_EXISTS) {
+            Some((_, detail)) => Err(self.refused(&detail)),
+            None => match query(self.statements.probe())? {
+                Some((_, detail)) => Err(self.refused(&detail)),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("MySQL at {}", self.target.address)
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        let Target { address, database, table, tls, .. } = &self.target;
+        vec![
+            ("MySQL", address.to_string()),
+            ("Table", format!("{database}.{table}")),
+            ("Encrypted", if tls.is_some() { "yes" } else { "no" }.to_owned()),
+        ]
+    }
+}

@@ -1,0 +1,277 @@
+//! The statements, and what they are given and return.
+
+use super::template::Statement;
+use crate::limit::{FixedWindow, Limit, MAX_NOW, MAX_REFILL, Op, Span, State, TokenBucket};
+use mysql_common::value::Value;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What every session begins with: our own clock, no transaction, errors told, and no lock waited
+/// for longer than a moment, whoever has given up on the answer by then. The variables are given
+/// their type.
+pub const SESSION: &str = "SET time_zone = '+00:00', autocommit = 1, \
+     sql_mode = 'STRICT_ALL_TABLES,NO_UNSIGNED_SUBTRACTION', innodb_lock_wait_timeout = 1, \
+     lock_wait_timeout = 1, @n = 0, @k = 0, @t = 0, @p = 0, @x = 0, @l = 0, @u = 0, @v = 0, @c = 0, \
+     @f = 0, @e = 0, @g = 0, @h = 0, @i = 0, @r = 0, @o = 0";
+
+/// The server's clock, in nanoseconds.
+const CLOCK: &str = "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) * 1000";
+
+/// The columns that the classic table has not. None needs a value, so that code that knows
+/// nothing of them can go on writing.
+const COLUMNS: [&str; 5] = ["kind TINYINT", "due BIGINT", "part INT", "more BIGINT", "seen DOUBLE"];
+
+/// Which statement: a template, an operation, and whether a test's clock is one of its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Which {
+    template: &'static str,
+    letter: char,
+    frozen: bool,
+}
+
+/// A statement, ready to be sent.
+pub struct Call {
+    /// Which one it is.
+    pub which: Which,
+    /// Its text and the names of its parameters.
+    pub statement: Rc<Statement>,
+    /// Their values.
+    pub values: Vec<Value>,
+}
+
+/// The statements that may decide on a call.
+pub struct Calls {
+    /// The one that is tried first.
+    pub first: Call,
+    /// The one that decides where the first leaves it undecided.
+    pub second: Option<Call>,
+    /// The one for the classic table, if two columns are enough.
+    pub classic: Option<Call>,
+}
+
+/// The statements on one table.
+pub struct Statements {
+    table: String,
+    made: RefCell<Vec<(Which, Rc<Statement>)>>,
+}
+
+impl Statements {
+    /// The statements on a table.
+    pub fn new(table: &str) -> Self {
+        Self { table: table.to_owned(), made: RefCell::default() }
+    }
+
+    /// The statements that may decide, for the row of `name`.
+    pub fn decide(&self, name: &[u8], limit: &Limit, op: Op, now: Option<u64>) -> Calls {
+        let mut given: Given = vec![("name", Value::Bytes(name.to_vec()))];
+        given.extend(now.map(|now| ("clock", number(now))));
+        let (template, letter) = match limit {
+            Limit::TokenBucket(limit) => of_bucket(limit, op, &mut given),
+            Limit::FixedWindow(window) => of_window(window, op, &mut given),
+        };
+        let frozen = now.is_some();
+        let call = |template| self.call(Which { template, letter, frozen }, &given);
+        let in_classic = |template| match (limit, op) {
+            (Limit::FixedWindow(_), _) | (_, Op::Check | Op::Reserve { .. }) => None,
+            _ if template == LOOK || matches!(letter, 'N' | 'D') => {
+                Some(self.call(Which { template: LOOK_CLASSIC, letter: ONLY, frozen }, &given))
+            }
+            _ => Some(call(CLASSIC)),
+        };
+        Calls {
+            first: call(template),
+            second: (template == TAKE).then(|| call(BUCKET)),
+            classic: in_classic(template),
+        }
+    }
+
+    fn call(&self, which: Which, given: &Given) -> Call {
+        let statement = self.statement(which);
+        let value = |name: &&str| {
+            let value = given.iter().find(|(known, _)| known == name);
+            value.map_or(Value::NULL, |(_, value)| value.clone())
+        };
+        let values = statement.parameters.iter().map(value).collect();
+        Call { which, statement, values }
+    }
+
+    fn statement(&self, which: Which) -> Rc<Statement> {
+        let mut made = self.made.borrow_mut();
+        if let Some((_, statement)) = made.iter().find(|(known, _)| *known == which) {
+            return Rc::clone(statement);
+        }
+        let texts = [("table", self.table.as_str()), ("clock", CLOCK)];
+        let texts = if which.frozen { texts.get(..1) } else { texts.get(..) }.unwrap_or_default();
+        let statement = Rc::new(Statement::new(which.template, which.letter, texts));
+        made.push((which, Rc::clone(&statement)));
+        statement
+    }
+
+    /// Whether the table is there with all its columns: an error if not.
+    pub fn probe(&self) -> String {
+        format!(
+            "SELECT identifier, microtime, kind, due, part, more, seen FROM `{}` LIMIT 0",
+            self.table
+        )
+    }
+
+    /// Makes the table.
+    pub fn create(&self) -> String {
+        format!(
+            "CREATE TABLE IF NOT EXISTS `{}` (\
+             identifier VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, \
+             microtime DOUBLE NOT NULL, {}) ENGINE=InnoDB",
+            self.table,
+            COLUMNS.join(", ")
+        )
+    }
+
+    /// Gives the classic table the columns it has not.
+    pub fn extend(&self) -> String {
+        let columns: Vec<String> = COLUMNS.iter().map(|column| format!("ADD {column}")).collect();
+        format!("ALTER TABLE `{}` {}", self.table, columns.join(", "))
+    }
+}
+
+const TAKE: &str = include_str!("take.sql");
+const BUCKET: &str = include_str!("bucket.sql");
+const WINDOW: &str = include_str!("window.sql");
+const LOOK: &str = include_str!("look.sql");
+const CLASSIC: &str = include_str!("classic.sql");
+const LOOK_CLASSIC: &str = include_str!("look_classic.sql");
+/// What a take in the classic table may be short of, in nanoseconds: what many roundings come to.
+/// Less than half a token in any case.
+const SLACK: u64 = 10_000;
+/// The letter of a template that has but one operation.
+const ONLY: char = ' ';
+
+/// Parameters by name.
+type Given = Vec<(&'static str, Value)>;
+
+/// The template and the letter of an operation on a bucket.
+fn of_bucket(limit: &TokenBucket, op: Op, given: &mut Given) -> (&'static str, char) {
+    let full = limit.refill_time();
+    let (template, letter, span) = match op {
+        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (BUCKET, 'N', Span::default()),
+        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.capacity() => {
+            (BUCKET, 'D', Span::default())
+        }
+        Op::Take { cost } => (TAKE, 'T', limit.worth(cost)),
+        Op::Reserve { cost, .. } => (BUCKET, 'R', limit.worth(cost)),
+        Op::Check => (BUCKET, 'C', limit.worth(1)),
+        Op::Refund { cost } => (BUCKET, 'F', limit.worth(cost)),
+        Op::Reset => (BUCKET, 'X', Span::default()),
+        Op::Start { missing } => (BUCKET, 'S', Span::from_ns(missing).min(full)),
+        Op::Peek { .. } => (LOOK, ONLY, Span::default()),
+    };
+    let max_wait = match op {
+        Op::Reserve { max_wait, .. } => max_wait.min(MAX_REFILL),
+        _ => 0,
+    };
+    let room = limit.less(full, span);
+    given.extend([
+        ("span", number(span.ns)),
+        ("span_part", number(span.part)),
+        ("full", number(full.ns)),
+        ("full_part", number(full.part)),
+        ("full_up", number((full.part > 0).into())),
+        ("room", number(room.ns)),
+        ("room_part", number(room.part)),
+        ("parts", number(limit.parts())),
+        ("max_wait", number(max_wait)),
+        ("slack", number((limit.worth(1).ns / 2).min(SLACK))),
+    ]);
+    (template, letter)
+}
+
+/// The template and the letter of an operation on a window.
+fn of_window(window: &FixedWindow, op: Op, given: &mut Given) -> (&'static str, char) {
+    let limit = u64::from(window.limit());
+    let (template, letter, cost) = match op {
+        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (WINDOW, 'N', 0),
+        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit => (WINDOW, 'D', 0),
+        Op::Take { cost } | Op::Reserve { cost, .. } => (WINDOW, 'T', cost),
+        Op::Check => (WINDOW, 'T', 1),
+        Op::Refund { cost: 0 } => (WINDOW, 'N', 0),
+        // More than there can be is all there is.
+        Op::Refund { cost } => (WINDOW, 'F', cost.min(limit)),
+        Op::Reset => (WINDOW, 'X', 0),
+        Op::Start { .. } => (WINDOW, 'D', 0),
+        Op::Peek { .. } => (LOOK, ONLY, 0),
+    };
+    given.extend([
+        ("cost", number(cost)),
+        ("limit", number(limit)),
+        ("interval", number(window.interval())),
+        ("full", number(0)),
+        ("full_part", number(0)),
+    ]);
+    (template, letter)
+}
+
+/// Every time and count is below 2⁶³.
+fn number(value: u64) -> Value {
+    Value::Int(value as i64)
+}
+
+/// What a statement that decides returns.
+pub struct Reply {
+    /// Whether the call was accepted.
+    pub accepted: bool,
+    /// The server's clock, in nanoseconds.
+    pub now: u64,
+    /// The state before the call.
+    pub before: State,
+}
+
+/// What there is to read in a row.
+pub enum Told {
+    /// A decision.
+    Decided(Reply),
+    /// That the statement was not made for this row.
+    Undecided,
+}
+
+impl Told {
+    /// Reads a row, if it is a statement's. Where there is none, there is no bucket.
+    pub fn read(row: Option<&[Value]>) -> Option<Self> {
+        let Some(row) = row else {
+            // Nothing that is told of a full bucket depends on the time.
+            let now = crate::clock::boot_time();
+            return Some(Self::Decided(Reply { accepted: true, now, before: State::FULL }));
+        };
+        let number = |i: usize| -> Option<i64> {
+            match row.get(i)? {
+                Value::Int(number) => Some(*number),
+                Value::UInt(number) => i64::try_from(*number).ok(),
+                // What the server has made a decimal of.
+                Value::Bytes(text) => std::str::from_utf8(text).ok()?.parse().ok(),
+                _ => None,
+            }
+        };
+        if number(5)? < 0 {
+            return Some(Self::Undecided);
+        }
+        let now = u64::try_from(number(0)?).ok().filter(|now| *now <= MAX_NOW)?;
+        let kind = number(1)?;
+        let before = match kind {
+            -1 => State::FULL,
+            _ => {
+                let due = u64::try_from(number(2)?.max(0)).ok()?.min(1 << 62);
+                let (part, more) = (u32::try_from(number(3)?).ok()?, number(4)?);
+                match kind {
+                    0 => State::Filling { full_at: Span { ns: due, part: part.into() } },
+                    1 => State::Reserved {
+                        full_at: due,
+                        fraction: part,
+                        ahead: u8::try_from(more).ok()?,
+                    },
+                    2 => State::Overdrawn { forgiven_at: due, debt: u64::try_from(more).ok()? },
+                    3 => State::Window { ends_at: due, hits: part },
+                    _ => return None,
+                }
+            }
+        };
+        Some(Self::Decided(Reply { accepted: number(5)? == 1, now, before }))
+    }
+}

@@ -1,0 +1,45 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * Buckets in a table of MariaDB or MySQL: every host that asks the same server sees them.
+ *
+ * The rows of the classic table (`identifier`, `microtime`) count on.
+ *
+ * Also usable by code written for the classic contract. Cannot be extended, cloned or serialized.
+ */
+final class MysqlStorage implements \TokenBucketStorage
+{
+    /**
+     * @param string $dsn mysql: or mysql+unix:; see the README for each form
+     *
+     * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
+     */
+    public function __construct(#[\SensitiveParameter] string $dsn) {}
+
+    /**
+     * Makes the table if it is not there, and gives the classic table the columns it has not. Nothing else
+     * does, so that the application's own user needs no more than SELECT, INSERT and UPDATE.
+     *
+     * @throws StorageException if that fails; no on-error policy stands in
+     */
+    public function prepare(): void {}
+
+    /**
+     * Gives a bucket its first level. To be called by the closure that consume() was given.
+     *
+     * @throws \LogicException elsewhere: only consume() knows what a full bucket is
+     */
+    public function bootstrap($identifier, $microtime): void {}
+
+    /**
+     * Takes the worth of some tokens in seconds, in one atomic step.
+     *
+     * The closure is called for a bucket that is full or unknown, which is the same here; without one such a bucket is full.
+     *
+     * @throws \ValueError for times that are negative, not finite or above four years
+     * @throws StorageException if the store fails and on_error is "throw"
+     */
+    public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure): bool {}
+}
