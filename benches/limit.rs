@@ -38,7 +38,12 @@ fn shared_memory(criterion: &mut Criterion) {
         purpose: Purpose::Buckets,
     });
     let place = Cell::new(Place::default());
-    let key = Key { parts: [b"tb:", b"192.0.2.1", b"", b""], place: &place, window: false };
+    let key = Key {
+        parts: [b"tb:", b"192.0.2.1", b"", b""],
+        place: &place,
+        window: false,
+        evicted: Cell::new(false),
+    };
     let Ok(limit) = TokenBucket::per_second(1_000_000_000, 1000.0).map(Limit::from) else { return };
     criterion.bench_function("shared memory/take", |bencher| {
         bencher.iter(|| store.admits(&key, &limit, Op::Take { cost: 1 }, None));

@@ -38,6 +38,8 @@ class TokenBucket implements TokenBucket\Limiter
      * @param int|null   $bucket_capacity   1 to 2,147,483,647 tokens
      * @param float|null $tokens_per_second above 0, at most 10^9; a full refill takes four years at most. Without capacity
      *                                      and rate only check() with a limit of its own can be called
+     * @param string|null $name             the limit's name in TokenBucket\statistics(); what stands before the first colon
+     *                                      of the identifier if null
      *
      * @throws ValueError for numbers or an identifier out of range
      * @throws TokenBucket\ConfigurationException for a DSN with an unknown scheme or parameter
@@ -46,7 +48,8 @@ class TokenBucket implements TokenBucket\Limiter
         #[\SensitiveParameter] TokenBucketStorage|string|null $storage,
         string $identifier,
         ?int $bucket_capacity = null,
-        ?float $tokens_per_second = null
+        ?float $tokens_per_second = null,
+        ?string $name = null
     ) {}
 
     /**

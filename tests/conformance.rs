@@ -11,10 +11,11 @@
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::limit::{Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply};
-use token_bucket::limiter::{Limiter, Subject};
+use token_bucket::limiter::{Caller, Counted, Limiter, Statistics, Subject};
 use token_bucket::store::{Place, Settings, Timeouts};
 
 const T0: u64 = 1_700_000_000 * SECOND;
@@ -55,13 +56,16 @@ impl Bench {
             timeouts: Timeouts { call: patience, connect: patience },
             on_error: OnError::Throw,
             deny_cache: true,
+            enforce: true,
+            track_identifiers: true,
         };
         // Servers outlive a case: each has keys of its own.
         static CASES: AtomicU32 = AtomicU32::new(0);
         let prefix = format!("{}-{}:", std::process::id(), CASES.fetch_add(1, Ordering::Relaxed));
         let mut dsn = Dsn::parse(dsn).unwrap();
         dsn.options.prefix = Some(prefix.into_bytes());
-        let limiter = Limiter::new(&dsn, b"", &settings);
+        let statistics = Rc::new(Statistics::new(&settings));
+        let limiter = Limiter::new(&dsn, b"", &settings, statistics);
         limiter.prepare().unwrap();
         Self { limiter, _folder: folder }
     }
@@ -75,15 +79,25 @@ impl Bench {
     }
 
     fn call(&self, name: &[u8], limit: &Limit, op: Op, now: u64) -> Decision {
-        let (subject, place) = (Subject::Identifier(name), Cell::new(Place::default()));
-        let answer = self.limiter.decide(subject, &place, limit, op, Some(now)).unwrap();
-        assert!(!answer.degraded);
+        let answer = with_caller(name, |caller| self.limiter.decide(&caller, limit, op, Some(now)));
+        let answer = answer.unwrap();
+        assert!(!answer.standing.is_degraded());
         answer.decision
+    }
+
+    fn admits(&self, name: &[u8], limit: &Limit, op: Op, now: Option<u64>) -> bool {
+        with_caller(name, |caller| self.limiter.admits(&caller, limit, op, now)).unwrap()
     }
 
     fn take(&self, name: &[u8], limit: &Limit, cost: u64, now: u64) -> Decision {
         self.call(name, limit, Op::Take { cost }, now)
     }
+}
+
+fn with_caller<R>(name: &[u8], call: impl FnOnce(Caller<'_>) -> R) -> R {
+    let (place, counted) = (Cell::new(Place::default()), Cell::new(Counted::default()));
+    let subject = Subject::Identifier(name);
+    call(Caller { subject, name: None, place: &place, counted: &counted })
 }
 
 fn per_second(capacity: i64, rate: f64) -> Limit {
@@ -237,9 +251,7 @@ fn keys_do_not_collide(bench: &Bench) {
 
 fn the_system_clock_counts_without_a_test(bench: &Bench) {
     let limit = per_second(1, 0.001);
-    let (subject, place) = (Subject::Identifier(b"x"), Cell::new(Place::default()));
-    let take =
-        || bench.limiter.admits(subject, &place, &limit, Op::Take { cost: 1 }, None).unwrap();
+    let take = || bench.admits(b"x", &limit, Op::Take { cost: 1 }, None);
     assert!(take());
     assert!(!take());
 }
@@ -258,9 +270,7 @@ fn yes_and_no_agree_with_the_decision(bench: &Bench) {
     for i in 0..20 {
         let (op, now) = (Op::Take { cost: i % 3 }, T0 + i * SECOND / 2);
         let decision = bench.call(b"x", &limit, op, now);
-        let place = Cell::new(Place::default());
-        let admits = bench.limiter.admits(Subject::Identifier(b"y"), &place, &limit, op, Some(now));
-        assert_eq!(admits.unwrap(), decision.accepted);
+        assert_eq!(bench.admits(b"y", &limit, op, Some(now)), decision.accepted);
     }
 }
 

@@ -69,7 +69,12 @@ fn call(
     now: Option<u64>,
 ) -> Result<bool, String> {
     let place = Cell::new(Place::default());
-    let key = Key { parts: [b"tb:", name, b"", b""], place: &place, window: false };
+    let key = Key {
+        parts: [b"tb:", name, b"", b""],
+        place: &place,
+        window: false,
+        evicted: Cell::new(false),
+    };
     store.admits(&key, limit, Op::Take { cost: 1 }, now).map_err(|error| error.to_string())
 }
 
@@ -211,7 +216,12 @@ fn a_path_that_is_not_there_or_not_writable_is_named() {
 fn a_table_that_is_removed_is_left_within_a_second() {
     let (folder, path) = Folder::with_table("removed");
     let (old, place) = (folder.store(), Cell::new(Place::default()));
-    let key = Key { parts: [b"tb:", b"x", b"", b""], place: &place, window: false };
+    let key = Key {
+        parts: [b"tb:", b"x", b"", b""],
+        place: &place,
+        window: false,
+        evicted: Cell::new(false),
+    };
     let take_old = |now| old.admits(&key, &limit(), Op::Take { cost: 1 }, now).unwrap();
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();

@@ -73,8 +73,8 @@ thrown(
 float(0.333333334)
 bool(false)
 bool(true)
-{"accepted":false,"limit":1,"remaining_tokens":0,"retry_after":null,"reset_after":0.333333334,"wait":0,"degraded":false}
-object(TokenBucket\Decision)#%d (7) {
+{"accepted":false,"limit":1,"remaining_tokens":0,"retry_after":null,"reset_after":0.333333334,"wait":0,"degraded":false,"would_deny":true}
+object(TokenBucket\Decision)#%d (8) {
   ["accepted"]=>
   bool(false)
   ["limit"]=>
@@ -89,6 +89,8 @@ object(TokenBucket\Decision)#%d (7) {
   float(0)
   ["degraded"]=>
   bool(false)
+  ["would_deny"]=>
+  bool(true)
 }
 Error: Call to private TokenBucket\Decision::__construct() from global scope
 Error: Trying to clone an uncloneable object of class TokenBucket\Decision

@@ -42,7 +42,7 @@ var_dump($window instanceof TokenBucket\Limiter, $window);
 --EXPECTF--
 float(0)
 yes yes yes yes yes no no no no no no no no no yes yes yes yes yes no no no no no no no no no 
-{"accepted":true,"limit":5,"remaining_tokens":4,"retry_after":0,"reset_after":6.000000001,"wait":0,"degraded":false}{"accepted":false,"limit":5,"remaining_tokens":4,"retry_after":null,"reset_after":6.000000001,"wait":0,"degraded":false}
+{"accepted":true,"limit":5,"remaining_tokens":4,"retry_after":0,"reset_after":6.000000001,"wait":0,"degraded":false,"would_deny":false}{"accepted":false,"limit":5,"remaining_tokens":4,"retry_after":null,"reset_after":6.000000001,"wait":0,"degraded":false,"would_deny":true}
 bool(true)
 bool(true)
 bool(false)

@@ -9,7 +9,8 @@ use TokenBucket\{FixedWindow, LeakyBucket};
 foreach ([LeakyBucket::class, FixedWindow::class] as $class) {
     thrown(
         fn () => new $class(null, 'x', 5),
-        fn () => new $class(null, 'x', 5, 60, 1),
+        fn () => new $class(null, 'x', 5, 60, 'name', 1),
+        fn () => new $class(null, 'x', 5, 60, []),
         fn () => new $class([], 'x', 5, 60),
         fn () => new $class('reddis:', 'x', 5, 60),
         fn () => new $class(null, '', 5, 60),
@@ -31,8 +32,9 @@ foreach ([LeakyBucket::class, FixedWindow::class] as $class) {
 }
 ?>
 --EXPECT--
-ArgumentCountError: TokenBucket\LeakyBucket::__construct() expects exactly 4 arguments, 3 given
-ArgumentCountError: TokenBucket\LeakyBucket::__construct() expects exactly 4 arguments, 5 given
+ArgumentCountError: TokenBucket\LeakyBucket::__construct() expects at least 4 arguments, 3 given
+ArgumentCountError: TokenBucket\LeakyBucket::__construct() expects at most 5 arguments, 6 given
+TypeError: TokenBucket\LeakyBucket::__construct(): Argument #5 ($name) must be of type ?string, array given
 TypeError: TokenBucket\LeakyBucket::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, array given
 TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
@@ -50,8 +52,9 @@ ArgumentCountError: TokenBucket\LeakyBucket::reset() expects exactly 0 arguments
 Error: Trying to clone an uncloneable object of class TokenBucket\LeakyBucket
 Exception: Serialization of 'TokenBucket\LeakyBucket' is not allowed
 LogicException: peek() cannot be asked of a storage written in PHP: TokenBucketStorage knows consume() alone
-ArgumentCountError: TokenBucket\FixedWindow::__construct() expects exactly 4 arguments, 3 given
-ArgumentCountError: TokenBucket\FixedWindow::__construct() expects exactly 4 arguments, 5 given
+ArgumentCountError: TokenBucket\FixedWindow::__construct() expects at least 4 arguments, 3 given
+ArgumentCountError: TokenBucket\FixedWindow::__construct() expects at most 5 arguments, 6 given
+TypeError: TokenBucket\FixedWindow::__construct(): Argument #5 ($name) must be of type ?string, array given
 TypeError: TokenBucket\FixedWindow::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, array given
 TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
 ValueError: TokenBucket\FixedWindow::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long

@@ -18,6 +18,7 @@ var_dump($said === $values);
 --EXPECT--
 token_bucket.connect_timeout_ms = "100" anywhere
 token_bucket.deny_cache = "1" anywhere
+token_bucket.enforce = "1" anywhere
 token_bucket.on_error = "fallback" anywhere
 token_bucket.prefix = "tb:" anywhere
 token_bucket.shm_path = "" system
@@ -25,4 +26,5 @@ token_bucket.shm_size = "8M" system
 token_bucket.storage = "shm:" anywhere
 token_bucket.test_clock = "0" system
 token_bucket.timeout_ms = "50" anywhere
+token_bucket.track_identifiers = "1" anywhere
 bool(true)

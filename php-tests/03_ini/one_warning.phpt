@@ -51,7 +51,7 @@ storage=shm:a b
 Warning: PHP Startup: token_bucket.storage must be a storage DSN (Shared memory name "a b" must be 1 to 64 letters, digits, "_" or "-")
 shm: not frozen1
 storage=shm:?x
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown parameter "x" in the storage DSN, known are: prefix, on_error, timeout_ms, connect_timeout_ms)
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown parameter "x" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms)
 shm: not frozen1
 storage=array:y
 Warning: PHP Startup: token_bucket.storage must be a storage DSN (DSN "array:" takes nothing after the colon)

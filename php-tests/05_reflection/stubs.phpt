@@ -94,8 +94,18 @@ foreach ($names as $name => $_) {
     }
     $files[realpath($file)] = $name;
 }
+// Functions: a stub each, declared in its own namespace below Stub.
+$signature = fn (ReflectionFunction $function) => preg_replace('/^.*?- Parameters/s', '', preg_replace('/Stub\\\\/i', '', (string) $function));
+foreach ((new ReflectionExtension('token_bucket'))->getFunctions() as $function) {
+    $file = __DIR__ . '/../../stubs/' . str_replace('\\', '/', $function->name) . '.php';
+    $files[realpath($file)] = null;
+    eval(below_stub(file_get_contents($file), $names));
+    if ($signature($function) !== $signature(new ReflectionFunction("Stub\\$function->name"))) {
+        echo "$function->name differs: $function\n";
+    }
+}
 foreach (array_merge(glob(__DIR__ . '/../../stubs/*.php'), glob(__DIR__ . '/../../stubs/*/*.php')) as $file) {
-    if (!isset($files[realpath($file)])) {
+    if (!array_key_exists(realpath($file), $files)) {
         echo "no class for $file\n";
     }
 }
@@ -103,14 +113,14 @@ spl_autoload_register(function (string $stub) use ($files, $names) {
     $file = array_search(substr($stub, 5), $files, true);
     eval(below_stub(file_get_contents($file), $names));
 });
-foreach ($files as $name) {
+foreach (array_filter($files) as $name) {
     $stub = describe(new ReflectionClass("Stub\\$name"));
     $real = describe(new ReflectionClass($name));
     if ($stub !== $real) {
         echo $name, ' differs: ', json_encode(['stub' => $stub, 'real' => $real], JSON_PRETTY_PRINT), "\n";
     }
 }
-echo count($files), " classes\n";
+echo count(array_filter($files)), " classes, ", count($files), " stubs\n";
 ?>
 --EXPECT--
-16 classes
+16 classes, 17 stubs

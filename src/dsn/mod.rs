@@ -144,6 +144,8 @@ pub struct Options {
     pub prefix: Option<Vec<u8>>,
     /// `on_error`
     pub on_error: Option<OnError>,
+    /// `enforce`
+    pub enforce: Option<bool>,
     /// `timeout_ms`
     pub timeout: Option<Duration>,
     /// `connect_timeout_ms`

@@ -52,6 +52,11 @@ fn of_all(name: &str, value: &[u8], options: &mut Options) -> Result<bool> {
             None => return Err(must_be(name, OnError::VALUES)),
             policy => options.on_error = policy,
         },
+        "enforce" => match value {
+            b"0" => options.enforce = Some(false),
+            b"1" => options.enforce = Some(true),
+            _ => return Err(must_be(name, "0 or 1")),
+        },
         "timeout_ms" => options.timeout = Some(milliseconds(name, value)?),
         "connect_timeout_ms" => options.connect_timeout = Some(milliseconds(name, value)?),
         _ => return Ok(false),
@@ -134,7 +139,7 @@ fn must_be(name: &str, what: &str) -> Error {
 }
 
 fn unknown(name: &str, target: &Target) -> Error {
-    let mut known = "prefix, on_error, timeout_ms, connect_timeout_ms".to_owned();
+    let mut known = "prefix, on_error, enforce, timeout_ms, connect_timeout_ms".to_owned();
     if let Target::Redis(redis) = target {
         known += match redis.topology {
             Topology::Single(_) => ", db",

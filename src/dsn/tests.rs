@@ -114,7 +114,7 @@ fn what_is_not_known_is_named() {
     assert!(refused("").starts_with("The storage DSN must begin with a scheme"));
     assert_eq!(
         refused("shm:?prefx=a"),
-        "Unknown parameter \"prefx\" in the storage DSN, known are: prefix, on_error, timeout_ms, \
+        "Unknown parameter \"prefx\" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, \
          connect_timeout_ms"
     );
     assert!(refused("redis://h?ca=/x").contains("Unknown parameter \"ca\""));

@@ -1,12 +1,12 @@
 //! What stands before a store on servers: what was denied, whether it is up, and what to answer
 //! when it is not.
 
-use super::Answer;
 use crate::clock::boot_time;
 use crate::dsn::{OnError, Target};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
 use crate::store::shm::circuits::Permit;
+use crate::store::shm::counts::Outcome;
 use crate::store::shm::host::Host;
 use crate::store::{Key, Settings, Store};
 use std::cell::{Cell, RefCell};
@@ -23,6 +23,8 @@ pub struct Guard {
     warning: RefCell<Option<String>>,
     /// When this process says again that a server refuses a key.
     refusal_news_at: Cell<u64>,
+    /// Of the last call: whether the store failed, and whether the policy answered.
+    news: Cell<(bool, bool)>,
 }
 
 /// How often a process says that a server refuses keys, at most: clients may choose them.
@@ -38,6 +40,7 @@ impl Guard {
             deny_cache: settings.deny_cache,
             warning: RefCell::new(None),
             refusal_news_at: Cell::new(0),
+            news: Cell::default(),
         }
     }
 
@@ -47,12 +50,19 @@ impl Guard {
         self.warning.take()
     }
 
+    /// What there is to count of the last call, besides how it ended.
+    pub fn take_news(&self) -> impl Iterator<Item = Outcome> + use<> {
+        let (failed, degraded) = self.news.take();
+        let news = [(failed, Outcome::Failed), (degraded, Outcome::Degraded)];
+        news.into_iter().filter_map(|(happened, outcome)| happened.then_some(outcome))
+    }
+
     /// What an operator wants to see of it.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         self.host.describe()
     }
 
-    /// Decides, be it from what is known here, by the store, or by the policy.
+    /// Decides, be it from what is known here, by the store, or by the policy: that is told with it.
     #[inline(never)]
     pub fn decide(
         &self,
@@ -61,12 +71,12 @@ impl Guard {
         limit: &Limit,
         op: Op,
         now: Option<u64>,
-    ) -> Result<Answer> {
+    ) -> Result<(Decision, bool)> {
         let sent = boot_time();
         // A frozen clock is not this host's: nothing can be told from one to the other.
         let remembers = self.deny_cache && now.is_none();
         if remembers && let Some(decision) = self.known_denial(key, limit, op, sent) {
-            return Ok(Answer { decision, degraded: false });
+            return Ok((decision, false));
         }
         let circuit = store.circuit(key);
         if let Permit::Denied { until } = self.host.permit(circuit) {
@@ -85,7 +95,7 @@ impl Guard {
                     }
                     _ => {}
                 }
-                return Ok(Answer { decision, degraded: false });
+                return Ok((decision, false));
             }
             Err(Error::Storage(reason)) => {
                 let news =
@@ -103,6 +113,7 @@ impl Guard {
             }
             Err(other) => return Err(other),
         };
+        self.news.set((true, false));
         if let Op::Refund { .. } | Op::Reset = op {
             // It may have been done, though nobody knows.
             self.host.clear_denials(key);
@@ -124,7 +135,7 @@ impl Guard {
         op: Op,
         now: Option<u64>,
     ) -> Result<bool> {
-        Ok(self.decide(store, key, limit, op, now)?.decision.accepted)
+        Ok(self.decide(store, key, limit, op, now)?.0.accepted)
     }
 
     /// A denial that needs no question: the bucket cannot hold as much yet.
@@ -167,7 +178,7 @@ impl Guard {
         op: Op,
         now: Option<u64>,
         reason: &str,
-    ) -> Result<Answer> {
+    ) -> Result<(Decision, bool)> {
         let at = now.unwrap_or_else(boot_time);
         let full = apply(limit, State::FULL, at, Op::Peek { cost: 0 }).0;
         let decision = match self.on_error {
@@ -179,7 +190,9 @@ impl Guard {
             }
             OnError::Throw => return Err(Error::storage(reason)),
         };
-        Ok(Answer { decision, degraded: true })
+        let (failed, _) = self.news.get();
+        self.news.set((failed, true));
+        Ok((decision, true))
     }
 
     /// What is done instead, in a warning; nothing where the caller gets an exception.

@@ -4,13 +4,17 @@
 //! [`guard`], which knows what to do while it fails.
 
 mod guard;
+mod statistics;
 
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
+use crate::store::shm::counts::Outcome;
 use crate::store::{self, Key, Place, Settings, Store};
 use guard::Guard;
+pub use statistics::{Counted, Statistics};
 use std::cell::Cell;
+use std::rc::Rc;
 
 /// The longest identifier, in bytes.
 pub const MAX_IDENTIFIER: usize = 4096;
@@ -29,12 +33,29 @@ pub enum Subject<'a> {
     },
 }
 
+/// Who asks.
+#[derive(Clone, Copy)]
+pub struct Caller<'a> {
+    /// Whose bucket it is.
+    pub subject: Subject<'a>,
+    /// The limit's name, where the identifier does not tell.
+    pub name: Option<&'a [u8]>,
+    /// Where earlier calls of the same subject have found its bucket; new else.
+    pub place: &'a Cell<Place>,
+    /// Where earlier calls of the same limit have been counted; new else.
+    pub counted: &'a Cell<Counted>,
+}
+
 /// A store, and what stands before all keys in it.
 pub struct Limiter {
     store: Box<dyn Store>,
     prefix: Vec<u8>,
     /// Of a store on servers.
     guard: Option<Box<Guard>>,
+    /// Whether what is denied is denied, or only counted.
+    enforce: bool,
+    track: bool,
+    statistics: Rc<Statistics>,
 }
 
 /// A decision, and who made it.
@@ -42,15 +63,49 @@ pub struct Limiter {
 pub struct Answer {
     /// What was decided.
     pub decision: Decision,
+    /// What is to be said of it.
+    pub standing: Standing,
+}
+
+/// Who decided, and whether it counts. In a word of its own, for words are copied whole: a byte
+/// that was just written would keep the copy waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing(u64);
+
+impl Standing {
+    const DEGRADED: u64 = 1;
+    const ENFORCED: u64 = 2;
+
+    /// Of a decision by the store, or where it is `degraded`, by the on-error policy; of a limit that is
+    /// `enforced`, or only watched.
+    #[inline(always)]
+    pub const fn new(degraded: bool, enforced: bool) -> Self {
+        Self(degraded as u64 * Self::DEGRADED + enforced as u64 * Self::ENFORCED)
+    }
+
     /// Whether the store failed, and the on-error policy answered.
-    pub degraded: bool,
+    pub const fn is_degraded(self) -> bool {
+        self.0 & Self::DEGRADED != 0
+    }
+
+    /// Whether the limit is enforced: else the call may go on, whatever was decided.
+    pub const fn is_enforced(self) -> bool {
+        self.0 & Self::ENFORCED != 0
+    }
+}
+
+impl Answer {
+    /// Whether the call may go on.
+    pub fn may_go_on(&self) -> bool {
+        self.decision.accepted || !self.standing.is_enforced()
+    }
 }
 
 impl Limiter {
     /// The limiter on the store of `dsn`; what the DSN says goes before `prefix` and `settings`.
     ///
     /// Opens nothing yet: the first decision does, in the process that makes it.
-    pub fn new(dsn: &Dsn, prefix: &[u8], settings: &Settings) -> Self {
+    pub fn new(dsn: &Dsn, prefix: &[u8], settings: &Settings, statistics: Rc<Statistics>) -> Self {
         let settings = settings.overridden_by(dsn);
         let guard =
             store::is_remote(&dsn.target).then(|| Box::new(Guard::new(&dsn.target, &settings)));
@@ -59,36 +114,51 @@ impl Limiter {
             store: store::open(&dsn.target, &settings),
             prefix: dsn.options.prefix.clone().unwrap_or_else(|| prefix.to_vec()),
             guard,
+            enforce: settings.enforce,
+            track: settings.track_identifiers,
+            statistics,
         }
     }
 
     /// Decides on one call.
     ///
-    /// `place` must be new for each subject and limiter, or be kept with both. `now` is the
-    /// frozen time of a test.
+    /// `now` is the frozen time of a test.
     ///
     /// # Errors
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the store cannot be reached, and the
     /// on-error policy leaves it at that.
+    #[inline]
     pub fn decide(
         &self,
-        subject: Subject<'_>,
-        place: &Cell<Place>,
+        caller: &Caller<'_>,
         limit: &Limit,
         op: Op,
         now: Option<u64>,
     ) -> Result<Answer> {
-        self.with_key(subject, place, limit, |key| match &self.guard {
-            None => {
-                let decision = self.store.decide(key, limit, op, now)?;
-                Ok(Answer { decision, degraded: false })
+        let enforced = self.enforce;
+        self.with_key(caller, limit, |key| match &self.guard {
+            None => match self.store.decide(key, limit, op, now) {
+                Ok(decision) => {
+                    self.count(caller, key.evicted.get(), op, Some(decision.accepted));
+                    Ok(Answer { decision, standing: Standing::new(false, enforced) })
+                }
+                Err(error) => {
+                    self.count(caller, false, op, None);
+                    Err(error)
+                }
+            },
+            Some(guard) => {
+                let decided = guard.decide(&*self.store, key, limit, op, now);
+                let accepted = decided.as_ref().ok().map(|(decision, _)| decision.accepted);
+                self.count(caller, false, op, accepted);
+                let (decision, degraded) = decided?;
+                Ok(Answer { decision, standing: Standing::new(degraded, enforced) })
             }
-            Some(guard) => guard.decide(&*self.store, key, limit, op, now),
         })
     }
 
-    /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
+    /// As [`decide`](Self::decide), where nobody asks for more than whether to go on.
     ///
     /// # Errors
     ///
@@ -96,16 +166,57 @@ impl Limiter {
     #[inline(always)]
     pub fn admits(
         &self,
-        subject: Subject<'_>,
-        place: &Cell<Place>,
+        caller: &Caller<'_>,
         limit: &Limit,
         op: Op,
         now: Option<u64>,
     ) -> Result<bool> {
-        self.with_key(subject, place, limit, |key| match &self.guard {
-            None => self.store.admits(key, limit, op, now),
+        let mut evicted = false;
+        let admitted = self.with_key(caller, limit, |key| match &self.guard {
+            None => {
+                let admitted = self.store.admits(key, limit, op, now);
+                evicted = key.evicted.get();
+                admitted
+            }
             Some(guard) => guard.admits(&*self.store, key, limit, op, now),
-        })
+        });
+        self.count(caller, evicted, op, admitted.as_ref().ok().copied());
+        Ok(admitted? || !self.enforce)
+    }
+
+    /// Counts a call that asked whether to go on, and what happened on the way.
+    #[inline(always)]
+    fn count(&self, caller: &Caller<'_>, evicted: bool, op: Op, accepted: Option<bool>) {
+        // The usual case by itself, for it is in every decision's way.
+        match (op, accepted, &self.guard) {
+            (Op::Take { .. } | Op::Check, Some(accepted), None) if !evicted => {
+                let outcome = Outcome::of(Some(accepted), self.enforce);
+                self.statistics.count(caller, outcome, self.track);
+            }
+            _ => self.count_other(*caller, evicted, op, accepted),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_other(&self, caller: Caller<'_>, evicted: bool, op: Op, accepted: Option<bool>) {
+        if evicted {
+            self.statistics.count(&caller, Outcome::Evicted, false);
+        }
+        if let Some(guard) = &self.guard {
+            guard.take_news().for_each(|news| self.statistics.count(&caller, news, false));
+        }
+        let asks = match op {
+            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
+            // A bucket that someone else has started is then asked like any other.
+            Op::Start { .. } => accepted == Some(true),
+            // Of what failed on a server the guard has told.
+            _ => accepted.is_some() || self.guard.is_none(),
+        };
+        if asks {
+            let outcome = Outcome::of(accepted, self.enforce);
+            self.statistics.count(&caller, outcome, self.track);
+        }
     }
 
     /// What a caller has to be warned of, once: an outage that this host has just noticed.
@@ -125,14 +236,13 @@ impl Limiter {
     #[inline(always)]
     fn with_key<R>(
         &self,
-        subject: Subject<'_>,
-        place: &Cell<Place>,
+        caller: &Caller<'_>,
         limit: &Limit,
-        decide: impl Fn(&Key<'_>) -> R,
+        decide: impl FnOnce(&Key<'_>) -> R,
     ) -> R {
         let prefix = self.prefix.as_slice();
         let escaped;
-        let parts = match subject {
+        let parts = match caller.subject {
             Subject::Identifier(identifier) => [prefix, identifier, b"", b""],
             Subject::Client { name, id } if needs_escape(name) => {
                 escaped = client_key(name, id);
@@ -140,7 +250,8 @@ impl Limiter {
             }
             Subject::Client { name, id } => [prefix, name, b":", id],
         };
-        decide(&Key { parts, place, window: matches!(limit, Limit::FixedWindow(_)) })
+        let window = matches!(limit, Limit::FixedWindow(_));
+        decide(&Key { parts, place: caller.place, window, evicted: Cell::new(false) })
     }
 
     /// Makes the store ready for use.

@@ -11,10 +11,11 @@ use super::object::{Handlers, Native};
 use super::php_storage::{self, Question};
 use super::storage;
 use crate::limit::{Limit, Op};
-use crate::limiter::{Answer, Limiter, Subject};
+use crate::limiter::{Answer, Caller, Counted, Limiter, Standing, Subject};
 use crate::store::Place;
+use crate::store::shm::counts::Outcome;
 use ext_php_rs::ffi;
-use ext_php_rs::types::{ZendHashTable, Zval};
+use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -37,7 +38,10 @@ pub struct Bucket {
     pub limit: Option<Limit>,
     /// The numbers as they were given.
     given: Given,
+    /// The limit's name, a string, where one was given.
+    name: Option<Box<Zval>>,
     place: Cell<Place>,
+    counted: Cell<Counted>,
     /// `key()` of a class that overrides it.
     pub key: Option<NonNull<ffi::zend_function>>,
 }
@@ -54,6 +58,8 @@ pub enum Given {
 }
 
 static HANDLERS: Handlers = Handlers::new();
+/// Which argument of a constructor is the limit's name.
+const NAME: u32 = 5;
 
 /// Of the methods that take tokens or hits.
 pub const COUNT: Parameter = optional(c"token_count", Type::INT, c"1");
@@ -105,7 +111,8 @@ impl Native for Bucket {
 }
 
 impl Bucket {
-    /// A bucket on `store`, its identifier the second argument of the call.
+    /// A bucket on `store`, its identifier the second argument of the call, its limit's name the
+    /// fifth.
     #[inline(always)]
     pub fn new(
         call: &Call,
@@ -120,9 +127,30 @@ impl Bucket {
             bytes: NonNull::from(bytes),
             limit,
             given,
-            place: Cell::new(Place::default()),
+            name: name(call)?,
+            place: Cell::default(),
+            counted: Cell::default(),
             key: None,
         })
+    }
+
+    /// The limit's name, where one was given.
+    #[inline(always)]
+    fn name(&self) -> Option<&[u8]> {
+        self.name.as_ref()?.zend_str().map(ZendStr::as_bytes)
+    }
+
+    /// The caller of calls on the bucket's own identifier.
+    #[inline(always)]
+    pub fn caller(&self) -> Caller<'_> {
+        let subject = Subject::Identifier(self.identifier());
+        Caller { subject, name: self.name(), place: &self.place, counted: &self.counted }
+    }
+
+    /// The caller of calls on another identifier of the same limit.
+    #[inline(always)]
+    pub fn caller_for<'a>(&'a self, subject: Subject<'a>, place: &'a Cell<Place>) -> Caller<'a> {
+        Caller { subject, name: self.name(), place, counted: &self.counted }
     }
 
     /// Whose bucket it is.
@@ -163,15 +191,13 @@ impl Bucket {
     /// Decides on a call on the bucket's own identifier.
     #[inline(always)]
     fn decide(&self, limiter: &Limiter, limit: &Limit, op: Op) -> Result<Answer, Thrown> {
-        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        Ok(limiter.decide(subject, &self.place, limit, op, now)?)
+        Ok(limiter.decide(&self.caller(), limit, op, GLOBALS.get().frozen.get())?)
     }
 
     /// Whether a call on the bucket's own identifier may go on.
     #[inline(always)]
     pub fn admits(&self, limiter: &Limiter, limit: &Limit, op: Op) -> Result<bool, Thrown> {
-        let (subject, now) = (Subject::Identifier(self.identifier()), GLOBALS.get().frozen.get());
-        Ok(limiter.admits(subject, &self.place, limit, op, now)?)
+        Ok(limiter.admits(&self.caller(), limit, op, GLOBALS.get().frozen.get())?)
     }
 }
 
@@ -181,6 +207,20 @@ fn not_expressed(method: &str) -> Thrown {
         "{method}() cannot be asked of a storage written in PHP: \
          TokenBucketStorage knows consume() alone"
     ))
+}
+
+#[inline(always)]
+fn name(call: &Call) -> Result<Option<Box<Zval>>, Thrown> {
+    match call.value(NAME) {
+        None => Ok(None),
+        Some(_) => name_given(call),
+    }
+}
+
+#[cold]
+fn name_given(call: &Call) -> Result<Option<Box<Zval>>, Thrown> {
+    call.string_or_null(NAME)?;
+    Ok(call.value(NAME).map(|name| Box::new(name.shallow_clone())))
 }
 
 /// `$storage`: a DSN, a storage, or null for the default.
@@ -219,7 +259,7 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
     let Store::Native(limiter) = &bucket.store else {
-        return call.return_bool(ask(call, "consume", cost)?);
+        return call.return_bool(ask(call, "consume", cost)?.may_go_on());
     };
     let admitted = bucket.admits(limiter, bucket.limit("consume")?, Op::Take { cost })?;
     say(limiter.take_warning())?;
@@ -228,9 +268,9 @@ fn consume(call: &Call) -> Result<(), Thrown> {
 
 /// Asks a storage written in PHP. Nothing of the object may be borrowed meanwhile.
 #[cold]
-fn ask(call: &Call, method: &str, cost: u64) -> Result<bool, Thrown> {
+fn ask(call: &Call, method: &str, cost: u64) -> Result<Answer, Thrown> {
     let bucket = call.this::<Bucket>()?;
-    bucket.limit(method)?;
+    let limit = *bucket.limit(method)?;
     let (capacity, rate) = match bucket.given {
         Given::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
         Given::LeakyBucket(limit, period) => (limit, limit as f64 / period),
@@ -246,10 +286,16 @@ fn ask(call: &Call, method: &str, cost: u64) -> Result<bool, Thrown> {
     let answer =
         Question { storage: storage.shallow_clone(), identifier, capacity, rate }.ask(cost);
     // It may have constructed the object again.
-    if let Store::Php(_, asked) = &call.this::<Bucket>()?.store {
+    let bucket = call.this::<Bucket>()?;
+    if let Store::Php(_, asked) = &bucket.store {
         asked.set(false);
     }
-    answer
+    let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
+    let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());
+    let outcome = Outcome::of(answer.as_ref().ok().copied(), enforced);
+    globals.statistics().count(&bucket.caller(), outcome, track);
+    let decision = php_storage::decision(&limit, cost, answer?);
+    Ok(Answer { decision, standing: Standing::new(false, enforced) })
 }
 
 /// Runs an operation of the bucket's own limit and returns its decision to PHP.
@@ -258,9 +304,9 @@ pub fn decide(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let bucket = call.this::<Bucket>()?;
     let limiter = bucket.limiter(method)?;
     let limit = *bucket.limit(method)?;
-    let Answer { decision: answer, degraded } = bucket.decide(limiter, &limit, op)?;
+    let answer = bucket.decide(limiter, &limit, op)?;
     say(limiter.take_warning())?;
-    call.return_new(&decision::CLASS, decision::Decision { answer, degraded, limit })
+    call.return_new(&decision::CLASS, decision::Decision { answer, limit })
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
@@ -269,9 +315,8 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
     let bucket = call.this::<Bucket>()?;
     if let Store::Php(..) = bucket.store {
         let limit = *bucket.limit("attempt")?;
-        let answer = php_storage::decision(&limit, cost, ask(call, "attempt", cost)?);
-        let decision = decision::Decision { answer, degraded: false, limit };
-        return call.return_new(&decision::CLASS, decision);
+        let answer = ask(call, "attempt", cost)?;
+        return call.return_new(&decision::CLASS, decision::Decision { answer, limit });
     }
     decide(call, "attempt", Op::Take { cost })
 }

@@ -5,6 +5,7 @@ use super::declare::{self, Class, Method, Type, public};
 use super::exceptions::Thrown;
 use super::object::{self, Handlers, Native};
 use crate::limit::{self, Limit};
+use crate::limiter::Answer;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
@@ -12,8 +13,7 @@ use std::ptr;
 
 /// A decision, and the limit that made it.
 pub struct Decision {
-    pub answer: limit::Decision,
-    pub degraded: bool,
+    pub answer: Answer,
     pub limit: Limit,
 }
 
@@ -30,6 +30,7 @@ const METHODS: &[Method] = &[
     public(c"getResetAfter", handler!(get_reset_after), &[], Type::FLOAT),
     public(c"getWait", handler!(get_wait), &[], Type::FLOAT),
     public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
+    public(c"wouldDeny", handler!(would_deny), &[], Type::BOOL),
     public(c"jsonSerialize", handler!(json_serialize), &[], Type::ARRAY),
     declare::private(c"__construct", handler!(construct), &[], Type::NONE),
 ];
@@ -55,22 +56,32 @@ impl Decision {
     }
 
     fn remaining(&self) -> i64 {
-        self.limit.remaining(&self.answer) as i64
+        self.limit.remaining(self.decided()) as i64
+    }
+
+    /// What the limit has decided, whether it is enforced or not.
+    fn decided(&self) -> &limit::Decision {
+        &self.answer.decision
+    }
+
+    fn retry_after(&self) -> f64 {
+        if self.answer.may_go_on() { 0.0 } else { self.decided().retry_after() }
     }
 
     /// What JSON and `var_dump` show. JSON knows no infinity: there it is null.
     fn fill(&self, table: &mut ZendHashTable, never: Zval) {
-        let retry_after = self.answer.retry_after();
-        let _ = table.insert("accepted", self.answer.accepted);
+        let retry_after = self.retry_after();
+        let _ = table.insert("accepted", self.answer.may_go_on());
         let _ = table.insert("limit", self.limit());
         let _ = table.insert("remaining_tokens", self.remaining());
         let _ = match retry_after.is_finite() {
             true => table.insert("retry_after", retry_after),
             false => table.insert("retry_after", never),
         };
-        let _ = table.insert("reset_after", self.answer.reset_after());
-        let _ = table.insert("wait", self.answer.wait());
-        let _ = table.insert("degraded", self.degraded);
+        let _ = table.insert("reset_after", self.decided().reset_after());
+        let _ = table.insert("wait", self.decided().wait());
+        let _ = table.insert("degraded", self.answer.standing.is_degraded());
+        let _ = table.insert("would_deny", !self.decided().accepted);
     }
 }
 
@@ -93,7 +104,7 @@ fn construct(_: &Call) -> Result<(), Thrown> {
 
 fn is_accepted(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    call.return_bool(call.this::<Decision>()?.answer.accepted)
+    call.return_bool(call.this::<Decision>()?.answer.may_go_on())
 }
 
 fn get_limit(call: &Call) -> Result<(), Thrown> {
@@ -108,22 +119,27 @@ fn get_remaining_tokens(call: &Call) -> Result<(), Thrown> {
 
 fn get_retry_after(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    call.return_float(call.this::<Decision>()?.answer.retry_after())
+    call.return_float(call.this::<Decision>()?.retry_after())
 }
 
 fn get_reset_after(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    call.return_float(call.this::<Decision>()?.answer.reset_after())
+    call.return_float(call.this::<Decision>()?.decided().reset_after())
 }
 
 fn get_wait(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    call.return_float(call.this::<Decision>()?.answer.wait())
+    call.return_float(call.this::<Decision>()?.decided().wait())
 }
 
 fn is_degraded(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    call.return_bool(call.this::<Decision>()?.degraded)
+    call.return_bool(call.this::<Decision>()?.answer.standing.is_degraded())
+}
+
+fn would_deny(call: &Call) -> Result<(), Thrown> {
+    call.expect(0, 0)?;
+    call.return_bool(!call.this::<Decision>()?.decided().accepted)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {

@@ -2,7 +2,7 @@
 
 use super::bucket::{self, Bucket, Given, Store};
 use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Type, public, required, sensitive};
+use super::declare::{self, Class, Method, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, value_error};
 use super::interfaces;
 use super::object;
@@ -24,6 +24,7 @@ const METHODS: &[Method] = &[
             required(c"identifier", Type::STRING),
             required(c"limit", Type::INT),
             required(c"interval", Type::FLOAT),
+            optional(c"name", Type::STRING.or_null(), c"null"),
         ],
         Type::NONE,
     ),
@@ -43,7 +44,7 @@ pub fn register() {
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
-    call.expect(4, 4)?;
+    call.expect(4, 5)?;
     let store = bucket::store(call)?;
     call.string(2)?;
     let (limit, interval) = (call.int(3, 0)?, call.float(4)?);

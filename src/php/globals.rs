@@ -5,7 +5,7 @@ use super::ini::Directives;
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Limit, LimitError, TokenBucket};
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Statistics};
 use crate::store::Settings;
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
 use std::cell::{Cell, RefCell};
@@ -44,12 +44,15 @@ pub struct Globals {
     default: RefCell<Option<Rc<Limiter>>>,
     /// The limiters by DSN. A list, for there are one or two.
     made: RefCell<Vec<Made>>,
+    /// What is counted, once something is.
+    statistics: RefCell<Option<Rc<Statistics>>>,
 }
 
 impl ModuleGlobal for Globals {
     fn gshutdown(&mut self) {
         self.forget_default();
         self.made.borrow_mut().clear();
+        self.statistics.borrow_mut().take();
     }
 }
 
@@ -101,7 +104,14 @@ impl Globals {
     pub fn new_limiter(&self, dsn: &[u8]) -> Result<Limiter> {
         let dsn = Dsn::parse(&String::from_utf8_lossy(dsn))?;
         let prefix = self.directives.prefix.borrow();
-        Ok(Limiter::new(&dsn, &prefix, &self.directives.settings()))
+        Ok(Limiter::new(&dsn, &prefix, &self.directives.settings(), self.statistics()))
+    }
+
+    /// What is counted: one for all limiters of a worker.
+    pub fn statistics(&self) -> Rc<Statistics> {
+        let mut statistics = self.statistics.borrow_mut();
+        let make = || Rc::new(Statistics::new(&self.directives.settings()));
+        Rc::clone(statistics.get_or_insert_with(make))
     }
 
     /// Has the default be looked up anew: a directive has changed.

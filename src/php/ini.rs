@@ -29,6 +29,10 @@ pub struct Directives {
     timeouts: Cell<Timeouts>,
     /// `token_bucket.deny_cache`
     deny_cache: Cell<bool>,
+    /// `token_bucket.enforce`
+    pub enforce: Cell<bool>,
+    /// `token_bucket.track_identifiers`
+    pub track_identifiers: Cell<bool>,
     /// `token_bucket.shm_path`
     shm_path: RefCell<PathBuf>,
     /// `token_bucket.shm_size`, in bytes
@@ -46,6 +50,8 @@ impl Directives {
             timeouts: self.timeouts.get(),
             on_error: self.on_error.get(),
             deny_cache: self.deny_cache.get(),
+            enforce: self.enforce.get(),
+            track_identifiers: self.track_identifiers.get(),
         }
     }
 }
@@ -56,6 +62,8 @@ impl Directives {
         self.timeouts.get() == settings.timeouts
             && self.on_error.get() == settings.on_error
             && self.deny_cache.get() == settings.deny_cache
+            && self.enforce.get() == settings.enforce
+            && self.track_identifiers.get() == settings.track_identifiers
     }
 }
 
@@ -92,7 +100,7 @@ macro_rules! directive {
     }};
 }
 
-static DIRECTIVES: IniEntryDefs<10> = IniEntryDefs::new([
+static DIRECTIVES: IniEntryDefs<12> = IniEntryDefs::new([
     IniEntryDef {
         displayer: Some(show_storage),
         ..directive!(c"token_bucket.storage", c"shm:", All, set_storage)
@@ -102,6 +110,8 @@ static DIRECTIVES: IniEntryDefs<10> = IniEntryDefs::new([
     directive!(c"token_bucket.timeout_ms", c"50", All, set_timeout),
     directive!(c"token_bucket.connect_timeout_ms", c"100", All, set_connect_timeout),
     directive!(c"token_bucket.deny_cache", c"1", All, set_deny_cache),
+    directive!(c"token_bucket.enforce", c"1", All, set_enforce),
+    directive!(c"token_bucket.track_identifiers", c"1", All, set_track_identifiers),
     directive!(c"token_bucket.shm_size", c"8M", System, set_shm_size),
     directive!(c"token_bucket.shm_path", c"", System, set_shm_path),
     directive!(c"token_bucket.test_clock", c"0", System, set_test_clock),
@@ -241,6 +251,16 @@ fn milliseconds(value: &[u8]) -> Result<std::time::Duration, String> {
 
 fn set_deny_cache(directives: &Directives, value: &[u8]) -> Result<(), String> {
     directives.deny_cache.set(switch(value)?);
+    Ok(())
+}
+
+fn set_enforce(directives: &Directives, value: &[u8]) -> Result<(), String> {
+    directives.enforce.set(switch(value)?);
+    Ok(())
+}
+
+fn set_track_identifiers(directives: &Directives, value: &[u8]) -> Result<(), String> {
+    directives.track_identifiers.set(switch(value)?);
     Ok(())
 }
 

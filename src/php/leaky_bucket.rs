@@ -2,7 +2,7 @@
 
 use super::bucket::{self, Bucket, Given};
 use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Type, public, required, sensitive};
+use super::declare::{self, Class, Method, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, value_error};
 use super::globals::GLOBALS;
 use super::interfaces;
@@ -25,6 +25,7 @@ const METHODS: &[Method] = &[
             required(c"identifier", Type::STRING),
             required(c"limit", Type::INT),
             required(c"period", Type::FLOAT),
+            optional(c"name", Type::STRING.or_null(), c"null"),
         ],
         Type::NONE,
     ),
@@ -44,7 +45,7 @@ pub fn register() {
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
-    call.expect(4, 4)?;
+    call.expect(4, 5)?;
     let store = bucket::store(call)?;
     call.string(2)?;
     let (limit, period) = (call.int(3, 0)?, call.float(4)?);

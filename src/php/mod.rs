@@ -3,7 +3,7 @@
 //! * one file per class: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], which have [`bucket`]
 //!   in common; [`decision`], [`storage`], [`test_clock`];
 //!   [`php_storage`] asks the storages that are written in PHP;
-//!   [`interfaces`] and [`exceptions`] hold the small ones
+//!   [`interfaces`] and [`exceptions`] hold the small ones; [`statistics`] is the one function
 //! * [`ini`], [`globals`], [`info`]: directives, what a worker keeps, phpinfo
 //! * [`declare`], [`object`], [`call`]: how classes, their objects and their methods are
 //!   made known to the engine. By hand rather than with ext-php-rs's macros, because of
@@ -23,6 +23,7 @@ mod interfaces;
 mod leaky_bucket;
 mod object;
 mod php_storage;
+mod statistics;
 mod storage;
 mod test_clock;
 mod token_bucket;
@@ -47,6 +48,7 @@ extern "C" fn get_module() -> *mut ModuleEntry {
             .request_startup_function(request_startup)
             .request_shutdown_function(request_shutdown)
             .info_function(info::print)
+            .function(statistics::function())
             .try_into()
             .expect("a name and a version without NUL bytes");
         (entry, owned)

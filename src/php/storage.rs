@@ -13,9 +13,8 @@ use super::object::{self, Handlers, Native};
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;
-use crate::limit::{Decision, Op, SECOND, TokenBucket};
-use crate::limiter::{Limiter, Subject};
-use crate::store::Place;
+use crate::limit::{Op, SECOND, TokenBucket};
+use crate::limiter::{Answer, Caller, Limiter, Subject};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendCallable, ZendHashTable, ZendStr};
@@ -150,14 +149,15 @@ impl Storage {
         identifier: &ZendStr,
         full: u64,
         op: Op,
-    ) -> Result<(Decision, Option<String>), Thrown> {
+    ) -> Result<(Answer, Option<String>), Thrown> {
         let limit = TokenBucket::of_time(full)
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
             .into();
-        let (subject, now) =
-            (Subject::Identifier(identifier.as_bytes()), GLOBALS.get().frozen.get());
-        let answer = self.limiter.decide(subject, &Cell::new(Place::default()), &limit, op, now)?;
-        Ok((answer.decision, self.limiter.take_warning()))
+        let subject = Subject::Identifier(identifier.as_bytes());
+        let (place, counted) = (Cell::default(), Cell::default());
+        let caller = Caller { subject, name: None, place: &place, counted: &counted };
+        let answer = self.limiter.decide(&caller, &limit, op, GLOBALS.get().frozen.get())?;
+        Ok((answer, self.limiter.take_warning()))
     }
 }
 
@@ -250,8 +250,8 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
     let full = starting.full as f64 / SECOND as f64;
     let missing = (full - (now - empty_at)).clamp(0.0, full);
     let missing = from_seconds(missing).unwrap_or(starting.full);
-    let (decision, warning) = storage.decide(identifier, starting.full, Op::Start { missing })?;
-    storage.starting.set(Some(Starting { started: Some(decision.accepted), ..starting }));
+    let (answer, warning) = storage.decide(identifier, starting.full, Op::Start { missing })?;
+    storage.starting.set(Some(Starting { started: Some(answer.decision.accepted), ..starting }));
     say(warning)
 }
 
@@ -274,18 +274,17 @@ fn consume(call: &Call) -> Result<(), Thrown> {
             return call.return_bool(answer);
         }
     }
-    let (decision, warning) =
-        call.this::<Storage>()?.decide(identifier, full, Op::Take { cost })?;
+    let (answer, warning) = call.this::<Storage>()?.decide(identifier, full, Op::Take { cost })?;
     say(warning)?;
-    call.return_bool(decision.accepted)
+    call.return_bool(answer.may_go_on())
 }
 
 /// Whether the bucket is full, which is all that is known of one that was never used.
 fn is_unknown(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown> {
-    let (decision, warning) =
+    let (answer, warning) =
         call.this::<Storage>()?.decide(identifier, full, Op::Peek { cost: 0 })?;
     say(warning)?;
-    Ok(decision.reset_after() == 0.0)
+    Ok(answer.decision.reset_after() == 0.0)
 }
 
 /// Calls the bootstrap closure. Nothing of ours may be borrowed meanwhile.

@@ -11,8 +11,7 @@ use super::ini::say;
 use super::interfaces;
 use super::object;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket};
-use crate::limiter::{MAX_IDENTIFIER, Subject, client_key};
-use crate::store::Place;
+use crate::limiter::{Caller, MAX_IDENTIFIER, Subject, client_key};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendStr, Zval};
@@ -42,6 +41,7 @@ const METHODS: &[Method] = &[
             required(c"identifier", Type::STRING),
             optional(c"bucket_capacity", Type::INT.or_null(), c"null"),
             optional(c"tokens_per_second", Type::FLOAT.or_null(), c"null"),
+            optional(c"name", Type::STRING.or_null(), c"null"),
         ],
         Type::NONE,
     ),
@@ -84,7 +84,7 @@ pub fn register() {
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
-    call.expect(2, 4)?;
+    call.expect(2, 5)?;
     let store = bucket::store(call)?;
     call.string(2)?;
     let (capacity, rate) = (call.int_or_null(3)?, call.float_or_null(4)?);
@@ -158,12 +158,19 @@ fn check(call: &Call) -> Result<(), Thrown> {
         say(limiter.take_warning())?;
         return call.return_bool(!admitted);
     };
-    let subject = match own_key.as_ref().and_then(Zval::zend_str) {
-        Some(key) => Subject::Identifier(key.as_bytes()),
-        None => Subject::Client { name: bucket.identifier(), id: id.as_bytes() },
+    let (place, counted) = (Cell::default(), Cell::default());
+    let caller = match own_key.as_ref().and_then(Zval::zend_str) {
+        // Whatever it names: it is not the bucket's own limit then.
+        Some(key) => Caller {
+            counted: &counted,
+            ..bucket.caller_for(Subject::Identifier(key.as_bytes()), &place)
+        },
+        None => {
+            let (name, id) = (bucket.identifier(), id.as_bytes());
+            bucket.caller_for(Subject::Client { name, id }, &place)
+        }
     };
-    let (place, now) = (Cell::new(Place::default()), GLOBALS.get().frozen.get());
-    let admitted = limiter.admits(subject, &place, limit, Op::Check, now)?;
+    let admitted = limiter.admits(&caller, limit, Op::Check, GLOBALS.get().frozen.get())?;
     say(limiter.take_warning())?;
     call.return_bool(!admitted)
 }

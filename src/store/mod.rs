@@ -72,6 +72,10 @@ pub struct Settings {
     pub on_error: OnError,
     /// Whether a server's denials are remembered by this host.
     pub deny_cache: bool,
+    /// Whether limits are enforced, or only watched.
+    pub enforce: bool,
+    /// Whether it is counted who is denied most.
+    pub track_identifiers: bool,
 }
 
 impl Settings {
@@ -85,6 +89,7 @@ impl Settings {
                 connect: options.connect_timeout.unwrap_or(self.timeouts.connect),
             },
             on_error: options.on_error.unwrap_or(self.on_error),
+            enforce: options.enforce.unwrap_or(self.enforce),
             ..self.clone()
         }
     }
@@ -123,7 +128,6 @@ pub fn needs_prefix(target: &Target) -> bool {
 /// The name of a bucket: the bytes of all parts, one after the other.
 ///
 /// In parts so that nothing has to be copied to put a prefix before it.
-#[derive(Clone, Copy)]
 pub struct Key<'a> {
     /// What the name is made of.
     pub parts: [&'a [u8]; 4],
@@ -131,6 +135,8 @@ pub struct Key<'a> {
     pub window: bool,
     /// Where the store found this key last time. Belongs to this key and this store.
     pub place: &'a Cell<Place>,
+    /// Set where another bucket in use had to go for this one.
+    pub evicted: Cell<bool>,
 }
 
 /// What a store wants to remember of a key between two calls.
@@ -144,7 +150,7 @@ pub struct Place {
 
 impl Key<'_> {
     /// The whole name.
-    pub fn to_vec(self) -> Vec<u8> {
+    pub fn to_vec(&self) -> Vec<u8> {
         self.parts.concat()
     }
 }

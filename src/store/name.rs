@@ -54,7 +54,8 @@ mod tests {
 
     fn named(parts: [&[u8]; 4], window: bool) -> String {
         let place = Cell::new(Place::default());
-        String::from_utf8(of(&Key { parts, place: &place, window })).unwrap()
+        String::from_utf8(of(&Key { parts, place: &place, window, evicted: Cell::new(false) }))
+            .unwrap()
     }
 
     #[test]

@@ -5,11 +5,12 @@ namespace TokenBucket;
 /**
  * The answer to one call. Made by limiters, never by applications.
  *
- * As JSON: accepted, limit, remaining_tokens, retry_after (null for never), reset_after, wait, degraded.
+ * As JSON: accepted, limit, remaining_tokens, retry_after (null for never), reset_after, wait, degraded,
+ * would_deny.
  */
 final class Decision implements \JsonSerializable
 {
-    /** Whether the call may go on. */
+    /** Whether the call may go on; always, where the limit is only watched (enforce=0). */
     public function isAccepted(): bool {}
 
     /** The bucket's capacity. */
@@ -18,7 +19,7 @@ final class Decision implements \JsonSerializable
     /** Whole tokens left, never below 0. */
     public function getRemainingTokens(): int {}
 
-    /** Seconds until the same call would be accepted: 0.0 if it was, INF if its cost can never be met. */
+    /** Seconds until the same call would be accepted: 0.0 if this one is, INF if its cost can never be met. */
     public function getRetryAfter(): float {}
 
     /** Seconds until the bucket is full, if nobody takes more. */
@@ -29,6 +30,9 @@ final class Decision implements \JsonSerializable
 
     /** Whether the store failed and the answer is not its own. */
     public function isDegraded(): bool {}
+
+    /** Whether the limit denies the call, be it enforced or only watched. */
+    public function wouldDeny(): bool {}
 
     public function jsonSerialize(): array {}
 

@@ -21,6 +21,7 @@ final class FixedWindow implements Limiter
      * @param string $identifier whose window it is: 1 to 4,096 bytes of any kind
      * @param int    $limit      hits in a window: 1 to 16,777,214
      * @param float  $interval   how long it lasts, in seconds: above 0, at most four years
+     * @param string|null $name  the limit's name in statistics(); what stands before the first colon of the identifier if null
      *
      * @throws \ValueError for numbers or an identifier out of range, or a storage written in PHP
      * @throws ConfigurationException for a DSN with an unknown scheme or parameter
@@ -29,7 +30,8 @@ final class FixedWindow implements Limiter
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
         string $identifier,
         int $limit,
-        float $interval
+        float $interval,
+        ?string $name = null
     ) {}
 
     /**

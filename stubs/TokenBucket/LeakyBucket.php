@@ -21,6 +21,7 @@ final class LeakyBucket implements Limiter
      * @param string $identifier whose bucket it is, and for which action: 1 to 4,096 bytes of any kind
      * @param int    $limit      how much fits: 1 to 2,147,483,647
      * @param float  $period     how long a full bucket takes to leak out, in seconds: above 0, at most four years
+     * @param string|null $name  the limit's name in statistics(); what stands before the first colon of the identifier if null
      *
      * @throws \ValueError for numbers or an identifier out of range
      * @throws ConfigurationException for a DSN with an unknown scheme or parameter
@@ -29,7 +30,8 @@ final class LeakyBucket implements Limiter
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
         string $identifier,
         int $limit,
-        float $period
+        float $period,
+        ?string $name = null
     ) {}
 
     /**

@@ -17,7 +17,7 @@ use crate::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State, apply};
 use link::{Answer, Link};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::Hasher;
 use std::time::{Duration, SystemTime};
 
@@ -239,7 +239,7 @@ impl Store for Memcached {
         let parts = [attempt.name.as_slice(), b"@", address.as_bytes(), b""];
         // Waiting leaves half of the time for the call itself.
         let patience = (self.timeouts.call / 2).min(LONGEST_WAIT).as_nanos() as u64;
-        let key = Key { parts, place: &place, window: false };
+        let key = Key { parts, place: &place, window: false, evicted: Cell::new(false) };
         self.host.in_turn(&key, patience, |turn| attempt.decide(turn, &mut budget))
     }
 

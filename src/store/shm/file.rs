@@ -7,6 +7,7 @@
 //! holder, keeps two processes from doing so at once; the table itself knows no lock.
 
 use super::circuits::Circuits;
+use super::counts::{RECORDS, Record};
 use super::table::WAYS;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
@@ -33,6 +34,9 @@ const MAGIC: [u8; 8] = *b"TBUCKETS";
 /// Where the slots begin: on a page of their own.
 const TABLE_OFFSET: u64 = 4096;
 const SET_SIZE: u64 = size_of::<Set>() as u64;
+
+/// The size of a file of what is counted, in bytes.
+pub const COUNTS_SIZE: u64 = TABLE_OFFSET + (RECORDS * size_of::<Record>()) as u64;
 
 /// How a host's file is divided: up to here buckets, up to there denials, the rest turns.
 const BUCKETS: usize = 13;
@@ -89,6 +93,8 @@ pub enum Purpose {
     /// What a host knows of its servers: buckets for when they fail, what they denied, and whose
     /// turn it is.
     Host,
+    /// What its processes count together.
+    Counts,
 }
 
 impl Purpose {
@@ -97,7 +103,7 @@ impl Purpose {
     const fn patience(self) -> u32 {
         match self {
             Self::Buckets => 500,
-            Self::Host => 10,
+            Self::Host | Self::Counts => 10,
         }
     }
 
@@ -106,6 +112,7 @@ impl Purpose {
         match self {
             Self::Buckets => count_sets(size),
             Self::Host => count_sets(size) / SIXTEENTHS * BUCKETS,
+            Self::Counts => 0,
         }
     }
 }
@@ -147,6 +154,12 @@ pub struct Region {
     /// How many of the sets are for buckets.
     buckets: usize,
 }
+
+// SAFETY: what is mapped is changed through atomics alone, by whatever thread or process; the
+// rest never changes.
+unsafe impl Sync for Region {}
+// SAFETY: as above; nothing of it belongs to a thread.
+unsafe impl Send for Region {}
 
 impl Region {
     /// Opens the table, or makes it.
@@ -270,6 +283,20 @@ impl Region {
     fn table(&self) -> *const Set {
         // SAFETY: the mapping is longer than that.
         unsafe { self.start.byte_add(TABLE_OFFSET as usize).cast::<Set>().as_ptr() }
+    }
+
+    /// All that is behind the header, as a `T` after another.
+    ///
+    /// # Safety
+    ///
+    /// Any bit pattern must be a `T`, and it must be made of atomics alone.
+    #[inline(always)]
+    pub(super) unsafe fn all_of<T>(&self) -> &[T] {
+        const { assert!(align_of::<T>() as u64 <= TABLE_OFFSET) };
+        let count = (self.size - TABLE_OFFSET) as usize / size_of::<T>();
+        // SAFETY: so many fit into the mapping, which lives as long as self and is aligned to a
+        // page, as is the offset; the rest is the caller's to promise.
+        unsafe { std::slice::from_raw_parts(self.table().cast::<T>(), count) }
     }
 
     /// The file's size in bytes.

@@ -4,10 +4,12 @@
 //! * [`slot`]: how a bucket fits into one word
 //! * [`table`]: finding, claiming and reusing slots, lock-free
 //! * [`file`]: the file behind the table, private to the user
+//! * [`counts`]: what its processes count together
 //! * [`host`]: what a host's processes share of the servers they ask, made of [`circuits`],
 //!   [`denials`] and [`turns`]
 
 pub mod circuits;
+pub mod counts;
 pub mod denials;
 pub mod file;
 pub mod host;
@@ -113,6 +115,7 @@ struct Call<'a, L, A> {
     op: Op,
     now: u64,
     counters: &'a Counters,
+    evicted: &'a Cell<bool>,
     answer: Option<A>,
 }
 
@@ -135,6 +138,7 @@ impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
 
     fn pushed_out(&mut self) {
         self.counters.evictions.fetch_add(1, Ordering::Relaxed);
+        self.evicted.set(true);
     }
 }
 
@@ -174,7 +178,8 @@ impl SharedMemory {
         let Some(region) = &*region else { return Err(not_open()) };
         let hash = self.hash(key, region);
         let Some((set, tag)) = locate(region.sets(), hash) else { return Err(not_open()) };
-        let mut call = Call { limit, op, now, counters: region.counters(), answer: None };
+        let (counters, evicted) = (region.counters(), &key.evicted);
+        let mut call = Call { limit, op, now, counters, evicted, answer: None };
         update(&set.0, tag, now, &mut call);
         call.answer.ok_or_else(not_open)
     }

@@ -1,0 +1,228 @@
+//! What all workers of a host count together, by the names of the limits.
+
+use super::{Caller, Subject};
+use crate::store::Settings;
+use crate::store::shm::counts::{Outcome, Stripe, Told, weight};
+use crate::store::shm::file::{COUNTS_SIZE, Location, Purpose, Region};
+use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
+
+/// The file's name. Not one that a DSN can have.
+const NAME: &str = ".statistics";
+/// How many new objects there may be until it is looked again whether the file still is the one that
+/// others have.
+const LOOK_EVERY: u32 = 256;
+/// The longest name that is remembered.
+const LONGEST: usize = 56;
+
+/// Where a caller's calls are counted, once that is known.
+#[derive(Clone, Copy, Default)]
+pub struct Counted {
+    stripe: Option<&'static Stripe>,
+    /// In the region of the same number, counted from 1.
+    record: u32,
+    generation: u32,
+}
+
+/// A file that was opened. None is ever closed, so that nobody has to ask whether it still is open;
+/// there is another only where someone has removed it.
+struct Opened {
+    location: Location,
+    region: &'static Region,
+}
+
+static OPENED: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
+
+/// What all workers of a host count together.
+///
+/// In a file of its own. Where that cannot be had nothing is counted: that must not keep anyone
+/// from a decision.
+pub struct Statistics {
+    location: Location,
+    region: Cell<Option<&'static Region>>,
+    generation: Cell<u32>,
+    look_in: Cell<u32>,
+    /// The name that was looked for last: a worker has but a few limits.
+    last: RefCell<Last>,
+}
+
+struct Last {
+    name: [u8; LONGEST],
+    length: usize,
+    counted: Counted,
+}
+
+impl Statistics {
+    /// What is counted below `settings.shm_path`. Nothing is opened yet.
+    pub fn new(settings: &Settings) -> Self {
+        let location = Location {
+            base: settings.shm_path.clone(),
+            name: NAME.to_owned(),
+            size: COUNTS_SIZE,
+            purpose: Purpose::Counts,
+        };
+        let last = Last { name: [0; LONGEST], length: 0, counted: Counted::default() };
+        Self {
+            location,
+            region: Cell::new(None),
+            generation: Cell::new(0),
+            look_in: Cell::new(0),
+            last: RefCell::new(last),
+        }
+    }
+
+    /// Counts how a call ended. `track` tells whether it is to be remembered who was denied.
+    #[inline(always)]
+    pub fn count(&self, caller: &Caller<'_>, outcome: Outcome, track: bool) {
+        let mut counted = caller.counted.get();
+        if counted.generation != self.generation.get() || counted.generation == 0 {
+            counted = self.find(caller.subject, caller.name);
+            caller.counted.set(counted);
+        }
+        let Some(stripe) = counted.stripe else { return };
+        let before = stripe.count(outcome);
+        if matches!(outcome, Outcome::Denied | Outcome::LetIn) && track {
+            let weight = weight(before);
+            if weight > 0 {
+                self.note_denied(counted.record, weight, caller.subject);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn note_denied(&self, record: u32, weight: u32, subject: Subject<'_>) {
+        let identifier: [&[u8]; 3] = match subject {
+            Subject::Identifier(identifier) => [identifier, b"", b""],
+            Subject::Client { name, id } => [name, b":", id],
+        };
+        if let Some(region) = self.region.get()
+            && let Some(record) = region.records().get(record as usize)
+        {
+            region.note_denied(record, weight, identifier);
+        }
+    }
+
+    /// Finds out where the calls of a subject are counted.
+    #[inline(never)]
+    fn find(&self, subject: Subject<'_>, name: Option<&[u8]>) -> Counted {
+        match self.look_in.get() {
+            0 => self.open(),
+            left => self.look_in.set(left - 1),
+        }
+        let name = name.unwrap_or_else(|| name_of(subject));
+        let last = self.last.borrow();
+        let known = last.counted.generation == self.generation.get();
+        if known && last.name.get(..last.length) == Some(name) {
+            return last.counted;
+        }
+        drop(last);
+        self.look_up(name)
+    }
+
+    #[cold]
+    fn look_up(&self, name: &[u8]) -> Counted {
+        let Some(region) = self.region.get() else { return Counted::default() };
+        let record = region.record_of(name);
+        let stripe = region.records().get(record);
+        let stripe = stripe.and_then(|record| record.stripe(std::process::id()));
+        // Fits: there are 64.
+        let (record, generation) = (record as u32, self.generation.get());
+        let counted = Counted { stripe, record, generation };
+        let mut last = Last { name: [0; LONGEST], length: name.len(), counted };
+        if name.len() <= LONGEST {
+            last.name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
+            self.last.replace(last);
+        }
+        counted
+    }
+
+    #[cold]
+    fn open(&self) {
+        self.look_in.set(LOOK_EVERY);
+        if self.region.get().is_none_or(Region::is_stale) {
+            self.region.set(opened(&self.location));
+            self.generation.set(self.generation.get().wrapping_add(1).max(1));
+        }
+    }
+
+    /// What is counted so far, by the limits' names; `None` for those that came too late to have a
+    /// place of their own.
+    pub fn told(&self) -> Vec<(Option<Vec<u8>>, Told)> {
+        self.open();
+        self.region.get().map(Region::told).unwrap_or_default()
+    }
+}
+
+/// The file at a location, as it was opened before, or anew.
+fn opened(location: &Location) -> Option<&'static Region> {
+    let mut opened = OPENED.lock().ok()?;
+    let known = opened.iter_mut().find(|known| known.location == *location);
+    match known {
+        Some(known) if !known.region.is_stale() => Some(known.region),
+        known => {
+            let region: &'static Region = Box::leak(Box::new(Region::open(location).ok()?));
+            match known {
+                Some(known) => known.region = region,
+                None => opened.push(Opened { location: location.clone(), region }),
+            }
+            Some(region)
+        }
+    }
+}
+
+/// The name of a limit that was given none: what stands before the first colon of the identifier. An
+/// address has none, nor has a number: they are a client's.
+#[inline]
+fn name_of(subject: Subject<'_>) -> &[u8] {
+    let identifier = match subject {
+        Subject::Client { name, .. } => name,
+        Subject::Identifier(identifier) => identifier,
+    };
+    let first = up_to_colon(identifier);
+    let clients = match identifier.get(first.len()..) {
+        Some([_, rest @ ..]) => is_group(first) && is_ipv6(rest),
+        _ => first.first().is_some_and(u8::is_ascii_digit),
+    };
+    // Of the identifier, where there is memory: to compare with what is nowhere takes long.
+    if clients { first.get(..0).unwrap_or_default() } else { first }
+}
+
+fn up_to_colon(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|byte| *byte == b':').unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+/// Whether what follows the first group and its colon makes an IPv6 address of it, as far as can be
+/// told at a glance: another group, and another colon.
+fn is_ipv6(rest: &[u8]) -> bool {
+    let second = up_to_colon(rest);
+    second.len() < rest.len() && is_group(second)
+}
+
+fn is_group(text: &[u8]) -> bool {
+    text.len() <= 4 && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_named_by_what_stands_before_the_colon() {
+        let named = |identifier: &[u8]| {
+            String::from_utf8_lossy(name_of(Subject::Identifier(identifier))).into_owned()
+        };
+        assert_eq!(named(b"login:192.0.2.1"), "login");
+        assert_eq!(named(b"login:2001:db8::1"), "login");
+        assert_eq!(named(b"api"), "api");
+        assert_eq!(named(b"feed:joe"), "feed");
+        assert_eq!(named(b"feed:joe:1"), "feed");
+        assert_eq!(named(b"42:joe"), "42");
+        assert_eq!(named(b"4711"), "");
+        for address in [&b"192.0.2.1"[..], b"2001:db8::1", b"::1", b"::ffff:192.0.2.1"] {
+            assert_eq!(named(address), "");
+        }
+        // As the bucket's own, so that both are counted in one place.
+        assert_eq!(name_of(Subject::Client { name: b"a:b", id: b"c" }), b"a");
+    }
+}

@@ -1,0 +1,287 @@
+//! What the processes of a host count together: for each limit the outcomes of its calls, and who was
+//! denied most.
+//!
+//! A limit has a record, found by a hash of its name and never given up: there are [`RECORDS`],
+//! and the last is for all limits that come too late. Outcomes are counted in one of several
+//! stripes, so that processes do not wait for each other's cache lines.
+//!
+//! **Who was denied most.** Identifiers are without number, so only some are remembered, in sets of
+//! [`WAYS`] (the Misra-Gries algorithm, "Finding repeated elements", 1982): one that is not there
+//! takes one off the least of its set, and the place once that is at nothing. So no count is too high, and who
+//! is denied often stays, however many others are denied once.
+
+use super::file::Region;
+use portable_atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU32;
+
+/// How many limits are told apart, and one for all others.
+pub const RECORDS: usize = 64;
+
+const STRIPES: usize = 8;
+const SETS: usize = 4;
+/// The identifiers in a set.
+const WAYS: usize = 4;
+/// The longest name that is kept, in bytes.
+const LONGEST_NAME: usize = 56;
+/// The longest identifier that is kept, in bytes.
+const LONGEST_IDENTIFIER: usize = 96;
+/// So many denials in a stripe are told of one by one; of the later ones, one in [`WEIGHT`]
+/// counts for all, which spares the others the time.
+const EXACT: u64 = 1_024;
+const WEIGHT: u32 = 32;
+
+/// How a call ended, or what happened in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Accepted.
+    Accepted,
+    /// Denied.
+    Denied,
+    /// Accepted, for the limit is only watched; it would have been denied.
+    LetIn,
+    /// The store failed.
+    Failed,
+    /// The policy answered, not the store.
+    Degraded,
+    /// A bucket in use had to go for want of room.
+    Evicted,
+}
+
+impl Outcome {
+    /// How a call ended that was accepted or not, or came to nothing.
+    #[inline(always)]
+    pub const fn of(accepted: Option<bool>, enforced: bool) -> Self {
+        match accepted {
+            Some(true) => Self::Accepted,
+            Some(false) if enforced => Self::Denied,
+            Some(false) => Self::LetIn,
+            None => Self::Failed,
+        }
+    }
+}
+
+/// How often something happened; on a cache line of its own.
+#[repr(C, align(64))]
+#[derive(Default)]
+pub struct Stripe([AtomicU64; 8]);
+
+/// A text that others may be writing: its length, and eight bytes to a word.
+#[repr(C)]
+struct Text<const WORDS: usize> {
+    length: AtomicU32,
+    reserved: AtomicU32,
+    words: [AtomicU64; WORDS],
+}
+
+/// The identifiers that are counted. A word of a set is half an identifier's tag, half its count.
+#[repr(C, align(64))]
+struct Denied {
+    sets: [[AtomicU64; WAYS]; SETS],
+    identifiers: [[Text<{ LONGEST_IDENTIFIER / 8 }>; WAYS]; SETS],
+}
+
+/// What is counted of a limit.
+#[repr(C, align(128))]
+pub struct Record {
+    /// The hash of its name; 0 if it is nobody's.
+    hash: AtomicU64,
+    name: Text<{ LONGEST_NAME / 8 }>,
+    stripes: [Stripe; STRIPES],
+    denied: Denied,
+}
+
+/// What a record says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// By [`Outcome`].
+    pub outcomes: [u64; 6],
+    /// Identifiers and how often they were denied at least, the most first.
+    pub denied: Vec<(Vec<u8>, u32)>,
+}
+
+impl Region {
+    /// What is counted, of a file for that.
+    #[inline(always)]
+    pub fn records(&self) -> &[Record] {
+        // SAFETY: any bit pattern is a Record, which is made of atomics that other processes
+        // change by atomic operations only.
+        unsafe { self.all_of::<Record>() }
+    }
+
+    /// The record of a limit: its index.
+    pub fn record_of(&self, name: &[u8]) -> usize {
+        let hash = self.hash_of(name).max(1);
+        let records = self.records();
+        let last = records.len().saturating_sub(1);
+        for i in 0..last {
+            let at = (hash as usize).wrapping_add(i) % last;
+            let Some(record) = records.get(at) else { break };
+            let seen = match record.hash.load(Ordering::Acquire) {
+                0 => {
+                    match record.hash.compare_exchange(0, hash, Ordering::AcqRel, Ordering::Acquire)
+                    {
+                        Ok(_) => hash,
+                        Err(other) => other,
+                    }
+                }
+                seen => seen,
+            };
+            if seen == hash {
+                // By everyone: who was first may have died before.
+                record.name.write(name);
+                return at;
+            }
+        }
+        last
+    }
+
+    /// What is counted so far, by the limits' names; `None` for all that have no record.
+    pub fn told(&self) -> Vec<(Option<Vec<u8>>, Told)> {
+        let records = self.records();
+        let last = records.len().saturating_sub(1);
+        let told = |(i, record): (usize, &Record)| {
+            let outcomes = record.outcomes();
+            let named = record.hash.load(Ordering::Acquire) != 0;
+            let name = (i < last).then(|| record.name.read());
+            let shown = if i < last { named } else { outcomes.iter().any(|count| *count > 0) };
+            shown.then(|| (name, Told { outcomes, denied: self.denied_of(record) }))
+        };
+        records.iter().enumerate().filter_map(told).collect()
+    }
+
+    fn denied_of(&self, record: &Record) -> Vec<(Vec<u8>, u32)> {
+        let words = record.denied.sets.as_flattened();
+        let mut found: Vec<_> = words
+            .iter()
+            .zip(record.denied.identifiers.as_flattened())
+            .filter_map(|(word, identifier)| {
+                let word = word.load(Ordering::Acquire);
+                let identifier = identifier.read();
+                // Else it is being replaced.
+                (word as u32 > 0 && tag(self.hash_of(&identifier)) == (word >> 32) as u32)
+                    .then_some((identifier, word as u32))
+            })
+            .collect();
+        found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        found
+    }
+
+    /// Counts a denial, of so much `weight`, for an identifier.
+    pub fn note_denied(&self, record: &Record, weight: u32, identifier: [&[u8]; 3]) {
+        let mut bytes = [0u8; LONGEST_IDENTIFIER];
+        let parts = identifier.iter().flat_map(|part| part.iter());
+        let length = bytes.iter_mut().zip(parts).map(|(to, from)| *to = *from).count();
+        let identifier = bytes.get(..length).unwrap_or_default();
+        let hash = self.hash_of(identifier);
+        let (tag, at) = (tag(hash), hash as usize % SETS);
+        let sets = record.denied.sets.get(at).zip(record.denied.identifiers.get(at));
+        let Some((set, identifiers)) = sets else { return };
+        let words = || set.iter().map(|word| (word, word.load(Ordering::Acquire)));
+        if let Some((word, seen)) = words().find(|(_, seen)| (*seen >> 32) as u32 == tag) {
+            // A count that is full stays so, rather than become the tag's.
+            let count = (seen as u32).saturating_add(weight);
+            let _ =
+                word.compare_exchange(seen, entry(tag, count), Ordering::AcqRel, Ordering::Relaxed);
+            return;
+        }
+        let least = words().enumerate().min_by_key(|(_, (_, seen))| *seen as u32);
+        let Some((i, (word, seen))) = least else { return };
+        let left = (seen as u32).saturating_sub(weight);
+        let new = if left == 0 { entry(tag, weight) } else { entry((seen >> 32) as u32, left) };
+        let put = word.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if put
+            && left == 0
+            && let Some(text) = identifiers.get(i)
+        {
+            text.write(identifier);
+        }
+    }
+
+    /// A hash that is fast and hard enough to foresee: who finds two identifiers of one hash has
+    /// them counted as one.
+    fn hash_of(&self, bytes: &[u8]) -> u64 {
+        let [low, high] = self.secret();
+        let fold = |a: u64, b: u64| {
+            let product = u128::from(a) * u128::from(b);
+            (product as u64) ^ (product >> 64) as u64
+        };
+        let (words, rest) = bytes.as_chunks::<8>();
+        let mut last = [0u8; 8];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        let all = words.iter().copied().chain([last]);
+        let hash = all.fold(low ^ bytes.len() as u64, |hash, word| {
+            fold(hash ^ u64::from_le_bytes(word), high | 1)
+        });
+        fold(hash ^ high, low | 1)
+    }
+}
+
+impl Stripe {
+    /// Counts; about what it was before.
+    #[inline(always)]
+    pub fn count(&self, outcome: Outcome) -> u64 {
+        let Some(counter) = self.0.get(outcome as usize) else { return 0 };
+        // Read apart: who does not want to know need not wait for it.
+        let before = counter.load(Ordering::Relaxed);
+        counter.fetch_add(1, Ordering::Relaxed);
+        before
+    }
+}
+
+impl Record {
+    /// One of the stripes, for a process of this number.
+    pub fn stripe(&self, process: u32) -> Option<&Stripe> {
+        self.stripes.get(process as usize % STRIPES)
+    }
+
+    fn outcomes(&self) -> [u64; 6] {
+        let mut sums = [0; 6];
+        for stripe in &self.stripes {
+            for (sum, counter) in sums.iter_mut().zip(&stripe.0) {
+                *sum += counter.load(Ordering::Relaxed);
+            }
+        }
+        sums
+    }
+}
+
+impl<const WORDS: usize> Text<WORDS> {
+    /// As much of `text` as there is room for.
+    fn write(&self, text: &[u8]) {
+        let text = text.get(..WORDS * 8).unwrap_or(text);
+        if self.read() == text {
+            return;
+        }
+        for (word, bytes) in self.words.iter().zip(text.chunks(8)) {
+            let mut whole = [0u8; 8];
+            whole.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            word.store(u64::from_le_bytes(whole), Ordering::Relaxed);
+        }
+        self.length.store(text.len() as u32, Ordering::Release);
+    }
+
+    fn read(&self) -> Vec<u8> {
+        let length = self.length.load(Ordering::Acquire) as usize;
+        let words = self.words.iter().map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+        words.flatten().take(length).collect()
+    }
+}
+
+/// What the denial counts for that was the `before`-th of a stripe.
+#[inline(always)]
+pub fn weight(before: u64) -> u32 {
+    match before {
+        0..EXACT => 1,
+        // One in so many, and not by turns: those who come by turns must all be met.
+        _ if before.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - WEIGHT.ilog2()) == 0 => WEIGHT,
+        _ => 0,
+    }
+}
+
+fn tag(hash: u64) -> u32 {
+    ((hash >> 32) as u32).max(1)
+}
+
+fn entry(tag: u32, count: u32) -> u64 {
+    u64::from(tag) << 32 | u64::from(count)
+}

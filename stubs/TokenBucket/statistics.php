@@ -1,0 +1,26 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * What all workers of this host and user have counted together since it booted, by the names of the limits.
+ *
+ * A limit is named by what stands before the first colon of its identifiers (`login` of `login:192.0.2.1`), unless its
+ * constructor is given a `name:`. Addresses and numbers by themselves name nothing: they are counted under `''`. There is room
+ * for 63 names; all further ones are counted under `'*'`.
+ *
+ * Each limit has
+ * - checked: calls of consume(), check(), attempt() and reserve(); the sum of the next two
+ * - accepted: those that might go on
+ * - denied: those that might not
+ * - would_deny: those that might go on only because the limit is watched, not enforced (enforce=0)
+ * - errors: calls on which the store failed
+ * - degraded: calls that the on-error policy answered
+ * - evictions: buckets in use that its new ones have pushed out of shared memory
+ * - most_denied: the identifiers that were denied most, and how often at least; at most 16, the most first, cut at 96
+ *   bytes. Empty with token_bucket.track_identifiers=0
+ *
+ * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
+ *     evictions: int, most_denied: array<string, int>}>
+ */
+function statistics(): array {}
