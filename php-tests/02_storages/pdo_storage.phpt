@@ -47,7 +47,7 @@ foreach (storages($table, frozen: true) as $engine => $storage) {
 }
 
 // Names are quoted.
-foreach (storages('it`s "quoted"', frozen: true) as $storage) {
+foreach (storages("it`s \"quoted\" $table", frozen: true) as $storage) {
     var_dump((new TokenBucket($storage, "'; DROP", 1, 1))->consume(), (new TokenBucket($storage, "'; DROP", 1, 1))->consume());
 }
 

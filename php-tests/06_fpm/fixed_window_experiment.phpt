@@ -60,8 +60,8 @@ $log = array_map(json_decode(...), file("$fpm->scratch/hits"));
 $told = array_map(json_decode(...), $answers);
 $accepted = array_sum(array_column($told, 'true'));
 $denied = array_sum(array_column($told, 'false'));
-echo 'all are in the log: ';
-var_dump(count($log) === $accepted + $denied && count(array_filter(array_column($log, 1))) === $accepted);
+$logged = array_sum(array_column($log, 1));
+echo 'not in the log: ', $accepted - $logged, ' accepted, ', $denied - (count($log) - $logged), " denied\n";
 echo 'many were denied: ';
 var_dump($denied > 1_000);
 foreach (ADDRESSES as $address) {
@@ -72,7 +72,7 @@ foreach (ADDRESSES as $address) {
 }
 ?>
 --EXPECT--
-all are in the log: bool(true)
+not in the log: 0 accepted, 0 denied
 many were denied: bool(true)
 192.0.2.1: about 50, no more than 5 in a window
 2001:db8::1: about 50, no more than 5 in a window
