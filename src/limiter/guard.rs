@@ -6,7 +6,6 @@ use crate::dsn::{OnError, Target};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
 use crate::store::shm::circuits::Permit;
-use crate::store::shm::counts::Outcome;
 use crate::store::shm::host::Host;
 use crate::store::{Key, Settings, Store};
 use std::cell::{Cell, RefCell};
@@ -50,11 +49,9 @@ impl Guard {
         self.warning.take()
     }
 
-    /// What there is to count of the last call, besides how it ended.
-    pub fn take_news(&self) -> impl Iterator<Item = Outcome> + use<> {
-        let (failed, degraded) = self.news.take();
-        let news = [(failed, Outcome::Failed), (degraded, Outcome::Degraded)];
-        news.into_iter().filter_map(|(happened, outcome)| happened.then_some(outcome))
+    /// Of the last call: whether the store failed, and whether the policy answered.
+    pub fn take_news(&self) -> (bool, bool) {
+        self.news.take()
     }
 
     /// What an operator wants to see of it.

@@ -203,14 +203,20 @@ impl Limiter {
         if evicted {
             self.statistics.count(&caller, Outcome::Evicted, false);
         }
-        if let Some(guard) = &self.guard {
-            guard.take_news().for_each(|news| self.statistics.count(&caller, news, false));
+        let (failed, degraded) =
+            self.guard.as_ref().map(|guard| guard.take_news()).unwrap_or_default();
+        // Who got an exception because the store is known to be down has not asked it.
+        let known_down = self.guard.is_some() && accepted.is_none();
+        if failed || known_down {
+            self.statistics.count(&caller, Outcome::Failed, false);
+        }
+        if degraded {
+            self.statistics.count(&caller, Outcome::Degraded, false);
         }
         let asks = match op {
             Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
             // A bucket that someone else has started is then asked like any other.
             Op::Start { .. } => accepted == Some(true),
-            // Of what failed on a server the guard has told.
             _ => accepted.is_some() || self.guard.is_none(),
         };
         if asks {
