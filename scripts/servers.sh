@@ -81,11 +81,12 @@ start memcached3 memcached $(memcached_as) -l 127.0.0.1 -p "$memcached3"
 chmod 777 "$folder"
 start memcached4 memcached $(memcached_as) -s "$folder/memcached.sock" -a 0777
 
-mariadb-install-db --no-defaults --datadir="$folder/mysql" --skip-test-db --auth-root-authentication-method=normal \
+# A server that starts removes the temporary tables of others that share their folder.
+TMPDIR="$folder" mariadb-install-db --no-defaults --datadir="$folder/mysql" --skip-test-db --auth-root-authentication-method=normal \
     --user="$(id -un)" >"$folder/mysql-install.log" 2>&1
 # What happens to the machine itself is not tested: no commit waits for the disk.
 start mysql mariadbd --no-defaults --datadir="$folder/mysql" --user="$(id -un)" --socket="$folder/mysql.sock" \
-    --bind-address=127.0.0.1 --port="$mysql_port" --pid-file="$folder/mysql.pid" --innodb-flush-log-at-trx-commit=2 \
+    --bind-address=127.0.0.1 --port="$mysql_port" --pid-file="$folder/mysql.pid" --tmpdir="$folder" --innodb-flush-log-at-trx-commit=2 \
     --innodb-buffer-pool-size=64M --max-connections=500 \
     --ssl-ca="$folder/ca.pem" --ssl-cert="$folder/server.pem" --ssl-key="$folder/server.key"
 

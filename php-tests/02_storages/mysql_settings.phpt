@@ -1,0 +1,96 @@
+--TEST--
+MariaDB: whatever the server's settings, and on one without RETURNING: limits are counted exactly, by a clock that knows no zone
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=throw
+token_bucket.timeout_ms=20000
+token_bucket.connect_timeout_ms=20000
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+require __DIR__ . '/processes.inc';
+
+/** Eight processes with a hundred tries each at a bucket of a hundred, at a window, and at a hundred newcomers. */
+function strict_counts(string $dsn, string $name): string
+{
+    $limiters = [
+        fn (int $try) => new TokenBucket($dsn, $name, 100, 0.00001),
+        fn (int $try) => new TokenBucket\FixedWindow($dsn, $name, 100, 1e6),
+        fn (int $try) => new TokenBucket($dsn, "$name $try", 1, 0.00001),
+    ];
+    $counts = [];
+    foreach ($limiters as $limiter) {
+        $counts[] = array_sum(in_processes(8, fn (): int => array_sum(array_map(fn (int $try): bool => $limiter($try)->consume(), range(1, 100)))));
+    }
+    return implode(', ', $counts);
+}
+
+$server = new Server('mariadbd');
+$dsn = prepared($server->dsn());
+$settings = [
+    'sql_mode' => "'ORACLE,ANSI,NO_BACKSLASH_ESCAPES,TRADITIONAL,HIGH_NOT_PRECEDENCE,NO_ZERO_IN_DATE'",
+    'autocommit' => '0',
+    'init_connect' => "'SET autocommit = 0, sql_mode = ''ORACLE'', time_zone = ''-11:00'', innodb_lock_wait_timeout = 50, sql_safe_updates = 1, @n = ''x'', @r = 1'",
+    'tx_isolation' => "'SERIALIZABLE'",
+    'time_zone' => "'+13:00'",
+    'div_precision_increment' => '0',
+    'completion_type' => "'RELEASE'",
+    'innodb_deadlock_detect' => '0',
+    'character_set_server' => "'utf16'",
+];
+$clock = new TokenBucket($dsn, 'clock', 1, 0.0001);
+$clock->consume();
+$timeout = 20_000; // another one is another DSN
+foreach ($settings as $name => $value) {
+    $server->sql("SET GLOBAL $name = $value");
+    // A session that begins with it; the settings before stay. The clock goes on, as for the old one.
+    echo $name, ': ', strict_counts($server->dsn("prefix=$name:"), 'x');
+    $new = new TokenBucket($server->dsn('timeout_ms=' . $timeout--), 'clock', 1, 0.0001);
+    echo $new->consume() ? ', let in' : '', $clock->consume() ? ', let in' : '', "\n";
+}
+foreach (['READ-UNCOMMITTED', 'READ-COMMITTED', 'REPEATABLE-READ'] as $level) {
+    $server->sql("SET GLOBAL tx_isolation = '$level'");
+    echo "$level: ", strict_counts($server->dsn("prefix=$level:"), 'x'), "\n";
+}
+// A bucket is when it was emptied, whatever the zone.
+$age = (float) $server->sql("SELECT UNIX_TIMESTAMP() - microtime FROM token_bucket WHERE identifier = 'clock'");
+echo $age > -1 && $age < 300 ? 'the clock is right' : $age, "\n";
+
+$server = new Server('mariadbd', ['--sysdate-is-now', '--log-bin', '--binlog-format=MIXED', '--sync-binlog=0']);
+echo 'sysdate-is-now: ', strict_counts(prepared($server->dsn()), 'x'), "\n";
+
+// As MySQL, which has to be asked twice at once for what a statement has done.
+$server = new Server('mariadbd', ['--version=8.0.33']);
+$dsn = prepared($server->dsn());
+echo 'without RETURNING: ', strict_counts($dsn, 'x'), "\n";
+$bucket = new TokenBucket($dsn, 'y', 5, 0.0001);
+$bucket->consume(2);
+echo $bucket->peek()->getRemainingTokens(), $bucket->attempt(2)->getRemainingTokens(), ' ', $bucket->consume(2) ? 'yes' : 'no', ' ', $bucket->reserve(2)->getWait() > 9000 ? 'a wait' : 'none', "\n";
+$bucket->reset();
+echo implode(array_map(fn (): string => $bucket->check() ? '1' : '0', range(1, 7))), ' ', $bucket->consume() ? 'yes' : 'no', "\n";
+$server->sql('CREATE TABLE classic (identifier VARCHAR(255) PRIMARY KEY, microtime DOUBLE NOT NULL)');
+$classic = new TokenBucket($server->dsn('table=classic'), 'y', 5, 0.0001);
+echo implode(array_map(fn (): string => $classic->consume() ? '1' : '0', range(1, 7))), ' ', $classic->peek()->getRemainingTokens(), "\n";
+?>
+--EXPECT--
+sql_mode: 100, 100, 100
+autocommit: 100, 100, 100
+init_connect: 100, 100, 100
+tx_isolation: 100, 100, 100
+time_zone: 100, 100, 100
+div_precision_increment: 100, 100, 100
+completion_type: 100, 100, 100
+innodb_deadlock_detect: 100, 100, 100
+character_set_server: 100, 100, 100
+READ-UNCOMMITTED: 100, 100, 100
+READ-COMMITTED: 100, 100, 100
+REPEATABLE-READ: 100, 100, 100
+the clock is right
+sysdate-is-now: 100, 100, 100
+without RETURNING: 100, 100, 100
+31 no a wait
+0000011 no
+1111100 0

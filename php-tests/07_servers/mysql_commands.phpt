@@ -1,0 +1,138 @@
+--TEST--
+MariaDB: one statement a decision, one session a process; a child opens its own, and the parent's outlives it
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=throw
+token_bucket.timeout_ms=20000
+token_bucket.connect_timeout_ms=20000
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+require dirname(__DIR__) . '/02_storages/processes.inc';
+
+$server = new Server('mariadbd');
+prepared($server->dsn());
+$server->sql('CREATE TABLE classic (identifier VARCHAR(255) PRIMARY KEY, microtime DOUBLE NOT NULL) ENGINE=InnoDB');
+$sessions = fn (string $user): array => array_filter(explode("\n", $server->sql("SELECT id FROM information_schema.processlist WHERE user = '$user'")));
+
+/** How often the server was asked while $work ran, by what. */
+function asked(Server $server, callable $work): array
+{
+    $names = "'Questions', 'Com_stmt_execute', 'Com_stmt_prepare', 'Com_insert', 'Com_select', 'Connections'";
+    $counts = function () use ($server, $names): array {
+        preg_match_all('/^(\w+)\t(\d+)$/m', $server->sql("SHOW GLOBAL STATUS WHERE Variable_name IN ($names)"), $found);
+        return array_combine(array_map(strtolower(...), $found[1]), array_map(intval(...), $found[2]));
+    };
+    $counts();
+    [$first, $second] = [$counts(), $counts()];
+    $work();
+    $third = $counts();
+    // Less what counting itself takes.
+    return array_filter(array_combine(array_keys($first), array_map(fn ($a, $b, $c): int => $c - $b - ($b - $a), $first, $second, $third)));
+}
+
+/** Each operation once, so that it is prepared, then a hundred times. */
+function count_each(Server $server, string $dsn, array $operations): void
+{
+    foreach ($operations as $what => $operation) {
+        $operation($dsn);
+        $told = asked($server, function () use ($operation, $dsn): void {
+            for ($i = 0; $i < 100; $i++) {
+                $operation($dsn);
+            }
+        });
+        ksort($told);
+        echo $what, ': ', json_encode($told), "\n";
+    }
+}
+
+$bucket = new TokenBucket($server->dsn(), 'x', 100_000, 0.001);
+echo json_encode(asked($server, fn () => $bucket->consume())), "\n";
+count_each($server, $server->dsn(), [
+    'consume()' => fn (string $dsn) => $bucket->consume(),
+    'consume(), denied' => fn (string $dsn) => (new TokenBucket($dsn, 'small', 1, 0.001))->consume(),
+    'attempt()' => fn (string $dsn) => $bucket->attempt(),
+    'peek()' => fn (string $dsn) => $bucket->peek(),
+    'peek(), no row' => fn (string $dsn) => (new TokenBucket($dsn, 'nobody', 5, 1))->peek(),
+    'refund()' => fn (string $dsn) => $bucket->refund(),
+    'check()' => fn (string $dsn) => $bucket->check('client', 1000, 60),
+    'check(), limited' => fn (string $dsn) => $bucket->check('limited', 1, 60),
+    'reserve()' => fn (string $dsn) => (new TokenBucket($dsn, 'reserved', 2, 1))->reserve(),
+    'reset()' => fn (string $dsn) => (new TokenBucket($dsn, 'new', 2, 1))->reset(),
+    'LeakyBucket' => fn (string $dsn) => (new TokenBucket\LeakyBucket($dsn, 'leaky', 1000, 60))->consume(),
+    'FixedWindow' => fn (string $dsn) => (new TokenBucket\FixedWindow($dsn, 'window', 50, 600))->consume(),
+]);
+echo "newcomers\n";
+$new = 0;
+count_each($server, $server->dsn(), [
+    'consume()' => function (string $dsn) use (&$new): void {
+        (new TokenBucket($dsn, 'newcomer ' . $new++, 5, 1))->consume();
+    },
+]);
+echo "a bucket that check() has overdrawn takes a second\n";
+$overdrawn = new TokenBucket($server->dsn(), 'overdrawn', 1, 0.001);
+$overdrawn->check();
+$overdrawn->check();
+count_each($server, $server->dsn(), ['consume()' => fn (string $dsn) => $overdrawn->consume()]);
+echo "the classic table\n";
+count_each($server, $server->dsn('table=classic'), [
+    'consume()' => fn (string $dsn) => (new TokenBucket($dsn, 'x', 1000, 0.001))->consume(),
+    'peek()' => fn (string $dsn) => (new TokenBucket($dsn, 'x', 1000, 0.001))->peek(),
+]);
+
+echo "sessions\n";
+$dsn = $server->dsn('', 'writer:s3cret');
+$bucket = new TokenBucket($dsn, 'shared', 1000, 0.001);
+echo count($sessions('writer')), "\n";
+$bucket->consume();
+(new TokenBucket($dsn, 'other', 10, 1))->consume();
+(new TokenBucket(new TokenBucket\MysqlStorage($dsn), 'another', 10, 1))->consume();
+$own = $sessions('writer');
+echo count($own), "\n";
+foreach (['killed', 'ended'] as $end) {
+    $pid = pcntl_fork();
+    if ($pid === 0) {
+        for ($i = 0; $i < 50; $i++) {
+            $bucket->consume();
+        }
+        file_put_contents("$server->folder/$end", count($sessions('writer')));
+        $end === 'killed' ? posix_kill(posix_getpid(), SIGKILL) : exit;
+    }
+    for ($i = 0; $i < 50; $i++) {
+        $bucket->consume();
+    }
+    pcntl_waitpid($pid, $status);
+    wait_until(fn (): bool => count($sessions('writer')) < 2);
+    $bucket->consume();
+    echo "$end: ", file_get_contents("$server->folder/$end"), ' meanwhile; ', $sessions('writer') === $own ? 'the same as before' : 'another', ', ', $bucket->peek()->getRemainingTokens(), " left\n";
+}
+?>
+--EXPECT--
+{"com_insert":1,"com_stmt_execute":1,"com_stmt_prepare":1,"connections":1,"questions":2}
+consume(): {"com_insert":100,"com_stmt_execute":100,"questions":100}
+consume(), denied: {"com_insert":100,"com_stmt_execute":100,"questions":100}
+attempt(): {"com_insert":100,"com_stmt_execute":100,"questions":100}
+peek(): {"com_select":100,"com_stmt_execute":100,"questions":100}
+peek(), no row: {"com_select":100,"com_stmt_execute":100,"questions":100}
+refund(): {"com_insert":100,"com_stmt_execute":100,"questions":100}
+check(): {"com_insert":100,"com_stmt_execute":100,"questions":100}
+check(), limited: {"com_insert":100,"com_stmt_execute":100,"questions":100}
+reserve(): {"com_insert":100,"com_stmt_execute":100,"questions":100}
+reset(): {"com_insert":100,"com_stmt_execute":100,"questions":100}
+LeakyBucket: {"com_insert":100,"com_stmt_execute":100,"questions":100}
+FixedWindow: {"com_insert":100,"com_stmt_execute":100,"questions":100}
+newcomers
+consume(): {"com_insert":100,"com_stmt_execute":100,"questions":100}
+a bucket that check() has overdrawn takes a second
+consume(): {"com_insert":200,"com_stmt_execute":200,"questions":200}
+the classic table
+consume(): {"com_insert":100,"com_stmt_execute":100,"questions":100}
+peek(): {"com_select":100,"com_stmt_execute":100,"questions":100}
+sessions
+0
+1
+killed: 2 meanwhile; the same as before, 898 left
+ended: 2 meanwhile; the same as before, 797 left

@@ -1,0 +1,146 @@
+--TEST--
+MariaDB: killed under each policy, stopped in the midst of load, restarted in the midst of requests: rows stay, and all is well again after
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+require dirname(__DIR__) . '/02_storages/processes.inc';
+
+$server = new Server('mariadbd');
+prepared($server->dsn());
+
+/** The answers of a bucket of three: four times, the decision, check(). */
+function answers(TokenBucket $bucket): string
+{
+    try {
+        $told = array_map(fn (): string => $bucket->consume() ? 'yes' : 'no', range(1, 4));
+        $told[] = $bucket->attempt()->isDegraded() ? 'degraded' : 'by the store';
+        $told[] = $bucket->check('client', 1, 1000) ? 'limited' : 'not limited';
+        $bucket->refund(0);
+        return implode(', ', $told);
+    } catch (TokenBucket\StorageException $e) {
+        return preg_replace(['/:\d+:/', '/\d\.\d s/'], [':PORT:', 'N s'], $e->getMessage());
+    }
+}
+
+foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
+    $bucket = new TokenBucket($server->dsn("timeout_ms=2000&connect_timeout_ms=2000&on_error=$policy"), $policy, 3, 0.0001);
+    $bucket->consume();
+    $bucket->check('client', 1, 1000);
+    $server->kill();
+    $said = warnings(function () use ($policy, $bucket): void {
+        echo $policy, ': ', answers($bucket), "\n";
+        answers($bucket);
+    });
+    echo $said ? implode("\n", $said) : 'no warning', "\n";
+    $server->start();
+    wait_until_back($bucket);
+    // What was taken before the outage is still missing, and check() still limits.
+    echo implode("\n", warnings(fn () => print(answers($bucket) . "\n"))), "\n";
+}
+
+// Stopped.
+$bucket = new TokenBucket($server->dsn('on_error=closed'), 'stopped', 100_000, 0.001);
+$own = 0;
+$take = function () use ($bucket, &$own): bool {
+    $decision = $bucket->attempt();
+    $own += (int) $decision->isAccepted();
+    return $decision->isDegraded();
+};
+for ($i = 0; $i < 200; $i++) {
+    @$take(); // a busy machine may be late
+}
+wait_until_back($bucket);
+$server->signal(SIGSTOP);
+$said = warnings(function () use ($take): void {
+    $first = milliseconds(function () use ($take): void {
+        var_dump($take());
+    });
+    echo $first < 400 ? 'within the budget' : $first, "\n";
+    $took = [];
+    for ($i = 0; $i < 500; $i++) {
+        $took[] = milliseconds($take);
+    }
+    sort($took);
+    echo $took[400] < 1 ? 'then at once' : $took[400], "\n";
+    [$other] = in_processes(1, fn (): string => (string) milliseconds($take));
+    echo $other < 20 ? 'others are spared' : $other, "\n";
+});
+echo implode("\n", $said), "\n";
+$server->signal(SIGCONT);
+wait_until_back($bucket);
+for ($i = 0; $i < 200; $i++) {
+    @$take();
+}
+wait_until_back($bucket);
+// A call that was given up may have been charged: less is never missing than was let in.
+$missing = 100_000 - (new TokenBucket($server->dsn('on_error=throw&timeout_ms=20000'), 'stopped', 100_000, 0.001))->peek(0)->getRemainingTokens();
+echo $missing >= $own && $own >= 300 ? 'nothing is lost' : "$missing of $own", "\n";
+
+// Restarted.
+$missing = fn (): int => 100_000 - (new TokenBucket($server->dsn('on_error=throw&timeout_ms=20000'), 'restarted', 100_000, 0.001))->peek()->getRemainingTokens();
+$done = "$server->folder/done";
+$workers = [];
+for ($i = 0; $i < 4; $i++) {
+    $workers[$i] = pcntl_fork();
+    if ($workers[$i] === 0) {
+        $bucket = new TokenBucket($server->dsn('on_error=throw&timeout_ms=2000'), 'restarted', 100_000, 0.001);
+        $accepted = $unknown = 0;
+        while (!file_exists($done)) {
+            try {
+                $accepted += (int) $bucket->consume();
+            } catch (TokenBucket\StorageException $e) {
+                $unknown += (int) !preg_match('/is asked again|cannot connect/', $e->getMessage());
+            }
+            usleep(500);
+        }
+        file_put_contents("$server->folder/worker.$i", "$accepted $unknown");
+        posix_kill(posix_getpid(), SIGKILL);
+    }
+}
+wait_until(fn (): bool => $missing() > 200);
+$server->kill();
+$server->start();
+wait_until_back(new TokenBucket($server->dsn('on_error=throw&timeout_ms=2000'), 'restarted', 100_000, 0.001));
+$before = $missing();
+wait_until(fn (): bool => $missing() > $before + 200);
+touch($done);
+foreach ($workers as $worker) {
+    pcntl_waitpid($worker, $status);
+}
+$accepted = $unknown = 0;
+for ($i = 0; $i < 4; $i++) {
+    [$yes, $lost] = explode(' ', file_get_contents("$server->folder/worker.$i"));
+    $accepted += (int) $yes;
+    $unknown += (int) $lost;
+}
+echo $missing() >= $accepted && $missing() <= $accepted + $unknown ? 'what was let in was charged' : "{$missing()} of $accepted and $unknown", "\n";
+?>
+--EXPECT--
+fallback: yes, yes, yes, no, degraded, not limited
+TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+yes, yes, no, no, by the store, limited
+
+open: yes, yes, yes, yes, degraded, not limited
+TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is let in
+yes, yes, no, no, by the store, limited
+
+closed: no, no, no, no, degraded, limited
+TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is denied
+yes, yes, no, no, by the store, limited
+
+throw: MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111)
+no warning
+yes, yes, no, no, by the store, limited
+
+bool(true)
+within the budget
+then at once
+others are spared
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: no answer in time; until it answers, everyone is denied
+nothing is lost
+what was let in was charged

@@ -1,0 +1,108 @@
+--TEST--
+MariaDB: a row that another session has locked, and deadlocks: waited for and tried again within the budget, then the policy answers
+--EXTENSIONS--
+pcntl
+posix
+mysqlnd
+pdo
+pdo_mysql
+--INI--
+token_bucket.deny_cache=0
+token_bucket.on_error=closed
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+
+$server = new Server('mariadbd');
+prepared($server->dsn());
+$brief = new TokenBucket($server->dsn(), 'x', 10, 0.0001);
+$patient = new TokenBucket($server->dsn('timeout_ms=20000&connect_timeout_ms=20000'), 'x', 10, 0.0001);
+$left = fn (): int => $patient->peek()->getRemainingTokens();
+$patient->consume();
+wait_until_back($brief);
+
+// Locked for longer than a call may take.
+$other = new PDO("mysql:host=127.0.0.1;port=$server->port;dbname=limits", 'owner', 's3cret');
+$other->beginTransaction();
+$other->query("SELECT * FROM token_bucket WHERE identifier = 'x' FOR UPDATE")->fetchAll();
+$said = warnings(function () use ($brief): void {
+    $took = milliseconds(function () use ($brief): void {
+        $decision = $brief->attempt();
+        echo 'locked: ', $decision->isAccepted() ? 'yes' : 'no', ', ', $decision->isDegraded() ? 'degraded' : 'by the store', "\n";
+    });
+    // 50 ms for the call, 100 more had it to connect; and what the machine adds.
+    echo $took < 400 ? 'within the budget' : $took, "\n";
+});
+echo implode("\n", $said), "\n";
+// Who waited in the server's place has given up when its second is over: nothing is charged.
+$status = fn (string $name): int => (int) explode("\t", $server->sql("SHOW GLOBAL STATUS LIKE '$name'"))[1];
+wait_until(fn (): bool => $status('Innodb_row_lock_current_waits') === 0);
+$other->commit();
+wait_until_back($brief);
+echo $left(), ' left; ', $patient->consume() ? 'yes' : 'no', ', ', $left(), " left\n";
+
+// Locked for less than a call may take, though for longer than the server waits at a time.
+$pid = pcntl_fork();
+if ($pid === 0) {
+    $holder = new PDO("mysql:host=127.0.0.1;port=$server->port;dbname=limits", 'owner', 's3cret');
+    $holder->beginTransaction();
+    $holder->query("SELECT * FROM token_bucket WHERE identifier = 'x' FOR UPDATE")->fetchAll();
+    $before = $status('Innodb_row_lock_waits');
+    touch("$server->folder/locked");
+    wait_until(fn (): bool => $status('Innodb_row_lock_waits') >= $before + 2); // it was told to try again, and did
+    $holder->commit();
+    posix_kill(posix_getpid(), SIGKILL);
+}
+wait_until(fn (): bool => file_exists("$server->folder/locked"));
+print_r(warnings(function () use ($patient): void {
+    $decision = $patient->attempt();
+    echo 'locked a while: ', $decision->isAccepted() ? 'yes' : 'no', ', ', $decision->isDegraded() ? 'degraded' : 'by the store', "\n";
+}));
+pcntl_waitpid($pid, $ended);
+echo $left(), " left\n";
+
+// As many deadlocks as there are left in `trouble`.
+$server->sql("CREATE TABLE trouble (n INT) ENGINE=Aria; INSERT INTO trouble VALUES (0);
+DELIMITER //
+CREATE TRIGGER deadlock BEFORE UPDATE ON token_bucket FOR EACH ROW BEGIN
+    IF (SELECT n FROM trouble) > 0 THEN
+        UPDATE trouble SET n = n - 1;
+        SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'Deadlock found';
+    END IF;
+END//");
+foreach ([3, 100] as $deadlocks) {
+    $server->sql("UPDATE trouble SET n = $deadlocks");
+    foreach (['attempt', 'refund'] as $method) {
+        $said = warnings(function () use ($patient, $method): void {
+            echo $method, ': ', $patient->$method()?->isDegraded() ? "degraded\n" : "done\n";
+        });
+        echo $said ? implode("\n", $said) . "\n" : '';
+    }
+    $tries = $deadlocks - (int) $server->sql('SELECT n FROM trouble');
+    echo "$tries deadlocks\n";
+    // Other buckets are not concerned: that is no outage.
+    echo (new TokenBucket($server->dsn('timeout_ms=20000&connect_timeout_ms=20000'), "another $deadlocks", 1, 1))->attempt()->isDegraded() ? "degraded\n" : "another: by the store\n";
+}
+$server->sql('DROP TRIGGER deadlock');
+echo $patient->attempt()->isDegraded() ? 'degraded' : 'by the store', ', ', $left(), " left\n";
+?>
+--EXPECT--
+locked: no, degraded
+within the budget
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: no answer in time; until it answers, everyone is denied
+9 left; yes, 8 left
+locked a while: yes, by the store
+Array
+(
+)
+7 left
+attempt: done
+refund: done
+3 deadlocks
+another: by the store
+attempt: degraded
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the bucket is too busy; everyone is denied
+refund: done
+10 deadlocks
+another: by the store
+by the store, 6 left

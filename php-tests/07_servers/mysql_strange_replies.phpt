@@ -1,0 +1,190 @@
+--TEST--
+MariaDB: half a greeting, garbage, errors, streams without end, and servers that want the password: the policy answers within the budget, and the password is kept
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=throw
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+
+const OK = "\0\0\0\2\0\0\0";
+const EOF = "\xfe\0\0\2\0";
+
+function packet(int $sequence, string $payload): string
+{
+    return substr(pack('V', strlen($payload)), 0, 3) . chr($sequence & 255) . $payload;
+}
+
+function greeting(string $plugin = 'mysql_native_password', int $capabilities = 0xBFF7FF, string $version = '5.5.5-10.11.6-MariaDB'): string
+{
+    return packet(0, "\x0a$version\0" . pack('V', 7) . "01234567\0" . pack('v', $capabilities & 0xffff) . "\x2d" . pack('v', 2)
+        . pack('v', $capabilities >> 16) . chr(21) . str_repeat("\0", 10) . "890123456789\0$plugin\0");
+}
+
+/** Sends each piece when something has come; what came is noted. */
+function talk($connection, string $log, string ...$pieces): void
+{
+    stream_set_blocking($connection, true);
+    foreach ($pieces as $i => $piece) {
+        if ($i > 0) {
+            stream_set_timeout($connection, 1);
+            file_put_contents($log, fread($connection, 65536), FILE_APPEND);
+        }
+        @fwrite($connection, $piece);
+    }
+    stream_set_timeout($connection, 0, 200_000);
+    file_put_contents($log, fread($connection, 65536), FILE_APPEND);
+}
+
+/** What goes on as long as somebody listens. */
+function endlessly($connection, callable $piece): void
+{
+    stream_set_blocking($connection, true);
+    for ($i = 0, $end = hrtime(true) + 2e9; hrtime(true) < $end && @fwrite($connection, $piece($i)); $i++);
+}
+
+$log = tempnam(sys_get_temp_dir(), 'token_bucket');
+$column = fn (int $type): string => "\3def\0\0\0\1n\1n\x0c\x3f\0\x14\0\0\0" . chr($type) . "\x80\0\0\0\0";
+$logged_in = [greeting(), packet(2, OK), packet(1, OK)]; // and the session is set up
+$prepared = packet(1, "\0" . pack('Vvvxv', 1, 6, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 7))) . packet(8, EOF);
+$answer = fn (int $type, string $row): string => packet(1, "\6") . implode(array_map(fn (int $n): string => packet($n, $column($type)), range(2, 7))) . packet(8, EOF) . packet(9, $row) . packet(10, EOF);
+$kinds = [
+    'nothing' => [],
+    'hangs up' => null,
+    'half a greeting' => [substr(greeting(), 0, 30)],
+    'a greeting cut short' => [packet(0, substr(greeting(), 4, 20))],
+    'an empty greeting' => [packet(0, '')],
+    'another protocol' => ["SSH-2.0-OpenSSH_9.2\r\n\r\n"],
+    'zeros' => [str_repeat("\0", 100)],
+    'protocol 9' => [packet(0, "\x09" . '3.23.58' . "\0" . pack('V', 7) . "01234567\0")],
+    'an old server' => [greeting(capabilities: 0x1)],
+    'a wrong sequence' => [substr_replace(greeting(), "\5", 3, 1)],
+    'an error at once' => [packet(0, "\xff" . pack('v', 1040) . 'Too many connections')],
+    'an error that is none' => [packet(0, "\xff\1")],
+    'an error by numbers' => [greeting(), packet(2, "\xff" . pack('v', 1045) . "#28000Denied")],
+    'a huge packet' => ["\xff\xff\xff\0" . str_repeat('x', 1000)],
+    'no answer to the login' => [greeting()],
+    'hands over to nobody' => [greeting(), packet(2, "\xfe")],
+    'wants a file' => [...$logged_in, packet(1, "\xfb/etc/passwd")],
+    'an error to the first query' => [greeting(), packet(2, OK), packet(1, "\xff" . pack('v', 1193) . "#HY000Unknown system variable")],
+    'a statement of 65,535 parameters' => [...$logged_in, packet(1, "\0" . pack('Vvvxv', 1, 65535, 65535, 0))],
+    'a good answer' => [...$logged_in, $prepared, $answer(8, "\0\0" . pack('P6', 1_700_000_000_000_000_000, -1, 0, 0, 0, 1))],
+    'a row cut short' => [...$logged_in, $prepared, $answer(8, "\0\0\1")],
+    'a row of NULL' => [...$logged_in, $prepared, $answer(8, "\0\xff")],
+    'a row of texts' => [...$logged_in, $prepared, $answer(253, "\0\0" . str_repeat("\1x", 6))],
+    'a row of dates' => [...$logged_in, $prepared, $answer(12, "\0\0" . str_repeat("\x0b" . str_repeat("\xff", 11), 6))],
+    'a kind that is none' => [...$logged_in, $prepared, $answer(8, "\0\0" . pack('P6', 1_700_000_000_000_000_000, 99, 0, 0, 0, 1))],
+    'a clock out of bounds' => [...$logged_in, $prepared, $answer(8, "\0\0" . pack('P6', -1, -1, 0, 0, 0, 1))],
+    'another decision' => [...$logged_in, $prepared, $answer(8, "\0\0" . pack('P6', 1_700_000_000_000_000_000, -1, 0, 0, 0, 0))],
+    '2^63 columns' => [...$logged_in, $prepared, packet(1, "\xfe" . pack('P', PHP_INT_MAX))],
+    // Who wants the password.
+    'mysql_clear_password' => [greeting(), packet(2, "\xfemysql_clear_password\0"), packet(4, OK)],
+    'mysql_clear_password at once' => [greeting('mysql_clear_password'), packet(2, "\xfemysql_clear_password\0"), packet(4, OK)],
+    'dialog' => [greeting(), packet(2, "\xfedialog\0\4Password: "), packet(4, OK)],
+    'mysql_old_password' => [greeting(), packet(2, "\xfemysql_old_password\0" . "01234567\0"), packet(4, OK)],
+    'sha256_password' => [greeting(), packet(2, "\xfesha256_password\0" . "01234567890123456789\0"), packet(4, OK)],
+    'caching_sha2_password, all of it' => [greeting('caching_sha2_password'), packet(2, "\1\4"), packet(4, OK)],
+    'caching_sha2_password, its own key' => [greeting('caching_sha2_password'), packet(2, "\1\2"), packet(4, OK)],
+    'caching_sha2_password, twice' => [greeting('caching_sha2_password'), packet(2, "\xfecaching_sha2_password\0" . "98765432109876543210\0"), packet(4, "\1\4"), packet(6, OK)],
+    'another and another' => [greeting(), ...array_map(fn (int $n): string => packet($n, "\xfemysql_native_password\0" . "01234567890123456789\0"), range(2, 40, 2))],
+];
+foreach ($kinds as $what => $pieces) {
+    $serve = fn ($c) => $pieces === null ? fclose($c) : talk($c, $log, ...$pieces);
+    told($what, strange_server($serve), 400);
+}
+$streams = [
+    'greetings without end' => fn ($c) => endlessly($c, fn (int $i): string => packet($i, substr(greeting(), 4))),
+    'bytes without end' => fn ($c) => endlessly($c, fn (): string => str_repeat("\xaa", 65536)),
+    'columns without end' => function ($c) use ($log, $logged_in, $prepared, $column): void {
+        talk($c, $log, ...$logged_in, ...[$prepared, packet(1, "\xfe" . pack('P', PHP_INT_MAX))]);
+        endlessly($c, fn (int $i): string => packet($i + 2, $column(8)));
+    },
+    'a byte at a time' => function ($c): void {
+        foreach (str_split(greeting()) as $byte) {
+            @fwrite($c, $byte);
+            usleep(25_000);
+        }
+    },
+];
+foreach ($streams as $what => $serve) {
+    told($what, strange_server($serve), 400);
+}
+
+function told(string $what, int $port, float $most): void
+{
+    $bucket = new TokenBucket("mysql://joe:s3cretpassword@127.0.0.1:$port/limits", 'x', 1, 1);
+    $took = milliseconds(function () use ($bucket, $what): void {
+        try {
+            echo $what, ': ', $bucket->consume() ? 'yes' : 'no', "\n";
+        } catch (TokenBucket\StorageException $e) {
+            echo $what, ': ', preg_replace('/^\w+ at 127.0.0.1:\d+: /', '', $e->getMessage()), "\n";
+        }
+    });
+    if ($took > $most) {
+        echo "took $took ms\n";
+    }
+}
+
+$received = file_get_contents($log);
+unlink($log);
+echo str_contains($received, 'joe') && str_contains($received, 'SET ') ? 'servers heard us' : 'nothing was heard', str_contains($received, 's3cret') ? ', and the password' : '', "\n";
+
+// A reply that comes too late must not be the next call's.
+$late = strange_server(function ($c) use ($log): void {
+    talk($c, '/dev/null', greeting());
+    usleep(80_000);
+    @fwrite($c, packet(2, OK) . packet(1, OK));
+});
+$bucket = new TokenBucket("mysql://joe:s3cret@127.0.0.1:$late/limits?timeout_ms=10&connect_timeout_ms=30&on_error=closed", 'x', 1, 1);
+$others = 0;
+for ($end = hrtime(true) + 5e8; hrtime(true) < $end; ) {
+    $others += (int) !@$bucket->attempt()->isDegraded();
+}
+echo $others, " answers of another call\n";
+?>
+--EXPECT--
+nothing: nothing: no answer in time
+hangs up: hangs up: the server closed the connection
+half a greeting: half a greeting: no answer in time
+a greeting cut short: a greeting cut short: its answer is not the protocol of MariaDB or MySQL
+an empty greeting: an empty greeting: its answer is not the protocol of MariaDB or MySQL
+another protocol: another protocol: its answer is not the protocol of MariaDB or MySQL
+zeros: zeros: its answer is not the protocol of MariaDB or MySQL
+protocol 9: protocol 9: its answer is not the protocol of MariaDB or MySQL
+an old server: an old server: it is older than MariaDB 10.5 or MySQL 8
+a wrong sequence: a wrong sequence: its answer is not the protocol of MariaDB or MySQL
+an error at once: an error at once: Too many connections (error 1040)
+an error that is none: an error that is none: its answer is not the protocol of MariaDB or MySQL
+an error by numbers: an error by numbers: Denied (error 1045)
+a huge packet: a huge packet: its answer is not the protocol of MariaDB or MySQL
+no answer to the login: no answer to the login: no answer in time
+hands over to nobody: hands over to nobody: its answer is not the protocol of MariaDB or MySQL
+wants a file: wants a file: its answer is not the protocol of MariaDB or MySQL
+an error to the first query: an error to the first query: Unknown system variable (error 1193)
+a statement of 65,535 parameters: a statement of 65,535 parameters: no answer in time
+a good answer: yes
+a row cut short: a row cut short: its answer is not the protocol of MariaDB or MySQL
+a row of NULL: a row of NULL: the statement gave an answer that cannot be read
+a row of texts: a row of texts: the statement gave an answer that cannot be read
+a row of dates: a row of dates: the statement gave an answer that cannot be read
+a kind that is none: a kind that is none: the statement gave an answer that cannot be read
+a clock out of bounds: a clock out of bounds: the statement gave an answer that cannot be read
+another decision: another decision: the statement gave an answer that cannot be read
+2^63 columns: 2^63 columns: no answer in time
+mysql_clear_password: mysql_clear_password: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
+mysql_clear_password at once: mysql_clear_password at once: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
+dialog: dialog: it wants the user to log in by "dialog"; mysql_native_password and caching_sha2_password are known
+mysql_old_password: mysql_old_password: it wants the user to log in by "mysql_old_password"; mysql_native_password and caching_sha2_password are known
+sha256_password: sha256_password: it wants the user to log in by "sha256_password"; mysql_native_password and caching_sha2_password are known
+caching_sha2_password, all of it: caching_sha2_password, all of it: it wants the password itself, which is sent over TLS or a unix socket only: add "tls=1" or "ca=" to the storage DSN
+caching_sha2_password, its own key: caching_sha2_password, its own key: its answer is not the protocol of MariaDB or MySQL
+caching_sha2_password, twice: caching_sha2_password, twice: it wants the password itself, which is sent over TLS or a unix socket only: add "tls=1" or "ca=" to the storage DSN
+another and another: another and another: its answer is not the protocol of MariaDB or MySQL
+greetings without end: greetings without end: its answer is not the protocol of MariaDB or MySQL
+bytes without end: bytes without end: its answer is not the protocol of MariaDB or MySQL
+columns without end: columns without end: no answer in time
+a byte at a time: a byte at a time: no answer in time
+servers heard us
+0 answers of another call
