@@ -41,7 +41,7 @@ foreach (['fallback' => 'instead', 'throw' => 'thrown'] as $policy => $name) {
 // More buckets than the smallest table holds.
 $php = 'TB_COUNTED_APART=1 ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS')
     . ' -d token_bucket.shm_size=64K -d token_bucket.shm_path=' . ini_get('token_bucket.shm_path') . ' -r ';
-passthru($php . escapeshellarg('for ($i = 0; $i < 10_000; $i++) (new TokenBucket("shm:small", "crowd:$i", 1, 0.001))->consume();'));
+passthru($php . escapeshellarg('for ($i = 0; $i < 10_000; $i++) (new TokenBucket("shm:small", "crowd:$i", 5, 0.001))->consume();'));
 ['crowd' => $row] = statistics();
 echo $row['checked'], ' ', $row['evictions'] > 4_000 ? 'thousands pushed out' : $row['evictions'], "\n";
 

@@ -89,7 +89,7 @@ echo $patient->attempt()->isDegraded() ? 'degraded' : 'by the store', ', ', $lef
 --EXPECT--
 locked: no, degraded
 within the budget
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: no answer in time; until it answers, everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the bucket's row is locked by others; everyone is denied
 9 left; yes, 8 left
 locked a while: yes, by the store
 Array
@@ -101,7 +101,7 @@ refund: done
 3 deadlocks
 another: by the store
 attempt: degraded
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the bucket is too busy; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the bucket's row is locked by others; everyone is denied
 refund: done
 10 deadlocks
 another: by the store

@@ -26,7 +26,8 @@ pub fn of_row(key: &Key<'_>) -> Vec<u8> {
 fn of_characters(key: &Key<'_>, harmless: impl Fn(u8) -> bool) -> Vec<u8> {
     let plain = key.to_vec();
     // What begins like a hash or a window is hashed too, or a client could name another's.
-    let marked = plain.starts_with(b"h:") || plain.starts_with(b"w:");
+    // Whatever its case, which a table may not tell apart.
+    let marked = matches!(plain.as_slice(), [b'h' | b'H' | b'w' | b'W', b':', ..]);
     let readable = (1..=READABLE).contains(&plain.len()) && !marked;
     let name = match readable && plain.iter().all(|byte| harmless(*byte)) {
         true => plain,

@@ -17,8 +17,8 @@ namespace TokenBucket;
  * - errors: calls on which the store failed
  * - degraded: calls that the on-error policy answered
  * - evictions: buckets in use that its new ones have pushed out of shared memory
- * - most_denied: the identifiers that were denied most, and how often at least; at most 16, the most first, cut at 96
- *   bytes. Empty with token_bucket.track_identifiers=0
+ * - most_denied: the identifiers that were denied most, and how often; at most 16, the most first, cut at 96 bytes. Exact
+ *   for the first thousand denials of a limit, about right beyond. Empty with token_bucket.track_identifiers=0
  *
  * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
  *     evictions: int, most_denied: array<string, int>}>

@@ -31,10 +31,10 @@ INSERT INTO `{table}` (identifier, due, microtime, kind, part, more, seen) VALUE
   microtime
 ) ON DUPLICATE KEY UPDATE kind = CASE
   WHEN (@n := @n * 0 + {clock}) IS NULL THEN 0
-  WHEN (@k := IF(seen <=> microtime, kind, 0)) IS NULL THEN 0
-  WHEN (@t := IF(seen <=> microtime, due, CAST(ROUND(LEAST(GREATEST(microtime, -4e9), 4e9) * 1e6) AS SIGNED) * 1000 + {full})) IS NULL THEN 0
-  WHEN (@p := IF(seen <=> microtime, part, {full_part})) IS NULL THEN 0
-  WHEN (@x := IF(seen <=> microtime, more, 0)) IS NULL THEN 0
+  WHEN (@k := IF(seen = microtime, COALESCE(kind, 0), 0)) IS NULL THEN 0
+  WHEN (@t := IF(seen = microtime, COALESCE(due, 0), CAST(ROUND(LEAST(GREATEST(COALESCE(microtime, 0), -4e9), 4e9) * 1e6) AS SIGNED) * 1000 + {full})) IS NULL THEN 0
+  WHEN (@p := IF(seen = microtime, COALESCE(part, 0), {full_part})) IS NULL THEN 0
+  WHEN (@x := IF(seen = microtime, COALESCE(more, 0), 0)) IS NULL THEN 0
   WHEN (@l := @n + {full}) IS NULL THEN 0
   WHEN (@u := CASE @k WHEN 0 THEN @l WHEN 1 THEN CAST(@l + {full_up} + (1 << LEAST(@x, 57)) AS SIGNED) ELSE (@l + {full_up} + 499) DIV 500 * 500 END) IS NULL THEN 0
   WHEN (@c := @t > @u OR (@k = 0 AND @t = @u AND @p > {full_part})) IS NULL THEN 0

@@ -11,7 +11,7 @@ INSERT INTO `{table}` (identifier, microtime) VALUES (
 [FX] ((@n := {clock}) - {full}) / 1e9 + (@k := -1) * 0 + (@i := 1) * 0
 ) ON DUPLICATE KEY UPDATE microtime = CASE
   WHEN (@n := @n * 0 + {clock}) IS NULL OR (@k := @n * 0) IS NULL THEN 0
-  WHEN (@t := CAST(ROUND(LEAST(GREATEST(microtime, -4e9), 4e9) * 1e9) AS SIGNED) + {full}) IS NULL THEN 0
+  WHEN (@t := CAST(ROUND(LEAST(GREATEST(COALESCE(microtime, 0), -4e9), 4e9) * 1e9) AS SIGNED) + {full}) IS NULL THEN 0
   WHEN (@l := @n + {full}) IS NULL THEN 0
   WHEN (@f := GREATEST(LEAST(@t, @l), @n)) IS NULL THEN 0
 [TS] WHEN (@g := @f + {span}) IS NULL THEN 0

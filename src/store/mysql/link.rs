@@ -6,7 +6,7 @@
 use super::statements::{Call, Which};
 use crate::dsn::Mysql;
 use crate::store::net::channel::Channel;
-use crate::store::net::failure::Failure;
+use crate::store::net::failure::{Failure, line};
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{Column, ComStmtExecuteRequestBuilder, ErrPacket, StmtPacket};
@@ -16,7 +16,7 @@ use mysql_common::value::{ServerSide, Value};
 use rustls::ClientConfig;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The longest packet that is read, in bytes: no answer to what is asked here comes near it.
 const LONGEST: usize = 1 << 16;
@@ -35,17 +35,20 @@ pub struct Link {
     received: Vec<u8>,
     /// Whether the server knows `INSERT ... RETURNING`: MariaDB does.
     pub(super) returning: bool,
-    /// Whether the table has but the two columns of the classic one.
-    pub classic: bool,
+    /// Until when the table is believed to have but the two columns of the classic one, on the
+    /// clock of this host: others may prepare it.
+    pub classic_until: u64,
     /// The numbers of the statements that this session has prepared.
     prepared: Vec<(Which, Vec<u32>)>,
 }
 
 impl Link {
-    /// Connects, logs in and sets up the session, by `deadline`.
+    /// Connects, logs in and sets up the session, by `deadline`. `patience` is how long a statement may
+    /// take.
     pub fn open(
         target: &Mysql,
         tls: Option<&Arc<ClientConfig>>,
+        patience: Duration,
         deadline: Instant,
     ) -> Result<Self, Failure> {
         let channel = Channel::open(&target.address, None, deadline)
@@ -56,11 +59,12 @@ impl Link {
             sequence: 0,
             received: Vec::new(),
             returning: false,
-            classic: false,
+            classic_until: 0,
             prepared: Vec::new(),
         };
         super::login::log_in(&mut link, target, tls, deadline)?;
-        link.query(super::statements::SESSION, deadline)?;
+        let session = super::statements::session(link.returning, patience);
+        link.query(&session, deadline)?;
         Ok(link)
     }
 
@@ -178,6 +182,11 @@ impl Link {
         self.capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF)
     }
 
+    /// Whether more has come than was read.
+    pub(super) fn has_more(&self) -> bool {
+        !self.received.is_empty()
+    }
+
     /// Sends a packet.
     pub(super) fn send(&mut self, payload: &[u8], deadline: Instant) -> Result<(), Failure> {
         let mut packet = Vec::with_capacity(4 + payload.len());
@@ -222,7 +231,7 @@ impl Link {
         match ParseBuf(&payload).parse::<ErrPacket<'_>>(self.capabilities) {
             Ok(ErrPacket::Error(error)) => Err(Failure::Refused {
                 code: error.error_code().to_string(),
-                detail: error.message_str().into_owned(),
+                detail: line(&error.message_str()),
             }),
             _ => Err(garbled()),
         }

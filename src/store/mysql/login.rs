@@ -41,6 +41,10 @@ pub fn log_in(
         let mut request = Vec::new();
         SslRequest::new(link.capabilities, LONGEST, UTF8MB4).serialize(&mut request);
         link.send(&request, deadline)?;
+        // What has come in the clear beyond the greeting would else be taken for what the server says.
+        if link.has_more() {
+            return Err(garbled());
+        }
         link.channel
             .encrypt(&target.address, config, deadline)
             .map_err(|error| Failure::of_connecting(&error))?;

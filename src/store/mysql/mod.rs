@@ -13,18 +13,24 @@ mod template;
 
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls};
 use super::{Key, Store, name};
+use crate::clock::boot_time;
 use crate::dsn::Mysql as Target;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op, Span, State, TokenBucket, apply};
+use crate::limit::{Decision, Limit, Op, SECOND, Span, State, TokenBucket, apply};
 use link::{Link, Row};
+use mysql_common::value::Value;
 use rustls::ClientConfig;
 use statements::{Call, Statements, Told};
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How often a statement is tried that others keep from being run.
 const MAX_TRIES: u32 = 5;
+/// What is said then.
+const BUSY: &str = "the bucket's row is locked by others";
+/// How long it may take to prepare a table: a large one may have to be written anew.
+const PREPARATION: Duration = Duration::from_secs(60);
 
 /// The server's numbers of what can go wrong.
 mod code {
@@ -35,8 +41,13 @@ mod code {
     pub const COLUMN_ACCESS_DENIED: &str = "1143";
     pub const DATA_TOO_LONG: &str = "1406";
     pub const WRONG_STRING: &str = "1366";
-    /// Nothing was done, for others were in the way: lock wait, deadlock, a snapshot too old.
-    pub const IN_THE_WAY: [&str; 3] = ["1205", "1213", "1020"];
+    /// Nothing was done, for others were in the way: lock wait, deadlock, a snapshot too old, a
+    /// statement killed.
+    pub const IN_THE_WAY: [&str; 4] = ["1205", "1213", "1020", "1317"];
+    /// Nothing was done within the time we have given it.
+    pub const TOO_SLOW: &str = "1969";
+    pub const OUT_OF_RANGE: &str = "1690";
+    pub const READ_ONLY: [&str; 3] = ["1290", "1792", "1836"];
 }
 
 /// Buckets in a table of MariaDB or MySQL.
@@ -74,11 +85,11 @@ impl Mysql {
     ) -> Result<R> {
         let tls = self.tls()?;
         let mut place = self.link.borrow_mut();
-        let mut tries = 0;
+        let (mut tries, patience) = (0, self.timeouts.call);
         loop {
             let (mut link, reused) = match place.take().and_then(Link::if_good) {
                 Some(link) => (link, true),
-                None => match Link::open(&self.target, tls, budget.connect_by()) {
+                None => match Link::open(&self.target, tls, patience, budget.connect_by()) {
                     Ok(link) => (link, false),
                     Err(failure) => return Err(self.down(&failure)),
                 },
@@ -98,18 +109,63 @@ impl Mysql {
                 Failure::Refused { code, .. } if code::IN_THE_WAY.contains(&code.as_str()) => {
                     *place = Some(link);
                     if !again {
-                        return Err(self.refused("the bucket is too busy"));
+                        return Err(self.refused(BUSY));
                     }
                 }
+                Failure::Refused { code, .. } if code == code::TOO_SLOW => {
+                    *place = Some(link);
+                    return Err(self.refused(BUSY));
+                }
                 Failure::Refused { code, detail } => match self.hint(code) {
-                    Some(hint) => {
-                        *place = Some(link);
-                        return Err(self.refused(&format!("{detail}; {hint}")));
-                    }
+                    // On another connection next time: a session may not learn of new rights.
+                    Some(hint) => return Err(self.refused(&format!("{detail}; {hint}"))),
                     None => return Err(self.down(&failure)),
                 },
                 _ => return Err(self.down(&failure)),
             }
+        }
+    }
+
+    fn prepare_table(&self) -> Result<()> {
+        match self.query(self.statements.probe())? {
+            None => {}
+            Some((code, _)) if code == code::NO_SUCH_TABLE => {
+                self.query_or_fail(self.statements.create(), "")?;
+            }
+            Some((code, _)) if code == code::NO_SUCH_COLUMN => {
+                for column in self.statements.extend() {
+                    // It has some, or whoever was faster has done the same.
+                    self.query_or_fail(column, code::COLUMN_EXISTS)?;
+                }
+            }
+            Some((_, detail)) => return Err(self.refused(&detail)),
+        }
+        self.query_or_fail(self.statements.probe(), "")?;
+        let mut budget = Budget::start(self.timeouts);
+        let row = self.run(&mut budget, true, |link, by| link.call(&self.statements.keys(), by))?;
+        match row.as_deref() {
+            Some([Value::Int(0)]) => Err(self.refused(&format!(
+                "the column `identifier` of `{}` must be its primary key",
+                self.target.table
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has a statement run; the server's number and words if it does not.
+    fn query(&self, text: String) -> Result<Option<(String, String)>> {
+        let mut budget = Budget::start(self.timeouts);
+        self.run(&mut budget, true, |link, by| match link.query(&text, by) {
+            Err(Failure::Refused { code, detail }) => Ok(Some((code, detail))),
+            other => other.map(|()| None),
+        })
+    }
+
+    /// As [`query`](Self::query), where nothing but what is `allowed` may go wrong.
+    fn query_or_fail(&self, text: String, allowed: &str) -> Result<()> {
+        match self.query(text)? {
+            Some((code, detail)) if code != allowed => Err(self.refused(&detail)),
+            _ => Ok(()),
         }
     }
 
@@ -123,16 +179,22 @@ impl Mysql {
         classic: Option<&Call>,
     ) -> Result<(Option<Row>, bool)> {
         self.run(budget, op.may_repeat(), |link, by| {
-            if !link.classic {
+            if boot_time() >= link.classic_until {
                 match link.call(call, by) {
-                    Err(failure) if failure.is(code::NO_SUCH_COLUMN) => link.classic = true,
+                    Err(failure) if failure.is(code::NO_SUCH_COLUMN) => {
+                        link.classic_until = boot_time() + SECOND;
+                    }
                     other => return Ok((other?, false)),
                 }
             }
             match classic {
                 Some(classic) => Ok((link.call(classic, by)?, true)),
-                // It says which column it is that is not there.
-                None => Ok((link.call(call, by)?, false)),
+                // It says which column it is that is not there; or there are all by now.
+                None => {
+                    let row = link.call(call, by)?;
+                    link.classic_until = 0;
+                    Ok((row, false))
+                }
             }
         })
     }
@@ -169,6 +231,10 @@ impl Mysql {
                 "the user \"{}\" needs SELECT, INSERT and UPDATE on `{table}`",
                 crate::dsn::printable(user)
             )),
+            code::OUT_OF_RANGE => Some("the row holds no times; remove it".to_owned()),
+            code if code::READ_ONLY.contains(&code) => {
+                Some("the storage DSN must name a server that can be written to".to_owned())
+            }
             code::DATA_TOO_LONG | code::WRONG_STRING => {
                 Some("the column `identifier` must take 255 characters of ASCII".to_owned())
             }
@@ -192,10 +258,10 @@ impl Store for Mysql {
         let calls = self.statements.decide(&name::of_row(key), limit, op, now);
         let mut budget = Budget::start(self.timeouts);
         let (mut row, classic) = self.ask(&mut budget, op, &calls.first, calls.classic.as_ref())?;
-        let mut told = Told::read(row.as_deref());
+        let mut told = Told::read(&calls.first, row.as_deref());
         if let (Some(Told::Undecided), Some(second)) = (&told, &calls.second) {
             (row, _) = self.ask(&mut budget, op, second, None)?;
-            told = Told::read(row.as_deref());
+            told = Told::read(second, row.as_deref());
         }
         let Some(Told::Decided(reply)) = told else { return Err(self.garbled()) };
         let now = now.unwrap_or(reply.now);
@@ -213,27 +279,15 @@ impl Store for Mysql {
     }
 
     fn prepare(&self) -> Result<()> {
-        let mut budget = Budget::start(self.timeouts);
-        let mut query = |text: String| {
-            self.run(&mut budget, true, |link, by| match link.query(&text, by) {
-                Err(Failure::Refused { code, detail }) => Ok(Some((code, detail))),
-                other => other.map(|()| None),
-            })
-        };
-        let Some((code, _)) = query(self.statements.probe())? else { return Ok(()) };
-        // Whoever was faster has done the same.
-        let refused = match code.as_str() {
-            code::NO_SUCH_TABLE => query(self.statements.create())?,
-            code::NO_SUCH_COLUMN => query(self.statements.extend())?,
-            _ => None,
-        };
-        match refused.filter(|(code, _)| code != code::COLUMN_EXISTS) {
-            Some((_, detail)) => Err(self.refused(&detail)),
-            None => match query(self.statements.probe())? {
-                Some((_, detail)) => Err(self.refused(&detail)),
-                None => Ok(()),
-            },
-        }
+        // On a connection of its own, for it may take longer than a decision.
+        let own = Self::new(
+            self.target.clone(),
+            Timeouts { call: PREPARATION, connect: self.timeouts.connect },
+        );
+        let prepared = own.prepare_table();
+        // Which may be another table for the connection that stands.
+        self.link.borrow_mut().take();
+        prepared
     }
 
     fn name(&self) -> String {

@@ -5,14 +5,24 @@ use crate::limit::{FixedWindow, Limit, MAX_NOW, MAX_REFILL, Op, Span, State, Tok
 use mysql_common::value::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
-/// What every session begins with: our own clock, no transaction, errors told, and no lock waited
-/// for longer than a moment, whoever has given up on the answer by then. The variables are given
-/// their type.
-pub const SESSION: &str = "SET time_zone = '+00:00', autocommit = 1, \
+/// What every session begins with: our own clock, no transaction, errors told, whatever the server's
+/// defaults; and no lock waited for longer than a moment, whoever has given up on the answer by then.
+/// The variables are given their type.
+const SESSION: &str = "SET time_zone = '+00:00', autocommit = 1, sql_select_limit = DEFAULT, \
      sql_mode = 'STRICT_ALL_TABLES,NO_UNSIGNED_SUBTRACTION', innodb_lock_wait_timeout = 1, \
      lock_wait_timeout = 1, @n = 0, @k = 0, @t = 0, @p = 0, @x = 0, @l = 0, @u = 0, @v = 0, @c = 0, \
      @f = 0, @e = 0, @g = 0, @h = 0, @i = 0, @r = 0, @o = 0";
+
+/// What a session begins with. MariaDB can be told how long a statement may take, so that what nobody
+/// waits for any more is not done: a little less than `patience`, to be told of it in time.
+pub fn session(is_mariadb: bool, patience: Duration) -> String {
+    match is_mariadb {
+        true => format!("{SESSION}, max_statement_time = {:.6}", patience.as_secs_f64() * 0.8),
+        false => SESSION.to_owned(),
+    }
+}
 
 /// The server's clock, in nanoseconds.
 const CLOCK: &str = "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) * 1000";
@@ -126,10 +136,15 @@ impl Statements {
         )
     }
 
-    /// Gives the classic table the columns it has not.
-    pub fn extend(&self) -> String {
-        let columns: Vec<String> = COLUMNS.iter().map(|column| format!("ADD {column}")).collect();
-        format!("ALTER TABLE `{}` {}", self.table, columns.join(", "))
+    /// Give the classic table the columns it has not, one by one: it may have some.
+    pub fn extend(&self) -> impl Iterator<Item = String> {
+        COLUMNS.iter().map(|column| format!("ALTER TABLE `{}` ADD {column}", self.table))
+    }
+
+    /// Counts the keys that let a table have but one row of a name.
+    pub fn keys(&self) -> Call {
+        let given = vec![("table_name", Value::Bytes(self.table.clone().into_bytes()))];
+        self.call(Which { template: KEYS, letter: ONLY, frozen: false }, &given)
     }
 }
 
@@ -137,6 +152,7 @@ const TAKE: &str = include_str!("take.sql");
 const BUCKET: &str = include_str!("bucket.sql");
 const WINDOW: &str = include_str!("window.sql");
 const LOOK: &str = include_str!("look.sql");
+const KEYS: &str = include_str!("keys.sql");
 const CLASSIC: &str = include_str!("classic.sql");
 const LOOK_CLASSIC: &str = include_str!("look_classic.sql");
 /// What a take in the classic table may be short of, in nanoseconds: what many roundings come to.
@@ -233,9 +249,13 @@ pub enum Told {
 }
 
 impl Told {
-    /// Reads a row, if it is a statement's. Where there is none, there is no bucket.
-    pub fn read(row: Option<&[Value]>) -> Option<Self> {
+    /// Reads a row, if it is that of `call`. Where one that only looks finds none, there is no
+    /// bucket.
+    pub fn read(call: &Call, row: Option<&[Value]>) -> Option<Self> {
         let Some(row) = row else {
+            if ![LOOK, LOOK_CLASSIC].contains(&call.which.template) {
+                return None;
+            }
             // Nothing that is told of a full bucket depends on the time.
             let now = crate::clock::boot_time();
             return Some(Self::Decided(Reply { accepted: true, now, before: State::FULL }));

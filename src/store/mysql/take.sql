@@ -4,7 +4,7 @@
 INSERT INTO `{table}` (identifier, due, part, microtime, kind, more, seen) VALUES (
   {name}, (@n := {clock}) + {span}, {span_part}, (due - {full}) / 1e9, (@k := -1) * 0, (@i := 1) * 0, microtime
 ) ON DUPLICATE KEY UPDATE
-due = IF((@i := IF(seen <=> microtime AND (@k := kind) = 0 AND (@p := part) >= 0 AND (@t := due) < (@n := @n * 0 + {clock}) + {full},
+due = IF((@i := IF(seen = microtime AND (@k := kind) = 0 AND (@p := part) >= 0 AND (@t := due) < (@n := @n * 0 + {clock}) + {full},
     @t < @n + {room} OR (@t = @n + {room} AND LEAST(@p, {parts} - 1) <= {room_part}), -1)) > 0,
   GREATEST(@t, @n) + {span} + ((@h := IF(@t < @n, 0, LEAST(@p, {parts} - 1)) + {span_part}) >= {parts}), due),
 part = IF(@i > 0, @h - IF(@h >= {parts}, {parts}, 0), part),

@@ -11,9 +11,9 @@ INSERT INTO `{table}` (identifier, due, microtime, kind, part, more, seen) VALUE
 [D] {name}, (@n := {clock}) * 0, 0, (@k := -1) * 0, 0, (@i := 0), microtime
 ) ON DUPLICATE KEY UPDATE kind = CASE
   WHEN (@n := @n * 0 + {clock}) IS NULL THEN 0
-  WHEN (@k := IF(seen <=> microtime AND kind = 3, 3, -1)) IS NULL THEN 0
-  WHEN (@t := IF(@k = 3, due, 0)) IS NULL THEN 0
-  WHEN (@p := IF(@k = 3, part, 0)) IS NULL THEN 0
+  WHEN (@k := IF(seen = microtime AND kind = 3, 3, -1)) IS NULL THEN 0
+  WHEN (@t := IF(@k = 3, COALESCE(due, 0), 0)) IS NULL THEN 0
+  WHEN (@p := IF(@k = 3, COALESCE(part, 0), 0)) IS NULL THEN 0
   WHEN (@x := @n * 0) IS NULL THEN 0
   WHEN (@l := @n + {interval}) IS NULL THEN 0
   WHEN (@o := @k = 3 AND @n <= @t) IS NULL THEN 0

@@ -50,6 +50,11 @@ impl Failure {
     }
 }
 
+/// A server's own words, fit for a log: one line of no more than is worth reading.
+pub fn line(words: &str) -> String {
+    words.chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
 /// An error as an operator reads it.
 fn told(error: &io::Error) -> String {
     match error.kind() {

@@ -2,7 +2,7 @@
 
 use crate::dsn::{Address, Redis, Secret};
 use crate::store::net::channel::Channel;
-use crate::store::net::failure::Failure;
+use crate::store::net::failure::{Failure, line};
 use redis::{Cmd, Parser, RedisError, Value};
 use rustls::ClientConfig;
 use std::io::{self, ErrorKind, Read, Write};
@@ -187,6 +187,6 @@ fn not_logged_in(failure: Failure) -> Failure {
 fn refused(error: &RedisError) -> Failure {
     Failure::Refused {
         code: error.code().unwrap_or("ERR").to_owned(),
-        detail: error.detail().unwrap_or_default().to_owned(),
+        detail: line(error.detail().unwrap_or_default()),
     }
 }

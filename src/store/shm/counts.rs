@@ -7,8 +7,9 @@
 //!
 //! **Who was denied most.** Identifiers are without number, so only some are remembered, in sets of
 //! [`WAYS`] (the Misra-Gries algorithm, "Finding repeated elements", 1982): one that is not there
-//! takes one off the least of its set, and the place once that is at nothing. So no count is too high, and who
-//! is denied often stays, however many others are denied once.
+//! takes one off the least of its set, and the place once that is at nothing. So who is denied often
+//! stays, however many others are denied once. Once many were denied, only some of the denials are looked
+//! at, and count for the others: the counts are estimates then.
 
 use super::file::Region;
 use portable_atomic::{AtomicU64, Ordering};
@@ -25,8 +26,8 @@ const WAYS: usize = 4;
 const LONGEST_NAME: usize = 56;
 /// The longest identifier that is kept, in bytes.
 const LONGEST_IDENTIFIER: usize = 96;
-/// So many denials in a stripe are told of one by one; of the later ones, one in [`WEIGHT`]
-/// counts for all, which spares the others the time.
+/// So many denials in a stripe are looked at one by one; of the later ones, one in [`WEIGHT`], which
+/// counts for as many if its identifier is known.
 const EXACT: u64 = 1_024;
 const WEIGHT: u32 = 32;
 
@@ -95,7 +96,7 @@ pub struct Record {
 pub struct Told {
     /// By [`Outcome`].
     pub outcomes: [u64; 6],
-    /// Identifiers and how often they were denied at least, the most first.
+    /// Identifiers and about how often they were denied, the most first.
     pub denied: Vec<(Vec<u8>, u32)>,
 }
 
@@ -186,8 +187,8 @@ impl Region {
         }
         let least = words().enumerate().min_by_key(|(_, (_, seen))| *seen as u32);
         let Some((i, (word, seen))) = least else { return };
-        let left = (seen as u32).saturating_sub(weight);
-        let new = if left == 0 { entry(tag, weight) } else { entry((seen >> 32) as u32, left) };
+        let left = (seen as u32).saturating_sub(1);
+        let new = if left == 0 { entry(tag, 1) } else { entry((seen >> 32) as u32, left) };
         let put = word.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if put
             && left == 0

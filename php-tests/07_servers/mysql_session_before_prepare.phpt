@@ -1,0 +1,30 @@
+--TEST--
+MariaDB: a session that has seen the classic table notices that prepare() was there: check()'s debts are kept
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=throw
+token_bucket.timeout_ms=20000
+token_bucket.connect_timeout_ms=20000
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+require dirname(__DIR__) . '/utils.inc';
+
+$server = new Server('mariadbd');
+foreach (['itself' => '', 'by another' => '&prefix='] as $by => $parameter) {
+    $server->sql('CREATE OR REPLACE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB');
+    $dsn = $server->dsn("table=classic&timeout_ms=1999" . strlen($parameter));
+    $bucket = new TokenBucket($dsn, 'joe', 3, 0.01);
+    $bucket->consume();
+    (new TokenBucket\MysqlStorage($dsn . $parameter))->prepare();
+    times(20, fn () => $bucket->check());
+    $debt = fn (): string => $server->sql('SELECT kind, seen = microtime, more > 1e12 FROM classic');
+    echo $by, ': ', $debt(), ' ', times(1, fn () => $bucket->consume()), ' ', $debt(), "\n"; // denied: nothing changes
+}
+?>
+--EXPECT--
+itself: 2	1	1 0 2	1	1
+by another: 2	1	1 0 2	1	1
