@@ -9,7 +9,7 @@ declare(strict_types=1);
 
 $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
-    $decision = (new TokenBucket\FixedWindow(null, 'contact ' . $_SERVER['REMOTE_ADDR'], 5, 60))->attempt();
+    $decision = (new TokenBucket\FixedWindow(null, 'contact:' . $_SERVER['REMOTE_ADDR'], 5, 60))->attempt();
 
     if (!$decision->isAccepted()) {
         $seconds = max(1, (int) ceil($decision->getRetryAfter()));

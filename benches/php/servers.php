@@ -114,8 +114,57 @@ function add_lock(string $dsn): Closure
     };
 }
 
+/** The PDO `TokenBucket` as it was published: a transaction with a row lock, statements prepared by the server. */
+function pdo_transaction(): Closure
+{
+    $db = mysql_root();
+    $db->exec('CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB');
+    $db->exec("INSERT INTO classic VALUES ('bench', 0)");
+    [$full, $cost] = [CAPACITY / RATE, 1 / RATE];
+    return function ($n) use ($db, $full, $cost) {
+        for ($i = 0; $i < $n; $i++) {
+            $db->beginTransaction();
+            $query = $db->prepare('SELECT * FROM classic WHERE identifier = :id FOR UPDATE');
+            $query->execute([':id' => 'bench']);
+            $now = microtime(true);
+            $available = min($now - $query->fetch(PDO::FETCH_ASSOC)['microtime'], $full);
+            if ($available < $cost) {
+                $db->rollBack();
+                continue;
+            }
+            $query = $db->prepare('UPDATE classic SET microtime = :time WHERE identifier = :id');
+            $query->execute([':time' => $now - $available + $cost, ':id' => 'bench']);
+            $db->commit();
+        }
+    };
+}
+
+function mysql_root(): PDO
+{
+    $options = [PDO::ATTR_EMULATE_PREPARES => false, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION];
+    return new PDO('mysql:dbname=limits;unix_socket=' . getenv('TB_SERVERS') . '/mysql.sock', 'root', '', $options);
+}
+
+/** What MariaDB counted of its own while $work ran. */
+function mysql_statements(callable $work): string
+{
+    $db = mysql_root();
+    $count = fn () => $db->query("SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_begin', 'Com_commit', 'Com_select', 'Com_insert', 'Com_update')")
+        ->fetchAll(PDO::FETCH_KEY_PAIR);
+    $before = $count();
+    $work();
+    $told = [];
+    foreach ($count() as $name => $value) {
+        if ($value > $before[$name]) {
+            $told[] = "$name " . ($value - $before[$name]);
+        }
+    }
+    return implode(', ', $told);
+}
+
 function server_cases(): array
 {
+    (new TokenBucket\MysqlStorage(getenv('TB_MYSQL_UNIX')))->prepare();
     $denied = bucket(getenv('TB_REDIS_UNIX') . '&prefix=denied:', 1, 0.001);
     $cases = ['loop' => function ($n) { for ($i = 0; $i < $n; $i++) { } }];
     foreach (['unix' => getenv('TB_REDIS_UNIX'), 'tcp' => getenv('TB_REDIS')] as $kind => $dsn) {
@@ -136,6 +185,12 @@ function server_cases(): array
             "add_lock_$kind" => add_lock($dsn),
             "memcached_$kind" => consume(bucket($dsn)),
         ];
+    }
+    $cases['mysql'] = consume(bucket(getenv('TB_MYSQL_UNIX')));
+    $cases['pdo'] = pdo_transaction();
+    // The counters of the server are the proof that it is one statement a decision.
+    foreach (['mysql' => '`consume()`', 'pdo' => 'the PDO transaction'] as $case => $name) {
+        fwrite(STDERR, "MariaDB, 1,000 times $name: " . mysql_statements(fn () => $cases[$case](1_000)) . "\n");
     }
     return $cases;
 }
@@ -163,10 +218,13 @@ function server_rows(): array
         ['', 'memcached_tcp', 'add_lock_tcp'],
         ['php-memcached `get()` and `cas()`', 'get_cas_tcp', null],
         ['php-memcache `add()`, `get()`, `set()`, `delete()`', 'add_lock_tcp', null],
+        ['MariaDB, unix socket, no wait for a disk: `consume()`', 'mysql', 'pdo'],
+        ['the PDO transaction with its row lock', 'pdo', null],
     ];
 }
 
 const SERVER_NAMES = [
+    'pdo' => 'the PDO transaction',
     'ping_unix' => '`ping()`',
     'ping_tcp' => '`ping()`',
     'evalsha_unix' => '`evalSha()`',

@@ -112,7 +112,7 @@ impl Statistics {
         let name = name.unwrap_or_else(|| name_of(subject));
         let last = self.last.borrow();
         let known = last.counted.generation == self.generation.get();
-        if known && last.name.get(..last.length) == Some(name) {
+        if known && last.length == name.len() && last.name.iter().zip(name).all(|(a, b)| a == b) {
             return last.counted;
         }
         drop(last);
@@ -187,9 +187,25 @@ fn name_of(subject: Subject<'_>) -> &[u8] {
     if clients { first.get(..0).unwrap_or_default() } else { first }
 }
 
+/// Eight bytes at a time: every new object has its identifier looked through.
+#[inline]
 fn up_to_colon(text: &[u8]) -> &[u8] {
-    let end = text.iter().position(|byte| *byte == b':').unwrap_or(text.len());
-    text.get(..end).unwrap_or_default()
+    const COLONS: u64 = u64::from_le_bytes([b':'; 8]);
+    const LOW: u64 = u64::from_le_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let (words, rest) = text.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        // Zero where there is a colon; the lowest zero byte is the lowest with its high bit set.
+        let word = u64::from_le_bytes(*word) ^ COLONS;
+        let found = word.wrapping_sub(LOW) & !word & HIGH;
+        if found != 0 {
+            return text.get(..at + found.trailing_zeros() as usize / 8).unwrap_or_default();
+        }
+        at += 8;
+    }
+    let end = rest.iter().position(|byte| *byte == b':').unwrap_or(rest.len());
+    text.get(..at + end).unwrap_or_default()
 }
 
 /// Whether what follows the first group and its colon makes an IPv6 address of it, as far as can be
@@ -218,6 +234,11 @@ mod tests {
         assert_eq!(named(b"feed:joe"), "feed");
         assert_eq!(named(b"feed:joe:1"), "feed");
         assert_eq!(named(b"42:joe"), "42");
+        for length in 1..40 {
+            let name = "n".repeat(length);
+            assert_eq!(named(format!("{name}:x:y").as_bytes()), name);
+            assert_eq!(named(format!("{name}\u{bb}").as_bytes()), format!("{name}\u{bb}"));
+        }
         assert_eq!(named(b"4711"), "");
         for address in [&b"192.0.2.1"[..], b"2001:db8::1", b"::1", b"::ffff:192.0.2.1"] {
             assert_eq!(named(address), "");

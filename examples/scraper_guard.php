@@ -1,0 +1,55 @@
+<?php
+/*
+ * A guard against scrapers: for each client and group of pages a leaky bucket. To be required by every page, before it does anything else:
+ * php_value[auto_prepend_file] = /path/to/scraper_guard.php
+ *
+ * The numbers are guesses at first. So let the pool only watch:
+ *
+ *     php_admin_value[token_bucket.enforce] = 0
+ *
+ * Everyone is let in then, and the log and this tell who would not have been, until the numbers are right and the line can go:
+ *
+ *     sudo -u www-data php examples/scraper_guard.php
+ */
+declare(strict_types=1);
+
+/** What a client may do in each group: so many hits at once, which leak out in so many seconds. */
+const GROUPS = [
+    'listing' => [6, 30, '~^/(search|category|tag)\b~'],
+    'users' => [10, 300, '~^/(login|register|password)\b~'],
+    'rating' => [5, 60, '~^/(vote|comment|favorite)\b~'],
+    'page' => [60, 60, '~~'],
+];
+
+if (PHP_SAPI === 'cli') {
+    foreach (array_intersect_key(TokenBucket\statistics(), GROUPS) as $group => $counts) {
+        echo "$group: $counts[checked] checked, $counts[denied] denied, $counts[would_deny] would have been\n";
+        foreach ($counts['most_denied'] as $identifier => $times) {
+            echo "    $identifier $times\n";
+        }
+    }
+    return;
+}
+
+(function (): void {
+    $path = parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) ?: '/';
+    foreach (GROUPS as $group => [$limit, $period, $pages]) {
+        if (preg_match($pages, $path)) {
+            break;
+        }
+    }
+    // Behind a proxy, take the address that the proxy vouches for.
+    $decision = (new TokenBucket\LeakyBucket(null, "$group:$_SERVER[REMOTE_ADDR]", $limit, $period))->attempt();
+    if (!$decision->wouldDeny()) {
+        return;
+    }
+    error_log("$group: $_SERVER[REMOTE_ADDR] " . ($decision->isAccepted() ? 'would be denied' : 'is denied') . " $path");
+    if ($decision->isAccepted()) {
+        // For the page's own statistics: is it a browser that would have met this?
+        header("X-Would-Deny: $group");
+        return;
+    }
+    http_response_code(429);
+    header('Retry-After: ' . max(1, (int) ceil($decision->getRetryAfter())));
+    exit('Too many requests.');
+})();
