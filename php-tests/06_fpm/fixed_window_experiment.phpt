@@ -7,15 +7,17 @@ posix
 <?php
 require __DIR__ . '/fpm.inc';
 require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/servers.inc';
 
-const STORE = 'shm:';
 const ADDRESSES = ['192.0.2.1', '2001:db8::1'];
 const LIMIT = 5;
 const INTERVAL = 6e9;
 const DURATION = 60e9;
 
+// On the article's own engine.
+$store = with(server_dsn('TB_MYSQL'), 'timeout_ms=10000&connect_timeout_ms=10000&on_error=throw&prefix=' . bin2hex(random_bytes(4)) . ':');
 $fpm = new Fpm(['www' => ['pm.max_children' => '6']]);
-$fpm->script('page.php', '<?php $store = ' . var_export(STORE, true) . ";\n" . <<<'CODE'
+$fpm->script('page.php', '<?php $store = ' . var_export($store, true) . ";\n" . <<<'CODE'
     $before = hrtime(true);
     $accepted = (new TokenBucket\FixedWindow($store, $_SERVER['REMOTE_ADDR'], 5, 6))->consume();
     $after = hrtime(true);
