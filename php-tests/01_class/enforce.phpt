@@ -6,7 +6,7 @@ use TokenBucket\{FixedWindow, LeakyBucket, TestClock};
 use function TokenBucket\statistics;
 require dirname(__DIR__) . '/utils.inc';
 require dirname(__DIR__) . '/02_storages/php_storage.inc';
-counted_apart(__FILE__);
+run_apart(__FILE__);
 TestClock::freeze(1_000);
 
 $told = fn (bool $accepted) => $accepted ? 'in' : 'out';
@@ -41,6 +41,16 @@ echo json_encode([$decision->isAccepted(), $decision->wouldDeny(), $decision->ge
 foreach (['array:', 'array:?enforce=1', 'php'] as $name) {
     echo implode(' ', array_slice(statistics()[$name], 0, 4)), ' ', json_encode(statistics()[$name]['most_denied']), "\n";
 }
+// A reservation need not wait, and a store that fails harms nobody.
+$watched = new TokenBucket('array:?enforce=0', 'wait:x', 1, 0.1);
+$watched->consume();
+echo $watched->reserve()->getWait(), ' ', json_encode($watched->reserve(1, 0)), "\n";
+ini_set('token_bucket.enforce', '1');
+foreach (['redis://127.0.0.1:1?on_error=throw&enforce=0', 'redis://127.0.0.1:2?on_error=closed&enforce=0'] as $dsn) {
+    $bucket = new TokenBucket($dsn, 'x', 1, 1, name: $dsn);
+    echo $told(@$bucket->consume()), ' ', json_encode($bucket->attempt()), ' ', $told(!$bucket->check()), ' ',
+        implode(' ', array_slice(statistics()[$dsn], 0, 6)), "\n";
+}
 var_dump(ini_set('token_bucket.enforce', 'maybe'));
 thrown(fn () => new TokenBucket('shm:?enforce=yes', 'x', 1, 1));
 ?>
@@ -62,6 +72,9 @@ in in true
 3 3 0 2 {"ini:x":2}
 3 1 2 0 {"ini:x":2}
 3 3 0 2 {"ini:x":2}
+0 {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":20,"wait":0,"degraded":false,"would_deny":true}
+in {"accepted":true,"limit":1,"remaining_tokens":1,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":false} in 0 0 0 0 3 0
+in {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":true} in 3 3 0 3 1 3
 
 Warning: ini_set(): token_bucket.enforce must be 0 or 1, "maybe" given in %s on line %d
 bool(false)

@@ -10,7 +10,7 @@ token_bucket.connect_timeout_ms=20000
 use function TokenBucket\statistics;
 require __DIR__ . '/processes.inc';
 require dirname(__DIR__) . '/utils.inc';
-counted_apart(__FILE__);
+run_apart(__FILE__);
 
 // The parent has counted before it forks: its children count on.
 $bucket = new TokenBucket(null, 'many:x', 1_001, 0.00001);
@@ -39,7 +39,7 @@ foreach (['fallback' => 'instead', 'throw' => 'thrown'] as $policy => $name) {
 }
 
 // More buckets than the smallest table holds.
-$php = 'TB_COUNTED_APART=1 ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS')
+$php = 'TB_APART=1 ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS')
     . ' -d token_bucket.shm_size=64K -d token_bucket.shm_path=' . ini_get('token_bucket.shm_path') . ' -r ';
 passthru($php . escapeshellarg('for ($i = 0; $i < 10_000; $i++) (new TokenBucket("shm:small", "crowd:$i", 5, 0.001))->consume();'));
 ['crowd' => $row] = statistics();
@@ -47,10 +47,10 @@ echo $row['checked'], ' ', $row['evictions'] > 4_000 ? 'thousands pushed out' : 
 
 // A file that is removed is made anew, and nobody has to know.
 array_map(unlink(...), glob(ini_get('token_bucket.shm_path') . '/*/.statistics.*'));
-for ($i = 0; $i < 1_000; $i++) {
+for ($i = 0; $i < 10_000; $i++) {
     (new TokenBucket('array:', 'again:x', 1, 0.001))->consume();
 }
-echo implode(' ', array_keys(statistics())), ' ', statistics()['again']['checked'] > 700 ? 'counted' : 'lost', "\n";
+echo implode(' ', array_keys(statistics())), ' ', statistics()['again']['checked'] > 7_000 ? 'counted' : 'lost', "\n";
 ?>
 --EXPECT--
 16001 2001 14000 0 0 0 0 many:x many:y

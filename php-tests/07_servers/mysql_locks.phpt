@@ -89,7 +89,7 @@ echo $patient->attempt()->isDegraded() ? 'degraded' : 'by the store', ', ', $lef
 --EXPECT--
 locked: no, degraded
 within the budget
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the bucket's row is locked by others; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; everyone is denied
 9 left; yes, 8 left
 locked a while: yes, by the store
 Array

@@ -6,9 +6,10 @@
 mod guard;
 mod statistics;
 
+use crate::clock::boot_time;
 use crate::dsn::Dsn;
-use crate::error::Result;
-use crate::limit::{Decision, Limit, Op};
+use crate::error::{Error, Result};
+use crate::limit::{Decision, Limit, Op, State, apply};
 use crate::store::shm::counts::Outcome;
 use crate::store::{self, Key, Place, Settings, Store};
 use guard::Guard;
@@ -144,16 +145,20 @@ impl Limiter {
                     Ok(Answer { decision, standing: Standing::new(false, enforced) })
                 }
                 Err(error) => {
-                    self.count(caller, false, op, None);
-                    Err(error)
+                    self.count(caller, key.evicted.get(), op, None);
+                    self.failed(error, limit, now)
                 }
             },
             Some(guard) => {
                 let decided = guard.decide(&*self.store, key, limit, op, now);
                 let accepted = decided.as_ref().ok().map(|(decision, _)| decision.accepted);
-                self.count(caller, false, op, accepted);
-                let (decision, degraded) = decided?;
-                Ok(Answer { decision, standing: Standing::new(degraded, enforced) })
+                self.count(caller, key.evicted.get(), op, accepted);
+                match decided {
+                    Ok((decision, degraded)) => {
+                        Ok(Answer { decision, standing: Standing::new(degraded, enforced) })
+                    }
+                    Err(error) => self.failed(error, limit, now),
+                }
             }
         })
     }
@@ -172,16 +177,31 @@ impl Limiter {
         now: Option<u64>,
     ) -> Result<bool> {
         let mut evicted = false;
-        let admitted = self.with_key(caller, limit, |key| match &self.guard {
-            None => {
-                let admitted = self.store.admits(key, limit, op, now);
-                evicted = key.evicted.get();
-                admitted
-            }
-            Some(guard) => guard.admits(&*self.store, key, limit, op, now),
+        let admitted = self.with_key(caller, limit, |key| {
+            let admitted = match &self.guard {
+                None => self.store.admits(key, limit, op, now),
+                Some(guard) => guard.admits(&*self.store, key, limit, op, now),
+            };
+            evicted = key.evicted.get();
+            admitted
         });
         self.count(caller, evicted, op, admitted.as_ref().ok().copied());
-        Ok(admitted? || !self.enforce)
+        match admitted {
+            Ok(admitted) => Ok(admitted || !self.enforce),
+            Err(_) if !self.enforce => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What comes of a failure that no policy has answered: what is only watched harms nobody.
+    #[cold]
+    fn failed(&self, error: Error, limit: &Limit, now: Option<u64>) -> Result<Answer> {
+        if self.enforce {
+            return Err(error);
+        }
+        let now = now.unwrap_or_else(boot_time);
+        let (decision, _) = apply(limit, State::FULL, now, Op::Peek { cost: 0 });
+        Ok(Answer { decision, standing: Standing::new(true, false) })
     }
 
     /// Counts a call that asked whether to go on, and what happened on the way.
@@ -205,21 +225,23 @@ impl Limiter {
         }
         let (failed, degraded) =
             self.guard.as_ref().map(|guard| guard.take_news()).unwrap_or_default();
-        // Who got an exception because the store is known to be down has not asked it.
-        let known_down = self.guard.is_some() && accepted.is_none();
-        if failed || known_down {
+        let asks = match op {
+            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
+            // A bucket that someone else has started is then asked like any other.
+            Op::Start { .. } => accepted == Some(true),
+            _ => true,
+        };
+        if !asks {
+            return;
+        }
+        // Also where the store was not asked, for it is known to be down, and nobody answered instead.
+        if failed || accepted.is_none() {
             self.statistics.count(&caller, Outcome::Failed, false);
         }
         if degraded {
             self.statistics.count(&caller, Outcome::Degraded, false);
         }
-        let asks = match op {
-            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
-            // A bucket that someone else has started is then asked like any other.
-            Op::Start { .. } => accepted == Some(true),
-            _ => accepted.is_some() || self.guard.is_none(),
-        };
-        if asks {
+        if accepted.is_some() {
             let outcome = Outcome::of(accepted, self.enforce);
             self.statistics.count(&caller, outcome, self.track);
         }

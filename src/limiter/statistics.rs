@@ -5,13 +5,14 @@ use crate::store::Settings;
 use crate::store::shm::counts::{Outcome, Stripe, Told, weight};
 use crate::store::shm::file::{COUNTS_SIZE, Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
+use std::net::Ipv6Addr;
 use std::sync::Mutex;
 
 /// The file's name. Not one that a DSN can have.
 const NAME: &str = ".statistics";
-/// How many new objects there may be until it is looked again whether the file still is the one that
-/// others have.
-const LOOK_EVERY: u32 = 256;
+/// How many calls there may be until it is looked again whether the file still is the one that others
+/// have; and until it is tried again to open it.
+const LOOK_EVERY: u64 = 1_024;
 /// The longest name that is remembered.
 const LONGEST: usize = 56;
 
@@ -41,7 +42,7 @@ pub struct Statistics {
     location: Location,
     region: Cell<Option<&'static Region>>,
     generation: Cell<u32>,
-    look_in: Cell<u32>,
+    open_in: Cell<u64>,
     /// The name that was looked for last: a worker has but a few limits.
     last: RefCell<Last>,
 }
@@ -66,7 +67,7 @@ impl Statistics {
             location,
             region: Cell::new(None),
             generation: Cell::new(0),
-            look_in: Cell::new(0),
+            open_in: Cell::new(0),
             last: RefCell::new(last),
         }
     }
@@ -81,6 +82,9 @@ impl Statistics {
         }
         let Some(stripe) = counted.stripe else { return };
         let before = stripe.count(outcome);
+        if before % LOOK_EVERY == 0 {
+            self.open();
+        }
         if matches!(outcome, Outcome::Denied | Outcome::LetIn) && track {
             let weight = weight(before);
             if weight > 0 {
@@ -105,24 +109,32 @@ impl Statistics {
     /// Finds out where the calls of a subject are counted.
     #[inline(never)]
     fn find(&self, subject: Subject<'_>, name: Option<&[u8]>) -> Counted {
-        match self.look_in.get() {
-            0 => self.open(),
-            left => self.look_in.set(left - 1),
+        if self.region.get().is_none() {
+            match self.open_in.get() {
+                0 => {
+                    self.open_in.set(LOOK_EVERY);
+                    self.open();
+                }
+                left => self.open_in.set(left - 1),
+            }
         }
-        let name = name.unwrap_or_else(|| name_of(subject));
+        let (name, bare) = match name {
+            Some(name) => (name, false),
+            None => name_of(subject),
+        };
         let last = self.last.borrow();
         let known = last.counted.generation == self.generation.get();
         if known && last.length == name.len() && last.name.iter().zip(name).all(|(a, b)| a == b) {
             return last.counted;
         }
         drop(last);
-        self.look_up(name)
+        self.look_up(name, bare)
     }
 
     #[cold]
-    fn look_up(&self, name: &[u8]) -> Counted {
+    fn look_up(&self, name: &[u8], bare: bool) -> Counted {
         let Some(region) = self.region.get() else { return Counted::default() };
-        let record = region.record_of(name);
+        let record = region.record_of(name, bare);
         let stripe = region.records().get(record);
         let stripe = stripe.and_then(|record| record.stripe(std::process::id()));
         // Fits: there are 64.
@@ -138,7 +150,6 @@ impl Statistics {
 
     #[cold]
     fn open(&self) {
-        self.look_in.set(LOOK_EVERY);
         if self.region.get().is_none_or(Region::is_stale) {
             self.region.set(opened(&self.location));
             self.generation.set(self.generation.get().wrapping_add(1).max(1));
@@ -170,21 +181,36 @@ fn opened(location: &Location) -> Option<&'static Region> {
     }
 }
 
-/// The name of a limit that was given none: what stands before the first colon of the identifier. An
-/// address has none, nor has a number: they are a client's.
+/// The name of a limit that was given none, and whether that is the whole identifier: what stands
+/// before the first colon. An address has no name, nor has a number: they are a client's.
 #[inline]
-fn name_of(subject: Subject<'_>) -> &[u8] {
-    let identifier = match subject {
-        Subject::Client { name, .. } => name,
-        Subject::Identifier(identifier) => identifier,
+fn name_of(subject: Subject<'_>) -> (&[u8], bool) {
+    let (identifier, is_client) = match subject {
+        // The application's name.
+        Subject::Client { name, .. } => (name, false),
+        Subject::Identifier(identifier) => (identifier, true),
     };
     let first = up_to_colon(identifier);
-    let clients = match identifier.get(first.len()..) {
-        Some([_, rest @ ..]) => is_group(first) && is_ipv6(rest),
-        _ => first.first().is_some_and(u8::is_ascii_digit),
-    };
-    // Of the identifier, where there is memory: to compare with what is nowhere takes long.
-    if clients { first.get(..0).unwrap_or_default() } else { first }
+    let bare = first.len() == identifier.len();
+    // Nothing, but of the identifier, where there is memory: to compare with what is nowhere takes long.
+    let nothing = first.get(..0).unwrap_or_default();
+    match is_client && if bare { is_number(first) } else { is_ipv6(first, identifier) } {
+        true => (nothing, false),
+        false => (first, bare && is_client),
+    }
+}
+
+/// Whether it is digits and dots: a number or an IPv4 address.
+fn is_number(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_digit)
+        && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// Whether it is an IPv6 address, of which `first` is what stands before the first colon.
+fn is_ipv6(first: &[u8], identifier: &[u8]) -> bool {
+    first.len() <= 4
+        && first.iter().all(u8::is_ascii_hexdigit)
+        && std::str::from_utf8(identifier).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
 }
 
 /// Eight bytes at a time: every new object has its identifier looked through.
@@ -208,17 +234,6 @@ fn up_to_colon(text: &[u8]) -> &[u8] {
     text.get(..at + end).unwrap_or_default()
 }
 
-/// Whether what follows the first group and its colon makes an IPv6 address of it, as far as can be
-/// told at a glance: another group, and another colon.
-fn is_ipv6(rest: &[u8]) -> bool {
-    let second = up_to_colon(rest);
-    second.len() < rest.len() && is_group(second)
-}
-
-fn is_group(text: &[u8]) -> bool {
-    text.len() <= 4 && text.iter().all(u8::is_ascii_hexdigit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,13 +241,15 @@ mod tests {
     #[test]
     fn limits_are_named_by_what_stands_before_the_colon() {
         let named = |identifier: &[u8]| {
-            String::from_utf8_lossy(name_of(Subject::Identifier(identifier))).into_owned()
+            String::from_utf8_lossy(name_of(Subject::Identifier(identifier)).0).into_owned()
         };
         assert_eq!(named(b"login:192.0.2.1"), "login");
         assert_eq!(named(b"login:2001:db8::1"), "login");
         assert_eq!(named(b"api"), "api");
         assert_eq!(named(b"feed:joe"), "feed");
-        assert_eq!(named(b"feed:joe:1"), "feed");
+        assert_eq!(named(b"feed:ad:joe"), "feed");
+        assert_eq!(named(b"db:17:192.0.2.1"), "db");
+        assert_eq!(named(b"2fa"), "2fa");
         assert_eq!(named(b"42:joe"), "42");
         for length in 1..40 {
             let name = "n".repeat(length);
@@ -244,6 +261,8 @@ mod tests {
             assert_eq!(named(address), "");
         }
         // As the bucket's own, so that both are counted in one place.
-        assert_eq!(name_of(Subject::Client { name: b"a:b", id: b"c" }), b"a");
+        assert_eq!(name_of(Subject::Client { name: b"a:b", id: b"c" }), (&b"a"[..], false));
+        assert_eq!(name_of(Subject::Client { name: b"2", id: b"c" }), (&b"2"[..], false));
+        assert_eq!(name_of(Subject::Identifier(b"joe")), (&b"joe"[..], true));
     }
 }

@@ -64,6 +64,11 @@ impl Decision {
         &self.answer.decision
     }
 
+    /// How long a reservation has to wait; who is let in anyway need not.
+    fn wait(&self) -> f64 {
+        if self.answer.standing.is_enforced() { self.decided().wait() } else { 0.0 }
+    }
+
     fn retry_after(&self) -> f64 {
         if self.answer.may_go_on() { 0.0 } else { self.decided().retry_after() }
     }
@@ -79,7 +84,7 @@ impl Decision {
             false => table.insert("retry_after", never),
         };
         let _ = table.insert("reset_after", self.decided().reset_after());
-        let _ = table.insert("wait", self.decided().wait());
+        let _ = table.insert("wait", self.wait());
         let _ = table.insert("degraded", self.answer.standing.is_degraded());
         let _ = table.insert("would_deny", !self.decided().accepted);
     }
@@ -129,7 +134,7 @@ fn get_reset_after(call: &Call) -> Result<(), Thrown> {
 
 fn get_wait(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    call.return_float(call.this::<Decision>()?.decided().wait())
+    call.return_float(call.this::<Decision>()?.wait())
 }
 
 fn is_degraded(call: &Call) -> Result<(), Thrown> {

@@ -20,7 +20,9 @@ pub fn of(key: &Key<'_>) -> Vec<u8> {
 /// is, so that rows of the classic table are found again. It must not be quoted but encoded.
 pub fn of_row(key: &Key<'_>) -> Vec<u8> {
     // Tables do not tell apart names that differ in spaces at their end.
-    of_characters(key, |byte| byte.is_ascii_graphic())
+    let ends_in_space =
+        key.parts.iter().rfind(|part| !part.is_empty()).is_some_and(|part| part.ends_with(b" "));
+    of_characters(key, |byte| byte.is_ascii_graphic() || byte == b' ' && !ends_in_space)
 }
 
 fn of_characters(key: &Key<'_>, harmless: impl Fn(u8) -> bool) -> Vec<u8> {

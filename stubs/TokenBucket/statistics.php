@@ -7,18 +7,18 @@ namespace TokenBucket;
  *
  * A limit is named by what stands before the first colon of its identifiers (`login` of `login:192.0.2.1`), unless its
  * constructor is given a `name:`. Addresses and numbers by themselves name nothing: they are counted under `''`. There is room
- * for 63 names; all further ones are counted under `'*'`.
+ * for 63 names of at most 56 bytes, 16 of them for identifiers without a colon; all further ones are counted under `'*'`.
  *
  * Each limit has
- * - checked: calls of consume(), check(), attempt() and reserve(); the sum of the next two
+ * - checked: calls of consume(), check(), attempt() and reserve() that were decided; the sum of the next two
  * - accepted: those that might go on
  * - denied: those that might not
  * - would_deny: those that might go on only because the limit is watched, not enforced (enforce=0)
  * - errors: calls on which the store failed
  * - degraded: calls that the on-error policy answered
  * - evictions: buckets in use that its new ones have pushed out of shared memory
- * - most_denied: the identifiers that were denied most, and how often; at most 16, the most first, cut at 96 bytes. Exact
- *   for the first thousand denials of a limit, about right beyond. Empty with token_bucket.track_identifiers=0
+ * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
+ *   bytes. Exact where few were denied, some hundred times in all. Empty with token_bucket.track_identifiers=0
  *
  * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
  *     evictions: int, most_denied: array<string, int>}>

@@ -7,7 +7,7 @@ use super::statements::{Call, Which};
 use crate::dsn::Mysql;
 use crate::store::net::channel::Channel;
 use crate::store::net::failure::{Failure, line};
-use mysql_common::constants::CapabilityFlags;
+use mysql_common::constants::{CapabilityFlags, ColumnType};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{Column, ComStmtExecuteRequestBuilder, ErrPacket, StmtPacket};
 use mysql_common::proto::{Binary, MyDeserialize, MySerialize};
@@ -22,6 +22,17 @@ use std::time::{Duration, Instant};
 const LONGEST: usize = 1 << 16;
 const QUERY: u8 = 3;
 const PREPARE: u8 = 22;
+/// The types of numbers, which are sent as such or as text.
+const NUMBERS: [ColumnType; 8] = [
+    ColumnType::MYSQL_TYPE_TINY,
+    ColumnType::MYSQL_TYPE_SHORT,
+    ColumnType::MYSQL_TYPE_INT24,
+    ColumnType::MYSQL_TYPE_LONG,
+    ColumnType::MYSQL_TYPE_LONGLONG,
+    ColumnType::MYSQL_TYPE_NEWDECIMAL,
+    ColumnType::MYSQL_TYPE_VAR_STRING,
+    ColumnType::MYSQL_TYPE_NULL,
+];
 
 /// A row of an answer.
 pub type Row = Vec<Value>;
@@ -168,6 +179,10 @@ impl Link {
             // A row of a prepared statement begins with 0.
             if packet.first() == Some(&0xFE) {
                 return Ok(rows);
+            }
+            // What no statement of ours tells need not be read, and not all can be.
+            if !columns.iter().all(|column| NUMBERS.contains(&column.column_type())) {
+                return Err(garbled());
             }
             let row = RowDeserializer::<ServerSide, Binary>::deserialize(
                 Arc::clone(&columns),

@@ -29,6 +29,8 @@ use std::time::{Duration, Instant};
 const MAX_TRIES: u32 = 5;
 /// What is said then.
 const BUSY: &str = "the bucket's row is locked by others";
+/// The same of a statement that was ended by the server, which does not say what it waited for.
+const TOO_SLOW: &str = "the statement was not done in time: the bucket's row may be locked";
 /// How long it may take to prepare a table: a large one may have to be written anew.
 const PREPARATION: Duration = Duration::from_secs(60);
 
@@ -57,13 +59,16 @@ pub struct Mysql {
     statements: Statements,
     tls: OnceCell<Arc<ClientConfig>>,
     link: RefCell<Option<Link>>,
+    /// The row that the call before was about, if that took too long.
+    slow: RefCell<Option<Vec<u8>>>,
 }
 
 impl Mysql {
     /// The store at `target`. Nothing is opened yet.
     pub fn new(target: Target, timeouts: Timeouts) -> Self {
         let statements = Statements::new(&target.table);
-        Self { target, timeouts, statements, tls: OnceCell::new(), link: RefCell::new(None) }
+        let (link, slow) = (RefCell::new(None), RefCell::new(None));
+        Self { target, timeouts, statements, tls: OnceCell::new(), link, slow }
     }
 
     fn tls(&self) -> Result<Option<&Arc<ClientConfig>>> {
@@ -76,10 +81,11 @@ impl Mysql {
     }
 
     /// Does something on a connection. `may_repeat` tells whether that may be done again when it is
-    /// not known if it was done.
+    /// not known if it was done, `row` what it is about.
     fn run<R>(
         &self,
         budget: &mut Budget,
+        row: &[u8],
         may_repeat: bool,
         what: impl Fn(&mut Link, Instant) -> Result<R, Failure>,
     ) -> Result<R> {
@@ -97,6 +103,7 @@ impl Mysql {
             let failure = match what(&mut link, budget.answer_by()) {
                 Ok(result) => {
                     *place = Some(link);
+                    self.slow.take();
                     return Ok(result);
                 }
                 Err(failure) => failure,
@@ -114,7 +121,7 @@ impl Mysql {
                 }
                 Failure::Refused { code, .. } if code == code::TOO_SLOW => {
                     *place = Some(link);
-                    return Err(self.refused(BUSY));
+                    return Err(self.too_slow(row));
                 }
                 Failure::Refused { code, detail } => match self.hint(code) {
                     // On another connection next time: a session may not learn of new rights.
@@ -142,7 +149,8 @@ impl Mysql {
         }
         self.query_or_fail(self.statements.probe(), "")?;
         let mut budget = Budget::start(self.timeouts);
-        let row = self.run(&mut budget, true, |link, by| link.call(&self.statements.keys(), by))?;
+        let row =
+            self.run(&mut budget, b"", true, |link, by| link.call(&self.statements.keys(), by))?;
         match row.as_deref() {
             Some([Value::Int(0)]) => Err(self.refused(&format!(
                 "the column `identifier` of `{}` must be its primary key",
@@ -155,7 +163,7 @@ impl Mysql {
     /// Has a statement run; the server's number and words if it does not.
     fn query(&self, text: String) -> Result<Option<(String, String)>> {
         let mut budget = Budget::start(self.timeouts);
-        self.run(&mut budget, true, |link, by| match link.query(&text, by) {
+        self.run(&mut budget, b"", true, |link, by| match link.query(&text, by) {
             Err(Failure::Refused { code, detail }) => Ok(Some((code, detail))),
             other => other.map(|()| None),
         })
@@ -174,11 +182,12 @@ impl Mysql {
     fn ask(
         &self,
         budget: &mut Budget,
+        row: &[u8],
         op: Op,
         call: &Call,
         classic: Option<&Call>,
     ) -> Result<(Option<Row>, bool)> {
-        self.run(budget, op.may_repeat(), |link, by| {
+        self.run(budget, row, op.may_repeat(), |link, by| {
             if boot_time() >= link.classic_until {
                 match link.call(call, by) {
                     Err(failure) if failure.is(code::NO_SUCH_COLUMN) => {
@@ -205,6 +214,14 @@ impl Mysql {
             other => other.reason(),
         };
         Error::storage(format!("{}: {reason}", self.name()))
+    }
+
+    /// A row that is locked says nothing of the others: but two in a row do.
+    fn too_slow(&self, row: &[u8]) -> Error {
+        match self.slow.replace(Some(row.to_vec())) {
+            Some(before) if before != row => Error::storage(format!("{}: {TOO_SLOW}", self.name())),
+            _ => self.refused(TOO_SLOW),
+        }
     }
 
     fn garbled(&self) -> Error {
@@ -255,12 +272,14 @@ fn brim(limit: &TokenBucket, cost: u64, now: u64, accepted: bool) -> Span {
 
 impl Store for Mysql {
     fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
-        let calls = self.statements.decide(&name::of_row(key), limit, op, now);
+        let name = name::of_row(key);
+        let calls = self.statements.decide(&name, limit, op, now);
         let mut budget = Budget::start(self.timeouts);
-        let (mut row, classic) = self.ask(&mut budget, op, &calls.first, calls.classic.as_ref())?;
+        let (mut row, classic) =
+            self.ask(&mut budget, &name, op, &calls.first, calls.classic.as_ref())?;
         let mut told = Told::read(&calls.first, row.as_deref());
         if let (Some(Told::Undecided), Some(second)) = (&told, &calls.second) {
-            (row, _) = self.ask(&mut budget, op, second, None)?;
+            (row, _) = self.ask(&mut budget, &name, op, second, None)?;
             told = Told::read(second, row.as_deref());
         }
         let Some(Told::Decided(reply)) = told else { return Err(self.garbled()) };

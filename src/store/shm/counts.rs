@@ -7,9 +7,10 @@
 //!
 //! **Who was denied most.** Identifiers are without number, so only some are remembered, in sets of
 //! [`WAYS`] (the Misra-Gries algorithm, "Finding repeated elements", 1982): one that is not there
-//! takes one off the least of its set, and the place once that is at nothing. So who is denied often
-//! stays, however many others are denied once. Once many were denied, only some of the denials are looked
-//! at, and count for the others: the counts are estimates then.
+//! takes from the least of its set, and the place once nothing is left there. So who is denied often
+//! stays, however many others are denied once, and makes way once he comes no more. Once many were
+//! denied, only some of the denials are looked at, and count for the others: the counts are estimates
+//! then.
 
 use super::file::Region;
 use portable_atomic::{AtomicU64, Ordering};
@@ -17,9 +18,13 @@ use std::sync::atomic::AtomicU32;
 
 /// How many limits are told apart, and one for all others.
 pub const RECORDS: usize = 64;
+/// How many of them may be named by a whole identifier.
+const BARE: usize = 16;
 
 const STRIPES: usize = 8;
-const SETS: usize = 4;
+const SETS: usize = 16;
+/// How many are told.
+const MOST: usize = 16;
 /// The identifiers in a set.
 const WAYS: usize = 4;
 /// The longest name that is kept, in bytes.
@@ -100,6 +105,14 @@ pub struct Told {
     pub denied: Vec<(Vec<u8>, u32)>,
 }
 
+impl Told {
+    fn add(&mut self, other: Self) {
+        self.outcomes.iter_mut().zip(other.outcomes).for_each(|(sum, more)| *sum += more);
+        self.denied.extend(other.denied);
+        self.denied.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    }
+}
+
 impl Region {
     /// What is counted, of a file for that.
     #[inline(always)]
@@ -109,45 +122,54 @@ impl Region {
         unsafe { self.all_of::<Record>() }
     }
 
-    /// The record of a limit: its index.
-    pub fn record_of(&self, name: &[u8]) -> usize {
+    /// The record of a limit: its index. `bare` tells whether the name is a whole identifier, which
+    /// may be a client's: those have places of their own, and leave the others to limits.
+    pub fn record_of(&self, name: &[u8], bare: bool) -> usize {
+        let name = name.get(..LONGEST_NAME).unwrap_or(name);
         let hash = self.hash_of(name).max(1);
         let records = self.records();
         let last = records.len().saturating_sub(1);
-        for i in 0..last {
-            let at = (hash as usize).wrapping_add(i) % last;
-            let Some(record) = records.get(at) else { break };
-            let seen = match record.hash.load(Ordering::Acquire) {
-                0 => {
-                    match record.hash.compare_exchange(0, hash, Ordering::AcqRel, Ordering::Acquire)
-                    {
-                        Ok(_) => hash,
-                        Err(other) => other,
-                    }
-                }
-                seen => seen,
+        let known = records.iter().position(|record| record.hash.load(Ordering::Acquire) == hash);
+        let free = || {
+            let places = if bare { 0..BARE } else { BARE..last };
+            let claim = |at: &usize| {
+                let Some(record) = records.get(*at) else { return false };
+                let claimed =
+                    record.hash.compare_exchange(0, hash, Ordering::AcqRel, Ordering::Acquire);
+                claimed.is_ok() || claimed == Err(hash)
             };
-            if seen == hash {
-                // By everyone: who was first may have died before.
-                record.name.write(name);
-                return at;
-            }
+            places.into_iter().find(claim)
+        };
+        let Some(at) = known.or_else(free) else { return last };
+        if let Some(record) = records.get(at) {
+            // By everyone: who was first may have died before.
+            record.name.write(name);
         }
-        last
+        at
     }
 
-    /// What is counted so far, by the limits' names; `None` for all that have no record.
+    /// What is counted so far, in the order of the limits' names; `None`, for all that have no record,
+    /// comes last.
     pub fn told(&self) -> Vec<(Option<Vec<u8>>, Told)> {
         let records = self.records();
         let last = records.len().saturating_sub(1);
-        let told = |(i, record): (usize, &Record)| {
+        let mut told: Vec<(Option<Vec<u8>>, Told)> = Vec::new();
+        for (i, record) in records.iter().enumerate() {
             let outcomes = record.outcomes();
-            let named = record.hash.load(Ordering::Acquire) != 0;
+            if i < last && record.hash.load(Ordering::Acquire) == 0 || outcomes == [0; 6] {
+                continue;
+            }
             let name = (i < last).then(|| record.name.read());
-            let shown = if i < last { named } else { outcomes.iter().any(|count| *count > 0) };
-            shown.then(|| (name, Told { outcomes, denied: self.denied_of(record) }))
-        };
-        records.iter().enumerate().filter_map(told).collect()
+            let new = Told { outcomes, denied: self.denied_of(record) };
+            // Two that came with one name at the same time may both have a record.
+            match told.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => known.add(new),
+                None => told.push((name, new)),
+            }
+        }
+        told.iter_mut().for_each(|(_, told)| told.denied.truncate(MOST));
+        told.sort_by(|(a, _), (b, _)| (a.is_none(), a).cmp(&(b.is_none(), b)));
+        told
     }
 
     fn denied_of(&self, record: &Record) -> Vec<(Vec<u8>, u32)> {
@@ -178,22 +200,25 @@ impl Region {
         let sets = record.denied.sets.get(at).zip(record.denied.identifiers.get(at));
         let Some((set, identifiers)) = sets else { return };
         let words = || set.iter().map(|word| (word, word.load(Ordering::Acquire)));
-        if let Some((word, seen)) = words().find(|(_, seen)| (*seen >> 32) as u32 == tag) {
-            // A count that is full stays so, rather than become the tag's.
-            let count = (seen as u32).saturating_add(weight);
-            let _ =
-                word.compare_exchange(seen, entry(tag, count), Ordering::AcqRel, Ordering::Relaxed);
+        let known = words().position(|(_, seen)| (seen >> 32) as u32 == tag);
+        let at = known.or_else(|| {
+            let least = words().enumerate().min_by_key(|(_, (_, seen))| *seen as u32);
+            least.map(|(at, _)| at)
+        });
+        let Some((word, text)) = at.and_then(|at| set.get(at).zip(identifiers.get(at))) else {
             return;
-        }
-        let least = words().enumerate().min_by_key(|(_, (_, seen))| *seen as u32);
-        let Some((i, (word, seen))) = least else { return };
-        let left = (seen as u32).saturating_sub(1);
-        let new = if left == 0 { entry(tag, 1) } else { entry((seen >> 32) as u32, left) };
+        };
+        let seen = word.load(Ordering::Acquire);
+        let (owner, count) = ((seen >> 32) as u32, seen as u32);
+        let new = match count.saturating_sub(weight) {
+            // A count that is full stays so, rather than become the tag's.
+            _ if owner == tag => entry(tag, count.saturating_add(weight)),
+            0 => entry(tag, 1),
+            left => entry(owner, left),
+        };
         let put = word.compare_exchange(seen, new, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-        if put
-            && left == 0
-            && let Some(text) = identifiers.get(i)
-        {
+        if put && (new >> 32) as u32 == tag {
+            // Each time: who put the tag there may have died before.
             text.write(identifier);
         }
     }
@@ -250,15 +275,18 @@ impl<const WORDS: usize> Text<WORDS> {
     /// As much of `text` as there is room for.
     fn write(&self, text: &[u8]) {
         let text = text.get(..WORDS * 8).unwrap_or(text);
-        if self.read() == text {
-            return;
-        }
         for (word, bytes) in self.words.iter().zip(text.chunks(8)) {
             let mut whole = [0u8; 8];
             whole.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            word.store(u64::from_le_bytes(whole), Ordering::Relaxed);
+            let whole = u64::from_le_bytes(whole);
+            // What is there already is left alone, with its cache line.
+            if word.load(Ordering::Relaxed) != whole {
+                word.store(whole, Ordering::Relaxed);
+            }
         }
-        self.length.store(text.len() as u32, Ordering::Release);
+        if self.length.load(Ordering::Relaxed) != text.len() as u32 {
+            self.length.store(text.len() as u32, Ordering::Release);
+        }
     }
 
     fn read(&self) -> Vec<u8> {
