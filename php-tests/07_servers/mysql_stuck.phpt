@@ -1,0 +1,52 @@
+--TEST--
+MariaDB: a server that does nothing any more, as during a backup: two clients find out, then all are answered at once
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=closed
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+
+$server = new Server('mariadbd');
+$dsn = prepared($server->dsn());
+$bucket = fn (string $id): TokenBucket => new TokenBucket($dsn, $id, 10, 0.001);
+foreach (['a', 'b'] as $id) {
+    $bucket($id)->consume();
+}
+
+// A session that keeps all tables from being written to, for as long as it lives.
+$backup = proc_open(
+    ['mariadb', '--no-defaults', '-S', "$server->folder/socket", '-u', 'root', '-n'],
+    [['pipe', 'r'], ['pipe', 'w']],
+    $pipes,
+);
+fwrite($pipes[0], "FLUSH TABLES WITH READ LOCK; SELECT 'locked';\n");
+while (($line = fgets($pipes[1])) !== "locked\n" && $line !== false);
+
+$said = warnings(function () use ($bucket): void {
+    foreach (['a', 'a', 'b'] as $id) {
+        $took = milliseconds(fn () => print($bucket($id)->attempt()->isDegraded() ? "$id: degraded" : "$id: by the store"));
+        echo $took < 200 ? ', within the budget' : ", $took", "\n";
+    }
+    $took = array_map(fn (int $i) => milliseconds(fn () => $bucket("c$i")->consume()), range(1, 100));
+    sort($took);
+    echo $took[80] < 10 ? 'then at once' : $took[80], "\n";
+});
+echo implode("\n", $said), "\n";
+
+fwrite($pipes[0], "UNLOCK TABLES;\n");
+wait_until(fn () => !@$bucket('a')->attempt()->isDegraded());
+echo $bucket('a')->peek()->getRemainingTokens() >= 7 ? 'little was taken' : 'taken though nobody was let in', "\n";
+proc_terminate($backup);
+?>
+--EXPECT--
+a: degraded, within the budget
+a: degraded, within the budget
+b: degraded, within the budget
+then at once
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; until it answers, everyone is denied
+little was taken
