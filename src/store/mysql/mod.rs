@@ -11,7 +11,7 @@ mod login;
 mod statements;
 mod template;
 
-use super::net::{Timeouts, budget::Budget, failure::Failure, tls};
+use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
 use super::{Key, Store, name};
 use crate::clock::boot_time;
 use crate::dsn::Mysql as Target;
@@ -19,10 +19,8 @@ use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, TokenBucket, apply};
 use link::{Link, Row};
 use mysql_common::value::Value;
-use rustls::ClientConfig;
 use statements::{Call, Statements, Told};
-use std::cell::{OnceCell, RefCell};
-use std::sync::Arc;
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// How often a statement is tried that others keep from being run.
@@ -57,7 +55,7 @@ pub struct Mysql {
     target: Target,
     timeouts: Timeouts,
     statements: Statements,
-    tls: OnceCell<Arc<ClientConfig>>,
+    encryption: Encryption,
     link: RefCell<Option<Link>>,
     /// The row that the call before was about, if that took too long.
     slow: RefCell<Option<Vec<u8>>>,
@@ -68,16 +66,7 @@ impl Mysql {
     pub fn new(target: Target, timeouts: Timeouts) -> Self {
         let statements = Statements::new(&target.table);
         let (link, slow) = (RefCell::new(None), RefCell::new(None));
-        Self { target, timeouts, statements, tls: OnceCell::new(), link, slow }
-    }
-
-    fn tls(&self) -> Result<Option<&Arc<ClientConfig>>> {
-        let Some(tls) = &self.target.tls else { return Ok(None) };
-        if let Some(config) = self.tls.get() {
-            return Ok(Some(config));
-        }
-        let config = tls::configure(tls)?;
-        Ok(Some(self.tls.get_or_init(|| config)))
+        Self { target, timeouts, statements, encryption: Encryption::default(), link, slow }
     }
 
     /// Does something on a connection. `may_repeat` tells whether that may be done again when it is
@@ -89,7 +78,7 @@ impl Mysql {
         may_repeat: bool,
         what: impl Fn(&mut Link, Instant) -> Result<R, Failure>,
     ) -> Result<R> {
-        let tls = self.tls()?;
+        let tls = self.encryption.of(self.target.tls.as_ref())?;
         let mut place = self.link.borrow_mut();
         let (mut tries, patience) = (0, self.timeouts.call);
         loop {

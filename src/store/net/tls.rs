@@ -5,15 +5,36 @@ use crate::error::{Error, Result};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
+use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
+
+/// What the connections of a store need for encryption: read when the first of them does.
+#[derive(Default)]
+pub struct Encryption(OnceCell<Arc<ClientConfig>>);
+
+impl Encryption {
+    /// What `tls` asks for, if it asks for encryption at all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] naming the file that cannot be read or holds nothing of use.
+    pub fn of(&self, tls: Option<&Tls>) -> Result<Option<&Arc<ClientConfig>>> {
+        let Some(tls) = tls else { return Ok(None) };
+        if let Some(config) = self.0.get() {
+            return Ok(Some(config));
+        }
+        let config = configure(tls)?;
+        Ok(Some(self.0.get_or_init(|| config)))
+    }
+}
 
 /// Reads the certificates, and makes what every connection of a store needs.
 ///
 /// # Errors
 ///
 /// [`Error::Storage`] naming the file that cannot be read or holds nothing of use.
-pub fn configure(tls: &Tls) -> Result<Arc<ClientConfig>> {
+fn configure(tls: &Tls) -> Result<Arc<ClientConfig>> {
     let mut roots = RootCertStore::empty();
     match &tls.ca {
         Some(path) => {

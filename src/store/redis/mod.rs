@@ -8,7 +8,7 @@ mod link;
 mod nodes;
 mod scripts;
 
-use super::net::{Timeouts, budget::Budget, failure::Failure, tls};
+use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
 use super::{Key, Store, name};
 use crate::dsn::{Address, Redis as Target, Topology};
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use ::redis::{Cmd, Value};
 use nodes::{Nodes, redirection};
 use rustls::ClientConfig;
 use scripts::{Reply, Scripts, Source, arguments};
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// How often a cluster may send a call on, or a call be tried anew.
@@ -28,7 +28,7 @@ pub struct Redis {
     target: Target,
     timeouts: Timeouts,
     scripts: Scripts,
-    tls: OnceCell<Arc<ClientConfig>>,
+    encryption: Encryption,
     nodes: RefCell<Nodes>,
 }
 
@@ -44,22 +44,13 @@ impl Redis {
     /// The store at `target`. Nothing is opened yet.
     pub fn new(target: Target, timeouts: Timeouts) -> Self {
         let (scripts, nodes) = (Scripts::new(), RefCell::default());
-        Self { target, timeouts, scripts, tls: OnceCell::new(), nodes }
-    }
-
-    fn tls(&self) -> Result<Option<&Arc<ClientConfig>>> {
-        let Some(tls) = &self.target.tls else { return Ok(None) };
-        if let Some(config) = self.tls.get() {
-            return Ok(Some(config));
-        }
-        let config = tls::configure(tls)?;
-        Ok(Some(self.tls.get_or_init(|| config)))
+        Self { target, timeouts, scripts, encryption: Encryption::default(), nodes }
     }
 
     /// Has the server run a script. `may_repeat` tells whether that may
     /// be done again when it is not known if it was done.
     fn run(&self, call: &Call<'_>, may_repeat: bool) -> Result<Vec<u8>> {
-        let tls = self.tls()?;
+        let tls = self.encryption.of(self.target.tls.as_ref())?;
         let mut nodes = self.nodes.borrow_mut();
         let mut budget = Budget::start(self.timeouts);
         let mut redirected = None;
