@@ -38,8 +38,8 @@ pub struct Globals {
     /// The time a test has frozen, in nanoseconds.
     pub frozen: Cell<Option<u64>>,
     /// The limits made last: programs make the same ones over and over.
-    last_per_second: Cell<Option<(i64, f64, Limit)>>,
-    last_per_window: Cell<Option<(i64, i64, Limit)>>,
+    last_per_second: RefCell<Option<(i64, f64, Limit)>>,
+    last_per_window: RefCell<Option<(i64, i64, Limit)>>,
     /// The limiter on `token_bucket.storage`, once it is used.
     default: RefCell<Option<Rc<Limiter>>>,
     /// The limiters by DSN. A list, for there are one or two.
@@ -122,17 +122,18 @@ impl Globals {
 
 #[inline]
 fn remembered<T: Copy + PartialEq>(
-    last: &Cell<Option<(i64, T, Limit)>>,
+    last: &RefCell<Option<(i64, T, Limit)>>,
     capacity: i64,
     pace: T,
     make: fn(i64, T) -> Result<TokenBucket, LimitError>,
 ) -> Result<Limit, LimitError> {
-    match last.get() {
-        Some((of, at, limit)) if of == capacity && at == pace => Ok(limit),
-        _ => {
-            let limit = make(capacity, pace)?.into();
-            last.set(Some((capacity, pace, limit)));
-            Ok(limit)
-        }
+    if let Some((of, at, limit)) = &*last.borrow()
+        && *of == capacity
+        && *at == pace
+    {
+        return Ok(*limit);
     }
+    let limit = make(capacity, pace)?.into();
+    last.replace(Some((capacity, pace, limit)));
+    Ok(limit)
 }

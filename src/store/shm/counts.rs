@@ -243,14 +243,11 @@ impl Region {
 }
 
 impl Stripe {
-    /// Counts; about what it was before.
+    /// Counts; what it was before.
     #[inline(always)]
     pub fn count(&self, outcome: Outcome) -> u64 {
         let Some(counter) = self.0.get(outcome as usize) else { return 0 };
-        // Read apart: who does not want to know need not wait for it.
-        let before = counter.load(Ordering::Relaxed);
-        counter.fetch_add(1, Ordering::Relaxed);
-        before
+        counter.fetch_add(1, Ordering::Relaxed)
     }
 }
 
