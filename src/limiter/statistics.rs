@@ -2,7 +2,7 @@
 
 use super::{Caller, Subject};
 use crate::store::Settings;
-use crate::store::shm::counts::{Outcome, Stripe, Told, weight};
+use crate::store::shm::counts::{LONGEST_NAME, Outcome, Stripe, Told, weight};
 use crate::store::shm::file::{COUNTS_SIZE, Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
 use std::net::Ipv6Addr;
@@ -13,8 +13,6 @@ const NAME: &str = ".statistics";
 /// How many calls there may be until it is looked again whether the file still is the one that others
 /// have; and until it is tried again to open it.
 const LOOK_EVERY: u64 = 1_024;
-/// The longest name that is remembered.
-const LONGEST: usize = 56;
 
 /// Where a caller's calls are counted, once that is known.
 #[derive(Clone, Copy, Default)]
@@ -48,7 +46,7 @@ pub struct Statistics {
 }
 
 struct Last {
-    name: [u8; LONGEST],
+    name: [u8; LONGEST_NAME],
     length: usize,
     counted: Counted,
 }
@@ -62,7 +60,7 @@ impl Statistics {
             size: COUNTS_SIZE,
             purpose: Purpose::Counts,
         };
-        let last = Last { name: [0; LONGEST], length: 0, counted: Counted::default() };
+        let last = Last { name: [0; LONGEST_NAME], length: 0, counted: Counted::default() };
         Self {
             location,
             region: Cell::new(None),
@@ -140,8 +138,8 @@ impl Statistics {
         // Fits: there are 64.
         let (record, generation) = (record as u32, self.generation.get());
         let counted = Counted { stripe, record, generation };
-        let mut last = Last { name: [0; LONGEST], length: name.len(), counted };
-        if name.len() <= LONGEST {
+        let mut last = Last { name: [0; LONGEST_NAME], length: name.len(), counted };
+        if name.len() <= LONGEST_NAME {
             last.name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
             self.last.replace(last);
         }

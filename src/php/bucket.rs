@@ -2,7 +2,7 @@
 
 use super::call::{Call, handler};
 use super::decision;
-use super::declare::{Method, Parameter, Type, optional, public};
+use super::declare::{Method, Parameter, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, logic_exception};
 use super::globals::GLOBALS;
 use super::ini::say;
@@ -60,6 +60,14 @@ pub enum Given {
 static HANDLERS: Handlers = Handlers::new();
 /// Which argument of a constructor is the limit's name.
 const NAME: u32 = 5;
+
+/// Of the constructors: `$storage`, `$identifier` first, `$name` last.
+pub const STORAGE: Parameter =
+    sensitive(required(c"storage", Type::object(c"TokenBucketStorage").or(Type::STRING).or_null()));
+/// As above.
+pub const IDENTIFIER: Parameter = required(c"identifier", Type::STRING);
+/// As above.
+pub const LIMIT_NAME: Parameter = optional(c"name", Type::STRING.or_null(), c"null");
 
 /// Of the methods that take tokens or hits.
 pub const COUNT: Parameter = optional(c"token_count", Type::INT, c"1");

@@ -2,7 +2,7 @@
 
 use super::bucket::{self, Bucket, Given};
 use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Type, optional, public, required, sensitive};
+use super::declare::{self, Class, Method, Type, public, required};
 use super::exceptions::{Thrown, value_error};
 use super::globals::GLOBALS;
 use super::interfaces;
@@ -18,14 +18,11 @@ const METHODS: &[Method] = &[
         c"__construct",
         handler!(construct),
         &[
-            sensitive(required(
-                c"storage",
-                Type::object(c"TokenBucketStorage").or(Type::STRING).or_null(),
-            )),
-            required(c"identifier", Type::STRING),
+            bucket::STORAGE,
+            bucket::IDENTIFIER,
             required(c"limit", Type::INT),
             required(c"period", Type::FLOAT),
-            optional(c"name", Type::STRING.or_null(), c"null"),
+            bucket::LIMIT_NAME,
         ],
         Type::NONE,
     ),

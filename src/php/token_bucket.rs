@@ -3,7 +3,7 @@
 use super::bucket::{self, Bucket, COUNT, DECISION, Given};
 use super::call::{Call, handler};
 use super::declare::{
-    self, Class, Method, Type, optional, protected, public, public_static, required, sensitive,
+    self, Class, Method, Type, optional, protected, public, public_static, required,
 };
 use super::exceptions::{Thrown, error, value_error};
 use super::globals::GLOBALS;
@@ -34,14 +34,11 @@ const METHODS: &[Method] = &[
         c"__construct",
         handler!(construct),
         &[
-            sensitive(required(
-                c"storage",
-                Type::object(c"TokenBucketStorage").or(Type::STRING).or_null(),
-            )),
-            required(c"identifier", Type::STRING),
+            bucket::STORAGE,
+            bucket::IDENTIFIER,
             optional(c"bucket_capacity", Type::INT.or_null(), c"null"),
             optional(c"tokens_per_second", Type::FLOAT.or_null(), c"null"),
-            optional(c"name", Type::STRING.or_null(), c"null"),
+            bucket::LIMIT_NAME,
         ],
         Type::NONE,
     ),

@@ -5,6 +5,7 @@ mod memcached;
 mod mysql;
 mod name;
 mod net;
+mod port;
 mod record;
 mod redis;
 pub mod shm;

@@ -37,6 +37,9 @@ const NUMBERS: [ColumnType; 8] = [
 /// A row of an answer.
 pub type Row = Vec<Value>;
 
+/// The numbers of a statement, and of one that tells what it has done where it cannot.
+type Prepared = (u32, Option<u32>);
+
 /// A connection, logged in.
 pub struct Link {
     pub(super) channel: Channel,
@@ -50,7 +53,7 @@ pub struct Link {
     /// clock of this host: others may prepare it.
     pub classic_until: u64,
     /// The numbers of the statements that this session has prepared.
-    prepared: Vec<(Which, Vec<u32>)>,
+    prepared: Vec<(Which, Prepared)>,
 }
 
 impl Link {
@@ -94,42 +97,50 @@ impl Link {
     /// Has a prepared statement run, and returns the row that it tells of. As
     /// [`query`](Self::query) else.
     pub fn call(&mut self, call: &Call, deadline: Instant) -> Result<Option<Row>, Failure> {
-        let numbers = self.numbers(call, deadline)?;
+        let (decides, tells) = self.numbers(call, deadline)?;
         // Both go before the first is answered: one way there and back.
-        for (i, number) in numbers.iter().enumerate() {
-            let values = if i == 0 { call.values.as_slice() } else { &[] };
-            let mut packet = Vec::new();
-            ComStmtExecuteRequestBuilder::new(*number).build(values).0.serialize(&mut packet);
-            self.sequence = 0;
-            self.send(&packet, deadline)?;
+        self.execute(decides, &call.values, deadline)?;
+        if let Some(tells) = tells {
+            self.execute(tells, &[], deadline)?;
         }
-        let mut last = Ok(None);
-        for _ in &numbers {
-            self.sequence = 1;
-            // The second is answered too where the first was refused.
-            match (self.rows(deadline), &last) {
-                (Ok(rows), Ok(_)) => last = Ok(rows.into_iter().last()),
-                (Err(refused @ Failure::Refused { .. }), Ok(_)) => last = Err(refused),
-                (Err(Failure::Refused { .. }) | Ok(_), Err(_)) => {}
-                (Err(failure), _) => return Err(failure),
-            }
+        let decided = self.answer(deadline)?;
+        let told = match tells {
+            // Answered too where the first was refused.
+            Some(_) => decided.and(self.answer(deadline)?),
+            None => decided,
+        };
+        Ok(told?.into_iter().last())
+    }
+
+    fn execute(&mut self, number: u32, values: &[Value], deadline: Instant) -> Result<(), Failure> {
+        let mut packet = Vec::new();
+        ComStmtExecuteRequestBuilder::new(number).build(values).0.serialize(&mut packet);
+        self.sequence = 0;
+        self.send(&packet, deadline)
+    }
+
+    /// The answer to a statement that was sent; within it a refusal, after which others follow.
+    fn answer(&mut self, deadline: Instant) -> Result<Result<Vec<Row>, Failure>, Failure> {
+        self.sequence = 1;
+        match self.rows(deadline) {
+            Err(failure @ (Failure::Lost | Failure::Down(_))) => Err(failure),
+            answer => Ok(answer),
         }
-        last
     }
 
     /// The numbers of a statement, which is prepared if this session has not done so: two where
     /// a second has to tell what the first has done.
-    fn numbers(&mut self, call: &Call, deadline: Instant) -> Result<Vec<u32>, Failure> {
+    fn numbers(&mut self, call: &Call, deadline: Instant) -> Result<Prepared, Failure> {
         if let Some((_, numbers)) = self.prepared.iter().find(|(known, _)| *known == call.which) {
-            return Ok(numbers.clone());
+            return Ok(*numbers);
         }
         let numbers = match (self.returning, call.statement.in_two()) {
             (false, (first, Some(second))) => {
-                vec![self.prepare(first, deadline)?, self.prepare(&second, deadline)?]
+                (self.prepare(first, deadline)?, Some(self.prepare(&second, deadline)?))
             }
-            _ => vec![self.prepare(&call.statement.text, deadline)?],
+            _ => (self.prepare(&call.statement.text, deadline)?, None),
         };
-        self.prepared.push((call.which, numbers.clone()));
+        self.prepared.push((call.which, numbers));
         Ok(numbers)
     }
 

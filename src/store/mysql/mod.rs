@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, TokenBucket, apply};
 use link::{Link, Row};
 use mysql_common::value::Value;
-use statements::{Call, Statements, Told};
+use statements::{Calls, Statements, Told, Which};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -173,23 +173,26 @@ impl Mysql {
         budget: &mut Budget,
         row: &[u8],
         op: Op,
-        call: &Call,
-        classic: Option<&Call>,
+        calls: &Calls,
+        which: Which,
     ) -> Result<(Option<Row>, bool)> {
+        let call =
+            |link: &mut Link, which, by| link.call(&self.statements.call(which, &calls.given), by);
         self.run(budget, row, op.may_repeat(), |link, by| {
             if boot_time() >= link.classic_until {
-                match link.call(call, by) {
+                match call(link, which, by) {
                     Err(failure) if failure.is(code::NO_SUCH_COLUMN) => {
                         link.classic_until = boot_time() + SECOND;
                     }
                     other => return Ok((other?, false)),
                 }
             }
-            match classic {
-                Some(classic) => Ok((link.call(classic, by)?, true)),
+            // Where the first has decided nothing, there are all columns.
+            match calls.classic.filter(|_| which == calls.first) {
+                Some(classic) => Ok((call(link, classic, by)?, true)),
                 // It says which column it is that is not there; or there are all by now.
                 None => {
-                    let row = link.call(call, by)?;
+                    let row = call(link, which, by)?;
                     link.classic_until = 0;
                     Ok((row, false))
                 }
@@ -264,11 +267,10 @@ impl Store for Mysql {
         let name = name::of_row(key);
         let calls = self.statements.decide(&name, limit, op, now);
         let mut budget = Budget::start(self.timeouts);
-        let (mut row, classic) =
-            self.ask(&mut budget, &name, op, &calls.first, calls.classic.as_ref())?;
-        let mut told = Told::read(&calls.first, row.as_deref());
-        if let (Some(Told::Undecided), Some(second)) = (&told, &calls.second) {
-            (row, _) = self.ask(&mut budget, &name, op, second, None)?;
+        let (mut row, classic) = self.ask(&mut budget, &name, op, &calls, calls.first)?;
+        let mut told = Told::read(calls.first, row.as_deref());
+        if let (Some(Told::Undecided), Some(second)) = (&told, calls.second) {
+            (row, _) = self.ask(&mut budget, &name, op, &calls, second)?;
             told = Told::read(second, row.as_deref());
         }
         let Some(Told::Decided(reply)) = told else { return Err(self.garbled()) };

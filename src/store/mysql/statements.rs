@@ -2,6 +2,7 @@
 
 use super::template::Statement;
 use crate::limit::{FixedWindow, Limit, MAX_NOW, MAX_REFILL, Op, Span, State, TokenBucket};
+use crate::store::port::{Order, order};
 use mysql_common::value::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -49,14 +50,16 @@ pub struct Call {
     pub values: Vec<Value>,
 }
 
-/// The statements that may decide on a call.
+/// The statements that may decide on a call, and what they are given.
 pub struct Calls {
     /// The one that is tried first.
-    pub first: Call,
+    pub first: Which,
     /// The one that decides where the first leaves it undecided.
-    pub second: Option<Call>,
+    pub second: Option<Which>,
     /// The one for the classic table, if two columns are enough.
-    pub classic: Option<Call>,
+    pub classic: Option<Which>,
+    /// Parameters by name.
+    pub given: Given,
 }
 
 /// The statements on one table.
@@ -75,27 +78,31 @@ impl Statements {
     pub fn decide(&self, name: &[u8], limit: &Limit, op: Op, now: Option<u64>) -> Calls {
         let mut given: Given = vec![("name", Value::Bytes(name.to_vec()))];
         given.extend(now.map(|now| ("clock", number(now))));
-        let (template, letter) = match limit {
-            Limit::TokenBucket(limit) => of_bucket(limit, op, &mut given),
-            Limit::FixedWindow(window) => of_window(window, op, &mut given),
-        };
-        let frozen = now.is_some();
-        let call = |template| self.call(Which { template, letter, frozen }, &given);
-        let in_classic = |template| match (limit, op) {
-            (Limit::FixedWindow(_), _) | (_, Op::Check | Op::Reserve { .. }) => None,
-            _ if template == LOOK || matches!(letter, 'N' | 'D') => {
-                Some(self.call(Which { template: LOOK_CLASSIC, letter: ONLY, frozen }, &given))
-            }
-            _ => Some(call(CLASSIC)),
-        };
-        Calls {
-            first: call(template),
-            second: (template == TAKE).then(|| call(BUCKET)),
-            classic: in_classic(template),
+        let order = order(limit, op);
+        match limit {
+            Limit::TokenBucket(limit) => of_bucket(limit, order, op, &mut given),
+            Limit::FixedWindow(window) => of_window(window, order, &mut given),
         }
+        let frozen = now.is_some();
+        let which = |template, letter| Which { template, letter, frozen };
+        let letter = order.letter;
+        let template = match (letter, limit) {
+            ('P', _) => LOOK,
+            (_, Limit::FixedWindow(_)) => WINDOW,
+            ('T', _) => TAKE,
+            _ => BUCKET,
+        };
+        let classic = match (letter, limit) {
+            (_, Limit::FixedWindow(_)) | ('C' | 'R', _) => None,
+            ('P' | 'N' | 'D', _) => Some(which(LOOK_CLASSIC, letter)),
+            _ => Some(which(CLASSIC, letter)),
+        };
+        let second = (template == TAKE).then(|| which(BUCKET, letter));
+        Calls { first: which(template, letter), second, classic, given }
     }
 
-    fn call(&self, which: Which, given: &Given) -> Call {
+    /// A statement with what it is given.
+    pub fn call(&self, which: Which, given: &Given) -> Call {
         let statement = self.statement(which);
         let value = |name: &&str| {
             let value = given.iter().find(|(known, _)| known == name);
@@ -144,7 +151,7 @@ impl Statements {
     /// Counts the keys that let a table have but one row of a name.
     pub fn keys(&self) -> Call {
         let given = vec![("table_name", Value::Bytes(self.table.clone().into_bytes()))];
-        self.call(Which { template: KEYS, letter: ONLY, frozen: false }, &given)
+        self.call(Which { template: KEYS, letter: 'P', frozen: false }, &given)
     }
 }
 
@@ -158,31 +165,17 @@ const LOOK_CLASSIC: &str = include_str!("look_classic.sql");
 /// What a take in the classic table may be short of, in nanoseconds: what many roundings come to.
 /// Less than half a token in any case.
 const SLACK: u64 = 10_000;
-/// The letter of a template that has but one operation.
-const ONLY: char = ' ';
 
 /// Parameters by name.
-type Given = Vec<(&'static str, Value)>;
+pub type Given = Vec<(&'static str, Value)>;
 
-/// The template and the letter of an operation on a bucket.
-fn of_bucket(limit: &TokenBucket, op: Op, given: &mut Given) -> (&'static str, char) {
+/// What the statements on a bucket are given.
+fn of_bucket(limit: &TokenBucket, order: Order, op: Op, given: &mut Given) {
     let full = limit.refill_time();
-    let (template, letter, span) = match op {
-        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (BUCKET, 'N', Span::default()),
-        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.capacity() => {
-            (BUCKET, 'D', Span::default())
-        }
-        Op::Take { cost } => (TAKE, 'T', limit.worth(cost)),
-        Op::Reserve { cost, .. } => (BUCKET, 'R', limit.worth(cost)),
-        Op::Check => (BUCKET, 'C', limit.worth(1)),
-        Op::Refund { cost } => (BUCKET, 'F', limit.worth(cost)),
-        Op::Reset => (BUCKET, 'X', Span::default()),
-        Op::Start { missing } => (BUCKET, 'S', Span::from_ns(missing).min(full)),
-        Op::Peek { .. } => (LOOK, ONLY, Span::default()),
-    };
-    let max_wait = match op {
-        Op::Reserve { max_wait, .. } => max_wait.min(MAX_REFILL),
-        _ => 0,
+    let (span, max_wait) = match op {
+        Op::Start { missing } => (Span::from_ns(missing).min(full), 0),
+        Op::Reserve { max_wait, .. } => (limit.worth(order.cost), max_wait.min(MAX_REFILL)),
+        _ => (limit.worth(order.cost), 0),
     };
     let room = limit.less(full, span);
     given.extend([
@@ -197,32 +190,17 @@ fn of_bucket(limit: &TokenBucket, op: Op, given: &mut Given) -> (&'static str, c
         ("max_wait", number(max_wait)),
         ("slack", number((limit.worth(1).ns / 2).min(SLACK))),
     ]);
-    (template, letter)
 }
 
-/// The template and the letter of an operation on a window.
-fn of_window(window: &FixedWindow, op: Op, given: &mut Given) -> (&'static str, char) {
-    let limit = u64::from(window.limit());
-    let (template, letter, cost) = match op {
-        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (WINDOW, 'N', 0),
-        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit => (WINDOW, 'D', 0),
-        Op::Take { cost } | Op::Reserve { cost, .. } => (WINDOW, 'T', cost),
-        Op::Check => (WINDOW, 'T', 1),
-        Op::Refund { cost: 0 } => (WINDOW, 'N', 0),
-        // More than there can be is all there is.
-        Op::Refund { cost } => (WINDOW, 'F', cost.min(limit)),
-        Op::Reset => (WINDOW, 'X', 0),
-        Op::Start { .. } => (WINDOW, 'D', 0),
-        Op::Peek { .. } => (LOOK, ONLY, 0),
-    };
+/// What the statements on a window are given.
+fn of_window(window: &FixedWindow, order: Order, given: &mut Given) {
     given.extend([
-        ("cost", number(cost)),
-        ("limit", number(limit)),
+        ("cost", number(order.cost)),
+        ("limit", number(window.limit().into())),
         ("interval", number(window.interval())),
         ("full", number(0)),
         ("full_part", number(0)),
     ]);
-    (template, letter)
 }
 
 /// Every time and count is below 2⁶³.
@@ -249,11 +227,11 @@ pub enum Told {
 }
 
 impl Told {
-    /// Reads a row, if it is that of `call`. Where one that only looks finds none, there is no
+    /// Reads a row, if it is that of a statement. Where one that only looks finds none, there is no
     /// bucket.
-    pub fn read(call: &Call, row: Option<&[Value]>) -> Option<Self> {
+    pub fn read(which: Which, row: Option<&[Value]>) -> Option<Self> {
         let Some(row) = row else {
-            if ![LOOK, LOOK_CLASSIC].contains(&call.which.template) {
+            if ![LOOK, LOOK_CLASSIC].contains(&which.template) {
                 return None;
             }
             // Nothing that is told of a full bucket depends on the time.

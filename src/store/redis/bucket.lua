@@ -4,8 +4,7 @@
 -- ARGV     1 operation, a letter
 --          2 what the cost is worth: seconds (5 bytes), nanoseconds (4), parts of one more (4);
 --            what a full bucket is worth, likewise; how many parts a nanosecond has (4)
---          3 in the same form: one token's worth, for C; the longest wait, for R; the level
---            missing, for S
+--          3 in the same form: the longest wait, for R; the level missing, for S
 --          4 a test's frozen time: seconds (5), nanoseconds (4)
 -- Returns  "1" or "0" for accepted or not; the server's time; the state before. With these the
 --          caller makes the same decision once more, to have all its numbers.
@@ -195,7 +194,7 @@ if op == 'N' then return unchanged('1') end
 if op == 'D' then return unchanged('0') end
 
 if op == 'T' or op == 'R' or op == 'C' then
-  local charged = add(full_at, op == 'C' and further or cost)
+  local charged = add(full_at, cost)
   if not less(latest, charged) then return accept_until(charged) end
   if op == 'T' then return unchanged('0') end
   if op == 'C' then

@@ -1,6 +1,7 @@
 //! The scripts, and what they are given and return.
 
 use crate::limit::{FixedWindow, Limit, MAX_NOW, Op, SECOND, Span, State, TokenBucket};
+use crate::store::port::{Order, order};
 use crate::store::record;
 use ::redis::Script;
 
@@ -39,58 +40,41 @@ impl Scripts {
 
 /// The script's arguments, which the scripts describe.
 pub fn arguments(limit: &Limit, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
+    let order = order(limit, op);
     match limit {
-        Limit::TokenBucket(limit) => of_bucket(limit, op, now),
-        Limit::FixedWindow(window) => of_window(window, op, now),
+        Limit::TokenBucket(limit) => of_bucket(limit, order, op, now),
+        Limit::FixedWindow(window) => of_window(window, order, now),
     }
 }
 
-fn of_bucket(limit: &TokenBucket, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
-    let (letter, cost, rest) = match op {
-        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => ("N", 0, None),
-        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.capacity() => ("D", 0, None),
-        Op::Take { cost } => ("T", cost, None),
-        Op::Peek { .. } => ("P", 0, None),
-        Op::Check => ("C", 0, Some(limit.worth(1))),
-        Op::Reserve { cost, max_wait } => ("R", cost, Some(Span::from_ns(max_wait))),
-        Op::Refund { cost } => ("F", cost, None),
-        Op::Reset => ("X", 0, None),
-        Op::Start { missing } => ("S", 0, Some(Span::from_ns(missing))),
+fn of_bucket(limit: &TokenBucket, order: Order, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
+    let rest = match op {
+        Op::Reserve { max_wait, .. } if order.letter == 'R' => Some(max_wait),
+        Op::Start { missing } => Some(missing),
+        _ => None,
     };
     let mut worth = Vec::with_capacity(30);
-    record::put_span(&mut worth, limit.worth(cost));
+    record::put_span(&mut worth, limit.worth(order.cost));
     record::put_span(&mut worth, limit.refill_time());
     worth.extend((limit.parts() as u32).to_be_bytes());
     let mut arguments = Vec::with_capacity(4);
-    arguments.extend([letter.as_bytes().to_vec(), worth]);
+    arguments.extend([vec![order.letter as u8], worth]);
     if rest.is_some() || now.is_some() {
         let mut bytes = Vec::new();
-        rest.inspect(|rest| record::put_span(&mut bytes, *rest));
+        rest.inspect(|rest| record::put_span(&mut bytes, Span::from_ns(*rest)));
         arguments.push(bytes);
     }
     arguments.extend(now.map(frozen));
     arguments
 }
 
-fn of_window(window: &FixedWindow, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
-    let limit = window.limit();
-    let (letter, cost) = match op {
-        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => ("N", 0),
-        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.into() => ("D", 0),
-        Op::Take { cost } | Op::Reserve { cost, .. } => ("T", cost),
-        Op::Check => ("T", 1),
-        Op::Peek { .. } => ("P", 0),
-        // More than there can be is all there is.
-        Op::Refund { cost } => ("F", cost.min(limit.into())),
-        Op::Reset => ("X", 0),
-        Op::Start { .. } => ("D", 0),
-    };
+fn of_window(window: &FixedWindow, order: Order, now: Option<u64>) -> Vec<Vec<u8>> {
     let mut numbers = Vec::with_capacity(17);
     // Fits: a cost above the limit is not sent.
-    numbers.extend((cost as u32).to_be_bytes());
-    numbers.extend(limit.to_be_bytes());
+    numbers.extend((order.cost as u32).to_be_bytes());
+    numbers.extend(window.limit().to_be_bytes());
     record::put_time(&mut numbers, window.interval());
-    let mut arguments = vec![letter.as_bytes().to_vec(), numbers];
+    let mut arguments = vec![vec![order.letter as u8], numbers];
     arguments.extend(now.map(frozen));
     arguments
 }

@@ -28,7 +28,7 @@ const MOST: usize = 16;
 /// The identifiers in a set.
 const WAYS: usize = 4;
 /// The longest name that is kept, in bytes.
-const LONGEST_NAME: usize = 56;
+pub const LONGEST_NAME: usize = 56;
 /// The longest identifier that is kept, in bytes.
 const LONGEST_IDENTIFIER: usize = 96;
 /// So many denials in a stripe are looked at one by one; of the later ones, one in [`WEIGHT`], which
