@@ -22,16 +22,8 @@ pub struct Guard {
     warning: RefCell<Option<String>>,
     /// When this process says again that a server refuses a key.
     refusal_news_at: Cell<u64>,
-}
-
-/// What came of a call.
-pub struct Guarded {
-    /// What was decided.
-    pub decision: Decision,
-    /// Whether the policy decided it.
-    pub degraded: bool,
-    /// Whether the store was asked, and failed.
-    pub failed: bool,
+    /// Of the last call: whether the store failed, and whether the policy answered.
+    news: Cell<(bool, bool)>,
 }
 
 /// How often a process says that a server refuses keys, at most: clients may choose them.
@@ -47,6 +39,7 @@ impl Guard {
             deny_cache: settings.deny_cache,
             warning: RefCell::new(None),
             refusal_news_at: Cell::new(0),
+            news: Cell::default(),
         }
     }
 
@@ -56,12 +49,17 @@ impl Guard {
         self.warning.take()
     }
 
+    /// Of the last call: whether the store failed, and whether the policy answered.
+    pub fn take_news(&self) -> (bool, bool) {
+        self.news.take()
+    }
+
     /// What an operator wants to see of it.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         self.host.describe()
     }
 
-    /// Decides, be it from what is known here, by the store, or by the policy.
+    /// Decides, be it from what is known here, by the store, or by the policy: that is told with it.
     #[inline(never)]
     pub fn decide(
         &self,
@@ -70,20 +68,19 @@ impl Guard {
         limit: &Limit,
         op: Op,
         now: Option<u64>,
-    ) -> Result<Guarded> {
+    ) -> Result<(Decision, bool)> {
         let sent = boot_time();
         // A frozen clock is not this host's: nothing can be told from one to the other.
         let remembers = self.deny_cache && now.is_none();
         if remembers && let Some(decision) = self.known_denial(key, limit, op, sent) {
-            return Ok(Guarded { decision, degraded: false, failed: false });
+            return Ok((decision, false));
         }
         let circuit = store.circuit(key);
         if let Permit::Denied { until } = self.host.permit(circuit) {
             let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
             let reason =
                 format!("{} did not answer; it is asked again in {left:.1} s", store.name());
-            let decision = self.answer_instead(key, limit, op, now, &reason)?;
-            return Ok(Guarded { decision, degraded: true, failed: false });
+            return self.answer_instead(key, limit, op, now, &reason);
         }
         let (reason, news) = match store.decide(key, limit, op, now) {
             Ok(decision) => {
@@ -95,7 +92,7 @@ impl Guard {
                     }
                     _ => {}
                 }
-                return Ok(Guarded { decision, degraded: false, failed: false });
+                return Ok((decision, false));
             }
             Err(Error::Storage(reason)) => {
                 let news =
@@ -113,15 +110,29 @@ impl Guard {
             }
             Err(other) => return Err(other),
         };
+        self.news.set((true, false));
         if let Op::Refund { .. } | Op::Reset = op {
             // It may have been done, though nobody knows.
             self.host.clear_denials(key);
         }
-        let decision = self.answer_instead(key, limit, op, now, &reason)?;
+        let answer = self.answer_instead(key, limit, op, now, &reason)?;
         if let (Some(news), Some(instead)) = (news, self.instead()) {
             self.warning.replace(Some(news + instead));
         }
-        Ok(Guarded { decision, degraded: true, failed: true })
+        Ok(answer)
+    }
+
+    /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
+    #[inline(never)]
+    pub fn admits(
+        &self,
+        store: &dyn Store,
+        key: &Key<'_>,
+        limit: &Limit,
+        op: Op,
+        now: Option<u64>,
+    ) -> Result<bool> {
+        Ok(self.decide(store, key, limit, op, now)?.0.accepted)
     }
 
     /// A denial that needs no question: the bucket cannot hold as much yet.
@@ -164,18 +175,21 @@ impl Guard {
         op: Op,
         now: Option<u64>,
         reason: &str,
-    ) -> Result<Decision> {
+    ) -> Result<(Decision, bool)> {
         let at = now.unwrap_or_else(boot_time);
         let full = apply(limit, State::FULL, at, Op::Peek { cost: 0 }).0;
-        match self.on_error {
-            OnError::Fallback => self.host.decide(key, limit, op, now),
-            OnError::Open => Ok(full),
+        let decision = match self.on_error {
+            OnError::Fallback => self.host.decide(key, limit, op, now)?,
+            OnError::Open => full,
             OnError::Closed => {
                 let room = Span::default();
-                Ok(Decision { accepted: false, retry_at: at + SECOND, room, ..full })
+                Decision { accepted: false, retry_at: at + SECOND, room, ..full }
             }
-            OnError::Throw => Err(Error::storage(reason)),
-        }
+            OnError::Throw => return Err(Error::storage(reason)),
+        };
+        let (failed, _) = self.news.get();
+        self.news.set((failed, true));
+        Ok((decision, true))
     }
 
     /// What is done instead, in a warning; nothing where the caller gets an exception.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, State, apply};
 use crate::store::shm::counts::Outcome;
 use crate::store::{self, Key, Place, Settings, Store};
-use guard::{Guard, Guarded};
+use guard::Guard;
 pub use statistics::{Counted, Statistics};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -149,33 +149,18 @@ impl Limiter {
                     self.failed(error, limit, now)
                 }
             },
-            Some(guard) => self.decide_guarded(guard, caller, key, limit, op, now),
+            Some(guard) => {
+                let decided = guard.decide(&*self.store, key, limit, op, now);
+                let accepted = decided.as_ref().ok().map(|(decision, _)| decision.accepted);
+                self.count(caller, key.evicted.get(), op, accepted);
+                match decided {
+                    Ok((decision, degraded)) => {
+                        Ok(Answer { decision, standing: Standing::new(degraded, enforced) })
+                    }
+                    Err(error) => self.failed(error, limit, now),
+                }
+            }
         })
-    }
-
-    /// Decides by way of the guard.
-    #[inline(never)]
-    fn decide_guarded(
-        &self,
-        guard: &Guard,
-        caller: &Caller<'_>,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<Answer> {
-        let evicted = |key: &Key<'_>| (key.evicted.get(), Outcome::Evicted);
-        match guard.decide(&*self.store, key, limit, op, now) {
-            Ok(Guarded { decision, degraded, failed }) => {
-                let also = [evicted(key), (failed, Outcome::Failed), (degraded, Outcome::Degraded)];
-                self.count_other(*caller, op, Some(decision.accepted), &also);
-                Ok(Answer { decision, standing: Standing::new(degraded, self.enforce) })
-            }
-            Err(error) => {
-                self.count_other(*caller, op, None, &[evicted(key), (true, Outcome::Failed)]);
-                self.failed(error, limit, now)
-            }
-        }
     }
 
     /// As [`decide`](Self::decide), where nobody asks for more than whether to go on.
@@ -191,15 +176,12 @@ impl Limiter {
         op: Op,
         now: Option<u64>,
     ) -> Result<bool> {
-        if let Some(guard) = &self.guard {
-            let answer = self.with_key(caller, limit, |key| {
-                self.decide_guarded(guard, caller, key, limit, op, now)
-            });
-            return Ok(answer?.may_go_on());
-        }
         let mut evicted = false;
         let admitted = self.with_key(caller, limit, |key| {
-            let admitted = self.store.admits(key, limit, op, now);
+            let admitted = match &self.guard {
+                None => self.store.admits(key, limit, op, now),
+                Some(guard) => guard.admits(&*self.store, key, limit, op, now),
+            };
             evicted = key.evicted.get();
             admitted
         });
@@ -222,31 +204,27 @@ impl Limiter {
         Ok(Answer { decision, standing: Standing::new(true, false) })
     }
 
-    /// Counts a call on a store of this host that asked whether to go on, and what happened on the way.
+    /// Counts a call that asked whether to go on, and what happened on the way.
     #[inline(always)]
     fn count(&self, caller: &Caller<'_>, evicted: bool, op: Op, accepted: Option<bool>) {
         // The usual case by itself, for it is in every decision's way.
-        match (op, accepted) {
-            (Op::Take { .. } | Op::Check, Some(accepted)) if !evicted => {
+        match (op, accepted, &self.guard) {
+            (Op::Take { .. } | Op::Check, Some(accepted), None) if !evicted => {
                 let outcome = Outcome::of(Some(accepted), self.enforce);
                 self.statistics.count(caller, outcome, self.track);
             }
-            _ => {
-                let also = [(evicted, Outcome::Evicted), (accepted.is_none(), Outcome::Failed)];
-                self.count_other(*caller, op, accepted, &also);
-            }
+            _ => self.count_other(*caller, evicted, op, accepted),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn count_other(
-        &self,
-        caller: Caller<'_>,
-        op: Op,
-        accepted: Option<bool>,
-        also: &[(bool, Outcome)],
-    ) {
+    fn count_other(&self, caller: Caller<'_>, evicted: bool, op: Op, accepted: Option<bool>) {
+        if evicted {
+            self.statistics.count(&caller, Outcome::Evicted, false);
+        }
+        let (failed, degraded) =
+            self.guard.as_ref().map(|guard| guard.take_news()).unwrap_or_default();
         let asks = match op {
             Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
             // A bucket that someone else has started is then asked like any other.
@@ -256,8 +234,12 @@ impl Limiter {
         if !asks {
             return;
         }
-        for (_, outcome) in also.iter().filter(|(happened, _)| *happened) {
-            self.statistics.count(&caller, *outcome, false);
+        // Also where the store was not asked, for it is known to be down, and nobody answered instead.
+        if failed || accepted.is_none() {
+            self.statistics.count(&caller, Outcome::Failed, false);
+        }
+        if degraded {
+            self.statistics.count(&caller, Outcome::Degraded, false);
         }
         if accepted.is_some() {
             let outcome = Outcome::of(accepted, self.enforce);
@@ -272,6 +254,11 @@ impl Limiter {
             None => None,
             Some(guard) => guard.take_warning(),
         }
+    }
+
+    /// Whether the store is on servers.
+    pub fn is_remote(&self) -> bool {
+        self.guard.is_some()
     }
 
     #[inline(always)]
