@@ -10,7 +10,7 @@ trap 'rm -rf "$tables"' EXIT INT TERM
 # -n: without the machine's php.ini, so that every run measures the same.
 set -- -n -d apc.enable_cli=1 -d memory_limit=1G
 for extension in apcu ctype igbinary msgpack redis memcached memcache mysqlnd pdo pdo_mysql \
-    "$PWD/target/release/libtoken_bucket.so"; do
+    "${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"; do
     set -- "$@" -d extension="$extension"
 done
 scripts/servers.sh "$php" "$@" -d token_bucket.shm_path="$tables" benches/php/bench.php

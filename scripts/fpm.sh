@@ -69,7 +69,7 @@ EOF
     [ "$(id -u)" = 0 ] && fpm_options="-n -R"
     # shellcheck disable=SC2086
     "$(fpm_binary)" $fpm_options -y "$fpm_folder/fpm.conf" \
-        -d extension="$PWD/target/release/libtoken_bucket.so" >"$fpm_folder/fpm.out" 2>&1 &
+        -d extension="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}" >"$fpm_folder/fpm.out" 2>&1 &
     fpm_pid=$!
     nginx -c "$fpm_folder/nginx.conf" -e "$fpm_folder/nginx.log" >"$fpm_folder/nginx.out" 2>&1 &
     nginx_pid=$!

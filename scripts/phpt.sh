@@ -1,12 +1,16 @@
 #!/bin/sh
-# Runs phpt files, all of them unless some are named, with the extension that was built.
+# Runs phpt files, all of them unless some are named, with the extension that was built; another PHP
+# by PHP=, another build by EXTENSION=.
 # Usage: phpt.sh [-m] [FILE|FOLDER]...    -m: under valgrind
 set -eu
 cd "$(dirname "$0")/.."
 
-php=${PHP:-php}
-extension=$PWD/target/release/libtoken_bucket.so
-run_tests=/usr/lib/php/$(php-config --phpapi)/build/run-tests.php
+php=$(command -v "${PHP:-php}")
+extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
+# Where Debian keeps the runner, and where PHP's own installation does.
+php_config=$(dirname "$php")/php-config
+run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
+[ -e "$run_tests" ] || run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
 valgrind=
 if [ "${1-}" = -m ]; then
     valgrind=-m
@@ -25,7 +29,7 @@ run_tests=$tables/run-tests.php
 
 # A test may be silent for longer than a minute, which is what one takes.
 status=0
-TEST_TIMEOUT=180 NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$(command -v "$php") TEST_PHP_ARGS="-n" \
+TEST_TIMEOUT=180 NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_ARGS="-n" \
     "$php" -n "$run_tests" -n -q --no-color $valgrind --show-diff -j"$(nproc)" \
     -d extension="$extension" -d token_bucket.shm_path="$tables" "$@" >"$tables/output" 2>&1 || status=$?
 
