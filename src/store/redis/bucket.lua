@@ -1,41 +1,15 @@
--- The token bucket on the server: the port of limit::apply, held to it by the differential test.
+-- The token bucket on the server: the port of limit::apply, held to it by the differential test. Goes
+-- on from head.lua.
 --
--- KEYS[1]  the bucket; its value is what store/record.rs describes
--- ARGV     1 operation, a letter
---          2 what the cost is worth: seconds (5 bytes), nanoseconds (4), parts of one more (4);
+-- ARGV     2 what the cost is worth: seconds (5 bytes), nanoseconds (4), parts of one more (4);
 --            what a full bucket is worth, likewise; how many parts a nanosecond has (4)
---          3 in the same form: the longest wait, for R; the level missing, for S
---          4 a test's frozen time: seconds (5), nanoseconds (4)
--- Returns  "1" or "0" for accepted or not; the server's time; the state before. With these the
---          caller makes the same decision once more, to have all its numbers.
---
--- Times are split into seconds and nanoseconds, for a Lua number holds 53 bits.
+--          4 in the form of the cost: the longest wait, for R; the level missing, for S
 
-local key, op, frozen = KEYS[1], ARGV[1], ARGV[4]
 local cost_s, cost_n, cost_p, full_s, full_n, full_p, parts = struct.unpack('>I5I4I4I5I4I4I4', ARGV[2])
-local time = redis.call('TIME')
-local now_s, now_n
-if frozen then
-  now_s, now_n = struct.unpack('>I5I4', frozen)
-else
-  now_s, now_n = tonumber(time[1]), time[2] * 1000
-end
-local stored = redis.call('GET', key)
-
--- The reply is "1" or "0", and this.
-local seen = time[1] .. ' ' .. time[2] .. ' ' .. (stored or '')
-if op == 'P' then return '1' .. seen end
 
 -- When a bucket that owes nothing is full at the latest.
 local latest_s, latest_n, latest_p = now_s + full_s, now_n + full_n, full_p
 if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
-
--- Keeps a state until it is as good as new; for an hour more where a test has frozen the clock.
-local function keep(value, s, n)
-  local ttl = (s - now_s) * 1000 + math.ceil((n - now_n) / 1e6) + 1
-  if frozen then ttl = ttl + 3600000 end
-  redis.call('SET', key, value, 'PX', math.max(ttl, 1))
-end
 
 -- The usual case first: take from a bucket that owes nothing.
 if op == 'T' and (not stored or #stored == 13) then
@@ -64,7 +38,7 @@ end
 local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
 local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, latest_p}
 local cost, further = {cost_s, cost_n, cost_p}, {0, 0, 0}
-if #(ARGV[3] or '') == 13 then further[1], further[2], further[3] = struct.unpack('>I5I4I4', ARGV[3]) end
+if ARGV[4] then further[1], further[2], further[3] = struct.unpack('>I5I4I4', ARGV[4]) end
 
 local function less(a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end

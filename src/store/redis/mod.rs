@@ -2,7 +2,7 @@
 //!
 //! * [`link`]: a connection that speaks RESP, logged in
 //! * [`nodes`]: which server to ask
-//! * [`scripts`]: what runs on the server: `bucket.lua`, `window.lua`
+//! * [`scripts`]: what runs on the server: `head.lua` and then `bucket.lua` or `window.lua`
 
 mod link;
 mod nodes;

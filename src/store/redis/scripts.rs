@@ -24,8 +24,8 @@ impl Scripts {
     pub fn new() -> Self {
         let source = |text| Source { script: Script::new(text), text };
         Self {
-            bucket: source(include_str!("bucket.lua")),
-            window: source(include_str!("window.lua")),
+            bucket: source(concat!(include_str!("head.lua"), include_str!("bucket.lua"))),
+            window: source(concat!(include_str!("head.lua"), include_str!("window.lua"))),
         }
     }
 
@@ -41,48 +41,49 @@ impl Scripts {
 /// The script's arguments, which the scripts describe.
 pub fn arguments(limit: &Limit, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
     let order = order(limit, op);
-    match limit {
-        Limit::TokenBucket(limit) => of_bucket(limit, order, op, now),
-        Limit::FixedWindow(window) => of_window(window, order, now),
-    }
-}
-
-fn of_bucket(limit: &TokenBucket, order: Order, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
-    let rest = match op {
-        Op::Reserve { max_wait, .. } if order.letter == 'R' => Some(max_wait),
-        Op::Start { missing } => Some(missing),
-        _ => None,
+    let letter = vec![order.letter as u8];
+    let (numbers, further) = match limit {
+        Limit::TokenBucket(limit) => (of_bucket(limit, order), further(order, op)),
+        Limit::FixedWindow(window) => (of_window(window, order), None),
     };
-    let mut worth = Vec::with_capacity(30);
-    record::put_span(&mut worth, limit.worth(order.cost));
-    record::put_span(&mut worth, limit.refill_time());
-    worth.extend((limit.parts() as u32).to_be_bytes());
     let mut arguments = Vec::with_capacity(4);
-    arguments.extend([vec![order.letter as u8], worth]);
-    if rest.is_some() || now.is_some() {
-        let mut bytes = Vec::new();
-        rest.inspect(|rest| record::put_span(&mut bytes, Span::from_ns(*rest)));
-        arguments.push(bytes);
+    arguments.extend([letter, numbers]);
+    if now.is_some() || further.is_some() {
+        let mut frozen = Vec::with_capacity(9);
+        now.inspect(|now| record::put_time(&mut frozen, *now));
+        arguments.push(frozen);
     }
-    arguments.extend(now.map(frozen));
+    arguments.extend(further);
     arguments
 }
 
-fn of_window(window: &FixedWindow, order: Order, now: Option<u64>) -> Vec<Vec<u8>> {
+fn of_bucket(limit: &TokenBucket, order: Order) -> Vec<u8> {
+    let mut numbers = Vec::with_capacity(30);
+    record::put_span(&mut numbers, limit.worth(order.cost));
+    record::put_span(&mut numbers, limit.refill_time());
+    numbers.extend((limit.parts() as u32).to_be_bytes());
+    numbers
+}
+
+fn of_window(window: &FixedWindow, order: Order) -> Vec<u8> {
     let mut numbers = Vec::with_capacity(17);
     // Fits: a cost above the limit is not sent.
     numbers.extend((order.cost as u32).to_be_bytes());
     numbers.extend(window.limit().to_be_bytes());
     record::put_time(&mut numbers, window.interval());
-    let mut arguments = vec![vec![order.letter as u8], numbers];
-    arguments.extend(now.map(frozen));
-    arguments
+    numbers
 }
 
-fn frozen(now: u64) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(9);
-    record::put_time(&mut bytes, now);
-    bytes
+/// What some operations on a bucket need to know beside.
+fn further(order: Order, op: Op) -> Option<Vec<u8>> {
+    let span = match op {
+        Op::Reserve { max_wait, .. } if order.letter == 'R' => max_wait,
+        Op::Start { missing } => missing,
+        _ => return None,
+    };
+    let mut bytes = Vec::with_capacity(13);
+    record::put_span(&mut bytes, Span::from_ns(span));
+    Some(bytes)
 }
 
 /// What a script returns.
