@@ -7,6 +7,7 @@ use crate::store::shm::file::{COUNTS_SIZE, Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
 use std::net::Ipv6Addr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The file's name. Not one that a DSN can have.
 const NAME: &str = ".statistics";
@@ -32,12 +33,17 @@ struct Opened {
 
 static OPENED: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
 
+/// How many threads of this process have begun to count.
+static THREADS: AtomicU32 = AtomicU32::new(0);
+
 /// What all workers of a host count together.
 ///
 /// In a file of its own. Where that cannot be had nothing is counted: that must not keep anyone
 /// from a decision.
 pub struct Statistics {
     location: Location,
+    /// Which thread of its process this is.
+    thread: u32,
     region: Cell<Option<&'static Region>>,
     generation: Cell<u32>,
     open_in: Cell<u64>,
@@ -63,6 +69,7 @@ impl Statistics {
         let last = Last { name: [0; LONGEST_NAME], length: 0, counted: Counted::default() };
         Self {
             location,
+            thread: THREADS.fetch_add(1, Ordering::Relaxed),
             region: Cell::new(None),
             generation: Cell::new(0),
             open_in: Cell::new(0),
@@ -133,8 +140,9 @@ impl Statistics {
     fn look_up(&self, name: &[u8], bare: bool) -> Counted {
         let Some(region) = self.region.get() else { return Counted::default() };
         let record = region.record_of(name, bare);
-        let stripe = region.records().get(record);
-        let stripe = stripe.and_then(|record| record.stripe(std::process::id()));
+        // Another one for each process, and for each thread.
+        let number = std::process::id().wrapping_add(self.thread);
+        let stripe = region.records().get(record).and_then(|record| record.stripe(number));
         // Fits: there are 64.
         let (record, generation) = (record as u32, self.generation.get());
         let counted = Counted { stripe, record, generation };

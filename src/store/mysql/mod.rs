@@ -5,10 +5,12 @@
 //! * [`template`]: reads the files of statements: `take.sql` and `bucket.sql`, `window.sql`,
 //!   `look.sql`; and `classic.sql` and `look_classic.sql` for a table that `prepare()` has not seen
 //! * [`statements`]: which of them an operation needs, and what it is given
+//! * [`table`]: makes the table, or adds what it lacks
 
 mod link;
 mod login;
 mod statements;
+mod table;
 mod template;
 
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
@@ -18,7 +20,6 @@ use crate::dsn::Mysql as Target;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, TokenBucket, apply};
 use link::{Link, Row};
-use mysql_common::value::Value;
 use statements::{Calls, Statements, Told, Which};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -119,50 +120,6 @@ impl Mysql {
                 },
                 _ => return Err(self.down(&failure)),
             }
-        }
-    }
-
-    fn prepare_table(&self) -> Result<()> {
-        match self.query(self.statements.probe())? {
-            None => {}
-            Some((code, _)) if code == code::NO_SUCH_TABLE => {
-                self.query_or_fail(self.statements.create(), "")?;
-            }
-            Some((code, _)) if code == code::NO_SUCH_COLUMN => {
-                for column in self.statements.extend() {
-                    // It has some, or whoever was faster has done the same.
-                    self.query_or_fail(column, code::COLUMN_EXISTS)?;
-                }
-            }
-            Some((_, detail)) => return Err(self.refused(&detail)),
-        }
-        self.query_or_fail(self.statements.probe(), "")?;
-        let mut budget = Budget::start(self.timeouts);
-        let row =
-            self.run(&mut budget, b"", true, |link, by| link.call(&self.statements.keys(), by))?;
-        match row.as_deref() {
-            Some([Value::Int(0)]) => Err(self.refused(&format!(
-                "the column `identifier` of `{}` must be its primary key",
-                self.target.table
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Has a statement run; the server's number and words if it does not.
-    fn query(&self, text: String) -> Result<Option<(String, String)>> {
-        let mut budget = Budget::start(self.timeouts);
-        self.run(&mut budget, b"", true, |link, by| match link.query(&text, by) {
-            Err(Failure::Refused { code, detail }) => Ok(Some((code, detail))),
-            other => other.map(|()| None),
-        })
-    }
-
-    /// As [`query`](Self::query), where nothing but what is `allowed` may go wrong.
-    fn query_or_fail(&self, text: String, allowed: &str) -> Result<()> {
-        match self.query(text)? {
-            Some((code, detail)) if code != allowed => Err(self.refused(&detail)),
-            _ => Ok(()),
         }
     }
 
@@ -294,7 +251,7 @@ impl Store for Mysql {
             self.target.clone(),
             Timeouts { call: PREPARATION, connect: self.timeouts.connect },
         );
-        let prepared = own.prepare_table();
+        let prepared = table::prepare(&own);
         // Which may be another table for the connection that stands.
         self.link.borrow_mut().take();
         prepared

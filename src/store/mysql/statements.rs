@@ -28,16 +28,17 @@ pub fn session(is_mariadb: bool, patience: Duration) -> String {
 /// The server's clock, in nanoseconds.
 const CLOCK: &str = "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) * 1000";
 
-/// The columns that the classic table has not. None needs a value, so that code that knows
-/// nothing of them can go on writing.
-const COLUMNS: [&str; 5] = ["kind TINYINT", "due BIGINT", "part INT", "more BIGINT", "seen DOUBLE"];
-
 /// Which statement: a template, an operation, and whether a test's clock is one of its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Which {
     template: &'static str,
     letter: char,
     frozen: bool,
+}
+
+impl Which {
+    /// The one that counts the keys by which a table has but one row of a name.
+    pub const KEYS: Self = Self { template: include_str!("keys.sql"), letter: 'P', frozen: false };
 }
 
 /// A statement, ready to be sent.
@@ -123,43 +124,12 @@ impl Statements {
         made.push((which, Rc::clone(&statement)));
         statement
     }
-
-    /// Whether the table is there with all its columns: an error if not.
-    pub fn probe(&self) -> String {
-        format!(
-            "SELECT identifier, microtime, kind, due, part, more, seen FROM `{}` LIMIT 0",
-            self.table
-        )
-    }
-
-    /// Makes the table.
-    pub fn create(&self) -> String {
-        format!(
-            "CREATE TABLE IF NOT EXISTS `{}` (\
-             identifier VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, \
-             microtime DOUBLE NOT NULL, {}) ENGINE=InnoDB",
-            self.table,
-            COLUMNS.join(", ")
-        )
-    }
-
-    /// Give the classic table the columns it has not, one by one: it may have some.
-    pub fn extend(&self) -> impl Iterator<Item = String> {
-        COLUMNS.iter().map(|column| format!("ALTER TABLE `{}` ADD {column}", self.table))
-    }
-
-    /// Counts the keys that let a table have but one row of a name.
-    pub fn keys(&self) -> Call {
-        let given = vec![("table_name", Value::Bytes(self.table.clone().into_bytes()))];
-        self.call(Which { template: KEYS, letter: 'P', frozen: false }, &given)
-    }
 }
 
 const TAKE: &str = include_str!("take.sql");
 const BUCKET: &str = include_str!("bucket.sql");
 const WINDOW: &str = include_str!("window.sql");
 const LOOK: &str = include_str!("look.sql");
-const KEYS: &str = include_str!("keys.sql");
 const CLASSIC: &str = include_str!("classic.sql");
 const LOOK_CLASSIC: &str = include_str!("look_classic.sql");
 /// What a take in the classic table may be short of, in nanoseconds: what many roundings come to.

@@ -252,9 +252,9 @@ impl Stripe {
 }
 
 impl Record {
-    /// One of the stripes, for a process of this number.
-    pub fn stripe(&self, process: u32) -> Option<&Stripe> {
-        self.stripes.get(process as usize % STRIPES)
+    /// One of the stripes, for a process or thread of this number.
+    pub fn stripe(&self, number: u32) -> Option<&Stripe> {
+        self.stripes.get(number as usize % STRIPES)
     }
 
     fn outcomes(&self) -> [u64; 6] {
