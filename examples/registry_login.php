@@ -5,8 +5,8 @@
  * - an address (of IPv6 a /64) may try thirty times in five minutes;
  * - one user five times from each address. In both who keeps trying stays out, and who is silent for five minutes
  *   starts afresh;
- * - one user a hundred times an hour from browsers that he has never logged in with: many addresses may guess at one
- *   password. A browser that he has used is known by a cookie and passes by, so nobody can lock him out.
+ * - one user a hundred times an hour from all browsers that he has never logged in with: many addresses may guess at
+ *   one password. A browser that he has used is known by a cookie and has a bucket of its own, so nobody can lock him out.
  *
  * Serve it with php-fpm (env[LOGIN_KEY] = ... in the pool), or:
  * LOGIN_KEY=$(openssl rand -hex 32) php -d extension=token_bucket -S 127.0.0.1:8080 examples/registry_login.php
@@ -24,17 +24,19 @@ const NOBODY = '$2y$04$WxggDh.MlOZbtRUkc9HuIeiqgtYu4MVW4.4mPvGUpN744Dzu8Dpre';
 const WINDOW = 300;
 const YEAR = 365 * 86400;
 
-/** What a browser keeps that a user has logged in with. Nobody else can make it, and it is good for that user alone. */
+/** What a browser keeps that a user has logged in with. Nobody else can make it; it is good for that user and password alone. */
 function browser_token(string $user, int $until): string
 {
-    return "$until." . hash_hmac('sha256', "$until $user", (string) getenv('LOGIN_KEY'));
+    return "$until." . hash_hmac('sha256', "$until $user " . (USERS[$user] ?? ''), (string) getenv('LOGIN_KEY'));
 }
 
-function is_known_browser(string $user): bool
+/** The bucket of a user: this browser's if it is known, else that of all others. */
+function user_bucket(string $user): TokenBucket
 {
     $token = $_COOKIE['known_browser'] ?? null;
-    return is_string($token) && getenv('LOGIN_KEY') && (int) $token > time()
+    $is_known = is_string($token) && getenv('LOGIN_KEY') && (int) $token > time()
         && hash_equals(browser_token($user, (int) $token), $token);
+    return new TokenBucket(null, $is_known ? "login-browser:$token" : "login-user:$user", 100, 100 / 3600);
 }
 
 /** Which bucket denies it, or null. Each is charged before the password is looked at. */
@@ -45,8 +47,7 @@ function denied_by(string $network, string $user): ?string
         // First, and alone where it denies: so one address makes no more buckets than it has tries.
         $login->check($network, 30, WINDOW) => 'address',
         $login->check("$network $user", 5, WINDOW) => 'address and user',
-        is_known_browser($user) => null,
-        !(new TokenBucket(null, "login-user:$user", 100, 100 / 3600))->consume() => 'user',
+        !user_bucket($user)->consume() => 'user',
         default => null,
     };
 }
@@ -56,9 +57,7 @@ function give_back(string $network, string $user): void
 {
     (new TokenBucket(null, "login:$network", 30, 30 / WINDOW))->refund();
     (new TokenBucket(null, "login:$network $user", 5, 5 / WINDOW))->reset();
-    if (!is_known_browser($user)) {
-        (new TokenBucket(null, "login-user:$user", 100, 100 / 3600))->refund();
-    }
+    user_bucket($user)->refund();
 }
 
 $message = '';

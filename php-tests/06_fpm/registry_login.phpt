@@ -58,7 +58,7 @@ echo 'joe, with his browser: ', status('192.0.2.2', 'joe', 'secret', 1001, $cook
 echo 'with another: ', status('192.0.2.3', 'joe', 'secret', 1001), "\n";
 echo 'a while later: ', status('192.0.2.3', 'joe', 'secret', 1050), "\n";
 $time = 5000;
-foreach (['of another user' => ['ann', $cookie], 'made up' => ['joe', 'known_browser=99999999999.' . str_repeat('0', 64)], 'prolonged' => ['joe', str_replace('known_browser=', 'known_browser=9', $cookie)]] as $what => [$user, $token]) {
+foreach (['stolen' => ['joe', $cookie], 'of another user' => ['ann', $cookie], 'made up' => ['joe', 'known_browser=99999999999.' . str_repeat('0', 64)], 'prolonged' => ['joe', str_replace('known_browser=', 'known_browser=9', $cookie)]] as $what => [$user, $token]) {
     counted("a cookie $what", (function () use ($user, $token, $what, $time) {
         foreach (range(1, 120) as $i) {
             yield status('2001:db8:' . dechex(crc32($what) & 0xffff) . ':' . dechex($i) . '::1', $user, 'guess', $time, $token);
@@ -94,6 +94,7 @@ many addresses: {"403":100,"429":100}
 joe, with his browser: 200
 with another: 429
 a while later: 200
+a cookie stolen: {"403":100,"429":20}
 a cookie of another user: {"403":100,"429":20}
 a cookie made up: {"403":100,"429":20}
 a cookie prolonged: {"403":100,"429":20}
