@@ -21,6 +21,8 @@ const PROXIES = [];
 const USERS = ['joe' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm'];
 /** Of a password that nobody knows: to refuse an unknown user takes as long as a known one. */
 const NOBODY = '$2y$04$WxggDh.MlOZbtRUkc9HuIeiqgtYu4MVW4.4mPvGUpN744Dzu8Dpre';
+/** A table of its own, so that no flood of other limits' keys reaches it; where several hosts count together, a server's DSN. */
+const STORE = 'shm:logins';
 const WINDOW = 300;
 const YEAR = 365 * 86400;
 
@@ -36,13 +38,13 @@ function user_bucket(string $user): TokenBucket
     $token = $_COOKIE['known_browser'] ?? null;
     $is_known = is_string($token) && getenv('LOGIN_KEY') && (int) $token > time()
         && hash_equals(browser_token($user, (int) $token), $token);
-    return new TokenBucket(null, $is_known ? "login-browser:$token" : "login-user:$user", 100, 100 / 3600);
+    return new TokenBucket(STORE, $is_known ? "login-browser:$token" : "login-user:$user", 100, 100 / 3600);
 }
 
 /** Which bucket denies it, or null. Each is charged before the password is looked at. */
 function denied_by(string $network, string $user): ?string
 {
-    $login = new TokenBucket(null, 'login');
+    $login = new TokenBucket(STORE, 'login');
     return match (true) {
         // First, and alone where it denies: so one address makes no more buckets than it has tries.
         $login->check($network, 30, WINDOW) => 'address',
@@ -55,8 +57,8 @@ function denied_by(string $network, string $user): ?string
 /** What a login that was right gives back: its own token. All of them only for this user at this address. */
 function give_back(string $network, string $user): void
 {
-    (new TokenBucket(null, "login:$network", 30, 30 / WINDOW))->refund();
-    (new TokenBucket(null, "login:$network $user", 5, 5 / WINDOW))->reset();
+    (new TokenBucket(STORE, "login:$network", 30, 30 / WINDOW))->refund();
+    (new TokenBucket(STORE, "login:$network $user", 5, 5 / WINDOW))->reset();
     user_bucket($user)->refund();
 }
 
