@@ -1,15 +1,18 @@
 <?php
 /*
- * A contact form that each address may send five times a minute, counted from the first.
+ * A contact form that each address (of IPv6 a /64) may send five times a minute, counted from the first.
  *
  * Serve it with php-fpm, or: php -d extension=token_bucket -S 127.0.0.1:8080 examples/contact_form.php
- * Behind a proxy, take the address that the proxy vouches for.
+ * Behind a proxy, see client_address().
  */
 declare(strict_types=1);
 
+require __DIR__ . '/client_network.php';
+
 $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
-    $decision = (new TokenBucket\FixedWindow(null, 'contact:' . $_SERVER['REMOTE_ADDR'], 5, 60))->attempt();
+    $client = client_network($_SERVER['REMOTE_ADDR']);
+    $decision = (new TokenBucket\FixedWindow(null, "contact:$client", 5, 60))->attempt();
 
     if (!$decision->isAccepted()) {
         $seconds = max(1, (int) ceil($decision->getRetryAfter()));

@@ -1,18 +1,21 @@
 <?php
 /*
- * A login page that lets each address try ten times, and once more each second.
+ * A login page that lets each address (of IPv6 a /64) try ten times, and once more each second. Where there is more to lose
+ * than that, start from registry_login.php.
  *
  * Serve it with php-fpm, or: php -d extension=token_bucket -S 127.0.0.1:8080 examples/login.php
- * The password is "secret". Behind a proxy, take the address that the proxy vouches for.
+ * The password is "secret". Behind a proxy, see client_address().
  */
 declare(strict_types=1);
+
+require __DIR__ . '/client_network.php';
 
 const PASSWORD_HASH = '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm';
 
 $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
-    $ip = $_SERVER['REMOTE_ADDR'];
-    $decision = (new TokenBucket(null, $ip, 10, 1))->attempt();
+    $client = client_network($_SERVER['REMOTE_ADDR']);
+    $decision = (new TokenBucket(null, $client, 10, 1))->attempt();
 
     if (!$decision->isAccepted()) {
         $seconds = max(1, (int) ceil($decision->getRetryAfter()));

@@ -3,6 +3,9 @@
  * A guard against scrapers: for each client and group of pages a leaky bucket. To be required by every page, before it does anything else:
  * php_value[auto_prepend_file] = /path/to/scraper_guard.php
  *
+ * It goes by the path, which is good enough for scrapers. What must hold, such as a login, is limited where it is done: see
+ * registry_login.php.
+ *
  * The numbers are guesses at first. So let the pool only watch:
  *
  *     php_admin_value[token_bucket.enforce] = 0
@@ -12,6 +15,8 @@
  *     sudo -u www-data php examples/scraper_guard.php
  */
 declare(strict_types=1);
+
+require __DIR__ . '/client_network.php';
 
 /** What a client may do in each group: so many hits at once, which leak out in so many seconds. */
 const GROUPS = [
@@ -31,19 +36,34 @@ if (PHP_SAPI === 'cli') {
     return;
 }
 
+/** The path as the web server understands it, however a client wrote it: "//login", "/x/../login", "/%6Cogin". */
+function plain_path(string $uri): string
+{
+    $path = [];
+    foreach (explode('/', rawurldecode(preg_split('/[?#]/', $uri)[0])) as $part) {
+        match ($part) {
+            '', '.' => null,
+            '..' => array_pop($path),
+            default => $path[] = $part,
+        };
+    }
+    return '/' . implode('/', $path);
+}
+
 (function (): void {
-    $path = parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) ?: '/';
+    $path = plain_path($_SERVER['REQUEST_URI']);
     foreach (GROUPS as $group => [$limit, $period, $pages]) {
         if (preg_match($pages, $path)) {
             break;
         }
     }
-    // Behind a proxy, take the address that the proxy vouches for.
-    $decision = (new TokenBucket\LeakyBucket(null, "$group:$_SERVER[REMOTE_ADDR]", $limit, $period))->attempt();
+    // Behind a proxy, see client_address().
+    $client = client_network($_SERVER['REMOTE_ADDR']);
+    $decision = (new TokenBucket\LeakyBucket(null, "$group:$client", $limit, $period))->attempt();
     if (!$decision->wouldDeny()) {
         return;
     }
-    error_log("$group: $_SERVER[REMOTE_ADDR] " . ($decision->isAccepted() ? 'would be denied' : 'is denied') . " $path");
+    error_log("$group: $client " . ($decision->isAccepted() ? 'would be denied ' : 'is denied ') . addcslashes($path, "\0..\37\177..\377"));
     if ($decision->isAccepted()) {
         // For the page's own statistics: is it a browser that would have met this?
         header("X-Would-Deny: $group");

@@ -1,6 +1,6 @@
 <?php
 /*
- * A WHOIS service: one query a connection, ten a minute for each address.
+ * A WHOIS service: one query a connection, ten a minute for each address (of IPv6 a /64).
  *
  *     php -d extension=token_bucket examples/whois.php [ADDRESS:PORT]
  *     whois -h 127.0.0.1 -p 4343 example.org
@@ -9,6 +9,8 @@
  * memory they count together.
  */
 declare(strict_types=1);
+
+require __DIR__ . '/client_network.php';
 
 const DOMAINS = ['example.org' => 'Internet Assigned Numbers Authority', 'example.net' => 'IANA'];
 
@@ -26,7 +28,7 @@ for (;;) {
     }
     // Before the query is read: who is limited costs nothing.
     $ip = trim(substr($peer, 0, strrpos($peer, ':')), '[]');
-    if ($whois->check($ip, 10, 60)) {
+    if ($whois->check(client_network($ip), 10, 60)) {
         fwrite($client, "% Too many queries. Please come back in a minute.\r\n");
     } else {
         stream_set_timeout($client, 2);

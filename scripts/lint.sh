@@ -18,6 +18,11 @@ forbidden 'crate::(php|limiter)' "$(find src/store src/limit src/clock.rs src/ds
 forbidden 'crate::(store|clock|dsn|error)|std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" \
     "src/limit must be pure"
 
+# What SECURITY.md claims is shown by tests that are there: `file`, or `file::test` in Rust.
+for named in $(grep -oE '`[a-z-]+/[^` ]+`' SECURITY.md | tr -d '`' | sort -u); do
+    [ -e "${named%%::*}" ] && { [ "${named%%::*}" = "$named" ] || grep -q "fn ${named##*::}(" "${named%%::*}"; } || { echo "SECURITY.md names $named, which is not there"; exit 1; }
+done
+
 if command -v cargo-deny >/dev/null; then
     # The advisories come from a repository that not every machine reaches.
     cargo deny --log-level error check bans licenses sources

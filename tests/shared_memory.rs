@@ -68,6 +68,20 @@ fn call(
     limit: &Limit,
     now: Option<u64>,
 ) -> Result<bool, String> {
+    admitted(store, name, limit, Op::Take { cost: 1 }, now)
+}
+
+fn operate(store: &SharedMemory, name: &[u8], limit: &Limit, op: Op, now: u64) -> bool {
+    admitted(store, name, limit, op, Some(now)).unwrap()
+}
+
+fn admitted(
+    store: &SharedMemory,
+    name: &[u8],
+    limit: &Limit,
+    op: Op,
+    now: Option<u64>,
+) -> Result<bool, String> {
     let place = Cell::new(Place::default());
     let key = Key {
         parts: [b"tb:", name, b"", b""],
@@ -75,7 +89,7 @@ fn call(
         window: false,
         evicted: Cell::new(false),
     };
-    store.admits(&key, limit, Op::Take { cost: 1 }, now).map_err(|error| error.to_string())
+    store.admits(&key, limit, op, now).map_err(|error| error.to_string())
 }
 
 fn take(store: &SharedMemory, name: &[u8]) -> bool {
@@ -288,4 +302,27 @@ fn a_newcomer_among_longer_limits_waits_for_one_token() {
         assert!(!call(&store, name.as_bytes(), &login, Some(T0)).unwrap());
         assert!(call(&store, name.as_bytes(), &login, Some(T0 + 6 * SECOND)).unwrap());
     }
+}
+
+#[test]
+fn a_flood_of_new_keys_does_not_end_what_check_holds_against_a_client() {
+    let folder = Folder::new("debtors");
+    let store = folder.store();
+    let limit = Limit::from(TokenBucket::per_window(10, 300).unwrap());
+    let debtors: Vec<String> = (0..100).map(|i| format!("debtor-{i}")).collect();
+    for debtor in &debtors {
+        for _ in 0..60 {
+            operate(&store, debtor.as_bytes(), &limit, Op::Check, T0);
+        }
+    }
+    // Many times what a table of this size holds, over 100 seconds.
+    for i in 0..100_000u64 {
+        call(&store, format!("flood-{i}").as_bytes(), &limit, Some(T0 + i * SECOND / 1_000))
+            .unwrap();
+    }
+    // A token is worth 30 seconds: time enough for one, had they not to be silent for all 300.
+    let freed = debtors
+        .iter()
+        .filter(|debtor| operate(&store, debtor.as_bytes(), &limit, Op::Check, T0 + 135 * SECOND));
+    assert_eq!(freed.count(), 0);
 }

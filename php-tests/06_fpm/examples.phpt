@@ -14,7 +14,7 @@ $fpm = new Fpm(['www' => [
     'php_admin_value[include_path]' => '.',
 ]]);
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]);');
-foreach (['registry_login', 'contact_form'] as $name) {
+foreach (['client_network', 'registry_login', 'contact_form'] as $name) {
     $fpm->script("$name.php", file_get_contents(dirname(__DIR__, 2) . "/examples/$name.php"));
 }
 
@@ -49,6 +49,8 @@ echo 'many users: ', json_encode(array_count_values($users)), "\n";
 
 echo 'the form: ', posts(7, 'contact_form', '192.0.2.1', 1000, ['message' => 'hello']), "\n";
 echo 'at its end: ', post('contact_form', '192.0.2.1', 1060, []), "\n";
+echo 'a /64 is one: ', post('contact_form', '2001:db8::1', 1000, []), '; ', json_encode(array_count_values(array_map(
+    fn (int $i) => post('contact_form', "2001:db8::$i:1", 1000, []), range(1, 6)))), "\n";
 echo 'after: ', posts(6, 'contact_form', '192.0.2.1', 1060.5, []), "\n";
 
 // The service, in a process of its own.
@@ -73,6 +75,7 @@ who was silent: 200 -
 many users: {"403 -":30,"429 300":10}
 the form: {"200 -":5,"429 61":2}
 at its end: 429 1
+a /64 is one: 200 -; {"200 -":4,"429 61":2}
 after: {"200 -":5,"429 61":1}
 Array
 (

@@ -14,7 +14,9 @@ $fpm = new Fpm(['www' => [
     'php_admin_value[include_path]' => '.',
 ]]);
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]);');
-$fpm->script('login.php', file_get_contents(dirname(__DIR__, 2) . '/examples/login.php'));
+foreach (['login.php', 'client_network.php'] as $name) {
+    $fpm->script($name, file_get_contents(dirname(__DIR__, 2) . "/examples/$name"));
+}
 
 function post(string $address, string $password, float $time): string
 {

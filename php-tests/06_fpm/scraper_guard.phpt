@@ -17,7 +17,9 @@ $fpm = new Fpm([
     'force' => $common,
 ]);
 $fpm->script('prepend.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]); require "guard.php";');
-$fpm->script('guard.php', file_get_contents(dirname(__DIR__, 2) . '/examples/scraper_guard.php'));
+foreach (['guard.php' => 'scraper_guard.php', 'client_network.php' => 'client_network.php'] as $name => $example) {
+    $fpm->script($name, file_get_contents(dirname(__DIR__, 2) . "/examples/$example"));
+}
 $fpm->script('page.php', '<?php echo "the page";');
 
 function get(string $pool, string $address, string $path, float $time): string
@@ -33,6 +35,18 @@ foreach (['watch' => 1000, 'force' => 2000] as $pool => $time) {
     echo "$pool: ", json_encode(array_count_values($scraper), JSON_UNESCAPED_SLASHES), "\n";
     echo '    another page: ', get($pool, '192.0.2.66', '/about', $time + 19), '; another client: ', get($pool, '192.0.2.1', '/search?q=x', $time + 19), "\n";
 }
+// However the path is written, it is of its group: ten at once.
+$ways = ['/login', '//login', '/./login', '/x/../login', '/%6Cogin', '/login?a=/page', '/login#x', '/%2e/login', '/%2F/login', '/../login'];
+foreach ($ways as $i => $way) {
+    get('force', '192.0.2.77', $way, 3000);
+}
+foreach ($ways as $way) {
+    $answer = get('force', '192.0.2.77', $way, 3000);
+    str_starts_with($answer, '429') || print("$way: $answer\n");
+}
+// And a line of the log stays one.
+$errors = $fpm->request('force', 'page.php', [], '', ['REMOTE_ADDR' => '192.0.2.77', 'REQUEST_URI' => '/login/%0Aforged%1B[31m', 'TIME' => '3000'])->errors;
+echo preg_match('/users: .*forged.*$/m', $errors, $line) ? $line[0] : $errors, "\n";
 // As the pools' user, who is ours where we are not root.
 echo posix_geteuid() === 0
     ? $fpm->cli('www-data', 'guard.php', [])
@@ -43,6 +57,9 @@ watch: {"200 the page":9,"200 the page (would deny)":11}
     another page: 200 the page; another client: 200 the page
 force: {"200 the page":9,"429 Too many requests. 3":3,"429 Too many requests. 2":3,"429 Too many requests. 1":3,"429 Too many requests. 4":2}
     another page: 200 the page; another client: 200 the page
+users: 192.0.2.77 is denied /login/\nforged\033[31m
 listing: 42 checked, 11 denied, 11 would have been
     listing:192.0.2.66 22
 page: 2 checked, 0 denied, 0 would have been
+users: 21 checked, 11 denied, 0 would have been
+    users:192.0.2.77 11

@@ -85,7 +85,12 @@ impl Memcached {
             return Err(Error::storage("The storage DSN names no memcached"));
         };
         let failed = |failure: Failure| {
-            Err(Error::storage(format!("memcached at {address}: {}", failure.reason())))
+            let message = format!("memcached at {address}: {}", failure.reason());
+            Err(match failure {
+                // Who is denied stays so, for that needs no room.
+                Failure::Refused { .. } => Error::refused(message),
+                _ => Error::storage(message),
+            })
         };
         let mut links = self.links.borrow_mut();
         let Some(place) = links.get_mut(server) else { return failed(Failure::Lost) };

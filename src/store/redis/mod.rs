@@ -66,9 +66,10 @@ impl Redis {
                 let Failed { address, failure, .. } = failed;
                 let message = format!("Redis at {address}: {}", failure.reason());
                 return Err(match failure {
-                    // What has to do with the key says nothing of the others.
+                    // What has to do with the key says nothing of the others. Nor is a server down that
+                    // has no room for more keys: who is denied stays so, for that needs none.
                     Failure::Refused { code, .. }
-                        if matches!(code.as_str(), "WRONGTYPE" | "NOPERM") =>
+                        if matches!(code.as_str(), "WRONGTYPE" | "NOPERM" | "OOM") =>
                     {
                         Error::refused(message)
                     }

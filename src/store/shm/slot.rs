@@ -113,6 +113,16 @@ impl Slot {
         self.time() + (fraction > 0) as u64
     }
 
+    /// When the bucket would be full if its debts had to be paid off, which [`new_again_at`] forgives.
+    ///
+    /// [`new_again_at`]: Self::new_again_at
+    pub const fn owes_until(self) -> u64 {
+        match self.state() {
+            State::Overdrawn { forgiven_at, debt } => forgiven_at.saturating_add(debt),
+            _ => self.new_again_at(),
+        }
+    }
+
     /// The bucket in it.
     #[inline(always)]
     pub const fn state(self) -> State {

@@ -30,7 +30,8 @@
 //! If all buckets of the set are in use, the one nearest to full goes, and the newcomer
 //! takes its level over, as in the Space-Saving algorithm (Metwally, Agrawal, El Abbadi,
 //! 2005): a bucket that was pushed out finds a level no higher than it had when it comes
-//! back. So a flood of new keys cannot free a client from a bucket that denies him. The
+//! back. So a flood of new keys cannot free a client from a bucket that denies him. What `check`
+//! holds against a client counts as if he had to pay it off: he goes late, and leaves an empty bucket. The
 //! price is paid by newcomers, and only in a set that is full: they start lower. If what is
 //! pushed out belongs to a much longer limit, they start empty, and wait for one token.
 
@@ -95,13 +96,13 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
     let Some((word, reused)) = first_to_go(set, now) else { return true };
     let in_use = in_use(reused, now);
     let start = match in_use {
-        true => change.take_over(reused.new_again_at()),
+        true => change.take_over(reused.owes_until()),
         false => State::FULL,
     };
     // Nothing to remember: a newcomer that is denied at the level he took over, a look,
     // something given to a full bucket. But one who starts empty has to get a place, where
     // time will fill his bucket.
-    let starts_empty = in_use && start.new_again_at() < reused.new_again_at();
+    let starts_empty = in_use && start.new_again_at() < reused.owes_until();
     if change.apply(start).unwrap_or(start).new_again_at() <= start.new_again_at()
         && !(starts_empty && change.takes())
     {
@@ -151,5 +152,5 @@ fn in_use(slot: Slot, now: u64) -> bool {
 fn first_to_go<W: Word>(set: &[W], now: u64) -> Option<(&W, Slot)> {
     set.iter()
         .map(|word| (word, Slot(word.load())))
-        .min_by_key(|(_, slot)| (in_use(*slot, now), slot.new_again_at()))
+        .min_by_key(|(_, slot)| (in_use(*slot, now), slot.owes_until()))
 }

@@ -1,0 +1,121 @@
+--TEST--
+The example of a client's network: the identifier of an address, and the client's address behind proxies
+--FILE--
+<?php
+require dirname(__DIR__, 2) . '/examples/client_network.php';
+
+$networks = [
+    '192.0.2.1' => '192.0.2.1',
+    '0.0.0.0' => '0.0.0.0',
+    '255.255.255.255' => '255.255.255.255',
+    '2001:db8:1:2:3:4:5:6' => '2001:db8:1:2::/64',
+    '2001:db8:1:2:ffff:ffff:ffff:ffff' => '2001:db8:1:2::/64',
+    '2001:DB8:1:2::' => '2001:db8:1:2::/64',
+    '2001:0db8:0001:0002:0:0:0:1' => '2001:db8:1:2::/64',
+    '2001:db8:1:3::1' => '2001:db8:1:3::/64',
+    '::1' => '::/64',
+    'fe80::1%eth0' => 'fe80::/64',
+    // IPv4, however it is written.
+    '::ffff:192.0.2.1' => '192.0.2.1',
+    '::FFFF:c000:201' => '192.0.2.1',
+    '0:0:0:0:0:ffff:192.0.2.1' => '192.0.2.1',
+    '64:ff9b::192.0.2.1' => '192.0.2.1',
+    '64:ff9b::c000:201' => '192.0.2.1',
+    // Near to that, and not the same.
+    '64:ff9b:1::192.0.2.1' => '64:ff9b:1::/64',
+    '::192.0.2.1' => '::/64',
+    '::fffe:192.0.2.1' => '::/64',
+    '2002:c000:201::1' => '2002:c000:201::/64',
+    // No addresses.
+    '' => 'unknown',
+    'localhost' => 'unknown',
+    '192.0.2' => 'unknown',
+    '192.0.2.256' => 'unknown',
+    '192.0.2.1.' => 'unknown',
+    '0x7f.1' => 'unknown',
+    "192.0.2.1\n" => 'unknown',
+    "192.0.2.1\0evil" => 'unknown',
+    ' 192.0.2.1' => 'unknown',
+    '192.0.2.1%eth0' => '192.0.2.1',
+    '192.0.2.1/24' => 'unknown',
+    '192.0.2.1:80' => 'unknown',
+    '[2001:db8::1]' => 'unknown',
+    '2001:db8::1::2' => 'unknown',
+    ':::' => 'unknown',
+    '2001:db8::1%' => 'unknown',
+    "2001:db8::1%e\n" => 'unknown',
+    'unix:' => 'unknown',
+    str_repeat('1', 10_000) => 'unknown',
+    "\xff\xfe" => 'unknown',
+];
+foreach ($networks as $address => $network) {
+    $is = client_network((string) $address);
+    if ($is !== $network) {
+        echo json_encode(substr((string) $address, 0, 40), JSON_INVALID_UTF8_SUBSTITUTE), " is $is, not $network\n";
+    }
+}
+echo count($networks), " addresses\n";
+
+foreach ([128, 64, 60, 57, 56, 48, 1] as $bits) {
+    echo client_network('ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', $bits), ' ', client_network('192.0.2.1', $bits), "\n";
+}
+foreach ([0, 129, -1] as $bits) {
+    try {
+        client_network('::1', $bits);
+    } catch (ValueError $e) {
+        echo $e->getMessage(), "\n";
+    }
+}
+
+// What a client writes into the header does not count.
+$proxies = ['10.0.0.0/8', '2001:db8:ffff::/48', '192.0.2.80'];
+foreach ([
+    // REMOTE_ADDR, X-Forwarded-For, the client
+    ['198.51.100.7', null, '198.51.100.7'],
+    ['198.51.100.7', '203.0.113.9', '198.51.100.7'],
+    ['10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['10.1.2.3', '127.0.0.1, 203.0.113.9', '203.0.113.9'],
+    ['10.1.2.3', '10.9.9.9, 203.0.113.9, 10.4.5.6', '203.0.113.9'],
+    ['192.0.2.80', '203.0.113.9,192.0.2.80', '203.0.113.9'],
+    ['192.0.2.81', '203.0.113.9', '192.0.2.81'],
+    ['11.1.2.3', '203.0.113.9', '11.1.2.3'],
+    ['::ffff:10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['2001:db8:ffff:1::1', '2001:db8:1::9', '2001:db8:1::9'],
+    ['2001:db8:fffe:1::1', '2001:db8:1::9', '2001:db8:fffe:1::1'],
+    ['10.1.2.3', '203.0.113.9:4711', '203.0.113.9'],
+    ['10.1.2.3', '[2001:db8:1::9]:4711', '2001:db8:1::9'],
+    ['10.1.2.3', '[2001:db8:1::9]', '2001:db8:1::9'],
+    ['10.1.2.3', '203.0.113.9, unknown', 'unknown'],
+    ['10.1.2.3', '203.0.113.9, ', '10.1.2.3'],
+    ['10.1.2.3', '', '10.1.2.3'],
+    ['10.1.2.3', '10.7.7.7', '10.7.7.7'],
+    [null, '203.0.113.9', ''],
+] as [$remote, $forwarded, $client]) {
+    $is = client_address(array_filter(['REMOTE_ADDR' => $remote, 'HTTP_X_FORWARDED_FOR' => $forwarded], is_string(...)), $proxies);
+    if ($is !== $client) {
+        echo "$remote, $forwarded: $is, not $client\n";
+    }
+}
+// Nobody is trusted unless he is named; a mistake trusts nobody.
+foreach (['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/-1', '10.0.0.0/8/8', '/8', '10/8', '', '::/0'] as $mistake) {
+    if (client_address(['REMOTE_ADDR' => '10.1.2.3', 'HTTP_X_FORWARDED_FOR' => '203.0.113.9'], [$mistake]) !== '10.1.2.3') {
+        echo "$mistake is trusted\n";
+    }
+}
+echo client_address(['REMOTE_ADDR' => '10.1.2.3', 'HTTP_X_FORWARDED_FOR' => '203.0.113.9']), "\n";
+echo client_address(['REMOTE_ADDR' => 'unix:', 'HTTP_X_FORWARDED_FOR' => '203.0.113.9'], ['', 'unix:', 'x/0']), "\n";
+?>
+--EXPECT--
+39 addresses
+ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128 192.0.2.1
+ffff:ffff:ffff:ffff::/64 192.0.2.1
+ffff:ffff:ffff:fff0::/60 192.0.2.1
+ffff:ffff:ffff:ff80::/57 192.0.2.1
+ffff:ffff:ffff:ff00::/56 192.0.2.1
+ffff:ffff:ffff::/48 192.0.2.1
+8000::/1 192.0.2.1
+client_network(): Argument #2 ($bits) must be between 1 and 128
+client_network(): Argument #2 ($bits) must be between 1 and 128
+client_network(): Argument #2 ($bits) must be between 1 and 128
+10.1.2.3
+unix:

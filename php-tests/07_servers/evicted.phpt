@@ -1,0 +1,36 @@
+--TEST--
+Servers: one that has no room: Redis with noeviction forgets nobody, nor is that an outage; memcached and an evicting Redis forget who was denied
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.timeout_ms=5000
+token_bucket.connect_timeout_ms=5000
+token_bucket.deny_cache=0
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+
+foreach ([
+    'Redis, noeviction' => ['redis', ['--maxmemory', '4mb', '--maxmemory-policy', 'noeviction'], 30_000],
+    'Redis, allkeys-lru' => ['redis', ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'], 60_000],
+    'memcached' => ['memcached', ['-m', '2', '-I', '512k'], 60_000],
+    'memcached -M' => ['memcached', ['-M', '-m', '2', '-I', '512k'], 60_000],
+] as $what => [$kind, $options, $flood]) {
+    $server = new Server($kind, $options);
+    $victim = new TokenBucket($server->dsn(), 'victim', 5, 0.0001);
+    while ($victim->consume());
+    $degraded = 0;
+    for ($i = 0; $i < $flood && $degraded < 10; $i++) {
+        $degraded += (int) @(new TokenBucket($server->dsn(), "flood-$i", 5, 0.0001))->attempt()->isDegraded();
+    }
+    $answer = @$victim->attempt();
+    echo $what, ': ', $degraded ? 'newcomers get the policy\'s answer' : 'newcomers are let in', '; who was denied is ',
+        $answer->isAccepted() ? 'let in' : 'denied', $answer->isDegraded() ? ' by the policy' : '', "\n";
+}
+?>
+--EXPECT--
+Redis, noeviction: newcomers get the policy's answer; who was denied is denied
+Redis, allkeys-lru: newcomers are let in; who was denied is let in
+memcached: newcomers are let in; who was denied is let in
+memcached -M: newcomers get the policy's answer; who was denied is denied
