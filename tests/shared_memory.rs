@@ -107,7 +107,7 @@ fn the_file_is_private_and_has_its_space() {
     assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
     assert!(file.blocks() * 512 >= MIN_SIZE, "space must be allocated");
     assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
-    assert!(path.ends_with(format!("token_bucket-{}/default.v2", file.uid())));
+    assert!(path.ends_with(format!("token_bucket-{}/default.v3", file.uid())));
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft is left");
     drop(folder);
 }
@@ -176,7 +176,7 @@ fn symbolic_links_are_not_followed() {
     let elsewhere = folder.0.join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
     symlink(&elsewhere, &path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v2 is a symbolic link; remove it"));
+    assert!(refusal(&folder.store()).contains("default.v3 is a symbolic link; remove it"));
 
     let folder = Folder::new("link-directory");
     let path = folder.location().path();
@@ -189,7 +189,7 @@ fn symbolic_links_are_not_followed() {
 fn what_others_may_read_is_refused() {
     let (folder, path) = Folder::with_table("open");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v2 is open to other users"));
+    assert!(refusal(&folder.store()).contains("default.v3 is open to other users"));
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     let directory = path.parent().unwrap();
     fs::set_permissions(directory, Permissions::from_mode(0o750)).unwrap();
@@ -201,7 +201,7 @@ fn a_file_that_is_none_is_refused() {
     let (folder, path) = Folder::with_table("folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v2"));
+    assert!(refusal(&folder.store()).contains("default.v3"));
 }
 
 #[test]
@@ -325,4 +325,41 @@ fn a_flood_of_new_keys_does_not_end_what_check_holds_against_a_client() {
         .iter()
         .filter(|debtor| operate(&store, debtor.as_bytes(), &limit, Op::Check, T0 + 135 * SECOND));
     assert_eq!(freed.count(), 0);
+}
+
+#[test]
+fn a_flood_of_keys_of_shorter_limits_frees_nobody() {
+    let (long, in_all, most) = (Limit::from(TokenBucket::per_window(10, 300).unwrap()), 100u64, 10);
+    let shorter = [
+        Limit::from(TokenBucket::per_second(10, 1.0).unwrap()),
+        Limit::from(TokenBucket::per_second(1, 1_000.0).unwrap()),
+        Limit::from(FixedWindow::new(1, 60.0).unwrap()),
+    ];
+    for (n, short) in shorter.iter().enumerate() {
+        let folder = Folder::new(&format!("shorter-{n}"));
+        let store = folder.store();
+        let victims: Vec<String> = (0..in_all).map(|i| format!("victim-{i}")).collect();
+        for victim in &victims {
+            for _ in 0..most {
+                assert!(call(&store, victim.as_bytes(), &long, Some(T0)).unwrap());
+            }
+        }
+        // Some push the victims out, who came before; then others push those out.
+        for i in 0..60_000 {
+            let now = Some(T0 + i * SECOND / 2_000);
+            call(&store, format!("long-{i}").as_bytes(), &long, now).unwrap();
+        }
+        for i in 0..10_000 {
+            call(&store, format!("short-{i}").as_bytes(), short, Some(T0 + 30 * SECOND)).unwrap();
+        }
+        let now = Some(T0 + 30 * SECOND + SECOND / 2);
+        let let_in = victims.iter().map(|victim| {
+            (0..most).filter(|_| call(&store, victim.as_bytes(), &long, now).unwrap()).count()
+        });
+        assert!(
+            let_in.clone().max() <= Some(1),
+            "a token every 30 seconds: {}",
+            let_in.sum::<usize>()
+        );
+    }
 }

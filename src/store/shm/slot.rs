@@ -1,12 +1,12 @@
 //! How a bucket fits into one word of 128 bits.
 //!
 //! ```text
-//!  127      94 93 92                                31 30                   0
-//! +-----------+--+------------------------------------+---------------------+
-//! | key's tag | 0| time, ns                        62 | rest             31 |
-//! +-----------+--+----------------------------+-------+---------------------+
-//! | key's tag | 1| time, 500 ns            53 | debt, 500 ns * 64^e      40 |
-//! +-----------+--+----------------------------+-----------------------------+
+//!  127   95 94 93 92                                31 30                   0
+//! +--------+--+--+------------------------------------+---------------------+
+//! | tag 33 | l| 0| time, ns                        62 | rest             31 |
+//! +--------+--+--+----------------------------+-------+---------------------+
+//! | tag 33 | l| 1| time, 500 ns            53 | debt, 500 ns * 64^e      40 |
+//! +--------+--+--+----------------------------+-----------------------------+
 //! ```
 //!
 //! The time is when the bucket is as good as new: it can be read without knowing the
@@ -14,15 +14,18 @@
 //! the limit; with its top bit set, 6 bits of how far a reservation reached ahead and 24 of the
 //! fraction; with all of those 6 set, the hits of a window, whose last moment the time is; all ones
 //! mark a claim (see [`table`](super::table)). The second form is for buckets overdrawn by `check`, the debt being 38 bits and an exponent of 2.
+//! The tag is a part of the key's hash. What `l` says, that the slot is *lowered*, is told in
+//! [`table`](super::table) too.
 //!
 //! A word of zeros is a full bucket: a fresh table needs no set-up.
 
 use crate::limit::{GRAIN, Span, State};
 
 /// The bits of a key's tag.
-pub const TAG_BITS: u32 = 34;
+pub const TAG_BITS: u32 = 33;
 
 const TAG_SHIFT: u32 = 128 - TAG_BITS;
+const LOWERED: u128 = 1 << 94;
 const OVERDRAWN: u128 = 1 << 93;
 const REST_BITS: u32 = 31;
 const TIME_BITS: u32 = 62;
@@ -83,7 +86,19 @@ impl Slot {
     /// What a claim that is withdrawn leaves behind: the level it had taken over, of nobody.
     #[inline(always)]
     pub fn withdrawn(self) -> Self {
-        Self::settled(0, self.state())
+        Self::settled(0, self.state()).lowered(self.is_lowered())
+    }
+
+    /// The same slot, lowered or not.
+    #[inline(always)]
+    pub const fn lowered(self, lowered: bool) -> Self {
+        Self(self.0 & !LOWERED | if lowered { LOWERED } else { 0 })
+    }
+
+    /// Whether the bucket in it was begun at a higher level than it should have been.
+    #[inline(always)]
+    pub const fn is_lowered(self) -> bool {
+        self.0 & LOWERED != 0
     }
 
     /// Whose slot it is.
@@ -188,6 +203,9 @@ mod tests {
         assert_eq!(slot.tag(), (1 << TAG_BITS) - 1);
         assert!(!slot.is_claim());
         assert_eq!(slot.new_again_at(), slot.state().new_again_at());
+        let lowered = slot.lowered(true);
+        assert_eq!((lowered.is_lowered(), lowered.lowered(false)), (true, slot));
+        assert_eq!((lowered.tag(), lowered.state()), (slot.tag(), slot.state()));
         slot.state()
     }
 

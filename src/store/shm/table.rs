@@ -32,8 +32,20 @@
 //! 2005): a bucket that was pushed out finds a level no higher than it had when it comes
 //! back. So a flood of new keys cannot free a client from a bucket that denies him. What `check`
 //! holds against a client counts as if he had to pay it off: he goes late, and leaves an empty bucket. The
-//! price is paid by newcomers, and only in a set that is full: they start lower. If what is
-//! pushed out belongs to a much longer limit, they start empty, and wait for one token.
+//! price is paid by newcomers, and only in a set that is full: they start lower.
+//!
+//! **Limits of different lengths.** Where the level taken over belongs to a much longer limit, the
+//! newcomer starts empty and waits for one token: he owes less than was pushed out before him, and
+//! his slot is marked *lowered*. A newcomer therefore starts at the set's [`floor`]: what the one that
+//! owes least of the others owes, or if all are lowered, what the one that owes most owes. Nobody
+//! who was pushed out ever owed more than that:
+//!
+//! * Who goes owes least of all. So he owes no more than any that stays; and the newcomer begins no
+//!   higher than the floor, or is lowered.
+//! * If by that the last slot that was not lowered goes, its level was the floor, and all that stay
+//!   owe as much; one of them owes most.
+//! * Levels only fall. (A refund or reset raises one: that is up to the application.) A floor
+//!   that has passed has been paid off by all, and bounds nobody any more.
 
 use super::slot::Slot;
 use super::word::Word;
@@ -69,7 +81,7 @@ pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) 
     loop {
         if let Some((word, old)) = find_settled(set, tag) {
             let Some(state) = change.apply(old.state()) else { return };
-            let new = Slot::settled(tag, state);
+            let new = Slot::settled(tag, state).lowered(old.is_lowered());
             if new == old || word.replace(old.0, new.0) {
                 return;
             }
@@ -94,22 +106,22 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
         return settle(set, at, tag, change);
     }
     let Some((word, reused)) = first_to_go(set, now) else { return true };
-    let in_use = in_use(reused, now);
-    let start = match in_use {
-        true => change.take_over(reused.owes_until()),
+    let floor = floor(set, now);
+    let start = match floor > now {
+        true => change.take_over(floor),
         false => State::FULL,
     };
+    let lowered = start.new_again_at() < floor && floor > now;
     // Nothing to remember: a newcomer that is denied at the level he took over, a look,
     // something given to a full bucket. But one who starts empty has to get a place, where
     // time will fill his bucket.
-    let starts_empty = in_use && start.new_again_at() < reused.owes_until();
     if change.apply(start).unwrap_or(start).new_again_at() <= start.new_again_at()
-        && !(starts_empty && change.takes())
+        && !(lowered && change.takes())
     {
         return true;
     }
-    let claim = Slot::claim(tag, start.new_again_at().max(now));
-    if word.replace(reused.0, claim.0) && in_use {
+    let claim = Slot::claim(tag, start.new_again_at().max(now)).lowered(lowered);
+    if word.replace(reused.0, claim.0) && in_use(reused, now) {
         change.pushed_out();
     }
     false
@@ -135,7 +147,7 @@ fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> 
         return false;
     }
     let state = change.apply(claim.state()).unwrap_or_else(|| claim.state());
-    word.replace(claim.0, Slot::settled(tag, state).0)
+    word.replace(claim.0, Slot::settled(tag, state).lowered(claim.is_lowered()).0)
 }
 
 fn is_claim_of(tag: u64, slot: Slot) -> bool {
@@ -148,9 +160,31 @@ fn in_use(slot: Slot, now: u64) -> bool {
     (now + 1..=now + 2 * MAX_REFILL).contains(&slot.new_again_at())
 }
 
+/// Until when a bucket has to pay off what it owes; now, if it owes nothing.
+fn owes_until(slot: Slot, now: u64) -> u64 {
+    if in_use(slot, now) { slot.owes_until() } else { now }
+}
+
+/// How low a newcomer has to start, so that he is not who was pushed out with a higher level than
+/// he had.
+fn floor<W: Word>(set: &[W], now: u64) -> u64 {
+    let (mut least, mut most) = (u64::MAX, now);
+    for slot in set.iter().map(|word| Slot(word.load())) {
+        let owes_until = owes_until(slot, now);
+        most = most.max(owes_until);
+        if !slot.is_lowered() {
+            least = least.min(owes_until);
+        }
+    }
+    least.min(most)
+}
+
 /// The slot to be reused first.
 fn first_to_go<W: Word>(set: &[W], now: u64) -> Option<(&W, Slot)> {
     set.iter()
         .map(|word| (word, Slot(word.load())))
         .min_by_key(|(_, slot)| (in_use(*slot, now), slot.owes_until()))
 }
+
+#[cfg(test)]
+mod tests;
