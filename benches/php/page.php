@@ -1,0 +1,45 @@
+<?php
+/*
+ * What a limiter costs a page, end to end: requests a second through nginx and php-fpm, and the
+ * processor time that the workers take for a request.
+ */
+
+require __DIR__ . '/lib/bench.php';
+require __DIR__ . '/lib/web_server.php';
+
+const PAGES = ['none', 'shm', 'apcu_window', 'symfony_apcu', 'symfony_apcu_lock', 'redis_unix', 'redis_tcp', 'redis_unix_window', 'symfony_redis_unix', 'symfony_redis_unix_lock', 'memcached_unix', 'mysql'];
+const SECONDS = 1;
+const CONNECTIONS = 4;
+
+mysql_tables();
+$server = new WebServer(__DIR__ . '/page');
+foreach (PAGES as $page) {
+    $answer = $server->get($page);
+    str_contains((string) $answer, '</html>') || throw new RuntimeException("The page with $page: $answer");
+    load($server, $page, 1);
+}
+
+$data = ['rounds' => rounds(11), 'seconds' => SECONDS, 'connections' => CONNECTIONS, 'workers' => WebServer::WORKERS, 'bytes' => strlen($server->get('none')), 'pages' => []];
+for ($round = 0; $round < $data['rounds']; $round++) {
+    // Another one first in each round, so that none always follows the same.
+    $pages = [...array_slice(PAGES, $round % count(PAGES)), ...array_slice(PAGES, 0, $round % count(PAGES))];
+    foreach ($pages as $page) {
+        [$requests_a_second, $cpu_ns] = load($server, $page, SECONDS);
+        $data['pages'][$page]['requests_a_second'][] = $requests_a_second;
+        $data['pages'][$page]['cpu_ns'][] = $cpu_ns;
+    }
+}
+keep('page', $data);
+
+/** @return float[] requests a second, and nanoseconds of the workers' processor time for each */
+function load(WebServer $server, string $page, int $seconds): array
+{
+    $script = __DIR__ . '/page/wrk.lua';
+    $before = array_sum(array_map(cpu_time(...), $server->workers));
+    exec(sprintf('wrk -t 1 -c %d -d %ds -s %s %s 2>&1', CONNECTIONS, $seconds, escapeshellarg($script), escapeshellarg($server->url($page))), $output, $status);
+    $cpu = array_sum(array_map(cpu_time(...), $server->workers)) - $before;
+    if ($status !== 0 || !preg_match('/^requests (\d+) microseconds (\d+) failed 0$/m', implode("\n", $output), $found)) {
+        throw new RuntimeException("wrk on $page: " . implode("\n", $output) );
+    }
+    return [$found[1] / ($found[2] / 1e6), $cpu / $found[1]];
+}
