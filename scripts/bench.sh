@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/bench.sh "$@"
 
-subjects="calls latency throughput server_cpu outage over_admission page instructions"
+subjects="environment calls latency throughput server_cpu outage over_admission page instructions"
 [ $# = 0 ] || subjects=$*
 php=${PHP:-php}
 tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)

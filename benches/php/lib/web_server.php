@@ -32,18 +32,27 @@ final class WebServer
         file_put_contents("$this->folder/nginx.conf", $this->nginx());
 
         $fpm = $this->run(self::fpm_binary(), '-n', '-F', ...(posix_geteuid() === 0 ? ['-R'] : []), ...['-y', "$this->folder/fpm.conf", ...self::extensions("$this->folder/token_bucket.so"),
-            '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1', '-d', 'opcache.validate_timestamps=0', '-d', 'apc.enabled=1', '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED)]);
+            '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1', '-d', 'opcache.validate_timestamps=0', '-d', 'opcache.file_update_protection=0', '-d', 'apc.enabled=1', '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED)]);
         $this->run('nginx', '-c', "$this->folder/nginx.conf", '-e', "$this->folder/nginx.log");
-        for ($tries = 0; !str_contains((string) $this->get('none'), '</html>'); usleep(20_000)) {
-            ++$tries < 500 || throw new RuntimeException('The web server did not start: ' . file_get_contents("$this->folder/output"));
+        for ($tries = 0; !str_contains((string) $this->get('none'), 'articles</h1>'); usleep(20_000)) {
+            ++$tries < 500 || throw new RuntimeException("The web server did not start: {$this->logs()}");
         }
-        $this->workers = array_map('intval', explode(' ', trim(file_get_contents("/proc/$fpm/task/$fpm/children"))));
+        for ($tries = 0; count($workers = $this->children($fpm)) < self::WORKERS; usleep(20_000)) {
+            ++$tries < 500 || throw new RuntimeException("php-fpm has no workers: {$this->logs()}");
+        }
+        $this->workers = $workers;
     }
 
     /** What the page says with this limiter before it. */
     public function get(string $limiter): string|false
     {
         return @file_get_contents($this->url($limiter), context: stream_context_create(['http' => ['ignore_errors' => true]]));
+    }
+
+    /** What the servers had to complain of. */
+    public function logs(): string
+    {
+        return implode('', array_map(file_get_contents(...), ["$this->folder/output", ...glob("$this->folder/*.log")]));
     }
 
     public function url(string $limiter): string
@@ -66,6 +75,12 @@ final class WebServer
         $output = ['file', "$this->folder/output", 'a'];
         $this->processes[] = $process = proc_open(['setpriv', '--pdeathsig', 'TERM', ...$command], [['file', '/dev/null', 'r'], $output, $output], $pipes);
         return proc_get_status($process)['pid'];
+    }
+
+    /** @return int[] */
+    private function children(int $pid): array
+    {
+        return array_map(intval(...), preg_split('/ /', file_get_contents("/proc/$pid/task/$pid/children"), flags: PREG_SPLIT_NO_EMPTY));
     }
 
     private static function fpm_binary(): string

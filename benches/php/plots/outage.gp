@@ -1,0 +1,18 @@
+# The slowest call of each moment, over time.
+height = 470
+load style
+set datafile separator "\t"
+cut(n) = n == 1 ? strstrt(titles, '|') : cut(n - 1) + strstrt(titles[cut(n - 1) + 1 : *], '|')
+title_of(i) = titles[i == 1 ? 1 : cut(i - 1) + 1 : i == words(files) ? strlen(titles) : cut(i) - 1]
+set title heading
+set xlabel 'seconds since the start'
+set ylabel 'ms that the slowest call took'
+set logscale y
+set format y '%g'
+set xrange [0:seconds]
+set arrow from fails, graph 0 to fails, graph 1 nohead linecolor rgb '#7d7d7d' dashtype 2
+set arrow from back, graph 0 to back, graph 1 nohead linecolor rgb '#7d7d7d' dashtype 2
+set label 'fails' at fails, graph 0.97 offset 0.5 textcolor rgb '#7d7d7d'
+set label 'is back' at back, graph 0.97 offset 0.5 textcolor rgb '#7d7d7d'
+set key outside bottom center horizontal
+plot for [i = 1:words(files)] word(files, i) using 1:2 with points linestyle i pointsize 0.5 title title_of(i)
