@@ -18,13 +18,12 @@ export BENCH_EXTENSION="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"
 
 # -n: without the machine's php.ini, so that every run measures the same.
 run() {
-    set -- "$php" -n -d apc.enable_cli=1 -d memory_limit=1G -d token_bucket.shm_path="$tables" $(extensions) "$@"
-    timeout 900 "$@"
-}
-extensions() {
+    script=$1
+    set -- -n -d apc.enable_cli=1 -d memory_limit=1G -d token_bucket.shm_path="$tables"
     for extension in posix apcu ctype igbinary msgpack redis memcached memcache mysqlnd pdo pdo_mysql "$BENCH_EXTENSION"; do
-        printf ' -d extension=%s' "$extension"
+        set -- "$@" -d extension="$extension"
     done
+    timeout 900 "$php" "$@" "$script"
 }
 
 for subject in $subjects; do

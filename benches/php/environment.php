@@ -11,7 +11,7 @@ $cpu = file_get_contents('/proc/cpuinfo');
 
 keep('environment', [
     'date' => date('Y-m-d'),
-    'commit' => run('git describe --always --dirty --exclude "*"'),
+    'commit' => run('git rev-parse --short HEAD') . (run("git status --porcelain -- . ':!docs'") === '' ? '' : ', with changes'),
     'cpu' => preg_match('/^model name\s*: (.*)/m', $cpu, $found) ? $found[1] : php_uname('m'),
     'cores' => (int) run('nproc'),
     'virtual' => str_contains($cpu, ' hypervisor'),
@@ -41,5 +41,5 @@ keep('environment', [
 /** What a command says, on one line. */
 function run(string $command): string
 {
-    return trim((string) shell_exec($command));
+    return trim((string) shell_exec("$command 2>/dev/null"));
 }

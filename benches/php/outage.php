@@ -17,7 +17,7 @@ const BACK_AT = 6;
 const EVERY_NS = 2_000_000;
 
 /** Of so many parts of a second the slowest call is kept. */
-const BINS = 40;
+const BINS = 20;
 
 // The fallback's warning, and symfony's about its cache, are part of what happens.
 set_error_handler(fn () => true);

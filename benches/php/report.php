@@ -18,8 +18,8 @@ $losses = array_merge(...array_map(fn ($section) => $section->losses, $sections)
 $text = "# Benchmarks\n\n" . introduction() . "\n";
 $text .= "## Goals\n\n" . table(['', 'goal', 'measured', ''], array_map(fn ($goal) => $goal->row(), $goals), 'llrl') . "\n";
 $text .= "## Where token_bucket loses\n\n"
-    . "All that is quicker, cheaper or back earlier in this run than token_bucket on the same store, be it by noise.\n\n"
-    . ($losses ? '- ' . implode("\n- ", $losses) : 'Nowhere in this run.') . "\n\n";
+    . "All that is quicker, cheaper or back earlier in this run than token_bucket on the same store, be it by noise: how many times (x) what token_bucket takes, and in how many rounds.\n\n"
+    . ($losses ? table(['in', 'on', 'behind', 'by how much'], $losses, 'llll') : "Nowhere in this run.\n") . "\n";
 foreach ($sections as $section) {
     $text .= "## $section->title\n\n" . trim($section->text) . "\n\n";
 }

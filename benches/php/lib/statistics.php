@@ -28,3 +28,14 @@ function ratio_of(array $values, array $than): float
 {
     return median(array_map(fn ($a, $b) => $a / $b, $values, $than));
 }
+
+/**
+ * In how many rounds it was less, in words.
+ *
+ * @param float[] $values of every round
+ * @param float[] $than of the same rounds
+ */
+function rounds_below(array $values, array $than): string
+{
+    return count(array_filter(array_map(fn ($a, $b) => $a < $b, $values, $than))) . ' of ' . count($values) . ' rounds';
+}

@@ -1,6 +1,6 @@
 <?php
 /*
- * A page as a small shop has it: 80 articles, sorted, priced and escaped, in a template. A limiter
+ * A page as a small shop has it: 120 articles, sorted, priced and escaped, in a template. A limiter
  * is asked before, or none.
  */
 
@@ -13,7 +13,7 @@ if (!is_admitted($_GET['limiter'] ?? 'none', $_SERVER['REMOTE_ADDR'] ?? '127.0.0
 
 $words = ['blue', 'large', 'oak', 'chair', 'lamp', 'garden', 'wool', 'blanket', 'tea', 'pot', 'small', '<new>', 'glass & steel'];
 $articles = [];
-for ($i = 1; $i <= 80; $i++) {
+for ($i = 1; $i <= 120; $i++) {
     $name = ucwords($words[$i * 7 % 13] . ' ' . $words[$i * 5 % 13] . ' ' . $words[$i * 3 % 13]);
     $articles[] = [
         'name' => $name,

@@ -11,6 +11,6 @@ if (!logarithmic) set xrange [0:*]
 set format x '%g'
 set ytics scale 0 (@labels)
 set grid xtics noytics
-set key outside top center horizontal
+set key outside top center horizontal reverse Left samplen 1 width -4
 plot for [k = 1:3] data using ($4 == k ? $2 : NaN):1:($3 - $2):(0) with vectors nohead linestyle k linewidth 1 notitle, \
      for [k = 1:3] data using ($4 == k ? $2 : NaN):1 with points linestyle k title word('token_bucket symfony/rate-limiter recipe', k)

@@ -1,5 +1,5 @@
 # The slowest call of each moment, over time.
-height = 470
+height = 540
 load style
 set datafile separator "\t"
 cut(n) = n == 1 ? strstrt(titles, '|') : cut(n - 1) + strstrt(titles[cut(n - 1) + 1 : *], '|')
@@ -14,5 +14,8 @@ set arrow from fails, graph 0 to fails, graph 1 nohead linecolor rgb '#7d7d7d' d
 set arrow from back, graph 0 to back, graph 1 nohead linecolor rgb '#7d7d7d' dashtype 2
 set label 'fails' at fails, graph 0.97 offset 0.5 textcolor rgb '#7d7d7d'
 set label 'is back' at back, graph 0.97 offset 0.5 textcolor rgb '#7d7d7d'
-set key outside bottom center horizontal
-plot for [i = 1:words(files)] word(files, i) using 1:2 with points linestyle i pointsize 0.5 title title_of(i)
+set key outside top center horizontal reverse Left samplen 2
+# A call that takes long is a line as long as it. The first comes last, so that it is seen.
+plot for [i = words(files):1:-1] word(files, i) using 1:2:($2 / 1000):(0) with vectors nohead linestyle i linewidth 1 + i notitle, \
+     for [i = words(files):1:-1] word(files, i) using 1:2 with points linestyle i pointsize 0.5 notitle, \
+     for [i = 1:words(files)] NaN with points linestyle i title title_of(i)

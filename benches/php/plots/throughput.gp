@@ -13,5 +13,5 @@ set logscale y
 set format y '%.0s %c'
 set xrange [0.9:9]
 set xtics (1, 2, 4, 8)
-set key outside bottom center horizontal
+set key outside top center horizontal reverse Left samplen 2
 plot for [i = 1:series] data using 1:(column(i + 1)) with linespoints linestyle i title title_of(i)

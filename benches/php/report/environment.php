@@ -8,13 +8,14 @@ function introduction(): string
     $on = kept('environment');
     $rounds = array_map(fn ($subject) => kept($subject)['rounds'], ['latency', 'throughput', 'server_cpu', 'over_admission', 'page']);
     $machine = ($on['virtual'] ? 'a virtual machine with ' : '') . "{$on['cores']} cores of an {$on['cpu']}";
+    $busy = $on['load'] < 0.5 ? '' : ' **The machine was busy with other things when this run began** (load ' . digits($on['load']) . ').';
     return <<<MD
         Measured on {$on['date']} on $machine, {$on['system']}, PHP {$on['php']}; [all of it](#the-machine-and-the-versions) is below. This page is
         written by `make bench` from what it measured; to repeat it: `make bench`.
 
         Everything is measured in turn in each of several rounds (here {$rounds[0]} for latency, {$rounds[1]} for throughput, {$rounds[2]} for the servers' processor time, {$rounds[3]} for
         over-admission, {$rounds[4]} for the page). A number is the median of the rounds; a ratio is the median of each round's ratio, so
-        what slows down a whole round does not show in it. Other machines give other numbers: the ratios are what to look at.
+        what slows down a whole round does not show in it.{$busy} Other machines give other numbers: the ratios are what to look at.
 
         MD;
 }

@@ -23,11 +23,12 @@ function outage(): Section
             $rows[] = [OUTAGE_TITLES[$name], number_format($measured['calls']), duration($measured['slowest']), duration($measured['median']), number_format($answers['fallback']), number_format($answers['nobody']), $back];
             $ours = $callers['token_bucket'];
             if ($name !== 'token_bucket') {
-                if ($measured['slowest'] < $ours['slowest']) {
-                    $section->losses[] = "Server $outage: the slowest call of " . OUTAGE_TITLES[$name] . ' took ' . duration($measured['slowest']) . ', of token_bucket ' . duration($ours['slowest']) . '.';
-                }
-                if (($measured['back_after'] ?? INF) < ($ours['back_after'] ?? INF)) {
-                    $section->losses[] = "Server $outage: " . OUTAGE_TITLES[$name] . " asks it again $back after it is back, token_bucket " . digits($ours['back_after'] ?? INF) . ' s: its breaker tries once a second.';
+                $behind = array_filter([
+                    $measured['slowest'] < $ours['slowest'] ? 'its slowest call took ' . duration($measured['slowest']) . ' against ' . duration($ours['slowest']) : '',
+                    ($measured['back_after'] ?? INF) < ($ours['back_after'] ?? INF) ? "asks the server $back after it is back, token_bucket, whose breaker tries it about once a second, after " . digits($ours['back_after'] ?? INF) . ' s' : '',
+                ]);
+                if ($behind) {
+                    $section->losses[] = ["server $outage", 'Redis, unix socket', OUTAGE_TITLES[$name], implode('; ', $behind)];
                 }
             }
             foreach ($measured['slowest_by_bin'] as $bin => $took) {

@@ -27,7 +27,7 @@ function page(): Section
         foreach ($rivals as $name => $limiter) {
             $ratio = ratio_of($pages[$name]['cpu_ns'], $ours);
             if (!$limiter->is_ours() && $ratio < 1) {
-                $section->losses[] = "A whole page, $store: with $limiter->title its worker takes " . percent($ratio) . " of the processor time it takes with token_bucket" . over_admission_of($name) . '.';
+                $section->losses[] = ['a whole page', $store, $limiter->title . over_admission_of($name), "the worker's processor time is " . percent($ratio) . ' (less in ' . rounds_below($pages[$name]['cpu_ns'], $ours) . ')'];
             }
         }
     }

@@ -5,7 +5,7 @@
 
 final class Section
 {
-    /** @var string[] where token_bucket is behind */
+    /** @var string[][] where token_bucket is behind: in what, on which store, whom, by how much */
     public array $losses = [];
     /** @var Goal[] */
     public array $goals = [];

@@ -13,7 +13,7 @@ function server_cpu(): Section
             $ratios[] = [$store, $limiter->title, $name === $ours ? '1' : ratio($ratio), duration(median($measured))];
             $plot[$store][$name] = [median($measured) / 1e3, median($measured) / 1e3];
             if (!$limiter->is_ours() && $ratio < 1) {
-                $section->losses[] = "The server's processor time, $store: $limiter->title costs " . ratio($ratio) . ' what token_bucket costs' . over_admission_of($name) . '.';
+                $section->losses[] = ["the server's processor time", $store, $limiter->title . over_admission_of($name), 'a decision costs ' . ratio($ratio) . ' (less in ' . rounds_below($measured, $data['limiters'][$ours]) . ')'];
             }
         }
         $section->summary[] = "Server's processor time, $store: token_bucket " . duration(median($data['limiters'][$ours])) . ' a decision';

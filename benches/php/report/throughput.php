@@ -21,11 +21,11 @@ function throughput(): Section
             $scaling[] = [$what, $title($name), ...array_map(ratio(...), array_slice($times, 1))];
             $numbers[] = [$what, $title($name), ...array_map(fn ($count) => number_format(median($measured[$count])), $counts)];
             $lines[] = $title($name);
-            $section->summary[] = "Throughput, $what, " . $title($name) . ': ' . number_format(median($measured[1])) . ' a second in one process, ' . ratio($times[1]) . " in two";
+            $section->summary[] = "Throughput, $what, " . rtrim($title($name), '`:') . ': ' . number_format(median($measured[1])) . ' a second in one process, ' . ratio($times[1]) . " in two";
             foreach ($counts as $count) {
                 $against = ratio_of($measured[$count], $data['buckets'][$buckets]['shm'][$count]);
                 if ($limiters[$name]->store === MEMORY && $against > 1) {
-                    $section->losses[] = "Throughput, $what, $count processes: " . $title($name) . ' decides ' . ratio($against) . ' as often as `shm:`' . over_admission_of($name) . '.';
+                    $section->losses[] = ['throughput', $what, $title($name) . over_admission_of($name), "in $count processes " . ratio($against) . ' as many decisions as `shm:`'];
                 }
             }
         }
