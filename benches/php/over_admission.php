@@ -23,9 +23,12 @@ for ($round = 0; $round < $data['rounds']; $round++) {
         if ($name === 'array' || str_ends_with($limiter->store, 'TCP')) {
             continue;
         }
-        [$admitted, $tried] = rush($limiter, "rush:$name:$round");
-        $data['limiters'][$name]['admitted'][] = $admitted;
-        $data['limiters'][$name]['tried'][] = $tried;
+        // In memory all is over so soon that a race may not show: it gets more chances.
+        for ($rush = 0; $rush < ($limiter->store === MEMORY ? 10 : 1); $rush++) {
+            [$admitted, $tried] = rush($limiter, "rush:$name:$round:$rush");
+            $data['limiters'][$name]['admitted'][] = $admitted;
+            $data['limiters'][$name]['tried'][] = $tried;
+        }
     }
 }
 keep('over_admission', $data);
