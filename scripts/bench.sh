@@ -1,6 +1,7 @@
 #!/bin/sh
 # Measures against what PHP users have today; prints a summary and the README's tables, and writes docs/benchmarks.md.
-# Usage: bench.sh [SUBJECT]... ; with subjects (files of benches/php) only those are measured anew.
+# Usage: bench.sh [SUBJECT]... ; with subjects (files of benches/php) only those are measured anew. BENCH_ROUNDS=2
+# is for a quick look.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -35,4 +35,5 @@ foreach ($sections as $section) {
 foreach ($goals as $goal) {
     echo str_replace('`', '', "Goal: $goal->what, $goal->goal: $goal->measured, "), $goal->is_met ? 'met' : 'MISSED', "\n";
 }
-echo "\nWritten: docs/benchmarks.md and docs/benchmarks/*.svg\n";
+$missed = count(array_filter($goals, fn ($goal) => !$goal->is_met));
+echo "\n", count($goals) - $missed, ' of ', count($goals), " goals met. Written: docs/benchmarks.md and docs/benchmarks/*.svg\n";

@@ -13,6 +13,11 @@ set_error_handler(function (int $level, string $message, string $file, int $line
     return false;
 });
 
+set_exception_handler(function (Throwable $e): never {
+    fwrite(STDERR, "The benchmark failed: {$e->getMessage()} ({$e->getFile()}:{$e->getLine()})\n");
+    exit(1);
+});
+
 require __DIR__ . '/statistics.php';
 require __DIR__ . '/data.php';
 require __DIR__ . '/processes.php';
