@@ -45,7 +45,7 @@ function load(WebServer $server, string $page, int $seconds): array
     exec(sprintf('wrk -t 1 -c %d -d %ds -s %s %s 2>&1', CONNECTIONS, $seconds, escapeshellarg($script), escapeshellarg($server->url($page))), $output, $status);
     $cpu = array_sum(array_map(cpu_time(...), $server->workers)) - $before;
     if ($status !== 0 || !preg_match('/^requests (\d+) microseconds (\d+) failed 0$/m', implode("\n", $output), $found)) {
-        throw new RuntimeException("wrk on $page: " . implode("\n", $output) . "\n" . substr($server->logs(), -2_000));
+        throw new RuntimeException("wrk on $page: " . implode("\n", $output) . "\n" . $server->logs());
     }
     return [$found[1] / ($found[2] / 1e6), $cpu / $found[1]];
 }

@@ -33,14 +33,11 @@ final class WebServer
 
         $fpm = $this->run(self::fpm_binary(), '-n', '-F', ...(posix_geteuid() === 0 ? ['-R'] : []), ...['-y', "$this->folder/fpm.conf", ...self::extensions("$this->folder/token_bucket.so"),
             '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1', '-d', 'opcache.validate_timestamps=0', '-d', 'opcache.file_update_protection=0', '-d', 'apc.enabled=1', '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED)]);
+        $this->wait_until(fn () => file_exists("$this->folder/fpm.sock"), 'php-fpm');
         $this->run('nginx', '-c', "$this->folder/nginx.conf", '-e', "$this->folder/nginx.log");
-        for ($tries = 0; !str_contains((string) $this->get('none'), 'articles</h1>'); usleep(20_000)) {
-            ++$tries < 500 || throw new RuntimeException("The web server did not start: {$this->logs()}");
-        }
-        for ($tries = 0; count($workers = $this->children($fpm)) < self::WORKERS; usleep(20_000)) {
-            ++$tries < 500 || throw new RuntimeException("php-fpm has no workers: {$this->logs()}");
-        }
-        $this->workers = $workers;
+        $this->wait_until(fn () => str_contains((string) $this->get('none'), 'articles</h1>'), 'nginx');
+        $this->wait_until(fn () => count($this->children($fpm)) === self::WORKERS, 'php-fpm, with its workers,');
+        $this->workers = $this->children($fpm);
     }
 
     /** What the page says with this limiter before it. */
@@ -52,7 +49,7 @@ final class WebServer
     /** What the servers had to complain of. */
     public function logs(): string
     {
-        return implode('', array_map(file_get_contents(...), ["$this->folder/output", ...glob("$this->folder/*.log")]));
+        return substr(implode('', array_map(file_get_contents(...), ["$this->folder/output", ...glob("$this->folder/*.log")])), -1_000);
     }
 
     public function url(string $limiter): string
@@ -75,6 +72,14 @@ final class WebServer
         $output = ['file', "$this->folder/output", 'a'];
         $this->processes[] = $process = proc_open(['setpriv', '--pdeathsig', 'TERM', ...$command], [['file', '/dev/null', 'r'], $output, $output], $pipes);
         return proc_get_status($process)['pid'];
+    }
+
+    /** For ten seconds. */
+    private function wait_until(callable $condition, string $who): void
+    {
+        for ($tries = 0; !$condition(); usleep(20_000)) {
+            ++$tries < 500 || throw new RuntimeException("$who did not start: {$this->logs()}");
+        }
     }
 
     /** @return int[] */

@@ -1,4 +1,7 @@
 <?php
+/*
+ * Calls beside an empty method, a counter, a bare round trip.
+ */
 
 function calls(): Section
 {

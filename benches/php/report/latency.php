@@ -1,4 +1,7 @@
 <?php
+/*
+ * How long a decision takes.
+ */
 
 function latency(): Section
 {

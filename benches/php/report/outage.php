@@ -1,4 +1,7 @@
 <?php
+/*
+ * What calls take while the server is gone.
+ */
 
 const OUTAGE_TITLES = [
     'token_bucket' => 'token_bucket, all defaults',

@@ -1,4 +1,7 @@
 <?php
+/*
+ * How many each limiter let in of those it should have.
+ */
 
 function over_admission(): Section
 {

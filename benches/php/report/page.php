@@ -1,4 +1,7 @@
 <?php
+/*
+ * What a limiter costs a whole page.
+ */
 
 function page(): Section
 {

@@ -1,4 +1,7 @@
 <?php
+/*
+ * What a decision costs the server.
+ */
 
 function server_cpu(): Section
 {

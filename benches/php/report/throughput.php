@@ -1,4 +1,7 @@
 <?php
+/*
+ * What several processes decide together.
+ */
 
 function throughput(): Section
 {
