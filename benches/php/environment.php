@@ -41,5 +41,5 @@ keep('environment', [
 /** What a command says, on one line. */
 function run(string $command): string
 {
-    return trim((string) shell_exec("$command 2>/dev/null"));
+    return trim((string) shell_exec("{ $command; } 2>/dev/null"));
 }
