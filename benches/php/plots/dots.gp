@@ -13,4 +13,4 @@ set ytics scale 0 (@labels)
 set grid xtics noytics
 set key outside top center horizontal reverse Left samplen 1 width -4
 plot for [k = 1:3] data using ($4 == k ? $2 : NaN):1:($3 - $2):(0) with vectors nohead linestyle k linewidth 1 notitle, \
-     for [k = 1:3] data using ($4 == k ? $2 : NaN):1 with points linestyle k title word('token_bucket symfony/rate-limiter recipe', k)
+     for [k = 1:3] data using ($4 == k ? $2 : NaN):1 with points linestyle k title word('token_bucket symfony/rate-limiter other', k)
