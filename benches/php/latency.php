@@ -20,7 +20,8 @@ $empty_loop = function (int $n): int { for ($i = 0; $i < $n; $i++) { } return $n
 $data = ['rounds' => rounds(11), 'single_calls' => SINGLE_CALLS, 'limiters' => []];
 for ($round = 0; $round < $data['rounds']; $round++) {
     $loop = per_call($empty_loop, 1_000_000);
-    foreach ($cases as $name => $tries) {
+    foreach (in_turn(array_keys($cases), $round) as $name) {
+        $tries = $cases[$name];
         $data['limiters'][$name]['mean'][] = per_call($tries, $calls[$name]) - $loop;
         $single = [];
         for ($i = 0; $i < SINGLE_CALLS; $i++) {

@@ -22,12 +22,10 @@ foreach (PAGES as $page) {
     load($server, $page, 1);
 }
 
-$data = ['rounds' => rounds(11), 'seconds' => SECONDS, 'connections' => CONNECTIONS, 'workers' => WebServer::WORKERS, 'bytes' => strlen($server->get('none')), 'pages' => []];
+$data = ['rounds' => rounds(11), 'seconds' => SECONDS, 'connections' => CONNECTIONS, 'workers' => WebServer::WORKERS, 'bytes' => strlen($server->get('none')), 'pages' => array_fill_keys(PAGES, [])];
 for ($round = 0; $round < $data['rounds']; $round++) {
-    // Another one first in each round, so that none always follows the same.
-    $pages = [...array_slice(PAGES, $round % count(PAGES)), ...array_slice(PAGES, 0, $round % count(PAGES))];
     $passes = [];
-    foreach ([...$pages, ...CLOSE, ...CLOSE] as $page) {
+    foreach ([...in_turn(PAGES, $round), ...CLOSE, ...CLOSE] as $page) {
         $passes[$page][] = load($server, $page, SECONDS);
     }
     foreach ($passes as $page => $loads) {

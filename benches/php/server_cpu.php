@@ -18,7 +18,8 @@ $pids = [
 
 $data = ['rounds' => rounds(9), 'decisions' => DECISIONS, 'limiters' => []];
 for ($round = 0; $round < $data['rounds']; $round++) {
-    foreach ($cases as $name => $tries) {
+    foreach (in_turn(array_keys($cases), $round) as $name) {
+        $tries = $cases[$name];
         $pid = $pids[strtok($limiters[$name]->store, ',')];
         $tries(100);
         $before = cpu_time($pid);

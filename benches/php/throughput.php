@@ -10,11 +10,12 @@ const COMPARED = ['shm', 'apcu_window', 'symfony_apcu', 'symfony_apcu_lock', 're
 const SECONDS = 0.35;
 
 $limiters = limiters();
-$data = ['rounds' => rounds(7), 'seconds' => SECONDS, 'processes' => PROCESSES, 'buckets' => []];
+$data = ['rounds' => rounds(7), 'seconds' => SECONDS, 'processes' => PROCESSES];
+$data['buckets'] = array_fill_keys(['one', 'different'], array_fill_keys(COMPARED, array_fill_keys(PROCESSES, [])));
 for ($round = 0; $round < $data['rounds']; $round++) {
-    foreach (COMPARED as $name) {
+    foreach (in_turn(COMPARED, $round) as $name) {
         foreach (['one', 'different'] as $buckets) {
-            foreach (PROCESSES as $count) {
+            foreach (in_turn(PROCESSES, $round) as $count) {
                 $data['buckets'][$buckets][$name][$count][] = decisions($limiters[$name], $count, $buckets === 'one');
             }
         }

@@ -29,6 +29,14 @@ function rounds(int $usual): int
     return (int) (getenv('BENCH_ROUNDS') ?: $usual);
 }
 
+/** In another order each round, the same in every run: who comes after whom matters to a server's place among the cores. */
+function in_turn(array $names, int $round): array
+{
+    mt_srand($round);
+    shuffle($names);
+    return $names;
+}
+
 /** How many calls of $tries take about so long. */
 function calls_for(Closure $tries, float $milliseconds): int
 {

@@ -13,8 +13,8 @@ function introduction(): string
         Measured on {$on['date']} on $machine, {$on['system']}, PHP {$on['php']}; [all of it](#the-machine-and-the-versions) is below. This page is
         written by `make bench` from what it measured; to repeat it: `make bench`.
 
-        Everything is measured in turn in each of several rounds (here {$rounds[0]} for latency, {$rounds[1]} for throughput, {$rounds[2]} for the servers' processor time, {$rounds[3]} for
-        over-admission, {$rounds[4]} for the page). A number is the median of the rounds; a ratio is the median of each round's ratio, so
+        Everything is measured in each of several rounds, in another order each time (here {$rounds[0]} for latency, {$rounds[1]} for throughput, {$rounds[2]} for the servers' processor time, {$rounds[3]} for
+        over-admission, {$rounds[4]} for the page; in memory over-admission ten times as often). A number is the median of the rounds; a ratio is the median of each round's ratio, so
         what slows down a whole round does not show in it.{$busy} Other machines give other numbers: the ratios are what to look at.
 
         MD;
