@@ -28,7 +28,7 @@ lint: ## formatting, clippy, layers, dependencies
 	@scripts/packages.sh build
 	@scripts/lint.sh
 
-bench: build ## measure against what PHP users have today
+bench: build ## measure against what PHP users have today; writes docs/benchmarks.md
 	@scripts/packages.sh bench
 	@scripts/bench.sh
 

@@ -1,16 +1,35 @@
 #!/bin/sh
-# Measures against what PHP users have today; prints a table for the README.
+# Measures against what PHP users have today; prints a summary and the README's tables, and writes docs/benchmarks.md.
+# Usage: bench.sh [SUBJECT]... ; with subjects (files of benches/php) only those are measured anew. BENCH_ROUNDS=2
+# is for a quick look.
 set -eu
 cd "$(dirname "$0")/.."
 
+[ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/bench.sh "$@"
+
+subjects="environment calls latency throughput server_cpu outage over_admission page instructions"
+[ $# = 0 ] || subjects=$*
 php=${PHP:-php}
 tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)
-trap 'rm -rf "$tables"' EXIT INT TERM
+chmod 1777 "$tables"
+trap 'rm -rf "$tables"' EXIT
+trap 'exit 130' INT TERM
+export BENCH_TABLES="$tables"
+export BENCH_EXTENSION="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"
 
 # -n: without the machine's php.ini, so that every run measures the same.
-set -- -n -d apc.enable_cli=1 -d memory_limit=1G
-for extension in apcu ctype igbinary msgpack redis memcached memcache mysqlnd pdo pdo_mysql \
-    "${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"; do
-    set -- "$@" -d extension="$extension"
+run() {
+    script=$1
+    set -- -n -d apc.enable_cli=1 -d memory_limit=1G -d token_bucket.shm_path="$tables"
+    for extension in posix apcu ctype igbinary msgpack redis memcached memcache mysqlnd pdo pdo_mysql "$BENCH_EXTENSION"; do
+        set -- "$@" -d extension="$extension"
+    done
+    timeout 900 "$php" "$@" "$script"
+}
+
+for subject in $subjects; do
+    began=$(date +%s)
+    run "benches/php/$subject.php"
+    echo "measured: $subject, $(($(date +%s) - began)) s" >&2
 done
-scripts/servers.sh "$php" "$@" -d token_bucket.shm_path="$tables" benches/php/bench.php
+run benches/php/report.php

@@ -7,7 +7,7 @@ build="php-cli php-dev clang libclang-dev pkg-config make"
 demo="$build php-fpm nginx-light curl"
 servers="redis-server redis-sentinel memcached mariadb-server openssl"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind"
-bench="$build $servers php-mysql php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock"
+bench="$build $servers php-mysql php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock php-fpm php-cgi nginx-light wrk valgrind gnuplot-nox"
 case "$1" in
     build) wanted=$build ;;
     demo) wanted=$demo ;;

@@ -3,12 +3,6 @@
  * What is measured in shared memory, and beside what.
  */
 
-use Symfony\Component\Cache\Adapter\ApcuAdapter;
-use Symfony\Component\Lock\LockFactory;
-use Symfony\Component\Lock\Store\FlockStore;
-use Symfony\Component\RateLimiter\RateLimiterFactory;
-use Symfony\Component\RateLimiter\Storage\CacheStorage;
-
 /** The constructor of TokenBucket and one method, in PHP, doing nothing. */
 final class PlainBucket
 {
@@ -26,19 +20,6 @@ final class PlainBucket
     }
 }
 
-/** A limiter of symfony/rate-limiter, a token bucket on APCu. */
-function symfony(?LockFactory $lock): Symfony\Component\RateLimiter\LimiterInterface
-{
-    $config = [
-        'id' => 'bench',
-        'policy' => 'token_bucket',
-        'limit' => 1_000_000_000,
-        'rate' => ['interval' => '1 second', 'amount' => 1_000_000],
-    ];
-
-    return (new RateLimiterFactory($config, new CacheStorage(new ApcuAdapter('bench')), $lock))->create('192.0.2.1');
-}
-
 function memory_cases(): array
 {
     $identifiers = [];
@@ -53,8 +34,7 @@ function memory_cases(): array
     array_walk($many, fn ($bucket) => $bucket->consume());
     $decision = $hot->peek();
     $array = new SplFixedArray(1);
-    $symfony = symfony(null);
-    $locked = symfony(new LockFactory(new FlockStore()));
+    $limiters = limiters();
     apcu_store('counter', 0);
     foreach ($identifiers as $identifier) {
         apcu_store($identifier, 0);
@@ -75,8 +55,8 @@ function memory_cases(): array
         'apcu_inc' => function ($n) { for ($i = 0; $i < $n; $i++) { apcu_inc('counter'); } },
         'apcu_many' => function ($n) use ($identifiers) { for ($i = 0; $i < $n; $i++) { apcu_inc($identifiers[($i * 7919) % 100_000]); } },
         'apcu_pair' => function ($n) { for ($i = 0; $i < $n; $i++) { apcu_store('counter', apcu_fetch('counter') + 1); } },
-        'symfony' => function ($n) use ($symfony) { for ($i = 0; $i < $n; $i++) { $symfony->consume(); } },
-        'locked' => function ($n) use ($locked) { for ($i = 0; $i < $n; $i++) { $locked->consume(); } },
+        'symfony' => ($limiters['symfony_apcu']->open)('calls', CAPACITY, RATE),
+        'locked' => ($limiters['symfony_apcu_lock']->open)('calls', CAPACITY, RATE),
     ];
 }
 

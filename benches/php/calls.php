@@ -1,0 +1,59 @@
+<?php
+/*
+ * What a call takes beside the least that PHP and the servers' clients can do: the README's tables.
+ *
+ * Each case is a function that makes $n calls in a loop of its own; the empty loop is taken off.
+ */
+
+require __DIR__ . '/lib/bench.php';
+require __DIR__ . '/calls/memory.php';
+require __DIR__ . '/calls/servers.php';
+
+mysql_tables();
+$data = ['rounds' => rounds(15), 'tables' => []];
+
+$cases = memory_cases();
+$calls = array_fill_keys(array_keys($cases), 200_000);
+$calls['symfony'] = $calls['locked'] = 4_000;
+$data['tables'][] = rows('shared memory, ns per call', memory_rows(), MEMORY_NAMES, measure($cases, $calls, $data['rounds']), 1);
+
+$cases = server_cases();
+$data['statements'] = mysql_statements($cases);
+$calls = array_fill_keys(array_keys($cases), 1_000);
+$calls['loop'] = $calls['denied'] = 200_000;
+$data['tables'][] = rows('servers, µs per call', server_rows(), SERVER_NAMES, measure($cases, $calls, $data['rounds']), 1e3);
+keep('calls', $data);
+
+/** @return array<string, float[]> nanoseconds a call, of every round */
+function measure(array $cases, array $calls, int $rounds): array
+{
+    $times = [];
+    for ($round = 0; $round < $rounds; $round++) {
+        foreach ($cases as $name => $case) {
+            $start = hrtime(true);
+            $case($calls[$name]);
+            $times[$name][] = (hrtime(true) - $start) / $calls[$name];
+        }
+    }
+    foreach ($times as $name => $values) {
+        $around = $times[in_array($name, ['many', 'apcu_many'], true) ? 'pick' : 'loop'];
+        $net[$name] = array_map(fn ($value, $loop) => $value - $loop, $values, $around);
+    }
+    return $net;
+}
+
+/** A table: of each case the least and the median, and the median of the rounds' ratios to another. */
+function rows(string $head, array $rows, array $names, array $times, float $unit): array
+{
+    $table = ['head' => $head, 'rows' => []];
+    foreach ($rows as [$what, $name, $than]) {
+        $table['rows'][] = [
+            'what' => $what,
+            'min' => min($times[$name]) / $unit,
+            'median' => median($times[$name]) / $unit,
+            'ratio' => $than === null ? null : ratio_of($times[$name], $times[$than]),
+            'than' => $than === null ? null : $names[$than],
+        ];
+    }
+    return $table;
+}

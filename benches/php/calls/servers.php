@@ -1,0 +1,139 @@
+<?php
+/*
+ * What is measured on servers, and beside what: each on the same server and kind of connection.
+ */
+
+/** A bucket on a server, which has decided once. */
+function bucket(string $dsn, int $capacity = CAPACITY, float $rate = RATE): TokenBucket
+{
+    $bucket = new TokenBucket(patient($dsn), 'bench', $capacity, $rate);
+    $bucket->consume(min($capacity, 1_000_000));
+    return $bucket;
+}
+
+function consume(TokenBucket $bucket): Closure
+{
+    return function ($n) use ($bucket) { for ($i = 0; $i < $n; $i++) { $bucket->consume(); } };
+}
+
+function ping(Redis $redis): Closure
+{
+    return function ($n) use ($redis) { for ($i = 0; $i < $n; $i++) { $redis->ping(); } };
+}
+
+/** A counter as PHP has it with php-memcached: read, and write if nobody else has. */
+function counter_cas(string $dsn): Closure
+{
+    $memcached = php_memcached($dsn);
+    $memcached->set('counter', 0);
+    return function ($n) use ($memcached) {
+        for ($i = 0; $i < $n; $i++) {
+            $read = $memcached->get('counter', null, Memcached::GET_EXTENDED);
+            $memcached->cas($read['cas'], 'counter', $read['value'] + 1);
+        }
+    };
+}
+
+/** As it has it with php-memcache: a key that is added is a lock, deleted when done. */
+function counter_lock(string $dsn): Closure
+{
+    $memcache = php_memcache($dsn);
+    $memcache->set('number', 0);
+    return function ($n) use ($memcache) {
+        for ($i = 0; $i < $n; $i++) {
+            $memcache->add('lock', 1);
+            $memcache->set('number', $memcache->get('number') + 1);
+            $memcache->delete('lock');
+        }
+    };
+}
+
+/** What MariaDB counted of its own in a thousand calls: the proof that it is one statement a decision. */
+function mysql_statements(array $cases): array
+{
+    $db = pdo();
+    $count = fn () => $db->query("SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_begin', 'Com_commit', 'Com_select', 'Com_insert', 'Com_update')")
+        ->fetchAll(PDO::FETCH_KEY_PAIR);
+    $told = [];
+    foreach (['mysql' => '`consume()`', 'pdo' => 'the PDO transaction'] as $case => $name) {
+        $before = $count();
+        $cases[$case](1_000);
+        foreach ($count() as $command => $value) {
+            if ($value > $before[$command]) {
+                $told[$name][substr($command, 4)] = $value - $before[$command];
+            }
+        }
+    }
+    return $told;
+}
+
+function server_cases(): array
+{
+    $limiters = limiters();
+    $open = fn (string $name) => ($limiters[$name]->open)('calls', CAPACITY, RATE);
+    $denied = bucket(getenv('TB_REDIS_UNIX') . '&prefix=denied:', 1, 0.001);
+    $cases = ['loop' => function ($n) { for ($i = 0; $i < $n; $i++) { } }];
+    foreach (['unix' => getenv('TB_REDIS_UNIX'), 'tcp' => getenv('TB_REDIS')] as $kind => $dsn) {
+        $cases += [
+            "ping_$kind" => ping(phpredis($dsn)),
+            "evalsha_$kind" => $open("redis_{$kind}_gcra"),
+            "redis_$kind" => consume(bucket($dsn)),
+        ];
+    }
+    $cases += [
+        'denied' => consume($denied),
+        'symfony' => $open('symfony_redis_unix'),
+        'locked' => $open('symfony_redis_unix_lock'),
+    ];
+    foreach (['unix' => getenv('TB_MEMCACHED_UNIX'), 'tcp' => getenv('TB_MEMCACHED')] as $kind => $dsn) {
+        $cases += [
+            "get_cas_$kind" => counter_cas($dsn),
+            "add_lock_$kind" => counter_lock($dsn),
+            "memcached_$kind" => consume(bucket($dsn)),
+        ];
+    }
+    $cases['mysql'] = consume(bucket(getenv('TB_MYSQL_UNIX')));
+    $cases['pdo'] = $open('pdo');
+    return $cases;
+}
+
+/** What is told of them: a text, a case, and the one it is set beside. */
+function server_rows(): array
+{
+    return [
+        ['Redis, unix socket: `consume()`', 'redis_unix', 'evalsha_unix'],
+        ['', 'redis_unix', 'ping_unix'],
+        ['a denied call, with the deny cache', 'denied', 'ping_unix'],
+        ['phpredis `ping()`', 'ping_unix', null],
+        ['phpredis `evalSha()` of a minimal GCRA script', 'evalsha_unix', null],
+        ['symfony/rate-limiter on phpredis, no lock', 'symfony', 'redis_unix'],
+        ['symfony/rate-limiter, with its Redis lock', 'locked', 'redis_unix'],
+        ['Redis, TCP: `consume()`', 'redis_tcp', 'evalsha_tcp'],
+        ['', 'redis_tcp', 'ping_tcp'],
+        ['phpredis `ping()`', 'ping_tcp', null],
+        ['phpredis `evalSha()`', 'evalsha_tcp', null],
+        ['memcached, unix socket: `consume()`', 'memcached_unix', 'get_cas_unix'],
+        ['', 'memcached_unix', 'add_lock_unix'],
+        ['php-memcached `get()` and `cas()`', 'get_cas_unix', null],
+        ['php-memcache `add()`, `get()`, `set()`, `delete()`', 'add_lock_unix', null],
+        ['memcached, TCP: `consume()`', 'memcached_tcp', 'get_cas_tcp'],
+        ['', 'memcached_tcp', 'add_lock_tcp'],
+        ['php-memcached `get()` and `cas()`', 'get_cas_tcp', null],
+        ['php-memcache `add()`, `get()`, `set()`, `delete()`', 'add_lock_tcp', null],
+        ['MariaDB, unix socket, no wait for a disk: `consume()`', 'mysql', 'pdo'],
+        ['the PDO transaction with its row lock', 'pdo', null],
+    ];
+}
+
+const SERVER_NAMES = [
+    'pdo' => 'the PDO transaction',
+    'ping_unix' => '`ping()`',
+    'ping_tcp' => '`ping()`',
+    'evalsha_unix' => '`evalSha()`',
+    'evalsha_tcp' => '`evalSha()`',
+    'redis_unix' => '`consume()`',
+    'get_cas_unix' => '`get()` and `cas()`',
+    'get_cas_tcp' => '`get()` and `cas()`',
+    'add_lock_unix' => 'add, get, set, delete',
+    'add_lock_tcp' => 'add, get, set, delete',
+];

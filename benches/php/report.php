@@ -1,0 +1,39 @@
+<?php
+/*
+ * Writes docs/benchmarks.md and its plots from what the subjects measured, and prints a summary.
+ */
+
+require __DIR__ . '/lib/bench.php';
+require __DIR__ . '/report/section.php';
+require __DIR__ . '/report/markdown.php';
+require __DIR__ . '/report/plots.php';
+foreach (['environment', 'latency', 'throughput', 'server_cpu', 'outage', 'over_admission', 'page', 'calls'] as $file) {
+    require __DIR__ . "/report/$file.php";
+}
+
+$sections = [latency(), throughput(), server_cpu(), outage(), over_admission(), page(), calls()];
+$goals = array_merge(...array_map(fn ($section) => $section->goals, $sections));
+$losses = array_merge(...array_map(fn ($section) => $section->losses, $sections));
+
+$text = "# Benchmarks\n\n" . introduction() . "\n";
+$text .= "## Goals\n\n" . table(['', 'goal', 'measured', ''], array_map(fn ($goal) => $goal->row(), $goals), 'llrl') . "\n";
+$text .= "## Where token_bucket loses\n\n"
+    . "All that is quicker, cheaper or back earlier in this run than token_bucket on the same store, be it by noise: how many times (x) what token_bucket takes, and in how many rounds.\n\n"
+    . ($losses ? table(['in', 'on', 'behind', 'by how much'], $losses, 'llll') : "Nowhere in this run.\n") . "\n";
+foreach ($sections as $section) {
+    $text .= "## $section->title\n\n" . trim($section->text) . "\n\n";
+}
+$text .= "## The machine and the versions\n\n" . configuration();
+file_put_contents(dirname(__DIR__, 2) . '/docs/benchmarks.md', $text);
+
+echo calls_tables(), "\n";
+foreach ($sections as $section) {
+    foreach ($section->summary as $line) {
+        echo str_replace('`', '', $line), "\n";
+    }
+}
+foreach ($goals as $goal) {
+    echo str_replace('`', '', "Goal: $goal->what, $goal->goal: $goal->measured, "), $goal->is_met ? 'met' : 'MISSED', "\n";
+}
+$missed = count(array_filter($goals, fn ($goal) => !$goal->is_met));
+echo "\n", count($goals) - $missed, ' of ', count($goals), " goals met. Written: docs/benchmarks.md and docs/benchmarks/*.svg\n";

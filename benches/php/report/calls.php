@@ -1,0 +1,32 @@
+<?php
+/*
+ * Calls beside an empty method, a counter, a bare round trip.
+ */
+
+function calls(): Section
+{
+    $section = new Section('Beside the least that can be done');
+    $data = kept('calls');
+    $section->text = "Calls of one process, {$data['rounds']} rounds, beside an empty method, a counter, a bare round trip.\n" . calls_tables() . "\nWhat MariaDB counted of its own in 1,000 decisions:\n\n";
+    foreach ($data['statements'] as $what => $counts) {
+        $section->text .= "- $what: " . implode(', ', array_map(fn ($command, $count) => number_format($count) . " $command", array_keys($counts), $counts)) . "\n";
+    }
+    return $section;
+}
+
+/** As the README has them. */
+function calls_tables(): string
+{
+    $text = '';
+    foreach (kept('calls')['tables'] as ['head' => $head, 'rows' => $rows]) {
+        $number = fn (float $n) => number_format($n, $n < 1 ? 2 : 1);
+        $lines = array_map(fn ($row) => [
+            $row['what'],
+            $row['what'] === '' ? '' : $number($row['min']),
+            $row['what'] === '' ? '' : $number($row['median']),
+            $row['ratio'] === null ? '' : sprintf($row['ratio'] < 0.1 ? '%.4f' : '%.2f', $row['ratio']) . " x {$row['than']}",
+        ], $rows);
+        $text .= "\n" . table([$head, 'min', 'median', 'ratio'], $lines, 'lrrl');
+    }
+    return $text;
+}

@@ -1,0 +1,41 @@
+<?php
+/*
+ * Tables and numbers as the report has them.
+ */
+
+/** @param string $sides l or r for each column */
+function table(array $head, array $rows, string $sides): string
+{
+    $line = fn (array $cells) => '| ' . implode(' | ', $cells) . " |\n";
+    $text = $line($head) . '|' . implode('|', array_map(fn ($side) => $side === 'r' ? '---:' : '---', str_split($sides))) . "|\n";
+    return $text . implode('', array_map($line, $rows));
+}
+
+/** Three digits that count. */
+function digits(float $number): string
+{
+    $size = abs($number) > 0 ? (int) floor(log10(abs($number))) : 0;
+    return number_format($number, max(0, 2 - $size));
+}
+
+function ratio(float $ratio): string
+{
+    return digits($ratio) . ' x';
+}
+
+/** A time in the unit that fits. */
+function duration(float $nanoseconds): string
+{
+    foreach (['s' => 1e9, 'ms' => 1e6, 'µs' => 1e3] as $unit => $size) {
+        if (abs($nanoseconds) >= $size) {
+            return digits($nanoseconds / $size) . " $unit";
+        }
+    }
+    return digits($nanoseconds) . ' ns';
+}
+
+/** A share above or below, in percent. */
+function percent(float $ratio): string
+{
+    return sprintf('%+.2f %%', 100 * ($ratio - 1));
+}

@@ -1,0 +1,56 @@
+<?php
+/*
+ * What calls take while the server is gone.
+ */
+
+const OUTAGE_TITLES = [
+    'token_bucket' => 'token_bucket, all defaults',
+    'phpredis' => 'phpredis `INCR`, its own time-outs',
+    'phpredis_timeout' => 'phpredis `INCR`, time-outs of 0.1 s',
+    'symfony' => "symfony/rate-limiter, phpredis' own time-outs",
+    'symfony_timeout' => 'symfony/rate-limiter, time-outs of 0.1 s',
+];
+
+function outage(): Section
+{
+    $section = new Section('When the server fails');
+    $data = kept('outage');
+    $section->text = "Each limiter calls its Redis from a process of its own, every {$data['every_ms']} ms if the call before has returned, all through the same outage: the server fails after {$data['fails_at']} s "
+        . "and is back after {$data['back_at']} s, {$data['seconds']} s in all. It is stopped (`SIGSTOP`: it takes connections and says nothing) or killed (`SIGKILL`: connections are refused), and what it had is lost then. phpredis' own time-outs "
+        . "are none to connect and `default_socket_timeout` (60 s) to read. The recipe lets in when it fails and connects anew at its next call; symfony, without a lock, lets in by itself.\n";
+    foreach ($data['outages'] as $outage => $callers) {
+        $rows = $points = [];
+        foreach ($callers as $name => $measured) {
+            $answers = $measured['answers'] + ['server' => 0, 'fallback' => 0, 'nobody' => 0];
+            $back = $measured['back_after'] === null ? 'not within this run' : digits($measured['back_after']) . ' s';
+            $rows[] = [OUTAGE_TITLES[$name], number_format($measured['calls']), duration($measured['slowest']), duration($measured['median']), number_format($answers['fallback']), number_format($answers['nobody']), $back];
+            $ours = $callers['token_bucket'];
+            if ($name !== 'token_bucket') {
+                $behind = array_filter([
+                    $measured['slowest'] < $ours['slowest'] ? 'its slowest call took ' . duration($measured['slowest']) . ' against ' . duration($ours['slowest']) : '',
+                    ($measured['back_after'] ?? INF) < ($ours['back_after'] ?? INF) ? "asks the server $back after it is back, token_bucket, whose breaker tries it about once a second, after " . digits($ours['back_after'] ?? INF) . ' s' : '',
+                ]);
+                if ($behind) {
+                    $section->losses[] = ["server $outage", 'Redis, unix socket', OUTAGE_TITLES[$name], implode('; ', $behind)];
+                }
+            }
+            foreach ($measured['slowest_by_bin'] as $bin => $took) {
+                $points[$name][] = [($bin + 0.5) * $data['bin_ms'] / 1e3, $took / 1e6];
+            }
+        }
+        $section->summary[] = "Server $outage: slowest call of token_bucket " . duration($callers['token_bucket']['slowest']) . ", of phpredis " . duration($callers['phpredis']['slowest'])
+            . ' (0.1 s time-outs: ' . duration($callers['phpredis_timeout']['slowest']) . "), of symfony " . duration($callers['symfony']['slowest']);
+        $files = [];
+        foreach ($points as $name => $values) {
+            $files[] = plot_data("outage-$outage-$name", $values);
+        }
+        plot('outage', "outage-$outage", [
+            'files' => implode(' ', $files), 'titles' => implode('|', array_map(fn ($name) => plain(OUTAGE_TITLES[$name]), array_keys($callers))),
+            'heading' => "Redis is $outage", 'fails' => (float) $data['fails_at'], 'back' => (float) $data['back_at'], 'seconds' => (float) $data['seconds'],
+        ]);
+        $section->text .= "\n### The server is $outage\n\nCalls begun while it was gone (and 0.05 s before):\n\n"
+            . table(['', 'calls', 'slowest', 'median', 'decided by this host', 'let in undecided', 'asked again after'], $rows, 'lrrrrrr')
+            . "\n![the slowest call of each {$data['bin_ms']} ms while the server is $outage](benchmarks/outage-$outage.svg)\n";
+    }
+    return $section;
+}

@@ -1,0 +1,61 @@
+<?php
+/*
+ * Plots, drawn by gnuplot from files of numbers.
+ */
+
+/** @param array<string, string> $variables of the script benches/php/plots/$script.gp */
+function plot(string $script, string $name, array $variables): string
+{
+    $output = dirname(__DIR__, 3) . "/docs/benchmarks/$name.svg";
+    is_dir(dirname($output)) || mkdir(dirname($output));
+    $settings = '';
+    foreach (['output_file' => $output, 'style' => dirname(__DIR__) . '/plots/style.gp'] + $variables as $variable => $value) {
+        $settings .= "$variable = " . (is_string($value) ? "'" . str_replace("'", "''", $value) . "'" : $value) . '; ';
+    }
+    $command = ['gnuplot', '-e', $settings, dirname(__DIR__) . "/plots/$script.gp"];
+    exec(implode(' ', array_map(escapeshellarg(...), $command)) . ' 2>&1', $said, $status);
+    $status === 0 || throw new RuntimeException("gnuplot: " . implode("\n", $said));
+    return $output;
+}
+
+/** A file of numbers, columns by tabs. */
+function plot_data(string $name, array $rows): string
+{
+    $file = data_folder() . "/$name.dat";
+    file_put_contents($file, implode('', array_map(fn ($row) => implode("\t", $row) . "\n", $rows)));
+    return $file;
+}
+
+/**
+ * One dot a limiter, on a logarithmic or a linear scale, with a line to a second number.
+ *
+ * @param array<string, array<string, float[]>> $groups by heading, limiter's name: the dot, the line's end
+ */
+function dots(string $name, array $groups, string $label, bool $logarithmic): string
+{
+    $limiters = limiters();
+    $rows = $labels = [];
+    $y = 0;
+    foreach ($groups as $heading => $values) {
+        $labels[] = '"' . plain($heading) . ':" ' . $y--;
+        foreach ($values as $limiter => [$dot, $end]) {
+            $title = $limiters[$limiter]->title ?? $limiter;
+            $kind = match (true) {
+                str_starts_with($title, 'token_bucket') => 1,
+                str_starts_with($title, 'symfony') => 2,
+                default => 3,
+            };
+            $labels[] = '"' . plain($title) . "\" $y";
+            $rows[] = [$y--, $dot, $end, $kind];
+        }
+        $y--;
+    }
+    plot('dots', $name, ['data' => plot_data($name, $rows), 'labels' => implode(', ', $labels), 'x_label' => $label, 'rows' => -$y, 'logarithmic' => (int) $logarithmic]);
+    return "![$label](benchmarks/$name.svg)\n\n";
+}
+
+/** For gnuplot, without the marks of Markdown. */
+function plain(string $text): string
+{
+    return strtr($text, ['`' => '', "\t" => ' ', '"' => '']);
+}

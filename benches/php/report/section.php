@@ -1,0 +1,54 @@
+<?php
+/*
+ * What a subject adds to the report.
+ */
+
+final class Section
+{
+    /** @var string[][] where token_bucket is behind: in what, on which store, whom, by how much */
+    public array $losses = [];
+    /** @var Goal[] */
+    public array $goals = [];
+    /** @var string[] for the terminal */
+    public array $summary = [];
+    public string $text = '';
+
+    public function __construct(public readonly string $title)
+    {
+    }
+}
+
+final class Goal
+{
+    public function __construct(
+        public readonly string $what,
+        public readonly string $goal,
+        public readonly string $measured,
+        public readonly bool $is_met,
+    ) {
+    }
+
+    /** @return string[] */
+    public function row(): array
+    {
+        return [$this->what, $this->goal, $this->measured, $this->is_met ? 'met' : '**missed**'];
+    }
+}
+
+/** The limiters by store, token_bucket first. */
+function by_store(array $limiters): array
+{
+    $stores = [];
+    foreach ($limiters as $name => $limiter) {
+        $stores[$limiter->store][$name] = $limiter;
+    }
+    return $stores;
+}
+
+/** How exact a limiter was when eight processes tried at once, in brackets; '' if it let in none too many. */
+function over_admission_of(string $name): string
+{
+    $data = kept('over_admission');
+    $admitted = $data['limiters'][str_replace('_tcp', '_unix', $name)]['admitted'] ?? [0];
+    return max($admitted) > $data['limit'] ? ' (which let in up to ' . number_format(max($admitted)) . " of {$data['limit']})" : '';
+}

@@ -1,0 +1,45 @@
+<?php
+/*
+ * What several processes decide together.
+ */
+
+function throughput(): Section
+{
+    $section = new Section('Throughput of several processes');
+    $data = kept('throughput');
+    $limiters = limiters();
+    $cores = kept('environment')['cores'];
+    $counts = $data['processes'];
+    $heads = array_map(fn ($count) => $count === 1 ? '1 process' : "$count processes", $counts);
+    $title = fn (string $name) => $limiters[$name]->title . ($limiters[$name]->store === MEMORY ? '' : ", {$limiters[$name]->store}");
+
+    $section->text = "All begin at once, for {$data['seconds']} s; what they decided is added up. This machine has $cores cores: more processes than that share them, and where there is "
+        . "a server it shares them too.\n\nHow many times what one process does:\n\n";
+    $scaling = $numbers = [];
+    $plots = '';
+    foreach (['one' => 'one bucket for all', 'different' => 'a bucket for each'] as $buckets => $what) {
+        $lines = [];
+        foreach ($data['buckets'][$buckets] as $name => $measured) {
+            $times = array_map(fn ($count) => ratio_of($measured[$count], $measured[1]), $counts);
+            $scaling[] = [$what, $title($name), ...array_map(ratio(...), array_slice($times, 1))];
+            $numbers[] = [$what, $title($name), ...array_map(fn ($count) => number_format(median($measured[$count])), $counts)];
+            $lines[] = $title($name);
+            $section->summary[] = "Throughput, $what, " . rtrim($title($name), '`:') . ': ' . number_format(median($measured[1])) . ' a second in one process, ' . ratio($times[1]) . " in two";
+            foreach ($counts as $count) {
+                $against = ratio_of($measured[$count], $data['buckets'][$buckets]['shm'][$count]);
+                if ($limiters[$name]->store === MEMORY && $against > 1) {
+                    $section->losses[] = ['throughput', $what, $title($name) . over_admission_of($name), "in $count processes " . ratio($against) . ' as many decisions as `shm:`'];
+                }
+            }
+        }
+        $rows = array_map(fn ($count) => [$count, ...array_map(fn ($measured) => median($measured[$count]), array_values($data['buckets'][$buckets]))], $counts);
+        plot('throughput', "throughput-$buckets", ['data' => plot_data("throughput-$buckets", $rows), 'series' => count($lines), 'titles' => implode("|", array_map(plain(...), $lines)), 'heading' => ucfirst($what)]);
+        $plots .= "![decisions a second, $what](benchmarks/throughput-$buckets.svg)\n";
+    }
+    $section->text .= table(['', 'limiter', ...array_slice($heads, 1)], $scaling, 'llrrr') . "\n$plots\nDecisions a second, of all processes together:\n\n"
+        . table(['', 'limiter', ...$heads], $numbers, 'llrrrr');
+    $shm = $data['buckets']['different']['shm'];
+    $two = ratio_of($shm[2], $shm[1]);
+    $section->goals[] = new Goal('`shm:`, different buckets, from one process to two', 'at least 1.8 times as many decisions', ratio($two), $two >= 1.8);
+    return $section;
+}

@@ -1,0 +1,39 @@
+<?php
+/*
+ * What a decision costs the server: the processor time of all its threads, over many decisions of one process.
+ */
+
+require __DIR__ . '/lib/bench.php';
+
+const DECISIONS = 2_000;
+
+mysql_tables();
+$limiters = array_filter(server_limiters(), fn ($limiter) => str_ends_with($limiter->store, 'unix socket'));
+$cases = array_map(fn ($limiter) => ($limiter->open)('cpu', CAPACITY, RATE), $limiters);
+$pids = [
+    'Redis' => phpredis(redis_dsn('unix'))->info('server')['process_id'],
+    'memcached' => memcached_pid(),
+    'MariaDB' => (int) file_get_contents(getenv('TB_SERVERS') . '/mysql.pid'),
+];
+
+$data = ['rounds' => rounds(9), 'decisions' => DECISIONS, 'limiters' => []];
+for ($round = 0; $round < $data['rounds']; $round++) {
+    foreach (in_turn(array_keys($cases), $round) as $name) {
+        $tries = $cases[$name];
+        $pid = $pids[strtok($limiters[$name]->store, ',')];
+        $tries(100);
+        $before = cpu_time($pid);
+        $tries(DECISIONS);
+        $data['limiters'][$name][] = (cpu_time($pid) - $before) / DECISIONS;
+    }
+}
+keep('server_cpu', $data);
+
+function memcached_pid(): int
+{
+    $socket = fsockopen('unix://' . place(getenv('TB_MEMCACHED_UNIX'))[0]);
+    fwrite($socket, "stats\r\n");
+    while (!preg_match('/^STAT pid (\d+)/', $line = fgets($socket), $found)) {
+    }
+    return (int) $found[1];
+}

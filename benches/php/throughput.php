@@ -1,0 +1,41 @@
+<?php
+/*
+ * Decisions a second of several processes, on one bucket for all and on one for each.
+ */
+
+require __DIR__ . '/lib/bench.php';
+
+const PROCESSES = [1, 2, 4, 8];
+const COMPARED = ['shm', 'apcu_window', 'symfony_apcu', 'symfony_apcu_lock', 'redis_unix'];
+const SECONDS = 0.35;
+
+$limiters = limiters();
+$data = ['rounds' => rounds(7), 'seconds' => SECONDS, 'processes' => PROCESSES];
+$data['buckets'] = array_fill_keys(['one', 'different'], array_fill_keys(COMPARED, array_fill_keys(PROCESSES, [])));
+for ($round = 0; $round < $data['rounds']; $round++) {
+    foreach (in_turn(COMPARED, $round) as $name) {
+        foreach (['one', 'different'] as $buckets) {
+            foreach (in_turn(PROCESSES, $round) as $count) {
+                $data['buckets'][$buckets][$name][$count][] = decisions($limiters[$name], $count, $buckets === 'one');
+            }
+        }
+    }
+}
+keep('throughput', $data);
+
+/** Decisions a second of all processes together. */
+function decisions(Limiter $limiter, int $count, bool $one_bucket): float
+{
+    $done = at_once($count, function (int $index) use ($limiter, $one_bucket): Closure {
+        $tries = ($limiter->open)('throughput' . ($one_bucket ? '' : ":$index"), CAPACITY, RATE);
+        $batch = calls_for($tries, 1);
+        return function (int $begin) use ($tries, $batch): int {
+            $end = $begin + (int) (SECONDS * 1e9);
+            for ($done = 0; hrtime(true) < $end; $done += $batch) {
+                $tries($batch);
+            }
+            return $done;
+        };
+    });
+    return array_sum($done) / SECONDS;
+}
