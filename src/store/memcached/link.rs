@@ -5,7 +5,7 @@
 
 use crate::dsn::Address;
 use crate::store::net::channel::Channel;
-use crate::store::net::failure::Failure;
+use crate::store::net::failure::{self, Failure};
 use memcache::exp::{MetaCommand, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -80,7 +80,7 @@ fn read_answer(bytes: &[u8]) -> Result<Option<Answer>, Failure> {
             Failure::Down("it does not know the meta protocol: memcached 1.6 is needed".to_owned())
         }
         memcache::exp::Error::Rejected(why) | memcache::exp::Error::Server(why) => {
-            Failure::Down(why)
+            Failure::Down(failure::line(&why))
         }
         _ => garbage(),
     })?;
@@ -149,5 +149,7 @@ mod tests {
         assert!(
             refused(b"SERVER_ERROR out of memory storing object\r\n").contains("out of memory")
         );
+        // Nothing that a terminal or a log would take for more than words.
+        assert!(!refused(b"SERVER_ERROR \x1b[2J\x07x\r\n").contains(char::is_control));
     }
 }
