@@ -4,7 +4,7 @@ use crate::calls::{keeps_promises, limit, operation};
 use crate::folder::folder;
 use arbitrary::{Result, Unstructured};
 use std::cell::Cell;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,21 +55,30 @@ fn socket() -> &'static PathBuf {
     })
 }
 
-/// Ends with the script: the connection is closed at once, so that nobody waits for more.
+/// For how long a client may be silent: then it waits for the rest of an answer, and gets the next piece.
+const SILENCE: Duration = Duration::from_millis(2);
+
+/// Closes the connection with the last piece, so that nobody waits for more.
 fn converse(mut stream: UnixStream, script: &Script) -> std::io::Result<()> {
     let mut request = vec![0; 1 << 16];
     let mut greets = script.greets;
+    stream.set_read_timeout(Some(SILENCE))?;
     loop {
         let read = match std::mem::take(&mut greets) {
             true => 0,
-            false => match stream.read(&mut request)? {
-                0 => return Ok(()),
-                read => read,
+            false => match stream.read(&mut request) {
+                Ok(0) => return Ok(()),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+                Err(error) => return Err(error),
             },
         };
-        match script.pieces.get(script.next.fetch_add(1, Ordering::Relaxed)) {
+        let at = script.next.fetch_add(1, Ordering::Relaxed);
+        match script.pieces.get(at) {
             None => return Ok(()),
             Some(Piece::Bytes(bytes)) => stream.write_all(bytes)?,
+            // But a password only in answer to it: no server keeps it for later.
+            Some(Piece::Echo(_)) if at > 0 && tells_password(&request[..read]) => return Ok(()),
             Some(Piece::Echo(before)) => {
                 let words = request[..read].iter().map(|byte| match byte {
                     b'\r' | b'\n' => b' ',
@@ -78,22 +87,30 @@ fn converse(mut stream: UnixStream, script: &Script) -> std::io::Result<()> {
                 stream.write_all(&before.iter().copied().chain(words).collect::<Vec<_>>())?;
                 stream.write_all(b"\r\n")?;
             }
+            Some(Piece::Endless(bytes)) if bytes.is_empty() => return Ok(()),
             Some(Piece::Endless(bytes)) => {
-                let many = bytes.repeat(4096usize.div_ceil(bytes.len().max(1)));
-                for _ in 0..MOST / many.len().max(1) {
+                let many = bytes.repeat(4096usize.div_ceil(bytes.len()));
+                for _ in 0..MOST / many.len() {
                     stream.write_all(&many)?;
                 }
                 return Ok(());
             }
         }
+        if at + 1 >= script.pieces.len() {
+            return Ok(());
+        }
     }
+}
+
+fn tells_password(request: &[u8]) -> bool {
+    request.windows(PASSWORD.len()).any(|window| window == PASSWORD.as_bytes())
 }
 
 /// Has the store of this DSN, in which `%` is the socket's path, do something on a server that
 /// says these pieces.
 pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece>) -> Result<()> {
     let script = Arc::new(Script { pieces, greets, next: AtomicUsize::new(0) });
-    *SCRIPT.lock().expect("no one panics here") = Some(script);
+    *SCRIPT.lock().expect("no one panics here") = Some(Arc::clone(&script));
     let dsn = dsn.replace('%', &socket().to_string_lossy());
     let dsn = Dsn::parse(&dsn).expect("a DSN that is right");
     let patience = Duration::from_millis(200);
@@ -106,6 +123,9 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
     let store = open(&dsn.target, &settings);
     let place = Cell::new(Place::default());
     for _ in 0..3 {
+        if script.next.load(Ordering::Relaxed) >= script.pieces.len() {
+            break;
+        }
         let (limit, op) = (limit(u)?, operation(u)?);
         let now = u.arbitrary::<Option<u64>>()?.map(|now| now.min(MAX_NOW));
         let window = matches!(limit, token_bucket::limit::Limit::FixedWindow(_));
