@@ -4,6 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 cargo fmt --check
+cargo fmt --check --manifest-path fuzz/Cargo.toml
 cargo clippy --locked --quiet --all-targets -- -D warnings
 
 # The layers: php -> limiter -> store -> limit, and PHP is known to src/php alone.

@@ -26,6 +26,9 @@ scripts/phpt.sh
 step "PHP under valgrind: memory errors of ours"
 make --no-print-directory valgrind
 
+step "Fuzzing, for a moment"
+make --no-print-directory fuzz SECONDS=5
+
 step "Demo"
 scripts/demo.sh
 

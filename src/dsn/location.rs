@@ -27,8 +27,8 @@ pub fn parse(location: &str) -> Result<Target> {
         ("shm", "") => Ok(Target::SharedMemory { name: DEFAULT_NAME.into() }),
         ("shm", name) if is_table_name(name) => Ok(Target::SharedMemory { name: name.into() }),
         ("shm", name) => Err(Error::configuration(format!(
-            "Shared memory name \"{}\" must be 1 to 64 letters, digits, \"_\" or \"-\"",
-            printable(name)
+            "Shared memory name{} must be 1 to 64 letters, digits, \"_\" or \"-\"",
+            unless_secret(name)
         ))),
         ("array", "") => Ok(Target::Array),
         ("array", _) => Err(Error::configuration("DSN \"array:\" takes nothing after the colon")),
@@ -48,16 +48,19 @@ pub fn parse(location: &str) -> Result<Target> {
             many(scheme, rest)
         }
         ("mysql" | "mysql+unix", rest) => mysql(scheme, rest),
-        (scheme, _) => {
-            // With an "@" it may be a password, before which the scheme was left out.
-            let shown = match !scheme.contains('@') {
-                true => format!(" \"{}:\"", printable(scheme)),
-                false => String::new(),
-            };
-            Err(Error::configuration(format!(
-                "Unknown scheme{shown} in the storage DSN, known are {SCHEMES}"
-            )))
-        }
+        (scheme, _) => Err(Error::configuration(format!(
+            "Unknown scheme{} in the storage DSN, known are {SCHEMES}",
+            unless_secret(&format!("{scheme}:"))
+        ))),
+    }
+}
+
+/// What a message shows of some text: with an "@" it may be a password, before which the scheme was
+/// left out or is another's.
+fn unless_secret(text: &str) -> String {
+    match text.contains('@') {
+        true => String::new(),
+        false => format!(" \"{}\"", printable(text)),
     }
 }
 

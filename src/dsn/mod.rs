@@ -235,19 +235,21 @@ impl Dsn {
     /// assert_eq!(Dsn::shown("redis://joe:secret@db/1?timeout_ms=5"), "redis://***@db/1?timeout_ms=5");
     /// ```
     pub fn shown(dsn: &str) -> String {
-        let hidden = match dsn.split_once("://") {
-            Some((scheme, rest)) => match rest.rsplit_once('@') {
-                Some((_, after)) => format!("{scheme}://***@{after}"),
-                None => dsn.to_owned(),
-            },
-            None => dsn.to_owned(),
-        };
-        let mut parts = hidden.split("password=");
-        let first = parts.next().unwrap_or_default().to_owned();
-        parts.fold(first, |shown, part| {
+        // Passwords among the parameters first: they may hold what ends the one before the host.
+        let (location, query) = dsn.split_at(dsn.find('?').unwrap_or(dsn.len()));
+        let mut parts = query.split("password=");
+        let first = location.to_owned() + parts.next().unwrap_or_default();
+        let hidden = parts.fold(first, |shown, part| {
             let rest = part.find('&').and_then(|end| part.get(end..)).unwrap_or_default();
             format!("{shown}password=***{rest}")
-        })
+        });
+        match hidden.split_once("://") {
+            Some((scheme, rest)) => match rest.rsplit_once('@') {
+                Some((_, after)) => format!("{scheme}://***@{after}"),
+                None => hidden,
+            },
+            None => hidden,
+        }
     }
 }
 

@@ -149,6 +149,7 @@ fn nothing_shows_a_password() {
         "redis+unix://:s3cret@run?db=s3cret",
         "redis//u:s3cret@h",
         "s3cret@h:6379",
+        "shm://u:s3cret@h",
     ];
     for dsn in wrong {
         let message = refused(dsn);
@@ -161,6 +162,10 @@ fn nothing_shows_a_password() {
             "redis+sentinel://u:s3cret@h/m?sentinel_password=s3cret&prefix=a&sentinel_password=s3cret"
         ),
         "redis+sentinel://***@h/m?sentinel_password=***&prefix=a&sentinel_password=***"
+    );
+    assert_eq!(
+        Dsn::shown("redis+sentinel://u:s3cret@h/m?sentinel_password=s3@cret&prefix=a"),
+        "redis+sentinel://***@h/m?sentinel_password=***&prefix=a"
     );
     assert_eq!(Dsn::shown("shm:x?prefix=a"), "shm:x?prefix=a");
 }

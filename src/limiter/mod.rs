@@ -13,6 +13,9 @@ use crate::limit::{Decision, Limit, Op, State, apply};
 use crate::store::shm::counts::Outcome;
 use crate::store::{self, Key, Place, Settings, Store};
 use guard::Guard;
+/// By what name a limit is counted, for fuzzing.
+#[cfg(fuzzing)]
+pub use statistics::name_of;
 pub use statistics::{Counted, Statistics};
 use std::cell::Cell;
 use std::rc::Rc;

@@ -190,7 +190,7 @@ fn opened(location: &Location) -> Option<&'static Region> {
 /// The name of a limit that was given none, and whether that is the whole identifier: what stands
 /// before the first colon. An address has no name, nor has a number: they are a client's.
 #[inline]
-fn name_of(subject: Subject<'_>) -> (&[u8], bool) {
+pub fn name_of(subject: Subject<'_>) -> (&[u8], bool) {
     let (identifier, is_client) = match subject {
         // The application's name.
         Subject::Client { name, .. } => (name, false),

@@ -5,7 +5,7 @@
 
 use crate::dsn::Address;
 use crate::store::net::channel::Channel;
-use crate::store::net::failure::{Failure, line as line_of};
+use crate::store::net::failure::{self, Failure};
 use memcache::exp::{MetaCommand, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -79,12 +79,13 @@ fn read_answer(bytes: &[u8]) -> Result<Option<Answer>, Failure> {
         memcache::exp::Error::Rejected(_) if line == b"ERROR" => {
             Failure::Down("it does not know the meta protocol: memcached 1.6 is needed".to_owned())
         }
-        memcache::exp::Error::Rejected(why) => Failure::Down(why),
         // It is up, and has no room for this one.
         memcache::exp::Error::Server(why) if why.starts_with("out of memory") => {
-            Failure::Refused { code: "SERVER_ERROR".to_owned(), detail: line_of(&why) }
+            Failure::Refused { code: "SERVER_ERROR".to_owned(), detail: failure::line(&why) }
         }
-        memcache::exp::Error::Server(why) => Failure::Down(why),
+        memcache::exp::Error::Rejected(why) | memcache::exp::Error::Server(why) => {
+            Failure::Down(failure::line(&why))
+        }
         _ => garbage(),
     })?;
     let flag = |flag: &[u8]| match flag.split_first() {
@@ -152,5 +153,7 @@ mod tests {
         assert!(
             refused(b"SERVER_ERROR out of memory storing object\r\n").contains("out of memory")
         );
+        // Nothing that a terminal or a log would take for more than words.
+        assert!(!refused(b"SERVER_ERROR \x1b[2J\x07x\r\n").contains(char::is_control));
     }
 }

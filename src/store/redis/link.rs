@@ -186,7 +186,20 @@ fn not_logged_in(failure: Failure) -> Failure {
 
 fn refused(error: &RedisError) -> Failure {
     Failure::Refused {
-        code: error.code().unwrap_or("ERR").to_owned(),
+        code: line(error.code().unwrap_or("ERR")),
         detail: line(error.detail().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_is_told_without_control_characters() {
+        let answer = redis::parse_redis_value(b"-\x1b[2J\0 a\x07b\r\n").unwrap();
+        let Value::ServerError(error) = answer else { panic!("{answer:?}") };
+        let told = refused(&RedisError::from(error)).reason();
+        assert!(!told.contains(char::is_control), "{told:?}");
     }
 }

@@ -107,7 +107,10 @@ pub struct Told {
 
 impl Told {
     fn add(&mut self, other: Self) {
-        self.outcomes.iter_mut().zip(other.outcomes).for_each(|(sum, more)| *sum += more);
+        self.outcomes
+            .iter_mut()
+            .zip(other.outcomes)
+            .for_each(|(sum, more)| *sum = sum.wrapping_add(more));
         self.denied.extend(other.denied);
         self.denied.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
@@ -258,10 +261,10 @@ impl Record {
     }
 
     fn outcomes(&self) -> [u64; 6] {
-        let mut sums = [0; 6];
+        let mut sums = [0u64; 6];
         for stripe in &self.stripes {
             for (sum, counter) in sums.iter_mut().zip(&stripe.0) {
-                *sum += counter.load(Ordering::Relaxed);
+                *sum = sum.wrapping_add(counter.load(Ordering::Relaxed));
             }
         }
         sums

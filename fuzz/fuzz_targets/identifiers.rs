@@ -1,0 +1,120 @@
+//! Any bytes as identifiers: what servers are told is harmless, and no two go by one name.
+
+#![no_main]
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use std::cell::{Cell, LazyCell};
+use std::net::Ipv6Addr;
+use token_bucket::dsn::{Address, Redis, Target, Topology};
+use token_bucket::limiter::{Subject, client_key, name_of};
+use token_bucket::store::{Key, Place, Settings, Store, name_of as key_name, open, row_name_of};
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    prefix: &'a [u8],
+    first: (&'a [u8], &'a [u8], bool),
+    second: (&'a [u8], &'a [u8], bool),
+    cut: usize,
+}
+
+thread_local! {
+    static CLUSTER: LazyCell<Box<dyn Store>> = LazyCell::new(|| {
+        let node = Address::Tcp { host: "127.0.0.1".into(), port: 1 };
+        let topology = Topology::Cluster(vec![node]);
+        let target = Redis { topology, user: None, password: None, database: 0, tls: None };
+        open(&Target::Redis(target), &Settings::default())
+    });
+}
+
+fuzz_target!(|input: Input<'_>| {
+    let Input { prefix, first, second, cut } = input;
+    let keys = [first, second].map(|(name, id, window)| {
+        named(Subject::Client { name, id });
+        named(Subject::Identifier(id));
+        // Each by itself, and as the client of an application.
+        [([prefix, id].concat(), window), ([prefix, &client_key(name, id)].concat(), window)]
+    });
+    for (name, window) in keys.as_flattened() {
+        harmless(name, *window, cut);
+    }
+    for ([plain, client], [other, other_client]) in [(&keys[0], &keys[1])] {
+        apart(plain, other);
+        apart(client, other_client);
+        apart(plain, other_client);
+        // What differs in nothing but the kind.
+        apart(&(plain.0.clone(), true), &(plain.0.clone(), false));
+        apart(&(plain.0.clone(), true), &(other.0.clone(), false));
+    }
+    // What a row of another's might be called: names are no identifiers.
+    let (name, window) = &keys[0][0];
+    for called in [with_key(&[name], *window, key_name), with_key(&[name], *window, row_name_of)] {
+        apart(&(called.clone(), false), &(name.clone(), *window));
+        apart(&(called, true), &(name.clone(), *window));
+    }
+    if (first.0, first.1) != (second.0, second.1) {
+        assert_ne!(client_key(first.0, first.1), client_key(second.0, second.1));
+    }
+});
+
+fn with_key<R>(parts: &[&[u8]], window: bool, look: impl FnOnce(&Key<'_>) -> R) -> R {
+    let (place, mut all) = (Cell::new(Place::default()), [&b""[..]; 4]);
+    all.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
+    look(&Key { parts: all, place: &place, window, evicted: Cell::new(false) })
+}
+
+/// Two keys have one name only if they are the same.
+fn apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
+    for make in [key_name, row_name_of] {
+        let [one, other] = [a, b].map(|(name, window)| with_key(&[name], *window, make));
+        assert_eq!(one == other, a == b, "{a:?} and {b:?} are {:?}", String::from_utf8_lossy(&one));
+        // Nor do they where a table does not tell capitals, or spaces at the end.
+        let fold = |name: &[u8]| name.trim_ascii_end().to_ascii_lowercase();
+        if fold(&one) == fold(&other) {
+            assert!(a.1 == b.1 && fold(&a.0) == fold(&b.0), "{a:?} and {b:?}");
+        }
+    }
+}
+
+fn harmless(name: &[u8], window: bool, cut: usize) {
+    let called = with_key(&[name], window, key_name);
+    assert!((1..=250).contains(&called.len()), "more than memcached takes");
+    assert!(called.iter().all(|b| b.is_ascii_alphanumeric() || b"._:@/-".contains(b)));
+    let row = with_key(&[name], window, row_name_of);
+    assert!((1..=255).contains(&row.len()), "more than the column takes");
+    assert!(row.iter().all(|b| (b' '..=b'~').contains(b)) && !row.ends_with(b" "));
+    // Where it is cut into parts does not matter.
+    let (head, tail) = name.split_at(cut % (name.len() + 1));
+    for parts in [[head, b"", tail, b""], [b"", head, b"", tail], [head, tail, b"", b""]] {
+        assert_eq!(with_key(&parts, window, key_name), called);
+        assert_eq!(with_key(&parts, window, row_name_of), row);
+    }
+    let circuit = CLUSTER.with(|store| with_key(&[name], window, |key| store.circuit(key)));
+    assert_eq!(circuit, u64::from(crc16(&called) % 16384 / 1024));
+}
+
+/// CRC-16/XMODEM, bit by bit, as the cluster's specification has it.
+fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc: u16, byte| {
+        (0..8).fold(crc ^ u16::from(*byte) << 8, |crc, _| {
+            if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 }
+        })
+    })
+}
+
+/// The name that a limit is counted by: what stands before the first colon, unless that is a client's.
+fn named(subject: Subject<'_>) {
+    let (text, alone) = match subject {
+        Subject::Client { name, .. } => (name, false),
+        Subject::Identifier(identifier) => (identifier, true),
+    };
+    let first = text.split(|byte| *byte == b':').next().unwrap_or_default();
+    let bare = alone && !text.contains(&b':');
+    let number = first.first().is_some_and(u8::is_ascii_digit)
+        && first.iter().all(|b| b.is_ascii_digit() || *b == b'.');
+    let address = std::str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok());
+    // An application's name is its own, whatever it looks like.
+    let expected =
+        if alone && (bare && number || address) { (&b""[..], false) } else { (first, bare) };
+    assert_eq!(name_of(subject), expected, "{:?}", String::from_utf8_lossy(text));
+}

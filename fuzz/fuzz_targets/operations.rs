@@ -1,0 +1,186 @@
+//! Any operations on the stores of this host: as `limit::apply` decides, and as a slow reference in
+//! exact numbers.
+
+#![no_main]
+
+use arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use std::cell::Cell;
+use std::fs::File;
+use token_bucket::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State, TokenBucket, apply};
+use token_bucket::store::array::Array;
+use token_bucket::store::shm::SharedMemory;
+use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
+use token_bucket::store::shm::slot::Slot;
+use token_bucket::store::{Key, Place, Store};
+use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
+use token_bucket_fuzz::folder::folder;
+
+/// Fewer than a set has slots: wherever they are, none has to go.
+const KEYS: usize = 4;
+const WINDOW: usize = KEYS;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = play(&mut Unstructured::new(bytes));
+});
+
+fn play(u: &mut Unstructured<'_>) -> Result<()> {
+    let limits = [limit(u)?, limit(u)?];
+    let (array, shm) = (Array::default(), fresh());
+    let places: [Cell<Place>; 2 * KEYS] = Default::default();
+    let mut model = [State::FULL; 2 * KEYS];
+    let mut model_of_shm = model;
+    let mut reference: [Option<Reference>; KEYS] = std::array::from_fn(|_| Some(Reference::FULL));
+    let mut now = 1_000_000 * SECOND;
+    for _ in 0..64 {
+        if u.is_empty() {
+            break;
+        }
+        let (key, limit) = (u.int_in_range(0..=KEYS - 1)?, &limits[u.int_in_range(0..=1usize)?]);
+        let op = operation(u)?;
+        now = time(u, now)?;
+        let window = matches!(limit, Limit::FixedWindow(_));
+        let at = if window { WINDOW + key } else { key };
+        let told = format!("{op:?} of {limit:?} at {now}");
+
+        let (expected, after) = apply(limit, model[at], now, op);
+        keeps_promises(limit, op, &expected, matches!(model[at], State::Reserved { .. }));
+        if let (Limit::TokenBucket(bucket), Some(state)) = (limit, reference[key].take()) {
+            reference[key] = state.judge(bucket, now, op, &expected, &told);
+        }
+        model[at] = after;
+        let place = Cell::default();
+        assert_eq!(
+            array.decide(&named(key, window, &place), limit, op, Some(now)),
+            Ok(expected),
+            "{told}"
+        );
+
+        // A slot has less room for a debt.
+        let (expected, after) = apply(limit, model_of_shm[at], now, op);
+        model_of_shm[at] = Slot::settled(1, after).state();
+        let name = named(key, window, &places[at]);
+        if op.may_repeat() && now % 2 == 0 {
+            assert_eq!(shm.admits(&name, limit, op, Some(now)), Ok(expected.accepted), "{told}");
+        } else {
+            assert_eq!(shm.decide(&name, limit, op, Some(now)), Ok(expected), "{told}");
+        }
+        assert!(!name.evicted.get());
+    }
+    Ok(())
+}
+
+fn named<'a>(key: usize, window: bool, place: &'a Cell<Place>) -> Key<'a> {
+    let id: &[u8] = [b"a", b"b", b"c", b"d"][key];
+    Key { parts: [b"tb:", id, b"", b""], place, window, evicted: Cell::new(false) }
+}
+
+/// A table in which there is nothing.
+fn fresh() -> SharedMemory {
+    let (base, name) = (folder().to_owned(), "default".to_owned());
+    let location = Location { base, name, size: MIN_SIZE, purpose: Purpose::Buckets };
+    if let Ok(file) = File::options().write(true).open(location.path()) {
+        // Its header stays. Nobody has it mapped.
+        file.set_len(4096).and_then(|()| file.set_len(MIN_SIZE)).expect("a file in memory");
+    }
+    SharedMemory::new(location)
+}
+
+/// A bucket as a textbook has it: so much was in it at that time. In parts of a nanosecond, of which
+/// no more are told apart than the limit does.
+///
+/// Knows no debts: it ends with the first.
+#[derive(Clone, Copy)]
+struct Reference {
+    /// How much is missing, and at what time. Kept thus, for the limit may be another next time.
+    missing: u128,
+    parts: u64,
+    at: u64,
+}
+
+impl Reference {
+    const FULL: Self = Self { missing: 0, parts: 1, at: 0 };
+
+    fn judge(
+        self,
+        limit: &TokenBucket,
+        now: u64,
+        op: Op,
+        told: &Decision,
+        what: &str,
+    ) -> Option<Self> {
+        // Parts of one limit mean nothing to another.
+        if self.parts != limit.parts() && self.missing > 0 {
+            return None;
+        }
+        let parts = u128::from(limit.parts());
+        let span = |ns: u64| u128::from(ns) * parts;
+        let exact = |tokens: u64| {
+            let one = limit.worth(1);
+            u128::from(tokens) * (span(one.ns) + u128::from(one.part))
+        };
+        let whole = exact(limit.capacity());
+        // Time has filled it; or has gone back, and then more is missing, but no more than all: a time
+        // that no clock could have written is brought down for good.
+        let missing = match now >= self.at {
+            true => self.missing.saturating_sub(span(now - self.at)),
+            false => self.missing + span(self.at - now),
+        };
+        let lowered = missing.min(whole);
+        let kept = match missing > whole {
+            true => Self { missing: whole, parts: limit.parts(), at: now },
+            false => self,
+        };
+        let becomes = |missing: u128| Some(Self { missing, parts: limit.parts(), at: now });
+        let left = |missing: u128| ((whole - missing) / exact(1)) as u64;
+        let remaining = Limit::from(*limit).remaining(told);
+        let (accepted, after, in_it) = match op {
+            Op::Take { cost: 0 } => (true, Some(kept), lowered),
+            Op::Peek { cost } => {
+                let fits = cost <= limit.capacity() && lowered + exact(cost) <= whole;
+                (fits, Some(self), lowered)
+            }
+            Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit.capacity() => {
+                (false, Some(kept), lowered)
+            }
+            Op::Reserve { cost: 0, .. } => (true, Some(kept), lowered),
+            Op::Take { cost } => match lowered + exact(cost) {
+                missing if missing <= whole => (true, becomes(missing), missing),
+                _ => (false, Some(kept), lowered),
+            },
+            Op::Check | Op::Reserve { .. } => {
+                let cost = if let Op::Reserve { cost, .. } = op { cost } else { 1 };
+                match lowered + exact(cost) {
+                    missing if missing <= whole => (true, becomes(missing), missing),
+                    // A debt.
+                    _ => return None,
+                }
+            }
+            Op::Refund { cost } => {
+                let missing = lowered.saturating_sub(exact(cost.min(limit.capacity())));
+                let after = if missing == 0 { Some(Self::FULL) } else { becomes(missing) };
+                (true, after, missing)
+            }
+            Op::Reset => (true, Some(Self::FULL), 0),
+            Op::Start { .. } if lowered > 0 => (false, Some(kept), lowered),
+            Op::Start { missing } => {
+                let missing = span(missing.min(MAX_NOW)).min(whole);
+                (true, becomes(missing), missing)
+            }
+        };
+        assert_eq!(told.accepted, accepted, "{what}");
+        assert_eq!(remaining, left(in_it), "{what}");
+        if told.full_at > now {
+            assert_eq!(u128::from(told.full_at - now), in_it.div_ceil(parts), "{what}");
+        } else {
+            assert_eq!(in_it, 0, "{what}");
+        }
+        if let (false, Op::Take { cost } | Op::Peek { cost }) = (accepted, op)
+            && cost <= limit.capacity()
+        {
+            let short = lowered + exact(cost) - whole;
+            assert_eq!(u128::from(told.retry_at - now), short.div_ceil(parts), "{what}");
+        }
+        after
+    }
+}

@@ -1,0 +1,81 @@
+//! Any answers to the store on Redis.
+
+#![no_main]
+
+use arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use token_bucket_fuzz::calls::number;
+use token_bucket_fuzz::server::{PASSWORD, Piece, bytes, play};
+
+fuzz_target!(|input: &[u8]| {
+    let _ = run(&mut Unstructured::new(input));
+});
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let with_password = u.arbitrary()?;
+    let mut pieces = Vec::new();
+    // Mostly the login goes well: that of a password and of a name.
+    if u.int_in_range(0..=7u8)? > 0 {
+        let login: &[u8] = if with_password { b"+OK\r\n+OK\r\n" } else { b"+OK\r\n" };
+        pieces.push(Piece::Bytes(login.to_vec()));
+    }
+    for _ in 0..u.int_in_range(1..=6u8)? {
+        pieces.push(match u.int_in_range(0..=15u8)? {
+            0 => Piece::Echo(b"-ERR unknown command, with args beginning with: "),
+            1 => Piece::Endless(reply(u, 0)?),
+            _ => Piece::Bytes(reply(u, 0)?),
+        });
+    }
+    let dsn = match with_password {
+        true => format!("redis+unix://joe:{PASSWORD}@%"),
+        false => "redis+unix://%".to_owned(),
+    };
+    play(u, &dsn, false, pieces)
+}
+
+fn reply(u: &mut Unstructured<'_>, depth: usize) -> Result<Vec<u8>> {
+    const ERRORS: [&str; 8] =
+        ["NOSCRIPT", "WRONGTYPE", "NOPERM", "MOVED 1 ", "READONLY", "CLUSTERDOWN", "NOAUTH", "ERR"];
+    Ok(match u.int_in_range(0..=9u8)? {
+        0 => bytes(u)?,
+        1 => {
+            let error = u.choose(&ERRORS)?;
+            [&b"-"[..], error.as_bytes(), b" ", &bytes(u)?, b"\r\n"].concat()
+        }
+        2 => format!(":{}\r\n", u.arbitrary::<i64>()?).into_bytes(),
+        3 if depth < 200 => {
+            let kind = *u.choose(b"*~>%|")?;
+            let mut all =
+                [&[kind][..], number(u, i64::MAX as u64)?.to_string().as_bytes(), b"\r\n"].concat();
+            // As deep, or as wide, as there are bytes.
+            for _ in 0..u.int_in_range(0..=4u8)? {
+                all.extend(reply(u, depth + 1)?);
+            }
+            all
+        }
+        4 => {
+            let kind = *u.choose(b"$=!+-(,#_")?;
+            [&[kind][..], number(u, u64::MAX)?.to_string().as_bytes(), b"\r\n", &bytes(u)?].concat()
+        }
+        5 => u
+            .choose(&[&b"*"[..], b"*1\r\n", b"%1\r\n", b"$-1\r\n", b"*-1\r\n"])?
+            .repeat(u.arbitrary::<u8>()?.into()),
+        // A script's: whether it accepted, its clock, the state before.
+        _ => {
+            let (seconds, micros) = (number(u, 4_000_000_000)?, number(u, 999_999)?);
+            let mut told = format!("{}{seconds} {micros} ", u.int_in_range(0..=1u8)?).into_bytes();
+            told.extend(state(u, seconds)?);
+            [format!("${}\r\n", told.len()).as_bytes(), &told, b"\r\n"].concat()
+        }
+    })
+}
+
+/// A state near a time, in seconds.
+fn state(u: &mut Unstructured<'_>, seconds: u64) -> Result<Vec<u8>> {
+    let seconds = seconds.saturating_add(number(u, 1 << 40)?).min((1 << 40) - 1);
+    let mut state = seconds.to_be_bytes()[3..].to_vec();
+    state.extend((u.arbitrary::<u32>()? >> 2).to_be_bytes());
+    let length = *u.choose(&[0usize, 3, 4, 5, 9, 9])?;
+    state.extend(u.bytes(length.min(u.len()))?);
+    Ok(state)
+}

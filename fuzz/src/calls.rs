@@ -1,0 +1,110 @@
+//! Limits, operations and times, of which the fuzzer chooses the numbers.
+
+use arbitrary::{Result, Unstructured};
+use token_bucket::limit::{
+    Decision, FixedWindow, Limit, MAX_HITS, MAX_NOW, Op, SECOND, TokenBucket,
+};
+
+/// Small numbers more often than large ones, and the edges of ranges.
+pub fn number(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
+    let n = match u.int_in_range(0..=7u8)? {
+        0..=3 => u64::from(u.arbitrary::<u8>()?) % 20,
+        4 => u64::from(u.arbitrary::<u16>()?),
+        5 => u64::from(u.arbitrary::<u32>()?),
+        6 => u.arbitrary()?,
+        _ => most - u64::from(u.arbitrary::<u8>()?).min(most),
+    };
+    Ok(n.min(most))
+}
+
+/// A limit that may be had.
+pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
+    let capacity = number(u, i32::MAX as u64)?.max(1) as i64;
+    let limit = match u.int_in_range(0..=5u8)? {
+        0 | 1 => TokenBucket::per_window(capacity, number(u, 126_230_400)?.max(1) as i64).ok(),
+        2 => TokenBucket::per_second(capacity, number(u, SECOND)?.max(1) as f64).ok(),
+        3 => TokenBucket::per_second(capacity, f64::from_bits(u.arbitrary()?).abs()).ok(),
+        4 => {
+            let (a, b) = (number(u, SECOND)?.max(1), number(u, u32::MAX.into())?.max(1));
+            TokenBucket::per_second(capacity, a as f64 / b as f64).ok()
+        }
+        _ => {
+            let interval = number(u, 126_230_400 * SECOND)?.max(1) as f64 / SECOND as f64;
+            return Ok(FixedWindow::new(capacity.min(MAX_HITS.into()), interval)
+                .map_or_else(|_| any(), Limit::from));
+        }
+    };
+    Ok(limit.map_or_else(any, Limit::from))
+}
+
+fn any() -> Limit {
+    TokenBucket::per_window(7, 3).expect("a limit").into()
+}
+
+/// An operation.
+pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
+    let mut cost = || number(u, u64::MAX);
+    Ok(match cost()? % 10 {
+        0..=2 => Op::Take { cost: cost()? },
+        3 | 4 => Op::Check,
+        5 => Op::Reserve { cost: cost()?, max_wait: cost()? },
+        6 => Op::Refund { cost: cost()? },
+        7 => Op::Peek { cost: cost()? },
+        8 => Op::Start { missing: cost()? },
+        _ => Op::Reset,
+    })
+}
+
+/// A time near `now`, before or after it; any at times.
+pub fn time(u: &mut Unstructured<'_>, now: u64) -> Result<u64> {
+    let near = number(u, MAX_NOW)?;
+    let unit = [1, 1_000, SECOND / 1_000, SECOND][u.int_in_range(0..=3usize)?];
+    let step = near.saturating_mul(unit);
+    Ok(match u.int_in_range(0..=7u8)? {
+        0 => now.saturating_sub(step),
+        1 => near,
+        _ => now.saturating_add(step),
+    }
+    .min(MAX_NOW))
+}
+
+/// What a decision must not break, whatever a store remembers. `reserved` tells whether that may be
+/// a reservation, which reaches further ahead than a refill.
+pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool) {
+    let Decision { accepted, now, retry_at, full_at, wait, .. } = *decision;
+    let remaining = limit.remaining(decision);
+    assert!(remaining <= limit.capacity(), "more than there can be");
+    assert!(full_at >= now);
+    let (most, grain) = match limit {
+        Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
+        Limit::FixedWindow(window) => (window.interval(), 1),
+    };
+    let furthest = most + grain + if reserved { 1 << 57 } else { 0 };
+    match op {
+        Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. }
+            if cost > limit.capacity() =>
+        {
+            assert!(!accepted && retry_at == Decision::NEVER, "more than there can be");
+            return;
+        }
+        Op::Take { cost: 0 } | Op::Peek { cost: 0 } | Op::Reserve { cost: 0, .. } => {
+            assert!(accepted);
+        }
+        Op::Take { cost } if accepted => assert!(remaining <= limit.capacity() - cost),
+        Op::Peek { cost } if accepted => assert!(remaining >= cost),
+        Op::Refund { .. } | Op::Reset => assert!(accepted),
+        _ => {}
+    }
+    match (accepted, op) {
+        (true, _) => assert_eq!(retry_at, now),
+        // Nothing that starts a bucket is tried again.
+        (false, Op::Start { .. }) => {}
+        (false, _) => {
+            assert!(retry_at > now, "denied, and to be tried again at once");
+            assert!(retry_at - now <= furthest, "locked out for longer than a refill");
+        }
+    }
+    assert!(full_at - now <= furthest + (1 << 57));
+    assert!(wait == 0 || matches!(op, Op::Reserve { max_wait, .. } if wait <= max_wait));
+    assert!(decision.retry_after() >= 0.0 && decision.reset_after().is_finite());
+}

@@ -1,0 +1,5 @@
+//! What the targets have in common.
+
+pub mod calls;
+pub mod folder;
+pub mod server;

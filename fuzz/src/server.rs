@@ -1,0 +1,156 @@
+//! A server on a unix socket, which answers what it is sent with what the fuzzer has made.
+
+use crate::calls::{keeps_promises, limit, operation};
+use crate::folder::folder;
+use arbitrary::{Result, Unstructured};
+use std::cell::Cell;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+use token_bucket::dsn::Dsn;
+use token_bucket::limit::MAX_NOW;
+use token_bucket::store::shm::file::MIN_SIZE;
+use token_bucket::store::{Key, Place, Settings, Timeouts, open};
+
+/// The password of all DSNs, which nobody is to be told.
+pub const PASSWORD: &str = "Zq7vSKx9wJ";
+
+/// What the server says: one after the other, each once something was sent.
+pub enum Piece {
+    /// This.
+    Bytes(Vec<u8>),
+    /// What it was sent, after this: as servers do that do not know a command.
+    Echo(&'static [u8]),
+    /// This over and over, until nobody listens, or it is far more than anyone should.
+    Endless(Vec<u8>),
+}
+
+/// What is said by the server, and how far it has come.
+struct Script {
+    pieces: Vec<Piece>,
+    /// Said at once, before anything was sent.
+    greets: bool,
+    next: AtomicUsize,
+}
+
+static SCRIPT: Mutex<Option<Arc<Script>>> = Mutex::new(None);
+const MOST: usize = 64 << 20;
+
+fn socket() -> &'static PathBuf {
+    static SOCKET: OnceLock<PathBuf> = OnceLock::new();
+    SOCKET.get_or_init(|| {
+        let path = folder().join("s");
+        let listener = UnixListener::bind(&path).expect("a socket");
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let script = SCRIPT.lock().expect("no one panics here").clone();
+                // That nobody listens any more is the client's right.
+                let _ = script.map(|script| converse(stream, &script));
+            }
+        });
+        path
+    })
+}
+
+/// For how long a client may be silent: then it waits for the rest of an answer, and gets the next piece.
+const SILENCE: Duration = Duration::from_millis(2);
+
+/// Closes the connection with the last piece, so that nobody waits for more.
+fn converse(mut stream: UnixStream, script: &Script) -> std::io::Result<()> {
+    let mut request = vec![0; 1 << 16];
+    let mut greets = script.greets;
+    stream.set_read_timeout(Some(SILENCE))?;
+    loop {
+        let read = match std::mem::take(&mut greets) {
+            true => 0,
+            false => match stream.read(&mut request) {
+                Ok(0) => return Ok(()),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+                Err(error) => return Err(error),
+            },
+        };
+        let at = script.next.fetch_add(1, Ordering::Relaxed);
+        match script.pieces.get(at) {
+            None => return Ok(()),
+            Some(Piece::Bytes(bytes)) => stream.write_all(bytes)?,
+            // But a password only in answer to it: no server keeps it for later.
+            Some(Piece::Echo(_)) if at > 0 && tells_password(&request[..read]) => return Ok(()),
+            Some(Piece::Echo(before)) => {
+                let words = request[..read].iter().map(|byte| match byte {
+                    b'\r' | b'\n' => b' ',
+                    other => *other,
+                });
+                stream.write_all(&before.iter().copied().chain(words).collect::<Vec<_>>())?;
+                stream.write_all(b"\r\n")?;
+            }
+            Some(Piece::Endless(bytes)) if bytes.is_empty() => return Ok(()),
+            Some(Piece::Endless(bytes)) => {
+                let many = bytes.repeat(4096usize.div_ceil(bytes.len()));
+                for _ in 0..MOST / many.len() {
+                    stream.write_all(&many)?;
+                }
+                return Ok(());
+            }
+        }
+        if at + 1 >= script.pieces.len() {
+            return Ok(());
+        }
+    }
+}
+
+fn tells_password(request: &[u8]) -> bool {
+    request.windows(PASSWORD.len()).any(|window| window == PASSWORD.as_bytes())
+}
+
+/// Has the store of this DSN, in which `%` is the socket's path, do something on a server that
+/// says these pieces.
+pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece>) -> Result<()> {
+    let script = Arc::new(Script { pieces, greets, next: AtomicUsize::new(0) });
+    *SCRIPT.lock().expect("no one panics here") = Some(Arc::clone(&script));
+    let dsn = dsn.replace('%', &socket().to_string_lossy());
+    let dsn = Dsn::parse(&dsn).expect("a DSN that is right");
+    let patience = Duration::from_millis(200);
+    let settings = Settings {
+        shm_path: folder().to_owned(),
+        shm_size: MIN_SIZE,
+        timeouts: Timeouts { call: patience, connect: patience },
+        ..Settings::default()
+    };
+    let store = open(&dsn.target, &settings);
+    let place = Cell::new(Place::default());
+    for _ in 0..3 {
+        if script.next.load(Ordering::Relaxed) >= script.pieces.len() {
+            break;
+        }
+        let (limit, op) = (limit(u)?, operation(u)?);
+        let now = u.arbitrary::<Option<u64>>()?.map(|now| now.min(MAX_NOW));
+        let window = matches!(limit, token_bucket::limit::Limit::FixedWindow(_));
+        let parts = [&b"tb:"[..], b"x", b"", b""];
+        let key = Key { parts, place: &place, window, evicted: Cell::new(false) };
+        let begun = Instant::now();
+        match store.decide(&key, &limit, op, now) {
+            // What a bucket may hold is up to the server, but not what follows from it.
+            Ok(decision) => keeps_promises(&limit, op, &decision, true),
+            Err(error) => {
+                let told = format!("{error} {error:?}");
+                assert!(!told.contains(PASSWORD), "{told}");
+                assert!(told.len() < 2_000, "longer than anyone reads: {told}");
+                assert!(!error.to_string().contains(char::is_control), "{told}");
+            }
+        }
+        // And a machine that has other things to do.
+        assert!(begun.elapsed() < 3 * patience + Duration::from_secs(5), "longer than its budget");
+    }
+    std::hint::black_box(store.describe());
+    Ok(())
+}
+
+/// Some bytes of the fuzzer's own.
+pub fn bytes(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let length = usize::from(u.arbitrary::<u8>()?).min(u.len());
+    Ok(u.bytes(length)?.to_vec())
+}
