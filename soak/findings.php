@@ -14,7 +14,7 @@ final class Findings
     public array $strays = [];
     /** The longest after a server's return that it was not used, ns. */
     public int $back_after = 0;
-    /** @var list<int> by how much calls took too long, the longest */
+    /** @var list<array{int, int}> by how much calls took too long, the longest, and when they began */
     public array $over = [];
     /** @var array<string, array<int, int>> how many calls took how long, while `calm`, or while `others` were down */
     public array $times = ['calm' => [], 'others' => []];

@@ -45,7 +45,7 @@ final class Second
         // What is over its budget, not counting the time it had no processor.
         $over = $took - $queued - 1_000_000 * (TIMEOUT_MS + $connected * CONNECT_TIMEOUT_MS);
         if ($over > 0) {
-            $seen['over'][] = $over;
+            $seen['over'][] = [$over, $before];
         }
         if ($degraded) {
             $seen['degraded_at'][intdiv($before, 50_000_000)] = [$before, $after];

@@ -54,7 +54,7 @@ final class Report
         $outages = array_filter($this->outages, fn (Outage $outage): bool => in_array($outage->node, $found->store->nodes, true));
         $bound = $found->bound($this->from, $this->to, $this->outages);
         $admitted = $found->attackers_admitted();
-        $late = count(array_filter($found->over, fn (int $over): bool => $over > $this->tolerance));
+        $late = count(array_filter($found->over, fn (array $over): bool => $over[0] > $this->tolerance));
         $strays = count($found->strays);
         $may_stray = $found->store->nodes ? (int) ceil($this->stalls * $found->calls) : 0;
         // Each call that the machine made fail may have been news.
@@ -67,7 +67,7 @@ final class Report
         $this->blame($found->exceeded() > 0, "$name: {$found->exceeded()} calls were admitted above the bound, the worst " . ms(max(array_map(fn (Bound $bound): int => $bound->worst, $found->bounds)), 3) . ' ms too early');
         $this->blame($admitted > $bound, "$name: $admitted admitted, the bound is $bound");
         $this->blame($admitted < 0.5 * $bound, "$name: attackers reached only " . round($admitted / $bound, 2) . ' of the bound, so it says nothing');
-        $this->blame($late > 0, "$name: $late calls took longer than their budget, the worst by " . ms($found->over[0] ?? 0, 1) . ' ms');
+        $this->blame($late > 0, "$name: $late calls took longer than their budget, the worst by " . ms($found->over[0][0] ?? 0, 1) . ' ms at ' . gmdate('H:i:s', intdiv($found->over[0][1] ?? 0, 1_000_000_000)));
         $this->blame($strays > $may_stray, "$name: $strays times degraded without an outage, $may_stray expected of this machine; the last at " . gmdate('H:i:s', intdiv(end($found->strays)[0] ?? 0, 1_000_000_000)));
         $this->blame($this->warnings[$name] > $expected, "$name: {$this->warnings[$name]} warnings, $expected expected");
         $this->blame($outages && $this->warnings[$name] < count($outages) / 2, "$name: only {$this->warnings[$name]} warnings of " . count($outages) . ' outages');
