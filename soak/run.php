@@ -23,6 +23,8 @@ const BACK_WITHIN = 2_000_000_000;
 
 /** Nanoseconds that a server which failed is left alone, at least. */
 const SHORTEST_PAUSE = 900_000_000;
+/** How often a call waits for its server, at most: it connects, logs in or waits for its turn, and asks. */
+const ROUND_TRIPS = 3;
 /** Nanoseconds that a call may take for its own work when its time is up. */
 const OWN_WORK = 1_000_000;
 
@@ -31,6 +33,11 @@ function wall(): int
 {
     return (int) (microtime(true) * 1e6) * 1000;
 }
+
+// What was started is ended and removed then, too.
+pcntl_async_signals(true);
+pcntl_signal(SIGTERM, fn () => exit(143));
+pcntl_signal(SIGINT, fn () => exit(130));
 
 $seconds = (int) round(60 * (float) (getenv('MINUTES') ?: 10));
 $seconds >= 20 || exit("MINUTES must be at least 0.34\n");
@@ -63,6 +70,8 @@ $from = time() + 1;
 $until = $from + $seconds;
 foreach (CLIENTS as $number => $who) {
     if (pcntl_fork() === 0) {
+        pcntl_signal(SIGTERM, SIG_DFL);
+        pcntl_signal(SIGINT, SIG_DFL);
         mt_srand($seed * 100 + $number);
         (new Client($fpm, $stores, $journal, $number, $who, $offset, $control->port))->run($from, $until);
         posix_kill(posix_getpid(), SIGKILL); // no shutdown functions of the parent's

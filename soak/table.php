@@ -56,7 +56,7 @@ final class Report
         $admitted = $found->attackers_admitted();
         $late = count(array_filter($found->over, fn (array $over): bool => $over[0] > $this->tolerance));
         $strays = count($found->strays);
-        $may_stray = $found->store->nodes ? (int) ceil($this->stalls * $found->calls) : 0;
+        $may_stray = $found->store->nodes ? (int) ceil(ROUND_TRIPS * $this->stalls * $found->calls) : 0;
         // Each call that the machine made fail may have been news.
         $expected = $this->warnings_expected($found->store, $outages) + $may_stray;
         $connections = array_sum(array_map(fn (Node $node): int => $this->connections[$node->name], $found->store->nodes));
