@@ -26,9 +26,6 @@ scripts/phpt.sh
 step "PHP under valgrind: memory errors of ours"
 make --no-print-directory valgrind
 
-step "Soak: every store under attack while servers and workers fail"
-MINUTES=0.8 scripts/soak.sh
-
 step "Demo"
 scripts/demo.sh
 

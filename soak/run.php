@@ -144,7 +144,7 @@ printf(
     "Late: beyond %d ms, %d more if it connected, %.1f ms by which the longest of %d controls overslept, and %.1f ms to close and to answer instead; what it waited for a processor is not counted.\n",
     TIMEOUT_MS, CONNECT_TIMEOUT_MS, $longest / 1e6, $controls, OWN_WORK / 1e6,
 );
-printf("The machine kept a server that nobody stops from answering in time in %d of %d cases.\n", $stalls, $pings);
+printf("The machine kept a server that nobody stops from answering within half of that time in %d of %d cases.\n", $stalls, $pings);
 echo $memory->tell(), "\n";
 
 $report->blame($lost > $may_be_lost, "$lost requests were lost, $may_be_lost may be");

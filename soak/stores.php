@@ -86,13 +86,16 @@ final class Store
         }
     }
 
-    /** The server that keeps a bucket: it is looked for where it was put. */
+    /** The server that keeps a bucket: a cluster's nodes know, a memcached has it once it was put there. */
     private function node_of(string $id): Node
     {
-        (new TokenBucket(with($this->dsn, 'timeout_ms=5000&on_error=throw'), $id, 2, 1))->consume();
+        $is_memcached = str_starts_with($this->name, 'memcached');
+        if ($is_memcached) {
+            (new TokenBucket(with($this->dsn, 'timeout_ms=5000&on_error=throw'), $id, 2, 1))->consume();
+        }
         foreach ($this->nodes as $node) {
-            $command = str_starts_with($this->name, 'memcached') ? "mg tb:$id" : "EXISTS tb:$id";
-            if (preg_match('/^(HD|:1)/m', $node->server->ask($command))) {
+            $command = $is_memcached ? "mg tb:$id" : "EXISTS tb:$id";
+            if (preg_match('/^(HD|:)/m', $node->server->ask($command))) {
                 return $node;
             }
         }

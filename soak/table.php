@@ -31,7 +31,7 @@ final class Report
         private readonly array $outages,
         private readonly array $warnings,
         private readonly array $connections,
-        /** In which part of all cases the machine kept a server that nobody stops from answering in time. */
+        /** In which part of all cases the machine kept a server that nobody stops from answering within half of the time. */
         private readonly float $stalls,
         private readonly int $tolerance,
         private readonly int $from,
