@@ -3,7 +3,7 @@ SHELL := /bin/sh
 PHP ?= php
 EXTENSION := target/release/libtoken_bucket.so
 
-.PHONY: help build install demo test lint bench valgrind fuzz clean
+.PHONY: help build install uninstall demo test lint bench matrix sanitize fuzz soak package try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -23,6 +23,10 @@ demo: build ## see a login page limited under a real php-fpm
 test: ## run everything there is
 	@scripts/packages.sh test
 	@scripts/test.sh
+
+soak: build ## everything under attack while servers and workers fail: MINUTES=10, SEED= repeats one
+	@scripts/packages.sh test
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" scripts/soak.sh
 
 lint: ## formatting, clippy, layers, dependencies
 	@scripts/packages.sh build

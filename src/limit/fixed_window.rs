@@ -119,6 +119,11 @@ impl Algorithm for FixedWindow {
         }
     }
 
+    #[inline(always)]
+    fn is_ahead(&self, state: State, now: u64) -> bool {
+        state.new_again_at() > now + self.interval + 1
+    }
+
     #[cold]
     fn taking_over(&self, new_again_at: u64, now: u64) -> State {
         State::Window { ends_at: (new_again_at - 1).min(now + self.interval), hits: self.limit }

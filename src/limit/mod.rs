@@ -88,6 +88,9 @@ pub trait Algorithm {
     /// As [`apply`].
     fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State);
 
+    /// Whether a state may be of later than `now`; under another limit it may be anything.
+    fn is_ahead(&self, state: State, now: u64) -> bool;
+
     /// What a newcomer starts with that pushes out a bucket in use, as good as new at
     /// `new_again_at`: as much as is left in that, but not less than nothing. Of a window that is
     /// not known: nothing is left.

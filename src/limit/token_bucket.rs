@@ -288,6 +288,14 @@ impl Algorithm for TokenBucket {
         apply_any(self, state, now, op)
     }
 
+    #[inline(always)]
+    fn is_ahead(&self, state: State, now: u64) -> bool {
+        match state {
+            State::Filling { full_at } => full_at.ns > now + self.full.ns,
+            other => self.written_at(other) > now,
+        }
+    }
+
     #[cold]
     fn taking_over(&self, new_again_at: u64, now: u64) -> State {
         let empty = self.add(Span::from_ns(now), self.full);

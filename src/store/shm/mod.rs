@@ -114,14 +114,29 @@ struct Call<'a, L, A> {
     limit: &'a L,
     op: Op,
     now: u64,
+    /// Whether that is a test's, and stands still.
+    frozen: bool,
     counters: &'a Counters,
     evicted: &'a Cell<bool>,
     answer: Option<A>,
 }
 
+impl<L: Algorithm, A: Answer> Call<'_, L, A> {
+    /// The time, after whatever has been read by now was written.
+    #[cold]
+    fn latest(&self) -> u64 {
+        if self.frozen { self.now } else { self.now.max(boot_time()) }
+    }
+}
+
 impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
     #[inline(always)]
     fn apply(&mut self, state: State) -> Option<State> {
+        // Who had to wait for a processor since he looked at the clock shall not take what others have
+        // written meanwhile for a time that no clock could have written, and shorten it.
+        if self.limit.is_ahead(state, self.now) {
+            self.now = self.latest();
+        }
         let (decision, after) = self.limit.apply(state, self.now, self.op);
         self.answer = Some(decision.into());
         // Only what is denied is likely to stay, and worth the look.
@@ -129,7 +144,7 @@ impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
     }
 
     fn take_over(&self, new_again_at: u64) -> State {
-        self.limit.taking_over(new_again_at, self.now)
+        self.limit.taking_over(new_again_at, self.latest())
     }
 
     fn takes(&self) -> bool {
@@ -176,13 +191,13 @@ impl SharedMemory {
         if clock >= self.look_at.get() {
             self.open()?;
         }
-        let now = now.unwrap_or(clock);
+        let (frozen, now) = (now.is_some(), now.unwrap_or(clock));
         let region = self.region.borrow();
         let Some(region) = &*region else { return Err(not_open()) };
         let hash = self.hash(key, region);
         let Some((set, tag)) = locate(region.sets(), hash) else { return Err(not_open()) };
         let (counters, evicted) = (region.counters(), &key.evicted);
-        let mut call = Call { limit, op, now, counters, evicted, answer: None };
+        let mut call = Call { limit, op, now, frozen, counters, evicted, answer: None };
         update(&set.0, tag, now, &mut call);
         call.answer.ok_or_else(not_open)
     }
@@ -230,5 +245,40 @@ impl Store for SharedMemory {
             ]);
         }
         rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{FixedWindow, Span, TokenBucket};
+
+    /// What a call that read the clock `late` ns ago makes of a state that was written just now.
+    fn after(limit: &impl Algorithm, op: Op, late: u64, state: State) -> Option<State> {
+        let region = Region::of_this_process(&Location {
+            base: "".into(),
+            name: "test".to_owned(),
+            size: 1 << 20,
+            purpose: Purpose::Buckets,
+        });
+        let (counters, evicted) = (region.as_ref().unwrap().counters(), &Cell::new(false));
+        let now = boot_time() - late;
+        let mut call: Call<'_, _, Decision> =
+            Call { limit, op, now, frozen: false, counters, evicted, answer: None };
+        call.apply(state)
+    }
+
+    #[test]
+    fn who_comes_late_forgives_nothing() {
+        let bucket = TokenBucket::per_second(10, 10.0).unwrap();
+        let empty = State::Filling { full_at: Span::from_ns(boot_time() + SECOND) };
+        let window = FixedWindow::new(5, 1.0).unwrap();
+        let ends_at = boot_time() + SECOND;
+        for late in [1, 60_000_000, 3 * SECOND] {
+            assert_eq!(after(&bucket, Op::Take { cost: 1 }, late, empty), None);
+            let hit =
+                after(&window, Op::Take { cost: 1 }, late, State::Window { ends_at, hits: 1 });
+            assert_eq!(hit, Some(State::Window { ends_at, hits: 2 }));
+        }
     }
 }

@@ -1,0 +1,162 @@
+<?php
+/*
+ * A real php-fpm pool on every store at once, under attack, for as long as MINUTES says, while servers
+ * are stopped and killed, workers are killed and the pool is reloaded. At the end one table, and
+ * whether all of it held.
+ */
+require dirname(__DIR__) . '/php-tests/06_fpm/fpm.inc';
+require dirname(__DIR__) . '/php-tests/servers.inc';
+foreach (['stores', 'bound', 'journal', 'client', 'faults', 'findings', 'memory', 'warnings', 'table'] as $part) {
+    require __DIR__ . "/$part.php";
+}
+
+const WORKERS = 8;
+const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'honest', 'honest', 'honest', 'honest', 'control', 'control'];
+/** Buckets that attackers fight for, on each store, and the limit of each. */
+const BUCKETS = 3;
+const CAPACITY = 8;
+const RATE = 5;
+const TIMEOUT_MS = 200;
+const CONNECT_TIMEOUT_MS = 200;
+/** Nanoseconds after a server's return within which it is used again. */
+const BACK_WITHIN = 2_000_000_000;
+
+/** Nanoseconds that a server which failed is left alone, at least. */
+const SHORTEST_PAUSE = 900_000_000;
+/** How often a call waits for its server, at most: it connects, logs in or waits for its turn, and asks. */
+const ROUND_TRIPS = 3;
+/** Nanoseconds that a call may take for its own work when its time is up. */
+const OWN_WORK = 1_000_000;
+
+/** Nanoseconds since 1970. */
+function wall(): int
+{
+    return (int) (microtime(true) * 1e6) * 1000;
+}
+
+// What was started is ended and removed then, too.
+pcntl_async_signals(true);
+pcntl_signal(SIGTERM, fn () => exit(143));
+pcntl_signal(SIGINT, fn () => exit(130));
+
+$seconds = (int) round(60 * (float) (getenv('MINUTES') ?: 10));
+$seconds >= 20 || exit("MINUTES must be at least 0.34\n");
+$seed = (int) (getenv('SEED') ?: random_int(1, 999_999));
+mt_srand($seed);
+echo "Soak: ", $seconds, " s, ", WORKERS, " workers, ", count(CLIENTS), " clients, SEED=$seed\n";
+
+// What else this machine has to do shall not look like an outage; root may see to that.
+@proc_nice(-10);
+$stores = stores();
+$nodes = [];
+foreach ($stores as $store) {
+    foreach ($store->nodes as $node) {
+        $nodes[$node->name] = $node;
+    }
+}
+$fpm = new Fpm(['www' => [
+    'pm.max_children' => (string) WORKERS,
+    'php_admin_flag[display_errors]' => 'off',
+    'php_admin_value[token_bucket.shm_path]' => ini_get('token_bucket.shm_path'),
+    'php_admin_value[token_bucket.timeout_ms]' => (string) TIMEOUT_MS,
+    'php_admin_value[token_bucket.connect_timeout_ms]' => (string) CONNECT_TIMEOUT_MS,
+]]);
+$fpm->script('page.php', file_get_contents(__DIR__ . '/page.php'));
+
+$control = new Server('redis');
+$journal = new Journal("$fpm->folder/journal");
+$offset = wall() - hrtime(true);
+$from = time() + 1;
+$until = $from + $seconds;
+foreach (CLIENTS as $number => $who) {
+    if (pcntl_fork() === 0) {
+        pcntl_signal(SIGTERM, SIG_DFL);
+        pcntl_signal(SIGINT, SIG_DFL);
+        mt_srand($seed * 100 + $number);
+        (new Client($fpm, $stores, $journal, $number, $who, $offset, $control->port))->run($from, $until);
+        posix_kill(posix_getpid(), SIGKILL); // no shutdown functions of the parent's
+    }
+}
+
+$findings = [];
+foreach ($stores as $store) {
+    $findings[$store->name] = new Findings($store);
+}
+$faults = new Faults(array_values($nodes), $fpm);
+$memory = new Memory();
+$lost = $errors = $controls = $pings = $longest = $noted = $looked = 0;
+$stalls = 0;
+$first_errors = [];
+for ($second = $from; $second < $until; usleep(5_000)) {
+    $now = time();
+    $now < $until + 60 || exit("Soak failed: a client does not end\n");
+    $faults->tick($now >= $from + 5 && $now < $until - 6);
+    for (; $noted < count($faults->outages); $noted++) {
+        array_map(fn (Findings $found) => $found->lost($faults->outages[$noted]), $findings);
+    }
+    if ($now >= $looked + 2 && $now >= $from + 3 && $now < $until) {
+        $memory->look($fpm);
+        $looked = $now;
+    }
+    while ($second < $until && $told = $journal->read($second, count(CLIENTS))) {
+        $recent = array_values(array_filter($faults->outages, fn (Outage $outage): bool => $outage->to > ($second - 20) * 1_000_000_000));
+        foreach ($told as $seen) {
+            $lost += $seen['lost'];
+            $errors += count($seen['errors']);
+            $first_errors = array_slice([...$first_errors, ...$seen['errors']], 0, 5);
+            $controls += count($seen['waits']);
+            $longest = max([$longest, ...$seen['waits']]);
+            $pings += $seen['pings'];
+            $stalls += $seen['stalls'];
+            foreach ($seen['stores'] as $name => $of_store) {
+                $findings[$name]->add($second, $of_store, $recent);
+            }
+        }
+        $second++;
+        // What began before is all told by now.
+        array_map(fn (Findings $found) => $found->advance(($second - 2) * 1_000_000_000), $findings);
+    }
+}
+array_map(fn (Findings $found) => $found->advance(PHP_INT_MAX), $findings);
+
+$connections = array_map(fn (Node $node): int => $node->connections(), $nodes);
+[$warnings, $others] = count_warnings("$fpm->scratch/warnings.log", $stores);
+$fpm->stop();
+// A server learns of it a little later.
+$left = fn (): int => array_sum(array_map(fn (Node $node): int => $node->connections(), $nodes));
+for ($end = time() + 5; $left() > 0 && time() < $end; usleep(50_000));
+$left = $left();
+
+$tolerance = $longest + OWN_WORK;
+$report = new Report($findings, $faults->outages, $warnings, $connections, $stalls / max(1, $pings), $tolerance, $from * 1_000_000_000, $until * 1_000_000_000);
+$report->print();
+$may_be_lost = $faults->killed + WORKERS * $faults->reloads;
+printf(
+    "%d outages of servers (%d killed, %d stopped), %d workers killed, %d reloads: %d requests died with their workers, %d at most; %d other errors.\n",
+    count($faults->outages), $killed = count(array_filter($faults->outages, fn (Outage $outage): bool => $outage->kind === 'kill')), count($faults->outages) - $killed,
+    $faults->killed, $faults->reloads, $lost, $may_be_lost, $errors,
+);
+printf(
+    "Bound: of each of %d buckets %d, and %d a second while its server was up; what came back while it was away, or all %d where they were lost with it; and as much of this host's own bucket, which stood in. Above: over any stretch of time.\n",
+    BUCKETS, CAPACITY, RATE, CAPACITY,
+);
+printf(
+    "Late: beyond %d ms, %d more if it connected, %.1f ms by which the longest of %d controls overslept, and %.1f ms to close and to answer instead; what it waited for a processor is not counted.\n",
+    TIMEOUT_MS, CONNECT_TIMEOUT_MS, $longest / 1e6, $controls, OWN_WORK / 1e6,
+);
+printf("The machine kept a server that nobody stops from answering within half of that time in %d of %d cases.\n", $stalls, $pings);
+echo $memory->tell(), "\n";
+
+$report->blame($lost > $may_be_lost, "$lost requests were lost, $may_be_lost may be");
+$report->blame($errors > 0, "$errors errors: " . implode('; ', $first_errors));
+$report->blame($others !== [], count($others) . ' other warnings: ' . implode('; ', array_slice($others, 0, 5)));
+$report->blame($memory->grown() > 512, 'a worker has grown');
+$report->blame($memory->master_grown() > 256, 'the master has grown');
+$report->blame($left > 0, $left . ' connections are left after the pool has ended');
+$report->blame($controls === 0, 'nothing was measured of the machine');
+if (!$report->faults) {
+    echo "Soak passed\n";
+    exit(0);
+}
+echo 'Soak failed: ', implode("\n    ", $report->faults), "\n";
+exit(1);

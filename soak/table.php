@@ -1,0 +1,105 @@
+<?php
+/*
+ * The table, and what is wrong in it.
+ */
+
+/** @param list<list<string|int>> $rows the first is the heading */
+function print_table(array $rows): void
+{
+    $widths = array_map(fn (array $column): int => max(array_map(strlen(...), array_map(strval(...), $column))), array_map(null, ...$rows));
+    foreach ($rows as $row) {
+        foreach ($row as $i => $cell) {
+            echo $i === 0 ? str_pad($cell, $widths[0]) : str_pad((string) $cell, $widths[$i] + 2, ' ', STR_PAD_LEFT);
+        }
+        echo "\n";
+    }
+}
+
+function ms(?float $ns, int $digits = 0): string
+{
+    return $ns === null ? '-' : number_format($ns / 1e6, $digits);
+}
+
+final class Report
+{
+    /** @var list<string> */
+    public array $faults = [];
+
+    /** @param array<string, Findings> $findings by store */
+    public function __construct(
+        private readonly array $findings,
+        private readonly array $outages,
+        private readonly array $warnings,
+        private readonly array $connections,
+        /** In which part of all cases the machine kept a server that nobody stops from answering within half of the time. */
+        private readonly float $stalls,
+        private readonly int $tolerance,
+        private readonly int $from,
+        private readonly int $to,
+    ) {
+    }
+
+    public function print(): void
+    {
+        $rows = [['', 'calls', 'admitted', 'attackers', 'bound', 'ratio', 'above', 'late', 'slowest', 'degraded', 'stray', 'back', 'outages', 'warnings', 'denied', 'calm', 'others', 'open']];
+        $rows[] = ['', '', '', 'admitted', '', '', 'bound', '', 'ms', '', 'at most', 'ms', '', 'at most', 'honest', 'p50/p99 µs', 'p50/p99 µs', 'of'];
+        foreach ($this->findings as $name => $found) {
+            $rows[] = $this->row($name, $found);
+        }
+        print_table($rows);
+    }
+
+    private function row(string $name, Findings $found): array
+    {
+        $outages = array_filter($this->outages, fn (Outage $outage): bool => in_array($outage->node, $found->store->nodes, true));
+        $bound = $found->bound($this->from, $this->to, $this->outages);
+        $admitted = $found->attackers_admitted();
+        $late = count(array_filter($found->over, fn (array $over): bool => $over[0] > $this->tolerance));
+        $strays = count($found->strays);
+        $may_stray = $found->store->nodes ? (int) ceil(ROUND_TRIPS * $this->stalls * $found->calls) : 0;
+        // Each call that the machine made fail may have been news.
+        $expected = $this->warnings_expected($found->store, $outages) + $may_stray;
+        $connections = array_sum(array_map(fn (Node $node): int => $this->connections[$node->name], $found->store->nodes));
+        // Both DSNs of the database have theirs there.
+        $may_have = WORKERS * count($found->store->nodes) * (str_starts_with($name, 'mysql') ? 2 : 1);
+        $times = fn (string $when): string => ($middle = $found->took($when, 0.5)) === null ? '-' : round($middle) . '/' . round($found->took($when, 0.99));
+
+        $this->blame($found->exceeded() > 0, "$name: {$found->exceeded()} calls were admitted above the bound, the worst " . ms(max(array_map(fn (Bound $bound): int => $bound->worst, $found->bounds)), 3) . ' ms too early');
+        $this->blame($admitted > $bound, "$name: $admitted admitted, the bound is $bound");
+        $this->blame($admitted < 0.5 * $bound, "$name: attackers reached only " . round($admitted / $bound, 2) . ' of the bound, so it says nothing');
+        $this->blame($late > 0, "$name: $late calls took longer than their budget, the worst by " . ms($found->over[0][0] ?? 0, 1) . ' ms at ' . gmdate('H:i:s', intdiv($found->over[0][1] ?? 0, 1_000_000_000)));
+        $this->blame($strays > $may_stray, "$name: $strays times degraded without an outage, $may_stray expected of this machine; the last at " . gmdate('H:i:s', intdiv(end($found->strays)[0] ?? 0, 1_000_000_000)));
+        $this->blame($this->warnings[$name] > $expected, "$name: {$this->warnings[$name]} warnings, $expected expected");
+        $this->blame($outages && $this->warnings[$name] < count($outages) / 2, "$name: only {$this->warnings[$name]} warnings of " . count($outages) . ' outages');
+        $this->blame($found->denied_honest > 0, "$name: $found->denied_honest honest calls were denied");
+        $this->blame($connections > $may_have, "$name: $connections connections, $may_have expected");
+        [$calm, $others] = [$found->took('calm', 0.5), $found->took('others', 0.5)];
+        // Who waits for a server that is down waits for as long as his time is.
+        $this->blame($calm && $others > max(5_000, 3 * $calm) || $found->took('others', 0.99) > 1_000 * TIMEOUT_MS, "$name: slower while other servers were down");
+
+        return [
+            $name, number_format($found->calls), number_format($found->admitted), number_format($admitted), number_format($bound), sprintf('%.3f', $admitted / $bound), $found->exceeded(),
+            $late, ms($found->slowest), number_format($found->degraded), "$strays/$may_stray", $outages ? ms($found->back_after) : '-', count($outages),
+            "{$this->warnings[$name]}/$expected", $found->denied_honest, $times('calm'), $times('others'), "$connections/$may_have",
+        ];
+    }
+
+    /** One of each breaker that an outage opens. */
+    private function warnings_expected(Store $store, array $outages): int
+    {
+        $expected = 0;
+        foreach ($outages as $outage) {
+            // A breaker that stands for slots of two nodes is closed by the one and opened by the other: once a second.
+            $times = intdiv($outage->to + BACK_WITHIN - $outage->from, SHORTEST_PAUSE);
+            $expected += $store->breakers + $outage->node->shared_breakers * $times;
+        }
+        return $expected;
+    }
+
+    public function blame(bool $is_so, string $fault): void
+    {
+        if ($is_so) {
+            $this->faults[] = $fault;
+        }
+    }
+}
