@@ -3,7 +3,7 @@ SHELL := /bin/sh
 PHP ?= php
 EXTENSION := target/release/libtoken_bucket.so
 
-.PHONY: help build install demo test lint bench valgrind clean
+.PHONY: help build install demo test lint bench sanitize clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -32,11 +32,9 @@ bench: build ## measure against what PHP users have today
 	@scripts/packages.sh bench
 	@scripts/bench.sh
 
-# What forks, floods or starts php-fpm is left out: valgrind runs it for minutes and sees nothing new.
-valgrind: build ## the phpt suite under valgrind
-	@scripts/packages.sh test
-	@scripts/servers.sh scripts/phpt.sh -m php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection \
-		php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt
+sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a million of everything
+	@scripts/packages.sh sanitize
+	@scripts/sanitize.sh
 
 clean: ## remove what was built
 	@cargo clean --quiet

@@ -1,19 +1,21 @@
 #!/bin/sh
 # Installs the Debian packages that a make target needs and that are missing; asks for nothing
-# where all are there. Usage: packages.sh build|demo|test|bench
+# where all are there. Usage: packages.sh build|demo|test|bench|sanitize
 set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
 demo="$build php-fpm nginx-light curl"
 servers="redis-server redis-sentinel memcached mariadb-server openssl"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind"
+sanitize="$test gcc"
 bench="$build $servers php-mysql php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock"
 case "$1" in
     build) wanted=$build ;;
     demo) wanted=$demo ;;
     test) wanted=$test ;;
+    sanitize) wanted=$sanitize ;;
     bench) wanted=$bench ;;
-    *) echo "usage: $0 build|demo|test|bench" >&2; exit 2 ;;
+    *) echo "usage: $0 build|demo|test|bench|sanitize" >&2; exit 2 ;;
 esac
 
 missing=
