@@ -57,9 +57,7 @@ case "$target" in x86_64-*) rust_flags="-C target-feature=+cmpxchg16b" ;; esac
 asan_runtime=$(cc -print-file-name=libasan.so)
 asan_folder=$folder/asan
 with_asan() {
-    upper=$(echo "$target" | tr 'a-z-' 'A-Z_')
-    env RUSTC_BOOTSTRAP=1 RUSTFLAGS="$rust_flags -Zsanitizer=address -Zexternal-clangrt" CARGO_TARGET_DIR="$asan_folder" \
-        "CARGO_TARGET_${upper}_LINKER=$asan_folder/link" "CARGO_TARGET_${upper}_RUNNER=$asan_folder/run" \
+    env RUSTC_BOOTSTRAP=1 ASAN_OPTIONS=verify_asan_link_order=0 RUSTFLAGS="$rust_flags -Zsanitizer=address -Zexternal-clangrt" CARGO_TARGET_DIR="$asan_folder" \
         "$@" --locked --quiet --target "$target"
 }
 asan() {
@@ -71,8 +69,6 @@ asan() {
     cc -shared -fPIC -o "$asan_folder/dlopen.so" scripts/dlopen.c
     php=$(command -v "${PHP:-php}")
     ln -sf "$(dirname "$php")/php-config" "$asan_folder/bin/php-config"
-    write_program link 'exec cc "$@" -Wl,--no-as-needed -lasan'
-    write_program run "exec env LD_PRELOAD='$asan_runtime' \"\$@\""
     # Leaks are counted by php-tests/08_memory: PHP itself frees not all at its end.
     write_program bin/php "export LD_PRELOAD='$asan_folder/dlopen.so $asan_runtime' USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:log_path=$asan_folder/report
