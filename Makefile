@@ -36,11 +36,9 @@ bench: build ## measure against what PHP users have today; writes docs/benchmark
 	@scripts/packages.sh bench
 	@scripts/bench.sh
 
-# What forks, floods or starts php-fpm is left out: valgrind runs it for minutes and sees nothing new.
-valgrind: build ## the phpt suite under valgrind
-	@scripts/packages.sh test
-	@scripts/servers.sh scripts/phpt.sh -m php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection \
-		php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt
+sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a million of everything
+	@scripts/packages.sh sanitize
+	@scripts/sanitize.sh
 
 SECONDS ?= 30
 fuzz: ## feed it what nobody foresaw, SECONDS=30 for each target

@@ -10,5 +10,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if info.thread_safety()? {
         println!("cargo:rustc-cfg=php_zts");
     }
+    // The C compiler's runtime is the one that can come into a PHP; see scripts/sanitize.sh.
+    if std::env::var("CARGO_CFG_SANITIZE").is_ok_and(|names| names.contains("address")) {
+        println!("cargo:rustc-link-arg=-lasan");
+    }
     Ok(())
 }

@@ -29,7 +29,7 @@ run_tests=$tables/run-tests.php
 
 # A test may be silent for longer than a minute, which is what one takes.
 status=0
-TEST_TIMEOUT=180 NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_ARGS="-n" \
+TEST_TIMEOUT=${TEST_TIMEOUT:-180} NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_ARGS="-n" \
     "$php" -n "$run_tests" -n -q --no-color $valgrind --show-diff -j"$(nproc)" \
     -d extension="$extension" -d token_bucket.shm_path="$tables" "$@" >"$tables/output" 2>&1 || status=$?
 

@@ -23,8 +23,8 @@ fi
 step "PHP: classes, stores, directives, errors, reflection, php-fpm, servers"
 scripts/phpt.sh
 
-step "PHP under valgrind: memory errors of ours"
-make --no-print-directory valgrind
+step "Memory: PHP under valgrind and AddressSanitizer"
+scripts/sanitize.sh short
 
 step "Fuzzing, for a moment"
 make --no-print-directory fuzz SECONDS=5

@@ -1,0 +1,134 @@
+#!/bin/sh
+# Memory, proven by tools. What a machine cannot run is left out, and the table at the end says why.
+# Usage: sanitize.sh [short] [valgrind|asan|miri|flat]...    all four unless some are named
+set -eu
+cd "$(dirname "$0")/.."
+
+[ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/sanitize.sh "$@"
+
+short=
+[ "${1-}" != short ] || { short=1; shift; }
+if [ $# = 0 ]; then
+    set -- valgrind asan miri
+    # The suite of make test has a short one already.
+    [ -n "$short" ] || set -- "$@" flat
+fi
+
+target=$(rustc -vV | sed -n 's/^host: //p')
+folder=$PWD/target/sanitize
+mkdir -p "$folder"
+table=$(mktemp)
+trap 'rm -f "$table"' EXIT
+trap 'exit 130' INT TERM
+failed=
+
+tell() { printf '%-52s %s\n' "$1" "$2" >>"$table"; }
+leave_out() { echo "Left out: $2"; tell "$1" "left out: $2"; }
+# Runs a command; how many tests it counts stands in the table.
+run() {
+    name=$1
+    shift
+    printf '\n== %s\n' "$name"
+    status=0
+    "$@" >"$folder/output" 2>&1 || status=$?
+    cat "$folder/output"
+    if [ $status = 0 ]; then
+        count=$(grep -aoE '[0-9]+ passed' "$folder/output" | awk '{ sum += $1 } END { if (NR) print ": " sum " tests" }')
+        tell "$name" "passed$count"
+    else
+        tell "$name" FAILED
+        failed=1
+    fi
+}
+
+# What forks, floods or starts php-fpm is left out: valgrind runs it for minutes and sees nothing new.
+local_tests="php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection
+    php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt
+    php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt php-tests/08_memory/flat.phpt"
+
+valgrind_phpt() { run "PHP under valgrind" scripts/phpt.sh -m $local_tests; }
+
+# The flags of .cargo/config.toml, which those of the environment replace.
+rust_flags=
+case "$target" in x86_64-*) rust_flags="-C target-feature=+cmpxchg16b" ;; esac
+
+# Rust's own code with every access checked. The sanitizers belong to nightly; the stable compiler has
+# them too, for who says so. The runtime is gcc's: Rust's cannot come into a PHP that is running.
+asan_runtime=$(cc -print-file-name=libasan.so)
+asan_folder=$folder/asan
+with_asan() {
+    env RUSTC_BOOTSTRAP=1 ASAN_OPTIONS=verify_asan_link_order=0 RUSTFLAGS="$rust_flags -Zsanitizer=address -Zexternal-clangrt" CARGO_TARGET_DIR="$asan_folder" \
+        "$@" --locked --quiet --target "$target"
+}
+asan() {
+    if [ ! -e "$asan_runtime" ]; then
+        leave_out "AddressSanitizer" "the C compiler brings no libasan"
+        return
+    fi
+    mkdir -p "$asan_folder/bin"
+    cc -shared -fPIC -o "$asan_folder/dlopen.so" scripts/dlopen.c
+    php=$(command -v "${PHP:-php}")
+    ln -sf "$(dirname "$php")/php-config" "$asan_folder/bin/php-config"
+    # Leaks are counted by php-tests/08_memory: what is made once, at the start of PHP, is not freed at its end.
+    write_program bin/php "export LD_PRELOAD='$asan_folder/dlopen.so $asan_runtime' USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1
+export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:log_path=$asan_folder/report
+exec '$php' \"\$@\""
+
+    run "AddressSanitizer: build" with_asan cargo build
+    [ $status = 0 ] || return 0
+    tests=$local_tests
+    [ -n "$short" ] || tests="php-tests/01_class php-tests/02_storages php-tests/03_ini php-tests/04_errors php-tests/05_reflection
+        php-tests/07_servers php-tests/08_memory"
+    run "AddressSanitizer: PHP" asan_phpt $tests
+    # loom switches stacks by itself, which AddressSanitizer takes for overflows: the model checker is left out.
+    [ -n "$short" ] || run "AddressSanitizer: Rust" with_asan cargo test --lib --test conformance --test shared_memory --test slot_words
+}
+asan_phpt() {
+    rm -f "$asan_folder"/report.*
+    passed=1
+    PHP="$asan_folder/bin/php" EXTENSION="$asan_folder/$target/debug/libtoken_bucket.so" scripts/phpt.sh "$@" || passed=
+    # Of all processes, those too whose end a test does not look at.
+    for report in "$asan_folder"/report.*; do
+        [ ! -e "$report" ] || { cat "$report"; passed=; }
+    done
+    [ -n "$passed" ]
+}
+write_program() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$asan_folder/$1"
+    chmod 755 "$asan_folder/$1"
+}
+
+# What is pure, and the slot protocol in plain memory: Miri knows neither PHP nor a shared mapping.
+miri() {
+    name="Miri: limits, DSNs, records, slots"
+    if ! why=$(cargo +nightly miri --version 2>&1); then
+        leave_out "$name" "no Miri here; rustup toolchain install nightly --component miri,rust-src"
+        return
+    fi
+    run "$name" with_miri --lib -- limit:: dsn:: store::name store::record store::shm::slot store::shm::circuits store::shm::denials
+    run "Miri: the slot protocol by threads" with_miri --test slot_words
+}
+with_miri() {
+    env RUSTFLAGS="$rust_flags" CARGO_TARGET_DIR="$folder/miri" MIRIFLAGS="-Zmiri-disable-isolation" PROPTEST_CASES=8 \
+        cargo +nightly miri test --locked --quiet "$@"
+}
+
+flat() {
+    run "A million of each call, object and exception" env TB_MEMORY_TIMES=1000000 TEST_TIMEOUT=3600 scripts/phpt.sh php-tests/08_memory
+}
+
+for part; do
+    case "$part" in
+        valgrind) valgrind_phpt ;;
+        asan) asan ;;
+        miri) miri ;;
+        flat) flat ;;
+        *) echo "usage: $0 [short] [valgrind|asan|miri|flat]..." >&2; exit 2 ;;
+    esac
+done
+
+printf '\n'
+cat "$table"
+[ -z "$failed" ] || { echo "Memory: failed."; exit 1; }
+grep -q passed "$table" || { echo "Memory: nothing was run."; exit 1; }
+if grep -q 'left out' "$table"; then echo "Memory: passed, but for what is left out."; else echo "Memory: passed."; fi

@@ -1,0 +1,86 @@
+//! The slot protocol on real words of 128 bits, by threads, in plain memory: so that Miri, which
+//! knows no shared file, can watch it too.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use portable_atomic::AtomicU128;
+use std::thread;
+use token_bucket::limit::{Algorithm, Decision, Op, State, TokenBucket};
+use token_bucket::store::shm::slot::Slot;
+use token_bucket::store::shm::table::{Change, WAYS, update};
+use token_bucket::store::shm::word::Word;
+
+const NOW: u64 = 1_000_000_000_000;
+const THREADS: usize = 4;
+/// Miri takes a thousand times as long.
+const SETS: usize = if cfg!(miri) { 4 } else { 2_000 };
+
+struct Take {
+    limit: TokenBucket,
+    decision: Option<Decision>,
+}
+
+impl Change for Take {
+    fn apply(&mut self, state: State) -> Option<State> {
+        let (decision, after) = self.limit.apply(state, NOW, Op::Take { cost: 1 });
+        self.decision = Some(decision);
+        (after != state).then_some(after)
+    }
+
+    fn take_over(&self, new_again_at: u64) -> State {
+        self.limit.taking_over(new_again_at, NOW)
+    }
+
+    fn takes(&self) -> bool {
+        true
+    }
+
+    fn pushed_out(&mut self) {}
+}
+
+/// How often each of `keys` was let in by all threads together: each asks `tries` times for each key,
+/// whose bucket holds `capacity` and fills too slowly for anything to come back.
+fn let_in(set: &[AtomicU128; WAYS], keys: u64, capacity: i64, tries: u64) -> Vec<usize> {
+    let limit = TokenBucket::per_second(capacity, 0.001).unwrap();
+    let ask = |first: u64| {
+        // Each thread begins with another key.
+        (0..keys * tries)
+            .map(|i| 1 + (first + i) % keys)
+            .filter(|tag| {
+                let mut take = Take { limit, decision: None };
+                update(set, *tag, NOW, &mut take);
+                take.decision.is_some_and(|decision| decision.accepted)
+            })
+            .collect::<Vec<_>>()
+    };
+    let taken: Vec<u64> = thread::scope(|scope| {
+        let running: Vec<_> =
+            (0..THREADS as u64).map(|first| scope.spawn(move || ask(first))).collect();
+        running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    (1..=keys).map(|key| taken.iter().filter(|tag| **tag == key).count()).collect()
+}
+
+fn set() -> [AtomicU128; WAYS] {
+    std::array::from_fn(|_| AtomicU128::new(0))
+}
+
+#[test]
+fn keys_that_have_room_get_exactly_their_limit() {
+    for _ in 0..SETS {
+        let set = set();
+        assert_eq!(let_in(&set, 3, 5, 3), [5, 5, 5]);
+        for tag in 1..=3 {
+            let settled = set.iter().map(|word| Slot(Word::load(word)));
+            assert_eq!(settled.filter(|slot| slot.tag() == tag && !slot.is_claim()).count(), 1);
+        }
+    }
+}
+
+#[test]
+fn keys_that_push_each_other_out_never_get_more() {
+    for _ in 0..SETS {
+        let keys = WAYS as u64 + 4;
+        assert!(let_in(&set(), keys, 3, 2).iter().all(|taken| *taken <= 3));
+    }
+}
