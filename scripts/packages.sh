@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that a make target needs and that are missing; asks for nothing
-# where all are there. Usage: packages.sh build|demo|test|bench
+# where all are there. Usage: packages.sh build|demo|test|bench|matrix|valkey
 set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
@@ -8,12 +8,16 @@ demo="$build php-fpm nginx-light curl"
 servers="redis-server redis-sentinel memcached mariadb-server openssl"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind"
 bench="$build $servers php-mysql php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock"
+matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev libsqlite3-dev"
+valkey="$test valkey-server"
 case "$1" in
     build) wanted=$build ;;
     demo) wanted=$demo ;;
     test) wanted=$test ;;
     bench) wanted=$bench ;;
-    *) echo "usage: $0 build|demo|test|bench" >&2; exit 2 ;;
+    matrix) wanted=$matrix ;;
+    valkey) wanted=$valkey ;;
+    *) echo "usage: $0 build|demo|test|bench|matrix|valkey" >&2; exit 2 ;;
 esac
 
 missing=
