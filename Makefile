@@ -3,7 +3,7 @@ SHELL := /bin/sh
 PHP ?= php
 EXTENSION := target/release/libtoken_bucket.so
 
-.PHONY: help build install demo test lint bench valgrind clean
+.PHONY: help build install demo test lint bench valgrind matrix clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -37,6 +37,10 @@ valgrind: build ## the phpt suite under valgrind
 	@scripts/packages.sh test
 	@scripts/servers.sh scripts/phpt.sh -m php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection \
 		php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt
+
+matrix: ## test on other PHPs: Debian 13's, debug builds, threads; ONLY=zts,threads for some
+	@scripts/packages.sh matrix
+	@scripts/matrix.sh
 
 clean: ## remove what was built
 	@cargo clean --quiet

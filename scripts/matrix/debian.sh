@@ -44,7 +44,7 @@ cargo fetch --locked --quiet
 $as_root rm -rf "$root/src"
 $as_root mkdir "$root/src"
 tar -c --exclude=./target --exclude=./.git . | $as_root tar -x --no-same-owner -C "$root/src"
-$as_root cp /etc/resolv.conf "$root/etc/resolv.conf"
+$as_root cp /etc/hosts /etc/resolv.conf "$root/etc/"
 
 # shellcheck disable=SC2016
 exec $as_root unshare --mount --pid --fork --kill-child sh -euc '
