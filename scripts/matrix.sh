@@ -14,9 +14,9 @@ done
 logs=$PWD/target/matrix
 mkdir -p "$logs"
 
-# Builds the extension for a PHP and its headers, in a folder of its own, and prints its path.
+# Builds the extension for a PHP and its headers, in a target folder of its own, and prints its path.
 extension_for() {
-    target=$PWD/target/matrix/$2
+    target=$PWD/target$2
     PHP=$1 PHP_CONFIG=$(dirname "$1")/php-config CARGO_TARGET_DIR=$target cargo build --release --locked --quiet >&2 &&
         echo "$target/release/libtoken_bucket.so"
 }
@@ -26,7 +26,7 @@ version() { "$1" -n -r 'echo PHP_VERSION;'; }
 host() {
     php=$(command -v php)
     version "$php" >"$logs/host.version"
-    extension=$(extension_for "$php" host)
+    extension=$(extension_for "$php" "")
     phpt "$php" "$extension"
 }
 debian_13() {
@@ -36,7 +36,7 @@ debian_13() {
 debug_build() {
     folder=$(scripts/matrix/source.sh "$1")
     version "$folder/bin/php" >"$logs/$2.version"
-    extension=$(extension_for "$folder/bin/php" "$1-debug")
+    extension=$(extension_for "$folder/bin/php" "/matrix/$1-debug")
 }
 debug() {
     debug_build nts debug

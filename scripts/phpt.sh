@@ -7,10 +7,10 @@ cd "$(dirname "$0")/.."
 
 php=$(command -v "${PHP:-php}")
 extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
-# Where Debian keeps the runner, and where PHP's own installation does.
+# Where PHP's own installation keeps the runner, and where Debian does; --phpapi is Debian's.
 php_config=$(dirname "$php")/php-config
-run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
-[ -e "$run_tests" ] || run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
+run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
+[ -e "$run_tests" ] || run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
 valgrind=
 if [ "${1-}" = -m ]; then
     valgrind=-m

@@ -46,8 +46,14 @@ $as_root mkdir "$root/src"
 tar -c --exclude=./target --exclude=./.git . | $as_root tar -x --no-same-owner -C "$root/src"
 $as_root cp /etc/hosts /etc/resolv.conf "$root/etc/"
 
+# Whoever ends this script ends all that runs in there: unshare itself heeds no SIGTERM.
+inside=
+end() { [ -z "$inside" ] || $as_root kill -KILL "$inside" 2>/dev/null || true; }
+trap end EXIT
+trap 'exit 130' INT TERM
+
 # shellcheck disable=SC2016
-exec $as_root unshare --mount --pid --fork --kill-child sh -euc '
+$as_root setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child sh -euc '
     root=$1 cargo_home=$2 rustup_home=$3
     shift 3
     mount --bind "$root" "$root"
@@ -64,4 +70,9 @@ exec $as_root unshare --mount --pid --fork --kill-child sh -euc '
     cd /src
     exec env -i HOME=/root LANG=C.UTF-8 PATH=/root/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=/var/cache/token_bucket "$@"
-' sh "$root" "$cargo_home" "$rustup_home" "$@"
+' sh "$root" "$cargo_home" "$rustup_home" "$@" &
+inside=$!
+status=0
+wait "$inside" || status=$?
+inside=
+exit $status
