@@ -45,6 +45,10 @@ fuzz: ## feed it what nobody foresaw, SECONDS=30 for each target
 	@scripts/packages.sh fuzz
 	@scripts/fuzz.sh $(SECONDS)
 
+matrix: ## test on other PHPs: Debian 13's, debug builds, threads; ONLY=zts,threads for some
+	@scripts/packages.sh matrix
+	@scripts/matrix.sh
+
 clean: ## remove what was built
 	@cargo clean --quiet
 	@find php-tests -type f \( -name '*.diff' -o -name '*.exp' -o -name '*.log' -o -name '*.out' \

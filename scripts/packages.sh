@@ -1,18 +1,20 @@
 #!/bin/sh
 # Installs the Debian packages that a make target needs and that are missing; asks for nothing
-# where all are there. Usage: packages.sh build|demo|test|sanitize|fuzz|bench
+# where all are there. Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|valkey
 set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
 demo="$build php-fpm nginx-light curl"
 servers="redis-server redis-sentinel memcached mariadb-server openssl"
+fuzz="$build g++"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++"
 sanitize=$test
-fuzz="$build g++"
+valkey="$test valkey-server"
+matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev libsqlite3-dev"
 bench="$build $servers php-mysql php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock php-fpm php-cgi nginx-light wrk valgrind gnuplot-nox"
 case "${1-}" in
-    build | demo | test | sanitize | fuzz | bench) eval "wanted=\$$1" ;;
-    *) echo "usage: $0 build|demo|test|sanitize|fuzz|bench" >&2; exit 2 ;;
+    build | demo | test | bench | matrix | sanitize | fuzz | valkey) eval "wanted=\$$1" ;;
+    *) echo "usage: $0 build|demo|test|bench|matrix|sanitize|fuzz|valkey" >&2; exit 2 ;;
 esac
 
 missing=

@@ -7,10 +7,10 @@ cd "$(dirname "$0")/.."
 
 php=$(command -v "${PHP:-php}")
 extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
-# Where Debian keeps the runner, and where PHP's own installation does.
+# Where PHP's own installation keeps the runner, and where Debian does; --phpapi is Debian's.
 php_config=$(dirname "$php")/php-config
-run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
-[ -e "$run_tests" ] || run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
+run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
+[ -e "$run_tests" ] || run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
 valgrind=
 if [ "${1-}" = -m ]; then
     valgrind=-m
@@ -36,6 +36,8 @@ TEST_TIMEOUT=${TEST_TIMEOUT:-180} NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP
 # All of it where something is wrong; else what was left out or passed at its second try alone, and
 # the count.
 [ $status = 0 ] || { cat "$tables/output"; exit $status; }
+# A runner that has run nothing has not passed.
+grep -q '^Tests passed' "$tables/output" || { cat "$tables/output"; echo "No test was run"; exit 1; }
 grep -aoE '(SKIP|WARN) .*' "$tables/output" || true
 count() { sed -n "s/^Tests $1 *: *\([0-9]*\).*/\1/p" "$tables/output"; }
 echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, $(count warned) at the second try"

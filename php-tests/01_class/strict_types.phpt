@@ -21,10 +21,10 @@ thrown(
     fn () => TokenBucket::compare_microtimes('1', 2),
 );
 ?>
---EXPECT--
+--EXPECTF--
 TypeError: TokenBucket::consume(): Argument #1 ($token_count) must be of type int, string given
 TypeError: TokenBucket::consume(): Argument #1 ($token_count) must be of type int, float given
-TypeError: TokenBucket::consume(): Argument #1 ($token_count) must be of type int, bool given
+TypeError: TokenBucket::consume(): Argument #1 ($token_count) must be of type int, %r(bool|true)%r given
 TypeError: TokenBucket::consume(): Argument #1 ($token_count) must be of type int, null given
 TypeError: TokenBucket::check(): Argument #1 ($id) must be of type ?string, int given
 TypeError: TokenBucket::check(): Argument #2 ($limit) must be of type ?int, float given

@@ -44,7 +44,7 @@ foreach (['token_bucket', 'classic', 'classic with all columns'] as $what) {
         $shared = array_filter($identifiers, fn (string $identifier): bool => (new TokenBucket($dsn, 'login', 1, 0.00001))->check($identifier));
         echo 'check(), but for ', json_encode(array_values($shared)), "\n";
     }
-    echo $server->sql("SELECT GROUP_CONCAT(identifier ORDER BY identifier SEPARATOR ' ') FROM $table WHERE identifier LIKE 'j%'"), "\n";
+    echo $server->sql("SELECT GROUP_CONCAT(identifier ORDER BY BINARY identifier SEPARATOR ' ') FROM $table WHERE identifier LIKE 'j%'"), "\n";
 }
 // No byte of a client's making but what can be printed.
 echo $server->sql("SELECT COUNT(*) FROM token_bucket WHERE identifier NOT REGEXP '^[ -~]{0,254}[!-~]$'"), "\n";
@@ -56,11 +56,11 @@ windows, but for []
 check(), but for []
 jo joe joe" joe% joe' joe'' joe'/* joe\ joe\' joe\0 joe\\ joe_ joe` joee
 classic: a row each, but for ["Joe","JOE"]
-jo joe joe" joe% joe' joe'' joe'/* joee joe\ joe\' joe\0 joe\\ joe_ joe`
+jo joe joe" joe% joe' joe'' joe'/* joe\ joe\' joe\0 joe\\ joe_ joe` joee
 classic with all columns: a row each, but for ["Joe","JOE"]
 windows, but for ["Joe","JOE"]
 check(), but for ["Joe","JOE"]
-jo joe joe" joe% joe' joe'' joe'/* joee joe\ joe\' joe\0 joe\\ joe_ joe`
+jo joe joe" joe% joe' joe'' joe'/* joe\ joe\' joe\0 joe\\ joe_ joe` joee
 0
 classic
 token_bucket

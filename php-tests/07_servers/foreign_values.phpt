@@ -76,5 +76,5 @@ odd: yes yes no, degraded
 plain: yes yes no
 Array
 (
-    [0] => TokenBucket::consume(): Redis at 127.0.0.1:PORT: NOPERM this user has no permissions to access one of the keys used as arguments; limits are enforced in this host's shared memory
+    [0] => TokenBucket::consume(): Redis at 127.0.0.1:PORT: NOPERM %s; limits are enforced in this host's shared memory
 )

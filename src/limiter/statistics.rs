@@ -6,6 +6,7 @@ use crate::store::shm::counts::{LONGEST_NAME, Outcome, Stripe, Told, weight};
 use crate::store::shm::file::{COUNTS_SIZE, Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
 use std::net::Ipv6Addr;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -75,6 +76,11 @@ impl Statistics {
             open_in: Cell::new(0),
             last: RefCell::new(last),
         }
+    }
+
+    /// Below which directory it is counted.
+    pub fn base(&self) -> &Path {
+        &self.location.base
     }
 
     /// Counts how a call ended. `track` tells whether it is to be remembered who was denied.

@@ -50,7 +50,7 @@ pub struct Globals {
 
 impl ModuleGlobal for Globals {
     fn gshutdown(&mut self) {
-        self.forget_default();
+        self.default.borrow_mut().take();
         self.made.borrow_mut().clear();
         self.statistics.borrow_mut().take();
     }
@@ -107,16 +107,18 @@ impl Globals {
         Ok(Limiter::new(&dsn, &prefix, &self.directives.settings(), self.statistics()))
     }
 
-    /// What is counted: one for all limiters of a worker.
+    /// What is counted below the `shm_path` as it stands.
     pub fn statistics(&self) -> Rc<Statistics> {
         let mut statistics = self.statistics.borrow_mut();
         let make = || Rc::new(Statistics::new(&self.directives.settings()));
         Rc::clone(statistics.get_or_insert_with(make))
     }
 
-    /// Has the default be looked up anew: a directive has changed.
-    pub fn forget_default(&self) {
+    /// Has what depends on directives be looked up anew: one has changed.
+    pub fn directive_changed(&self) {
         self.default.borrow_mut().take();
+        let path = self.directives.shm_path.borrow();
+        self.statistics.borrow_mut().take_if(|statistics| statistics.base() != *path);
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Directives {
     /// `token_bucket.track_identifiers`
     pub track_identifiers: Cell<bool>,
     /// `token_bucket.shm_path`
-    shm_path: RefCell<PathBuf>,
+    pub shm_path: RefCell<PathBuf>,
     /// `token_bucket.shm_size`, in bytes
     shm_size: Cell<u64>,
     /// `token_bucket.test_clock`
@@ -57,13 +57,16 @@ impl Directives {
 }
 
 impl Directives {
-    /// Whether they still are what these settings were made of. Those that can change, at least.
+    /// Whether they still are what these settings were made of. All of them may change: what only a
+    /// pool or a site may set, from one site of a worker's to the next.
     pub fn are(&self, settings: &Settings) -> bool {
         self.timeouts.get() == settings.timeouts
             && self.on_error.get() == settings.on_error
             && self.deny_cache.get() == settings.deny_cache
             && self.enforce.get() == settings.enforce
             && self.track_identifiers.get() == settings.track_identifiers
+            && self.shm_size.get() == settings.shm_size
+            && *self.shm_path.borrow() == settings.shm_path
     }
 }
 
@@ -123,8 +126,10 @@ pub fn register(module: i32) {
     IniEntryDef::register(DIRECTIVES.as_slice(), module);
 }
 
-/// The stage at which FPM applies a pool's values: in the worker, between requests.
+/// The stages at which FPM applies a pool's values and Apache a site's: before there is a request.
 const STAGE_ACTIVATE: c_int = 1 << 2;
+/// As above, of what Apache finds in `.htaccess`.
+const STAGE_HTACCESS: c_int = 1 << 5;
 
 fn set(name: &CStr, value: *mut ffi::zend_string, stage: c_int, setter: Setter) -> c_int {
     let set = catch_unwind(AssertUnwindSafe(|| {
@@ -142,11 +147,11 @@ fn set(name: &CStr, value: *mut ffi::zend_string, stage: c_int, setter: Setter) 
     }));
     match set {
         Ok(Ok(())) => {
-            GLOBALS.get().forget_default();
+            GLOBALS.get().directive_changed();
             SUCCESS
         }
-        Ok(Err(message)) if stage == STAGE_ACTIVATE => {
-            // FPM drops what is logged between requests: it is said in the first one.
+        Ok(Err(message)) if matches!(stage, STAGE_ACTIVATE | STAGE_HTACCESS) => {
+            // What is said between requests is lost: it is said in the first one.
             GLOBALS.get().complaints.borrow_mut().push(message);
             FAILURE
         }

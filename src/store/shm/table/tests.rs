@@ -35,7 +35,7 @@ impl Change for Take {
 }
 
 fn take(set: &[AtomicU128], tag: u64, limit: &Limit, now: u64) -> bool {
-    let mut take = Take { limit: limit.clone(), now, accepted: false };
+    let mut take = Take { limit: *limit, now, accepted: false };
     update(set, tag, now, &mut take);
     take.accepted
 }

@@ -1,0 +1,100 @@
+#!/bin/sh
+# Builds the extension for several PHPs and tests it on each. Ends with a table, and one line that
+# tells how it went.
+# ONLY=PART,PART names the parts to run: host debian-13 debug zts threads; all of them by default.
+set -eu
+cd "$(dirname "$0")/.."
+
+all="host debian-13 debug zts threads"
+parts=$(echo "${ONLY:-$all}" | tr ',' ' ')
+for part in $parts; do
+    case " $all " in *" $part "*) ;; *) echo "There is no part $part: $all" >&2; exit 2 ;; esac
+done
+
+logs=$PWD/target/matrix
+mkdir -p "$logs"
+
+# Builds the extension for a PHP and its headers, in a target folder of its own, and prints its path.
+extension_for() {
+    target=$PWD/target$2
+    PHP=$1 PHP_CONFIG=$(dirname "$1")/php-config CARGO_TARGET_DIR=$target cargo build --release --locked --quiet >&2 &&
+        echo "$target/release/libtoken_bucket.so"
+}
+phpt() { PHP=$1 EXTENSION=$2 scripts/servers.sh scripts/phpt.sh; }
+version() { "$1" -n -r 'echo PHP_VERSION;'; }
+
+host() {
+    php=$(command -v php)
+    version "$php" >"$logs/host.version"
+    extension=$(extension_for "$php" "")
+    phpt "$php" "$extension"
+}
+debian_13() {
+    scripts/matrix/debian.sh trixie scripts/matrix/debian-inside.sh
+}
+# The PHP and the extension of a debug build.
+debug_build() {
+    folder=$(scripts/matrix/source.sh "$1")
+    version "$folder/bin/php" >"$logs/$2.version"
+    extension=$(extension_for "$folder/bin/php" "/matrix/$1-debug")
+}
+debug() {
+    debug_build nts debug
+    phpt "$folder/bin/php" "$extension"
+}
+zts() {
+    debug_build zts zts
+    phpt "$folder/bin/php" "$extension"
+}
+threads() {
+    debug_build zts threads
+    scripts/servers.sh scripts/matrix/threads.sh "$folder" "$extension"
+}
+
+# Runs a part and notes its row of the table; what it prints goes to a file of its own.
+failed=
+rows=
+run() {
+    name=$1 build=$2 begun=$(date +%s)
+    log=$logs/$name.log
+    echo "$name ..."
+    rm -f "$logs/$name.version"
+    # In a condition `set -e` would not hold.
+    set +e
+    (set -e; "$3") >"$log" 2>&1
+    status=$?
+    set -e
+    case "$name" in
+        threads) ran=$(tail -n 1 "$log" | grep '^Apache' || true) ;;
+        *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a 'second try' | tail -n 1)" ;;
+    esac
+    php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9.]*\)$/\1/p' "$log")
+    if [ $status = 0 ]; then
+        result=passed
+    else
+        result=FAILED
+        failed="$failed $name"
+        tail -n 60 "$log"
+    fi
+    rows="$rows$name|$php|$build|$result|$(($(date +%s) - begun)) s|$ran
+"
+}
+for part in $parts; do
+    case "$part" in
+        host) run host "NTS, $(. /etc/os-release && echo "${ID} $VERSION_ID")" host ;;
+        debian-13) run debian-13 "NTS, debian 13" debian_13 ;;
+        debug) run debug "NTS debug" debug ;;
+        zts) run zts "ZTS debug" zts ;;
+        threads) run threads "ZTS debug" threads ;;
+    esac
+done
+
+printf '\n%-10s %-8s %-16s %-7s %7s  %s\n' part PHP build result took what
+printf '%s' "$rows" | while IFS='|' read -r part php build result took ran; do
+    printf '%-10s %-8s %-16s %-7s %7s  %s\n' "$part" "$php" "$build" "$result" "$took" "$ran"
+done
+if [ -n "$failed" ]; then
+    printf '\nThe matrix failed:%s; see target/matrix\n' "$failed"
+    exit 1
+fi
+printf '\nThe matrix passed.\n'

@@ -1,0 +1,78 @@
+#!/bin/sh
+# Runs a command in a Debian of another release: in a folder that is kept, and a namespace of its own,
+# so that its mounts and processes end with it. It sees a copy of the source tree as /src, and this
+# machine's Rust. As root, or with sudo.
+# Usage: debian.sh RELEASE COMMAND [ARGUMENT]...
+set -eu
+cd "$(dirname "$0")/../.."
+
+release=$1
+shift
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/token_bucket
+root=$cache/debian-$release
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
+if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
+
+# The machine's mirror, where it is one of Debian's.
+mirror=$(sed -nE 's/^URIs: *(\S+).*/\1/p; s/^deb +(\[[^]]*\] +)?(\S+).*/\2/p' \
+    /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
+    grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian)
+
+install_base() {
+    $as_root rm -rf "$root" "$root.new"
+    mkdir -p "$cache"
+    # What apt knows of a proxy, debootstrap is told.
+    proxy=$(apt-config dump | sed -n 's/^Acquire::http::Proxy "\(.*\)";/\1/p')
+    $as_root env ${proxy:+http_proxy="$proxy"} debootstrap --variant=minbase --include=ca-certificates "$release" "$root.new" "$mirror"
+    # The rest of apt's settings about fetching, and the release's updates.
+    apt-config dump | grep '^Acquire::' | $as_root tee "$root.new/etc/apt/apt.conf.d/90host" >/dev/null
+    $as_root tee "$root.new/etc/apt/sources.list" >/dev/null <<LIST
+deb $mirror $release main
+deb $mirror $release-updates main
+deb ${mirror%/debian*}/debian-security $release-security main
+LIST
+    $as_root mv "$root.new" "$root"
+}
+if [ ! -d "$root" ]; then
+    echo "Installing Debian $release in $root: some minutes, the first time"
+    install_base >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; exit 1; }
+fi
+
+# Nothing in there writes to this user's files: what Rust needs is fetched before.
+cargo fetch --locked --quiet
+$as_root rm -rf "$root/src"
+$as_root mkdir "$root/src"
+tar -c --exclude=./target --exclude=./.git . | $as_root tar -x --no-same-owner -C "$root/src"
+$as_root cp /etc/hosts /etc/resolv.conf "$root/etc/"
+
+# Whoever ends this script ends all that runs in there: unshare itself heeds no SIGTERM.
+inside=
+end() { [ -z "$inside" ] || $as_root kill -KILL "$inside" 2>/dev/null || true; }
+trap end EXIT
+trap 'exit 130' INT TERM
+
+# shellcheck disable=SC2016
+$as_root setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child sh -euc '
+    root=$1 cargo_home=$2 rustup_home=$3
+    shift 3
+    mount --bind "$root" "$root"
+    cd "$root"
+    mkdir -p root/.cargo root/.rustup
+    mount -t proc proc proc
+    mount --rbind /sys sys
+    mount --rbind /dev dev
+    mount --bind "$cargo_home" root/.cargo
+    mount --bind "$rustup_home" root/.rustup
+    # Not chroot: in one of those the kernel allows no user namespaces, which a test needs.
+    pivot_root . mnt
+    umount -l mnt
+    cd /src
+    exec env -i HOME=/root LANG=C.UTF-8 PATH=/root/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=/var/cache/token_bucket "$@"
+' sh "$root" "$cargo_home" "$rustup_home" "$@" &
+inside=$!
+status=0
+wait "$inside" || status=$?
+inside=
+exit $status
