@@ -3,10 +3,10 @@ SHELL := /bin/sh
 PHP ?= php
 EXTENSION := target/release/libtoken_bucket.so
 
-.PHONY: help build install demo test lint bench valgrind clean
+.PHONY: help build install uninstall package try-install demo test lint bench valgrind clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 build: ## build the extension, installing what is missing
 	@scripts/packages.sh build
@@ -15,6 +15,17 @@ build: ## build the extension, installing what is missing
 
 install: build ## copy it into PHP's extension folder and enable it
 	@scripts/install.sh
+
+uninstall: ## disable it and remove it
+	@scripts/uninstall.sh
+
+package: ## make the prebuilt archive, in dist/
+	@scripts/packages.sh package
+	@scripts/package.sh
+
+try-install: package ## try every way to install, in fresh Debian systems (root; takes minutes)
+	@scripts/packages.sh try-install
+	@scripts/try-install.sh
 
 demo: build ## see a login page limited under a real php-fpm
 	@scripts/packages.sh demo
@@ -40,5 +51,6 @@ valgrind: build ## the phpt suite under valgrind
 
 clean: ## remove what was built
 	@cargo clean --quiet
+	@rm -rf dist
 	@find php-tests -type f \( -name '*.diff' -o -name '*.exp' -o -name '*.log' -o -name '*.out' \
 		-o -name '*.sh' -o -name '*.mem' -o -name '*.php' \) -delete

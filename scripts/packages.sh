@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that a make target needs and that are missing; asks for nothing
-# where all are there. Usage: packages.sh build|demo|test|bench
+# where all are there. Usage: packages.sh build|demo|test|bench|package|try-install
 set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
@@ -8,12 +8,16 @@ demo="$build php-fpm nginx-light curl"
 servers="redis-server redis-sentinel memcached mariadb-server openssl"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind"
 bench="$build $servers php-mysql php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock"
+package="$build zip binutils"
+try_install="debootstrap"
 case "$1" in
     build) wanted=$build ;;
     demo) wanted=$demo ;;
     test) wanted=$test ;;
     bench) wanted=$bench ;;
-    *) echo "usage: $0 build|demo|test|bench" >&2; exit 2 ;;
+    package) wanted=$package ;;
+    try-install) wanted=$try_install ;;
+    *) echo "usage: $0 build|demo|test|bench|package|try-install" >&2; exit 2 ;;
 esac
 
 missing=

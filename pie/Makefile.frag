@@ -1,0 +1,18 @@
+# cargo's folder is in build/, so that phpize --clean removes it.
+token_bucket_target = $(builddir)/build/cargo
+TESTS ?= $(srcdir)/../php-tests
+
+# A file with prerequisites, so that make install, which often runs as another user, builds nothing.
+# In the sources' own folder, for that is where cargo looks for .cargo/config.toml.
+$(phplibdir)/token_bucket.so: $(srcdir)/../Cargo.toml $(srcdir)/../Cargo.lock $(srcdir)/../build.rs $(shell find $(srcdir)/../src $(srcdir)/../.cargo -type f)
+	+cd $(srcdir)/.. && PHP='$(PHP_EXECUTABLE)' PHP_CONFIG='$(PHP_CONFIG)' $(CARGO) build --release --locked --lib --target-dir $(token_bucket_target)
+	cp $(token_bucket_target)/release/libtoken_bucket.so $@
+
+# make test reads the module's name from here.
+$(phplibdir)/token_bucket.la: $(phplibdir)/token_bucket.so
+	echo "dlname='token_bucket.so'" >$@
+
+clean: token_bucket_clean
+token_bucket_clean:
+	rm -rf $(token_bucket_target)
+.PHONY: token_bucket_clean
