@@ -3,8 +3,9 @@ token_bucket_target = $(builddir)/build/cargo
 TESTS ?= $(srcdir)/../php-tests
 
 # A file with prerequisites, so that make install, which often runs as another user, builds nothing.
+# The Makefile is one of them, for it is new where another PHP was configured.
 # In the sources' own folder, for that is where cargo looks for .cargo/config.toml.
-$(phplibdir)/token_bucket.so: $(srcdir)/../Cargo.toml $(srcdir)/../Cargo.lock $(srcdir)/../build.rs $(shell find $(srcdir)/../src $(srcdir)/../.cargo -type f)
+$(phplibdir)/token_bucket.so: $(builddir)/Makefile $(srcdir)/../Cargo.toml $(srcdir)/../Cargo.lock $(srcdir)/../build.rs $(shell find $(srcdir)/../src $(srcdir)/../.cargo -type f)
 	+cd $(srcdir)/.. && PHP='$(PHP_EXECUTABLE)' PHP_CONFIG='$(PHP_CONFIG)' $(CARGO) build --release --locked --lib --target-dir $(token_bucket_target)
 	cp $(token_bucket_target)/release/libtoken_bucket.so $@
 

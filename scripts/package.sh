@@ -5,7 +5,10 @@ set -eu
 cd "$(dirname "$0")/.."
 
 php=$(command -v "${PHP:-php}")
+php_version=$("$php" -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')
+# Debian has one for each version.
 php_config=$(dirname "$php")/php-config
+[ ! -x "$php_config$php_version" ] || php_config=$php_config$php_version
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 target=$(rustc -vV | sed -n 's/^host: //p')
 case $target in
@@ -14,8 +17,8 @@ case $target in
     *) echo "Archives are made on Linux with glibc alone, not for $target" >&2; exit 1 ;;
 esac
 # As in PIE's src/Platform/PrePackagedBinaryAssetName.php.
-name=php_token_bucket-${version}_php$("$php" -n -r '
-    echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION, "-", $argv[1], PHP_DEBUG ? "-debug" : "", PHP_ZTS ? "-zts" : "-nts";' -- "$platform").zip
+kind=$("$php" -n -r 'echo PHP_DEBUG ? "-debug" : "", PHP_ZTS ? "-zts" : "-nts";')
+name=php_token_bucket-${version}_php$php_version-$platform$kind.zip
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 
 # No path of this machine gets into the file.

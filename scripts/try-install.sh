@@ -22,8 +22,9 @@ finish() {
     [ -z "$fpm_pid" ] || kill "$fpm_pid" 2>/dev/null || true
     [ $status = 0 ] || { tail -n 30 "$log"; echo "Installing failed"; }
     for root in "$folder"/*/; do
-        for mount in .cargo .rustup; do umount "${root}home/newcomer/$mount" 2>/dev/null || true; done
-        for mount in var/cache/apt/archives dev/shm dev proc; do umount "$root$mount" 2>/dev/null || true; done
+        for mount in home/newcomer/.cargo home/newcomer/.rustup var/cache/apt/archives dev/shm dev proc; do
+            umount --lazy "$root$mount" 2>/dev/null || true
+        done
     done
     rm -rf --one-file-system "$folder"
     exit $status
