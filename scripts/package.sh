@@ -37,7 +37,7 @@ install -m 644 target/package/release/libtoken_bucket.so "$folder/token_bucket.s
 install -m 644 "$sysroot/share/doc/rust/COPYRIGHT-library.html" "$folder/LICENSES-Rust-library.html"
 "$php" -n scripts/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"
 
-if strings "$folder/token_bucket.so" | grep -F -e "$PWD" -e "$cargo_home" -e "$sysroot" -e "$HOME/"; then
+if strings "$folder/token_bucket.so" | grep -m 3 -F -e "$PWD" -e "$cargo_home" -e "$sysroot" -e "$HOME/"; then
     echo "token_bucket.so has paths of this machine in it" >&2
     exit 1
 fi
