@@ -1,6 +1,5 @@
 # cargo's folder is in build/, so that phpize --clean removes it.
 token_bucket_target = $(builddir)/build/cargo
-TESTS ?= $(srcdir)/../php-tests
 
 # A file with prerequisites, so that make install, which often runs as another user, builds nothing.
 # The Makefile is one of them, for it is new where another PHP was configured.
@@ -13,7 +12,15 @@ $(phplibdir)/token_bucket.so: $(builddir)/Makefile $(srcdir)/../Cargo.toml $(src
 $(phplibdir)/token_bucket.la: $(phplibdir)/token_bucket.so
 	echo "dlname='token_bucket.so'" >$@
 
+# All tests unless TESTS names some, with tables that no earlier run has used.
+TESTS ?= $(srcdir)/../php-tests
+test: export TEST_PHP_ARGS = -d token_bucket.shm_path=$(builddir)/build/tables
+test: token_bucket_tables
+token_bucket_tables:
+	rm -rf $(builddir)/build/tables
+	mkdir -p $(builddir)/build/tables
+
 clean: token_bucket_clean
 token_bucket_clean:
 	rm -rf $(token_bucket_target)
-.PHONY: token_bucket_clean
+.PHONY: token_bucket_tables token_bucket_clean
