@@ -2,6 +2,7 @@
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=PHP");
     ext_php_rs_build::emit_check_cfg();
     let php = ext_php_rs_build::find_php()?;
     let info = ext_php_rs_build::PHPInfo::get(&php)?;

@@ -7,6 +7,11 @@ cargo fmt --check
 cargo fmt --check --manifest-path fuzz/Cargo.toml
 cargo clippy --locked --quiet --all-targets -- -D warnings
 
+# The version is Cargo.toml's: Composer takes it from the tag.
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+! grep -n '"version"' composer.json stubs/composer.json || { echo "composer.json must name no version"; exit 1; }
+grep -qxE "## (Unreleased|$version)( .*)?" CHANGELOG.md || { echo "CHANGELOG.md has no section for $version"; exit 1; }
+
 # The layers: php -> limiter -> store -> limit, and PHP is known to src/php alone.
 forbidden() {
     found=$(grep -rnE --include='*.rs' "$1" $2 || true)
@@ -30,5 +35,13 @@ if command -v cargo-deny >/dev/null; then
     cargo deny --log-level error check advisories 2>/dev/null || echo "Advisories not checked: no access to their list"
 else
     echo "Dependencies not checked: cargo install cargo-deny"
+fi
+
+if command -v composer >/dev/null; then
+    # Debian 12's Composer does not know php-ext yet, which only matters where a package is published.
+    COMPOSER_ALLOW_SUPERUSER=1 composer validate --quiet --strict --no-check-publish
+    COMPOSER_ALLOW_SUPERUSER=1 composer validate --quiet --strict stubs/composer.json
+else
+    echo "composer.json not checked: apt-get install composer"
 fi
 echo "Lint passed"

@@ -17,7 +17,7 @@ mkdir -p "$logs"
 # Builds the extension for a PHP and its headers, in a target folder of its own, and prints its path.
 extension_for() {
     target=$PWD/target$2
-    PHP=$1 PHP_CONFIG=$(dirname "$1")/php-config CARGO_TARGET_DIR=$target cargo build --release --locked --quiet >&2 &&
+    PHP=$1 CARGO_TARGET_DIR=$target scripts/build.sh >&2 &&
         echo "$target/release/libtoken_bucket.so"
 }
 phpt() { PHP=$1 EXTENSION=$2 scripts/servers.sh scripts/phpt.sh; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that a make target needs and that are missing; asks for nothing
-# where all are there. Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|valkey
+# where all are there. Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey
 set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
@@ -8,13 +8,19 @@ demo="$build php-fpm nginx-light curl"
 servers="redis-server redis-sentinel memcached mariadb-server openssl"
 fuzz="$build g++"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++"
-sanitize=$test
-valkey="$test valkey-server"
+bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock wrk gnuplot-nox"
 matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev libsqlite3-dev"
-bench="$build $servers php-mysql php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock php-fpm php-cgi nginx-light wrk valgrind gnuplot-nox"
 case "${1-}" in
-    build | demo | test | bench | matrix | sanitize | fuzz | valkey) eval "wanted=\$$1" ;;
-    *) echo "usage: $0 build|demo|test|bench|matrix|sanitize|fuzz|valkey" >&2; exit 2 ;;
+    build) wanted=$build ;;
+    demo) wanted=$demo ;;
+    test | sanitize) wanted=$test ;;
+    bench) wanted=$bench ;;
+    matrix) wanted=$matrix ;;
+    fuzz) wanted=$fuzz ;;
+    package) wanted="$build zip binutils" ;;
+    try-install) wanted="$build zip binutils debootstrap" ;;
+    valkey) wanted="$test valkey-server" ;;
+    *) sed -n 's/^# .*\(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
 esac
 
 missing=

@@ -5,10 +5,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-php=$(command -v "${PHP:-php}")
+. scripts/php.sh
 extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
 # Where PHP's own installation keeps the runner, and where Debian does; --phpapi is Debian's.
-php_config=$(dirname "$php")/php-config
 run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
 [ -e "$run_tests" ] || run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
 valgrind=

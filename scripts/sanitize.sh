@@ -67,8 +67,8 @@ asan() {
     fi
     mkdir -p "$asan_folder/bin"
     cc -shared -fPIC -o "$asan_folder/dlopen.so" scripts/dlopen.c
-    php=$(command -v "${PHP:-php}")
-    ln -sf "$(dirname "$php")/php-config" "$asan_folder/bin/php-config"
+    . scripts/php.sh
+    ln -sf "$php_config" "$asan_folder/bin/php-config"
     # Leaks are counted by php-tests/08_memory: what is made once, at the start of PHP, is not freed at its end.
     write_program bin/php "export LD_PRELOAD='$asan_folder/dlopen.so $asan_runtime' USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:log_path=$asan_folder/report
