@@ -1,7 +1,5 @@
 # make alone lists the targets.
 SHELL := /bin/sh
-PHP ?= php
-export PHP
 MINUTES ?= 10
 SECONDS ?= 30
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fuzzes each target for some seconds: first with what is in fuzz/corpus, then with what libFuzzer makes
-# of it. What it finds stays in target/fuzz.
+# of it. What it finds stays in target/fuzz. SEED= has it make the same of it each time.
 # Usage: fuzz.sh SECONDS [TARGET]...
 set -eu
 cd "$(dirname "$0")/.."
@@ -43,7 +43,7 @@ for target; do
     result=passed
     # A few more seconds to start and to end in, then it hangs.
     timeout --kill-after=10 $((seconds + 300)) "$folder/$host/release/$target" "$folder/corpus/$target" "fuzz/corpus/$target" \
-        -max_total_time="$seconds" -timeout=30 -malloc_limit_mb=32 -rss_limit_mb=1024 -detect_leaks=0 \
+        -seed="${SEED:-0}" -max_total_time="$seconds" -timeout=30 -malloc_limit_mb=32 -rss_limit_mb=1024 -detect_leaks=0 \
         -max_len=2048 -print_final_stats=1 -artifact_prefix="$folder/$target-" >"$log" 2>&1 || { result=FAILED; status=1; }
     stat() { sed -n "s/^stat::$1: *//p" "$log"; }
     coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)

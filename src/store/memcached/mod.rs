@@ -177,7 +177,7 @@ impl Attempt<'_> {
         let own = self.now();
         let now = if self.frozen.is_some() { own } else { common_clock(self.limit, state, own) };
         let (decision, after) = apply(self.limit, state, now, self.op);
-        let decision = Decision { now: own, ..decision };
+        let decision = told_by(own, decision);
         if after == state || matches!(self.op, Op::Peek { .. }) {
             // Nothing to replace, so nothing that tells whether it still was so.
             return Ok(if handed { Try::Again } else { Try::Decided(decision) });
@@ -285,6 +285,12 @@ fn common_clock(limit: &Limit, state: State, own: u64) -> u64 {
     if theirs > own && theirs - own <= SPARE * SECOND { theirs } else { own }
 }
 
+/// A decision by a common clock, as our own has it: who is accepted has nothing to wait for.
+fn told_by(own: u64, decision: Decision) -> Decision {
+    let retry_at = if decision.accepted { own } else { decision.retry_at };
+    Decision { now: own, retry_at, ..decision }
+}
+
 /// Nanoseconds since 1970.
 fn wall_clock() -> u64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
@@ -321,6 +327,16 @@ mod tests {
             // What ten seconds and the skew are worth, and a reservation's second.
             assert!(accepted <= 1_100 + skew_ms / 10 + 100, "{op:?}, {skew_ms} ms: {accepted}");
         }
+    }
+
+    #[test]
+    fn who_is_accepted_by_another_hosts_clock_has_nothing_to_wait_for() {
+        let limit = Limit::from(TokenBucket::per_second(100, 100.0).unwrap());
+        let (own, theirs) = (1_000 * SECOND, 1_001 * SECOND);
+        let (accepted, after) = apply(&limit, State::FULL, theirs, Op::Take { cost: 100 });
+        assert_eq!(told_by(own, accepted).retry_after(), 0.0);
+        let (denied, _) = apply(&limit, after, theirs, Op::Take { cost: 1 });
+        assert_eq!(told_by(own, denied).retry_after(), 1.01);
     }
 
     #[test]
