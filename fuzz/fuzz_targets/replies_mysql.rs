@@ -39,10 +39,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         for _ in 0..u.int_in_range(1..=3u8)? {
             payloads.extend(answer(u, maria)?);
         }
-        let all = spared(framed(sequence, &payloads));
+        let all = framed(sequence, &payloads);
         pieces.push(match u.int_in_range(0..=15u8)? {
             0 => Piece::Endless(all),
-            1 => Piece::Bytes(spared(bytes(u)?)),
+            1 => Piece::Bytes(bytes(u)?),
             2 => Piece::Bytes([all, bytes(u)?].concat()),
             _ => Piece::Bytes(all),
         });
@@ -57,18 +57,6 @@ fn framed(sequence: u8, payloads: &[Vec<u8>]) -> Vec<u8> {
         all.extend(&(payload.len() as u32).to_le_bytes()[..3]);
         all.push(sequence.wrapping_add(i as u8));
         all.extend(payload);
-    }
-    all
-}
-
-/// Without a length of the salt that makes mysql_common 0.38 wrap: harmless where that is not
-/// checked for, as in a release, but here it is.
-fn spared(mut all: Vec<u8>) -> Vec<u8> {
-    if all.get(4) == Some(&10)
-        && let Some(version) = all.iter().skip(5).position(|byte| *byte == 0)
-        && let Some(length @ 128..136) = all.get_mut(5 + version + 21)
-    {
-        *length = 127;
     }
     all
 }

@@ -102,13 +102,17 @@ fn converse(mut stream: UnixStream, script: &Script) -> std::io::Result<()> {
     }
 }
 
-fn tells_password(request: &[u8]) -> bool {
-    request.windows(PASSWORD.len()).any(|window| window == PASSWORD.as_bytes())
+fn tells_password(bytes: &[u8]) -> bool {
+    bytes.windows(PASSWORD.len()).any(|window| window == PASSWORD.as_bytes())
 }
 
 /// Has the store of this DSN, in which `%` is the socket's path, do something on a server that
 /// says these pieces.
 pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece>) -> Result<()> {
+    // The fuzzer knows the password too, from what it is compared with. What a server says by itself is no secret.
+    let knows = pieces.iter().any(|piece| {
+        matches!(piece, Piece::Bytes(bytes) | Piece::Endless(bytes) if tells_password(bytes))
+    });
     let script = Arc::new(Script { pieces, greets, next: AtomicUsize::new(0) });
     *SCRIPT.lock().expect("no one panics here") = Some(Arc::clone(&script));
     let dsn = dsn.replace('%', &socket().to_string_lossy());
@@ -137,7 +141,7 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
             Ok(decision) => keeps_promises(&limit, op, &decision, true),
             Err(error) => {
                 let told = format!("{error} {error:?}");
-                assert!(!told.contains(PASSWORD), "{told}");
+                assert!(knows || !told.contains(PASSWORD), "{told}");
                 assert!(told.len() < 2_000, "longer than anyone reads: {told}");
                 assert!(!error.to_string().contains(char::is_control), "{told}");
             }
