@@ -19,6 +19,10 @@ final class Bound
     /** How many were admitted. */
     public int $count = 0;
 
+    /** From when to when. */
+    public int $first = PHP_INT_MAX;
+    public int $last = 0;
+
     /** @var list<array{int, int}> after and before, of calls to be looked at */
     private array $coming = [];
 
@@ -39,6 +43,8 @@ final class Bound
     {
         $this->coming[] = [$after, $before];
         $this->count++;
+        $this->first = min($this->first, $before);
+        $this->last = max($this->last, $after);
     }
 
     /** The server was killed, and its next life begins with a full bucket. */

@@ -138,7 +138,8 @@ final class Findings
         $total = 0;
         foreach ($this->store->hot as $id => $node) {
             $up = $down = [];
-            [$begun, $lost] = [$from, false];
+            // A client's last call is still on its way when the time is up.
+            [$begun, $to, $lost] = [min($from, $this->bounds["$id 0"]->first), max($to, $this->bounds["$id 0"]->last), false];
             foreach ($outages as $outage) {
                 if ($outage->node === $node) {
                     $up[] = [$begun, $outage->down, $lost];

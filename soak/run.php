@@ -22,7 +22,6 @@ const CONNECT_TIMEOUT_MS = 200;
 const BACK_WITHIN = 2_000_000_000;
 
 /** Nanoseconds that a server which failed is left alone, at least. */
-const SHORTEST_PAUSE = 900_000_000;
 /** How often a call waits for its server, at most: it connects, logs in or waits for its turn, and asks. */
 const ROUND_TRIPS = 3;
 /** Nanoseconds that a call may take for its own work when its time is up. */

@@ -57,8 +57,8 @@ final class Report
         $late = count(array_filter($found->over, fn (array $over): bool => $over[0] > $this->tolerance));
         $strays = count($found->strays);
         $may_stray = $found->store->nodes ? (int) ceil(ROUND_TRIPS * $this->stalls * $found->calls) : 0;
-        // Each call that the machine made fail may have been news.
-        $expected = $this->warnings_expected($found->store, $outages) + $may_stray;
+        // One of each breaker that an outage opens; and each call that the machine made fail may have been news.
+        $expected = $found->store->breakers * count($outages) + $may_stray;
         $connections = array_sum(array_map(fn (Node $node): int => $this->connections[$node->name], $found->store->nodes));
         // Both DSNs of the database have theirs there.
         $may_have = WORKERS * count($found->store->nodes) * (str_starts_with($name, 'mysql') ? 2 : 1);
@@ -82,18 +82,6 @@ final class Report
             $late, ms($found->slowest), number_format($found->degraded), "$strays/$may_stray", $outages ? ms($found->back_after) : '-', count($outages),
             "{$this->warnings[$name]}/$expected", $found->denied_honest, $times('calm'), $times('others'), "$connections/$may_have",
         ];
-    }
-
-    /** One of each breaker that an outage opens. */
-    private function warnings_expected(Store $store, array $outages): int
-    {
-        $expected = 0;
-        foreach ($outages as $outage) {
-            // A breaker that stands for slots of two nodes is closed by the one and opened by the other: once a second.
-            $times = intdiv($outage->to + BACK_WITHIN - $outage->from, SHORTEST_PAUSE);
-            $expected += $store->breakers + $outage->node->shared_breakers * $times;
-        }
-        return $expected;
     }
 
     public function blame(bool $is_so, string $fault): void

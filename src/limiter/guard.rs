@@ -76,7 +76,8 @@ impl Guard {
             return Ok((decision, false));
         }
         let circuit = store.circuit(key);
-        if let Permit::Denied { until } = self.host.permit(circuit) {
+        let permit = self.host.permit(circuit);
+        if let Permit::Denied { until } = permit {
             let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
             let reason =
                 format!("{} did not answer; it is asked again in {left:.1} s", store.name());
@@ -84,7 +85,7 @@ impl Guard {
         }
         let (reason, news) = match store.decide(key, limit, op, now) {
             Ok(decision) => {
-                self.host.succeeded(circuit);
+                self.host.succeeded(circuit, permit);
                 match op {
                     Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
                     Op::Take { cost } if remembers && !decision.accepted => {
@@ -101,7 +102,7 @@ impl Guard {
             }
             // It is up: that is no outage, and other keys are not concerned.
             Err(Error::Refused(reason)) => {
-                self.host.succeeded(circuit);
+                self.host.succeeded(circuit, permit);
                 let news = (sent >= self.refusal_news_at.get()).then(|| {
                     self.refusal_news_at.set(sent + REFUSALS_APART);
                     format!("{reason}; ")

@@ -2,10 +2,12 @@
 //! others need not.
 //!
 //! ```text
-//!  127                    64 63                      0
-//! +-------------------------+-------------------------+
-//! | the server's id         | open until, ns; 0: closed|
-//! +-------------------------+-------------------------+
+//!  127                    64 63 62                   0
+//! +-------------------------+--+----------------------+
+//! | the server's id         | 0| open until, ns       |
+//! +-------------------------+--+----------------------+
+//! | the server's id         | 1| closed since, ns     |
+//! +-------------------------+--+----------------------+
 //! ```
 
 use crate::limit::SECOND;
@@ -27,6 +29,12 @@ impl Default for Circuits {
 /// hosts of a fleet do not all come back at once.
 const SHORTEST: u64 = 900_000_000;
 const SPREAD: u64 = 200_000_000;
+
+/// A server that fails again so soon after it was tried had not come back: who answered was another
+/// node of a cluster, that serves slots of the same breaker.
+const RELAPSE: u64 = SECOND;
+
+const CLOSED: u64 = 1 << 63;
 
 /// After this time nobody asks for that server any more.
 const ABANDONED: u64 = 60 * SECOND;
@@ -50,7 +58,7 @@ impl Circuits {
     pub fn permit(&self, id: u64, now: u64) -> Permit {
         let Some((word, seen)) = self.find(id) else { return Permit::Granted };
         match seen as u64 {
-            0 => Permit::Granted,
+            _ if is_closed(seen) => Permit::Granted,
             until if now < until => Permit::Denied { until },
             // Of all that come now, one gets to try; the others wait for what he finds.
             _ => match replace(word, seen, entry(id, now + pause(now))) {
@@ -60,11 +68,13 @@ impl Circuits {
         }
     }
 
-    /// Notes that the server failed; whether nobody had noted it before.
+    /// Notes that the server failed; whether that is news, for it was up.
     pub fn failed(&self, id: u64, now: u64) -> bool {
         let open = entry(id, now + pause(now));
         if let Some((word, seen)) = self.find(id) {
-            return replace(word, seen, open) && seen as u64 == 0;
+            let since = seen as u64 & !CLOSED;
+            let was_up = is_closed(seen) && now.saturating_sub(since) >= RELAPSE;
+            return replace(word, seen, open) && was_up;
         }
         // One that was never had, or whose server is up again, or asked for by nobody.
         self.words(id)
@@ -72,12 +82,15 @@ impl Circuits {
             .is_none_or(|(word, seen)| replace(word, seen, open))
     }
 
-    /// Notes that the server answered.
-    pub fn succeeded(&self, id: u64) {
-        if let Some((word, seen)) = self.find(id)
-            && seen as u64 != 0
+    /// Notes that the server answered who had this permit, at `now`.
+    ///
+    /// Only who was sent to try it closes the breaker: others have asked before it was opened.
+    pub fn succeeded(&self, id: u64, permit: Permit, now: u64) {
+        if permit == Permit::Probe
+            && let Some((word, seen)) = self.find(id)
+            && !is_closed(seen)
         {
-            replace(word, seen, entry(id, 0));
+            replace(word, seen, entry(id, CLOSED | now));
         }
     }
 
@@ -104,10 +117,13 @@ fn entry(id: u64, until: u64) -> u128 {
     u128::from(id) << 64 | u128::from(until)
 }
 
+fn is_closed(seen: u128) -> bool {
+    seen as u64 & CLOSED != 0
+}
+
 /// Whether the server of this word is down, and someone asks for it.
 fn is_open(seen: u128, now: u64) -> bool {
-    let until = seen as u64;
-    until != 0 && until.saturating_add(ABANDONED) > now
+    seen != 0 && !is_closed(seen) && (seen as u64).saturating_add(ABANDONED) > now
 }
 
 fn pause(now: u64) -> u64 {
@@ -134,9 +150,31 @@ mod tests {
         assert_eq!(circuits.permit(7, until), Permit::Probe);
         assert!(matches!(circuits.permit(7, until), Permit::Denied { .. }));
         assert!(!circuits.failed(7, until), "still the same outage");
-        circuits.succeeded(7);
+        circuits.succeeded(7, Permit::Probe, until);
         assert_eq!(circuits.permit(7, until + 1), Permit::Granted);
-        assert!(circuits.failed(7, until + 2), "a new one");
+        assert!(circuits.failed(7, until + RELAPSE), "a new one");
+    }
+
+    #[test]
+    fn an_answer_to_who_asked_before_an_outage_does_not_end_it() {
+        let circuits = Circuits::default();
+        let permit = circuits.permit(7, 4);
+        assert!(circuits.failed(7, 5));
+        circuits.succeeded(7, permit, 6);
+        assert!(matches!(circuits.permit(7, 7), Permit::Denied { .. }));
+    }
+
+    #[test]
+    fn a_relapse_is_no_news() {
+        let circuits = Circuits::default();
+        assert!(circuits.failed(7, 5));
+        let mut now = 2 * SECOND;
+        circuits.succeeded(7, circuits.permit(7, now), now);
+        assert_eq!(circuits.permit(7, now), Permit::Granted);
+        assert!(!circuits.failed(7, now + RELAPSE - 1));
+        now = 5 * SECOND;
+        circuits.succeeded(7, circuits.permit(7, now), now);
+        assert!(circuits.failed(7, now + RELAPSE), "another outage");
     }
 
     #[test]
@@ -144,7 +182,7 @@ mod tests {
         let circuits = Circuits::default();
         for id in 1..1_000 {
             assert!(circuits.failed(id, 1));
-            circuits.succeeded(id);
+            circuits.succeeded(id, Permit::Probe, 1);
         }
         assert_eq!(circuits.open(1), 0);
         for id in 1..=COUNT as u64 {

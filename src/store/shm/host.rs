@@ -71,10 +71,14 @@ impl Host {
         self.with(|region| region.circuits().failed(id, boot_time())).unwrap_or(true)
     }
 
-    /// Notes that it answered.
-    pub fn succeeded(&self, circuit: u64) {
+    /// Notes that it answered who had this permit.
+    pub fn succeeded(&self, circuit: u64, permit: Permit) {
+        // The usual case: there is nothing to note.
+        if permit == Permit::Granted {
+            return;
+        }
         let id = self.id(circuit);
-        self.with(|region| region.circuits().succeeded(id));
+        self.with(|region| region.circuits().succeeded(id, permit, boot_time()));
     }
 
     fn id(&self, circuit: u64) -> u64 {
