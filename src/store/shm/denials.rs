@@ -6,10 +6,10 @@
 //! made on another host is not seen here.
 //!
 //! ```text
-//!  127      95   93                        32 31          0
-//! +-----------+-+----------------------------+-------------+
-//! | key's tag |0| bucket full at, ns      62 | believed 32 |
-//! +-----------+-+----------------------------+-------------+
+//!  127      94 93                        32 31          0
+//! +-----------+----------------------------+-------------+
+//! | key's tag | bucket full at, ns      62 | believed 32 |
+//! +-----------+----------------------------+-------------+
 //! ```
 //!
 //! What is believed counts in 2²⁰ ns, about a millisecond, and wraps. An entry whose time has

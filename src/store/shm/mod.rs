@@ -157,14 +157,11 @@ impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
     }
 }
 
-/// The bits of a hash that choose a set.
-const SET_BITS: u32 = 30;
-
-/// Where a hash leads: the upper bits choose the set, the lower are the tag.
+/// Where a hash leads: the upper 30 bits choose the set, the lower 34 are the tag.
 #[inline(always)]
 fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
     // Never wraps: 30 bits times at most 30.
-    let index = ((hash >> (64 - SET_BITS)) * sets.len() as u64) >> SET_BITS;
+    let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
     let tag = (hash & ((1 << TAG_BITS) - 1)).max(1);
     Some((sets.get(index as usize)?, tag))
 }

@@ -1,12 +1,12 @@
 //! How a bucket fits into one word of 128 bits.
 //!
 //! ```text
-//!  127   95 94 93 92                                31 30                   0
-//! +--------+--+--+------------------------------------+---------------------+
-//! | tag 33 | l| 0| time, ns                        62 | rest             31 |
-//! +--------+--+--+----------------------------+-------+---------------------+
-//! | tag 33 | l| 1| time, 500 ns            53 | debt, 500 ns * 64^e      40 |
-//! +--------+--+--+----------------------------+-----------------------------+
+//!  127      94 93 92                                31 30                   0
+//! +-----------+--+------------------------------------+---------------------+
+//! | key's tag | 0| time, ns                        62 | rest             31 |
+//! +-----------+--+----------------------------+-------+---------------------+
+//! | key's tag | 1| time, 500 ns            53 | debt, 500 ns * 64^e      40 |
+//! +-----------+--+----------------------------+-----------------------------+
 //! ```
 //!
 //! The time is when the bucket is as good as new: it can be read without knowing the
@@ -14,18 +14,15 @@
 //! the limit; with its top bit set, 6 bits of how far a reservation reached ahead and 24 of the
 //! fraction; with all of those 6 set, the hits of a window, whose last moment the time is; all ones
 //! mark a claim (see [`table`](super::table)). The second form is for buckets overdrawn by `check`, the debt being 38 bits and an exponent of 2.
-//! The tag is a part of the key's hash. What `l` says, that the slot is *lowered*, is told in
-//! [`table`](super::table) too.
 //!
 //! A word of zeros is a full bucket: a fresh table needs no set-up.
 
 use crate::limit::{GRAIN, Span, State};
 
 /// The bits of a key's tag.
-pub const TAG_BITS: u32 = 33;
+pub const TAG_BITS: u32 = 34;
 
 const TAG_SHIFT: u32 = 128 - TAG_BITS;
-const LOWERED: u128 = 1 << 94;
 const OVERDRAWN: u128 = 1 << 93;
 const REST_BITS: u32 = 31;
 const TIME_BITS: u32 = 62;
@@ -83,22 +80,24 @@ impl Slot {
         Self(u128::from(tag) << TAG_SHIFT | u128::from(time) << REST_BITS | u128::from(rest))
     }
 
-    /// What a claim that is withdrawn leaves behind: the level it had taken over, of nobody.
+    /// The same bucket, of nobody.
     #[inline(always)]
-    pub fn withdrawn(self) -> Self {
-        Self::settled(0, self.state()).lowered(self.is_lowered())
+    pub fn of_nobody(self) -> Self {
+        Self::settled(0, self.state())
     }
 
-    /// The same slot, lowered or not.
-    #[inline(always)]
-    pub const fn lowered(self, lowered: bool) -> Self {
-        Self(self.0 & !LOWERED | if lowered { LOWERED } else { 0 })
-    }
-
-    /// Whether the bucket in it was begun at a higher level than it should have been.
-    #[inline(always)]
-    pub const fn is_lowered(self) -> bool {
-        self.0 & LOWERED != 0
+    /// A bucket of nobody that owes as much as both, and for as long. Rounded up where it has to be.
+    pub fn with_what_is_owed_by(self, other: Self) -> Self {
+        let new_again_at = self.new_again_at().max(other.new_again_at());
+        let owes_until = self.owes_until().max(other.owes_until());
+        let state = match owes_until > new_again_at {
+            true => {
+                let forgiven_at = new_again_at.next_multiple_of(GRAIN);
+                State::Overdrawn { forgiven_at, debt: owes_until.saturating_sub(forgiven_at) }
+            }
+            false => State::Filling { full_at: Span::from_ns(new_again_at) },
+        };
+        Self::settled(0, state)
     }
 
     /// Whose slot it is.
@@ -203,10 +202,22 @@ mod tests {
         assert_eq!(slot.tag(), (1 << TAG_BITS) - 1);
         assert!(!slot.is_claim());
         assert_eq!(slot.new_again_at(), slot.state().new_again_at());
-        let lowered = slot.lowered(true);
-        assert_eq!((lowered.is_lowered(), lowered.lowered(false)), (true, slot));
-        assert_eq!((lowered.tag(), lowered.state()), (slot.tag(), slot.state()));
         slot.state()
+    }
+
+    #[test]
+    fn what_two_owe_together_is_no_less_than_either() {
+        let filling = |ns| Slot::settled(7, State::Filling { full_at: Span { ns, part: 1 } });
+        let overdrawn =
+            |forgiven_at, debt| Slot::settled(9, State::Overdrawn { forgiven_at, debt });
+        let slots =
+            [filling(1), filling(10_001), overdrawn(5_000, 1_000), overdrawn(1_000, 90_000)];
+        for (a, b) in slots.iter().flat_map(|a| slots.map(|b| (*a, b))) {
+            let both = a.with_what_is_owed_by(b);
+            assert_eq!(both.tag(), 0);
+            let at_least = |f: fn(Slot) -> u64| f(both) >= f(a) && f(both) >= f(b);
+            assert!(at_least(Slot::new_again_at) && at_least(Slot::owes_until), "{a:?} {b:?}");
+        }
     }
 
     #[test]

@@ -27,25 +27,25 @@
 //! process killed at any instruction leaves nothing behind but a full bucket's claim.
 //!
 //! **Reuse.** The slot that is as good as new for the longest goes, which loses nothing.
-//! If all buckets of the set are in use, the one nearest to full goes, and the newcomer
+//! If all buckets of the set are in use, the one that owes least goes, and the newcomer
 //! takes its level over, as in the Space-Saving algorithm (Metwally, Agrawal, El Abbadi,
-//! 2005): a bucket that was pushed out finds a level no higher than it had when it comes
-//! back. So a flood of new keys cannot free a client from a bucket that denies him. What `check`
-//! holds against a client counts as if he had to pay it off: he goes late, and leaves an empty bucket. The
-//! price is paid by newcomers, and only in a set that is full: they start lower.
+//! 2005): whoever was pushed out owed no more than anyone who is in the set, so when he comes
+//! back he finds a level no higher than he had. So a flood of new keys cannot free a client
+//! from a bucket that denies him. The price is paid by newcomers, and only in a set that is
+//! full or has just been: they start lower.
 //!
-//! **Limits of different lengths.** Where the level taken over belongs to a much longer limit, the
-//! newcomer starts empty and waits for one token: he owes less than was pushed out before him, and
-//! his slot is marked *lowered*. A newcomer therefore starts at the set's [`floor`]: what the one that
-//! owes least of the others owes, or if all are lowered, what the one that owes most owes. Nobody
-//! who was pushed out ever owed more than that:
+//! That holds as long as all that stay owe as much as who goes, and for as long. Where it does not,
+//! a slot of nobody stays in the place of who goes, the *remnant*, and owes as much as any that were
+//! pushed out since. A newcomer then starts as low as that. It lapses like any bucket, and by then all
+//! whom it stands for are as good as new. There are two cases:
 //!
-//! * Who goes owes least of all. So he owes no more than any that stays; and the newcomer begins no
-//!   higher than the floor, or is lowered.
-//! * If by that the last slot that was not lowered goes, its level was the floor, and all that stay
-//!   owe as much; one of them owes most.
-//! * Levels only fall. (A refund or reset raises one: that is up to the application.) A floor
-//!   that has passed has been paid off by all, and bounds nobody any more.
+//! * The newcomer's limit is shorter than what he would take over. He starts empty, waits for
+//!   one token, and owes less than who went.
+//! * A bucket that was overdrawn by `check` owes much, but is forgiven soon.
+//!
+//! Two things are not kept of who was pushed out, because they lie below empty: what `check` holds
+//! against him, and how far a reservation reached ahead. Until he would have been free of them he
+//! finds an empty bucket, and waits for one token.
 
 use super::slot::Slot;
 use super::word::Word;
@@ -81,7 +81,7 @@ pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) 
     loop {
         if let Some((word, old)) = find_settled(set, tag) {
             let Some(state) = change.apply(old.state()) else { return };
-            let new = Slot::settled(tag, state).lowered(old.is_lowered());
+            let new = Slot::settled(tag, state);
             if new == old || word.replace(old.0, new.0) {
                 return;
             }
@@ -105,23 +105,48 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
     if let Some(at) = set.iter().position(|word| is_claim_of(tag, Slot(word.load()))) {
         return settle(set, at, tag, change);
     }
-    let Some((word, reused)) = first_to_go(set, now) else { return true };
-    let floor = floor(set, now);
-    let start = match floor > now {
-        true => change.take_over(floor),
-        false => State::FULL,
+    // Looked at once: whatever others push out from now on, it is this one first.
+    let mut seen = [Slot::EMPTY; WAYS];
+    seen.iter_mut().zip(set).for_each(|(slot, word)| *slot = Slot(word.load()));
+    let seen = seen.get(..set.len()).unwrap_or_default();
+    let remnant = remnant(seen, now);
+    let Some((at, reused)) = first_to_go(seen, now, remnant) else { return true };
+    let Some(word) = set.get(at) else { return true };
+    let in_use = in_use(reused, now);
+    let floor = match remnant {
+        Some((_, remnant)) => remnant.owes_until(),
+        None if in_use => reused.owes_until(),
+        None => now,
     };
-    let lowered = start.new_again_at() < floor && floor > now;
+    let start = if floor > now { change.take_over(floor) } else { State::FULL };
     // Nothing to remember: a newcomer that is denied at the level he took over, a look,
     // something given to a full bucket. But one who starts empty has to get a place, where
     // time will fill his bucket.
+    let starts_empty = floor > now && start.new_again_at() < floor;
     if change.apply(start).unwrap_or(start).new_again_at() <= start.new_again_at()
-        && !(lowered && change.takes())
+        && !(starts_empty && change.takes())
     {
         return true;
     }
-    let claim = Slot::claim(tag, start.new_again_at().max(now)).lowered(lowered);
-    if word.replace(reused.0, claim.0) && in_use(reused, now) {
+    if in_use {
+        match remnant {
+            Some((at, remnant)) if !owes_as_much(remnant, reused) => {
+                if let Some(place) = set.get(at) {
+                    place.replace(remnant.0, remnant.with_what_is_owed_by(reused).0);
+                }
+                return false;
+            }
+            None if starts_empty || !all_owe_as_long(seen, reused) => {
+                if word.replace(reused.0, reused.of_nobody().0) {
+                    change.pushed_out();
+                }
+                return false;
+            }
+            _ => {}
+        }
+    }
+    let claim = Slot::claim(tag, start.new_again_at().max(now));
+    if word.replace(reused.0, claim.0) && in_use {
         change.pushed_out();
     }
     false
@@ -140,14 +165,14 @@ fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> 
             continue;
         }
         if slot.is_claim() && i > at {
-            other.replace(slot.0, slot.withdrawn().0);
+            other.replace(slot.0, slot.of_nobody().0);
         } else {
-            word.replace(claim.0, claim.withdrawn().0);
+            word.replace(claim.0, claim.of_nobody().0);
         }
         return false;
     }
     let state = change.apply(claim.state()).unwrap_or_else(|| claim.state());
-    word.replace(claim.0, Slot::settled(tag, state).lowered(claim.is_lowered()).0)
+    word.replace(claim.0, Slot::settled(tag, state).0)
 }
 
 fn is_claim_of(tag: u64, slot: Slot) -> bool {
@@ -160,30 +185,32 @@ fn in_use(slot: Slot, now: u64) -> bool {
     (now + 1..=now + 2 * MAX_REFILL).contains(&slot.new_again_at())
 }
 
-/// Until when a bucket has to pay off what it owes; now, if it owes nothing.
-fn owes_until(slot: Slot, now: u64) -> u64 {
-    if in_use(slot, now) { slot.owes_until() } else { now }
+/// Whether one owes as much as another, and for as long.
+fn owes_as_much(slot: Slot, other: Slot) -> bool {
+    slot.owes_until() >= other.owes_until() && slot.new_again_at() >= other.new_again_at()
 }
 
-/// How low a newcomer has to start, so that he is not who was pushed out with a higher level than
-/// he had.
-fn floor<W: Word>(set: &[W], now: u64) -> u64 {
-    let (mut least, mut most) = (u64::MAX, now);
-    for slot in set.iter().map(|word| Slot(word.load())) {
-        let owes_until = owes_until(slot, now);
-        most = most.max(owes_until);
-        if !slot.is_lowered() {
-            least = least.min(owes_until);
-        }
-    }
-    least.min(most)
+/// Whether nobody in the set is as good as new before this one.
+fn all_owe_as_long(set: &[Slot], slot: Slot) -> bool {
+    set.iter().all(|other| other.new_again_at() >= slot.new_again_at())
 }
 
-/// The slot to be reused first.
-fn first_to_go<W: Word>(set: &[W], now: u64) -> Option<(&W, Slot)> {
-    set.iter()
-        .map(|word| (word, Slot(word.load())))
+/// The slot of nobody that owes most, if there is one.
+fn remnant(set: &[Slot], now: u64) -> Option<(usize, Slot)> {
+    slots(set)
+        .filter(|(_, slot)| slot.tag() == 0 && in_use(*slot, now))
+        .max_by_key(|(_, slot)| slot.owes_until())
+}
+
+/// The slot to be reused first; not the remnant.
+fn first_to_go(set: &[Slot], now: u64, remnant: Option<(usize, Slot)>) -> Option<(usize, Slot)> {
+    slots(set)
+        .filter(|(at, _)| remnant.is_none_or(|(stays, _)| *at != stays))
         .min_by_key(|(_, slot)| (in_use(*slot, now), slot.owes_until()))
+}
+
+fn slots(set: &[Slot]) -> impl Iterator<Item = (usize, Slot)> {
+    set.iter().copied().enumerate()
 }
 
 #[cfg(test)]
