@@ -35,8 +35,8 @@ TEST_TIMEOUT=${TEST_TIMEOUT:-180} NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP
 # All of it where something is wrong; else what was left out or passed at its second try alone, and
 # the count.
 [ $status = 0 ] || { cat "$tables/output"; exit $status; }
-# A runner that has run nothing has not passed.
-grep -q '^Tests passed' "$tables/output" || { cat "$tables/output"; echo "No test was run"; exit 1; }
 grep -aoE '(SKIP|WARN) .*' "$tables/output" || true
 count() { sed -n "s/^Tests $1 *: *\([0-9]*\).*/\1/p" "$tables/output"; }
+# A runner that has run nothing has not passed.
+[ "$(count passed)" -gt 0 ] 2>/dev/null || { cat "$tables/output"; echo "No test was run"; exit 1; }
 echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, $(count warned) at the second try"

@@ -76,6 +76,8 @@ exec '$php' \"\$@\""
 
     run "AddressSanitizer: build" with_asan cargo build
     [ $status = 0 ] || return 0
+    nm -D "$asan_folder/$target/debug/libtoken_bucket.so" | grep -q __asan_report_load ||
+        { tell "AddressSanitizer: is it in the build?" FAILED; failed=1; return; }
     tests=$local_tests
     [ -n "$short" ] || tests="php-tests/01_class php-tests/02_storages php-tests/03_ini php-tests/04_errors php-tests/05_reflection
         php-tests/07_servers php-tests/08_memory"

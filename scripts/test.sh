@@ -29,6 +29,9 @@ scripts/sanitize.sh short
 step "Fuzzing, for a moment"
 SEED=1 scripts/fuzz.sh 5
 
+step "Endurance, for a moment"
+MINUTES=0.5 SEED=1 scripts/soak.sh
+
 step "Demo"
 scripts/demo.sh
 

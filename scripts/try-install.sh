@@ -5,7 +5,7 @@
 # Needs root, debootstrap, the archive of make package, and Rust by rustup, which the systems borrow.
 set -eu
 cd "$(dirname "$0")/.."
-[ "$(id -u)" = 0 ] || { echo "Needs root: sudo make try-install" >&2; exit 1; }
+[ "$(id -u)" = 0 ] || { echo "Needs root, with Rust: sudo env PATH=\"\$PATH\" HOME=\"\$HOME\" $0" >&2; exit 1; }
 # In a mount namespace of its own, so that all mounts end with it.
 [ -n "${TRY_INSTALL-}" ] || TRY_INSTALL=1 exec unshare --mount --propagation private "$0"
 

@@ -56,11 +56,6 @@ final class Faults
         }
     }
 
-    public function has_ended(): bool
-    {
-        return !array_filter($this->outages, fn (Outage $outage): bool => $outage->lasts);
-    }
-
     private function begin(): void
     {
         if (!$this->deck) {

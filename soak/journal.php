@@ -66,7 +66,7 @@ final class Journal
 
     public function write(int $second, int $client, Second $seen): void
     {
-        file_put_contents("$this->folder/next.$client", json_encode($seen, JSON_THROW_ON_ERROR));
+        file_put_contents("$this->folder/next.$client", json_encode($seen, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE));
         rename("$this->folder/next.$client", "$this->folder/$second.$client");
     }
 
@@ -80,7 +80,7 @@ final class Journal
         }
         $told = [];
         for ($i = 0; $i < $clients; $i++) {
-            $told[] = json_decode(file_get_contents("$this->folder/$second.$i"), true, flags: JSON_THROW_ON_ERROR);
+            $told[] = json_decode(file_get_contents("$this->folder/$second.$i"), true, flags: JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
             unlink("$this->folder/$second.$i");
         }
         return $told;

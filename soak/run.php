@@ -21,7 +21,6 @@ const CONNECT_TIMEOUT_MS = 200;
 /** Nanoseconds after a server's return within which it is used again. */
 const BACK_WITHIN = 2_000_000_000;
 
-/** Nanoseconds that a server which failed is left alone, at least. */
 /** How often a call waits for its server, at most: it connects, logs in or waits for its turn, and asks. */
 const ROUND_TRIPS = 3;
 /** Nanoseconds that a call may take for its own work when its time is up. */
@@ -33,13 +32,20 @@ function wall(): int
     return (int) (microtime(true) * 1e6) * 1000;
 }
 
+/** exit() with a text would be a success. */
+function fail(string $why): never
+{
+    echo "Soak failed: $why\n";
+    exit(1);
+}
+
 // What was started is ended and removed then, too.
 pcntl_async_signals(true);
 pcntl_signal(SIGTERM, fn () => exit(143));
 pcntl_signal(SIGINT, fn () => exit(130));
 
 $seconds = (int) round(60 * (float) (getenv('MINUTES') ?: 10));
-$seconds >= 20 || exit("MINUTES must be at least 0.34\n");
+$seconds >= 20 || fail('MINUTES must be at least 0.34');
 $seed = (int) (getenv('SEED') ?: random_int(1, 999_999));
 mt_srand($seed);
 echo "Soak: ", $seconds, " s, ", WORKERS, " workers, ", count(CLIENTS), " clients, SEED=$seed\n";
@@ -72,7 +78,11 @@ foreach (CLIENTS as $number => $who) {
         pcntl_signal(SIGTERM, SIG_DFL);
         pcntl_signal(SIGINT, SIG_DFL);
         mt_srand($seed * 100 + $number);
-        (new Client($fpm, $stores, $journal, $number, $who, $offset, $control->port))->run($from, $until);
+        try {
+            (new Client($fpm, $stores, $journal, $number, $who, $offset, $control->port))->run($from, $until);
+        } catch (Throwable $e) {
+            fwrite(STDERR, "A client: $e\n");
+        }
         posix_kill(posix_getpid(), SIGKILL); // no shutdown functions of the parent's
     }
 }
@@ -88,7 +98,7 @@ $stalls = 0;
 $first_errors = [];
 for ($second = $from; $second < $until; usleep(5_000)) {
     $now = time();
-    $now < $until + 60 || exit("Soak failed: a client does not end\n");
+    $now < $until + 60 || fail('a client does not end');
     $faults->tick($now >= $from + 5 && $now < $until - 6);
     for (; $noted < count($faults->outages); $noted++) {
         array_map(fn (Findings $found) => $found->lost($faults->outages[$noted]), $findings);

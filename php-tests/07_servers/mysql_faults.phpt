@@ -27,6 +27,12 @@ function answers(TokenBucket $bucket): string
     }
 }
 
+// Who fails again within a second of his return has not come back, and there is nothing new to warn of.
+function wait_until_it_is_news(): void
+{
+    sleep(1);
+}
+
 foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
     $bucket = new TokenBucket($server->dsn("timeout_ms=2000&connect_timeout_ms=2000&on_error=$policy"), $policy, 3, 0.0001);
     $bucket->consume();
@@ -41,6 +47,7 @@ foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
     wait_until_back($bucket);
     // What was taken before the outage is still missing, and check() still limits.
     echo implode("\n", warnings(fn () => print(answers($bucket) . "\n"))), "\n";
+    wait_until_it_is_news();
 }
 
 // Stopped.
@@ -55,6 +62,7 @@ for ($i = 0; $i < 200; $i++) {
     @$take(); // a busy machine may be late
 }
 wait_until_back($bucket);
+wait_until_it_is_news();
 $server->signal(SIGSTOP);
 $said = warnings(function () use ($take): void {
     $first = milliseconds(function () use ($take): void {

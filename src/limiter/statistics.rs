@@ -34,8 +34,8 @@ struct Opened {
 
 static OPENED: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
 
-/// How many threads of this process have begun to count.
-static THREADS: AtomicU32 = AtomicU32::new(0);
+/// How many of them this process has made: each thread has one, or a few.
+static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// What all workers of a host count together.
 ///
@@ -43,8 +43,8 @@ static THREADS: AtomicU32 = AtomicU32::new(0);
 /// from a decision.
 pub struct Statistics {
     location: Location,
-    /// Which thread of its process this is.
-    thread: u32,
+    /// Added to the process's number: threads count in stripes of their own.
+    stripe: u32,
     region: Cell<Option<&'static Region>>,
     generation: Cell<u32>,
     open_in: Cell<u64>,
@@ -70,7 +70,7 @@ impl Statistics {
         let last = Last { name: [0; LONGEST_NAME], length: 0, counted: Counted::default() };
         Self {
             location,
-            thread: THREADS.fetch_add(1, Ordering::Relaxed),
+            stripe: MADE.fetch_add(1, Ordering::Relaxed),
             region: Cell::new(None),
             generation: Cell::new(0),
             open_in: Cell::new(0),
@@ -146,8 +146,7 @@ impl Statistics {
     fn look_up(&self, name: &[u8], bare: bool) -> Counted {
         let Some(region) = self.region.get() else { return Counted::default() };
         let record = region.record_of(name, bare);
-        // Another one for each process, and for each thread.
-        let number = std::process::id().wrapping_add(self.thread);
+        let number = std::process::id().wrapping_add(self.stripe);
         let stripe = region.records().get(record).and_then(|record| record.stripe(number));
         // Fits: there are 64.
         let (record, generation) = (record as u32, self.generation.get());

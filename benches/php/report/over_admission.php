@@ -14,7 +14,7 @@ function over_admission(): Section
         $most = max($admitted);
         $verdict = match (true) {
             $most > $data['limit'] => 'too many',
-            min($admitted) < $data['limit'] && min($tried) === $all_tries => 'too few',
+            min($admitted) < $data['limit'] => min($tried) === $all_tries ? 'too few' : 'not finished',
             default => 'exact',
         };
         $rows[] = [$limiter->store, $limiter->title, number_format($most), number_format(median($admitted)), $verdict, count($admitted), number_format(median($tried))];

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 /// What every session begins with: our own clock, no transaction, errors told, whatever the server's
 /// defaults; and no lock waited for longer than a moment, whoever has given up on the answer by then.
-/// The variables are given their type. From MariaDB 11.6 on a statement at a higher level of isolation
-/// fails if a row was written since it began, which is what others do all the time (error 1020).
+/// The variables are given their type. From MariaDB 11.6 on a statement fails by default if its row was
+/// written since it began, which is what others do all the time (error 1020).
 const SESSION: &str = "SET time_zone = '+00:00', autocommit = 1, sql_select_limit = DEFAULT, \
      sql_mode = 'STRICT_ALL_TABLES,NO_UNSIGNED_SUBTRACTION', innodb_lock_wait_timeout = 1, \
      lock_wait_timeout = 1, @n = 0, @k = 0, @t = 0, @p = 0, @x = 0, @l = 0, @u = 0, @v = 0, @c = 0, \
      @f = 0, @e = 0, @g = 0, @h = 0, @i = 0, @r = 0, @o = 0 \
-     /*M!110101 , transaction_isolation = 'READ-COMMITTED' */";
+     /*M!110602 , innodb_snapshot_isolation = OFF */";
 
 /// What a session begins with. MariaDB can be told how long a statement may take, so that what nobody
 /// waits for any more is not done: a little less than `patience`, to be told of it in time.
