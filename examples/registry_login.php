@@ -36,8 +36,9 @@ function browser_token(string $user, int $until): string
 function user_bucket(string $user): TokenBucket
 {
     $token = $_COOKIE['known_browser'] ?? null;
-    $is_known = is_string($token) && getenv('LOGIN_KEY') && (int) $token > time()
-        && hash_equals(browser_token($user, (int) $token), $token);
+    // Cut off first: of "1826821435.0e9a" as a whole, PHP reads a number with an exponent.
+    $until = is_string($token) ? (int) strtok($token, '.') : 0;
+    $is_known = $until > time() && getenv('LOGIN_KEY') && hash_equals(browser_token($user, $until), $token);
     return new TokenBucket(STORE, $is_known ? "login-browser:$token" : "login-user:$user", 100, 100 / 3600);
 }
 

@@ -46,6 +46,14 @@ function counted(string $what, iterable $statuses): void
 preg_match('/^(known_browser=[^;]+)/', answer('192.0.2.1', 'joe', 'secret', 1000)->headers['set-cookie'], $cookie);
 $cookie = urldecode($cookie[1]);
 
+// Whatever the digits behind the time: with "e" in them it must not be read as an exponent.
+$until = time() + 365 * 86400;
+do {
+    $until--;
+    $token = "$until." . hash_hmac('sha256', "$until joe " . '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm', 'a-key-for-a-test');
+} while (!preg_match('/\.\d*e\d/', $token));
+$cookies = [$cookie, "known_browser=$token"];
+
 // Forty addresses with five guesses each.
 counted('many addresses', (function () {
     foreach (range(1, 40) as $i) {
@@ -54,7 +62,7 @@ counted('many addresses', (function () {
         }
     }
 })());
-echo 'joe, with his browser: ', status('192.0.2.2', 'joe', 'secret', 1001, $cookie), "\n";
+echo 'joe, with his browsers: ', implode(', ', array_map(fn (string $cookie): int => status('192.0.2.2', 'joe', 'secret', 1001, $cookie), $cookies)), "\n";
 echo 'with another: ', status('192.0.2.3', 'joe', 'secret', 1001), "\n";
 echo 'a while later: ', status('192.0.2.3', 'joe', 'secret', 1050), "\n";
 $time = 5000;
@@ -91,7 +99,7 @@ echo preg_match('/guess|secret|\x1b|user1/', $log) ? "the log tells too much\n" 
 ?>
 --EXPECT--
 many addresses: {"403":100,"429":100}
-joe, with his browser: 200
+joe, with his browsers: 200, 200
 with another: 429
 a while later: 200
 a cookie stolen: {"403":100,"429":20}
