@@ -104,15 +104,13 @@ final class Store
 /** @return list<Store> */
 function stores(): array
 {
-    $redis = fn (string $name, array $options = [], ?Closure $serves = null): Node => new Node($name, new Server('redis', $options), true, $serves);
+    $redis = fn (string $name, array $options = [], string $kind = 'redis'): Node => new Node($name, new Server($kind, $options), true);
     $memcached = fn (string $name, string $kind = 'memcached'): Node => new Node($name, new Server($kind), true);
 
     $certificates = getenv('TB_SERVERS');
     $tls_port = free_port();
     $tls = $redis('redis, TLS', ['--tls-port', $tls_port, '--tls-ca-cert-file', "$certificates/ca.pem", '--tls-cert-file', "$certificates/server.pem", '--tls-key-file', "$certificates/server.key"]);
-    $socket = sys_get_temp_dir() . '/token_bucket-soak-' . getmypid() . '.sock';
-    register_shutdown_function(fn () => @unlink($socket));
-    $unix = $redis('redis, unix', ['--unixsocket', $socket, '--unixsocketperm', '777']);
+    $unix = $redis('redis, unix', kind: 'redis+unix');
     $nodes = cluster();
     $master = $redis('redis master');
     file_put_contents($file = "{$master->server->folder}/sentinel.conf", "sentinel monitor main 127.0.0.1 {$master->server->port} 1\nsentinel down-after-milliseconds main 1000\n");
@@ -124,14 +122,14 @@ function stores(): array
     $stores = [
         new Store('shm', 'shm:'),
         new Store('redis', ($node = $redis('redis'))->server->dsn(), [$node]),
-        new Store('redis, unix', "redis+unix://$socket?db=1", [$unix]),
+        new Store('redis, unix', $unix->server->dsn('db=1'), [$unix]),
         new Store('redis, TLS', "rediss://127.0.0.1:$tls_port/2?ca=$certificates/ca.pem&cert=$certificates/client.pem&key=$certificates/client.key", [$tls]),
         // A third of the slots touches six of the sixteen breakers.
         new Store('redis, cluster', 'redis+cluster://' . implode(',', array_map(fn (Node $node): string => "127.0.0.1:{$node->server->port}", $nodes)), $nodes, 6),
         new Store('redis, sentinel', "redis+sentinel://127.0.0.1:$sentinel->port/main", [$master]),
         new Store('memcached', ($node = $memcached('memcached'))->server->dsn(), [$node]),
         new Store('memcached, two', "memcached://127.0.0.1:{$one->server->port},127.0.0.1:{$two->server->port}", [$one, $two]),
-        new Store('memcached, unix', "memcached+unix://{$local->server->folder}/socket", [$local]),
+        new Store('memcached, unix', $local->server->dsn(), [$local]),
         new Store('mysql', prepared($mariadb->server->dsn()), [$mariadb]),
         new Store('mysql, unix', prepared("mysql+unix://owner:s3cret@{$mariadb->server->folder}/socket?db=limits&table=over_socket"), [$mariadb]),
     ];

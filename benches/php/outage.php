@@ -5,7 +5,7 @@
  */
 
 require __DIR__ . '/lib/bench.php';
-require __DIR__ . '/lib/redis_server.php';
+require dirname(__DIR__, 2) . '/php-tests/servers.inc';
 
 use Symfony\Component\Cache\Adapter\RedisAdapter;
 
@@ -24,8 +24,8 @@ set_error_handler(fn () => true);
 
 $data = ['seconds' => SECONDS, 'fails_at' => FAILS_AT, 'back_at' => BACK_AT, 'every_ms' => EVERY_NS / 1e6, 'bin_ms' => 1000 / BINS, 'outages' => []];
 foreach (['stopped', 'killed'] as $outage) {
-    $server = new RedisServer();
-    $callers = callers($server->socket);
+    $server = new Server('redis+unix');
+    $callers = callers("$server->folder/socket");
     $saboteur = fn (): Closure => function (int $begin) use ($server, $outage): void {
         sleep_until($begin + FAILS_AT * 1_000_000_000);
         $outage === 'stopped' ? $server->signal(SIGSTOP) : $server->kill();
