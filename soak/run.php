@@ -16,6 +16,8 @@ const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'at
 const BUCKETS = 3;
 const CAPACITY = 8;
 const RATE = 5;
+/** How many breakers a cluster has, by slots. */
+const CLUSTER_BREAKERS = 16;
 const TIMEOUT_MS = 200;
 const CONNECT_TIMEOUT_MS = 200;
 /** Nanoseconds after a server's return within which it is used again. */

@@ -55,8 +55,7 @@ final class Report
         $late = array_values(array_filter($found->over, fn (array $over): bool => $over[0] > $this->machine->tolerance($over[1])));
         $excused = count(array_filter($found->strays, fn (array $stray): bool => $this->machine->stalled(...$stray)));
         $strays = count($found->strays) - $excused;
-        // One of each breaker that an outage opens, whoever made it.
-        $expected = $found->store->breakers * (count($outages) + $excused);
+        $expected = $this->warnings_expected($found->store, $outages, $excused);
         $connections = array_sum(array_map(fn (Node $node): int => $this->connections[$node->name], $found->store->nodes));
         // Both DSNs of the database have theirs there.
         $may_have = WORKERS * count($found->store->nodes) * (str_starts_with($name, 'mysql') ? 2 : 1);
@@ -80,6 +79,14 @@ final class Report
             count($late), ms($found->slowest), number_format($found->degraded), "$strays/$excused", $outages ? ms($found->back_after) : '-', count($outages),
             "{$this->warnings[$name]}/$expected", $found->denied_honest, $times('calm'), $times('others'), "$connections/$may_have",
         ];
+    }
+
+    /** One of each breaker that an outage opens, whoever made it; and where two nodes of a cluster are away it is down as a whole. */
+    private function warnings_expected(Store $store, array $outages, int $excused): int
+    {
+        $is_second = fn (Outage $one): bool => (bool) array_filter($outages, fn (Outage $other): bool => $other->node !== $one->node && $other->from <= $one->from && $one->from < $other->to + BACK_WITHIN);
+        $seconds = $store->breakers > 1 ? count(array_filter($outages, $is_second)) : 0;
+        return $store->breakers * (count($outages) + $excused) + (CLUSTER_BREAKERS - $store->breakers) * $seconds;
     }
 
     public function blame(bool $is_so, string $fault): void
