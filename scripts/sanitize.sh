@@ -57,7 +57,7 @@ case "$target" in x86_64-*) rust_flags="-C target-feature=+cmpxchg16b" ;; esac
 asan_runtime=$(cc -print-file-name=libasan.so)
 asan_folder=$folder/asan
 with_asan() {
-    env RUSTC_BOOTSTRAP=1 ASAN_OPTIONS=verify_asan_link_order=0 RUSTFLAGS="$rust_flags -Zsanitizer=address -Zexternal-clangrt" CARGO_TARGET_DIR="$asan_folder" \
+    env RUSTC_BOOTSTRAP=1 CARGO_PROFILE_DEV_OPT_LEVEL=0 ASAN_OPTIONS=verify_asan_link_order=0 RUSTFLAGS="$rust_flags -Zsanitizer=address -Zexternal-clangrt" CARGO_TARGET_DIR="$asan_folder" \
         "$@" --locked --quiet --target "$target"
 }
 asan() {
