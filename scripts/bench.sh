@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 subjects="environment calls latency throughput server_cpu outage over_admission page instructions"
 [ $# = 0 ] || subjects=$*
-php=${PHP:-php}
+. scripts/php.sh
 tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)
 chmod 1777 "$tables"
 trap 'rm -rf "$tables"' EXIT

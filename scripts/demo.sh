@@ -3,6 +3,7 @@
 # who was let in. Leaves nothing behind.
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/php.sh
 . scripts/fpm.sh
 
 folder=$(mktemp -d)

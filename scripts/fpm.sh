@@ -1,16 +1,15 @@
-# A private php-fpm behind a private nginx, for scripts to source.
+# A private php-fpm behind a private nginx, for scripts to source, after php.sh.
 #
 # fpm_start FOLDER DOCUMENT_ROOT starts both, with everything they write in FOLDER, and sets
 # $fpm_port. fpm_stop stops them. Works as root and as an ordinary user.
 
 fpm_binary() {
-    version=$(${PHP:-php} -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')
-    for candidate in "php-fpm$version" php-fpm; do
+    for candidate in "php-fpm$php_version" php-fpm; do
         for folder in /usr/sbin /usr/local/sbin /usr/bin; do
             [ -x "$folder/$candidate" ] && { echo "$folder/$candidate"; return; }
         done
     done
-    echo "No php-fpm for PHP $version found" >&2
+    echo "No php-fpm for PHP $php_version found" >&2
     return 1
 }
 
@@ -24,7 +23,7 @@ fpm_start() {
         as_user="user = $user"
         chown "$user" "$fpm_folder"
     fi
-    fpm_port=$(${PHP:-php} -n -r '$s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1];')
+    fpm_port=$("$php" -n -r '$s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1];')
 
     cat >"$fpm_folder/fpm.conf" <<EOF
 [global]

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 # Certificates, and where they are, come with the servers.
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/soak.sh
 
-php=${PHP:-php}
+. scripts/php.sh
 posix=
 "$php" -n -m | grep -qx posix || posix='-d extension=posix'
 # In memory, as they are by default, and apart from those of others.
