@@ -243,13 +243,12 @@ impl Dsn {
             let rest = part.find('&').and_then(|end| part.get(end..)).unwrap_or_default();
             format!("{shown}password=***{rest}")
         });
-        match hidden.split_once("://") {
-            Some((scheme, rest)) => match rest.rsplit_once('@') {
-                Some((_, after)) => format!("{scheme}://***@{after}"),
-                None => hidden,
-            },
-            None => hidden,
+        if let Some((scheme, rest)) = hidden.split_once("://")
+            && let Some((_, after)) = rest.rsplit_once('@')
+        {
+            return format!("{scheme}://***@{after}");
         }
+        hidden
     }
 }
 

@@ -113,16 +113,13 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
     let Some((at, reused)) = first_to_go(seen, now, remnant) else { return true };
     let Some(word) = set.get(at) else { return true };
     let in_use = in_use(reused, now);
-    let floor = match remnant {
-        Some((_, remnant)) => remnant.owes_until(),
-        None if in_use => reused.owes_until(),
-        None => now,
-    };
-    let start = if floor > now { change.take_over(floor) } else { State::FULL };
+    let owed = remnant.map(|(_, remnant)| remnant).or(in_use.then_some(reused));
+    let floor = owed.map(Slot::owes_until);
+    let start = floor.map_or(State::FULL, |floor| change.take_over(floor));
     // Nothing to remember: a newcomer that is denied at the level he took over, a look,
     // something given to a full bucket. But one who starts empty has to get a place, where
     // time will fill his bucket.
-    let starts_empty = floor > now && start.new_again_at() < floor;
+    let starts_empty = floor.is_some_and(|floor| start.new_again_at() < floor);
     if change.apply(start).unwrap_or(start).new_again_at() <= start.new_again_at()
         && !(starts_empty && change.takes())
     {
