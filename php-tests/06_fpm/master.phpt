@@ -26,5 +26,5 @@ echo 'worker: ', $tables($worker), "\n", 'master: ', $tables((int) $master[1]) ?
 ?>
 --EXPECT--
 true
-worker: .host.v2 .statistics.v2 default.v2
+worker: .host.v3 .statistics.v3 default.v3
 master: none

@@ -1,6 +1,6 @@
 //! The file behind the table: who may open it, and when it is taken as it is.
 //!
-//! `<base>/token_bucket-<uid>/<name>.v2`, where the directory is the user's alone. The
+//! `<base>/token_bucket-<uid>/<name>.v3`, where the directory is the user's alone. The
 //! file is made under another name, complete and with its space allocated, and only then
 //! moved to its own; whoever finds one that is not right makes a fresh one, and never
 //! writes to what it found. A lock on the directory, which the kernel frees with its
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
 /// The version of everything in the file. Part of its name.
-pub const LAYOUT: u32 = 2;
+pub const LAYOUT: u32 = 3;
 
 /// The smallest table, in bytes.
 pub const MIN_SIZE: u64 = 64 * 1024;
