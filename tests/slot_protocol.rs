@@ -11,11 +11,13 @@
     reason = "a test fails by panicking"
 )]
 
+mod call;
+
+use call::{NOW, run};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use token_bucket::limit::{Algorithm, Decision, Op, Span, State, TokenBucket};
+use token_bucket::limit::{Op, Span, State, TokenBucket};
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::shm::table::{Change, update};
 use token_bucket::store::shm::word::Word;
 
 struct Modelled(Mutex<u128>);
@@ -37,7 +39,6 @@ impl Word for Modelled {
 
 type Set = Arc<Vec<Modelled>>;
 
-const NOW: u64 = 1_000_000_000_000;
 /// Two keys.
 const K: u64 = 7;
 const L: u64 = 9;
@@ -55,36 +56,6 @@ fn bucket(capacity: i64) -> TokenBucket {
 fn filling(tag: u64, seconds: i64) -> Slot {
     let full_at = Span::from_ns(NOW.saturating_add_signed(seconds * 1_000_000_000));
     Slot::settled(tag, State::Filling { full_at })
-}
-
-struct Call {
-    limit: TokenBucket,
-    op: Op,
-    decision: Option<Decision>,
-}
-
-impl Change for Call {
-    fn apply(&mut self, state: State) -> Option<State> {
-        let (decision, after) = self.limit.apply(state, NOW, self.op);
-        self.decision = Some(decision);
-        (after != state).then_some(after)
-    }
-
-    fn take_over(&self, new_again_at: u64) -> State {
-        self.limit.taking_over(new_again_at, NOW)
-    }
-
-    fn takes(&self) -> bool {
-        self.limit.takes(self.op)
-    }
-
-    fn pushed_out(&mut self) {}
-}
-
-fn run(set: &Set, tag: u64, limit: TokenBucket, op: Op) -> bool {
-    let mut call = Call { limit, op, decision: None };
-    update(set, tag, NOW, &mut call);
-    call.decision.unwrap().accepted
 }
 
 fn take(set: &Set, tag: u64, limit: TokenBucket) -> bool {

@@ -3,40 +3,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod call;
+
 use portable_atomic::AtomicU128;
 use std::thread;
-use token_bucket::limit::{Algorithm, Decision, Op, State, TokenBucket};
+use token_bucket::limit::{Op, TokenBucket};
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::shm::table::{Change, WAYS, update};
+use token_bucket::store::shm::table::WAYS;
 use token_bucket::store::shm::word::Word;
 
-const NOW: u64 = 1_000_000_000_000;
 const THREADS: usize = 4;
 /// Miri takes a thousand times as long.
 const SETS: usize = if cfg!(miri) { 4 } else { 2_000 };
-
-struct Take {
-    limit: TokenBucket,
-    decision: Option<Decision>,
-}
-
-impl Change for Take {
-    fn apply(&mut self, state: State) -> Option<State> {
-        let (decision, after) = self.limit.apply(state, NOW, Op::Take { cost: 1 });
-        self.decision = Some(decision);
-        (after != state).then_some(after)
-    }
-
-    fn take_over(&self, new_again_at: u64) -> State {
-        self.limit.taking_over(new_again_at, NOW)
-    }
-
-    fn takes(&self) -> bool {
-        true
-    }
-
-    fn pushed_out(&mut self) {}
-}
 
 /// How often each of `keys` was let in by all threads together: each asks `tries` times for each key,
 /// whose bucket holds `capacity` and fills too slowly for anything to come back.
@@ -46,11 +24,7 @@ fn let_in(set: &[AtomicU128; WAYS], keys: u64, capacity: i64, tries: u64) -> Vec
         // Each thread begins with another key.
         (0..keys * tries)
             .map(|i| 1 + (first + i) % keys)
-            .filter(|tag| {
-                let mut take = Take { limit, decision: None };
-                update(set, *tag, NOW, &mut take);
-                take.decision.is_some_and(|decision| decision.accepted)
-            })
+            .filter(|tag| call::run(set, *tag, limit, Op::Take { cost: 1 }))
             .collect::<Vec<_>>()
     };
     let taken: Vec<u64> = thread::scope(|scope| {

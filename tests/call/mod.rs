@@ -1,0 +1,38 @@
+//! A call on its way to a set of slots, at a time that stands still.
+
+use token_bucket::limit::{Algorithm, Decision, Op, State, TokenBucket};
+use token_bucket::store::shm::table::{Change, update};
+use token_bucket::store::shm::word::Word;
+
+pub const NOW: u64 = 1_000_000_000_000;
+
+struct Call {
+    limit: TokenBucket,
+    op: Op,
+    decision: Option<Decision>,
+}
+
+impl Change for Call {
+    fn apply(&mut self, state: State) -> Option<State> {
+        let (decision, after) = self.limit.apply(state, NOW, self.op);
+        self.decision = Some(decision);
+        (after != state).then_some(after)
+    }
+
+    fn take_over(&self, new_again_at: u64) -> State {
+        self.limit.taking_over(new_again_at, NOW)
+    }
+
+    fn takes(&self) -> bool {
+        self.limit.takes(self.op)
+    }
+
+    fn pushed_out(&mut self) {}
+}
+
+/// Whether it is accepted.
+pub fn run<W: Word>(set: &[W], tag: u64, limit: TokenBucket, op: Op) -> bool {
+    let mut call = Call { limit, op, decision: None };
+    update(set, tag, NOW, &mut call);
+    call.decision.unwrap().accepted
+}
