@@ -162,9 +162,3 @@ function cluster(): array
     }
     return $nodes;
 }
-
-function free_port(): int
-{
-    $socket = stream_socket_server('tcp://127.0.0.1:0');
-    return (int) substr(strrchr(stream_socket_get_name($socket, false), ':'), 1);
-}
