@@ -79,7 +79,9 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
         Limit::FixedWindow(window) => (window.interval(), 1),
     };
-    let furthest = most + grain + if reserved { 1 << 57 } else { 0 };
+    // No debt is longer, and no reservation waits for longer.
+    const LONGEST: u64 = 1 << 57;
+    let furthest = most + grain + if reserved { LONGEST } else { 0 };
     match op {
         Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. }
             if cost > limit.capacity() =>
@@ -104,7 +106,9 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
             assert!(retry_at - now <= furthest, "locked out for longer than a refill");
         }
     }
-    assert!(full_at - now <= furthest + (1 << 57));
+    // A reservation is added to what is owed.
+    let added = if matches!(op, Op::Reserve { .. }) { most } else { 0 };
+    assert!(full_at - now <= furthest + LONGEST + added);
     assert!(wait == 0 || matches!(op, Op::Reserve { max_wait, .. } if wait <= max_wait));
     assert!(decision.retry_after() >= 0.0 && decision.reset_after().is_finite());
 }

@@ -266,7 +266,9 @@ impl Interval {
 
 /// How far a reservation may reach ahead, in nanoseconds, from the exponent that was kept.
 ///
-/// At most 2⁵⁷, which is more than the longest debt.
+/// At most 2⁵⁷, which is more than the longest debt. Beyond that only a reservation can be that is
+/// added to such a debt, under a limit of years: then some of the debt is forgiven, which denied
+/// calls made, and never a token that was had.
 const fn reach(ahead: u8) -> u64 {
     1 << if ahead < 57 { ahead } else { 57 }
 }

@@ -281,6 +281,20 @@ fn reservations_do_not_drift() {
 }
 
 #[test]
+fn a_reservation_on_top_of_the_longest_debt_is_paid_for() {
+    let limit = TokenBucket::per_second(2, 2.0 * SECOND as f64 / MAX_REFILL as f64).unwrap();
+    let overdrawn =
+        State::Overdrawn { forgiven_at: T0 + limit.full.ceil(), debt: MAX_DEBT - GRAIN };
+    let (decision, state) =
+        apply(&limit, overdrawn, T0, Op::Reserve { cost: 2, max_wait: MAX_DEBT });
+    assert!(decision.accepted && decision.full_at - T0 > limit.full.ceil() + MAX_DEBT);
+    // Both tokens have been had by then: the next comes half a refill later, or after that.
+    let served = T0 + decision.wait;
+    let next = apply(&limit, state, served, take(1)).0;
+    assert!(!next.accepted && next.retry_at >= served + limit.full.ns / 2, "{next:?}");
+}
+
+#[test]
 fn a_silent_client_starts_afresh_a_busy_one_stays_limited() {
     let limit = TokenBucket::per_window(3, 30).unwrap();
     let check = |state, seconds: u64| apply(&limit, state, T0 + seconds * SECOND, Op::Check);
