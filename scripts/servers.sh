@@ -122,6 +122,9 @@ GRANT SELECT, INSERT, UPDATE ON limits.* TO writer@'%' IDENTIFIED BY '$password'
 GRANT ALL ON limits.* TO certified@'%' IDENTIFIED BY '$password' REQUIRE X509;
 SQL
 
+# What tests make goes with the servers, even if they are interrupted.
+mkdir -m 1777 "$folder/tmp"
+export TMPDIR="$folder/tmp"
 export TB_SERVERS="$folder"
 export TB_REDIS="redis://:$password@127.0.0.1:$redis_port"
 export TB_REDIS_UNIX="redis+unix://:$password@$folder/redis.sock?db=1"

@@ -32,12 +32,6 @@ function wall(): int
     return (int) (microtime(true) * 1e6) * 1000;
 }
 
-/** exit() with a text would be a success. */
-function fail(string $why): never
-{
-    echo "Soak failed: $why\n";
-    exit(1);
-}
 
 // What was started is ended and removed then, too.
 pcntl_async_signals(true);
@@ -45,7 +39,7 @@ pcntl_signal(SIGTERM, fn () => exit(143));
 pcntl_signal(SIGINT, fn () => exit(130));
 
 $seconds = (int) round(60 * (float) (getenv('MINUTES') ?: 10));
-$seconds >= 20 || fail('MINUTES must be at least 0.34');
+$seconds >= 20 || give_up('Soak failed: MINUTES must be at least 0.34');
 $seed = (int) (getenv('SEED') ?: random_int(1, 999_999));
 mt_srand($seed);
 echo "Soak: ", $seconds, " s, ", WORKERS, " workers, ", count(CLIENTS), " clients, SEED=$seed\n";
@@ -98,7 +92,7 @@ $lost = $errors = $noted = $looked = 0;
 $first_errors = [];
 for ($second = $from; $second < $until; usleep(5_000)) {
     $now = time();
-    $now < $until + 60 || fail('a client does not end');
+    $now < $until + 60 || give_up('Soak failed: a client does not end');
     $faults->tick($now >= $from + 5 && $now < $until - 6);
     for (; $noted < count($faults->outages); $noted++) {
         array_map(fn (Findings $found) => $found->lost($faults->outages[$noted]), $findings);

@@ -38,7 +38,7 @@ foreach (server_dsns() as $name => $dsn) {
     echo $name, ': ', $bounded ? 'bounded' : 'exceeded', ', ', array_sum($counts), "\n";
 }
 ?>
---EXPECTF--
+--EXPECT--
 TB_REDIS: bounded, 40
 TB_REDIS_UNIX: bounded, 40
 TB_REDIS_TLS: bounded, 40
@@ -46,4 +46,7 @@ TB_REDIS_CLUSTER: bounded, 40
 TB_REDIS_SENTINEL: bounded, 40
 TB_MEMCACHED: bounded, 40
 TB_MEMCACHED_UNIX: bounded, 40
-TB_MEMCACHED_TWO: bounded, 40%A
+TB_MEMCACHED_TWO: bounded, 40
+TB_MYSQL: bounded, 40
+TB_MYSQL_UNIX: bounded, 40
+TB_MYSQL_TLS: bounded, 40

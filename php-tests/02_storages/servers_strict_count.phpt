@@ -34,7 +34,7 @@ foreach (server_dsns() as $name => $dsn) {
     echo $name, ': ', $wrong, " rounds wrong\n";
 }
 ?>
---EXPECTF--
+--EXPECT--
 TB_REDIS: 0 rounds wrong
 TB_REDIS_UNIX: 0 rounds wrong
 TB_REDIS_TLS: 0 rounds wrong
@@ -42,4 +42,7 @@ TB_REDIS_CLUSTER: 0 rounds wrong
 TB_REDIS_SENTINEL: 0 rounds wrong
 TB_MEMCACHED: 0 rounds wrong
 TB_MEMCACHED_UNIX: 0 rounds wrong
-TB_MEMCACHED_TWO: 0 rounds wrong%A
+TB_MEMCACHED_TWO: 0 rounds wrong
+TB_MYSQL: 0 rounds wrong
+TB_MYSQL_UNIX: 0 rounds wrong
+TB_MYSQL_TLS: 0 rounds wrong

@@ -22,7 +22,7 @@ function told(string $what, string $dsn): void
     }
 }
 
-$certificates = getenv('TB_SERVERS') ?: exit("run scripts/servers.sh\n");
+$certificates = getenv('TB_SERVERS') ?: give_up('run scripts/servers.sh');
 $server = new Server('mariadbd', ["--ssl-ca=$certificates/ca.pem", "--ssl-cert=$certificates/server.pem", "--ssl-key=$certificates/server.key"]);
 prepared($server->dsn());
 told('wrong password', $server->dsn('', 'owner:hunter2'));

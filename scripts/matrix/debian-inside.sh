@@ -22,8 +22,8 @@ scripts/phpt.sh
 
 step "Rust: every store"
 cargo test --locked --quiet --test conformance
-step "Rust: Valkey, in Redis's place"
-TB_REDIS_UNIX=$TB_VALKEY cargo test --locked --quiet --test conformance redis_unix
+step "Valkey, in Redis's place"
+scripts/valkey.sh
 
 step "Versions"
 php -n -r 'echo "PHP ", PHP_VERSION, "\n";'

@@ -64,6 +64,8 @@ $as_root setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child sh -
     mount --rbind /dev dev
     mount --bind "$cargo_home" root/.cargo
     mount --bind "$rustup_home" root/.rustup
+    mount -o remount,bind,ro root/.cargo
+    mount -o remount,bind,ro root/.rustup
     # Not chroot: in one of those the kernel allows no user namespaces, which a test needs.
     pivot_root . mnt
     umount -l mnt

@@ -138,7 +138,7 @@ strict_count() {
         fail "$1: $((complete - not_ok)) of $complete admitted, $failed failed; a bucket holds 300"
 }
 all_ok() {
-    load "$1" 50 "$2"
+    load "$1" "${3:-50}" "$2"
     [ "$complete" = "$1" ] && [ "$failed" = 0 ] && [ "$not_ok" = 0 ] || {
         curl -s "$url/$2"
         fail "$2: $complete complete, $failed failed, $not_ok not OK"
@@ -235,13 +235,13 @@ USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1 valgrind --leak-check=full --keep-de
     --log-file="$folder/valgrind.out" apache2 -f "$folder/apache.conf" -X >>"$folder/output.log" 2>&1 &
 apache_pid=$!
 await is_up
-load 40 4 own.php
-for store in shm redis memcached mysql; do load 40 4 "work.php?store=$store"; done
+all_ok 40 own.php 4
+for store in shm redis memcached mysql; do all_ok 40 "work.php?store=$store" 4; done
 kill -TERM "$apache_pid"
 await is_gone "$apache_pid"
 wait "$apache_pid" || true
 apache_pid=
-awk 'BEGIN { RS = "==[0-9]+== *\n" } /libtoken_bucket/ && !(/ in loss record / && /zend_startup_module|php_load_extension|still reachable|possibly lost/)' \
+awk 'BEGIN { RS = "==[0-9]+== *\n" } /libtoken_bucket/ && !(/ in loss record / && /zend_startup_module|php_load_extension|still reachable/)' \
     "$folder/valgrind.out" >"$folder/found.log"
 [ ! -s "$folder/found.log" ] || fail "valgrind"
 grep -q 'LEAK SUMMARY' "$folder/valgrind.out" || fail "valgrind has not looked for leaks"
