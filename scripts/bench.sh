@@ -1,14 +1,17 @@
 #!/bin/sh
-# Measures against what PHP users have today; prints a summary and the README's tables, and writes docs/benchmarks.md.
-# Usage: bench.sh [SUBJECT]... ; with subjects (files of benches/php) only those are measured anew. BENCH_ROUNDS=2
-# is for a quick look.
+# Measures against what PHP users have today; prints a summary, and writes docs/benchmarks.md with its plots.
+# Usage: bench.sh [SUBJECT]... ; with subjects (files of benches/php) only those are measured anew, and
+# BENCH_ROUNDS=2 is for a quick look: then the page and its plots are in target/bench.
 set -eu
 cd "$(dirname "$0")/.."
 
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/bench.sh "$@"
 
 subjects="environment calls latency throughput server_cpu outage over_admission page instructions"
-[ $# = 0 ] || subjects=$*
+export BENCH_DATA="$PWD/target/bench"
+mkdir -p "$BENCH_DATA"
+if [ $# = 0 ]; then rm -f "$BENCH_DATA"/*.json; else subjects="environment $*"; fi
+if [ $# = 0 ] && [ -z "${BENCH_ROUNDS-}" ]; then export BENCH_PAGE=docs; else export BENCH_PAGE=target/bench; fi
 . scripts/php.sh
 tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)
 chmod 1777 "$tables"
@@ -24,7 +27,7 @@ run() {
     for extension in posix apcu ctype igbinary msgpack redis memcached memcache mysqlnd pdo pdo_mysql "$BENCH_EXTENSION"; do
         set -- "$@" -d extension="$extension"
     done
-    timeout 900 "$php" "$@" "$script"
+    timeout --foreground 900 "$php" "$@" "$script"
 }
 
 for subject in $subjects; do

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fuzzes each target for some seconds: first with what is in fuzz/corpus, then with what libFuzzer makes
-# of it. What it finds stays in target/fuzz. SEED= has it make the same of it each time.
+# of it. What it finds stays in target/fuzz, and the next run goes on from there; not with SEED=, which
+# makes the same of fuzz/corpus each time, as far as the time goes.
 # Usage: fuzz.sh SECONDS [TARGET]...
 set -eu
 cd "$(dirname "$0")/.."
@@ -39,10 +40,12 @@ row target runs "a second" coverage "new inputs" result
 status=0
 for target; do
     log=$folder/$target.log
-    mkdir -p "$folder/corpus/$target" "fuzz/corpus/$target"
+    found=$folder/corpus/$target
+    [ -z "${SEED-}" ] || found=$TOKEN_BUCKET_FUZZ/corpus/$target
+    mkdir -p "$found" "fuzz/corpus/$target"
     result=passed
     # A few more seconds to start and to end in, then it hangs.
-    timeout --kill-after=10 $((seconds + 300)) "$folder/$host/release/$target" "$folder/corpus/$target" "fuzz/corpus/$target" \
+    timeout --foreground --kill-after=10 $((seconds + 300)) "$folder/$host/release/$target" "$found" "fuzz/corpus/$target" \
         -seed="${SEED:-0}" -max_total_time="$seconds" -timeout=30 -malloc_limit_mb=32 -rss_limit_mb=1024 -detect_leaks=0 \
         -max_len=2048 -print_final_stats=1 -artifact_prefix="$folder/$target-" >"$log" 2>&1 || { result=FAILED; status=1; }
     stat() { sed -n "s/^stat::$1: *//p" "$log"; }

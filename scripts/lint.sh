@@ -32,7 +32,11 @@ done
 if command -v cargo-deny >/dev/null; then
     # The advisories come from a repository that not every machine reaches.
     cargo deny --log-level error check bans licenses sources
-    cargo deny --log-level error check advisories 2>/dev/null || echo "Advisories not checked: no access to their list"
+    if cargo deny fetch db >/dev/null 2>&1; then
+        cargo deny --log-level error check advisories
+    else
+        echo "Advisories not checked: no access to their list"
+    fi
 else
     echo "Dependencies not checked: cargo install cargo-deny"
 fi

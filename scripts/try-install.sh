@@ -13,7 +13,8 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/token_bucket
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
-archive=$(ls "$PWD/dist/php_token_bucket-${version}_php8.2-"*-nts.zip)
+archive=$(find "$PWD/dist" -name "php_token_bucket-${version}_php8.2-*-glibc-nts.zip")
+[ -n "$archive" ] || { echo "Debian 12 needs the archive for its PHP 8.2; make package has made one for another: $(ls dist)" >&2; exit 1; }
 folder=$(mktemp -d)
 log=$folder/log
 fpm_pid=
@@ -152,8 +153,8 @@ as_user './configure --with-php-config=/usr/bin/php-config8.2 && make -j2'
 as_root make -C /home/newcomer/token_bucket/pie install
 as_root sh -c 'cp /home/newcomer/token_bucket/token_bucket.ini /etc/php/8.2/mods-available/ && phpenmod token_bucket'
 works
-as_user 'NO_INTERACTION=1 make test TESTS=../php-tests/01_class'
-echo "    make test: $(sed -n 's/^Tests passed *: *\([0-9]*\).*/\1/p' "$log" | tail -n 1) passed in php-tests/01_class"
+as_user 'NO_INTERACTION=1 make test'
+echo "    make test: $(sed -n 's/^Tests passed *: *\([0-9]*\).*/\1/p' "$log" | tail -n 1) passed"
 
 step "scripts/install.sh and uninstall.sh"
 mkdir -p "$home/token_bucket/target/release"

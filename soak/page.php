@@ -58,10 +58,11 @@ for ($i = 0; $i < $tries; $i++) {
     $queued = queued() - $queued;
     $connected = false;
     if ($remote && $took > 30_000_000) {
-        // It has made a connection, or had none and tried to. One that had, and failed, is one less.
-        $has = sockets();
-        // In a cluster, and where sentinels are asked, another server may be asked where to go.
-        $connected = array_diff($has, $had) || $has === $had || preg_match('/\+(cluster|sentinel):/', $dsn);
+        // It has made a connection, or had none and tried to. One that had, and failed, is one less; in a
+        // cluster, and where sentinels are asked, another server was then asked where to go.
+        [$has, $degraded] = [sockets(), $decision->isDegraded()];
+        $asked_others = preg_match('/\+(cluster|sentinel):/', $dsn) && ($has !== $had || $degraded);
+        $connected = array_diff($has, $had) || $has === $had && $degraded || $asked_others;
         $had = $has;
     }
     $clock = (int) (!$remote || $decision->isDegraded());

@@ -140,7 +140,7 @@ printf(
     BUCKETS, CAPACITY, RATE, CAPACITY,
 );
 printf(
-    "Late: beyond %d ms, %d more if it connected, what the control overslept within five seconds of it, and %.1f ms to close and to answer instead; what it waited for a processor is not counted.\n",
+    "Late: beyond %d ms, %d more if it connected or had to ask other servers where to go, what the control overslept within five seconds of it, and %.1f ms to close and to answer instead; what it waited for a processor is not counted.\n",
     TIMEOUT_MS, CONNECT_TIMEOUT_MS, OWN_WORK / 1e6,
 );
 echo $machine->tell(), "\n";

@@ -29,9 +29,9 @@ function measure(array $cases, array $calls, int $rounds): array
 {
     $times = [];
     for ($round = 0; $round < $rounds; $round++) {
-        foreach ($cases as $name => $case) {
+        foreach (in_turn(array_keys($cases), $round) as $name) {
             $start = hrtime(true);
-            $case($calls[$name]);
+            $cases[$name]($calls[$name]);
             $times[$name][] = (hrtime(true) - $start) / $calls[$name];
         }
     }

@@ -18,7 +18,8 @@ const TOKENS_PER_SECOND = 1 / 3600;
 mysql_tables();
 $data = ['rounds' => rounds(5), 'limit' => LIMIT, 'processes' => PROCESSES, 'tries' => TRIES, 'patience' => PATIENCE_NS / 1e9, 'limiters' => []];
 for ($round = 0; $round < $data['rounds']; $round++) {
-    foreach (limiters() as $name => $limiter) {
+    foreach (in_turn(array_keys(limiters()), $round) as $name) {
+        $limiter = limiters()[$name];
         // These are one process's own, or the same on another kind of connection.
         if ($name === 'array' || str_ends_with($limiter->store, 'TCP')) {
             continue;

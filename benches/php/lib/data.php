@@ -5,9 +5,7 @@
 
 function data_folder(): string
 {
-    $folder = getenv('BENCH_DATA') ?: dirname(__DIR__, 3) . '/target/bench';
-    is_dir($folder) || mkdir($folder, 0777, true);
-    return $folder;
+    return getenv('BENCH_DATA');
 }
 
 function keep(string $subject, array $data): void

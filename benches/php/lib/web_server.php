@@ -2,6 +2,8 @@
 /*
  * A php-fpm behind an nginx, as sites have it: opcache on, the workers' number fixed.
  */
+require_once dirname(__DIR__, 3) . '/php-tests/06_fpm/fpm.inc';
+
 final class WebServer
 {
     public const WORKERS = 2;
@@ -31,7 +33,7 @@ final class WebServer
         file_put_contents("$this->folder/fpm.conf", $this->fpm());
         file_put_contents("$this->folder/nginx.conf", $this->nginx());
 
-        $fpm = $this->run(self::fpm_binary(), '-n', '-F', ...(posix_geteuid() === 0 ? ['-R'] : []), ...['-y', "$this->folder/fpm.conf", ...self::extensions("$this->folder/token_bucket.so"),
+        $fpm = $this->run(Fpm::binary(), '-n', '-F', ...(posix_geteuid() === 0 ? ['-R'] : []), ...['-y', "$this->folder/fpm.conf", ...self::extensions("$this->folder/token_bucket.so"),
             '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1', '-d', 'opcache.validate_timestamps=0', '-d', 'opcache.file_update_protection=0', '-d', 'apc.enabled=1', '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED)]);
         $this->wait_until(fn () => file_exists("$this->folder/fpm.sock"), 'php-fpm');
         $this->run('nginx', '-c', "$this->folder/nginx.conf", '-e', "$this->folder/nginx.log");
@@ -86,17 +88,6 @@ final class WebServer
     private function children(int $pid): array
     {
         return array_map(intval(...), preg_split('/ /', file_get_contents("/proc/$pid/task/$pid/children"), flags: PREG_SPLIT_NO_EMPTY));
-    }
-
-    private static function fpm_binary(): string
-    {
-        $version = PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION;
-        foreach (["/usr/sbin/php-fpm$version", '/usr/sbin/php-fpm', '/usr/local/sbin/php-fpm'] as $binary) {
-            if (is_executable($binary)) {
-                return $binary;
-            }
-        }
-        throw new RuntimeException("No php-fpm for PHP $version found");
     }
 
     private static function user(): ?string

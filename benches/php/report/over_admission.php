@@ -19,7 +19,7 @@ function over_admission(): Section
         };
         $rows[] = [$limiter->store, $limiter->title, number_format($most), number_format(median($admitted)), $verdict, count($admitted), number_format(median($tried))];
         if ($limiter->is_ours()) {
-            $section->goals[] = new Goal("$limiter->title, $limiter->store: let in of {$data['limit']} under {$data['processes']} processes", "{$data['limit']}, every time", number_format(min($admitted)) . ' to ' . number_format($most), $verdict === 'exact');
+            $section->goals[] = new Goal("$limiter->title, $limiter->store: let in of {$data['limit']} under {$data['processes']} processes", "{$data['limit']}, every time", number_format(min($admitted)) . ' to ' . number_format($most), $verdict === 'exact', is_exactness: true);
         }
         if ($most > $data['limit']) {
             $section->summary[] = "Let in of {$data['limit']}: $limiter->title, $limiter->store: up to " . number_format($most);

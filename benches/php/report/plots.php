@@ -6,7 +6,7 @@
 /** @param array<string, string> $variables of the script benches/php/plots/$script.gp */
 function plot(string $script, string $name, array $variables): string
 {
-    $output = dirname(__DIR__, 3) . "/docs/benchmarks/$name.svg";
+    $output = getenv('BENCH_PAGE') . "/benchmarks/$name.svg";
     is_dir(dirname($output)) || mkdir(dirname($output));
     $settings = '';
     foreach (['output_file' => $output, 'style' => dirname(__DIR__) . '/plots/style.gp'] + $variables as $variable => $value) {

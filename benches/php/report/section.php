@@ -25,6 +25,7 @@ final class Goal
         public readonly string $goal,
         public readonly string $measured,
         public readonly bool $is_met,
+        public readonly bool $is_exactness = false,
     ) {
     }
 
