@@ -21,7 +21,6 @@ mirror=$(sed -nE 's/^URIs: *(\S+).*/\1/p; s/^deb +(\[[^]]*\] +)?(\S+).*/\2/p' \
 
 install_base() {
     $as_root rm -rf "$root" "$root.new"
-    mkdir -p "$cache"
     # What apt knows of a proxy, debootstrap is told.
     proxy=$(apt-config dump | sed -n 's/^Acquire::http::Proxy "\(.*\)";/\1/p')
     $as_root env ${proxy:+http_proxy="$proxy"} debootstrap --variant=minbase --include=ca-certificates "$release" "$root.new" "$mirror"
@@ -36,6 +35,7 @@ LIST
 }
 if [ ! -d "$root" ]; then
     echo "Installing Debian $release in $root: some minutes, the first time"
+    mkdir -p "$cache"
     install_base >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; exit 1; }
 fi
 
