@@ -23,7 +23,7 @@ demo: build ## see a login page limited under a real php-fpm
 	@scripts/packages.sh demo
 	@scripts/demo.sh
 
-test: ## run everything there is
+test: ## run every test, and short forms of sanitize, fuzz and soak
 	@scripts/packages.sh test
 	@scripts/test.sh
 

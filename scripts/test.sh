@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs everything there is. Ends with one line that tells how it went.
+# Runs every test on this machine's PHP, and short forms of what has commands of its own. Ends with one line that tells how it went.
 set -eu
 cd "$(dirname "$0")/.."
 
