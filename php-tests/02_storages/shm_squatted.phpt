@@ -16,8 +16,11 @@ $folder = sys_get_temp_dir() . '/token_bucket-squatted.' . bin2hex(random_bytes(
 mkdir($folder);
 chmod($folder, 01777);
 preg_match('~ (/\S*token_bucket\S*\.so)$~m', file_get_contents('/proc/self/maps'), $found);
-copy($found[1], "$folder/token_bucket.so");
-chmod("$folder/token_bucket.so", 0755);
+// PHP and the extension may be in a home that others see nothing of.
+foreach (['token_bucket.so' => $found[1], 'php' => PHP_BINARY] as $name => $file) {
+    copy($file, "$folder/$name");
+    chmod("$folder/$name", 0755);
+}
 $victim = posix_getpwnam('www-data')['uid'];
 $own = "$folder/token_bucket-$victim";
 
@@ -32,7 +35,7 @@ function victim(string $dsn = 'shm:'): string
 {
     global $folder, $victim;
     $code = 'try { foreach ([1, 2] as $i) { echo (int) @(new TokenBucket($argv[1], "x", 1, 0.0001))->consume(), " "; } } catch (TokenBucket\StorageException $e) { echo $e->getMessage(); }';
-    $php = escapeshellarg(PHP_BINARY) . " -n -d extension=$folder/token_bucket.so -d token_bucket.shm_path=$folder -r ";
+    $php = "$folder/php -n -d extension=$folder/token_bucket.so -d token_bucket.shm_path=$folder -r ";
     return str_replace([$folder, (string) $victim], ['FOLDER', 'UID'], as_user('www-data', $php . escapeshellarg($code) . ' ' . escapeshellarg($dsn)));
 }
 
