@@ -227,11 +227,11 @@ echo "Two processes, 13 threads each"
 scenario 2 13
 stop stop
 
-# What the threads had they give back at their end. What is made once, when the module starts, stays;
-# what is read or written wrongly is told wherever it is.
+# What is made once, when the module starts, stays; and one block a thread, for Apache does not wait for
+# their end. What is read or written wrongly is told wherever it is.
 echo "One process, four threads, under valgrind"
 configure 1 4
-USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1 valgrind --leak-check=full --keep-debuginfo=yes --error-limit=no \
+USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1 valgrind --leak-check=full --num-callers=40 --keep-debuginfo=yes --error-limit=no \
     --log-file="$folder/valgrind.out" apache2 -f "$folder/apache.conf" -X >>"$folder/output.log" 2>&1 &
 apache_pid=$!
 await is_up
@@ -241,7 +241,7 @@ kill -TERM "$apache_pid"
 await is_gone "$apache_pid"
 wait "$apache_pid" || true
 apache_pid=
-awk 'BEGIN { RS = "==[0-9]+== *\n" } /libtoken_bucket/ && !(/ in loss record / && /zend_startup_module|php_load_extension|still reachable/)' \
+awk 'BEGIN { RS = "==[0-9]+== *\n" } /libtoken_bucket/ && !(/ in loss record / && /zend_startup_module|php_load_extension|still reachable| in [1-4] blocks are possibly lost/)' \
     "$folder/valgrind.out" >"$folder/found.log"
 [ ! -s "$folder/found.log" ] || fail "valgrind"
 grep -q 'LEAK SUMMARY' "$folder/valgrind.out" || fail "valgrind has not looked for leaks"
