@@ -43,7 +43,8 @@ redis() {
 }
 memcached_as() { if [ "$(id -u)" = 0 ]; then echo "-u nobody"; fi; }
 
-# A certificate authority, a server's and a client's certificate, and another authority.
+# A certificate authority, a server's and a client's certificate, and another authority; a server's for
+# other names, one of which is no line of a log, and one that is over within a second.
 certificates() {
     cd "$folder"
     for authority in ca other-ca; do
@@ -55,6 +56,9 @@ certificates() {
         openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$who" -keyout "$who.key" -out "$who.csr"
         openssl x509 -req -in "$who.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out "$who.pem"
     done
+    printf 'subjectAltName=@list\n[list]\nIP=127.0.0.2\nDNS=other.invalid\\nforged\n' >other-names
+    openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile other-names -out other-names.pem
+    openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 0 -extfile names -out expired.pem
     chmod 644 ./*.key
     cd - >/dev/null
 }

@@ -23,7 +23,8 @@ function told(string $what, string $dsn): void
 }
 
 $certificates = getenv('TB_SERVERS') ?: give_up('run scripts/servers.sh');
-$server = new Server('mariadbd', ["--ssl-ca=$certificates/ca.pem", "--ssl-cert=$certificates/server.pem", "--ssl-key=$certificates/server.key"]);
+copy("$certificates/server.pem", $certificate = tempnam(sys_get_temp_dir(), 'server'));
+$server = new Server('mariadbd', ["--ssl-ca=$certificates/ca.pem", "--ssl-cert=$certificate", "--ssl-key=$certificates/server.key"]);
 prepared($server->dsn());
 told('wrong password', $server->dsn('', 'owner:hunter2'));
 told('no password', $server->dsn('table=t', 'owner')); // a breaker knows no password
@@ -52,6 +53,12 @@ told('certificate required, none', $server->dsn("ca=$certificates/ca.pem", 'cert
 told('wrong password over TLS', $server->dsn("ca=$certificates/ca.pem&$client", 'certified:hunter2'));
 told('another authority', $server->dsn("ca=$certificates/other-ca.pem", 'encrypted:s3cret'));
 told("the system's authorities", $server->dsn('tls=1', 'encrypted:s3cret'));
+// Of an authority that is known.
+foreach (['other-names' => 'table=t&', 'expired' => 'table=u&', 'server' => ''] as $name => $table) { // of a breaker each
+    copy("$certificates/$name.pem", $certificate);
+    $server->sql('FLUSH SSL');
+    told("certificate $name", $server->dsn("{$table}ca=$certificates/ca.pem", 'encrypted:s3cret'));
+}
 told('no such file', $server->dsn("ca=$certificates/none.pem", 'encrypted:s3cret'));
 $plain = new Server('mariadbd', ['--skip-ssl']); // else 11.4 and later make a certificate themselves
 told('a server without TLS', $plain->dsn("ca=$certificates/ca.pem"));
@@ -64,7 +71,7 @@ told('ed25519', $server->dsn('', 'curve:s3cret'));
 told('mysql_old_password', $server->dsn('', 'old:s3cret'));
 told('unix_socket over TCP', $server->dsn('', 'socket:s3cret'));
 ?>
---EXPECT--
+--EXPECTF--
 wrong password: MySQL at 127.0.0.1:PORT: Access denied for user 'owner'@'localhost' (using password: YES) (error 1045)
 no password: MySQL at 127.0.0.1:PORT: Access denied for user 'owner'@'localhost' (using password: NO) (error 1045)
 unknown user: MySQL at 127.0.0.1:PORT: Access denied for user 'nobody'@'localhost' (using password: YES) (error 1045)
@@ -97,8 +104,11 @@ TLS required, none: MySQL at 127.0.0.1:PORT: Access denied for user 'encrypted'@
 certificate: let in
 certificate required, none: MySQL at 127.0.0.1:PORT: Access denied for user 'certified'@'localhost' (using password: YES) (error 1045)
 wrong password over TLS: MySQL at 127.0.0.1:PORT: Access denied for user 'certified'@'localhost' (using password: YES) (error 1045)
-another authority: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer
-the system's authorities: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer
+another authority: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
+the system's authorities: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
+certificate other-names: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate not valid for name "127.0.0.1"; certificate is only valid for IpAddress(127.0.0.2) or DnsName("other.invalid?forged"); reach the server by a name that it is valid for, or add this one to it
+certificate expired: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate expired: verification time %d (UNIX), but certificate is not valid after %d (%d seconds ago); renew it, or set this host's clock right
+certificate server: let in
 no such file: The TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
 a server without TLS: MySQL at 127.0.0.1:PORT: it offers no TLS
 0 session

@@ -1,5 +1,5 @@
 --TEST--
-Servers: a wrong password, an unknown authority, a name that does not exist, files that are none: told, without secrets
+Servers: a wrong password, an unknown authority, a certificate for another name or of another time, a name that does not exist, files that are none: told, without secrets
 --INI--
 token_bucket.on_error=throw
 token_bucket.timeout_ms=5000
@@ -44,6 +44,14 @@ told('redis+sentinel://' . substr(server_dsn('TB_REDIS_SENTINEL'), 17, -5) . '/o
 told('memcached://' . $address);
 $open = new Server('redis');
 told("redis://:hunter2@127.0.0.1:$open->port");
+// Of an authority that is known; each database has a breaker of its own.
+$port = free_port();
+$encrypted = new Server('redis', ['--tls-port', $port, '--tls-ca-cert-file', "$servers/ca.pem", '--tls-cert-file', "$servers/server.pem",
+    '--tls-key-file', "$servers/server.key", '--tls-auth-clients', 'no']);
+foreach (['server', 'other-names', 'expired', 'server'] as $db => $name) {
+    $encrypted->ask("CONFIG SET tls-cert-file $servers/$name.pem");
+    told("rediss://127.0.0.1:$port/$db?ca=$servers/ca.pem");
+}
 // It quotes what it was sent, cut short.
 $without = new Server('redis', ['--rename-command', 'AUTH', 'NOAUTH']);
 told("redis://:hunter2@127.0.0.1:$without->port");
@@ -54,8 +62,8 @@ Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is dis
 Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
 Redis at 127.0.0.1:PORT: NOAUTH Authentication required.
 Redis at 127.0.0.1:PORT: ERR DB index is out of range
-Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: %s
-Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer
+Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
+Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
 Redis at 127.0.0.1:PORT: %s
 The TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
 The TLS file /SERVERS/certificates.log cannot be used: it holds no certificate
@@ -67,5 +75,9 @@ Redis at /nonexistent/redis.sock: cannot connect: No such file or directory (os 
 Redis at 127.0.0.1:PORT: the sentinel does not know the master
 memcached at 127.0.0.1:PORT: %s
 Redis at 127.0.0.1:PORT: ERR there is no password to this server; take it out of the storage DSN
+no exception
+Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate not valid for name "127.0.0.1"; certificate is only valid for IpAddress(127.0.0.2) or DnsName("other.invalid?forged"); reach the server by a name that it is valid for, or add this one to it
+Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate expired: verification time %d (UNIX), but certificate is not valid after %d (%d seconds ago); renew it, or set this host's clock right
+no exception
 Redis at 127.0.0.1:PORT: ERR it does not take the password
 Redis at 127.0.0.1:PORT: ERR it does not take the password

@@ -17,7 +17,7 @@ pub fn parse(query: &str, target: &mut Target) -> Result<Options> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let value: Vec<u8> = percent_decode_str(value).collect();
         if !of_all(name, &value, &mut options)? && !of_target(name, value, target)? {
-            return Err(unknown(name, target));
+            return Err(unknown(name, query, target));
         }
     }
     let tls = match target {
@@ -121,6 +121,12 @@ fn of_redis(name: &str, value: Vec<u8>, redis: &mut Redis) -> Result<bool> {
     Ok(true)
 }
 
+/// Whether a password has been read among the parameters.
+fn has_password(target: &Target) -> bool {
+    let Target::Redis(Redis { topology, .. }) = target else { return false };
+    matches!(topology, Topology::Sentinel { password: Some(_), .. })
+}
+
 fn milliseconds(name: &str, value: &[u8]) -> Result<std::time::Duration> {
     timeout_ms(value)
         .ok_or_else(|| must_be(name, &format!("milliseconds between 1 and {MAX_TIMEOUT_MS}")))
@@ -138,7 +144,7 @@ fn must_be(name: &str, what: &str) -> Error {
     Error::configuration(format!("DSN parameter \"{name}\" must be {what}"))
 }
 
-fn unknown(name: &str, target: &Target) -> Error {
+fn unknown(name: &str, query: &str, target: &Target) -> Error {
     let mut known = "prefix, on_error, enforce, timeout_ms, connect_timeout_ms".to_owned();
     if let Target::Redis(redis) = target {
         known += match redis.topology {
@@ -154,8 +160,10 @@ fn unknown(name: &str, target: &Target) -> Error {
             Address::Unix(_) => ", db, table",
         };
     }
-    // What does not look like a name may be the rest of a password.
-    let name = match name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+    // What does not look like a name may be the rest of a password, and so may what stands before
+    // an "@" or behind a password.
+    let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let name = match is_name && !query.contains('@') && !has_password(target) {
         true => format!(" \"{}\"", printable(name)),
         false => String::new(),
     };

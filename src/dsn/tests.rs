@@ -150,6 +150,8 @@ fn nothing_shows_a_password() {
         "redis//u:s3cret@h",
         "s3cret@h:6379",
         "shm://u:s3cret@h",
+        "redis://u:p@ss?s3cret=@h",
+        "redis+sentinel://h/m?sentinel_password=p&s3cret",
     ];
     for dsn in wrong {
         let message = refused(dsn);

@@ -1,9 +1,10 @@
 //! A connection, plain or encrypted.
 
+use super::failure::line;
 use super::socket::{Socket, Timed};
 use crate::dsn::Address;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection};
+use rustls::{CertificateError, ClientConfig, ClientConnection};
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -110,10 +111,28 @@ impl Write for Exchange<'_> {
     }
 }
 
-/// Says of an error that it was the encryption's.
+/// Says of an error that it was the encryption's, and how it could be right.
 fn of_tls(error: io::Error) -> io::Error {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(tls) => io::Error::new(error.kind(), format!("TLS: {tls}")),
-        None => error,
+    let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
+        return error;
+    };
+    let remedy = match tls {
+        rustls::Error::InvalidCertificate(why) => remedy(why),
+        _ => "",
+    };
+    // It quotes the certificate.
+    io::Error::new(error.kind(), format!("TLS: {}{remedy}", line(&tls.to_string())))
+}
+
+fn remedy(why: &CertificateError) -> &'static str {
+    match why {
+        CertificateError::UnknownIssuer => "; ca= in the storage DSN names an authority to trust",
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "; reach the server by a name that it is valid for, or add this one to it"
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "; renew it, or set this host's clock right"
+        }
+        _ => "",
     }
 }
