@@ -154,8 +154,9 @@ impl Redis {
                 *redirected = Some(to);
                 true
             }
-            // The master has become a replica: another one is the master now.
-            ("READONLY" | "MASTERDOWN", _) if !single => {
+            // The master has become a replica: another one is the master now. Or the slot has moved, but to
+            // no address.
+            ("READONLY" | "MASTERDOWN" | "MOVED", _) if !single => {
                 nodes.forget();
                 true
             }
