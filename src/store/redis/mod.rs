@@ -15,6 +15,8 @@ use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, TokenBucket, apply};
 use ::redis::{Cmd, Value};
 use nodes::{Nodes, redirection};
+#[cfg(fuzzing)]
+pub use nodes::{map_of, master_of, redirection as redirection_of};
 use rustls::ClientConfig;
 use scripts::{Reply, Scripts, Source, arguments};
 use std::cell::RefCell;
