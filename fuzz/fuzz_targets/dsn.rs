@@ -118,7 +118,7 @@ fn read(text: &str) {
 fn address(address: &Address) {
     match address {
         Address::Tcp { host, port } => {
-            assert!(*port > 0 && !host.is_empty());
+            assert!(*port > 0 && (1..256).contains(&host.len()));
             assert!(
                 !host.contains(|c: char| c.is_control() || c.is_whitespace() || "@/".contains(c))
             );

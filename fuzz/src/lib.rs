@@ -3,3 +3,4 @@
 pub mod calls;
 pub mod folder;
 pub mod server;
+pub mod table_file;

@@ -211,14 +211,9 @@ fn address(text: &str, default_port: u16) -> Result<Address> {
             )
         })?,
     };
-    let host = decoded(host);
-    let valid = |c: char| c.is_ascii_alphanumeric() || "-._:%".contains(c);
-    if host.is_empty() || !host.chars().all(valid) {
-        return Err(Error::configuration(
-            "The storage DSN must name a host, or hosts with commas between them",
-        ));
-    }
-    Ok(Address::Tcp { host, port })
+    Address::tcp(&decoded(host), port).ok_or_else(|| {
+        Error::configuration("The storage DSN must name a host, or hosts with commas between them")
+    })
 }
 
 fn number(text: &str) -> Result<u32> {

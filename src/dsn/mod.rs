@@ -105,6 +105,18 @@ pub enum Address {
     Unix(PathBuf),
 }
 
+/// The longest name of a host, in bytes.
+const MAX_HOST: usize = 255;
+
+impl Address {
+    /// The server at a port of a host, if one may be called so.
+    pub fn tcp(host: &str, port: u16) -> Option<Self> {
+        let valid = |c: char| c.is_ascii_alphanumeric() || "-._:%".contains(c);
+        let named = (1..=MAX_HOST).contains(&host.len()) && host.chars().all(valid);
+        (named && port > 0).then(|| Self::Tcp { host: host.to_owned(), port })
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

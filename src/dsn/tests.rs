@@ -124,6 +124,7 @@ fn what_is_not_known_is_named() {
     assert!(refused(&format!("array:?prefix={}", "x".repeat(65))).contains("at most 64 bytes"));
     assert!(refused("redis:host").contains("redis://[user:password@]host"));
     assert!(refused("redis://").contains("must name a host"));
+    assert!(refused(&format!("redis://{}", "h".repeat(256))).contains("must name a host"));
     assert!(refused("redis://a,b").contains("redis://[user:password@]host"));
     assert!(refused("redis://h/x").contains("must be a number"));
     assert!(refused("redis://h:0").contains("between 1 and 65535"));

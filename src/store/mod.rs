@@ -20,6 +20,9 @@ use std::path::PathBuf;
 #[cfg(fuzzing)]
 pub use name::{of as name_of, of_row as row_name_of};
 pub use net::Timeouts;
+/// Where Redis says that its nodes are: fuzzing looks for addresses that are none.
+#[cfg(fuzzing)]
+pub use redis::{map_of, master_of, redirection_of};
 
 /// A place that remembers buckets and decides on them, each decision in one atomic step.
 pub trait Store {

@@ -15,6 +15,8 @@ use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, TokenBucket, apply};
 use ::redis::{Cmd, Value};
 use nodes::{Nodes, redirection};
+#[cfg(fuzzing)]
+pub use nodes::{map_of, master_of, redirection as redirection_of};
 use rustls::ClientConfig;
 use scripts::{Reply, Scripts, Source, arguments};
 use std::cell::RefCell;
@@ -154,8 +156,9 @@ impl Redis {
                 *redirected = Some(to);
                 true
             }
-            // The master has become a replica: another one is the master now.
-            ("READONLY" | "MASTERDOWN", _) if !single => {
+            // The master has become a replica: another one is the master now. Or the slot has moved, but to
+            // no address.
+            ("READONLY" | "MASTERDOWN" | "MOVED", _) if !single => {
                 nodes.forget();
                 true
             }

@@ -16,10 +16,13 @@ const CRC: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_XMODEM);
 
 /// A run of slots that one node serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Range {
-    first: u16,
-    last: u16,
-    node: Address,
+pub struct Range {
+    /// The first slot.
+    pub first: u16,
+    /// The last slot.
+    pub last: u16,
+    /// The node.
+    pub node: Address,
 }
 
 /// The connections of one process, one for each server it had to ask.
@@ -166,6 +169,10 @@ impl Nodes {
                 None => Link::open(address, redis, tls, deadline)?,
             };
             let map = map_of(&link.call(&question, deadline)?, address);
+            // Taken out of the cluster, say; the others may know it.
+            if map.is_empty() {
+                return Err(Failure::Down("it knows no node of the cluster".to_owned()));
+            }
             links.insert(address.clone(), link);
             Ok(map)
         })?;
@@ -201,14 +208,14 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// The answer to `SENTINEL get-master-addr-by-name`: host and port.
-fn master_of(value: &Value) -> Option<Address> {
+pub fn master_of(value: &Value) -> Option<Address> {
     let Value::Array(parts) = value else { return None };
     let [host, port] = parts.as_slice() else { return None };
-    Some(Address::Tcp { host: text(host)?, port: text(port)?.parse().ok()? })
+    Address::tcp(&text(host)?, text(port)?.parse().ok()?)
 }
 
 /// The answer to `CLUSTER SLOTS`: first slot, last slot, the master (host and port), replicas.
-fn map_of(value: &Value, asked: &Address) -> Vec<Range> {
+pub fn map_of(value: &Value, asked: &Address) -> Vec<Range> {
     let Value::Array(ranges) = value else { return Vec::new() };
     let range = |value: &Value| {
         let Value::Array(parts) = value else { return None };
@@ -217,27 +224,33 @@ fn map_of(value: &Value, asked: &Address) -> Vec<Range> {
             return None;
         };
         let [host, Value::Int(port), ..] = master.as_slice() else { return None };
-        let host = match (text(host), asked) {
-            (Some(host), _) if !host.is_empty() && host != "?" => host,
-            // A node that does not know its own address is the one that was asked.
-            (_, Address::Tcp { host, .. }) => host.clone(),
-            (_, Address::Unix(_)) => return None,
+        let host = match host {
+            Value::Nil => String::new(),
+            host => text(host)?,
         };
-        let node = Address::Tcp { host, port: u16::try_from(*port).ok()? };
-        Some(Range { first: u16::try_from(*first).ok()?, last: u16::try_from(*last).ok()?, node })
+        let node = node(&host, u16::try_from(*port).ok()?, asked)?;
+        let (first, last) = (u16::try_from(*first).ok()?, u16::try_from(*last).ok()?);
+        (first <= last && last < SLOTS).then_some(Range { first, last, node })
     };
     ranges.iter().filter_map(range).collect()
+}
+
+/// A node by what the one that was `asked` calls it, which has messages and connections made of it: a
+/// name that no DSN could have is none.
+fn node(host: &str, port: u16, asked: &Address) -> Option<Address> {
+    match (host, asked) {
+        // One whose address is not known is looked for where the answer came from.
+        ("" | "?", Address::Tcp { host, .. }) => Address::tcp(host, port),
+        _ => Address::tcp(host, port),
+    }
 }
 
 /// Where a redirection leads: `MOVED 3999 127.0.0.1:6381`, `ASK 3999 127.0.0.1:6381`.
 pub fn redirection(detail: &str, asked: &Address) -> Option<(u16, Address)> {
     let (slot, to) = detail.split_once(' ')?;
     let (host, port) = to.rsplit_once(':')?;
-    let host = match (host, asked) {
-        ("", Address::Tcp { host, .. }) => host.clone(),
-        (host, _) => host.to_owned(),
-    };
-    Some((slot.parse().ok()?, Address::Tcp { host, port: port.parse().ok()? }))
+    let slot = slot.parse().ok().filter(|slot| *slot < SLOTS)?;
+    Some((slot, node(host, port.parse().ok()?, asked)?))
 }
 
 #[cfg(test)]
@@ -246,6 +259,11 @@ mod tests {
 
     fn tcp(host: &str, port: u16) -> Address {
         Address::Tcp { host: host.into(), port }
+    }
+
+    fn entry(first: i64, last: i64, host: &[u8], port: i64) -> Value {
+        let node = vec![Value::BulkString(host.into()), Value::Int(port)];
+        Value::Array(vec![Value::Int(first), Value::Int(last), Value::Array(node)])
     }
 
     #[test]
@@ -265,16 +283,38 @@ mod tests {
         );
         assert_eq!(redirection("3999 :6381", &asked), Some((3999, tcp("10.0.0.1", 6381))));
         assert_eq!(redirection("3999 ::1:6381", &asked), Some((3999, tcp("::1", 6381))));
-        assert_eq!(redirection("garbage", &asked), None);
+        for garbage in ["garbage", "16384 a:1", "3999 a:0", "3999 a b:1", "3999 \u{202e}a:1"] {
+            assert_eq!(redirection(garbage, &asked), None, "{garbage}");
+        }
+        assert_eq!(redirection("3999 :6381", &Address::Unix("/s".into())), None, "no host at all");
+    }
+
+    #[test]
+    fn what_is_no_address_or_no_run_of_slots_is_not_used() {
+        let read = |first, last, host, port| {
+            map_of(&Value::Array(vec![entry(first, last, host, port)]), &tcp("seed", 9))
+        };
+        let master = |host: &[u8], port: &[u8]| {
+            let parts = [host, port].map(|part| Value::BulkString(part.into()));
+            master_of(&Value::Array(parts.into()))
+        };
+        assert_eq!(read(0, 16383, b"a", 1).len(), 1);
+        assert_eq!(master(b"a", b"1"), Some(tcp("a", 1)));
+        for host in [&b"a b"[..], b"a\x1b[2J", b"a\0", b"a\xff", &[b'a'; 256]] {
+            assert_eq!(read(0, 1, host, 1), []);
+            assert_eq!(master(host, b"1"), None);
+        }
+        assert_eq!(master(b"", b"1"), None);
+        for (first, last, port) in [(1, 0, 1), (0, 16384, 1), (0, 1, 0), (-1, 1, 1), (0, 1, 65536)]
+        {
+            assert_eq!(read(first, last, b"a", port), []);
+        }
     }
 
     #[test]
     fn a_map_is_read_and_corrected() {
-        let entry = |first, last, host: &str, port| {
-            let node = vec![Value::BulkString(host.into()), Value::Int(port)];
-            Value::Array(vec![Value::Int(first), Value::Int(last), Value::Array(node)])
-        };
-        let answer = Value::Array(vec![entry(0, 99, "a", 1), entry(100, 16383, "", 2), Value::Nil]);
+        let answer =
+            Value::Array(vec![entry(0, 99, b"a", 1), entry(100, 16383, b"", 2), Value::Nil]);
         let mut nodes = Nodes { map: map_of(&answer, &tcp("seed", 9)), ..Nodes::default() };
         assert_eq!(nodes.range(99).unwrap().node, tcp("a", 1));
         assert_eq!(nodes.range(100).unwrap().node, tcp("seed", 2));

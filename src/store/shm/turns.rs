@@ -9,6 +9,7 @@
 use super::file::Set;
 use crate::clock::boot_time;
 use crate::limit::{Span, State};
+use crate::store::record;
 use portable_atomic::{AtomicU128, Ordering};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
@@ -88,7 +89,9 @@ impl<'a> Turn<'a> {
             2 => State::Overdrawn { forgiven_at: first, debt: second },
             _ => State::Window { ends_at: first, hits: second as u32 },
         };
-        Some(Left { state, cas: key_and_cas as u64 })
+        // What no server could keep has not been left at one.
+        let kept = record::decode(&record::encode(state)) == state;
+        kept.then_some(Left { state, cas: key_and_cas as u64 })
     }
 
     /// Leaves for the next what is now at the server.
@@ -164,6 +167,21 @@ mod tests {
         }
         set.0[2].fetch_add(1, Ordering::SeqCst);
         assert_eq!(Turn::wait(&set, 1, [2, 3], SECOND).left(0), None, "torn");
+    }
+
+    #[test]
+    fn what_no_server_could_keep_was_left_by_nobody() {
+        let set = set();
+        for state in [
+            State::Filling { full_at: Span { ns: 7, part: 1 << 32 } },
+            State::Reserved { full_at: u64::MAX, fraction: 1, ahead: 0 },
+            State::Overdrawn { forgiven_at: 500, debt: 1 << 62 },
+            State::Window { ends_at: 7, hits: 1 << 24 },
+        ] {
+            let turn = Turn::wait(&set, 1, [2, 3], SECOND);
+            turn.leave(Left { state, cas: 99 });
+            assert_eq!(turn.left(0), None, "{state:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,39 @@
+//! Any header of a file in shared memory, and a file of any length: it is used, or not, but it breaks nothing.
+
+#![no_main]
+
+use arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use portable_atomic::Ordering;
+use std::os::unix::fs::FileExt;
+use token_bucket::clock::boot_time;
+use token_bucket::store::shm::file::{MIN_SIZE, Purpose, Region};
+use token_bucket_fuzz::calls::number;
+use token_bucket_fuzz::table_file::{HEADER, file, location};
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = run(&mut Unstructured::new(bytes));
+});
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let purpose = [Purpose::Buckets, Purpose::Host, Purpose::Counts][u.int_in_range(0..=2usize)?];
+    let file = file(purpose);
+    let length = location(purpose).size;
+    match u.int_in_range(0..=3u8)? {
+        0 => file.set_len(number(u, 2 * length)?).expect("room in memory"),
+        1 => {
+            file.set_len(length.saturating_add_signed(u.arbitrary::<i16>()?.into())).expect("room")
+        }
+        _ => {}
+    }
+    let at = u.int_in_range(0..=HEADER - 1)?;
+    let bytes = u.bytes(u.len().min(64))?;
+    file.write_all_at(bytes, at).expect("room in memory");
+    let Ok(region) = Region::open(&location(purpose)) else { return Ok(()) };
+    assert!(region.size() >= MIN_SIZE);
+    let words = region.sets().iter().chain(region.denials()).chain(region.turns());
+    let sum = words.flat_map(|set| &set.0).fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
+    std::hint::black_box((sum, region.told(), region.circuits().open(boot_time())));
+    assert!(region.record_of(b"a", false) < region.records().len().max(1));
+    Ok(())
+}

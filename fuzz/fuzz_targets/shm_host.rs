@@ -1,0 +1,120 @@
+//! What a host knows of its servers, with a header that is right but for its circuits.
+
+#![no_main]
+
+use arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use siphasher::sip::SipHasher13;
+use std::cell::Cell;
+use std::hash::Hasher;
+use std::os::unix::fs::FileExt;
+use token_bucket::clock::boot_time;
+use token_bucket::limit::{Op, SECOND, apply};
+use token_bucket::store::Settings;
+use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
+use token_bucket::store::shm::host::Host;
+use token_bucket::store::shm::turns::Left;
+use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
+use token_bucket_fuzz::folder::folder;
+use token_bucket_fuzz::table_file::{
+    HEADER, IDS, SECRET, SET, WAYS, file, hash, key, locate, word, write,
+};
+
+const CIRCUITS_AT: u64 = 256;
+const STORE: &str = "a server";
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = run(&mut Unstructured::new(bytes));
+});
+
+fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    let file = file(Purpose::Host);
+    let now = boot_time();
+    let mut hasher = SipHasher13::new();
+    hasher.write(STORE.as_bytes());
+    let domain = hasher.finish().max(1);
+    let sixteenth = (MIN_SIZE - HEADER) / SET / 16;
+    for id in IDS {
+        let hash = hash(id, false, domain);
+        for (from, to) in [(0, 13), (13, 15)] {
+            let (at, tag) = locate(hash, from * sixteenth, to * sixteenth);
+            let mut words = [0; WAYS];
+            for to in &mut words {
+                *to = word(u, &[tag], now)?;
+            }
+            write(&file, at, words);
+        }
+        let (at, _) = locate(hash, 15 * sixteenth, 16 * sixteenth);
+        // What was handed on adds up, or does not.
+        let mut words: [u128; WAYS] = u.arbitrary()?;
+        if u.arbitrary()? {
+            words[1] = u128::from(hash) << 64 | words[1] & u128::from(u64::MAX);
+            words[3] = (words[3] & 7 << 64) | words[3] & 0xff;
+            let handed = now - u.int_in_range(0..=SECOND / 10)?;
+            let mut sum = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
+            words[1..4].iter().for_each(|word| sum.write_u128(*word));
+            sum.write_u64(handed);
+            words[4] = u128::from(handed) << 64 | u128::from(sum.finish());
+        }
+        if u.arbitrary()? {
+            words[0] = 0;
+        }
+        write(&file, at, words);
+    }
+    let circuits: [u64; 4] = u.arbitrary()?;
+    for (i, until) in circuits.iter().enumerate() {
+        let id = domain.wrapping_add((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1);
+        let place = CIRCUITS_AT + (id % 64) * 16;
+        let word = u128::from(id) << 64 | u128::from(*until);
+        file.write_all_at(&word.to_ne_bytes(), place).expect("within the file");
+    }
+    let settings =
+        Settings { shm_path: folder().to_owned(), shm_size: MIN_SIZE, ..Settings::default() };
+    let host = Host::new(STORE, &settings);
+    let limit = limit(u)?;
+    for _ in 0..32 {
+        if u.is_empty() {
+            break;
+        }
+        let place = Cell::default();
+        let key = key(u.choose(&IDS)?, false, &place);
+        let circuit = u.int_in_range(0..=4)?;
+        match u.int_in_range(0..=7u8)? {
+            0 => drop(host.permit(circuit)),
+            1 => drop(host.failed(circuit)),
+            2 => host.succeeded(circuit, host.permit(circuit)),
+            3 => {
+                let (full_at, sent) = (time(u, now)?, boot_time());
+                host.note_denial(&key, full_at, sent);
+            }
+            4 => {
+                let at = boot_time();
+                assert!(host.denied(&key, at).is_none_or(|full_at| full_at > at));
+            }
+            5 => {
+                host.clear_denials(&key);
+                let at = boot_time();
+                assert_eq!(host.denied(&key, at), None, "given back, and yet denied");
+            }
+            6 => host.in_turn(&key, 0, |turn| {
+                let Some(turn) = turn else { return };
+                let left = turn.left(0);
+                if let Some(Left { state, .. }) = left {
+                    // As memcached's store does.
+                    std::hint::black_box((limit.written_at(state), state.new_again_at()));
+                    let (decision, after) = apply(&limit, state, now, Op::Take { cost: 1 });
+                    keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
+                    turn.leave(Left { state: after, cas: 1 });
+                    assert!(turn.left(0).is_none_or(|left| left.state == after));
+                }
+            }),
+            _ => {
+                let op = operation(u)?;
+                let decision = host.decide(&key, &limit, op, None).expect("it is open");
+                keeps_promises(&limit, op, &decision, true);
+            }
+        }
+    }
+    std::hint::black_box(host.describe());
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The files in shared memory as raw bytes: where a store finds a key's words, and words that it may find.
+
+use crate::calls::{number, time};
+use crate::folder::folder;
+use arbitrary::{Result, Unstructured};
+use siphasher::sip::SipHasher13;
+use std::cell::Cell;
+use std::fs::File;
+use std::hash::Hasher;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+use token_bucket::limit::{MAX_REFILL, Span, State};
+use token_bucket::store::shm::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
+use token_bucket::store::shm::slot::{Slot, TAG_BITS};
+use token_bucket::store::{Key, Place};
+
+/// The length of a header.
+pub const HEADER: u64 = 4096;
+/// Where a header has its secret, which the files here have in common.
+const SECRET_AT: u64 = 64;
+/// The secret.
+pub const SECRET: [u64; 2] = [0x0706050403020100, 0x0f0e0d0c0b0a0908];
+/// The words of a set.
+pub const WAYS: usize = 8;
+/// The length of a set.
+pub const SET: u64 = 128;
+const TAG: u64 = (1 << TAG_BITS) - 1;
+/// Of whom buckets are.
+pub const IDS: [&[u8]; 3] = [b"a", b"b", b"c"];
+
+/// The file of this purpose.
+pub fn location(purpose: Purpose) -> Location {
+    let (name, size) = match purpose {
+        Purpose::Buckets => ("default", MIN_SIZE),
+        Purpose::Host => (".host", MIN_SIZE),
+        Purpose::Counts => (".statistics", COUNTS_SIZE),
+    };
+    Location { base: folder().to_owned(), name: name.to_owned(), size, purpose }
+}
+
+/// The file, with a header that is right and nothing behind it. Nobody has it mapped.
+pub fn file(purpose: Purpose) -> File {
+    static HEADERS: [OnceLock<Vec<u8>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
+    let location = location(purpose);
+    let header = HEADERS[purpose as usize].get_or_init(|| {
+        drop(Region::open(&location).expect("a file in memory"));
+        let mut header = std::fs::read(location.path()).expect("it was made");
+        header.truncate(HEADER as usize);
+        header[SECRET_AT as usize..][..8].copy_from_slice(&SECRET[0].to_ne_bytes());
+        header[SECRET_AT as usize + 8..][..8].copy_from_slice(&SECRET[1].to_ne_bytes());
+        header
+    });
+    let file = File::options().read(true).write(true).open(location.path());
+    // One of another header was replaced by the store itself.
+    let file = file.or_else(|_| {
+        drop(Region::open(&location));
+        File::options().read(true).write(true).open(location.path())
+    });
+    let file = file.expect("a file in memory");
+    let written = file.set_len(HEADER).and_then(|()| file.set_len(location.size));
+    written.and_then(|()| file.write_all_at(header, 0)).expect("room in memory");
+    file
+}
+
+/// The key of this bucket.
+pub fn key<'a>(id: &'a [u8], window: bool, place: &'a Cell<Place>) -> Key<'a> {
+    Key { parts: [b"tb:", id, b"", b""], place, window, evicted: Cell::new(false) }
+}
+
+/// Where a key belongs, as a store that is `domain` has it.
+pub fn hash(id: &[u8], window: bool, domain: u64) -> u64 {
+    let mut hasher = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
+    if domain != 0 || window {
+        hasher.write_u64(domain);
+        hasher.write_u8(window.into());
+    }
+    hasher.write(b"tb:");
+    hasher.write(id);
+    hasher.finish()
+}
+
+/// The offset of a key's set, among those from one set of the file to another, and its tag.
+pub fn locate(hash: u64, from: u64, to: u64) -> (u64, u64) {
+    let index = ((hash >> TAG_BITS) * (to - from)) >> (64 - TAG_BITS);
+    (HEADER + (from + index) * SET, (hash & TAG).max(1))
+}
+
+/// A word with one of these tags: any, or one near what a store would write.
+pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
+    let tag = match u.int_in_range(0..=5u8)? {
+        0 => 0,
+        1 => u.arbitrary::<u64>()? & TAG,
+        _ => *u.choose(tags)?,
+    };
+    let full_at = time(u, now)?;
+    let state = match u.int_in_range(0..=6u8)? {
+        0 => return Ok(0),
+        1 => {
+            let body: u128 = u.arbitrary()?;
+            return Ok(u128::from(tag) << (128 - TAG_BITS) | body >> TAG_BITS);
+        }
+        2 => return Ok(Slot::claim(tag, full_at).0),
+        3 => State::Reserved {
+            full_at,
+            fraction: u.arbitrary::<u32>()? >> 8,
+            ahead: u.int_in_range(0..=62)?,
+        },
+        4 => State::Overdrawn { forgiven_at: full_at, debt: number(u, MAX_REFILL)? },
+        5 => State::Window { ends_at: full_at, hits: u.arbitrary::<u32>()? >> 8 },
+        _ => {
+            let part = u64::from(u.arbitrary::<u32>()? >> 2);
+            let full_at = Span { ns: full_at, part };
+            State::Filling { full_at }
+        }
+    };
+    Ok(Slot::settled(tag, state).0)
+}
+
+/// The words of the set at this offset.
+pub fn read(file: &File, at: u64) -> [u128; WAYS] {
+    let mut bytes = [0u8; SET as usize];
+    file.read_exact_at(&mut bytes, at).expect("within the file");
+    std::array::from_fn(|i| {
+        u128::from_ne_bytes(bytes[i * 16..][..16].try_into().expect("16 bytes"))
+    })
+}
+
+/// Writes the words of the set at this offset.
+pub fn write(file: &File, at: u64, words: [u128; WAYS]) {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    file.write_all_at(&bytes, at).expect("within the file");
+}
