@@ -150,8 +150,8 @@ impl Link {
         let prepared = ParseBuf(&answer).parse::<StmtPacket>(()).map_err(|_| garbled())?;
         // What it says of parameters and columns it says again.
         for described in [prepared.num_params(), prepared.num_columns()] {
-            let end = u16::from(described > 0 && !self.deprecates_eof());
-            for _ in 0..described + end {
+            let end = u32::from(described > 0 && !self.deprecates_eof());
+            for _ in 0..u32::from(described) + end {
                 self.receive(deadline)?;
             }
         }
