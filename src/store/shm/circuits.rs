@@ -76,9 +76,11 @@ impl Circuits {
             let was_up = is_closed(seen) && now.saturating_sub(since) >= RELAPSE;
             return replace(word, seen, open) && was_up;
         }
-        // One that was never had, or whose server is up again, or asked for by nobody.
-        self.words(id)
-            .find(|(_, seen)| !is_open(*seen, now))
+        // One that was never had, or whose server is up again, or asked for by nobody; else the one that
+        // was asked for least lately.
+        let free = self.words(id).find(|(_, seen)| !is_open(*seen, now));
+        let idle = || self.words(id).min_by_key(|(_, seen)| *seen as u64);
+        free.or_else(|| idle().filter(|(_, seen)| (*seen as u64) < now))
             .is_none_or(|(word, seen)| replace(word, seen, open))
     }
 
@@ -191,5 +193,14 @@ mod tests {
         assert_eq!(circuits.open(1), COUNT);
         assert!(circuits.failed(9_999, 1), "without room everyone finds out for himself");
         assert_eq!(circuits.permit(9_999, 2), Permit::Granted);
+        // All but one are asked for again; that one makes room.
+        let now = 2 * SECOND;
+        for id in (1..=COUNT as u64).filter(|id| *id != 17) {
+            assert_eq!(circuits.permit(id, now), Permit::Probe);
+        }
+        assert!(circuits.failed(9_999, now));
+        assert!(!circuits.failed(9_999, now), "told once");
+        assert!(matches!(circuits.permit(9_999, now), Permit::Denied { .. }));
+        assert_eq!(circuits.permit(17, now), Permit::Granted);
     }
 }
