@@ -114,10 +114,11 @@ stop() {
     apache_pid=
     sound
 }
-# No crash, no leak, no failed assertion, no panic, no error of PHP's.
+# No crash, no leak, no failed assertion, no panic, no error of PHP's; but that a debug build now and then
+# notices the handler of SIGTERM that Apache itself has set.
 sound() {
     if grep -E 'exit signal|Freeing 0x|memory leaks|Assertion|panicked|PHP (Warning|Fatal|Notice)|core dump' "$folder"/*.log |
-        grep -v '"soon" given'; then
+        grep -v -e '"soon" given' -e 'zend_signal: handler was replaced for signal (15)'; then
         fail "Apache's log tells of faults"
     fi
 }
