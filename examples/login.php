@@ -15,7 +15,7 @@ const PASSWORD_HASH = '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzH
 $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $client = client_network($_SERVER['REMOTE_ADDR']);
-    $decision = (new TokenBucket(null, $client, 10, 1))->attempt();
+    $decision = (new TokenBucket(null, "login:$client", 10, 1))->attempt();
 
     if (!$decision->isAccepted()) {
         $seconds = max(1, (int) ceil($decision->getRetryAfter()));

@@ -34,12 +34,13 @@ class TokenBucket implements TokenBucket\Limiter
      *
      * @param TokenBucketStorage|string|null $storage a storage, a DSN, or null for token_bucket.storage. On a storage written
      *                                      in PHP only consume() and attempt() work; what it throws comes through
-     * @param string     $identifier        whose bucket it is: 1 to 4,096 bytes of any kind
+     * @param string     $identifier        whose bucket it is, as "login:$ip": 1 to 4,096 bytes of any kind. One identifier,
+     *                                      one limit: two that take turns at it undo each other
      * @param int|null   $bucket_capacity   1 to 2,147,483,647 tokens
      * @param float|null $tokens_per_second above 0, at most 10^9; a full refill takes four years at most. Without capacity
      *                                      and rate only check() with a limit of its own can be called
-     * @param string|null $name             the limit's name in TokenBucket\statistics(); what stands before the first colon
-     *                                      of the identifier if null
+     * @param string|null $name             the limit's name in TokenBucket\statistics(), and no part of the bucket's; what
+     *                                      stands before the first colon of the identifier if null
      *
      * @throws ValueError for numbers or an identifier out of range
      * @throws TokenBucket\ConfigurationException for a DSN with an unknown scheme or parameter

@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
+use token_bucket::dsn::Secret;
 use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::store::Settings;
 use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
@@ -70,7 +71,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let settings =
         Settings { shm_path: folder().to_owned(), shm_size: MIN_SIZE, ..Settings::default() };
-    let host = Host::new(STORE, &settings);
+    let host = Host::new(STORE, Secret(String::new()), &settings);
     let limit = limit(u)?;
     for _ in 0..32 {
         if u.is_empty() {

@@ -54,6 +54,17 @@ try {
 } catch (DomainException $caught) {
     var_dump($caught === $thrown, basename($caught->getFile()));
 }
+// Of a class whose name has a NUL in it.
+$nameless = new class implements TokenBucketStorage {
+    public function prepare() {}
+    public function bootstrap($identifier, $microtime) {}
+    public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure) { return 1; }
+};
+try {
+    (new TokenBucket($nameless, 'x', 1, 1))->consume();
+} catch (TypeError $e) {
+    echo get_class($e), ': ', preg_replace('/@anonymous.*::/', '@anonymous::', $e->getMessage()), "\n";
+}
 // Another bucket on the same storage, and all kinds of changes.
 var_dump(
     $does(function () use ($storage) {
@@ -109,6 +120,7 @@ LogicException: consume(): the storage must not ask the bucket that it decides f
 LogicException: attempt(): the storage must not ask the bucket that it decides for
 bool(true)
 string(21) "php_storage_error.php"
+TypeError: TokenBucketStorage@anonymous::consume(): Return value must be of type bool, int returned
 bool(true)
 bool(true)
 bool(true)

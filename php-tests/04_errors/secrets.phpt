@@ -48,7 +48,7 @@ Unknown scheme "redos:" in the storage DSN, known are shm:, array:, redis:, redi
 bool(false)
 The port in the storage DSN must be between 1 and 65535; an IPv6 address stands in brackets
 bool(false)
-The user and password in the storage DSN must be percent-encoded: "?" is %3F, "@" is %40
+The user, password and parameters in the storage DSN must be percent-encoded: "?" is %3F, "@" is %40
 bool(false)
 The storage DSN has a user but no password: write "user:password@" or ":password@"
 bool(false)

@@ -52,6 +52,7 @@ foreach (['server', 'other-names', 'expired', 'server'] as $db => $name) {
     $encrypted->ask("CONFIG SET tls-cert-file $servers/$name.pem");
     told("rediss://127.0.0.1:$port/$db?ca=$servers/ca.pem");
 }
+told('redis://' . preg_replace('~^redis\+cluster://([^,]+).*~', '$1', server_dsn('TB_REDIS_CLUSTER')));
 // It quotes what it was sent, cut short.
 $without = new Server('redis', ['--rename-command', 'AUTH', 'NOAUTH']);
 told("redis://:hunter2@127.0.0.1:$without->port");
@@ -79,5 +80,6 @@ no exception
 Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate not valid for name "127.0.0.1"; certificate is only valid for IpAddress(127.0.0.2) or DnsName("other.invalid?forged"); reach the server by a name that it is valid for, or add this one to it
 Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate expired: verification time %d (UNIX), but certificate is not valid after %d (%d seconds ago); renew it, or set this host's clock right
 no exception
+Redis at 127.0.0.1:PORT: MOVED %d 127.0.0.1:PORT; it is a node of a cluster, for redis+cluster:
 Redis at 127.0.0.1:PORT: ERR it does not take the password
 Redis at 127.0.0.1:PORT: ERR it does not take the password

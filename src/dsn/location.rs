@@ -211,8 +211,15 @@ fn address(text: &str, default_port: u16) -> Result<Address> {
             )
         })?,
     };
-    Address::tcp(&decoded(host), port).ok_or_else(|| {
-        Error::configuration("The storage DSN must name a host, or hosts with commas between them")
+    let host = decoded(host);
+    Address::tcp(&host, port).ok_or_else(|| {
+        Error::configuration(match host.is_empty() {
+            true => "The storage DSN must name a host",
+            false => {
+                "The storage DSN must name a host by letters, digits, \"-\", \".\", \"_\" and \":\" alone; \
+                 look for a space or the end of a line in it"
+            }
+        })
     })
 }
 

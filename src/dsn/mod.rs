@@ -41,6 +41,23 @@ pub enum Target {
     Mysql(Mysql),
 }
 
+impl Target {
+    /// The passwords, one after the other: who has others may be refused where these are not.
+    pub fn passwords(&self) -> Secret {
+        let all = match self {
+            Self::Redis(Redis { password, topology, .. }) => match topology {
+                Topology::Sentinel { password: of_sentinels, .. } => [password, of_sentinels],
+                _ => [password, &None],
+            }
+            .map(|one| one.as_ref().map_or("", |Secret(password)| password))
+            .join("\0"),
+            Self::Mysql(Mysql { password: Secret(password), .. }) => password.clone(),
+            _ => String::new(),
+        };
+        Secret(all)
+    }
+}
+
 /// A Redis or Valkey: where it is and who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redis {
@@ -228,7 +245,7 @@ impl Dsn {
         let (location, query) = dsn.split_once('?').unwrap_or((dsn, ""));
         if query.contains('@') && !location.contains('@') {
             return Err(Error::configuration(
-                "The user and password in the storage DSN must be percent-encoded: \"?\" is %3F, \
+                "The user, password and parameters in the storage DSN must be percent-encoded: \"?\" is %3F, \
                  \"@\" is %40",
             ));
         }

@@ -34,7 +34,7 @@ impl Guard {
     pub fn new(target: &Target, settings: &Settings) -> Self {
         Self {
             // Passwords are not part of the description.
-            host: Host::new(&format!("{target:?}"), settings),
+            host: Host::new(&format!("{target:?}"), target.passwords(), settings),
             on_error: settings.on_error,
             deny_cache: settings.deny_cache,
             warning: RefCell::new(None),
@@ -80,7 +80,7 @@ impl Guard {
         if let Permit::Denied { until } = permit {
             let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
             let reason =
-                format!("{} did not answer; it is asked again in {left:.1} s", store.name());
+                format!("{} failed a moment ago; it is asked again in {left:.1} s", store.name());
             return self.answer_instead(key, limit, op, now, &reason);
         }
         let (reason, news) = match store.decide(key, limit, op, now) {

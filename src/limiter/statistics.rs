@@ -205,23 +205,27 @@ pub fn name_of(subject: Subject<'_>) -> (&[u8], bool) {
     let bare = first.len() == identifier.len();
     // Nothing, but of the identifier, where there is memory: to compare with what is nowhere takes long.
     let nothing = first.get(..0).unwrap_or_default();
-    match is_client && if bare { is_number(first) } else { is_ipv6(first, identifier) } {
+    let is_address = || is_ipv6(first, identifier) || (first.contains(&b'.') && is_number(first));
+    match is_client && if bare { is_number(first) } else { is_address() } {
         true => (nothing, false),
         false => (first, bare && is_client),
     }
 }
 
-/// Whether it is digits and dots: a number or an IPv4 address.
+/// Whether it is digits and dots: a number, or an IPv4 address or network.
 fn is_number(text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_digit)
-        && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        && text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'/'))
 }
 
-/// Whether it is an IPv6 address, of which `first` is what stands before the first colon.
+/// Whether it is an IPv6 address or network, of which `first` is what stands before the first colon.
 fn is_ipv6(first: &[u8], identifier: &[u8]) -> bool {
-    first.len() <= 4
-        && first.iter().all(u8::is_ascii_hexdigit)
-        && std::str::from_utf8(identifier).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
+    if first.len() > 4 || !first.iter().all(u8::is_ascii_hexdigit) {
+        return false;
+    }
+    // Of a network, or in a zone.
+    let address = identifier.split(|byte| matches!(byte, b'/' | b'%')).next().unwrap_or_default();
+    std::str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
 }
 
 /// Eight bytes at a time: every new object has its identifier looked through.
@@ -268,8 +272,11 @@ mod tests {
             assert_eq!(named(format!("{name}\u{bb}").as_bytes()), format!("{name}\u{bb}"));
         }
         assert_eq!(named(b"4711"), "");
-        for address in [&b"192.0.2.1"[..], b"2001:db8::1", b"::1", b"::ffff:192.0.2.1"] {
-            assert_eq!(named(address), "");
+        for address in ["192.0.2.1", "2001:db8::1", "::1", "::ffff:192.0.2.1", "192.0.2.1:80"]
+            .into_iter()
+            .chain(["2001:db8:1:2::/64", "192.0.2.0/24", "fe80::1%eth0"])
+        {
+            assert_eq!(named(address.as_bytes()), "");
         }
         // As the bucket's own, so that both are counted in one place.
         assert_eq!(name_of(Subject::Client { name: b"a:b", id: b"c" }), (&b"a"[..], false));

@@ -53,7 +53,8 @@ impl From<Error> for Thrown {
 
 #[cold]
 fn throw(class: &'static ClassEntry, message: String) -> Thrown {
-    PhpException::new(message, 0, class).throw();
+    // The engine takes none with a NUL, which an anonymous class has in its name.
+    PhpException::new(message.replace('\0', "\\0"), 0, class).throw();
     Thrown
 }
 

@@ -73,6 +73,12 @@ impl<T: Native> Object<T> {
     }
 }
 
+/// Whether an object carries a `T`: none of a class that `disable_classes` names does.
+pub fn carries<T: Native>(object: *mut ffi::zend_object) -> bool {
+    // SAFETY: a live object, as any argument of a call is.
+    ptr::eq(unsafe { (*object).handlers }, T::handlers().0.load(Ordering::Relaxed))
+}
+
 /// The value of an object, if it has been constructed.
 ///
 /// # Safety

@@ -124,6 +124,9 @@ pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, 
     if !known.iter().any(|known| class == known.as_ptr()) {
         return Ok(None);
     }
+    if !object::carries::<Storage>(object) {
+        return Err(error("The storage's class is disabled"));
+    }
     // SAFETY: all these classes carry a Storage and are final; the reference ends here.
     match unsafe { object::value::<Storage>(object) } {
         Some(storage) => Ok(Some(Rc::clone(&storage.limiter))),

@@ -18,9 +18,10 @@ namespace TokenBucket;
  * - degraded: calls that the on-error policy answered
  * - evictions: buckets in use that its new ones have pushed out of shared memory
  * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
- *   bytes. Exact where few were denied, some hundred times in all. Empty with token_bucket.track_identifiers=0
+ *   bytes. Exact where few were denied, some hundred times in all. Empty with token_bucket.track_identifiers=0. A number
+ *   is an int, as array keys are
  *
  * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
- *     evictions: int, most_denied: array<string, int>}>
+ *     evictions: int, most_denied: array<int|string, int>}>
  */
 function statistics(): array {}

@@ -11,7 +11,7 @@ use super::net::{Timeouts, budget::Budget, failure::Failure};
 use super::shm::host::Host;
 use super::shm::turns::{Left, Turn};
 use super::{Key, Settings, Store, name, record};
-use crate::dsn::Address;
+use crate::dsn::{Address, Secret};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State, apply};
 use link::{Answer, Link};
@@ -54,7 +54,7 @@ impl Memcached {
     /// The store on `servers`. Nothing is opened yet.
     pub fn new(servers: Vec<Address>, timeouts: Timeouts, settings: &Settings) -> Self {
         let links = RefCell::new(servers.iter().map(|_| None).collect());
-        let host = Host::new("memcached turns", settings);
+        let host = Host::new("memcached turns", Secret(String::new()), settings);
         Self { servers, timeouts, links, host }
     }
 

@@ -66,7 +66,12 @@ impl Redis {
             let again = self.after_failure(&mut nodes, &failed, may_repeat, &mut redirected);
             if !again || tries == MAX_TRIES || !budget.is_left() {
                 let Failed { address, failure, .. } = failed;
-                let message = format!("Redis at {address}: {}", failure.reason());
+                let single = matches!(self.target.topology, Topology::Single(_));
+                let remedy = match single && failure.is("MOVED") {
+                    true => "; it is a node of a cluster, for redis+cluster:",
+                    false => "",
+                };
+                let message = format!("Redis at {address}: {}{remedy}", failure.reason());
                 return Err(match failure {
                     // What has to do with the key says nothing of the others. Nor is a server down that
                     // has no room for more keys: who is denied stays so, for that needs none.

@@ -382,6 +382,14 @@ fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region>
                         location.size
                     ),
                 ),
+                Errno::FBIG => refused(
+                    path,
+                    &format!(
+                        "cannot be made: this process may write no file of its {} bytes; \
+                         lower token_bucket.shm_size or raise RLIMIT_FSIZE (ulimit -f)",
+                        location.size
+                    ),
+                ),
                 other => failed("make", path, other),
             }
         })?;
@@ -431,6 +439,11 @@ impl Header {
 }
 
 fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
+    // Beyond that the kernel would kill the process (SIGXFSZ).
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some_and(|most| most < size) {
+        return Err(Errno::FBIG);
+    }
     #[cfg(target_os = "linux")]
     match fs::fallocate(file, fs::FallocateFlags::empty(), 0, size) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
@@ -450,10 +463,13 @@ fn open_directory(base: &Path, name: &str) -> Result<OwnedFd> {
     let path = base.join(name);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent = fs::openat(fs::CWD, base, flags, Mode::empty()).map_err(|error| {
+        let remedy = match error {
+            Errno::NOENT | Errno::NOTDIR => "; set token_bucket.shm_path to one that exists",
+            _ => "",
+        };
+        let base = base.display();
         Error::storage(format!(
-            "Cannot open the directory {} for shared memory: {error}; \
-             set token_bucket.shm_path to one that exists",
-            base.display()
+            "Cannot open the directory {base} for shared memory: {error}{remedy}"
         ))
     })?;
     match fs::mkdirat(&parent, name, Mode::RWXU) {

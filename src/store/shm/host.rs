@@ -5,6 +5,7 @@ use super::file::{Location, Purpose, Region};
 use super::turns::Turn;
 use super::{SharedMemory, denials, locate};
 use crate::clock::boot_time;
+use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
 use crate::store::{Key, Settings, Store};
@@ -20,11 +21,13 @@ const NAME: &str = ".host";
 /// a server does not stop answering because this host's shared memory is full.
 pub struct Host {
     memory: SharedMemory,
+    /// Who asks with an old password does not keep others from a server that lets them in.
+    passwords: Secret,
 }
 
 impl Host {
-    /// What is known of the store of this description.
-    pub fn new(store: &str, settings: &Settings) -> Self {
+    /// What is known of the store of this description, by those who have these passwords.
+    pub fn new(store: &str, passwords: Secret, settings: &Settings) -> Self {
         let mut memory = SharedMemory::new(Location {
             base: settings.shm_path.clone(),
             name: NAME.to_owned(),
@@ -34,7 +37,7 @@ impl Host {
         let mut hasher = SipHasher13::new();
         hasher.write(store.as_bytes());
         memory.domain = hasher.finish().max(1);
-        Self { memory }
+        Self { memory, passwords }
     }
 
     fn with<R>(&self, look: impl FnOnce(&Region) -> R) -> Option<R> {
@@ -61,24 +64,38 @@ impl Host {
 
     /// Whether the server that answers for this circuit may be asked.
     pub fn permit(&self, circuit: u64) -> Permit {
-        let id = self.id(circuit);
-        self.with(|region| region.circuits().permit(id, boot_time())).unwrap_or(Permit::Granted)
+        self.with(|region| region.circuits().permit(self.id(circuit, region), boot_time()))
+            .unwrap_or(Permit::Granted)
     }
 
     /// Notes that it failed; whether that is news to this host.
     pub fn failed(&self, circuit: u64) -> bool {
-        let id = self.id(circuit);
-        self.with(|region| region.circuits().failed(id, boot_time())).unwrap_or(true)
+        self.with(|region| region.circuits().failed(self.id(circuit, region), boot_time()))
+            .unwrap_or(true)
     }
 
     /// Notes that it answered who had this permit.
     pub fn succeeded(&self, circuit: u64, permit: Permit) {
-        let id = self.id(circuit);
-        self.with(|region| region.circuits().succeeded(id, permit, boot_time()));
+        self.with(|region| {
+            let id = self.id(circuit, region);
+            region.circuits().succeeded(id, permit, boot_time());
+        });
     }
 
-    fn id(&self, circuit: u64) -> u64 {
-        self.memory.domain.wrapping_add(circuit.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
+    fn id(&self, circuit: u64, region: &Region) -> u64 {
+        let Secret(passwords) = &self.passwords;
+        let of_login = match passwords.is_empty() {
+            true => 0,
+            // By the table's secret, so that nobody can try passwords on what he sees there.
+            false => {
+                let [a, b] = region.secret();
+                let mut hasher = SipHasher13::new_with_keys(a, b);
+                hasher.write(passwords.as_bytes());
+                hasher.finish()
+            }
+        };
+        let of_circuit = circuit.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.memory.domain.wrapping_add(of_circuit).wrapping_add(of_login).max(1)
     }
 
     /// When the bucket is full at the earliest, by this host's clock, if a denial is known.
@@ -129,6 +146,6 @@ impl Host {
     /// What an operator wants to see of it.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let open = self.with(|region| region.circuits().open(boot_time())).unwrap_or_default();
-        vec![("Servers that do not answer", open.to_string())]
+        vec![("Servers that do not answer, of all storage DSNs", open.to_string())]
     }
 }
