@@ -66,7 +66,7 @@ run() {
     set -e
     case "$name" in
         threads) ran=$(tail -n 1 "$log" | grep '^Apache' || true) ;;
-        *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a 'second try' | tail -n 1)" ;;
+        *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try')" ;;
     esac
     php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9.]*\)$/\1/p' "$log")
     if [ $status = 0 ]; then
