@@ -23,7 +23,7 @@ function at_once(int $count, callable $prepare): array
         $children[$pid] = $ours;
     }
     foreach ($children as $stream) {
-        fread($stream, 1) === 'r' || give_up($children, 'A process did not get ready');
+        fread($stream, 1) === 'r' || end_all($children, 'A process did not get ready');
     }
     $begin = hrtime(true) + 5_000_000;
     foreach ($children as $stream) {
@@ -32,7 +32,7 @@ function at_once(int $count, callable $prepare): array
     $results = [];
     foreach ($children as $pid => $stream) {
         $result = unserialize((string) stream_get_contents($stream));
-        $result !== false || give_up($children, 'A process did not finish');
+        $result !== false || end_all($children, 'A process did not finish');
         $results[] = $result[0];
         pcntl_waitpid($pid, $status);
     }
@@ -63,7 +63,7 @@ function child($stream, callable $prepare): never
 }
 
 /** @param array<int, resource> $children by pid */
-function give_up(array $children, string $why): never
+function end_all(array $children, string $why): never
 {
     foreach (array_keys($children) as $pid) {
         posix_kill($pid, SIGKILL);
