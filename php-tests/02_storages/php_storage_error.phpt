@@ -63,7 +63,8 @@ $nameless = new class implements TokenBucketStorage {
 try {
     (new TokenBucket($nameless, 'x', 1, 1))->consume();
 } catch (TypeError $e) {
-    echo get_class($e), ': ', preg_replace('/@anonymous.*::/', '@anonymous::', $e->getMessage()), "\n";
+    // Not by PCRE, whose compiled patterns valgrind complains of.
+    echo get_class($e), ': ', strstr($e->getMessage(), '@', true), strstr($e->getMessage(), '::'), "\n";
 }
 // Another bucket on the same storage, and all kinds of changes.
 var_dump(
@@ -120,7 +121,7 @@ LogicException: consume(): the storage must not ask the bucket that it decides f
 LogicException: attempt(): the storage must not ask the bucket that it decides for
 bool(true)
 string(21) "php_storage_error.php"
-TypeError: TokenBucketStorage@anonymous::consume(): Return value must be of type bool, int returned
+TypeError: TokenBucketStorage::consume(): Return value must be of type bool, int returned
 bool(true)
 bool(true)
 bool(true)
