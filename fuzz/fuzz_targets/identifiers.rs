@@ -111,8 +111,11 @@ fn named(subject: Subject<'_>) {
     let first = text.split(|byte| *byte == b':').next().unwrap_or_default();
     let bare = alone && !text.contains(&b':');
     let number = first.first().is_some_and(u8::is_ascii_digit)
-        && first.iter().all(|b| b.is_ascii_digit() || *b == b'.');
-    let address = std::str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok());
+        && first.iter().all(|b| b.is_ascii_digit() || b"./".contains(b));
+    // Of a network, in a zone, or with a port.
+    let address = text.split(|b| b"/%".contains(b)).next().unwrap_or_default();
+    let address = std::str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
+        || number && first.contains(&b'.');
     // An application's name is its own, whatever it looks like.
     let expected =
         if alone && (bare && number || address) { (&b""[..], false) } else { (first, bare) };
