@@ -65,7 +65,7 @@ final class Findings
             }
             $last = $outage->to > $last->to ? $outage : $last;
         }
-        if (!$last || $at > $last->to + BACK_WITHIN) {
+        if (!$last || $at > $last->to + $this->store->back_within) {
             $this->stray($at);
         } else {
             $this->back_after = max($this->back_after, $at - $last->to);
@@ -75,7 +75,7 @@ final class Findings
     private function stray(int $at): void
     {
         foreach ($this->strays as &$stray) {
-            if ($at > $stray[0] - BACK_WITHIN && $at < $stray[1] + BACK_WITHIN) {
+            if ($at > $stray[0] - $this->store->back_within && $at < $stray[1] + $this->store->back_within) {
                 $stray = [min($stray[0], $at), max($stray[1], $at)];
                 return;
             }
@@ -87,7 +87,7 @@ final class Findings
     private function when(int $second, array $outages): ?string
     {
         [$from, $to] = [$second * 1_000_000_000, ($second + 3) * 1_000_000_000];
-        $then = array_filter($outages, fn (Outage $outage): bool => $outage->from < $to && $outage->to + BACK_WITHIN > $from);
+        $then = array_filter($outages, fn (Outage $outage): bool => $outage->from < $to && $outage->to + $this->store->back_within > $from);
         $own = array_filter($then, fn (Outage $outage): bool => in_array($outage->node, $this->store->nodes, true));
         return $own ? null : ($then ? 'others' : 'calm');
     }
@@ -144,7 +144,7 @@ final class Findings
                 if ($outage->node === $node) {
                     $up[] = [$begun, $outage->down, $lost];
                     [$begun, $lost] = [$outage->to, $outage->loses_buckets()];
-                    $down[] = [$outage->from, $outage->to + BACK_WITHIN, false];
+                    $down[] = [$outage->from, $outage->to + $this->store->back_within, false];
                 }
             }
             $up[] = [$begun, $to, $lost];

@@ -20,8 +20,10 @@ const RATE = 5;
 const CLUSTER_BREAKERS = 16;
 const TIMEOUT_MS = 200;
 const CONNECT_TIMEOUT_MS = 200;
-/** Nanoseconds after a server's return within which it is used again. */
+/** Nanoseconds after a server's return within which it is used again: it is tried about once a second. */
 const BACK_WITHIN = 2_000_000_000;
+/** After which the nodes of a cluster take one of them for lost. */
+const NODE_TIMEOUT_MS = 1_000;
 
 /** Nanoseconds that a call may take for its own work when its time is up. */
 const OWN_WORK = 1_000_000;

@@ -57,6 +57,8 @@ final class Store
         public readonly array $nodes = [],
         /** How many breakers an outage of one server can open at most. */
         public readonly int $breakers = 1,
+        /** Nanoseconds after a server's return within which it is used again. */
+        public readonly int $back_within = BACK_WITHIN,
     ) {
     }
 
@@ -125,7 +127,9 @@ function stores(): array
         new Store('redis, unix', $unix->server->dsn('db=1'), [$unix]),
         new Store('redis, TLS', "rediss://127.0.0.1:$tls_port/2?ca=$certificates/ca.pem&cert=$certificates/client.pem&key=$certificates/client.key", [$tls]),
         // A third of the slots touches six of the sixteen breakers.
-        new Store('redis, cluster', 'redis+cluster://' . implode(',', array_map(fn (Node $node): string => "127.0.0.1:{$node->server->port}", $nodes)), $nodes, 6),
+        new Store('redis, cluster', 'redis+cluster://' . implode(',', array_map(fn (Node $node): string => "127.0.0.1:{$node->server->port}", $nodes)), $nodes, 6,
+            // A node that rejoins its cluster answers CLUSTERDOWN for as long as the node time-out.
+            BACK_WITHIN + NODE_TIMEOUT_MS * 1_000_000),
         new Store('redis, sentinel', "redis+sentinel://127.0.0.1:$sentinel->port/main", [$master]),
         new Store('memcached', ($node = $memcached('memcached'))->server->dsn(), [$node]),
         new Store('memcached, two', "memcached://127.0.0.1:{$one->server->port},127.0.0.1:{$two->server->port}", [$one, $two]),
@@ -148,7 +152,7 @@ function cluster(): array
     $nodes = [];
     foreach ([[0, 5460], [5461, 10922], [10923, 16383]] as $i => [$first, $last]) {
         // It is reached at its bus, too, which is ten thousand above its port unless told otherwise.
-        $server = new Server('redis', ['--cluster-enabled', 'yes', '--cluster-node-timeout', 1000, '--cluster-require-full-coverage', 'no', '--cluster-port', free_port()]);
+        $server = new Server('redis', ['--cluster-enabled', 'yes', '--cluster-node-timeout', NODE_TIMEOUT_MS, '--cluster-require-full-coverage', 'no', '--cluster-port', free_port()]);
         $server->ask("CLUSTER ADDSLOTSRANGE $first $last");
         $knows = fn (): bool => str_contains($server->ask('CLUSTER INFO'), 'cluster_state:ok');
         $nodes[] = new Node("redis node $i", $server, true, $knows);
