@@ -56,8 +56,10 @@ case "$target" in x86_64-*) rust_flags="-C target-feature=+cmpxchg16b" ;; esac
 # them too, for who says so. The runtime is gcc's: Rust's cannot come into a PHP that is running.
 asan_runtime=$(cc -print-file-name=libasan.so)
 asan_folder=$folder/asan
+# The programs of the tests need the runtime first, as PHP does.
+asan_runner=CARGO_TARGET_$(echo "$target" | tr 'a-z-' 'A-Z_')_RUNNER
 with_asan() {
-    env RUSTC_BOOTSTRAP=1 CARGO_PROFILE_DEV_OPT_LEVEL=0 ASAN_OPTIONS=verify_asan_link_order=0 RUSTFLAGS="$rust_flags -Zsanitizer=address -Zexternal-clangrt" CARGO_TARGET_DIR="$asan_folder" \
+    env "$asan_runner=env LD_PRELOAD=$asan_runtime ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0" RUSTC_BOOTSTRAP=1 CARGO_PROFILE_DEV_OPT_LEVEL=0 ASAN_OPTIONS=verify_asan_link_order=0 RUSTFLAGS="$rust_flags -Zsanitizer=address -Zexternal-clangrt" CARGO_TARGET_DIR="$asan_folder" \
         "$@" --locked --quiet --target "$target"
 }
 asan() {
