@@ -31,7 +31,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     file.write_all_at(bytes, at).expect("room in memory");
     let Ok(region) = Region::open(&location(purpose)) else { return Ok(()) };
     assert!(region.size() >= MIN_SIZE);
-    let words = region.sets().iter().chain(region.denials()).chain(region.turns());
+    let words = region.sets().iter().chain(region.denials()).chain(region.queue());
     let sum = words.flat_map(|set| &set.0).fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
     std::hint::black_box((sum, region.told(), region.circuits().open(boot_time())));
     assert!(region.record_of(b"a", false) < region.records().len().max(1));

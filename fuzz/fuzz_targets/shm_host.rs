@@ -14,7 +14,7 @@ use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::store::Settings;
 use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::host::Host;
-use token_bucket::store::shm::turns::Left;
+use token_bucket::store::shm::queue::Handoff;
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::table_file::{
@@ -97,16 +97,15 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let at = boot_time();
                 assert_eq!(host.denied(&key, at), None, "given back, and yet denied");
             }
-            6 => host.in_turn(&key, 0, |turn| {
-                let Some(turn) = turn else { return };
-                let left = turn.left(0);
-                if let Some(Left { state, .. }) = left {
-                    // As memcached's store does.
+            6 => host.in_queue(&key, 0, |ticket| {
+                let Some(ticket) = ticket else { return };
+                if let Some(Handoff { state, .. }) = ticket.handoff(0) {
+                    // As the stores that compare and swap do.
                     std::hint::black_box((limit.written_at(state), state.new_again_at()));
                     let (decision, after) = apply(&limit, state, now, Op::Take { cost: 1 });
                     keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
-                    turn.leave(Left { state: after, cas: 1 });
-                    assert!(turn.left(0).is_none_or(|left| left.state == after));
+                    ticket.hand_off(Handoff { state: after, version: 1 });
+                    assert!(ticket.handoff(0).is_none_or(|handoff| handoff.state == after));
                 }
             }),
             _ => {

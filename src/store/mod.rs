@@ -9,6 +9,7 @@ mod port;
 mod record;
 mod redis;
 pub mod shm;
+mod swap;
 
 use crate::dsn::{Dsn, OnError, Target};
 use crate::error::Result;

@@ -38,12 +38,13 @@ pub fn encode(state: State) -> Vec<u8> {
     bytes
 }
 
-/// The state of some bytes. What nobody of ours has written is a full bucket.
+/// The state of a record. Bytes that are no record are a full bucket.
 pub fn decode(bytes: &[u8]) -> State {
-    read(bytes).unwrap_or(State::FULL)
+    try_decode(bytes).unwrap_or(State::FULL)
 }
 
-fn read(bytes: &[u8]) -> Option<State> {
+/// The state of a record, if the bytes are one.
+pub fn try_decode(bytes: &[u8]) -> Option<State> {
     let (first, rest) = take_time(bytes)?;
     match *rest {
         [a, b, c] => Some(State::Window { ends_at: first, hits: u32::from_be_bytes([0, a, b, c]) }),

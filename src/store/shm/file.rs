@@ -38,7 +38,8 @@ const SET_SIZE: u64 = size_of::<Set>() as u64;
 /// The size of a file of what is counted, in bytes.
 pub const COUNTS_SIZE: u64 = TABLE_OFFSET + (RECORDS * size_of::<Record>()) as u64;
 
-/// How a host's file is divided: up to here buckets, up to there denials, the rest turns.
+/// How a host's file is divided: up to here buckets, up to there denials, the rest the
+/// hot-key queue.
 const BUCKETS: usize = 13;
 const DENIALS: usize = 15;
 const SIXTEENTHS: usize = 16;
@@ -90,8 +91,8 @@ pub struct Location {
 pub enum Purpose {
     /// The buckets of `shm:`.
     Buckets,
-    /// What a host knows of its servers: buckets for when they fail, what they denied, and whose
-    /// turn it is.
+    /// What a host knows of its servers: buckets for when they fail, what they denied, and the
+    /// hot-key queue.
     Host,
     /// What its processes count together.
     Counts,
@@ -266,8 +267,8 @@ impl Region {
         self.of_host(BUCKETS, DENIALS)
     }
 
-    /// The sets for turns, of a host's file.
-    pub fn turns(&self) -> &[Set] {
+    /// The sets of the hot-key queue, of a host's file.
+    pub fn queue(&self) -> &[Set] {
         self.of_host(DENIALS, SIXTEENTHS)
     }
 

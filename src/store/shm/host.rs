@@ -2,7 +2,7 @@
 
 use super::circuits::Permit;
 use super::file::{Location, Purpose, Region};
-use super::turns::Turn;
+use super::queue::Ticket;
 use super::{SharedMemory, denials, locate};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
@@ -124,12 +124,13 @@ impl Host {
         });
     }
 
-    /// Waits for the turn at a key, at most for `patience` nanoseconds, and does `work` with it.
-    pub fn in_turn<R>(
+    /// Queues for a hot key, at most for `timeout` nanoseconds, and does `work` with the ticket; without
+    /// one where the queue cannot be had.
+    pub fn in_queue<R>(
         &self,
         key: &Key<'_>,
-        patience: u64,
-        work: impl FnOnce(Option<&Turn<'_>>) -> R,
+        timeout: u64,
+        work: impl FnOnce(Option<&Ticket<'_>>) -> R,
     ) -> R {
         if boot_time() >= self.memory.look_at.get() && self.memory.open().is_err() {
             return work(None);
@@ -137,8 +138,8 @@ impl Host {
         let region = self.memory.region.borrow();
         let Some(region) = region.as_ref() else { return work(None) };
         let hash = self.memory.hash(key, region);
-        match locate(region.turns(), hash) {
-            Some((set, _)) => work(Some(&Turn::wait(set, hash, region.secret(), patience))),
+        match locate(region.queue(), hash) {
+            Some((set, _)) => work(Some(&Ticket::wait(set, hash, region.secret(), timeout))),
             None => work(None),
         }
     }

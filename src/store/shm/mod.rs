@@ -6,16 +6,16 @@
 //! * [`file`]: the file behind the table, private to the user
 //! * [`counts`]: what its processes count together
 //! * [`host`]: what a host's processes share of the servers they ask, made of [`circuits`],
-//!   [`denials`] and [`turns`]
+//!   [`denials`] and [`queue`]
 
 pub mod circuits;
 pub mod counts;
 pub mod denials;
 pub mod file;
 pub mod host;
+pub mod queue;
 pub mod slot;
 pub mod table;
-pub mod turns;
 pub mod word;
 
 use super::{Key, Place, Store};

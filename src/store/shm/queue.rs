@@ -1,0 +1,206 @@
+//! The hot-key queue: processes of one host that would swap the same value on a server go one after
+//! the other, and each hands the next what it wrote.
+//!
+//! The next process then need not read the value first. The queue is only a help: the server compares
+//! before it swaps. A ticket that was taken from a slow process, or a host that knows nothing of the
+//! queue, costs a try and no more. A process that dies with its ticket delays the others for ten
+//! milliseconds, once.
+
+use super::file::Set;
+use crate::clock::boot_time;
+use crate::limit::State;
+use crate::store::record;
+use portable_atomic::Ordering;
+use siphasher::sip::SipHasher13;
+use std::hash::Hasher;
+use std::time::Duration;
+
+/// How long a ticket is valid, in nanoseconds; then another process may take the turn. A round trip
+/// takes a hundredth of that, but a busy machine may suspend a process for some milliseconds.
+const TICKET_LIFETIME: u64 = 10_000_000;
+/// How long a hand-off is worth a try, in nanoseconds.
+const HANDOFF_LIFETIME: u64 = 50_000_000;
+/// The most bytes of a record that a hand-off has room for, behind a byte for their number.
+const MAX_RECORD: usize = 31;
+
+/// A process's place in the queue for a key, given up when it is dropped.
+pub struct Ticket<'a> {
+    set: &'a Set,
+    key: u64,
+    secret: [u64; 2],
+    /// The lock's value while this process holds it; none if the wait timed out.
+    lock: Option<u128>,
+}
+
+/// What the process before wrote on the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handoff {
+    /// The bucket's state.
+    pub state: State,
+    /// What the server, or the store, tells this value from others by.
+    pub version: u64,
+}
+
+impl<'a> Ticket<'a> {
+    /// Waits until no other process has a ticket for the key of this hash, at most for `timeout`
+    /// nanoseconds; then the ticket is without a lock.
+    pub fn wait(set: &'a Set, key: u64, secret: [u64; 2], timeout: u64) -> Self {
+        let mut ticket = Self { set, key, secret, lock: None };
+        let [lock, ..] = &set.0;
+        let start = boot_time();
+        loop {
+            let now = boot_time();
+            let seen = lock.load(Ordering::Acquire);
+            let expires_at = seen as u64;
+            // A time later than any ticket's is garbage.
+            let is_free = expires_at <= now || expires_at > now + TICKET_LIFETIME;
+            let own = pair(u64::from(std::process::id()), now + TICKET_LIFETIME);
+            if is_free
+                && lock.compare_exchange(seen, own, Ordering::AcqRel, Ordering::Acquire).is_ok()
+            {
+                ticket.lock = Some(own);
+                return ticket;
+            }
+            if now > start + timeout {
+                return ticket;
+            }
+            // About the time of the round trip that is waited for.
+            std::thread::sleep(Duration::from_micros(10 + now % 16));
+        }
+    }
+
+    /// What the process before handed off, unless that was too long ago or not after `since`.
+    pub fn handoff(&self, since: u64) -> Option<Handoff> {
+        self.lock?;
+        let [_, key_and_version, first, second, time_and_checksum, ..] = &self.set.0;
+        let words = [key_and_version, first, second].map(|word| word.load(Ordering::Acquire));
+        let time_and_checksum = time_and_checksum.load(Ordering::Acquire);
+        let written_at = (time_and_checksum >> 64) as u64;
+        let now = boot_time();
+        let is_fresh =
+            written_at > since && written_at <= now && now < written_at + HANDOFF_LIFETIME;
+        // Words of two writers at once do not match the checksum.
+        if !is_fresh || self.checksum(words, written_at) != time_and_checksum as u64 {
+            return None;
+        }
+        let [key_and_version, first, second] = words;
+        if (key_and_version >> 64) as u64 != self.key {
+            return None;
+        }
+        let [length, bytes @ ..] = bytes_of([first, second]);
+        let state = record::try_decode(bytes.get(..usize::from(length))?)?;
+        Some(Handoff { state, version: key_and_version as u64 })
+    }
+
+    /// Hands the next process what is on the server now. A state with a long record is not handed
+    /// off: the next process reads it.
+    pub fn hand_off(&self, Handoff { state, version }: Handoff) {
+        let record = record::encode(state);
+        if self.lock.is_none() || record.len() > MAX_RECORD {
+            return;
+        }
+        let mut bytes = [0; 32];
+        // Fits: it is at most 31.
+        bytes[0] = record.len() as u8;
+        for (to, from) in bytes.iter_mut().skip(1).zip(record) {
+            *to = from;
+        }
+        let [first, second] = words_of(bytes);
+        let words = [pair(self.key, version), first, second];
+        let now = boot_time();
+        let all = words.into_iter().chain([pair(now, self.checksum(words, now))]);
+        for (to, word) in self.set.0.iter().skip(1).zip(all) {
+            to.store(word, Ordering::Release);
+        }
+    }
+
+    fn checksum(&self, words: [u128; 3], written_at: u64) -> u64 {
+        let [low, high] = self.secret;
+        let mut hasher = SipHasher13::new_with_keys(low, high);
+        for word in words {
+            hasher.write_u128(word);
+        }
+        hasher.write_u64(written_at);
+        hasher.finish()
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let [lock, ..] = &self.set.0;
+        if let Some(own) = self.lock {
+            // Fails if the ticket has expired and another process holds the lock.
+            let _ = lock.compare_exchange(own, 0, Ordering::AcqRel, Ordering::Acquire);
+        }
+    }
+}
+
+const fn pair(high: u64, low: u64) -> u128 {
+    (high as u128) << 64 | low as u128
+}
+
+fn words_of(bytes: [u8; 32]) -> [u128; 2] {
+    let (first, second) = bytes.split_at(16);
+    [first, second].map(|half| half.iter().fold(0, |word, byte| word << 8 | u128::from(*byte)))
+}
+
+fn bytes_of([first, second]: [u128; 2]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let both = first.to_be_bytes().into_iter().chain(second.to_be_bytes());
+    bytes.iter_mut().zip(both).for_each(|(to, from)| *to = from);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{SECOND, Span};
+    use portable_atomic::AtomicU128;
+
+    fn set() -> Set {
+        Set(std::array::from_fn(|_| AtomicU128::new(0)))
+    }
+
+    #[test]
+    fn next_process_finds_what_was_handed_off() {
+        let set = set();
+        for state in [
+            State::Filling { full_at: Span { ns: 7, part: 3 } },
+            State::Reserved { full_at: 1 << 61, fraction: 5, ahead: 57 },
+            State::Overdrawn { forgiven_at: 500, debt: 1_000 },
+            State::Window { ends_at: 1 << 60, hits: 9 },
+        ] {
+            let ticket = Ticket::wait(&set, 1, [2, 3], SECOND);
+            ticket.hand_off(Handoff { state, version: 99 });
+            drop(ticket);
+            let next = Ticket::wait(&set, 1, [2, 3], SECOND);
+            assert_eq!(next.handoff(0), Some(Handoff { state, version: 99 }));
+            assert_eq!(next.handoff(boot_time()), None, "from before the connection was opened");
+            drop(next);
+            assert_eq!(Ticket::wait(&set, 2, [2, 3], SECOND).handoff(0), None, "another key's");
+        }
+        set.0[2].fetch_add(1, Ordering::SeqCst);
+        assert_eq!(Ticket::wait(&set, 1, [2, 3], SECOND).handoff(0), None, "torn");
+    }
+
+    #[test]
+    fn handoff_of_a_state_that_no_record_can_hold_is_ignored() {
+        let set = set();
+        let ticket = Ticket::wait(&set, 1, [2, 3], SECOND);
+        for state in [
+            State::Reserved { full_at: u64::MAX, fraction: 1, ahead: 0 },
+            State::Overdrawn { forgiven_at: 500, debt: 1 << 62 },
+        ] {
+            ticket.hand_off(Handoff { state, version: 99 });
+            assert_eq!(ticket.handoff(0), None, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn lock_of_a_dead_process_is_taken_over() {
+        let set = set();
+        std::mem::forget(Ticket::wait(&set, 1, [0, 0], SECOND));
+        let next = Ticket::wait(&set, 1, [0, 0], SECOND);
+        assert!(next.lock.is_some());
+    }
+}
