@@ -15,7 +15,7 @@ if [ "${1-}" = -m ]; then
     valgrind=-m
     shift
     # Valgrind takes what ring's assembly has written for never written: TCP in the place of TLS.
-    export TB_REDIS_TLS="${TB_REDIS-}" TB_MYSQL_TLS="${TB_MYSQL-}"
+    export TB_REDIS_TLS="${TB_REDIS-}" TB_MARIADB_TLS="${TB_MARIADB-}" TB_MYSQL_TLS="${TB_MYSQL-}"
 fi
 [ $# -gt 0 ] || set -- php-tests
 

@@ -7,6 +7,7 @@ set -eu
 # They are up already where one script calls another.
 [ -z "${TB_SERVERS-}" ] || exec "$@"
 
+scripts=$(dirname "$0")
 folder=$(mktemp -d /tmp/token_bucket-servers.XXXXXX)
 chmod 755 "$folder"
 pids=
@@ -26,8 +27,8 @@ free_ports() {
         if ($two[0] && $two[1]) { $held[] = $two; echo $port, "\n"; $n++; }
     }' "$1"
 }
-set_ports() { redis_port=$1 tls_port=$2 sentinel_port=$3 master_port=$4 node1=$5 node2=$6 node3=$7 replica=$8 memcached1=$9; shift 9; memcached2=$1 memcached3=$2 mysql_port=$3; }
-set_ports $(free_ports 12)
+set_ports() { redis_port=$1 tls_port=$2 sentinel_port=$3 master_port=$4 node1=$5 node2=$6 node3=$7 replica=$8 memcached1=$9; shift 9; memcached2=$1 memcached3=$2 mariadb_port=$3 mysql_port=$4; }
+set_ports $(free_ports 13)
 
 start() {
     name=$1
@@ -86,13 +87,16 @@ chmod 777 "$folder"
 start memcached4 memcached $(memcached_as) -s "$folder/memcached.sock" -a 0777
 
 # A server that starts removes the temporary tables of others that share their folder.
-TMPDIR="$folder" mariadb-install-db --no-defaults --datadir="$folder/mysql" --skip-test-db --auth-root-authentication-method=normal \
-    --user="$(id -un)" >"$folder/mysql-install.log" 2>&1
+TMPDIR="$folder" mariadb-install-db --no-defaults --datadir="$folder/mariadb" --skip-test-db --auth-root-authentication-method=normal \
+    --user="$(id -un)" >"$folder/mariadb-install.log" 2>&1
 # What happens to the machine itself is not tested: no commit waits for the disk.
-start mysql mariadbd --no-defaults --datadir="$folder/mysql" --user="$(id -un)" --socket="$folder/mysql.sock" \
-    --bind-address=127.0.0.1 --port="$mysql_port" --pid-file="$folder/mysql.pid" --tmpdir="$folder" --innodb-flush-log-at-trx-commit=0 \
-    --innodb-buffer-pool-size=64M --max-connections=500 \
-    --ssl-ca="$folder/ca.pem" --ssl-cert="$folder/server.pem" --ssl-key="$folder/server.key"
+sql_options="--tmpdir=$folder --bind-address=127.0.0.1 --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M
+    --max-connections=500 --ssl-ca=$folder/ca.pem --ssl-cert=$folder/server.pem --ssl-key=$folder/server.key"
+start mariadb mariadbd --no-defaults --datadir="$folder/mariadb" --user="$(id -un)" --socket="$folder/mariadb.sock" \
+    --port="$mariadb_port" --pid-file="$folder/mariadb.pid" $sql_options
+"$scripts/mysqld.sh" install "$folder/mysql"
+start mysql "$scripts/mysqld.sh" run --datadir="$folder/mysql" --socket="$folder/mysql.sock" --port="$mysql_port" \
+    --pid-file="$folder/mysql.pid" --skip-log-bin $sql_options
 
 # Waits until a command succeeds, for ten seconds.
 await() {
@@ -107,7 +111,7 @@ for port in "$node1" "$node2" "$node3" "$replica" "$master_port" "$sentinel_port
 await redis-cli -p "$redis_port" -a "$password" ping
 for port in "$memcached1" "$memcached2" "$memcached3"; do await php -n -r "exit((int) !fsockopen('127.0.0.1', $port));"; done
 await test -S "$folder/memcached.sock"
-await mariadb-admin --no-defaults -S "$folder/mysql.sock" -u root ping
+for server in mariadb mysql; do await mariadb-admin --no-defaults -S "$folder/$server.sock" -u root ping; done
 
 redis-cli -p "$node1" cluster addslotsrange 0 5460 >/dev/null
 redis-cli -p "$node2" cluster addslotsrange 5461 10922 >/dev/null
@@ -118,13 +122,20 @@ for port in "$node1" "$node2" "$node3" "$replica"; do await knows_all "$port"; d
 # The replica stands in for the third node.
 await redis-cli -p "$replica" cluster replicate "$(redis-cli -p "$node3" cluster myid)"
 
-# One who may do everything in a database, one who may not make tables, one who must show a certificate.
-mariadb --no-defaults -S "$folder/mysql.sock" -u root <<SQL
+# A user who may do everything in a database, one who may not make tables, one who must show a certificate.
+for server in mariadb mysql; do
+    mariadb --no-defaults -S "$folder/$server.sock" -u root <<SQL
 CREATE DATABASE limits;
-GRANT ALL ON limits.* TO owner@'%' IDENTIFIED BY '$password';
-GRANT SELECT, INSERT, UPDATE ON limits.* TO writer@'%' IDENTIFIED BY '$password';
-GRANT ALL ON limits.* TO certified@'%' IDENTIFIED BY '$password' REQUIRE X509;
+CREATE USER owner@'%' IDENTIFIED BY '$password';
+CREATE USER writer@'%' IDENTIFIED BY '$password';
+CREATE USER certified@'%' IDENTIFIED BY '$password' REQUIRE X509;
+GRANT ALL ON limits.* TO owner@'%';
+GRANT SELECT, INSERT, UPDATE ON limits.* TO writer@'%';
+GRANT ALL ON limits.* TO certified@'%';
 SQL
+    # MySQL wants the password itself once, and then knows its proof: over a socket it may be sent.
+    for user in owner writer; do mariadb --no-defaults -S "$folder/$server.sock" -u "$user" -p"$password" -e ''; done
+done
 
 # What tests make goes with the servers, even if they are interrupted.
 mkdir -m 1777 "$folder/tmp"
@@ -138,7 +149,11 @@ export TB_REDIS_SENTINEL="redis+sentinel://127.0.0.1:$sentinel_port/main"
 export TB_MEMCACHED="memcached://127.0.0.1:$memcached1"
 export TB_MEMCACHED_TWO="memcached://127.0.0.1:$memcached2,127.0.0.1:$memcached3"
 export TB_MEMCACHED_UNIX="memcached+unix://$folder/memcached.sock"
+certified="ca=$folder/ca.pem&cert=$folder/client.pem&key=$folder/client.key"
+export TB_MARIADB="mysql://owner:$password@127.0.0.1:$mariadb_port/limits"
+export TB_MARIADB_UNIX="mysql+unix://owner:$password@$folder/mariadb.sock?db=limits&table=over_socket"
+export TB_MARIADB_TLS="mysql://certified:$password@127.0.0.1:$mariadb_port/limits?table=over_tls&$certified"
 export TB_MYSQL="mysql://owner:$password@127.0.0.1:$mysql_port/limits"
 export TB_MYSQL_UNIX="mysql+unix://owner:$password@$folder/mysql.sock?db=limits&table=over_socket"
-export TB_MYSQL_TLS="mysql://certified:$password@127.0.0.1:$mysql_port/limits?table=over_tls&ca=$folder/ca.pem&cert=$folder/client.pem&key=$folder/client.key"
+export TB_MYSQL_TLS="mysql://certified:$password@127.0.0.1:$mysql_port/limits?table=over_tls&$certified"
 "$@"

@@ -11,12 +11,22 @@ step() { printf '\n== %s\n' "$1"; }
 step "Build"
 make --no-print-directory build
 
+step "Servers"
+redis-server --version | sed -n 's/.* v=\([0-9.]*\).*/Redis \1/p'
+[ -z "${TB_VALKEY-}" ] || valkey-server --version | sed -n 's/.* v=\([0-9.]*\).*/Valkey \1/p'
+memcached --version
+mariadbd --version | sed -n 's/.*Ver \([0-9.]*\).*/MariaDB \1/p'
+scripts/mysqld.sh run --version | sed -n 's/.*Ver \([0-9.]*\).*/MySQL \1/p'
+
 step "Rust: limits, slots, every store, every interleaving of the slot protocol"
 cargo test --locked --quiet 2>&1
 [ -n "${TB_VALKEY-}" ] || echo "Valkey is not in this Debian: not tested."
 
 step "PHP: classes, stores, directives, errors, reflection, php-fpm, servers"
 scripts/phpt.sh
+
+step "PHP: MySQL, in MariaDB's place"
+scripts/mysql.sh
 
 [ -z "${TB_VALKEY-}" ] || { step "Valkey, in Redis's place"; scripts/valkey.sh; }
 

@@ -58,7 +58,7 @@ final class Report
         $expected = $this->warnings_expected($found->store, $outages, $excused);
         $connections = array_sum(array_map(fn (Node $node): int => $this->connections[$node->name], $found->store->nodes));
         // Both DSNs of the database have theirs there.
-        $may_have = WORKERS * count($found->store->nodes) * (str_starts_with($name, 'mysql') ? 2 : 1);
+        $may_have = WORKERS * count($found->store->nodes) * (str_starts_with($name, 'mariadb') ? 2 : 1);
         $times = fn (string $when): string => ($middle = $found->took($when, 0.5)) === null ? '-' : round($middle) . '/' . round($found->took($when, 0.99));
 
         $this->blame($found->exceeded() > 0, "$name: {$found->exceeded()} calls were admitted above the bound, the worst " . ms(max(array_map(fn (Bound $bound): int => $bound->worst, $found->bounds)), 3) . ' ms too early');

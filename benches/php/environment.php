@@ -6,7 +6,7 @@
 require __DIR__ . '/lib/bench.php';
 
 $redis = phpredis(redis_dsn('unix'));
-$mysql = pdo()->query("SHOW VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'log_bin', 'transaction_isolation', 'tx_isolation', 'version')")->fetchAll(PDO::FETCH_KEY_PAIR);
+$mysql = pdo('mariadb')->query("SHOW VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'log_bin', 'transaction_isolation', 'tx_isolation', 'version')")->fetchAll(PDO::FETCH_KEY_PAIR);
 $cpu = file_get_contents('/proc/cpuinfo');
 
 keep('environment', [
@@ -29,6 +29,7 @@ keep('environment', [
         'Redis' => $redis->info('server')['redis_version'],
         'memcached' => array_values(($memcached = php_memcached(getenv('TB_MEMCACHED_UNIX')))->getVersion())[0],
         'MariaDB' => $mysql['version'],
+        'MySQL' => pdo('mysql')->query('SELECT VERSION()')->fetchColumn(),
         'nginx' => preg_replace('~.*/~', '', run('nginx -v 2>&1')),
         'wrk' => preg_match('~wrk (\S+)~', run('wrk -v 2>&1'), $found) ? $found[1] : '',
         'valgrind' => run('valgrind --version'),

@@ -10,7 +10,7 @@ require __DIR__ . '/lib/web_server.php';
 
 const FEW = 20;
 const MANY = 60;
-const COUNTED = ['without the extension', 'none', 'shm', 'apcu_window', 'symfony_apcu', 'symfony_apcu_lock', 'redis_unix', 'redis_tcp', 'redis_unix_window', 'symfony_redis_unix', 'symfony_redis_unix_lock', 'memcached_unix', 'mysql'];
+const COUNTED = ['without the extension', 'none', 'shm', 'apcu_window', 'symfony_apcu', 'symfony_apcu_lock', 'redis_unix', 'redis_tcp', 'redis_unix_window', 'symfony_redis_unix', 'symfony_redis_unix_lock', 'memcached_unix', 'mariadb'];
 
 mysql_tables();
 $data = ['requests' => MANY - FEW, 'pages' => []];

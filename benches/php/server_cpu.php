@@ -13,7 +13,8 @@ $cases = array_map(fn ($limiter) => ($limiter->open)('cpu', CAPACITY, RATE), $li
 $pids = [
     'Redis' => phpredis(redis_dsn('unix'))->info('server')['process_id'],
     'memcached' => memcached_pid(),
-    'MariaDB' => (int) file_get_contents(getenv('TB_SERVERS') . '/mysql.pid'),
+    'MariaDB' => sql_pid('mariadb'),
+    'MySQL' => sql_pid('mysql'),
 ];
 
 $data = ['rounds' => rounds(9), 'decisions' => DECISIONS, 'limiters' => []];

@@ -10,6 +10,7 @@ use token_bucket_fuzz::server::{PASSWORD, Piece, bytes, play};
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const END: &[u8] = &[0xFE, 0, 0, 2, 0];
 const LONGLONG: u8 = 8;
+const DOUBLE: u8 = 5;
 
 fuzz_target!(|input: &[u8]| {
     let _ = run(&mut Unstructured::new(input));
@@ -91,10 +92,11 @@ fn column(kind: u8, flags: u16) -> Vec<u8> {
 
 fn answer(u: &mut Unstructured<'_>, maria: bool) -> Result<Vec<Vec<u8>>> {
     const CODES: [u16; 14] =
-        [1054, 1146, 1142, 1205, 1213, 1969, 1690, 1290, 1406, 1060, 1045, 1317, 0, 65535];
+        [1054, 1146, 1142, 1205, 1213, 1969, 1062, 1290, 1406, 1060, 1045, 1317, 0, 65535];
     Ok(vec![match u.int_in_range(0..=11u8)? {
         0 => bytes(u)?,
-        1 => OK.to_vec(),
+        // A row was found or made, or none.
+        1 => [&[0, u.int_in_range(0..=2u8)?], &OK[2..]].concat(),
         2 => END.to_vec(),
         3 => {
             let code = u.choose(&CODES)?.to_le_bytes();
@@ -135,22 +137,29 @@ fn answer(u: &mut Unstructured<'_>, maria: bool) -> Result<Vec<Vec<u8>>> {
             all.push(END.to_vec());
             return Ok(all);
         }
-        // What a statement tells: its clock, the state before, whether it accepted.
+        // The row that a decision reads: the clock, whether there is a row, and its columns.
         _ => {
-            let mut all = vec![vec![6]];
-            all.extend((0..6).map(|_| column(LONGLONG, 0)));
+            let mut all = vec![vec![8]];
+            let kinds =
+                [LONGLONG, LONGLONG, DOUBLE, DOUBLE, LONGLONG, LONGLONG, LONGLONG, LONGLONG];
+            all.extend(kinds.map(|kind| column(kind, 0)));
             let now = number(u, 4_100_000_000)? as i64 * 1_000_000_000;
+            let empty_at = if u.arbitrary()? { u.arbitrary()? } else { now as f64 / 1e9 };
+            let seen: f64 = if u.ratio(1, 4)? { u.arbitrary()? } else { empty_at };
             let row = [
                 now,
+                empty_at.to_bits() as i64,
+                seen.to_bits() as i64,
                 i64::from(u.int_in_range(-1..=4i8)?),
                 now.saturating_add(u.arbitrary::<i64>()? >> u.int_in_range(0..=40u8)?),
                 i64::from(u.arbitrary::<i32>()?),
                 if u.arbitrary()? { u.arbitrary()? } else { i64::from(u.arbitrary::<u8>()?) },
-                i64::from(u.int_in_range(-1..=1i8)?),
             ];
-            let mut packet = vec![0, 0];
+            let mut packet = vec![0, 0, 0];
             row.iter().for_each(|number| packet.extend(number.to_le_bytes()));
-            all.push(packet);
+            if u.ratio(3, 4)? {
+                all.push(packet);
+            }
             all.push(END.to_vec());
             return Ok(all);
         }

@@ -99,13 +99,13 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             }
             6 => host.in_queue(&key, 0, |ticket| {
                 let Some(ticket) = ticket else { return };
-                if let Some(Handoff { state, .. }) = ticket.handoff(0) {
+                if let Some(Handoff { state, .. }) = ticket.handoff() {
                     // As the stores that compare and swap do.
                     std::hint::black_box((limit.written_at(state), state.new_again_at()));
                     let (decision, after) = apply(&limit, state, now, Op::Take { cost: 1 });
                     keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
-                    ticket.hand_off(Handoff { state: after, version: 1 });
-                    assert!(ticket.handoff(0).is_none_or(|handoff| handoff.state == after));
+                    ticket.hand_off(after, 1);
+                    assert!(ticket.handoff().is_none_or(|handoff| handoff.state == after));
                 }
             }),
             _ => {

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: whatever a client calls himself, the statement is the same and the row is his own; the classic table does not tell case apart
+MariaDB and MySQL: whatever a client calls himself, the statement is the same and the row is his own; the classic table does not tell case apart
 --EXTENSIONS--
 pcntl
 posix
@@ -12,7 +12,7 @@ token_bucket.deny_cache=0
 <?php
 require dirname(__DIR__) . '/servers.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 $identifiers = [
     'joe', 'Joe', 'JOE', 'joe ', ' joe', 'joe  ', "joe\t", "joe\0", "\0joe", "\0", ' ', 'jo', 'joee',
     "joe'", 'joe"', 'joe`', "joe''", "joe\\", "joe\\'", 'joe\\\\', 'joe\\0', 'joe%', 'joe_', '%', '_', '?', ':name', '{name}', '@n', '@n := 0', 'NULL', '0', '1e9', '0x6a6f65',

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: the statement that removes old rows removes what is as good as new alone, also while eight processes take from a bucket
+MariaDB and MySQL: the statement that removes old rows removes what is as good as new alone, also while eight processes take from a bucket
 --EXTENSIONS--
 pcntl
 posix
@@ -16,7 +16,7 @@ token_bucket.deny_cache=0
 require dirname(__DIR__) . '/servers.inc';
 require __DIR__ . '/processes.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 $dsn = prepared($server->dsn());
 const PURGE = 'DELETE FROM token_bucket WHERE seen = microtime AND due < UNIX_TIMESTAMP() * 1000000000';
 

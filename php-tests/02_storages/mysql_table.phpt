@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: the classic table counts on without prepare(), says what it cannot do, and everything works after it; classic code takes from the same rows
+MariaDB and MySQL: the classic table counts on without prepare(), says what it cannot do, and everything works after it; classic code takes from the same rows
 --EXTENSIONS--
 pcntl
 posix
@@ -18,7 +18,7 @@ require dirname(__DIR__) . '/utils.inc';
 require __DIR__ . '/processes.inc';
 
 ob_start(fn (string $printed): string => preg_replace('/127\.0\.0\.1:\d+/', '127.0.0.1:PORT', $printed));
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 
 /** The classic code: what a row says of a bucket is when it was empty, by the clock of who asks. */
 function classic_consume(PDO $pdo, string $identifier, int $tokens, int $capacity, float $rate): bool
@@ -101,7 +101,7 @@ foreach (['before prepare()', 'after'] as $i => $when) {
     }
 }
 ?>
---EXPECT--
+--EXPECTF--
 before prepare()
 7 left: 11111110
 11111111110 0
@@ -111,11 +111,11 @@ before prepare()
 51 01
 10
 100 of 800
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'due' in 'VALUES'; prepare() adds the columns to `classic`, as a user who may alter it; the README has the statement
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'due' in 'VALUES'; prepare() adds the columns to `classic`, as a user who may alter it; the README has the statement
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'due' in 'VALUES'; prepare() adds the columns to `classic`, as a user who may alter it; the README has the statement
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in 'SELECT'; prepare() adds the columns to `classic`, as a user who may alter it; the README has the statement
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: ALTER command denied to user 'writer'@'localhost' for table `limits`.`classic`
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user who may alter it; the README has the statement
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user who may alter it; the README has the statement
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user who may alter it; the README has the statement
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user who may alter it; the README has the statement
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: ALTER command denied to user 'writer'@'localhost' for table %sclassic%s
 made made made made 
 identifier microtime kind due part more seen
 0 0 0

@@ -85,7 +85,7 @@ class Deadlocked extends PdoMysqlStorage
             return;
         }
         // The other has done more, so it is this one that the server gives up.
-        $server = parse_url(server_dsn('TB_MYSQL'));
+        $server = parse_url(server_dsn('TB_MARIADB'));
         $this->other = new mysqli($server['host'], $server['user'], $server['pass'], ltrim($server['path'], '/'), $server['port']);
         $this->other->begin_transaction();
         $this->other->query("INSERT INTO $this->table SELECT CONCAT('deadlock ', seq), 1 FROM seq_1_to_100");

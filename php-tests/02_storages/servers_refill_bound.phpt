@@ -47,6 +47,9 @@ TB_REDIS_SENTINEL: bounded, 40
 TB_MEMCACHED: bounded, 40
 TB_MEMCACHED_UNIX: bounded, 40
 TB_MEMCACHED_TWO: bounded, 40
+TB_MARIADB: bounded, 40
+TB_MARIADB_UNIX: bounded, 40
+TB_MARIADB_TLS: bounded, 40
 TB_MYSQL: bounded, 40
 TB_MYSQL_UNIX: bounded, 40
 TB_MYSQL_TLS: bounded, 40

@@ -43,6 +43,9 @@ TB_REDIS_SENTINEL: 0 rounds wrong
 TB_MEMCACHED: 0 rounds wrong
 TB_MEMCACHED_UNIX: 0 rounds wrong
 TB_MEMCACHED_TWO: 0 rounds wrong
+TB_MARIADB: 0 rounds wrong
+TB_MARIADB_UNIX: 0 rounds wrong
+TB_MARIADB_TLS: 0 rounds wrong
 TB_MYSQL: 0 rounds wrong
 TB_MYSQL_UNIX: 0 rounds wrong
 TB_MYSQL_TLS: 0 rounds wrong

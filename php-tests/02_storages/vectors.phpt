@@ -95,4 +95,4 @@ foreach (['shm' => 'shm:', 'array' => 'array:'] + server_dsns() as $name => $dsn
 echo implode(' ', array_unique($steps)), " steps on each of ", count($steps), " stores\n";
 ?>
 --EXPECT--
-55 steps on each of 13 stores
+55 steps on each of 16 stores

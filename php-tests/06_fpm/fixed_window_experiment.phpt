@@ -15,7 +15,7 @@ const INTERVAL = 6e9;
 const DURATION = 60e9;
 
 // On the article's own engine.
-$store = with(server_dsn('TB_MYSQL'), 'timeout_ms=10000&connect_timeout_ms=10000&on_error=throw&prefix=' . bin2hex(random_bytes(4)) . ':');
+$store = with(server_dsn('TB_MARIADB'), 'timeout_ms=10000&connect_timeout_ms=10000&on_error=throw&prefix=' . bin2hex(random_bytes(4)) . ':');
 $fpm = new Fpm(['www' => ['pm.max_children' => '6']]);
 $fpm->script('page.php', '<?php $store = ' . var_export($store, true) . ";\n" . <<<'CODE'
     $before = hrtime(true);

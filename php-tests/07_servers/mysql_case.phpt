@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: where the table does not tell case apart, no client names the row of a window or of a hash
+MariaDB and MySQL: where the table does not tell case apart, no client names the row of a window or of a hash
 --EXTENSIONS--
 pcntl
 posix
@@ -13,7 +13,7 @@ token_bucket.deny_cache=0
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/utils.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 $server->sql('CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8');
 $dsn = prepared($server->dsn('table=classic'));
 $window = new TokenBucket\FixedWindow($dsn, 'joe', 2, 1000);

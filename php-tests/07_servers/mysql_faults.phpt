@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: killed under each policy, stopped in the midst of load, restarted in the midst of requests: rows stay, and all is well again after
+MariaDB and MySQL: killed under each policy, stopped in the midst of load, restarted in the midst of requests: rows stay, and all is well again after
 --EXTENSIONS--
 pcntl
 posix
@@ -10,7 +10,7 @@ token_bucket.deny_cache=0
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/02_storages/processes.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 prepared($server->dsn());
 
 /** The answers of a bucket of three: four times, the decision, check(). */

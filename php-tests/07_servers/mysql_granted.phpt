@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: a right that was given meanwhile, to the database, counts without a restart
+MariaDB and MySQL: a right that was given meanwhile, to the database, counts without a restart
 --EXTENSIONS--
 pcntl
 posix
@@ -11,9 +11,9 @@ token_bucket.connect_timeout_ms=20000
 <?php
 require dirname(__DIR__) . '/servers.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 prepared($server->dsn());
-$server->sql("GRANT SELECT ON limits.* TO reader@'%' IDENTIFIED BY 's3cret'");
+$server->add_user('reader', rights: 'SELECT');
 $bucket = new TokenBucket($server->dsn('', 'reader:s3cret'), 'x', 10, 0.001);
 echo @$bucket->attempt()->isDegraded() ? 'refused' : '?', "\n";
 $server->sql("GRANT INSERT, UPDATE ON limits.* TO reader@'%'");

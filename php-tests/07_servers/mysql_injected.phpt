@@ -43,7 +43,7 @@ function middle(Server $server, string $added): int
 
 const OK = "\0\0\0\2\0\0\0";
 $certificates = getenv('TB_SERVERS') ?: give_up('run scripts/servers.sh');
-$server = new Server('mariadbd', ["--ssl-ca=$certificates/ca.pem", "--ssl-cert=$certificates/server.pem", "--ssl-key=$certificates/server.key"]);
+$server = new Server(SQL_SERVER, ["--ssl-ca=$certificates/ca.pem", "--ssl-cert=$certificates/server.pem", "--ssl-key=$certificates/server.key"]);
 prepared($server->dsn());
 $column = "\3def\0\0\0\1n\1n\x0c\x3f\0\x14\0\0\0\x08\x80\0\0\0\0";
 $kinds = [
@@ -51,8 +51,8 @@ $kinds = [
     'an error' => packet(3, "\xff" . pack('v', 1045) . '#28000said by the man in the middle'),
     // The log-in, the session, a statement prepared, and a decision.
     'a decision' => packet(3, OK) . packet(1, OK) . packet(1, "\0" . pack('Vvvxv', 1, 0, 0, 0))
-        . packet(1, "\6") . implode(array_map(fn (int $n): string => packet($n, $column), range(2, 7)))
-        . packet(8, "\0\0" . pack('P6', 1_700_000_000_000_000_000, -1, 0, 0, 0, 1)) . packet(9, "\xfe\0\0\2\0\0\0"),
+        . packet(1, "\7") . implode(array_map(fn (int $n): string => packet($n, $column), range(2, 8)))
+        . packet(9, "\0\0\0" . pack('P7', 1_700_000_000_000_000_000, 0, 0, 0, 0, 0, 0)) . packet(10, "\xfe\0\0\2\0\0\0"),
 ];
 foreach ($kinds as $what => $added) {
     $dsn = "mysql://owner:s3cret@127.0.0.1:" . middle($server, $added) . "/limits?ca=$certificates/ca.pem";

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: who is not let in is told why, without secrets; the password is never sent as it is where others can read it
+MySQL: logging in by caching_sha2_password and sha256_password, in the clear only where the server knows the proof; what is wrong is said, without secrets
 --EXTENSIONS--
 pcntl
 posix
@@ -23,95 +23,104 @@ function told(string $what, string $dsn): void
 }
 
 $certificates = getenv('TB_SERVERS') ?: give_up('run scripts/servers.sh');
-copy("$certificates/server.pem", $certificate = tempnam(sys_get_temp_dir(), 'server'));
-$server = new Server('mariadbd', ["--ssl-ca=$certificates/ca.pem", "--ssl-cert=$certificate", "--ssl-key=$certificates/server.key"]);
+$server = new Server('mysqld', ["--ssl-ca=$certificates/ca.pem", "--ssl-cert=$certificates/server.pem", "--ssl-key=$certificates/server.key"]);
 prepared($server->dsn());
-told('wrong password', $server->dsn('', 'owner:hunter2'));
-told('no password', $server->dsn('table=t', 'owner')); // a breaker knows no password
-told('unknown user', $server->dsn('', 'nobody:hunter2'));
-told('unknown database', "mysql://owner:s3cret@127.0.0.1:$server->port/secrets");
-told('unknown database', "mysql://root@127.0.0.1:$server->port/no%20such");
+$encrypted = "ca=$certificates/ca.pem";
+$certified = "$encrypted&cert=$certificates/client.pem&key=$certificates/client.key";
+$socket = fn (string $user): string => "mysql+unix://$user@$server->folder/socket?db=limits";
 
-// Every byte of a password; and none.
-$passwords = ['p@ss:w/rd?&#%+ \'"\\`;', "tab\tand\nline", 'pässwörd 日本 💥', str_repeat('long', 50), '%41', '0', ''];
-foreach ($passwords as $i => $password) {
+echo "by a proof, once the server knows it\n";
+$server->sql("CREATE USER fresh@'%' IDENTIFIED BY 's3cret'; GRANT ALL ON limits.* TO fresh@'%'");
+told('TCP, before', $server->dsn('table=z', 'fresh:s3cret')); // breakers are apart by table
+told('TLS', $server->dsn($encrypted, 'fresh:s3cret'));
+told('TCP, after', $server->dsn('', 'fresh:s3cret'));
+$server->sql('FLUSH PRIVILEGES'); // the server forgets the proofs
+told('TCP, forgotten', $server->dsn('table=y', 'fresh:s3cret'));
+told('socket', $socket('fresh:s3cret'));
+told('TCP, after', $server->dsn('timeout_ms=4999', 'fresh:s3cret'));
+
+echo "who is not let in\n";
+told('wrong password over TCP', $server->dsn('table=a', 'fresh:hunter2'));
+told('wrong password over TLS', $server->dsn("table=b&$encrypted", 'fresh:hunter2'));
+told('wrong password over the socket', $socket('fresh:hunter2'));
+told('no password', $server->dsn('table=c', 'fresh'));
+told('unknown user over TLS', $server->dsn("table=d&$encrypted", 'nobody:hunter2'));
+told('unknown database', "mysql://fresh:s3cret@127.0.0.1:$server->port/secrets");
+
+echo "every byte of a password\n";
+foreach (['p@ss:w/rd?&#%+ \'"\\`;', "tab\tand\nline", 'pässwörd 日本 💥', str_repeat('long', 50), '0', ''] as $i => $password) {
     $server->sql("CREATE USER user$i@'%' IDENTIFIED BY '" . addslashes($password) . "'; GRANT ALL ON limits.* TO user$i@'%'");
-    told(json_encode(substr($password, 0, 24), JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE), $server->dsn('', "user$i:" . rawurlencode($password)));
-    told('  and a letter more', $server->dsn('', "user$i:" . rawurlencode($password) . 'x'));
-    told('  over the socket', "mysql+unix://user$i:" . rawurlencode($password) . "@$server->folder/socket?db=limits");
+    $user = "user$i:" . rawurlencode($password);
+    foreach (['TLS' => $server->dsn($encrypted, $user), 'socket' => $socket($user), 'TCP' => $server->dsn('', $user), 'TLS, a letter more' => $server->dsn($encrypted, $user . 'x')] as $way => $dsn) {
+        told("$i, $way", $dsn);
+    }
 }
-$server->sql("GRANT ALL ON limits.* TO 'o''brien @home'@'%' IDENTIFIED BY 's3cret'");
-told('an odd user', $server->dsn('', rawurlencode("o'brien @home") . ':s3cret'));
 
-// Encryption.
-$server->sql("GRANT ALL ON limits.* TO certified@'%' IDENTIFIED BY 's3cret' REQUIRE X509; GRANT ALL ON limits.* TO encrypted@'%' IDENTIFIED BY 's3cret' REQUIRE SSL");
-$client = "cert=$certificates/client.pem&key=$certificates/client.key";
-told('TLS', $server->dsn("ca=$certificates/ca.pem", 'encrypted:s3cret'));
-told('TLS required, none', $server->dsn('', 'encrypted:s3cret'));
-told('certificate', $server->dsn("ca=$certificates/ca.pem&$client", 'certified:s3cret'));
-told('certificate required, none', $server->dsn("ca=$certificates/ca.pem", 'certified:s3cret'));
-told('wrong password over TLS', $server->dsn("ca=$certificates/ca.pem&$client", 'certified:hunter2'));
-told('another authority', $server->dsn("ca=$certificates/other-ca.pem", 'encrypted:s3cret'));
-told("the system's authorities", $server->dsn('tls=1', 'encrypted:s3cret'));
-// Of an authority that is known.
-foreach (['other-names' => 'table=t&', 'expired' => 'table=u&', 'server' => ''] as $name => $table) { // of a breaker each
-    copy("$certificates/$name.pem", $certificate);
-    $server->sql('FLUSH SSL');
-    told("certificate $name", $server->dsn("{$table}ca=$certificates/ca.pem", 'encrypted:s3cret'));
-}
-told('no such file', $server->dsn("ca=$certificates/none.pem", 'encrypted:s3cret'));
-$plain = new Server('mariadbd', ['--skip-ssl']); // else 11.4 and later make a certificate themselves
-told('a server without TLS', $plain->dsn("ca=$certificates/ca.pem"));
-echo $plain->sql("SHOW STATUS LIKE 'Aborted_connects'") === '' ? '?' : '', $plain->sql("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'owner'"), " session\n";
+echo "encryption\n";
+$server->add_user('encrypted', requires: 'REQUIRE SSL');
+$server->add_user('certified', requires: 'REQUIRE X509');
+told('TLS', $server->dsn($encrypted, 'encrypted:s3cret'));
+told('TLS required, none', $server->dsn('table=e', 'encrypted:s3cret'));
+told('certificate', $server->dsn($certified, 'certified:s3cret'));
+told('certificate required, none', $server->dsn("table=f&$encrypted", 'certified:s3cret'));
+told('another authority', $server->dsn("table=g&ca=$certificates/other-ca.pem", 'encrypted:s3cret'));
+$plain = new Server('mysqld', ['--tls-version=']);
+told('a server without TLS', $plain->dsn($encrypted));
 
-// Ways of logging in that it does not know, or that would send the password.
-$server->sql("INSTALL SONAME 'auth_ed25519'");
-$server->sql("CREATE USER curve@'%' IDENTIFIED VIA ed25519 USING PASSWORD('s3cret'); CREATE USER old@'%' IDENTIFIED VIA mysql_old_password USING '7c7b7b7b7b7b7b7b'; CREATE USER socket@'%' IDENTIFIED VIA unix_socket");
-told('ed25519', $server->dsn('', 'curve:s3cret'));
-told('mysql_old_password', $server->dsn('', 'old:s3cret'));
-told('unix_socket over TCP', $server->dsn('', 'socket:s3cret'));
+echo "sha256_password\n";
+$server->sql("CREATE USER older@'%' IDENTIFIED WITH sha256_password BY 's3cret'; GRANT ALL ON limits.* TO older@'%'");
+told('TLS', $server->dsn($encrypted, 'older:s3cret'));
+told('socket', $socket('older:s3cret'));
+told('TCP', $server->dsn('table=h', 'older:s3cret'));
 ?>
---EXPECTF--
-wrong password: MySQL at 127.0.0.1:PORT: Access denied for user 'owner'@'localhost' (using password: YES) (error 1045)
-no password: MySQL at 127.0.0.1:PORT: Access denied for user 'owner'@'localhost' (using password: NO) (error 1045)
-unknown user: MySQL at 127.0.0.1:PORT: Access denied for user 'nobody'@'localhost' (using password: YES) (error 1045)
-unknown database: MySQL at 127.0.0.1:PORT: Access denied for user 'owner'@'%' to database 'secrets' (error 1044)
-unknown database: MySQL at 127.0.0.1:PORT: Unknown database 'no such' (error 1049)
-"p@ss:w\/rd?&#%+ '\"\\`;": let in
-  and a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user0'@'localhost' (using password: YES) (error 1045)
-  over the socket: let in
-"tab\tand\nline": let in
-  and a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user1'@'localhost' (using password: YES) (error 1045)
-  over the socket: let in
-"pässwörd 日本 💥": let in
-  and a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user2'@'localhost' (using password: YES) (error 1045)
-  over the socket: let in
-"longlonglonglonglonglong": let in
-  and a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user3'@'localhost' (using password: YES) (error 1045)
-  over the socket: let in
-"%41": let in
-  and a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user4'@'localhost' (using password: YES) (error 1045)
-  over the socket: let in
-"0": let in
-  and a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user5'@'localhost' (using password: YES) (error 1045)
-  over the socket: let in
-"": let in
-  and a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user6'@'localhost' (using password: YES) (error 1045)
-  over the socket: let in
-an odd user: let in
+--EXPECT--
+by a proof, once the server knows it
+TCP, before: MySQL at 127.0.0.1:PORT: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
+TLS: let in
+TCP, after: let in
+TCP, forgotten: MySQL at 127.0.0.1:PORT: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
+socket: let in
+TCP, after: let in
+who is not let in
+wrong password over TCP: MySQL at 127.0.0.1:PORT: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
+wrong password over TLS: MySQL at 127.0.0.1:PORT: Access denied for user 'fresh'@'localhost' (using password: YES) (error 1045)
+wrong password over the socket: MySQL at /SERVERS/socket: Access denied for user 'fresh'@'localhost' (using password: YES) (error 1045)
+no password: MySQL at 127.0.0.1:PORT: Access denied for user 'fresh'@'localhost' (using password: NO) (error 1045)
+unknown user over TLS: MySQL at 127.0.0.1:PORT: Access denied for user 'nobody'@'localhost' (using password: YES) (error 1045)
+unknown database: MySQL at 127.0.0.1:PORT: Access denied for user 'fresh'@'%' to database 'secrets' (error 1044)
+every byte of a password
+0, TLS: let in
+0, socket: let in
+0, TCP: let in
+0, TLS, a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user0'@'localhost' (using password: YES) (error 1045)
+1, TLS: let in
+1, socket: let in
+1, TCP: let in
+1, TLS, a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user1'@'localhost' (using password: YES) (error 1045)
+2, TLS: let in
+2, socket: let in
+2, TCP: let in
+2, TLS, a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user2'@'localhost' (using password: YES) (error 1045)
+3, TLS: let in
+3, socket: let in
+3, TCP: let in
+3, TLS, a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user3'@'localhost' (using password: YES) (error 1045)
+4, TLS: let in
+4, socket: let in
+4, TCP: let in
+4, TLS, a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user4'@'localhost' (using password: YES) (error 1045)
+5, TLS: let in
+5, socket: let in
+5, TCP: let in
+5, TLS, a letter more: MySQL at 127.0.0.1:PORT: Access denied for user 'user5'@'localhost' (using password: YES) (error 1045)
+encryption
 TLS: let in
 TLS required, none: MySQL at 127.0.0.1:PORT: Access denied for user 'encrypted'@'localhost' (using password: YES) (error 1045)
 certificate: let in
 certificate required, none: MySQL at 127.0.0.1:PORT: Access denied for user 'certified'@'localhost' (using password: YES) (error 1045)
-wrong password over TLS: MySQL at 127.0.0.1:PORT: Access denied for user 'certified'@'localhost' (using password: YES) (error 1045)
 another authority: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
-the system's authorities: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
-certificate other-names: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate not valid for name "127.0.0.1"; certificate is only valid for IpAddress(127.0.0.2) or DnsName("other.invalid?forged"); reach the server by a name that it is valid for, or add this one to it
-certificate expired: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate expired: verification time %d (UNIX), but certificate is not valid after %d (%d seconds ago); renew it, or set this host's clock right
-certificate server: let in
-no such file: The TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
 a server without TLS: MySQL at 127.0.0.1:PORT: it offers no TLS
-0 session
-ed25519: MySQL at 127.0.0.1:PORT: it wants the user to log in by "client_ed25519"; mysql_native_password and caching_sha2_password are known
-mysql_old_password: MySQL at 127.0.0.1:PORT: Server is running in --secure-auth mode, but 'old'@'localhost' has a password in the old format; please change the password to the new format (error 1275)
-unix_socket over TCP: MySQL at 127.0.0.1:PORT: Access denied for user 'socket'@'localhost' (error 1698)
+sha256_password
+TLS: let in
+socket: MySQL at /SERVERS/socket: it wants the user to log in by "sha256_password"; mysql_native_password and caching_sha2_password are known
+TCP: MySQL at 127.0.0.1:PORT: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: a row without a time is a bucket like another; a row that cannot be reckoned with is no outage; prepare() tells that a table has no key
+MariaDB and MySQL: a row without a time is a bucket like another; a row that cannot be reckoned with is no outage; prepare() tells that a table has no key
 --EXTENSIONS--
 pcntl
 posix
@@ -13,7 +13,7 @@ token_bucket.deny_cache=0
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/utils.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 $server->sql('CREATE TABLE nulls (identifier VARCHAR(255) PRIMARY KEY, microtime DOUBLE)');
 $dsn = prepared($server->dsn('table=nulls'));
 $server->sql("INSERT INTO nulls (identifier) VALUES ('joe')");

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: a server that only reads, has no place, lacks the table, the right or the room: told clearly, once; other tables are not concerned
+MariaDB and MySQL: a server that only reads, has no place, lacks the table, the right or the room: told clearly, once; other tables are not concerned
 --EXTENSIONS--
 pcntl
 posix
@@ -15,7 +15,7 @@ token_bucket.deny_cache=0
 <?php
 require dirname(__DIR__) . '/servers.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 prepared($server->dsn());
 $bucket = new TokenBucket($server->dsn(), 'x', 100, 0.0001);
 
@@ -68,7 +68,8 @@ prepared($server->dsn('table=missing'));
 told(new TokenBucket($server->dsn('table=missing'), 'x', 100, 0.0001));
 
 echo "no right\n";
-$server->sql("GRANT SELECT ON limits.* TO reader@'%' IDENTIFIED BY 's3cret'; GRANT INSERT, UPDATE ON limits.* TO blind@'%' IDENTIFIED BY 's3cret'");
+$server->add_user('reader', rights: 'SELECT');
+$server->add_user('blind', rights: 'INSERT, UPDATE');
 $reader = new TokenBucket($server->dsn('', 'reader:s3cret'), 'x', 100, 0.0001);
 told($reader, $good, fn (): string => $reader->peek()->isDegraded() ? 'degraded' : 'it may look');
 told(new TokenBucket($server->dsn('', 'blind:s3cret'), 'x', 100, 0.0001), $good);
@@ -87,10 +88,10 @@ echo "not a table of ours\n";
 $server->sql('CREATE TABLE strange (id INT PRIMARY KEY, name TEXT)');
 told(new TokenBucket($server->dsn('table=strange'), 'x', 100, 0.0001), $good);
 ?>
---EXPECT--
+--EXPECTF--
 read only
 no, degraded; no, degraded; no, degraded; 
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: The MariaDB server is running with the --read-only option so it cannot execute this statement; the storage DSN must name a server that can be written to; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: The %s server is running with the --read-only option so it cannot execute this statement; the storage DSN must name a server that can be written to; everyone is denied
 yes; yes; yes; 
 
 too many connections
@@ -108,10 +109,10 @@ no right
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
 it may look
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: INSERT, UPDATE command denied to user 'reader'@'localhost' for table `limits`.`token_bucket`; the user "reader" needs SELECT, INSERT and UPDATE on `token_bucket`; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: UPDATE command denied to user 'reader'@'localhost' for table %stoken_bucket%s; the user "reader" needs SELECT, INSERT and UPDATE on `token_bucket`; everyone is denied
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: SELECT command denied to user 'blind'@'localhost' for column 'due' in table 'token_bucket'; the user "blind" needs SELECT, INSERT and UPDATE on `token_bucket`; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: SELECT command denied to user 'blind'@'localhost' for table %stoken_bucket%s; the user "blind" needs SELECT, INSERT and UPDATE on `token_bucket`; everyone is denied
 yes; yes; yes; 
 
 no room
@@ -126,4 +127,4 @@ TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Data too long for column 'ident
 not a table of ours
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Unknown column 'identifier' in 'INSERT INTO'; prepare() adds the columns to `strange`, as a user who may alter it; the README has the statement; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Unknown column 'microtime' in '%s'; prepare() adds the columns to `strange`, as a user who may alter it; the README has the statement; everyone is denied

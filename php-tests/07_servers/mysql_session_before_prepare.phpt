@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: a session that has seen the classic table notices that prepare() was there: check()'s debts are kept
+MariaDB and MySQL: a session that has seen the classic table notices that prepare() was there: check()'s debts are kept
 --EXTENSIONS--
 pcntl
 posix
@@ -13,9 +13,9 @@ token_bucket.deny_cache=0
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/utils.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 foreach (['itself' => '', 'by another' => '&prefix='] as $by => $parameter) {
-    $server->sql('CREATE OR REPLACE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB');
+    $server->sql('DROP TABLE IF EXISTS classic; CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB');
     $dsn = $server->dsn("table=classic&timeout_ms=1999" . strlen($parameter));
     $bucket = new TokenBucket($dsn, 'joe', 3, 0.01);
     $bucket->consume();

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: a session killed or closed while idle is made anew, without a word; a refund whose answer is lost is not made again
+MariaDB and MySQL: a session killed or closed while idle is made anew, without a word; a refund whose answer is lost is not made again
 --EXTENSIONS--
 pcntl
 posix
@@ -12,7 +12,7 @@ token_bucket.deny_cache=0
 <?php
 require dirname(__DIR__) . '/servers.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 prepared($server->dsn());
 $sessions = fn (): array => array_filter(explode("\n", $server->sql("SELECT id FROM information_schema.processlist WHERE user = 'owner'")));
 $kill = function () use ($server, $sessions): void {
@@ -99,7 +99,7 @@ check: 1 session
 Array
 (
 )
-consume() done, asked 1
+consume() done, asked 5
 consume() done, asked 2
 refund(): MySQL at 127.0.0.1:PORT: the server closed the connection, asked 1
 8 left

@@ -51,8 +51,16 @@ function endlessly($connection, callable $piece): void
 $log = tempnam(sys_get_temp_dir(), 'token_bucket');
 $column = fn (int $type): string => "\3def\0\0\0\1n\1n\x0c\x3f\0\x14\0\0\0" . chr($type) . "\x80\0\0\0\0";
 $logged_in = [greeting(), packet(2, OK), packet(1, OK)]; // and the session is set up
-$prepared = packet(1, "\0" . pack('Vvvxv', 1, 6, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 7))) . packet(8, EOF);
-$answer = fn (int $type, string $row): string => packet(1, "\6") . implode(array_map(fn (int $n): string => packet($n, $column($type)), range(2, 7))) . packet(8, EOF) . packet(9, $row) . packet(10, EOF);
+$prepared = packet(1, "\0" . pack('Vvvxv', 1, 7, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 8))) . packet(9, EOF);
+$answer = fn (int $type, string $row): string => packet(1, "\7") . implode(array_map(fn (int $n): string => packet($n, $column($type)), range(2, 8))) . packet(9, EOF) . packet(10, $row) . packet(11, EOF);
+// The clock, and the columns of a row: microtime, seen, kind, due, part, more. Or none, and the clock by itself.
+$row = fn (int ...$numbers): string => $answer(8, "\0\0\0" . pack('P7', ...$numbers));
+$no_row = packet(1, "\7") . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 8))) . packet(9, EOF) . packet(10, EOF);
+$clock = fn (int $now): array => [packet(1, "\0" . pack('Vvvxv', 3, 1, 0, 0)) . packet(2, $column(8)) . packet(3, EOF), packet(1, "\1") . packet(2, $column(8)) . packet(3, EOF) . packet(4, "\0\0" . pack('P', $now)) . packet(5, EOF)];
+$writes = packet(1, "\0" . pack('Vvvxv', 2, 0, 0, 0)); // a statement without parameters that are described
+$done = fn (int $rows): string => packet(1, "\0" . chr($rows) . "\0\2\0\0\0");
+const NOW = 1_700_000_000_000_000_000;
+const A_SECOND_LATER = 1_700_000_001_000_000_000;
 $kinds = [
     'nothing' => [],
     'hangs up' => null,
@@ -73,19 +81,28 @@ $kinds = [
     'wants a file' => [...$logged_in, packet(1, "\xfb/etc/passwd")],
     'an error to the first query' => [greeting(), packet(2, OK), packet(1, "\xff" . pack('v', 1193) . "#HY000Unknown system variable")],
     'a statement of 65,535 parameters' => [...$logged_in, packet(1, "\0" . pack('Vvvxv', 1, 65535, 65535, 0))],
-    'a good answer' => [...$logged_in, $prepared, $answer(8, "\0\0" . pack('P6', 1_700_000_000_000_000_000, -1, 0, 0, 0, 1))],
+    'an empty bucket' => [...$logged_in, $prepared, $row(NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)],
+    'an empty bucket, by classic code' => [...$logged_in, $prepared, $row(NOW, 1_700_000_000, 1, 0, 0, 0, 0)],
+    'no row, and it takes one' => [...$logged_in, $prepared, $no_row, ...$clock(NOW), $writes, $done(1)],
+    'no row, and no answer to the new one' => [...$logged_in, $prepared, $no_row, ...$clock(NOW), $writes],
+    'no row, and never takes one' => [...$logged_in, $prepared, $no_row, ...$clock(NOW), $writes, ...array_merge(...array_fill(0, 99, [$done(0), $no_row]))],
     'a row cut short' => [...$logged_in, $prepared, $answer(8, "\0\0\1")],
-    'a row of NULL' => [...$logged_in, $prepared, $answer(8, "\0\xff")],
-    'a row of texts' => [...$logged_in, $prepared, $answer(253, "\0\0" . str_repeat("\1x", 6))],
-    'a row of dates' => [...$logged_in, $prepared, $answer(12, "\0\0" . str_repeat("\x0b" . str_repeat("\xff", 11), 6))],
-    'a row of type 17' => [...$logged_in, $prepared, $answer(17, "\0\0" . str_repeat("\1x", 6))],
-    'a row of type 19' => [...$logged_in, $prepared, $answer(19, "\0\0" . str_repeat("\1x", 6))],
-    'a row of type 20' => [...$logged_in, $prepared, $answer(20, "\0\0" . str_repeat("\1x", 6))],
-    'a row of type 243' => [...$logged_in, $prepared, $answer(243, "\0\0" . str_repeat("\1x", 6))],
-    'a row of type 255' => [...$logged_in, $prepared, $answer(255, "\0\0" . str_repeat("\1x", 6))],
-    'a kind that is none' => [...$logged_in, $prepared, $answer(8, "\0\0" . pack('P6', 1_700_000_000_000_000_000, 99, 0, 0, 0, 1))],
-    'a clock out of bounds' => [...$logged_in, $prepared, $answer(8, "\0\0" . pack('P6', -1, -1, 0, 0, 0, 1))],
-    'another decision' => [...$logged_in, $prepared, $answer(8, "\0\0" . pack('P6', 1_700_000_000_000_000_000, -1, 0, 0, 0, 0))],
+    'a row of NULL' => [...$logged_in, $prepared, $answer(8, "\0\xfc\1")],
+    'a row of decimals that are none' => [...$logged_in, $prepared, $answer(246, "\0\0\0" . str_repeat("\1x", 7))],
+    'a row of texts' => [...$logged_in, $prepared, $answer(253, "\0\0\0" . str_repeat("\1x", 7))],
+    'a row of dates' => [...$logged_in, $prepared, $answer(12, "\0\0\0" . str_repeat("\x0b" . str_repeat("\xff", 11), 7))],
+    'a row of type 17' => [...$logged_in, $prepared, $answer(17, "\0\0\0" . str_repeat("\1x", 7))],
+    'a row of type 19' => [...$logged_in, $prepared, $answer(19, "\0\0\0" . str_repeat("\1x", 7))],
+    'a row of type 20' => [...$logged_in, $prepared, $answer(20, "\0\0\0" . str_repeat("\1x", 7))],
+    'a row of type 243' => [...$logged_in, $prepared, $answer(243, "\0\0\0" . str_repeat("\1x", 7))],
+    'a row of type 255' => [...$logged_in, $prepared, $answer(255, "\0\0\0" . str_repeat("\1x", 7))],
+    'a kind that is none' => [...$logged_in, $prepared, $row(NOW, 1_700_000_000, 1_700_000_000, 99, 0, 0, 0)],
+    'a bucket from the far future' => [...$logged_in, $prepared, $row(NOW, 5_000_000_000, 5_000_000_000, 0, PHP_INT_MAX, 0, 0), $writes, $done(1)],
+    'a debt without end' => [...$logged_in, $prepared, $row(NOW, 5_000_000_000, 5_000_000_000, 2, PHP_INT_MAX, PHP_INT_MAX, PHP_INT_MAX), $writes, $done(1)],
+    'a clock out of bounds' => [...$logged_in, $prepared, $row(-1, 0, 0, 0, 0, 0, 0)],
+    'no row, and a clock out of bounds' => [...$logged_in, $prepared, $no_row, ...$clock(-1)],
+    'no row, and no clock' => [...$logged_in, $prepared, $no_row],
+    'a row without columns' => [...$logged_in, $prepared, packet(1, "\2") . packet(2, $column(8)) . packet(3, $column(8)) . packet(4, EOF) . packet(5, "\0\0" . pack('P2', NOW, 1)) . packet(6, EOF)],
     '2^63 columns' => [...$logged_in, $prepared, packet(1, "\xfe" . pack('P', PHP_INT_MAX))],
     // Who wants the password.
     'mysql_clear_password' => [greeting(), packet(2, "\xfemysql_clear_password\0"), packet(4, OK)],
@@ -172,28 +189,37 @@ hands over to nobody: hands over to nobody: its answer is not the protocol of Ma
 wants a file: wants a file: its answer is not the protocol of MariaDB or MySQL
 an error to the first query: an error to the first query: Unknown system variable (error 1193)
 a statement of 65,535 parameters: a statement of 65,535 parameters: no answer in time
-a good answer: yes
+an empty bucket: no
+an empty bucket, by classic code: no
+no row, and it takes one: yes
+no row, and no answer to the new one: no row, and no answer to the new one: the statement was not done in time: the bucket's row may be locked
+no row, and never takes one: no
 a row cut short: a row cut short: its answer is not the protocol of MariaDB or MySQL
 a row of NULL: a row of NULL: the statement gave an answer that cannot be read
-a row of texts: a row of texts: the statement gave an answer that cannot be read
+a row of decimals that are none: a row of decimals that are none: the statement gave an answer that cannot be read
+a row of texts: a row of texts: its answer is not the protocol of MariaDB or MySQL
 a row of dates: a row of dates: its answer is not the protocol of MariaDB or MySQL
 a row of type 17: a row of type 17: its answer is not the protocol of MariaDB or MySQL
 a row of type 19: a row of type 19: its answer is not the protocol of MariaDB or MySQL
 a row of type 20: a row of type 20: its answer is not the protocol of MariaDB or MySQL
 a row of type 243: a row of type 243: its answer is not the protocol of MariaDB or MySQL
 a row of type 255: a row of type 255: its answer is not the protocol of MariaDB or MySQL
-a kind that is none: a kind that is none: the statement gave an answer that cannot be read
+a kind that is none: no
+a bucket from the far future: no
+a debt without end: no
 a clock out of bounds: a clock out of bounds: the statement gave an answer that cannot be read
-another decision: another decision: the statement gave an answer that cannot be read
+no row, and a clock out of bounds: no row, and a clock out of bounds: the statement gave an answer that cannot be read
+no row, and no clock: no row, and no clock: no answer in time
+a row without columns: a row without columns: the statement gave an answer that cannot be read
 2^63 columns: 2^63 columns: no answer in time
 mysql_clear_password: mysql_clear_password: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
 mysql_clear_password at once: mysql_clear_password at once: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
 dialog: dialog: it wants the user to log in by "dialog"; mysql_native_password and caching_sha2_password are known
 mysql_old_password: mysql_old_password: it wants the user to log in by "mysql_old_password"; mysql_native_password and caching_sha2_password are known
-sha256_password: sha256_password: it wants the user to log in by "sha256_password"; mysql_native_password and caching_sha2_password are known
-caching_sha2_password, all of it: caching_sha2_password, all of it: it wants the password itself, which is sent over TLS or a unix socket only: add "tls=1" or "ca=" to the storage DSN
+sha256_password: sha256_password: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
+caching_sha2_password, all of it: caching_sha2_password, all of it: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
 caching_sha2_password, its own key: caching_sha2_password, its own key: its answer is not the protocol of MariaDB or MySQL
-caching_sha2_password, twice: caching_sha2_password, twice: it wants the password itself, which is sent over TLS or a unix socket only: add "tls=1" or "ca=" to the storage DSN
+caching_sha2_password, twice: caching_sha2_password, twice: it wants the password itself, which is sent over TLS or a unix socket only: the user or the password is wrong, or "tls=1" or "ca=" must be added to the storage DSN
 another and another: another and another: its answer is not the protocol of MariaDB or MySQL
 greetings without end: greetings without end: its answer is not the protocol of MariaDB or MySQL
 bytes without end: bytes without end: its answer is not the protocol of MariaDB or MySQL

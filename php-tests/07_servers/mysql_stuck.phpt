@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: a server that does nothing any more, as during a backup: two clients find out, then all are answered at once
+MariaDB and MySQL: a server that does nothing any more, as during a backup: two clients find out, then all are answered at once
 --EXTENSIONS--
 pcntl
 posix
@@ -10,7 +10,7 @@ token_bucket.deny_cache=0
 <?php
 require dirname(__DIR__) . '/servers.inc';
 
-$server = new Server('mariadbd');
+$server = new Server(SQL_SERVER);
 $dsn = prepared($server->dsn());
 $bucket = fn (string $id): TokenBucket => new TokenBucket($dsn, $id, 10, 0.001);
 foreach (['a', 'b'] as $id) {

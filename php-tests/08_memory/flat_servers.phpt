@@ -44,6 +44,15 @@ TB_MEMCACHED_UNIX, connections: flat
 TB_MEMCACHED_TWO, calls: flat
 TB_MEMCACHED_TWO, new buckets: flat
 TB_MEMCACHED_TWO, connections: flat
+TB_MARIADB, calls: flat
+TB_MARIADB, new buckets: flat
+TB_MARIADB, connections: flat
+TB_MARIADB_UNIX, calls: flat
+TB_MARIADB_UNIX, new buckets: flat
+TB_MARIADB_UNIX, connections: flat
+TB_MARIADB_TLS, calls: flat
+TB_MARIADB_TLS, new buckets: flat
+TB_MARIADB_TLS, connections: flat
 TB_MYSQL, calls: flat
 TB_MYSQL, new buckets: flat
 TB_MYSQL, connections: flat

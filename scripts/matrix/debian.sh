@@ -14,16 +14,16 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
 if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
 
-# The machine's mirror, where it is one of Debian's.
-mirror=$(sed -nE 's/^URIs: *(\S+).*/\1/p; s/^deb +(\[[^]]*\] +)?(\S+).*/\2/p' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
-    grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian)
+. scripts/mirror.sh
 
 install_base() {
     $as_root rm -rf "$root" "$root.new"
+    # A release that is newer than this machine's debootstrap.
+    script=/usr/share/debootstrap/scripts/$release
+    [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
     # What apt knows of a proxy, debootstrap is told.
     proxy=$(apt-config dump | sed -n 's/^Acquire::http::Proxy "\(.*\)";/\1/p')
-    $as_root env ${proxy:+http_proxy="$proxy"} debootstrap --variant=minbase --include=ca-certificates "$release" "$root.new" "$mirror"
+    $as_root env ${proxy:+http_proxy="$proxy"} debootstrap --variant=minbase --include=ca-certificates "$release" "$root.new" "$mirror" "$script" || return
     # The rest of apt's settings about fetching, and the release's updates.
     apt-config dump | grep '^Acquire::' | $as_root tee "$root.new/etc/apt/apt.conf.d/90host" >/dev/null
     $as_root tee "$root.new/etc/apt/sources.list" >/dev/null <<LIST

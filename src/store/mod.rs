@@ -118,7 +118,7 @@ pub fn open(target: &Target, settings: &Settings) -> Box<dyn Store> {
         Target::Memcached { servers } => {
             Box::new(memcached::Memcached::new(servers.clone(), timeouts, settings))
         }
-        Target::Mysql(target) => Box::new(mysql::Mysql::new(target.clone(), timeouts)),
+        Target::Mysql(target) => Box::new(mysql::Mysql::new(target.clone(), timeouts, settings)),
     }
 }
 

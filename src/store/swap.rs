@@ -23,6 +23,11 @@ const MAX_TRIES: u32 = 64;
 const MAX_QUEUE_TIME: Duration = Duration::from_millis(100);
 /// How far the clocks of two writers may differ, in seconds.
 pub const MAX_CLOCK_SKEW: u64 = 2;
+/// For how long the server's clock need not be read again, in nanoseconds.
+const MAX_CLOCK_AGE: u64 = SECOND;
+/// The same for a bucket that the server does not hold: its first state depends little on the time, and
+/// every later decision reads the clock.
+const MAX_CLOCK_AGE_OF_NEWCOMERS: u64 = 60 * SECOND;
 
 /// What a call asks of an entry.
 #[derive(Clone, Copy)]
@@ -41,8 +46,8 @@ pub struct Found<V> {
     pub state: State,
     /// What the server tells this value from others by.
     pub version: V,
-    /// The time to decide at, in nanoseconds.
-    pub now: u64,
+    /// The time to decide at, in nanoseconds, if it came with the state.
+    pub now: Option<u64>,
 }
 
 /// What came of a swap.
@@ -61,11 +66,11 @@ pub trait Entry {
     /// Reads the state.
     fn read(&self, budget: &mut Budget) -> Result<Found<Self::Version>>;
 
-    /// What another process of this host has just written, if it can be relied on as far as it goes.
-    fn handed_off(&self, handoff: Handoff) -> Option<Found<Self::Version>>;
+    /// Reads the clock, where no time came with the state.
+    fn clock(&self, budget: &mut Budget) -> Result<u64>;
 
-    /// A hand-off that was written before this time, of this host's clock, is of no use.
-    fn handoffs_since(&self) -> u64;
+    /// The version of what another process of this host has just written, if it can be known.
+    fn handed_off(&self, handoff: &Handoff) -> Option<Self::Version>;
 
     /// Replaces the value by `state`, decided at `now`, if it still is that of `version`.
     fn swap(
@@ -84,13 +89,31 @@ pub trait Entry {
 pub struct Queue {
     host: Host,
     timeouts: Timeouts,
+    clock: Cell<Option<ServerClock>>,
+}
+
+/// The clock that decides, as this process last read it.
+#[derive(Clone, Copy)]
+struct ServerClock {
+    time: u64,
+    /// When its time was here, on this host's clock.
+    read_at: u64,
+}
+
+impl ServerClock {
+    /// The time now, less a round trip at most. Nothing if it was read longer than `max_age` ago: it may
+    /// have been set since.
+    fn now(self, max_age: u64) -> Option<u64> {
+        let age = boot_time().checked_sub(self.read_at)?;
+        (age < max_age).then(|| self.time + age)
+    }
 }
 
 impl Queue {
     /// The queue of a store of this kind.
     pub fn new(kind: &str, timeouts: Timeouts, settings: &Settings) -> Self {
         let host = Host::new(&format!("{kind} queue"), Secret(String::new()), settings);
-        Self { host, timeouts }
+        Self { host, timeouts, clock: Cell::new(None) }
     }
 
     /// Decides on an entry, which the processes of this host know by `name` and `address`.
@@ -103,7 +126,7 @@ impl Queue {
     ) -> Result<Decision> {
         let mut budget = Budget::start(self.timeouts);
         if matches!(request.op, Op::Peek { .. }) {
-            return request.decide(entry, None, &mut budget);
+            return self.swap_until_done(entry, request, None, &mut budget);
         }
         let parts = [name, b"@", address, b""];
         // Not the caller's place: that belongs to the caller's key.
@@ -111,32 +134,33 @@ impl Queue {
         let key = Key { parts, place: &place, window: false, evicted: Cell::new(false) };
         // Half of the time is left for the call itself.
         let timeout = (self.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
-        self.host.in_queue(&key, timeout, |ticket| request.decide(entry, ticket, &mut budget))
+        self.host.in_queue(&key, timeout, |ticket| {
+            self.swap_until_done(entry, request, ticket, &mut budget)
+        })
     }
-}
 
-impl Request<'_> {
-    fn decide<E: Entry>(
+    fn swap_until_done<E: Entry>(
         &self,
         entry: &E,
+        request: Request<'_>,
         ticket: Option<&Ticket<'_>>,
         budget: &mut Budget,
     ) -> Result<Decision> {
-        let handoff = ticket.and_then(|ticket| ticket.handoff(entry.handoffs_since()));
-        if let Some(found) = handoff.and_then(|handoff| entry.handed_off(handoff)) {
-            let (decision, after) = self.apply(&found);
+        if let Some((found, now)) = ticket.and_then(|ticket| self.handed_off(entry, ticket)) {
+            let (decision, after) = request.apply(found.state, now);
             // With nothing to swap, the server could not tell whether this still is its value.
             if after != found.state
-                && self.swap(entry, &found, after, decision.now, ticket, budget)?
+                && request.swap(entry, &found, after, decision.now, ticket, budget)?
             {
                 return Ok(decision);
             }
         }
         for tries in 1..=MAX_TRIES {
             let found = entry.read(budget)?;
-            let (decision, after) = self.apply(&found);
+            let now = self.now(entry, found.now, budget)?;
+            let (decision, after) = request.apply(found.state, now);
             if after == found.state
-                || self.swap(entry, &found, after, decision.now, ticket, budget)?
+                || request.swap(entry, &found, after, decision.now, ticket, budget)?
             {
                 return Ok(decision);
             }
@@ -148,9 +172,36 @@ impl Request<'_> {
             let spread = 20u64 << tries.min(6);
             std::thread::sleep(Duration::from_micros(boot_time() / 64 % spread));
         }
-        self.busy(entry)
+        request.busy(entry)
     }
 
+    /// What the process before has written, and the time.
+    fn handed_off<E: Entry>(
+        &self,
+        entry: &E,
+        ticket: &Ticket<'_>,
+    ) -> Option<(Found<E::Version>, u64)> {
+        let handoff = ticket.handoff()?;
+        let version = entry.handed_off(&handoff)?;
+        let now = self.clock.get()?.now(MAX_CLOCK_AGE)?;
+        Some((Found { state: handoff.state, version, now: Some(now) }, now))
+    }
+
+    /// The time to decide at, which may have come with the state.
+    fn now<E: Entry>(&self, entry: &E, read: Option<u64>, budget: &mut Budget) -> Result<u64> {
+        let known = || self.clock.get().and_then(|clock| clock.now(MAX_CLOCK_AGE_OF_NEWCOMERS));
+        if read.is_none()
+            && let Some(now) = known()
+        {
+            return Ok(now);
+        }
+        let time = read.map_or_else(|| entry.clock(budget), Ok)?;
+        self.clock.set(Some(ServerClock { time, read_at: boot_time() }));
+        Ok(time)
+    }
+}
+
+impl Request<'_> {
     /// Swaps what was found, and hands it to the next process. False if the server holds another
     /// value by now.
     fn swap<E: Entry>(
@@ -166,18 +217,18 @@ impl Request<'_> {
             return Ok(false);
         };
         if let (Some(ticket), Some(version)) = (ticket, version) {
-            ticket.hand_off(Handoff { state, version });
+            ticket.hand_off(state, version);
         }
         Ok(true)
     }
 
-    fn apply<V>(&self, found: &Found<V>) -> (Decision, State) {
+    fn apply(&self, state: State, now: u64) -> (Decision, State) {
         match self.frozen {
-            Some(now) => apply(self.limit, found.state, now, self.op),
+            Some(now) => apply(self.limit, state, now, self.op),
             None => {
-                let now = latest_clock(self.limit, found.state, found.now);
-                let (decision, after) = apply(self.limit, found.state, now, self.op);
-                (as_of(found.now, decision), after)
+                let latest = latest_clock(self.limit, state, now);
+                let (decision, after) = apply(self.limit, state, latest, self.op);
+                (as_of(now, decision), after)
             }
         }
     }

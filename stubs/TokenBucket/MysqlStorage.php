@@ -5,7 +5,7 @@ namespace TokenBucket;
 /**
  * Buckets in a table of MariaDB or MySQL: every host that asks the same server sees them.
  *
- * The rows of the classic table (`identifier`, `microtime`) count on.
+ * The rows of the published PDO class (`identifier`, `microtime`) count on.
  *
  * Also usable by code written for the classic contract. Cannot be extended, cloned or serialized.
  */
@@ -19,7 +19,7 @@ final class MysqlStorage implements \TokenBucketStorage
     public function __construct(#[\SensitiveParameter] string $dsn) {}
 
     /**
-     * Makes the table if it is not there, and gives the classic table the columns it has not. Nothing else
+     * Makes the table if there is none, and adds the columns that the published class's table lacks. Nothing else
      * does, so that the application's own user needs no more than SELECT, INSERT and UPDATE.
      *
      * @throws StorageException if that fails; no on-error policy stands in

@@ -48,24 +48,54 @@ function counter_lock(string $dsn): Closure
     };
 }
 
-/** What MariaDB counted of its own in a thousand calls: the proof that it is one statement a decision. */
+/** Buckets of which none was asked within the last calls: nothing can be known of them beforehand. */
+function consume_many(string $dsn): Closure
+{
+    $buckets = array_map(fn (int $i): TokenBucket => new TokenBucket(patient($dsn), "many $i", CAPACITY, RATE), range(1, MANY));
+    return function ($n) use ($buckets) { for ($i = 0; $i < $n; $i++) { $buckets[$i % MANY]->consume(); } };
+}
+
+/** A denied call that has to ask the server: without the deny cache. */
+function denied_attempt(string $dsn): Closure
+{
+    ini_set('token_bucket.deny_cache', '0');
+    $bucket = bucket($dsn . '&prefix=denied:', 1, 0.001);
+    ini_set('token_bucket.deny_cache', '1');
+    return function ($n) use ($bucket) { for ($i = 0; $i < $n; $i++) { $bucket->attempt(); } };
+}
+
+/** The least that PHP can do to read a bucket's row: by its primary key, with a statement that is prepared once. */
+function pdo_select(PDO $db): Closure
+{
+    $query = $db->prepare('SELECT * FROM over_socket WHERE identifier = ?');
+    return function ($n) use ($query) { for ($i = 0; $i < $n; $i++) { $query->execute(['denied:bench']); $query->fetch(PDO::FETCH_NUM); $query->closeCursor(); } };
+}
+
+const MANY = 1_000;
+
+/** What MariaDB and MySQL counted of their own in a thousand calls. */
 function mysql_statements(array $cases): array
 {
-    $db = pdo();
-    $count = fn () => $db->query("SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_begin', 'Com_commit', 'Com_select', 'Com_insert', 'Com_update')")
-        ->fetchAll(PDO::FETCH_KEY_PAIR);
     $told = [];
-    foreach (['mysql' => '`consume()`', 'pdo' => 'the PDO transaction'] as $case => $name) {
-        $before = $count();
-        $cases[$case](1_000);
-        foreach ($count() as $command => $value) {
-            if ($value > $before[$command]) {
-                $told[$name][substr($command, 4)] = $value - $before[$command];
+    foreach (['mariadb', 'mysql'] as $engine) {
+        $db = pdo($engine);
+        $count = fn () => $db->query("SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_begin', 'Com_commit', 'Com_select', 'Com_insert', 'Com_update')")
+            ->fetchAll(PDO::FETCH_KEY_PAIR);
+        foreach ([$engine => '`consume()` on one bucket', "{$engine}_many" => '`consume()` on many', "{$engine}_denied" => 'a denied `attempt()`', "pdo_$engine" => 'the PDO transaction'] as $case => $name) {
+            $cases[$case](1_000);
+            $before = $count();
+            $cases[$case](1_000);
+            foreach ($count() as $command => $value) {
+                if ($value > $before[$command]) {
+                    $told[SQL_NAMES[$engine] . ", $name"][substr($command, 4)] = $value - $before[$command];
+                }
             }
         }
     }
     return $told;
 }
+
+const SQL_NAMES = ['mariadb' => 'MariaDB', 'mysql' => 'MySQL'];
 
 function server_cases(): array
 {
@@ -92,8 +122,24 @@ function server_cases(): array
             "memcached_$kind" => consume(bucket($dsn)),
         ];
     }
-    $cases['mysql'] = consume(bucket(getenv('TB_MYSQL_UNIX')));
-    $cases['pdo'] = $open('pdo');
+    return $cases;
+}
+
+function sql_cases(): array
+{
+    $limiters = limiters();
+    $open = fn (string $name) => ($limiters[$name]->open)('calls', CAPACITY, RATE);
+    $cases = ['loop' => function ($n) { for ($i = 0; $i < $n; $i++) { } }];
+    foreach (['mariadb', 'mysql'] as $engine) {
+        $cases += [
+            $engine => consume(bucket(sql_dsn($engine))),
+            "pdo_$engine" => $open("pdo_$engine"),
+            "{$engine}_many" => consume_many(sql_dsn($engine)),
+            "pdo_{$engine}_many" => pdo_transaction(pdo($engine), 'many', CAPACITY, RATE, MANY),
+            "{$engine}_denied" => denied_attempt(sql_dsn($engine)),
+            "pdo_{$engine}_select" => pdo_select(pdo($engine)),
+        ];
+    }
     return $cases;
 }
 
@@ -120,13 +166,28 @@ function server_rows(): array
         ['', 'memcached_tcp', 'add_lock_tcp'],
         ['php-memcached `get()` and `cas()`', 'get_cas_tcp', null],
         ['php-memcache `add()`, `get()`, `set()`, `delete()`', 'add_lock_tcp', null],
-        ['MariaDB, unix socket, no wait for a disk: `consume()`', 'mysql', 'pdo'],
-        ['the PDO transaction with its row lock', 'pdo', null],
+    ];
+}
+
+function sql_rows(string $engine): array
+{
+    return [
+        [SQL_NAMES[$engine] . ': `consume()` on one bucket', $engine, "pdo_$engine"],
+        ['`consume()` on 1,000 buckets, one after the other', "{$engine}_many", "pdo_{$engine}_many"],
+        ['a denied `attempt()`, without the deny cache', "{$engine}_denied", "pdo_{$engine}_select"],
+        ['the PDO transaction with its row lock', "pdo_$engine", null],
+        ['the PDO transaction, 1,000 rows', "pdo_{$engine}_many", null],
+        ['a `SELECT` of the row by primary key, by PDO', "pdo_{$engine}_select", null],
     ];
 }
 
 const SERVER_NAMES = [
-    'pdo' => 'the PDO transaction',
+    'pdo_mariadb' => 'the PDO transaction',
+    'pdo_mysql' => 'the PDO transaction',
+    'pdo_mariadb_many' => 'the PDO transaction',
+    'pdo_mysql_many' => 'the PDO transaction',
+    'pdo_mariadb_select' => 'the `SELECT`',
+    'pdo_mysql_select' => 'the `SELECT`',
     'ping_unix' => '`ping()`',
     'ping_tcp' => '`ping()`',
     'evalsha_unix' => '`evalSha()`',

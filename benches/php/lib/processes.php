@@ -81,3 +81,12 @@ function cpu_time(int $pid): int
     }
     return $sum;
 }
+
+/** Keeps these processes, with all their threads, on the first core. */
+function on_one_core(array $pids): void
+{
+    foreach ($pids as $pid) {
+        exec("taskset -acp 0 $pid 2>&1", $output, $status);
+        $status === 0 || throw new RuntimeException("taskset: " . implode(' ', $output));
+    }
+}

@@ -98,7 +98,7 @@ final class WebServer
     private function fpm(): string
     {
         $user = self::user() === null ? '' : 'user = ' . self::user();
-        $servers = implode("\n", array_map(fn ($name) => "env[$name] = \"" . getenv($name) . '"', ['TB_REDIS', 'TB_REDIS_UNIX', 'TB_MEMCACHED_UNIX', 'TB_MYSQL_UNIX']));
+        $servers = implode("\n", array_map(fn ($name) => "env[$name] = \"" . getenv($name) . '"', ['TB_REDIS', 'TB_REDIS_UNIX', 'TB_MEMCACHED_UNIX', 'TB_MARIADB_UNIX']));
         $workers = self::WORKERS;
         return <<<INI
             [global]

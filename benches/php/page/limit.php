@@ -20,7 +20,7 @@ function is_admitted(string $limiter, string $ip): bool
         'redis_unix' => by_token_bucket(getenv('TB_REDIS_UNIX'), $ip),
         'redis_tcp' => by_token_bucket(getenv('TB_REDIS'), $ip),
         'memcached_unix' => by_token_bucket(getenv('TB_MEMCACHED_UNIX'), $ip),
-        'mysql' => by_token_bucket(getenv('TB_MYSQL_UNIX'), $ip),
+        'mariadb' => by_token_bucket(getenv('TB_MARIADB_UNIX'), $ip),
         'apcu_window' => by_apcu($ip),
         'redis_unix_window' => by_incr($ip),
         'symfony_apcu' => by_symfony($ip, false, false),

@@ -6,6 +6,7 @@
 use crate::dsn::Address;
 use crate::store::net::channel::Channel;
 use crate::store::net::failure::{self, Failure};
+use crate::store::net::kept::Reusable;
 use memcache::exp::{MetaCommand, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -40,21 +41,17 @@ impl Link {
         Ok(Self { channel, opened })
     }
 
-    /// The link, if a call may be made on it.
-    pub fn if_good(mut self) -> Option<Self> {
-        self.channel.is_good().then_some(self)
-    }
-
     /// Sends a command and waits for its answer. After a failure the link must be dropped: its
     /// answer may yet come.
     pub fn call(&mut self, command: &MetaCommand, deadline: Instant) -> Result<Answer, Failure> {
         let request = command.encode().map_err(|error| Failure::Down(error.to_string()))?;
-        let mut exchange = self.channel.until(deadline);
-        exchange.write_all(&request).map_err(|error| Failure::of_io(&error))?;
+        let channel = &mut self.channel;
+        channel.set_deadline(deadline);
+        channel.write_all(&request).map_err(|error| Failure::of_io(&error))?;
         let mut received = Vec::with_capacity(LONGEST);
         loop {
             let mut chunk = [0u8; LONGEST];
-            let read = exchange.read(&mut chunk).map_err(|error| Failure::of_io(&error))?;
+            let read = channel.read(&mut chunk).map_err(|error| Failure::of_io(&error))?;
             if read == 0 {
                 return Err(Failure::Lost);
             }
@@ -63,6 +60,12 @@ impl Link {
                 return Ok(answer);
             }
         }
+    }
+}
+
+impl Reusable for Link {
+    fn is_reusable(&mut self) -> bool {
+        self.channel.is_good()
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod link;
 
-use super::net::{Timeouts, budget::Budget, failure::Failure};
+use super::net::{Timeouts, budget::Budget, failure::Failure, kept::Kept};
 use super::shm::queue::Handoff;
 use super::swap::{Entry, Found, MAX_CLOCK_SKEW, Queue, Request, Swap};
 use super::{Key, Settings, Store, name, record};
@@ -15,7 +15,6 @@ use crate::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State};
 use link::{Answer, Link};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
-use std::cell::RefCell;
 use std::hash::Hasher;
 use std::time::SystemTime;
 
@@ -29,14 +28,14 @@ const LONGEST_RELATIVE: u64 = 30 * 86_400;
 pub struct Memcached {
     servers: Vec<Address>,
     timeouts: Timeouts,
-    links: RefCell<Vec<Option<Link>>>,
+    links: Vec<Kept<Link>>,
     queue: Queue,
 }
 
 impl Memcached {
     /// The store on `servers`. Nothing is opened yet.
     pub fn new(servers: Vec<Address>, timeouts: Timeouts, settings: &Settings) -> Self {
-        let links = RefCell::new(servers.iter().map(|_| None).collect());
+        let links = servers.iter().map(|_| Kept::default()).collect();
         let queue = Queue::new("memcached", timeouts, settings);
         Self { servers, timeouts, links, queue }
     }
@@ -64,43 +63,19 @@ impl Memcached {
         may_repeat: bool,
         budget: &mut Budget,
     ) -> Result<Answer> {
-        let Some(address) = self.servers.get(server) else {
+        let (Some(address), Some(link)) = (self.servers.get(server), self.links.get(server)) else {
             return Err(Error::storage("The storage DSN names no memcached"));
         };
-        let failed = |failure: Failure| {
+        let open = |deadline| Link::open(address, deadline);
+        let answer = link.call(budget, may_repeat, open, |link, by| link.call(command, by));
+        answer.map_err(|failure| {
             let message = format!("memcached at {address}: {}", failure.reason());
-            Err(match failure {
-                // Who is denied stays so, for that needs no room.
+            match failure {
+                // No room for more keys: a client that is denied stays so, for that needs none.
                 Failure::Refused { .. } => Error::refused(message),
                 _ => Error::storage(message),
-            })
-        };
-        let mut links = self.links.borrow_mut();
-        let Some(place) = links.get_mut(server) else { return failed(Failure::Lost) };
-        loop {
-            let (mut link, reused) = match place.take().and_then(Link::if_good) {
-                Some(link) => (link, true),
-                None => match Link::open(address, budget.connect_by()) {
-                    Ok(link) => (link, false),
-                    Err(failure) => return failed(failure),
-                },
-            };
-            match link.call(command, budget.answer_by()) {
-                Ok(answer) => {
-                    *place = Some(link);
-                    return Ok(answer);
-                }
-                // A connection that had been idle: nothing but the call itself was lost with it.
-                Err(Failure::Lost) if reused && may_repeat && budget.is_left() => {}
-                Err(failure) => return failed(failure),
             }
-        }
-    }
-
-    /// When the connection to a server was opened; later than anything if there is none.
-    fn opened(&self, server: usize) -> u64 {
-        let links = self.links.borrow();
-        links.get(server).and_then(Option::as_ref).map_or(u64::MAX, |link| link.opened)
+        })
     }
 }
 
@@ -126,15 +101,17 @@ impl Entry for Item<'_> {
             (Some(value), Some(cas)) => (record::decode(&value), Some(cas)),
             _ => (State::FULL, None),
         };
-        Ok(Found { state, version, now: wall_clock() })
+        Ok(Found { state, version, now: Some(wall_clock()) })
     }
 
-    fn handed_off(&self, Handoff { state, version }: Handoff) -> Option<Found<Option<u64>>> {
-        Some(Found { state, version: Some(version), now: wall_clock() })
+    fn clock(&self, _: &mut Budget) -> Result<u64> {
+        Ok(wall_clock())
     }
 
-    fn handoffs_since(&self) -> u64 {
-        self.store.opened(self.server)
+    fn handed_off(&self, handoff: &Handoff) -> Option<Option<u64>> {
+        // A token from before this connection may be of a server that has been restarted since.
+        let opened = self.store.links.get(self.server)?.with(|link| link.opened)?;
+        (handoff.written_at > opened).then_some(Some(handoff.version))
     }
 
     fn swap(
@@ -208,11 +185,8 @@ impl Store for Memcached {
 
     fn describe(&self) -> Vec<(&'static str, String)> {
         let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
-        let links = self.links.borrow();
-        vec![
-            ("memcached", servers.join(", ")),
-            ("Connections of this process", links.iter().flatten().count().to_string()),
-        ]
+        let open = self.links.iter().filter_map(|kept| kept.with(|_| ())).count();
+        vec![("memcached", servers.join(", ")), ("Connections of this process", open.to_string())]
     }
 }
 

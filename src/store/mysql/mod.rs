@@ -1,34 +1,34 @@
-//! Buckets in a table of MariaDB or MySQL: one upsert a decision, by the server's clock.
+//! Buckets in a table of MariaDB or MySQL: compare and swap, by the server's clock.
 //!
-//! * [`link`]: a connection that speaks their protocol
-//! * [`login`]: how it begins
-//! * [`template`]: reads the files of statements: `take.sql` and `bucket.sql`, `window.sql`,
-//!   `look.sql`; and `classic.sql` and `look_classic.sql` for a table that `prepare()` has not seen
-//! * [`statements`]: which of them an operation needs, and what it is given
+//! A row holds a bucket's state, and is replaced only while it is as it was read: see
+//! [`swap`](super::swap).
+//!
+//! * [`entry`]: how a row is read and swapped
+//! * [`row`]: a state as the columns of a row
+//! * [`statements`]: what is sent
 //! * [`table`]: makes the table, or adds what it lacks
+//! * [`link`], [`login`], [`packets`]: a session, how it begins, and the protocol below it
 
+mod entry;
 mod link;
 mod login;
+mod packets;
+mod row;
 mod statements;
 mod table;
-mod template;
 
-use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
-use super::{Key, Store, name};
-use crate::clock::boot_time;
-use crate::dsn::Mysql as Target;
+use super::net::{Timeouts, budget::Budget, failure::Failure, kept::Kept, tls::Encryption};
+use super::swap::{Queue, Request};
+use super::{Key, Settings, Store, name};
+use crate::dsn::{Mysql as Target, printable};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op, SECOND, Span, State, TokenBucket, apply};
-use link::{Link, Row};
-use statements::{Calls, Statements, Told, Which};
+use crate::limit::{Decision, Limit, Op};
+use entry::RowEntry;
+use link::Link;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// How often a statement is tried that others keep from being run.
-const MAX_TRIES: u32 = 5;
-/// What is said then.
-const BUSY: &str = "the bucket's row is locked by others";
-/// The same of a statement that was ended by the server, which does not say what it waited for.
+/// What is said of a statement that ran out of time. The server does not say what it waited for.
 const TOO_SLOW: &str = "the statement was not done in time: the bucket's row may be locked";
 /// How long it may take to prepare a table: a large one may have to be written anew.
 const PREPARATION: Duration = Duration::from_secs(60);
@@ -37,6 +37,7 @@ const PREPARATION: Duration = Duration::from_secs(60);
 mod code {
     pub const NO_SUCH_COLUMN: &str = "1054";
     pub const COLUMN_EXISTS: &str = "1060";
+    pub const DUPLICATE_ROW: &str = "1062";
     pub const NO_SUCH_TABLE: &str = "1146";
     pub const TABLE_ACCESS_DENIED: &str = "1142";
     pub const COLUMN_ACCESS_DENIED: &str = "1143";
@@ -45,9 +46,8 @@ mod code {
     /// Nothing was done, for others were in the way: lock wait, deadlock, a snapshot too old, a
     /// statement killed.
     pub const IN_THE_WAY: [&str; 4] = ["1205", "1213", "1020", "1317"];
-    /// Nothing was done within the time we have given it.
+    /// Nothing was done within `max_statement_time`.
     pub const TOO_SLOW: &str = "1969";
-    pub const OUT_OF_RANGE: &str = "1690";
     pub const READ_ONLY: [&str; 3] = ["1290", "1792", "1836"];
 }
 
@@ -55,205 +55,113 @@ mod code {
 pub struct Mysql {
     target: Target,
     timeouts: Timeouts,
-    statements: Statements,
     encryption: Encryption,
-    link: RefCell<Option<Link>>,
-    /// The row that the call before was about, if that took too long.
+    queue: Queue,
+    /// Server, database and table, as the queue knows them.
+    table: Vec<u8>,
+    link: Kept<Link>,
+    /// The identifier of the row that the call before was about, if that took too long.
     slow: RefCell<Option<Vec<u8>>>,
 }
 
 impl Mysql {
     /// The store at `target`. Nothing is opened yet.
-    pub fn new(target: Target, timeouts: Timeouts) -> Self {
-        let statements = Statements::new(&target.table);
-        let (link, slow) = (RefCell::new(None), RefCell::new(None));
-        Self { target, timeouts, statements, encryption: Encryption::default(), link, slow }
+    pub fn new(target: Target, timeouts: Timeouts, settings: &Settings) -> Self {
+        let queue = Queue::new("MySQL", timeouts, settings);
+        let table = format!("{}/{}/{}", target.address, target.database, target.table).into_bytes();
+        let (encryption, link, slow) = (Encryption::default(), Kept::default(), RefCell::default());
+        Self { target, timeouts, encryption, queue, table, link, slow }
     }
 
-    /// Does something on a connection. `may_repeat` tells whether that may be done again when it is
-    /// not known if it was done, `row` what it is about.
+    /// Calls `work` with a session. `may_repeat` tells whether that may be done again if it is not known
+    /// whether it was done.
     fn run<R>(
         &self,
         budget: &mut Budget,
-        row: &[u8],
         may_repeat: bool,
-        what: impl Fn(&mut Link, Instant) -> Result<R, Failure>,
-    ) -> Result<R> {
+        work: impl Fn(&mut Link, Instant) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
         let tls = self.encryption.of(self.target.tls.as_ref())?;
-        let mut place = self.link.borrow_mut();
-        let (mut tries, patience) = (0, self.timeouts.call);
-        loop {
-            let (mut link, reused) = match place.take().and_then(Link::if_good) {
-                Some(link) => (link, true),
-                None => match Link::open(&self.target, tls, patience, budget.connect_by()) {
-                    Ok(link) => (link, false),
-                    Err(failure) => return Err(self.down(&failure)),
-                },
-            };
-            let failure = match what(&mut link, budget.answer_by()) {
-                Ok(result) => {
-                    *place = Some(link);
-                    self.slow.take();
-                    return Ok(result);
-                }
-                Err(failure) => failure,
-            };
-            tries += 1;
-            let again = tries < MAX_TRIES && budget.is_left();
-            match &failure {
-                // A connection that had been idle: nothing but the call itself was lost with it.
-                Failure::Lost if reused && may_repeat && again => {}
-                Failure::Refused { code, .. } if code::IN_THE_WAY.contains(&code.as_str()) => {
-                    *place = Some(link);
-                    if !again {
-                        return Err(self.refused(BUSY));
-                    }
-                }
-                Failure::Refused { code, .. } if code == code::TOO_SLOW => {
-                    *place = Some(link);
-                    return Err(self.too_slow(row));
-                }
-                Failure::Refused { code, detail } => match self.hint(code) {
-                    // On another connection next time: a session may not learn of new rights.
-                    Some(hint) => return Err(self.refused(&format!("{detail}; {hint}"))),
-                    None => return Err(self.down(&failure)),
-                },
-                _ => return Err(self.down(&failure)),
-            }
+        let open = |deadline| Link::open(&self.target, tls, self.timeouts.call, deadline);
+        self.link.call(budget, may_repeat, open, work)
+    }
+
+    /// The error of a call that came to nothing, on the row of `identifier`.
+    fn error(&self, failure: &Failure, identifier: &[u8]) -> Error {
+        let Failure::Refused { code, detail } = failure else {
+            return self.failed(&failure.reason());
+        };
+        match self.hint(code) {
+            Some(hint) => self.refused(&format!("{detail}; {hint}")),
+            None if code == code::TOO_SLOW => self.too_slow(identifier),
+            None if code::IN_THE_WAY.contains(&code.as_str()) => self.refused(detail),
+            None => self.failed(&format!("{detail} (error {code})")),
         }
     }
 
-    /// Has a statement decide, or the one for the classic table where that is what there is: the
-    /// row it tells, and whether it was that one.
-    fn ask(
-        &self,
-        budget: &mut Budget,
-        row: &[u8],
-        op: Op,
-        calls: &Calls,
-        which: Which,
-    ) -> Result<(Option<Row>, bool)> {
-        let call =
-            |link: &mut Link, which, by| link.call(&self.statements.call(which, &calls.given), by);
-        self.run(budget, row, op.may_repeat(), |link, by| {
-            if boot_time() >= link.classic_until {
-                match call(link, which, by) {
-                    Err(failure) if failure.is(code::NO_SUCH_COLUMN) => {
-                        link.classic_until = boot_time() + SECOND;
-                    }
-                    other => return Ok((other?, false)),
-                }
-            }
-            // Where the first has decided nothing, there are all columns.
-            match calls.classic.filter(|_| which == calls.first) {
-                Some(classic) => Ok((call(link, classic, by)?, true)),
-                // It says which column it is that is not there; or there are all by now.
-                None => {
-                    let row = call(link, which, by)?;
-                    link.classic_until = 0;
-                    Ok((row, false))
-                }
-            }
-        })
-    }
-
-    fn down(&self, failure: &Failure) -> Error {
-        let reason = match failure {
-            Failure::Refused { code, detail } => format!("{detail} (error {code})"),
-            other => other.reason(),
-        };
-        Error::storage(format!("{}: {reason}", self.name()))
-    }
-
-    /// A row that is locked says nothing of the others: but two in a row do.
-    fn too_slow(&self, row: &[u8]) -> Error {
-        match self.slow.replace(Some(row.to_vec())) {
-            Some(before) if before != row => Error::storage(format!("{}: {TOO_SLOW}", self.name())),
+    /// One locked row says nothing of the others, but two in a row do.
+    fn too_slow(&self, identifier: &[u8]) -> Error {
+        match self.slow.replace(Some(identifier.to_vec())) {
+            Some(before) if before != identifier => self.failed(TOO_SLOW),
             _ => self.refused(TOO_SLOW),
         }
     }
 
-    fn garbled(&self) -> Error {
-        self.refused("the statement gave an answer that cannot be read")
+    /// An error of the server as a whole.
+    fn failed(&self, reason: &str) -> Error {
+        Error::storage(format!("{}: {reason}", self.name()))
     }
 
+    /// An error of this call alone: the server is up.
     fn refused(&self, reason: &str) -> Error {
         Error::refused(format!("{}: {reason}", self.name()))
+    }
+
+    fn unreadable(&self) -> Error {
+        self.refused("the statement gave an answer that cannot be read")
     }
 
     /// What would help, where the server is up but the table is not as it should be.
     fn hint(&self, code: &str) -> Option<String> {
         let Target { user, table, .. } = &self.target;
-        match code {
-            code::NO_SUCH_TABLE => Some(format!(
-                "prepare() makes the table, as a user who may create it; the README has the \
-                 statement for `{table}`"
-            )),
-            code::NO_SUCH_COLUMN => Some(format!(
-                "prepare() adds the columns to `{table}`, as a user who may alter it; the README \
-                 has the statement"
-            )),
-            code::TABLE_ACCESS_DENIED | code::COLUMN_ACCESS_DENIED => Some(format!(
+        Some(match code {
+            code::NO_SUCH_TABLE => format!(
+                "prepare() makes the table, as a user who may create it; the README has the statement \
+                 for `{table}`"
+            ),
+            code::NO_SUCH_COLUMN => format!(
+                "prepare() adds the columns to `{table}`, as a user who may alter it; the README has \
+                 the statement"
+            ),
+            code::TABLE_ACCESS_DENIED | code::COLUMN_ACCESS_DENIED => format!(
                 "the user \"{}\" needs SELECT, INSERT and UPDATE on `{table}`",
-                crate::dsn::printable(user)
-            )),
-            code::OUT_OF_RANGE => Some("the row holds no times; remove it".to_owned()),
-            code if code::READ_ONLY.contains(&code) => {
-                Some("the storage DSN must name a server that can be written to".to_owned())
-            }
+                printable(user)
+            ),
             code::DATA_TOO_LONG | code::WRONG_STRING => {
-                Some("the column `identifier` must take 255 characters of ASCII".to_owned())
+                "the column `identifier` must take 255 characters of ASCII".to_owned()
             }
-            _ => None,
-        }
-    }
-}
-
-/// When a bucket is full that can just be taken from, or just not: what a row of the classic table
-/// stands for whose double has been rounded to the other side of that.
-fn brim(limit: &TokenBucket, cost: u64, now: u64, accepted: bool) -> Span {
-    let room = limit.less(limit.refill_time(), limit.worth(cost));
-    match accepted {
-        true => Span { ns: now + room.ns, part: room.part },
-        false => Span::from_ns(now + room.ns + 1),
+            code if code::READ_ONLY.contains(&code) => {
+                "the storage DSN must name a server that can be written to".to_owned()
+            }
+            _ => return None,
+        })
     }
 }
 
 impl Store for Mysql {
     fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
-        let name = name::of_row(key);
-        let calls = self.statements.decide(&name, limit, op, now);
-        let mut budget = Budget::start(self.timeouts);
-        let (mut row, classic) = self.ask(&mut budget, &name, op, &calls, calls.first)?;
-        let mut told = Told::read(calls.first, row.as_deref());
-        if let (Some(Told::Undecided), Some(second)) = (&told, calls.second) {
-            (row, _) = self.ask(&mut budget, &name, op, &calls, second)?;
-            told = Told::read(second, row.as_deref());
-        }
-        let Some(Told::Decided(reply)) = told else { return Err(self.garbled()) };
-        let now = now.unwrap_or(reply.now);
-        let (decision, _) = apply(limit, reply.before, now, op);
-        if decision.accepted == reply.accepted || !limit.takes(op) {
-            return Ok(decision);
-        }
-        match (op, limit) {
-            (Op::Take { cost }, Limit::TokenBucket(bucket)) if classic => {
-                let brim = brim(bucket, cost, now, reply.accepted);
-                Ok(apply(limit, State::Filling { full_at: brim }, now, op).0)
-            }
-            _ => Err(self.garbled()),
-        }
+        let request = Request { limit, op, frozen: now };
+        let entry = RowEntry { store: self, identifier: name::of_row(key), request };
+        self.queue.decide(&entry, request, &entry.identifier, &self.table)
     }
 
     fn prepare(&self) -> Result<()> {
         // On a connection of its own, for it may take longer than a decision.
-        let own = Self::new(
-            self.target.clone(),
-            Timeouts { call: PREPARATION, connect: self.timeouts.connect },
-        );
+        let timeouts = Timeouts { call: PREPARATION, connect: self.timeouts.connect };
+        let own = Self::new(self.target.clone(), timeouts, &Settings::default());
         let prepared = table::prepare(&own);
-        // Which may be another table for the connection that stands.
-        self.link.borrow_mut().take();
+        // Which has prepared statements for the table as it was.
+        self.link.close();
         prepared
     }
 

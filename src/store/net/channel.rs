@@ -1,7 +1,7 @@
 //! A connection, plain or encrypted.
 
 use super::failure::line;
-use super::socket::{Socket, Timed};
+use super::socket::Socket;
 use crate::dsn::Address;
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, ClientConnection};
@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A connection to a server.
+/// A connection to a server, for reading and writing until its deadline.
 ///
 /// Dropping it closes the descriptor and says nothing to the server: in a forked child the
 /// session is still the parent's.
@@ -45,8 +45,9 @@ impl Channel {
         let name = ServerName::try_from(host.clone())
             .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "no name to verify"))?;
         let mut tls = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
+        self.set_deadline(deadline);
         while tls.is_handshaking() {
-            tls.complete_io(&mut self.socket.until(deadline)).map_err(of_tls)?;
+            tls.complete_io(&mut self.socket).map_err(of_tls)?;
         }
         self.tls = Some(Box::new(tls));
         Ok(())
@@ -61,8 +62,8 @@ impl Channel {
         let Some(tls) = &mut self.tls else { return self.socket.is_quiet() };
         // TLS 1.3 sends session tickets when it likes: only what they leave behind counts.
         while !self.socket.is_quiet() {
-            let now = Instant::now() + std::time::Duration::from_millis(1);
-            match tls.read_tls(&mut self.socket.until(now)) {
+            self.socket.deadline = Instant::now() + std::time::Duration::from_millis(1);
+            match tls.read_tls(&mut self.socket) {
                 Ok(0) | Err(_) => return false,
                 Ok(_) => match tls.process_new_packets() {
                     Ok(state)
@@ -74,39 +75,33 @@ impl Channel {
         true
     }
 
-    /// The connection, for reading and writing until `deadline`.
-    pub fn until(&mut self, deadline: Instant) -> Exchange<'_> {
-        Exchange { socket: self.socket.until(deadline), tls: self.tls.as_deref_mut() }
+    /// Sets until when to read and write.
+    pub fn set_deadline(&mut self, deadline: Instant) {
+        self.socket.deadline = deadline;
     }
 }
 
-/// A connection with a deadline.
-pub struct Exchange<'a> {
-    socket: Timed<'a>,
-    tls: Option<&'a mut ClientConnection>,
-}
-
-impl Read for Exchange<'_> {
+impl Read for Channel {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.tls {
+        match self.tls.as_deref_mut() {
             None => self.socket.read(buffer),
-            Some(tls) => rustls::Stream::new(*tls, &mut self.socket).read(buffer).map_err(of_tls),
+            Some(tls) => rustls::Stream::new(tls, &mut self.socket).read(buffer).map_err(of_tls),
         }
     }
 }
 
-impl Write for Exchange<'_> {
+impl Write for Channel {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.tls {
+        match self.tls.as_deref_mut() {
             None => self.socket.write(bytes),
-            Some(tls) => rustls::Stream::new(*tls, &mut self.socket).write(bytes).map_err(of_tls),
+            Some(tls) => rustls::Stream::new(tls, &mut self.socket).write(bytes).map_err(of_tls),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.tls {
+        match self.tls.as_deref_mut() {
             None => Ok(()),
-            Some(tls) => rustls::Stream::new(*tls, &mut self.socket).flush(),
+            Some(tls) => rustls::Stream::new(tls, &mut self.socket).flush(),
         }
     }
 }

@@ -7,7 +7,11 @@ use std::io::{self, ErrorKind};
 pub enum Failure {
     /// The server hung up before it answered: it may have closed an idle connection.
     Lost,
-    /// No connection, no answer in time, or none that can be read.
+    /// This host could not even ask.
+    Local(String),
+    /// The server has not answered in time.
+    TimedOut,
+    /// No connection, or no answer that can be read.
     Down(String),
     /// The server's own word: a code (`NOSCRIPT`, `MOVED`) and the rest of the line.
     Refused {
@@ -31,6 +35,7 @@ impl Failure {
             | ErrorKind::BrokenPipe
             | ErrorKind::ConnectionReset
             | ErrorKind::ConnectionAborted => Self::Lost,
+            ErrorKind::TimedOut => Self::TimedOut,
             _ => Self::Down(told(error)),
         }
     }
@@ -44,11 +49,14 @@ impl Failure {
     pub fn reason(&self) -> String {
         match self {
             Self::Lost => "the server closed the connection".to_owned(),
-            Self::Down(reason) => reason.clone(),
+            Self::TimedOut => NO_ANSWER.to_owned(),
+            Self::Local(reason) | Self::Down(reason) => reason.clone(),
             Self::Refused { code, detail } => format!("{code} {detail}"),
         }
     }
 }
+
+const NO_ANSWER: &str = "no answer in time";
 
 /// A server's own words, fit for a log: one line of no more than is worth reading.
 pub fn line(words: &str) -> String {
@@ -58,7 +66,7 @@ pub fn line(words: &str) -> String {
 /// An error as an operator reads it.
 fn told(error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::TimedOut => "no answer in time".to_owned(),
+        ErrorKind::TimedOut => NO_ANSWER.to_owned(),
         _ => error.to_string(),
     }
 }

@@ -4,12 +4,14 @@
 //! * [`tls`]: encryption, the server always verified
 //! * [`channel`]: a connection, plain or encrypted, that knows its process and whether it is
 //!   still good
+//! * [`kept`]: a connection that is kept from call to call
 //! * [`budget`]: how long a call may take
 //! * [`failure`]: why a call came to nothing
 
 pub mod budget;
 pub mod channel;
 pub mod failure;
+pub mod kept;
 mod socket;
 pub mod tls;
 

@@ -17,8 +17,12 @@ use std::time::{Duration, Instant};
 /// For how long reading waits by itself.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A connected socket.
-pub struct Socket(OwnedFd);
+/// A connected socket, for reading and writing until its deadline.
+pub struct Socket {
+    fd: OwnedFd,
+    /// Until when to read and write.
+    pub deadline: Instant,
+}
 
 impl Socket {
     /// Connects to `address`; where a name has several addresses, to the first that answers.
@@ -29,8 +33,8 @@ impl Socket {
             Address::Unix(path) => Self::connect_unix(path, deadline)?,
             Address::Tcp { host, port } => Self::connect_by_name(host, *port, deadline)?,
         };
-        rustix::io::ioctl_fionbio(&socket.0, false)?;
-        sockopt::set_socket_timeout(&socket.0, sockopt::Timeout::Recv, Some(PATIENCE))?;
+        rustix::io::ioctl_fionbio(&socket.fd, false)?;
+        sockopt::set_socket_timeout(&socket.fd, sockopt::Timeout::Recv, Some(PATIENCE))?;
         Ok(socket)
     }
 
@@ -53,26 +57,26 @@ impl Socket {
 
     fn connect_tcp(to: &SocketAddr, deadline: Instant) -> io::Result<Self> {
         let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let socket = Self::new(family)?;
+        let socket = Self::new(family, deadline)?;
         // Answers are awaited one by one: nothing is gained by gathering small packets.
-        sockopt::set_tcp_nodelay(&socket.0, true)?;
+        sockopt::set_tcp_nodelay(&socket.fd, true)?;
         // A server or a firewall that went away in silence is noticed between calls.
-        sockopt::set_socket_keepalive(&socket.0, true)?;
-        match net::connect(&socket.0, to) {
+        sockopt::set_socket_keepalive(&socket.fd, true)?;
+        match net::connect(&socket.fd, to) {
             Ok(()) => return Ok(socket),
             Err(Errno::INPROGRESS | Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         socket.wait(PollFlags::OUT, deadline)?;
-        sockopt::socket_error(&socket.0)??;
+        sockopt::socket_error(&socket.fd)??;
         Ok(socket)
     }
 
     fn connect_unix(path: &Path, deadline: Instant) -> io::Result<Self> {
         let address = SocketAddrUnix::new(path)?;
-        let socket = Self::new(AddressFamily::UNIX)?;
+        let socket = Self::new(AddressFamily::UNIX, deadline)?;
         loop {
-            match net::connect(&socket.0, &address) {
+            match net::connect(&socket.fd, &address) {
                 Ok(()) => return Ok(socket),
                 Err(Errno::INTR) => {}
                 // The server's queue of callers is full, and there is nothing to poll for.
@@ -85,27 +89,22 @@ impl Socket {
         }
     }
 
-    fn new(family: AddressFamily) -> io::Result<Self> {
+    fn new(family: AddressFamily, deadline: Instant) -> io::Result<Self> {
         let fd = net::socket(family, SocketType::STREAM, None)?;
         rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&fd, true)?;
         #[cfg(target_vendor = "apple")]
         sockopt::set_socket_nosigpipe(&fd, true)?;
-        Ok(Self(fd))
+        Ok(Self { fd, deadline })
     }
 
     /// Whether nothing has come and nobody has hung up.
     pub fn is_quiet(&self) -> bool {
         let mut byte = [0u8; 1];
         matches!(
-            net::recv(&self.0, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT),
+            net::recv(&self.fd, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT),
             Err(Errno::AGAIN | Errno::INTR)
         )
-    }
-
-    /// The socket, for reading and writing until `deadline`.
-    pub fn until(&self, deadline: Instant) -> Timed<'_> {
-        Timed { socket: self, deadline }
     }
 
     fn wait(&self, what: PollFlags, deadline: Instant) -> io::Result<()> {
@@ -116,7 +115,7 @@ impl Socket {
             }
             let left =
                 Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-            match poll(&mut [PollFd::new(&self.0, what)], Some(&left)) {
+            match poll(&mut [PollFd::new(&self.fd, what)], Some(&left)) {
                 Ok(0) => return Err(ErrorKind::TimedOut.into()),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
@@ -133,25 +132,19 @@ pub fn share(deadline: Instant, many: usize) -> Instant {
     now + deadline.saturating_duration_since(now) / many
 }
 
-/// A socket with a deadline.
-pub struct Timed<'a> {
-    socket: &'a Socket,
-    deadline: Instant,
-}
-
-impl Read for Timed<'_> {
+impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // Twice as long is left, for the kernel counts in ticks of some milliseconds.
         if self.deadline.saturating_duration_since(Instant::now()) >= 2 * PATIENCE {
-            match net::recv(&self.socket.0, &mut *buffer, RecvFlags::empty()) {
+            match net::recv(&self.fd, &mut *buffer, RecvFlags::empty()) {
                 Ok((read, _)) => return Ok(read),
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         loop {
-            self.socket.wait(PollFlags::IN, self.deadline)?;
-            match net::recv(&self.socket.0, &mut *buffer, RecvFlags::DONTWAIT) {
+            self.wait(PollFlags::IN, self.deadline)?;
+            match net::recv(&self.fd, &mut *buffer, RecvFlags::DONTWAIT) {
                 Ok((read, _)) => return Ok(read),
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -160,12 +153,12 @@ impl Read for Timed<'_> {
     }
 }
 
-impl Write for Timed<'_> {
+impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            match net::send(&self.socket.0, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            match net::send(&self.fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(written) => return Ok(written),
-                Err(Errno::AGAIN) => self.socket.wait(PollFlags::OUT, self.deadline)?,
+                Err(Errno::AGAIN) => self.wait(PollFlags::OUT, self.deadline)?,
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -1,7 +1,7 @@
 //! Encryption: rustls with ring, TLS 1.2 and 1.3. The server is always verified.
 
+use super::failure::Failure;
 use crate::dsn::Tls;
-use crate::error::{Error, Result};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
@@ -18,8 +18,8 @@ impl Encryption {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] naming the file that cannot be read or holds nothing of use.
-    pub fn of(&self, tls: Option<&Tls>) -> Result<Option<&Arc<ClientConfig>>> {
+    /// [`Failure::Local`] naming the file that cannot be read or holds nothing of use.
+    pub fn of(&self, tls: Option<&Tls>) -> Result<Option<&Arc<ClientConfig>>, Failure> {
         let Some(tls) = tls else { return Ok(None) };
         if let Some(config) = self.0.get() {
             return Ok(Some(config));
@@ -33,8 +33,8 @@ impl Encryption {
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] naming the file that cannot be read or holds nothing of use.
-fn configure(tls: &Tls) -> Result<Arc<ClientConfig>> {
+/// [`Failure::Local`] naming the file that cannot be read or holds nothing of use.
+fn configure(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
     let mut roots = RootCertStore::empty();
     match &tls.ca {
         Some(path) => {
@@ -50,7 +50,7 @@ fn configure(tls: &Tls) -> Result<Arc<ClientConfig>> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| Error::storage(format!("TLS cannot be used: {error}")))?
+        .map_err(|error| Failure::Local(format!("TLS cannot be used: {error}")))?
         .with_root_certificates(roots);
     let config = match (&tls.cert, &tls.key) {
         (Some(cert), Some(key)) => builder
@@ -61,7 +61,7 @@ fn configure(tls: &Tls) -> Result<Arc<ClientConfig>> {
     Ok(Arc::new(config))
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Failure> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     match read {
         Ok(found) if found.is_empty() => Err(unusable(path, "it holds no certificate")),
@@ -69,11 +69,11 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     }
 }
 
-fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Failure> {
     PrivateKeyDer::from_pem_file(path).map_err(|error| unreadable(path, error))
 }
 
-fn unreadable(path: &Path, error: pem::Error) -> Error {
+fn unreadable(path: &Path, error: pem::Error) -> Failure {
     match error {
         pem::Error::Io(error) => unusable(path, &error.to_string()),
         pem::Error::NoItemsFound => unusable(path, "it holds nothing of the kind"),
@@ -82,6 +82,6 @@ fn unreadable(path: &Path, error: pem::Error) -> Error {
     }
 }
 
-fn unusable(path: &Path, why: &str) -> Error {
-    Error::storage(format!("The TLS file {} cannot be used: {why}", path.display()))
+fn unusable(path: &Path, why: &str) -> Failure {
+    Failure::Local(format!("the TLS file {} cannot be used: {why}", path.display()))
 }

@@ -97,14 +97,15 @@ impl Link {
         commands: &[Cmd],
         deadline: Instant,
     ) -> Result<Vec<Result<Value, Failure>>, Failure> {
-        let mut exchange = self.channel.until(deadline);
+        let channel = &mut self.channel;
+        channel.set_deadline(deadline);
         let mut request = Vec::new();
         commands.iter().for_each(|command| command.write_packed_command(&mut request));
-        let sent = exchange.write_all(&request).and_then(|()| exchange.flush());
+        let sent = channel.write_all(&request).and_then(|()| channel.flush());
         sent.map_err(|error| Failure::of_io(&error))?;
         // One parser for all answers, for it reads ahead; and none for the next call, which must
         // not find what an earlier one left.
-        let mut reader = Reader { inner: exchange, failure: None, left: LONGEST_ANSWER };
+        let mut reader = Reader { inner: channel, failure: None, left: LONGEST_ANSWER };
         let mut parser = Parser::new();
         commands
             .iter()

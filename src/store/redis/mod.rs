@@ -52,7 +52,10 @@ impl Redis {
     /// Has the server run a script. `may_repeat` tells whether that may
     /// be done again when it is not known if it was done.
     fn run(&self, call: &Call<'_>, may_repeat: bool) -> Result<Vec<u8>> {
-        let tls = self.encryption.of(self.target.tls.as_ref())?;
+        let tls = self
+            .encryption
+            .of(self.target.tls.as_ref())
+            .map_err(|failure| Error::storage(format!("{}: {}", self.name(), failure.reason())))?;
         let mut nodes = self.nodes.borrow_mut();
         let mut budget = Budget::start(self.timeouts);
         let mut redirected = None;

@@ -39,6 +39,8 @@ pub struct Handoff {
     pub state: State,
     /// What the server, or the store, tells this value from others by.
     pub version: u64,
+    /// When it was handed off, on this host's clock.
+    pub written_at: u64,
 }
 
 impl<'a> Ticket<'a> {
@@ -69,16 +71,15 @@ impl<'a> Ticket<'a> {
         }
     }
 
-    /// What the process before handed off, unless that was too long ago or not after `since`.
-    pub fn handoff(&self, since: u64) -> Option<Handoff> {
+    /// What the process before handed off, unless that was too long ago.
+    pub fn handoff(&self) -> Option<Handoff> {
         self.lock?;
         let [_, key_and_version, first, second, time_and_checksum, ..] = &self.set.0;
         let words = [key_and_version, first, second].map(|word| word.load(Ordering::Acquire));
         let time_and_checksum = time_and_checksum.load(Ordering::Acquire);
         let written_at = (time_and_checksum >> 64) as u64;
         let now = boot_time();
-        let is_fresh =
-            written_at > since && written_at <= now && now < written_at + HANDOFF_LIFETIME;
+        let is_fresh = written_at <= now && now < written_at + HANDOFF_LIFETIME;
         // Words of two writers at once do not match the checksum.
         if !is_fresh || self.checksum(words, written_at) != time_and_checksum as u64 {
             return None;
@@ -89,12 +90,12 @@ impl<'a> Ticket<'a> {
         }
         let [length, bytes @ ..] = bytes_of([first, second]);
         let state = record::try_decode(bytes.get(..usize::from(length))?)?;
-        Some(Handoff { state, version: key_and_version as u64 })
+        Some(Handoff { state, version: key_and_version as u64, written_at })
     }
 
     /// Hands the next process what is on the server now. A state with a long record is not handed
     /// off: the next process reads it.
-    pub fn hand_off(&self, Handoff { state, version }: Handoff) {
+    pub fn hand_off(&self, state: State, version: u64) {
         let record = record::encode(state);
         if self.lock.is_none() || record.len() > MAX_RECORD {
             return;
@@ -171,16 +172,16 @@ mod tests {
             State::Window { ends_at: 1 << 60, hits: 9 },
         ] {
             let ticket = Ticket::wait(&set, 1, [2, 3], SECOND);
-            ticket.hand_off(Handoff { state, version: 99 });
+            ticket.hand_off(state, 99);
             drop(ticket);
             let next = Ticket::wait(&set, 1, [2, 3], SECOND);
-            assert_eq!(next.handoff(0), Some(Handoff { state, version: 99 }));
-            assert_eq!(next.handoff(boot_time()), None, "from before the connection was opened");
+            let handoff = next.handoff().unwrap();
+            assert_eq!((handoff.state, handoff.version), (state, 99));
             drop(next);
-            assert_eq!(Ticket::wait(&set, 2, [2, 3], SECOND).handoff(0), None, "another key's");
+            assert_eq!(Ticket::wait(&set, 2, [2, 3], SECOND).handoff(), None, "another key's");
         }
         set.0[2].fetch_add(1, Ordering::SeqCst);
-        assert_eq!(Ticket::wait(&set, 1, [2, 3], SECOND).handoff(0), None, "torn");
+        assert_eq!(Ticket::wait(&set, 1, [2, 3], SECOND).handoff(), None, "torn");
     }
 
     #[test]
@@ -191,8 +192,8 @@ mod tests {
             State::Reserved { full_at: u64::MAX, fraction: 1, ahead: 0 },
             State::Overdrawn { forgiven_at: 500, debt: 1 << 62 },
         ] {
-            ticket.hand_off(Handoff { state, version: 99 });
-            assert_eq!(ticket.handoff(0), None, "{state:?}");
+            ticket.hand_off(state, 99);
+            assert_eq!(ticket.handoff(), None, "{state:?}");
         }
     }
 

@@ -1,0 +1,37 @@
+#!/bin/sh
+# A real MySQL, unpacked into a folder that is kept: Debian has it in unstable alone, Ubuntu in every release.
+# Usage: mysqld.sh install FOLDER    makes a new data folder
+#        mysqld.sh run OPTION...     runs the server
+set -eu
+scripts=$(dirname "$0")
+if (. "$scripts/mirror.sh") 2>/dev/null; then
+    folder=$("$scripts/unpack.sh" unstable mysql-server-core)
+else
+    package=$(apt-cache search --names-only '^mysql-server-core-[0-9]' | cut -d ' ' -f 1 | sort -V | tail -n 1)
+    folder=$("$scripts/unpack.sh" own "${package:?apt knows no mysql-server-core}")
+fi
+
+run() {
+    exec "$scripts/unpacked.sh" "$folder" usr/sbin/mysqld --no-defaults --basedir="$folder/usr" \
+        --lc-messages-dir="$folder/usr/share/mysql" --character-sets-dir="$folder/usr/share/mysql/charsets" \
+        --plugin-dir="$folder/usr/lib/mysql/plugin" --secure-file-priv= --mysqlx=OFF --user="$(id -un)" "$@"
+}
+case "${1-}" in
+    run)
+        shift
+        run --performance-schema=OFF "$@"
+        ;;
+    install)
+        # Three seconds, once; then a copy.
+        if [ ! -d "$folder/data" ]; then
+            rm -rf "$folder/data.new"
+            (run --initialize-insecure --datadir="$folder/data.new" --innodb-redo-log-capacity=8M) >"$folder/data.log" 2>&1 ||
+                { tail -n 5 "$folder/data.log" >&2; exit 1; }
+            mv -T "$folder/data.new" "$folder/data"
+        fi
+        cp -r "$folder/data" "$2"
+        # A server's own name.
+        rm -f "$2/auto.cnf"
+        ;;
+    *) sed -n 's/^# *\(Usage: .*\|  *mysqld.*\)/\1/p' "$0" >&2; exit 2 ;;
+esac

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Unpacks packages, with all they depend on, into a folder that is kept, and prints the folder. Nothing is
+# installed: scripts/unpacked.sh runs a program from there.
+# Usage: unpack.sh RELEASE PACKAGE...    a release of Debian (unstable), or `own` for this machine's
+set -eu
+cd "$(dirname "$0")/.."
+
+release=$1
+shift
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/token_bucket
+folder=$cache/$release-$(echo "$*" | tr ' ' '+')
+if [ ! -d "$folder" ]; then
+    echo "Unpacking $* ($release) in $folder: some seconds, the first time" >&2
+    rm -rf "$folder.new"
+    apt=$folder.new/apt
+    mkdir -p "$apt/lists/partial" "$apt/archives/partial"
+    # An empty list of installed packages, so that all dependencies are fetched.
+    : >"$apt/status"
+    sources=
+    if [ "$release" != own ]; then
+        . scripts/mirror.sh
+        echo "deb $mirror $release main" >"$apt/sources.list"
+        sources="-o Dir::Etc::sourcelist=$apt/sources.list -o Dir::Etc::sourceparts=/dev/null"
+    fi
+    fetch() {
+        apt-get -qq $sources -o Dir::State="$apt" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt" \
+            -o APT::Sandbox::User= -o Debug::NoLocking=1 "$@"
+    }
+    {
+        fetch update
+        fetch install -y --no-install-recommends --download-only "$@"
+        for package in "$apt"/archives/*.deb; do
+            dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink --no-same-owner -C "$folder.new" \
+                --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' --exclude='./usr/share/locale/*'
+        done
+    } >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" >&2; exit 1; }
+    rm -rf "$apt"
+    mv -T "$folder.new" "$folder"
+fi
+echo "$folder"

@@ -1,0 +1,114 @@
+//! Packets of the protocol of MariaDB and MySQL: frames on a connection.
+
+use crate::dsn::Address;
+use crate::store::net::channel::Channel;
+use crate::store::net::failure::{Failure, line};
+use mysql_common::constants::CapabilityFlags;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::ErrPacket;
+use rustls::ClientConfig;
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The longest packet that is read, in bytes: no answer to our statements comes near it.
+const MAX_PACKET: usize = 1 << 16;
+
+/// A connection on which packets go back and forth.
+pub struct Packets {
+    channel: Channel,
+    /// What both sides know of the protocol.
+    pub capabilities: CapabilityFlags,
+    /// The number of the next packet of this exchange.
+    sequence: u8,
+    received: Vec<u8>,
+}
+
+impl Packets {
+    /// Connects to `address` by `deadline`.
+    pub fn open(address: &Address, deadline: Instant) -> Result<Self, Failure> {
+        let channel = Channel::open(address, None, deadline)
+            .map_err(|error| Failure::of_connecting(&error))?;
+        let capabilities = CapabilityFlags::empty();
+        Ok(Self { channel, capabilities, sequence: 0, received: Vec::new() })
+    }
+
+    /// Encrypts all that follows, and verifies the server.
+    pub fn encrypt(
+        &mut self,
+        address: &Address,
+        config: &Arc<ClientConfig>,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        // Bytes sent in the clear behind the greeting would be taken for what the server says.
+        if !self.received.is_empty() {
+            return Err(unreadable());
+        }
+        let encrypted = self.channel.encrypt(address, config, deadline);
+        encrypted.map_err(|error| Failure::of_connecting(&error))
+    }
+
+    /// Whether a call may be made on the connection.
+    pub fn is_good(&mut self) -> bool {
+        self.channel.is_good()
+    }
+
+    /// Sends a command, which begins an exchange.
+    pub fn command(&mut self, payload: &[u8], deadline: Instant) -> Result<(), Failure> {
+        self.sequence = 0;
+        self.send(payload, deadline)
+    }
+
+    /// Sends a packet.
+    pub fn send(&mut self, payload: &[u8], deadline: Instant) -> Result<(), Failure> {
+        // Three bytes of length: no statement of ours is as long as 2^24.
+        let [a, b, c, _] = (payload.len() as u32).to_le_bytes();
+        let packet = [&[a, b, c, self.sequence], payload].concat();
+        self.sequence = self.sequence.wrapping_add(1);
+        self.channel.set_deadline(deadline);
+        let sent = self.channel.write_all(&packet).and_then(|()| self.channel.flush());
+        sent.map_err(|error| Failure::of_io(&error))
+    }
+
+    /// Receives a packet; one that reports an error is a failure.
+    pub fn receive(&mut self, deadline: Instant) -> Result<Vec<u8>, Failure> {
+        self.channel.set_deadline(deadline);
+        loop {
+            if let Some(&[a, b, c, sequence]) = self.received.first_chunk() {
+                let end = 4 + u32::from_le_bytes([a, b, c, 0]) as usize;
+                if sequence != self.sequence || end > MAX_PACKET {
+                    return Err(unreadable());
+                }
+                if self.received.len() >= end {
+                    let payload = self.received.drain(..end).skip(4).collect();
+                    self.sequence = self.sequence.wrapping_add(1);
+                    return self.unless_error(payload);
+                }
+            }
+            let mut chunk = [0u8; 2048];
+            let read = self.channel.read(&mut chunk).map_err(|error| Failure::of_io(&error))?;
+            if read == 0 {
+                return Err(Failure::Lost);
+            }
+            self.received.extend(chunk.iter().take(read));
+        }
+    }
+
+    fn unless_error(&self, payload: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        if payload.first() != Some(&0xFF) {
+            return Ok(payload);
+        }
+        match ParseBuf(&payload).parse::<ErrPacket<'_>>(self.capabilities) {
+            Ok(ErrPacket::Error(error)) => Err(Failure::Refused {
+                code: error.error_code().to_string(),
+                detail: line(&error.message_str()),
+            }),
+            _ => Err(unreadable()),
+        }
+    }
+}
+
+/// The failure of an answer that cannot be read.
+pub fn unreadable() -> Failure {
+    Failure::Down("its answer is not the protocol of MariaDB or MySQL".to_owned())
+}

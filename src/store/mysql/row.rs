@@ -1,0 +1,195 @@
+//! A bucket's state as the columns of a row.
+//!
+//! | column | |
+//! |---|---|
+//! | `microtime` | when the bucket was empty, in seconds: all that the published PDO class knows |
+//! | `seen` | the `microtime` that the columns below were written with |
+//! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window |
+//! | `due` | when the row may be forgotten, in nanoseconds; of a reservation and a filling bucket without its fraction |
+//! | `part` | the fraction of a nanosecond, or a window's hits |
+//! | `more` | how far a reservation reaches ahead, or the debt of an overdrawn bucket in nanoseconds |
+//!
+//! The last four count while `seen` is `microtime`. If it is not, the published class has written to the
+//! row since, and `microtime` says what is left.
+
+use super::statements::Schema;
+use crate::limit::{Limit, Span, State};
+use mysql_common::value::Value;
+use mysql_common::value::convert::from_value_opt;
+
+/// The columns of a row, in the order of [`Schema::columns`].
+pub type Columns = Vec<Value>;
+
+/// The columns of `state`, and when they say that the bucket was empty.
+pub fn encode(schema: Schema, limit: &Limit, state: State) -> (Columns, f64) {
+    let microtime = empty_at(limit, state);
+    let mut columns = columns(state, microtime);
+    columns.truncate(schema.columns().len());
+    (columns, microtime)
+}
+
+/// The columns of `state`, if its bucket was empty at `microtime`.
+pub fn columns(state: State, microtime: f64) -> Columns {
+    let (kind, due, part, more) = match state {
+        State::Filling { full_at } => (0, full_at.ns, full_at.part, 0),
+        State::Reserved { full_at, fraction, ahead } => {
+            (1, full_at, u64::from(fraction), u64::from(ahead))
+        }
+        State::Overdrawn { forgiven_at, debt } => (2, forgiven_at, 0, debt),
+        State::Window { ends_at, hits } => (3, ends_at, u64::from(hits), 0),
+    };
+    // Every time and count is below 2^63.
+    let numbers = [kind, due, part, more].map(|number| Value::Int(number as i64));
+    [Value::Double(microtime), Value::Double(microtime)].into_iter().chain(numbers).collect()
+}
+
+/// The state that a row of `schema` says; nothing if it cannot be read.
+pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State> {
+    let microtime = seconds(columns.first()?)?;
+    let [_, seen, kind, due, part, more] = columns else {
+        return (schema == Schema::Legacy).then(|| from_empty_at(limit, microtime));
+    };
+    // The published class writes no windows: theirs are rows of their own.
+    let is_current = microtime.is_some() && seconds(seen)? == microtime;
+    let number = |value| Some(whole(value)?.unwrap_or(0).clamp(0, MAX_TIME));
+    let (kind, due, part, more) = (whole(kind)?, number(due)?, number(part)?, number(more)?);
+    let small = u32::try_from(part).unwrap_or(u32::MAX);
+    Some(match (kind, limit) {
+        (Some(3), _) => State::Window { ends_at: due as u64, hits: small },
+        (_, Limit::FixedWindow(_)) => State::FULL,
+        (Some(0), _) if is_current => {
+            State::Filling { full_at: Span { ns: due as u64, part: small.into() } }
+        }
+        (Some(1), _) if is_current => State::Reserved {
+            full_at: due as u64,
+            fraction: small,
+            ahead: u8::try_from(more).unwrap_or(u8::MAX),
+        },
+        (Some(2), _) if is_current => {
+            State::Overdrawn { forgiven_at: due as u64, debt: more as u64 }
+        }
+        _ => from_empty_at(limit, microtime),
+    })
+}
+
+/// No time in a row is later, in nanoseconds.
+const MAX_TIME: i64 = (1 << 62) - 1;
+/// No time that the published class writes is further from 1970, in seconds.
+const MAX_SECONDS: f64 = 4e9;
+
+/// When the bucket of `state` was empty, in seconds: whole microseconds, which a double and a decimal
+/// column keep exactly. Rounded up, against the caller.
+fn empty_at(limit: &Limit, state: State) -> f64 {
+    let full_at = match state {
+        State::Overdrawn { forgiven_at, debt } => forgiven_at + debt,
+        State::Window { ends_at, .. } => ends_at,
+        other => other.new_again_at(),
+    };
+    // Never wraps: both are below 2^63.
+    let ns = full_at as i64 - refill_time(limit).ns as i64;
+    ns.div_euclid(1_000).saturating_add((ns.rem_euclid(1_000) > 0).into()) as f64 / 1e6
+}
+
+/// The state of a bucket that was empty at `microtime`; one that was never empty is full.
+fn from_empty_at(limit: &Limit, microtime: Option<f64>) -> State {
+    let microseconds = microtime.unwrap_or(0.0).clamp(-MAX_SECONDS, MAX_SECONDS) * 1e6;
+    let full = refill_time(limit);
+    // Never wraps: 4e18 and a refill of four years are below 2^63.
+    let full_at = (microseconds.round() as i64) * 1_000 + full.ns as i64;
+    match u64::try_from(full_at) {
+        Ok(ns) => State::Filling { full_at: Span { ns, part: full.part } },
+        Err(_) => State::FULL,
+    }
+}
+
+fn refill_time(limit: &Limit) -> Span {
+    match limit {
+        Limit::TokenBucket(bucket) => bucket.refill_time(),
+        Limit::FixedWindow(_) => Span::default(),
+    }
+}
+
+/// A number of seconds as a column of any numeric type has it, if it is not `NULL`. Nothing if it is no
+/// number.
+fn seconds(value: &Value) -> Option<Option<f64>> {
+    match value {
+        Value::Int(number) => Some(Some(*number as f64)),
+        Value::Float(number) => Some(Some((*number).into())),
+        other => from_value_opt(other.clone()).ok(),
+    }
+}
+
+/// A whole number, if it is not `NULL`. Nothing if it is none.
+pub fn whole(value: &Value) -> Option<Option<i64>> {
+    from_value_opt(value.clone()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{FixedWindow, SECOND, TokenBucket};
+    use proptest::prelude::*;
+
+    fn bucket() -> Limit {
+        TokenBucket::per_second(10, 3.0).unwrap().into()
+    }
+
+    proptest! {
+        #[test]
+        fn states_survive_the_way_there_and_back(
+            time in 0u64..4_000_000_000 * SECOND, debt in 0u64..1 << 57, part in 0u32..1 << 30, ahead in 0u8..58,
+        ) {
+            let window = FixedWindow::new(5, 60.0).unwrap().into();
+            for (limit, state) in [
+                (bucket(), State::Filling { full_at: Span { ns: time, part: part.into() } }),
+                (bucket(), State::Reserved { full_at: time, fraction: part >> 6, ahead }),
+                (bucket(), State::Overdrawn { forgiven_at: time, debt }),
+                (window, State::Window { ends_at: time, hits: part >> 6 }),
+            ] {
+                let (columns, microtime) = encode(Schema::Full, &limit, state);
+                prop_assert_eq!(decode(Schema::Full, &limit, &columns), Some(state));
+                prop_assert_eq!(super::columns(state, microtime), columns);
+            }
+        }
+
+        #[test]
+        fn legacy_schema_keeps_a_time_to_the_microsecond(
+            time in 1_000_000_000 * SECOND..4_000_000_000 * SECOND,
+        ) {
+            let state = State::Filling { full_at: Span::from_ns(time) };
+            let (columns, _) = encode(Schema::Legacy, &bucket(), state);
+            let kept = decode(Schema::Legacy, &bucket(), &columns).unwrap().new_again_at();
+            prop_assert!(kept >= time && kept - time <= 1_001, "{} became {}", time, kept);
+        }
+
+        #[test]
+        fn any_row_is_a_state_or_cannot_be_read(
+            microtime in any::<f64>(), kind in any::<i64>(), due in any::<i64>(), part in any::<i64>(), more in any::<i64>(),
+        ) {
+            for seen in [microtime, 5.0] {
+                let columns = [
+                    Value::Double(microtime), Value::Double(seen), Value::Int(kind % 5), Value::Int(due),
+                    Value::Int(part), Value::Int(more),
+                ];
+                let state = decode(Schema::Full, &bucket(), &columns).unwrap();
+                crate::limit::apply(&bucket(), state, SECOND, crate::limit::Op::Check);
+            }
+        }
+    }
+
+    #[test]
+    fn row_of_the_published_class_says_when_the_bucket_was_empty() {
+        let full_at = State::Filling { full_at: Span { ns: 1_003_333_333_333, part: 1 } };
+        let written = |microtime| {
+            let mut columns = columns(State::FULL, 1.0);
+            columns[0] = microtime;
+            decode(Schema::Full, &bucket(), &columns)
+        };
+        assert_eq!(written(Value::Double(1_000.0)), Some(full_at));
+        assert_eq!(written(Value::Bytes(b"1000.000000".to_vec())), Some(full_at));
+        assert_eq!(written(Value::Int(1_000)), Some(full_at));
+        assert_eq!(written(Value::Bytes(b"x".to_vec())), None);
+        let never_empty = State::Filling { full_at: Span { ns: 3_333_333_333, part: 1 } };
+        assert_eq!(written(Value::NULL), Some(never_empty));
+    }
+}

@@ -1,0 +1,65 @@
+//! A connection that is kept from call to call.
+
+use super::budget::Budget;
+use super::failure::Failure;
+use std::cell::RefCell;
+use std::time::Instant;
+
+/// A connection that may be used again.
+pub trait Reusable {
+    /// Whether a call may be made on it: it is this process's, the server has not hung up, and nothing
+    /// is left of an earlier call.
+    fn is_reusable(&mut self) -> bool;
+}
+
+/// The connection to a server, once it is open.
+pub struct Kept<C>(RefCell<Option<C>>);
+
+impl<C> Default for Kept<C> {
+    fn default() -> Self {
+        Self(RefCell::new(None))
+    }
+}
+
+impl<C: Reusable> Kept<C> {
+    /// Calls `work` with the connection and a deadline; `open` makes one where there is none to use. A
+    /// connection on which `work` fails is closed, for its answer may yet come.
+    ///
+    /// A server may close an idle connection at any time: what was lost with one is done once more on a
+    /// new one, if it `may_repeat`.
+    pub fn call<R>(
+        &self,
+        budget: &mut Budget,
+        may_repeat: bool,
+        open: impl Fn(Instant) -> Result<C, Failure>,
+        work: impl Fn(&mut C, Instant) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let mut kept = self.0.borrow_mut();
+        loop {
+            let reused = kept.take().and_then(|mut it| it.is_reusable().then_some(it));
+            let was_idle = reused.is_some();
+            let mut connection = match reused {
+                Some(connection) => connection,
+                None => open(budget.connect_by())?,
+            };
+            match work(&mut connection, budget.answer_by()) {
+                Err(Failure::Lost) if was_idle && may_repeat && budget.is_left() => {}
+                Err(failure) => return Err(failure),
+                Ok(result) => {
+                    *kept = Some(connection);
+                    return Ok(result);
+                }
+            }
+        }
+    }
+
+    /// Looks at the connection, if there is one.
+    pub fn with<R>(&self, look: impl FnOnce(&C) -> R) -> Option<R> {
+        self.0.borrow().as_ref().map(look)
+    }
+
+    /// Closes the connection.
+    pub fn close(&self) {
+        self.0.take();
+    }
+}
