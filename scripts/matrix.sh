@@ -1,11 +1,11 @@
 #!/bin/sh
 # Builds the extension for several PHPs and tests it on each. Ends with a table, and one line that
 # tells how it went.
-# ONLY=PART,PART names the parts to run: host debian-13 debug zts threads; all of them by default.
+# ONLY=PART,PART names the parts to run: host debian-13 debian-testing debug zts threads; all of them by default.
 set -eu
 cd "$(dirname "$0")/.."
 
-all="host debian-13 debug zts threads"
+all="host debian-13 debian-testing debug zts threads"
 parts=$(echo "${ONLY:-$all}" | tr ',' ' ')
 for part in $parts; do
     case " $all " in *" $part "*) ;; *) echo "There is no part $part: $all" >&2; exit 2 ;; esac
@@ -29,8 +29,8 @@ host() {
     extension=$(extension_for "$php" "")
     phpt "$php" "$extension"
 }
-debian_13() {
-    scripts/matrix/debian.sh trixie scripts/matrix/debian-inside.sh
+debian() {
+    scripts/matrix/debian.sh "$1" scripts/matrix/debian-inside.sh
 }
 # The PHP and the extension of a debug build.
 debug_build() {
@@ -61,7 +61,7 @@ run() {
     rm -f "$logs/$name.version"
     # In a condition `set -e` would not hold.
     set +e
-    (set -e; "$3") >"$log" 2>&1
+    (set -e; shift 2; "$@") >"$log" 2>&1
     status=$?
     set -e
     case "$name" in
@@ -82,16 +82,17 @@ run() {
 for part in $parts; do
     case "$part" in
         host) run host "NTS, $(. /etc/os-release && echo "${ID} $VERSION_ID")" host ;;
-        debian-13) run debian-13 "NTS, debian 13" debian_13 ;;
+        debian-13) run debian-13 "NTS, debian 13" debian trixie ;;
+        debian-testing) run debian-testing "NTS, debian testing" debian forky ;;
         debug) run debug "NTS debug" debug ;;
         zts) run zts "ZTS debug" zts ;;
         threads) run threads "ZTS debug" threads ;;
     esac
 done
 
-printf '\n%-10s %-8s %-16s %-7s %7s  %s\n' part PHP build result took what
+printf '\n%-14s %-8s %-19s %-7s %7s  %s\n' part PHP build result took what
 printf '%s' "$rows" | while IFS='|' read -r part php build result took ran; do
-    printf '%-10s %-8s %-16s %-7s %7s  %s\n' "$part" "$php" "$build" "$result" "$took" "$ran"
+    printf '%-14s %-8s %-19s %-7s %7s  %s\n' "$part" "$php" "$build" "$result" "$took" "$ran"
 done
 if [ -n "$failed" ]; then
     printf '\nThe matrix failed:%s; see target/matrix\n' "$failed"

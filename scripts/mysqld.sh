@@ -24,10 +24,12 @@ case "${1-}" in
     install)
         # Three seconds, once; then a copy.
         if [ ! -d "$folder/data" ]; then
-            rm -rf "$folder/data.new"
-            (run --initialize-insecure --datadir="$folder/data.new" --innodb-redo-log-capacity=8M) >"$folder/data.log" 2>&1 ||
-                { tail -n 5 "$folder/data.log" >&2; exit 1; }
-            mv -T "$folder/data.new" "$folder/data"
+            new=$(mktemp -d "$folder/data.XXXXXX")
+            trap 'rm -rf "$new"' EXIT
+            (run --initialize-insecure --datadir="$new/data" --innodb-redo-log-capacity=8M) >"$new/log" 2>&1 ||
+                { tail -n 5 "$new/log" >&2; exit 1; }
+            # Another run may do the same at once: the first to be done wins.
+            mv -T "$new/data" "$folder/data" 2>/dev/null || [ -d "$folder/data" ]
         fi
         cp -r "$folder/data" "$2"
         # A server's own name.

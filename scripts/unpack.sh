@@ -11,8 +11,12 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/token_bucket
 folder=$cache/$release-$(echo "$*" | tr ' ' '+')
 if [ ! -d "$folder" ]; then
     echo "Unpacking $* ($release) in $folder: some seconds, the first time" >&2
-    rm -rf "$folder.new"
-    apt=$folder.new/apt
+    mkdir -p "$cache"
+    # Another run may do the same at once: the first to be done wins.
+    new=$(mktemp -d "$folder.XXXXXX")
+    trap 'rm -rf "$new"' EXIT
+    trap 'exit 130' INT TERM
+    apt=$new/apt
     mkdir -p "$apt/lists/partial" "$apt/archives/partial"
     # An empty list of installed packages, so that all dependencies are fetched.
     : >"$apt/status"
@@ -30,11 +34,12 @@ if [ ! -d "$folder" ]; then
         fetch update
         fetch install -y --no-install-recommends --download-only "$@"
         for package in "$apt"/archives/*.deb; do
-            dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink --no-same-owner -C "$folder.new" \
+            dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink --no-same-owner -C "$new" \
                 --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' --exclude='./usr/share/locale/*'
         done
-    } >"$folder.log" 2>&1 || { tail -n 20 "$folder.log" >&2; exit 1; }
+    } >"$new/log" 2>&1 || { tail -n 20 "$new/log" >&2; exit 1; }
     rm -rf "$apt"
-    mv -T "$folder.new" "$folder"
+    chmod 755 "$new"
+    mv -T "$new" "$folder" 2>/dev/null || [ -d "$folder" ]
 fi
 echo "$folder"

@@ -18,6 +18,32 @@ pub fn boot_time() -> u64 {
     (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64).min(MAX_NOW)
 }
 
+/// Another clock, as it was read a while ago. Its time now is reckoned by this host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// What it showed, in nanoseconds.
+    pub time: u64,
+    /// When the reading arrived, on this host's clock.
+    pub read_at: u64,
+}
+
+impl Reading {
+    /// A reading that has just arrived.
+    pub fn taken_now(time: u64) -> Self {
+        Self { time, read_at: boot_time() }
+    }
+
+    /// How long ago it was taken, in nanoseconds.
+    pub fn age(self) -> u64 {
+        boot_time().saturating_sub(self.read_at)
+    }
+
+    /// The clock's time now, less the time that the reading took to arrive.
+    pub fn now(self) -> u64 {
+        self.time.saturating_add(self.age()).min(MAX_NOW)
+    }
+}
+
 /// Seconds as nanoseconds, to the nearest; `None` unless the result is a time the limits
 /// can reckon with.
 ///

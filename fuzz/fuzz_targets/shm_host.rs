@@ -8,7 +8,7 @@ use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
-use token_bucket::clock::boot_time;
+use token_bucket::clock::{Reading, boot_time};
 use token_bucket::dsn::Secret;
 use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::store::Settings;
@@ -97,14 +97,14 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let at = boot_time();
                 assert_eq!(host.denied(&key, at), None, "given back, and yet denied");
             }
-            6 => host.in_queue(&key, 0, |ticket| {
+            6 => host.in_queue(&key, 0, 0, |ticket| {
                 let Some(ticket) = ticket else { return };
                 if let Some(Handoff { state, .. }) = ticket.handoff() {
                     // As the stores that compare and swap do.
                     std::hint::black_box((limit.written_at(state), state.new_again_at()));
                     let (decision, after) = apply(&limit, state, now, Op::Take { cost: 1 });
                     keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
-                    ticket.hand_off(after, 1);
+                    ticket.hand_off(after, 1, Reading::taken_now(now));
                     assert!(ticket.handoff().is_none_or(|handoff| handoff.state == after));
                 }
             }),

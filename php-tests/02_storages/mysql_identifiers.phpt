@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: whatever a client calls himself, the statement is the same and the row is his own; the classic table does not tell case apart
+MariaDB and MySQL: whatever a client calls itself, the statement is the same and the row is its own; the classic table does not tell case apart
 --EXTENSIONS--
 pcntl
 posix

@@ -34,17 +34,21 @@ function asked(Server $server, callable $work): array
     return array_filter(array_combine(array_keys($first), array_map(fn ($a, $b, $c): int => $c - $b - ($b - $a), $first, $second, $third)));
 }
 
-/** Each operation once, so that it is prepared, then a hundred times; to the next fifty, for what was handed off is forgotten where the machine is busy. */
+/** Each operation twice, so that all is prepared, then a hundred times. A busy machine may forget what was handed off: up to five more SELECTs are not told. */
 function count_each(Server $server, string $dsn, array $operations): void
 {
     foreach ($operations as $what => $operation) {
+        $operation($dsn);
         $operation($dsn);
         $told = asked($server, function () use ($operation, $dsn): void {
             for ($i = 0; $i < 100; $i++) {
                 $operation($dsn);
             }
         });
-        $told = array_filter(array_map(fn (int $count): int => (int) round($count / 50) * 50, $told));
+        $further = ($told['com_select'] ?? 0) % 50;
+        if ($further <= 5) {
+            $told = array_filter(['com_select' => ($told['com_select'] ?? 0) - $further, 'com_stmt_execute' => $told['com_stmt_execute'] - $further, 'questions' => $told['questions'] - $further] + $told);
+        }
         ksort($told);
         echo $what, ': ', json_encode($told), "\n";
     }
@@ -64,7 +68,7 @@ count_each($server, $server->dsn(), [
     'reserve()' => fn (string $dsn) => (new TokenBucket($dsn, 'reserved', 2, 1))->reserve(),
     'reset()' => fn (string $dsn) => (new TokenBucket($dsn, 'new', 2, 1))->reset(),
     'LeakyBucket' => fn (string $dsn) => (new TokenBucket\LeakyBucket($dsn, 'leaky', 1000, 60))->consume(),
-    'FixedWindow' => fn (string $dsn) => (new TokenBucket\FixedWindow($dsn, 'window', 50, 600))->consume(),
+    'FixedWindow' => fn (string $dsn) => (new TokenBucket\FixedWindow($dsn, 'window', 52, 600))->consume(),
 ]);
 echo "newcomers\n";
 $new = 0;

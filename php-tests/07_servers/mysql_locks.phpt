@@ -78,7 +78,7 @@ foreach ([3, 1000] as $deadlocks) {
         $patient->refund();
     })), "\n";
     $tries = $deadlocks - (int) $server->sql('SELECT n FROM trouble');
-    echo $tries < 128 ? $tries : '64 or more of each', " deadlocks\n";
+    echo $tries < 128 ? $tries : 'all of 64 and 64', " deadlocks\n";
     // Other buckets are not concerned: that is no outage.
     echo (new TokenBucket($server->dsn('timeout_ms=20000&connect_timeout_ms=20000'), "another $deadlocks", 1, 1))->attempt()->isDegraded() ? "degraded\n" : "another: by the store\n";
 }
@@ -101,6 +101,6 @@ attempt: yes, by the store
 another: by the store
 attempt: no, by the store
 TokenBucket::refund(): MySQL at 127.0.0.1:PORT: the bucket is too busy; everyone is denied
-64 or more of each deadlocks
+all of 64 and 64 deadlocks
 another: by the store
 by the store, 6 left

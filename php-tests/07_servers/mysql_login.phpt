@@ -1,5 +1,5 @@
 --TEST--
-MySQL: logging in by caching_sha2_password and sha256_password, in the clear only where the server knows the proof; what is wrong is said, without secrets
+MySQL: caching_sha2_password and sha256_password; over TCP without TLS a proof alone is sent, which the server accepts once it has seen the password; what is wrong is said, without secrets
 --EXTENSIONS--
 pcntl
 posix

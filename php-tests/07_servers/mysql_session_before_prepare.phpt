@@ -24,7 +24,19 @@ foreach (['itself' => '', 'by another' => '&prefix='] as $by => $parameter) {
     $debt = fn (): string => $server->sql('SELECT kind, seen = microtime, more > 1e12 FROM classic');
     echo $by, ': ', $debt(), ' ', times(1, fn () => $bucket->consume()), ' ', $debt(), "\n"; // denied: nothing changes
 }
+
+// Another process prepares the table and reserves ahead within the second in which the session believes in two columns.
+$server->sql('DROP TABLE IF EXISTS classic; CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB');
+$ours = new TokenBucket($server->dsn('table=classic&timeout_ms=1998'), 'jane', 3, 0.01);
+$ours->consume(0);
+$theirs = new TokenBucket(prepared($server->dsn('table=classic&timeout_ms=1997')), 'jane', 3, 0.01);
+$theirs->consume(3);
+$theirs->reserve(3);
+var_dump($ours->consume(), round($ours->peek()->getRetryAfter(), -1), round($theirs->peek()->getRetryAfter(), -1));
 ?>
 --EXPECT--
 itself: 2	1	1 0 2	1	1
 by another: 2	1	1 0 2	1	1
+bool(false)
+float(400)
+float(400)

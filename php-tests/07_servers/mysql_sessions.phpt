@@ -43,7 +43,7 @@ print_r(warnings(function () use ($server, $sessions, $kill, $bucket): void {
     $server->sql('SET GLOBAL wait_timeout = 28800');
 }));
 
-/** Passes on what both say, and hangs up when it has read the second statement to run of a connection. */
+/** Passes on what both say, and hangs up when it has read the third statement to run of a connection. */
 function forgetful(Server $server, string $log): int
 {
     return strange_server(function ($client) use ($server, $log): void {
@@ -63,7 +63,7 @@ function forgetful(Server $server, string $log): int
                     file_put_contents($log, '.', FILE_APPEND);
                     $calls++;
                 }
-                if ($bytes === '' || $bytes === false || $calls === 2) {
+                if ($bytes === '' || $bytes === false || $calls === 3) {
                     posix_kill(posix_getpid(), SIGKILL);
                 }
                 fwrite($from === $client ? $upstream : $client, $bytes);
@@ -99,7 +99,7 @@ check: 1 session
 Array
 (
 )
-consume() done, asked 5
-consume() done, asked 2
+consume() done, asked 4
+consume() done, asked 1
 refund(): MySQL at 127.0.0.1:PORT: the server closed the connection, asked 1
 8 left

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: half a greeting, garbage, errors, streams without end, and servers that want the password: the policy answers within the budget, and the password is kept
+MariaDB and MySQL: half a greeting, garbage, errors, streams without end, and servers that want the password: the policy answers within the budget, and the password is kept
 --EXTENSIONS--
 pcntl
 posix
@@ -54,7 +54,8 @@ $logged_in = [greeting(), packet(2, OK), packet(1, OK)]; // and the session is s
 $prepared = packet(1, "\0" . pack('Vvvxv', 1, 7, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 8))) . packet(9, EOF);
 $answer = fn (int $type, string $row): string => packet(1, "\7") . implode(array_map(fn (int $n): string => packet($n, $column($type)), range(2, 8))) . packet(9, EOF) . packet(10, $row) . packet(11, EOF);
 // The clock, and the columns of a row: microtime, seen, kind, due, part, more. Or none, and the clock by itself.
-$row = fn (int ...$numbers): string => $answer(8, "\0\0\0" . pack('P7', ...$numbers));
+$columns = implode(array_map(fn (int $n, int $type): string => packet($n, $column($type)), range(2, 8), [8, 5, 5, 8, 8, 8, 8]));
+$row = fn (int $clock, float $microtime, float $seen, int ...$numbers): string => packet(1, "\7") . $columns . packet(9, EOF) . packet(10, "\0\0\0" . pack('Pe2P4', $clock, $microtime, $seen, ...$numbers)) . packet(11, EOF);
 $no_row = packet(1, "\7") . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 8))) . packet(9, EOF) . packet(10, EOF);
 $clock = fn (int $now): array => [packet(1, "\0" . pack('Vvvxv', 3, 1, 0, 0)) . packet(2, $column(8)) . packet(3, EOF), packet(1, "\1") . packet(2, $column(8)) . packet(3, EOF) . packet(4, "\0\0" . pack('P', $now)) . packet(5, EOF)];
 $writes = packet(1, "\0" . pack('Vvvxv', 2, 0, 0, 0)); // a statement without parameters that are described
@@ -195,22 +196,22 @@ no row, and it takes one: yes
 no row, and no answer to the new one: no row, and no answer to the new one: the statement was not done in time: the bucket's row may be locked
 no row, and never takes one: no
 a row cut short: a row cut short: its answer is not the protocol of MariaDB or MySQL
-a row of NULL: a row of NULL: the statement gave an answer that cannot be read
-a row of decimals that are none: a row of decimals that are none: the statement gave an answer that cannot be read
-a row of texts: a row of texts: its answer is not the protocol of MariaDB or MySQL
-a row of dates: a row of dates: its answer is not the protocol of MariaDB or MySQL
-a row of type 17: a row of type 17: its answer is not the protocol of MariaDB or MySQL
-a row of type 19: a row of type 19: its answer is not the protocol of MariaDB or MySQL
-a row of type 20: a row of type 20: its answer is not the protocol of MariaDB or MySQL
-a row of type 243: a row of type 243: its answer is not the protocol of MariaDB or MySQL
-a row of type 255: a row of type 255: its answer is not the protocol of MariaDB or MySQL
+a row of NULL: a row of NULL: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of decimals that are none: a row of decimals that are none: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of texts: a row of texts: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of dates: a row of dates: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 17: a row of type 17: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 19: a row of type 19: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 20: a row of type 20: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 243: a row of type 243: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of type 255: a row of type 255: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 a kind that is none: no
 a bucket from the far future: no
 a debt without end: no
-a clock out of bounds: a clock out of bounds: the statement gave an answer that cannot be read
-no row, and a clock out of bounds: no row, and a clock out of bounds: the statement gave an answer that cannot be read
+a clock out of bounds: a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+no row, and a clock out of bounds: no row, and a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 no row, and no clock: no row, and no clock: no answer in time
-a row without columns: a row without columns: the statement gave an answer that cannot be read
+a row without columns: a row without columns: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 2^63 columns: 2^63 columns: no answer in time
 mysql_clear_password: mysql_clear_password: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
 mysql_clear_password at once: mysql_clear_password at once: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known

@@ -31,3 +31,4 @@ redis-server --version | sed -n 's/.* v=\([0-9.]*\).*/Redis \1/p'
 valkey-server --version | sed -n 's/.* v=\([0-9.]*\).*/Valkey \1/p'
 memcached --version
 mariadbd --version | sed -n 's/.*Ver \([0-9.]*\).*/MariaDB \1/p'
+scripts/mysqld.sh run --version | sed -n 's/.*Ver \([0-9.]*\).*/MySQL \1/p'

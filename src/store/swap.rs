@@ -3,14 +3,14 @@
 //! Such a server runs no algorithm of ours. A decision reads the value of a key, applies the operation
 //! here, and replaces the value if the server still holds the one that was read; if not, it begins
 //! again. Processes of one host wait in the [`queue`](super::shm::queue) for a hot key, and each hands
-//! the next what it wrote: that saves the next one reading it.
+//! the next what it wrote, which the next one then need not read.
 
 use super::net::Timeouts;
 use super::net::budget::Budget;
 use super::shm::host::Host;
 use super::shm::queue::{Handoff, Ticket};
 use super::{Key, Settings};
-use crate::clock::boot_time;
+use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, State, apply};
@@ -23,11 +23,8 @@ const MAX_TRIES: u32 = 64;
 const MAX_QUEUE_TIME: Duration = Duration::from_millis(100);
 /// How far the clocks of two writers may differ, in seconds.
 pub const MAX_CLOCK_SKEW: u64 = 2;
-/// For how long the server's clock need not be read again, in nanoseconds.
-const MAX_CLOCK_AGE: u64 = SECOND;
-/// The same for a bucket that the server does not hold: its first state depends little on the time, and
-/// every later decision reads the clock.
-const MAX_CLOCK_AGE_OF_NEWCOMERS: u64 = 60 * SECOND;
+/// How old the clock reading of a hand-off may be, in nanoseconds: the clock may have been set since.
+const MAX_READING_AGE: u64 = SECOND;
 
 /// What a call asks of an entry.
 #[derive(Clone, Copy)]
@@ -46,8 +43,8 @@ pub struct Found<V> {
     pub state: State,
     /// What the server tells this value from others by.
     pub version: V,
-    /// The time to decide at, in nanoseconds, if it came with the state.
-    pub now: Option<u64>,
+    /// The clock that decides.
+    pub clock: Reading,
 }
 
 /// What came of a swap.
@@ -66,9 +63,6 @@ pub trait Entry {
     /// Reads the state.
     fn read(&self, budget: &mut Budget) -> Result<Found<Self::Version>>;
 
-    /// Reads the clock, where no time came with the state.
-    fn clock(&self, budget: &mut Budget) -> Result<u64>;
-
     /// The version of what another process of this host has just written, if it can be known.
     fn handed_off(&self, handoff: &Handoff) -> Option<Self::Version>;
 
@@ -85,35 +79,19 @@ pub trait Entry {
     fn server(&self) -> String;
 }
 
-/// The queue for the hot keys of one kind of store.
-pub struct Queue {
+/// Decides by compare and swap for one kind of store, and queues for hot keys.
+pub struct Decider {
     host: Host,
     timeouts: Timeouts,
-    clock: Cell<Option<ServerClock>>,
+    /// How long a process may take to swap, in nanoseconds.
+    swap_time: u64,
 }
 
-/// The clock that decides, as this process last read it.
-#[derive(Clone, Copy)]
-struct ServerClock {
-    time: u64,
-    /// When its time was here, on this host's clock.
-    read_at: u64,
-}
-
-impl ServerClock {
-    /// The time now, less a round trip at most. Nothing if it was read longer than `max_age` ago: it may
-    /// have been set since.
-    fn now(self, max_age: u64) -> Option<u64> {
-        let age = boot_time().checked_sub(self.read_at)?;
-        (age < max_age).then(|| self.time + age)
-    }
-}
-
-impl Queue {
-    /// The queue of a store of this kind.
-    pub fn new(kind: &str, timeouts: Timeouts, settings: &Settings) -> Self {
+impl Decider {
+    /// The decider of a store of this kind, on whose server a swap takes no longer than `swap_time`.
+    pub fn new(kind: &str, swap_time: Duration, timeouts: Timeouts, settings: &Settings) -> Self {
         let host = Host::new(&format!("{kind} queue"), Secret(String::new()), settings);
-        Self { host, timeouts, clock: Cell::new(None) }
+        Self { host, timeouts, swap_time: swap_time.as_nanos() as u64 }
     }
 
     /// Decides on an entry, which the processes of this host know by `name` and `address`.
@@ -126,42 +104,47 @@ impl Queue {
     ) -> Result<Decision> {
         let mut budget = Budget::start(self.timeouts);
         if matches!(request.op, Op::Peek { .. }) {
-            return self.swap_until_done(entry, request, None, &mut budget);
+            return request.decide(entry, None, &mut budget);
         }
         let parts = [name, b"@", address, b""];
-        // Not the caller's place: that belongs to the caller's key.
+        // The queue's key is not the caller's: its hash must not be cached in the caller's place.
         let place = Cell::default();
         let key = Key { parts, place: &place, window: false, evicted: Cell::new(false) };
         // Half of the time is left for the call itself.
         let timeout = (self.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
-        self.host.in_queue(&key, timeout, |ticket| {
-            self.swap_until_done(entry, request, ticket, &mut budget)
+        self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
+            request.decide(entry, ticket, &mut budget)
         })
     }
+}
 
-    fn swap_until_done<E: Entry>(
+impl Request<'_> {
+    fn decide<E: Entry>(
         &self,
         entry: &E,
-        request: Request<'_>,
         ticket: Option<&Ticket<'_>>,
         budget: &mut Budget,
     ) -> Result<Decision> {
-        if let Some((found, now)) = ticket.and_then(|ticket| self.handed_off(entry, ticket)) {
-            let (decision, after) = request.apply(found.state, now);
-            // With nothing to swap, the server could not tell whether this still is its value.
-            if after != found.state
-                && request.swap(entry, &found, after, decision.now, ticket, budget)?
-            {
+        let mut handed_off = ticket.and_then(|ticket| handed_off(entry, ticket));
+        for tries in 1..=MAX_TRIES {
+            let is_handed_off = handed_off.is_some();
+            let found = match handed_off.take() {
+                Some(found) => found,
+                None => entry.read(budget)?,
+            };
+            let (decision, after) = self.apply(found.state, found.clock.now());
+            if after == found.state {
+                // The server does not verify a decision that changes nothing, so a hand-off alone must
+                // not make it.
+                if is_handed_off {
+                    continue;
+                }
                 return Ok(decision);
             }
-        }
-        for tries in 1..=MAX_TRIES {
-            let found = entry.read(budget)?;
-            let now = self.now(entry, found.now, budget)?;
-            let (decision, after) = request.apply(found.state, now);
-            if after == found.state
-                || request.swap(entry, &found, after, decision.now, ticket, budget)?
-            {
+            if let Swap::Done(version) = entry.swap(&found.version, after, decision.now, budget)? {
+                if let (Some(ticket), Some(version)) = (ticket, version) {
+                    ticket.hand_off(after, version, found.clock);
+                }
                 return Ok(decision);
             }
             // Another try would run out of time, and the server would be blamed for it.
@@ -172,54 +155,7 @@ impl Queue {
             let spread = 20u64 << tries.min(6);
             std::thread::sleep(Duration::from_micros(boot_time() / 64 % spread));
         }
-        request.busy(entry)
-    }
-
-    /// What the process before has written, and the time.
-    fn handed_off<E: Entry>(
-        &self,
-        entry: &E,
-        ticket: &Ticket<'_>,
-    ) -> Option<(Found<E::Version>, u64)> {
-        let handoff = ticket.handoff()?;
-        let version = entry.handed_off(&handoff)?;
-        let now = self.clock.get()?.now(MAX_CLOCK_AGE)?;
-        Some((Found { state: handoff.state, version, now: Some(now) }, now))
-    }
-
-    /// The time to decide at, which may have come with the state.
-    fn now<E: Entry>(&self, entry: &E, read: Option<u64>, budget: &mut Budget) -> Result<u64> {
-        let known = || self.clock.get().and_then(|clock| clock.now(MAX_CLOCK_AGE_OF_NEWCOMERS));
-        if read.is_none()
-            && let Some(now) = known()
-        {
-            return Ok(now);
-        }
-        let time = read.map_or_else(|| entry.clock(budget), Ok)?;
-        self.clock.set(Some(ServerClock { time, read_at: boot_time() }));
-        Ok(time)
-    }
-}
-
-impl Request<'_> {
-    /// Swaps what was found, and hands it to the next process. False if the server holds another
-    /// value by now.
-    fn swap<E: Entry>(
-        &self,
-        entry: &E,
-        found: &Found<E::Version>,
-        state: State,
-        now: u64,
-        ticket: Option<&Ticket<'_>>,
-        budget: &mut Budget,
-    ) -> Result<bool> {
-        let Swap::Done(version) = entry.swap(&found.version, state, now, budget)? else {
-            return Ok(false);
-        };
-        if let (Some(ticket), Some(version)) = (ticket, version) {
-            ticket.hand_off(state, version);
-        }
-        Ok(true)
+        self.busy(entry)
     }
 
     fn apply(&self, state: State, now: u64) -> (Decision, State) {
@@ -245,6 +181,17 @@ impl Request<'_> {
     }
 }
 
+/// What the process before this one has written.
+///
+/// The clock is the one that it decided by: processes that hand on a state must agree on the time, also
+/// while the server's clock is set.
+fn handed_off<E: Entry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::Version>> {
+    let handoff = ticket.handoff()?;
+    let version = entry.handed_off(&handoff)?;
+    let is_fresh = handoff.clock.age() < MAX_READING_AGE;
+    is_fresh.then_some(Found { state: handoff.state, version, clock: handoff.clock })
+}
+
 /// The later of our clock and the clock that the state was written by. A state that is slightly in the
 /// future comes from a clock ahead of ours: to cut it to our time would shorten a debt. Beyond
 /// [`MAX_CLOCK_SKEW`] a clock has been set back.
@@ -263,7 +210,131 @@ fn as_of(own: u64, decision: Decision) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::Span;
     use crate::limit::TokenBucket;
+    use crate::store::shm::file::Set;
+    use std::time::Instant;
+
+    const TAKE: Op = Op::Take { cost: 1 };
+    const NOW: u64 = 100_000 * SECOND;
+
+    /// A server's register: a state with a version, and how many further swaps others make first.
+    struct Register {
+        held: Cell<(State, u64)>,
+        rivals: Cell<u32>,
+        reads: Cell<u32>,
+        time: Cell<u64>,
+    }
+
+    impl Register {
+        fn new(rivals: u32) -> Self {
+            let held = Cell::new((State::FULL, 7));
+            Self { held, rivals: Cell::new(rivals), reads: Cell::new(0), time: Cell::new(NOW) }
+        }
+    }
+
+    impl Entry for Register {
+        type Version = u64;
+
+        fn read(&self, _: &mut Budget) -> Result<Found<u64>> {
+            self.reads.set(self.reads.get() + 1);
+            let (state, version) = self.held.get();
+            Ok(Found { state, version, clock: Reading::taken_now(self.time.get()) })
+        }
+
+        fn handed_off(&self, handoff: &Handoff) -> Option<u64> {
+            Some(handoff.version)
+        }
+
+        fn swap(&self, version: &u64, state: State, _: u64, _: &mut Budget) -> Result<Swap> {
+            let (held, current) = self.held.get();
+            if let Some(left) = self.rivals.get().checked_sub(1) {
+                self.rivals.set(left);
+                self.held.set((held, current + 1));
+                return Ok(Swap::Lost);
+            }
+            if *version != current {
+                return Ok(Swap::Lost);
+            }
+            self.held.set((state, current + 1));
+            Ok(Swap::Done(Some(current + 1)))
+        }
+
+        fn server(&self) -> String {
+            "a register".to_owned()
+        }
+    }
+
+    fn decide(register: &Register, set: &Set, op: Op, budget: Duration) -> Result<Decision> {
+        let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+        let ticket = Ticket::wait(set, 1, [2, 3], SECOND, SECOND);
+        let mut budget = Budget::start(Timeouts { call: budget, connect: budget });
+        Request { limit: &limit, op, frozen: None }.decide(register, Some(&ticket), &mut budget)
+    }
+
+    fn set() -> Set {
+        Set(std::array::from_fn(|_| portable_atomic::AtomicU128::new(0)))
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn handed_off_state_need_not_be_read() {
+        let (register, set) = (Register::new(0), set());
+        for _ in 0..10 {
+            assert!(decide(&register, &set, TAKE, LONG).unwrap().accepted);
+        }
+        assert_eq!(register.reads.get(), 1);
+        assert!(!decide(&register, &set, TAKE, LONG).unwrap().accepted);
+        assert_eq!(register.reads.get(), 2, "a denial is the server's, not the hand-off's");
+    }
+
+    #[test]
+    fn state_that_another_host_changed_is_read_again() {
+        let (register, set) = (Register::new(0), set());
+        decide(&register, &set, TAKE, LONG).unwrap();
+        let full = Span::from_ns(NOW + 10_000 * SECOND);
+        register.held.set((State::Filling { full_at: full }, 99));
+        assert!(!decide(&register, &set, TAKE, LONG).unwrap().accepted);
+        assert_eq!(register.reads.get(), 2);
+    }
+
+    #[test]
+    fn lost_swaps_are_tried_again_until_the_bucket_is_too_busy() {
+        let register = Register::new(9);
+        assert!(decide(&register, &set(), TAKE, LONG).unwrap().accepted);
+        assert_eq!(register.reads.get(), 10);
+        let register = Register::new(u32::MAX);
+        let denied = decide(&register, &set(), TAKE, LONG).unwrap();
+        assert!(!denied.accepted && denied.retry_after() < 0.01);
+        assert_eq!(register.reads.get(), MAX_TRIES);
+        let refund = decide(&register, &set(), Op::Refund { cost: 1 }, LONG);
+        assert!(matches!(refund, Ok(Decision { accepted: true, .. })), "a full bucket has no debt");
+    }
+
+    #[test]
+    fn no_try_is_begun_without_the_time_for_it() {
+        let (register, set) = (Register::new(0), set());
+        decide(&register, &set, TAKE, LONG).unwrap();
+        register.held.set((register.held.get().0, 99));
+        let start = Instant::now();
+        let denied = decide(&register, &set, TAKE, Duration::ZERO).unwrap();
+        assert!(!denied.accepted && start.elapsed() < LONG);
+        assert_eq!(register.reads.get(), 1, "the hand-off was lost, and nothing read after it");
+    }
+
+    #[test]
+    fn clock_that_is_set_back_gives_no_tokens() {
+        let (register, set) = (Register::new(0), set());
+        let mut accepted = 0;
+        for call in 0..60 {
+            if call == 5 {
+                register.time.set(NOW - 3_600 * SECOND);
+            }
+            accepted += u32::from(decide(&register, &set, TAKE, LONG).unwrap().accepted);
+        }
+        assert!(accepted <= 10, "{accepted}");
+    }
 
     #[test]
     fn hosts_with_different_clocks_admit_no_more_than_the_limit() {

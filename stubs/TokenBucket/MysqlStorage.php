@@ -5,7 +5,7 @@ namespace TokenBucket;
 /**
  * Buckets in a table of MariaDB or MySQL: every host that asks the same server sees them.
  *
- * The rows of the published PDO class (`identifier`, `microtime`) count on.
+ * The rows of the published PDO class (`identifier`, `microtime`) stay valid.
  *
  * Also usable by code written for the classic contract. Cannot be extended, cloned or serialized.
  */

@@ -40,7 +40,7 @@ function configuration(): string
         ['servers and tools', $list($on['servers'])],
         ['Redis', "on this host, TCP on the loopback or a unix socket, with a password; $redis: nothing is kept on disk"],
         ['memcached', "on this host, TCP on the loopback or a unix socket; {$on['memcached_threads']} threads"],
-        ['MariaDB, MySQL', "on this host, a unix socket; $settings"],
+        ['MariaDB', "on this host, a unix socket; $settings; MySQL with the same, where it has them"],
         ['token_bucket', 'defaults, but `timeout_ms` and `connect_timeout_ms` of 5000 and `on_error=throw`, so that no call of a busy machine is decided elsewhere unseen; in the outage all defaults'],
         ['connections', 'kept by each process for all its calls'],
         ['phpredis, php-memcached, php-memcache', 'defaults; php-memcached with TCP_NODELAY; in the outage as its section says'],

@@ -5,10 +5,11 @@
 
 mod link;
 
-use super::net::{Timeouts, budget::Budget, failure::Failure, kept::Kept};
+use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnection};
 use super::shm::queue::Handoff;
-use super::swap::{Entry, Found, MAX_CLOCK_SKEW, Queue, Request, Swap};
+use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Request, Swap};
 use super::{Key, Settings, Store, name, record};
+use crate::clock::Reading;
 use crate::dsn::Address;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State};
@@ -16,11 +17,13 @@ use link::{Answer, Link};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// How much longer than until it is full a bucket is kept, in seconds, where a test has frozen the
 /// clock; else it is kept for what clocks may differ.
 const SPARE_WHEN_FROZEN: u64 = 3_600;
+/// How long a process may take to swap: a hundred round trips, for a busy machine may suspend it.
+const MAX_SWAP_TIME: Duration = Duration::from_millis(10);
 /// The longest time memcached counts from now; what is longer is a date.
 const LONGEST_RELATIVE: u64 = 30 * 86_400;
 
@@ -28,16 +31,16 @@ const LONGEST_RELATIVE: u64 = 30 * 86_400;
 pub struct Memcached {
     servers: Vec<Address>,
     timeouts: Timeouts,
-    links: Vec<Kept<Link>>,
-    queue: Queue,
+    links: Vec<KeptConnection<Link>>,
+    decider: Decider,
 }
 
 impl Memcached {
     /// The store on `servers`. Nothing is opened yet.
     pub fn new(servers: Vec<Address>, timeouts: Timeouts, settings: &Settings) -> Self {
-        let links = servers.iter().map(|_| Kept::default()).collect();
-        let queue = Queue::new("memcached", timeouts, settings);
-        Self { servers, timeouts, links, queue }
+        let links = servers.iter().map(|_| KeptConnection::default()).collect();
+        let decider = Decider::new("memcached", MAX_SWAP_TIME, timeouts, settings);
+        Self { servers, timeouts, links, decider }
     }
 
     /// The server a key belongs to: of all, the one for which a hash of both is highest
@@ -101,11 +104,7 @@ impl Entry for Item<'_> {
             (Some(value), Some(cas)) => (record::decode(&value), Some(cas)),
             _ => (State::FULL, None),
         };
-        Ok(Found { state, version, now: Some(wall_clock()) })
-    }
-
-    fn clock(&self, _: &mut Budget) -> Result<u64> {
-        Ok(wall_clock())
+        Ok(Found { state, version, clock: Reading::taken_now(wall_clock()) })
     }
 
     fn handed_off(&self, handoff: &Handoff) -> Option<Option<u64>> {
@@ -161,7 +160,7 @@ impl Store for Memcached {
         let item =
             Item { store: self, server, name, may_repeat: op.may_repeat(), frozen: now.is_some() };
         let request = Request { limit, op, frozen: now };
-        self.queue.decide(&item, request, &item.name, address.as_bytes())
+        self.decider.decide(&item, request, &item.name, address.as_bytes())
     }
 
     fn prepare(&self) -> Result<()> {

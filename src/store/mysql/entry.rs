@@ -4,7 +4,7 @@ use super::link::{Link, Reply, Row};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use super::{Mysql, code};
-use crate::clock::boot_time;
+use crate::clock::{Reading, boot_time};
 use crate::error::Result;
 use crate::limit::{Limit, MAX_NOW, Op, SECOND, State};
 use crate::store::net::{budget::Budget, failure::Failure};
@@ -23,32 +23,32 @@ pub struct RowEntry<'a> {
     pub request: Request<'a>,
 }
 
-/// A row as it was read.
+/// A row as it was read or handed off.
 pub struct Version {
     schema: Schema,
     /// None where there is no row.
     columns: Option<Columns>,
 }
 
+/// How often a row is read that another session keeps from being read.
+const MAX_TRIES: u32 = 5;
+/// For how long a session need not read the clock again for a bucket without a row, in nanoseconds. If
+/// the server's clock was set forward meanwhile, the first tokens come back as much too early, once.
+const MAX_READING_AGE: u64 = 60 * SECOND;
+
 impl Entry for RowEntry<'_> {
     type Version = Version;
 
     fn read(&self, budget: &mut Budget) -> Result<Found<Version>> {
-        let row = self.store.run(budget, true, |link, deadline| self.read_row(link, deadline));
-        let (schema, row) = row.map_err(|failure| self.store.error(&failure, &self.identifier))?;
-        let Some(row) = row else {
-            let version = Version { schema, columns: None };
-            return Ok(Found { state: State::FULL, version, now: None });
-        };
-        self.found(schema, &row).ok_or_else(|| self.store.unreadable())
-    }
-
-    fn clock(&self, budget: &mut Budget) -> Result<u64> {
-        let row = self.store.run(budget, true, |link, deadline| {
-            self.first_row(link, Statement::Clock, &[], deadline)
-        });
-        let row = row.map_err(|failure| self.store.error(&failure, &self.identifier))?;
-        row.and_then(|row| time(row.first()?)).ok_or_else(|| self.store.unreadable())
+        let found = self.read_once(budget)?;
+        let now = self.request.frozen.unwrap_or(found.clock.time);
+        let is_from_future = self.request.limit.written_at(found.state) > now;
+        if found.version.schema == Schema::Legacy && is_from_future {
+            // Another process may have prepared the table, and the other columns tell a debt.
+            self.store.link.with(|link| link.legacy_until.set(0));
+            return self.read_once(budget);
+        }
+        Ok(found)
     }
 
     fn handed_off(&self, handoff: &Handoff) -> Option<Version> {
@@ -69,24 +69,18 @@ impl Entry for RowEntry<'_> {
             }
         };
         let table = &self.store.target.table;
-        let lost = |failure: &Failure| {
-            failure.is(code::DUPLICATE_ROW) || code::IN_THE_WAY.iter().any(|it| failure.is(it))
-        };
         let may_repeat = self.request.op.may_repeat();
-        let swapped = self.store.run(budget, may_repeat, |link, deadline| {
-            match link.execute(statement, table, &values, deadline) {
-                Ok(Reply::Done(1)) => Ok(Swap::Done(Some(microtime.to_bits()))),
-                Ok(_) => Ok(Swap::Lost),
-                Err(failure) if lost(&failure) => Ok(Swap::Lost),
-                Err(failure) => Err(failure),
-            }
+        let reply = self.store.run(budget, may_repeat, |link, deadline| {
+            link.execute(statement, table, &values, deadline)
         });
-        match swapped {
-            Ok(swap) => {
-                self.store.slow.take();
-                Ok(swap)
+        match reply {
+            Ok(Reply::Done(1)) => {
+                Ok(Swap::Done((schema == Schema::Full).then(|| microtime.to_bits())))
             }
-            // The server has just answered: it is not down.
+            Ok(_) => Ok(Swap::Lost),
+            Err(failure) if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
+            Err(failure) if failure.is_any(&code::IN_THE_WAY) => Ok(Swap::Lost),
+            // Only MariaDB says that it was too slow. A server that is down is found out by the next call.
             Err(Failure::TimedOut) => Err(self.store.too_slow(&self.identifier)),
             Err(failure) => Err(self.store.error(&failure, &self.identifier)),
         }
@@ -102,8 +96,58 @@ impl RowEntry<'_> {
         Value::Bytes(self.identifier.clone())
     }
 
-    /// Reads the row, by the legacy schema where the table has no other.
+    fn read_once(&self, budget: &mut Budget) -> Result<Found<Version>> {
+        let mut read =
+            || self.store.run(budget, true, |link, deadline| self.read_row(link, deadline));
+        let mut row = read();
+        // A table that is altered is waited for.
+        for _ in 1..MAX_TRIES {
+            match &row {
+                Err(failure) if failure.is_any(&code::IN_THE_WAY) => row = read(),
+                _ => break,
+            }
+        }
+        let (schema, row, clock) =
+            row.map_err(|failure| self.store.error(&failure, &self.identifier))?;
+        let clock = clock.ok_or_else(|| self.store.unreadable())?;
+        let state = match &row {
+            Some(columns) => row::decode(schema, self.request.limit, columns),
+            None => Some(State::FULL),
+        };
+        let state = state.ok_or_else(|| self.store.unreadable())?;
+        let version = Version { schema, columns: row };
+        Ok(Found { state, version, clock })
+    }
+
+    /// Reads a row and the clock; no clock if it cannot be read.
     fn read_row(
+        &self,
+        link: &mut Link,
+        deadline: Instant,
+    ) -> Result<(Schema, Option<Columns>, Option<Reading>), Failure> {
+        let (schema, row) = self.find_row(link, deadline)?;
+        let is_fresh = |clock: &Reading| clock.age() < MAX_READING_AGE;
+        let (time, columns) = match row {
+            Some(row) => {
+                let mut values = row.into_iter();
+                (values.next(), Some(values.collect()))
+            }
+            None if link.clock.as_ref().is_some_and(is_fresh) => {
+                return Ok((schema, None, link.clock));
+            }
+            None => {
+                let row = self.first_row(link, Statement::Clock, &[], deadline)?;
+                (row.and_then(|row| row.into_iter().next()), None)
+            }
+        };
+        let time = time.and_then(|time| u64::try_from(row::whole(&time)??).ok());
+        let clock = time.filter(|time| *time <= MAX_NOW).map(Reading::taken_now);
+        link.clock = clock;
+        Ok((schema, columns, clock))
+    }
+
+    /// Looks for the row, by the legacy schema where the table has no other.
+    fn find_row(
         &self,
         link: &mut Link,
         deadline: Instant,
@@ -118,10 +162,10 @@ impl RowEntry<'_> {
         if link.schema() == Schema::Full || needs_all {
             match read(link, Schema::Full) {
                 Err(failure) if failure.is(code::NO_SUCH_COLUMN) && !needs_all => {
-                    link.legacy_until = boot_time() + SECOND;
+                    link.legacy_until.set(boot_time() + SECOND);
                 }
                 row => {
-                    link.legacy_until = 0;
+                    link.legacy_until.set(0);
                     return Ok((Schema::Full, row?));
                 }
             }
@@ -141,16 +185,4 @@ impl RowEntry<'_> {
             Reply::Done(_) => Ok(Some(Row::new())),
         }
     }
-
-    /// What a row says.
-    fn found(&self, schema: Schema, row: &[Value]) -> Option<Found<Version>> {
-        let (clock, columns) = row.split_first()?;
-        let state = row::decode(schema, self.request.limit, columns)?;
-        let version = Version { schema, columns: Some(columns.to_vec()) };
-        Some(Found { state, version, now: Some(time(clock)?) })
-    }
-}
-
-fn time(clock: &Value) -> Option<u64> {
-    u64::try_from(row::whole(clock)??).ok().filter(|now| *now <= MAX_NOW)
 }

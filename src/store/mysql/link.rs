@@ -6,7 +6,7 @@
 use super::login::log_in;
 use super::packets::{Packets, unreadable};
 use super::statements::{Schema, Statement, session};
-use crate::clock::boot_time;
+use crate::clock::{Reading, boot_time};
 use crate::dsn::Mysql;
 use crate::store::net::failure::Failure;
 use crate::store::net::kept::Reusable;
@@ -17,6 +17,7 @@ use mysql_common::proto::{Binary, MyDeserialize, MySerialize};
 use mysql_common::row::RowDeserializer;
 use mysql_common::value::{ServerSide, Value};
 use rustls::ClientConfig;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,9 @@ pub struct Link {
     packets: Packets,
     /// Until when the table is taken to have the legacy schema, on the clock of this host: another
     /// process may prepare it.
-    pub legacy_until: u64,
+    pub legacy_until: Cell<u64>,
+    /// The server's clock, as this session last read it.
+    pub clock: Option<Reading>,
     /// The numbers of the statements that this session has prepared.
     prepared: Vec<(Statement, u32)>,
     /// The columns of the last reply with rows, as they were sent and as they were read.
@@ -57,15 +60,20 @@ impl Link {
     ) -> Result<Self, Failure> {
         let mut packets = Packets::open(&target.address, deadline)?;
         let is_mariadb = log_in(&mut packets, target, tls, deadline)?;
-        let mut link =
-            Self { packets, legacy_until: 0, prepared: Vec::new(), columns: Default::default() };
+        let mut link = Self {
+            packets,
+            legacy_until: Cell::new(0),
+            clock: None,
+            prepared: Vec::new(),
+            columns: Default::default(),
+        };
         link.query(&session(is_mariadb, timeout), deadline)?;
         Ok(link)
     }
 
     /// The schema that the table is taken to have.
     pub fn schema(&self) -> Schema {
-        if boot_time() < self.legacy_until { Schema::Legacy } else { Schema::Full }
+        if boot_time() < self.legacy_until.get() { Schema::Legacy } else { Schema::Full }
     }
 
     /// Runs a statement that returns no rows. After a failure other than [`Failure::Refused`] the link
@@ -139,9 +147,10 @@ impl Link {
             if packet.first() == Some(&0xFE) {
                 return Ok(Reply::Rows(rows));
             }
-            // Ours are all numbers, and not every other type can be read.
+            // Ours are all numbers, and not every other type can be read: such a row is left empty.
             if !columns.iter().all(|column| is_number(column.column_type())) {
-                return Err(unreadable());
+                rows.push(Row::new());
+                continue;
             }
             let row = RowDeserializer::<ServerSide, Binary>::deserialize(
                 Arc::clone(&columns),

@@ -17,8 +17,10 @@ mod row;
 mod statements;
 mod table;
 
-use super::net::{Timeouts, budget::Budget, failure::Failure, kept::Kept, tls::Encryption};
-use super::swap::{Queue, Request};
+use super::net::{
+    Timeouts, budget::Budget, failure::Failure, kept::KeptConnection, tls::Encryption,
+};
+use super::swap::{Decider, Request};
 use super::{Key, Settings, Store, name};
 use crate::dsn::{Mysql as Target, printable};
 use crate::error::{Error, Result};
@@ -30,6 +32,8 @@ use std::time::{Duration, Instant};
 
 /// What is said of a statement that ran out of time. The server does not say what it waited for.
 const TOO_SLOW: &str = "the statement was not done in time: the bucket's row may be locked";
+/// How long a process may take to swap: a commit may have to wait for a disk.
+const MAX_SWAP_TIME: Duration = Duration::from_millis(50);
 /// How long it may take to prepare a table: a large one may have to be written anew.
 const PREPARATION: Duration = Duration::from_secs(60);
 
@@ -56,10 +60,10 @@ pub struct Mysql {
     target: Target,
     timeouts: Timeouts,
     encryption: Encryption,
-    queue: Queue,
-    /// Server, database and table, as the queue knows them.
+    decider: Decider,
+    /// Server, database and table, as the hot-key queue knows them.
     table: Vec<u8>,
-    link: Kept<Link>,
+    link: KeptConnection<Link>,
     /// The identifier of the row that the call before was about, if that took too long.
     slow: RefCell<Option<Vec<u8>>>,
 }
@@ -67,10 +71,11 @@ pub struct Mysql {
 impl Mysql {
     /// The store at `target`. Nothing is opened yet.
     pub fn new(target: Target, timeouts: Timeouts, settings: &Settings) -> Self {
-        let queue = Queue::new("MySQL", timeouts, settings);
+        let decider = Decider::new("MySQL", MAX_SWAP_TIME, timeouts, settings);
         let table = format!("{}/{}/{}", target.address, target.database, target.table).into_bytes();
-        let (encryption, link, slow) = (Encryption::default(), Kept::default(), RefCell::default());
-        Self { target, timeouts, encryption, queue, table, link, slow }
+        let (encryption, link, slow) =
+            (Encryption::default(), KeptConnection::default(), RefCell::default());
+        Self { target, timeouts, encryption, decider, table, link, slow }
     }
 
     /// Calls `work` with a session. `may_repeat` tells whether that may be done again if it is not known
@@ -82,7 +87,10 @@ impl Mysql {
         work: impl Fn(&mut Link, Instant) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
         let tls = self.encryption.of(self.target.tls.as_ref())?;
-        let open = |deadline| Link::open(&self.target, tls, self.timeouts.call, deadline);
+        let open = |deadline| {
+            let link = Link::open(&self.target, tls, self.timeouts.call, deadline);
+            link.map_err(Failure::of_opening)
+        };
         self.link.call(budget, may_repeat, open, work)
     }
 
@@ -91,10 +99,16 @@ impl Mysql {
         let Failure::Refused { code, detail } = failure else {
             return self.failed(&failure.reason());
         };
+        if code == code::TOO_SLOW {
+            return self.too_slow(identifier);
+        }
+        if failure.is_any(&code::IN_THE_WAY) {
+            return self.refused(detail);
+        }
+        // A new session next time: this one may not learn of new rights.
+        self.link.close();
         match self.hint(code) {
             Some(hint) => self.refused(&format!("{detail}; {hint}")),
-            None if code == code::TOO_SLOW => self.too_slow(identifier),
-            None if code::IN_THE_WAY.contains(&code.as_str()) => self.refused(detail),
             None => self.failed(&format!("{detail} (error {code})")),
         }
     }
@@ -118,7 +132,7 @@ impl Mysql {
     }
 
     fn unreadable(&self) -> Error {
-        self.refused("the statement gave an answer that cannot be read")
+        self.refused("the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them")
     }
 
     /// What would help, where the server is up but the table is not as it should be.
@@ -152,7 +166,9 @@ impl Store for Mysql {
     fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
         let request = Request { limit, op, frozen: now };
         let entry = RowEntry { store: self, identifier: name::of_row(key), request };
-        self.queue.decide(&entry, request, &entry.identifier, &self.table)
+        let decision = self.decider.decide(&entry, request, &entry.identifier, &self.table)?;
+        self.slow.take();
+        Ok(decision)
     }
 
     fn prepare(&self) -> Result<()> {
@@ -160,7 +176,7 @@ impl Store for Mysql {
         let timeouts = Timeouts { call: PREPARATION, connect: self.timeouts.connect };
         let own = Self::new(self.target.clone(), timeouts, &Settings::default());
         let prepared = table::prepare(&own);
-        // Which has prepared statements for the table as it was.
+        // The kept session has statements prepared for the table as it was.
         self.link.close();
         prepared
     }

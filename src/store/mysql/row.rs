@@ -109,14 +109,18 @@ fn refill_time(limit: &Limit) -> Span {
     }
 }
 
-/// A number of seconds as a column of any numeric type has it, if it is not `NULL`. Nothing if it is no
-/// number.
+/// A number of seconds, if it is not `NULL`. Nothing if it is none, or not exact to the microsecond, as a
+/// `DOUBLE` is and a `DECIMAL` with six places.
 fn seconds(value: &Value) -> Option<Option<f64>> {
     match value {
-        Value::Int(number) => Some(Some(*number as f64)),
-        Value::Float(number) => Some(Some((*number).into())),
-        other => from_value_opt(other.clone()).ok(),
+        Value::Bytes(text) if !has_microseconds(text) => None,
+        Value::Double(_) | Value::Bytes(_) | Value::NULL => from_value_opt(value.clone()).ok(),
+        _ => None,
     }
+}
+
+fn has_microseconds(decimal: &[u8]) -> bool {
+    decimal.iter().rev().position(|byte| *byte == b'.').is_some_and(|places| places >= 6)
 }
 
 /// A whole number, if it is not `NULL`. Nothing if it is none.
@@ -187,8 +191,11 @@ mod tests {
         };
         assert_eq!(written(Value::Double(1_000.0)), Some(full_at));
         assert_eq!(written(Value::Bytes(b"1000.000000".to_vec())), Some(full_at));
-        assert_eq!(written(Value::Int(1_000)), Some(full_at));
-        assert_eq!(written(Value::Bytes(b"x".to_vec())), None);
+        for inexact in [Value::Int(1_000), Value::Float(1_000.0), Value::Bytes(b"1000.0".to_vec())]
+        {
+            assert_eq!(written(inexact), None);
+        }
+        assert_eq!(written(Value::Bytes(b"x.000000".to_vec())), None);
         let never_empty = State::Filling { full_at: Span { ns: 3_333_333_333, part: 1 } };
         assert_eq!(written(Value::NULL), Some(never_empty));
     }

@@ -6,18 +6,20 @@
 
 use std::time::Duration;
 
-/// What every session begins with: our own clock, no transaction, errors reported, whatever the server's
-/// defaults. No lock is waited for longer than a second, the shortest a server knows: by then the caller
-/// has given up.
+/// What every session begins with, whatever the server's defaults: UTC, no transaction, errors reported,
+/// the level that every binary log allows. No lock is waited for longer than a second, the shortest a
+/// server knows: by then the caller has given up.
 const SESSION: &str = "SET time_zone = '+00:00', autocommit = 1, sql_select_limit = DEFAULT, \
      sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = 1, lock_wait_timeout = 1";
 
 /// What a session begins with. MariaDB can be told how long a statement may take, so that it does not
 /// run on after the caller has given up: a little less than `timeout`, to hear of it in time.
 pub fn session(is_mariadb: bool, timeout: Duration) -> String {
+    const LEVEL: &str = "'REPEATABLE-READ'";
+    let most = timeout.as_secs_f64() * 0.8;
     match is_mariadb {
-        true => format!("{SESSION}, max_statement_time = {:.6}", timeout.as_secs_f64() * 0.8),
-        false => SESSION.to_owned(),
+        true => format!("{SESSION}, tx_isolation = {LEVEL}, max_statement_time = {most:.6}"),
+        false => format!("{SESSION}, transaction_isolation = {LEVEL}"),
     }
 }
 
@@ -56,8 +58,9 @@ pub enum Statement {
     Insert(Schema),
     /// Replaces a row that has not changed. Takes the new columns, the identifier, the old columns.
     Update(Schema),
-    /// Counts the tables of a name that have one row for each identifier, and exact times: 1 or 0.
-    CountUsable,
+    /// Counts the keys of a table by which it has one row for each identifier; 0 if its `microtime` is not
+    /// exact. Takes the table's name.
+    CountUsableKeys,
 }
 
 impl Statement {
@@ -79,11 +82,14 @@ impl Statement {
                 let unchanged = schema.columns().join(" <=> ? AND ");
                 format!("UPDATE `{table}` SET {set} = ? WHERE identifier = ? AND {unchanged} <=> ?")
             }
-            Self::CountUsable => "SELECT COUNT(*) FROM information_schema.columns \
-                 JOIN information_schema.statistics USING (table_schema, table_name) \
-                 WHERE table_schema = DATABASE() AND table_name = ? \
-                 AND columns.column_name = 'microtime' AND data_type = 'double' \
-                 AND statistics.column_name = 'identifier' AND non_unique = 0 AND seq_in_index = 1"
+            Self::CountUsableKeys => "SELECT COUNT(*) FROM information_schema.columns AS c \
+                 JOIN information_schema.statistics AS k USING (table_schema, table_name) \
+                 WHERE c.table_schema = DATABASE() AND c.table_name = ? \
+                 AND c.column_name = 'microtime' AND (c.data_type = 'double' OR c.numeric_scale >= 6) \
+                 AND k.column_name = 'identifier' AND k.non_unique = 0 AND k.sub_part IS NULL \
+                 AND (SELECT COUNT(*) FROM information_schema.statistics AS part \
+                 WHERE part.table_schema = k.table_schema AND part.table_name = k.table_name \
+                 AND part.index_name = k.index_name) = 1"
                 .to_owned(),
         }
     }

@@ -26,20 +26,26 @@ pub fn prepare(store: &Mysql) -> Result<()> {
     }
 }
 
-/// Returns whether the table can be used.
+/// Returns whether the table can be used; one that cannot is left as it is.
 fn make(link: &mut Link, table: &str, deadline: Instant) -> Result<bool, Failure> {
     let probe =
         format!("SELECT identifier, microtime, kind, due, part, more, seen FROM `{table}` LIMIT 0");
-    match link.query(&probe, deadline) {
-        Err(failure) if failure.is(code::NO_SUCH_TABLE) => {
-            let create = format!(
-                "CREATE TABLE IF NOT EXISTS `{table}` (\
-                 identifier VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, \
-                 microtime DOUBLE NOT NULL, {}) ENGINE=InnoDB",
-                COLUMNS.join(", ")
-            );
-            link.query(&create, deadline)?;
-        }
+    let probed = link.query(&probe, deadline);
+    if matches!(&probed, Err(failure) if failure.is(code::NO_SUCH_TABLE)) {
+        let create = format!(
+            "CREATE TABLE IF NOT EXISTS `{table}` (\
+             identifier VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, \
+             microtime DOUBLE NOT NULL, {}) ENGINE=InnoDB",
+            COLUMNS.join(", ")
+        );
+        link.query(&create, deadline)?;
+    }
+    let name = Value::Bytes(table.as_bytes().to_vec());
+    let keys = link.execute(Statement::CountUsableKeys, table, &[name], deadline)?;
+    if keys == Reply::Rows(vec![vec![Value::Int(0)]]) {
+        return Ok(false);
+    }
+    match probed {
         Err(failure) if failure.is(code::NO_SUCH_COLUMN) => {
             // One by one: the table may have some, or another process may add them too.
             for column in COLUMNS {
@@ -49,10 +55,8 @@ fn make(link: &mut Link, table: &str, deadline: Instant) -> Result<bool, Failure
                 }
             }
         }
-        other => other?,
+        Err(failure) if !failure.is(code::NO_SUCH_TABLE) => return Err(failure),
+        _ => {}
     }
-    link.query(&probe, deadline)?;
-    let name = Value::Bytes(table.as_bytes().to_vec());
-    let usable = link.execute(Statement::CountUsable, table, &[name], deadline)?;
-    Ok(usable != Reply::Rows(vec![vec![Value::Int(0)]]))
+    link.query(&probe, deadline).map(|()| true)
 }

@@ -45,6 +45,20 @@ impl Failure {
         matches!(self, Self::Refused { code, .. } if code == expected)
     }
 
+    /// Whether the server refused with one of these codes.
+    pub fn is_any(&self, expected: &[&str]) -> bool {
+        expected.iter().any(|code| self.is(code))
+    }
+
+    /// The same, where it kept a connection from being opened: a server that is silent then has not
+    /// answered anything.
+    pub fn of_opening(self) -> Self {
+        match self {
+            Self::TimedOut => Self::Down(NO_ANSWER.to_owned()),
+            other => other,
+        }
+    }
+
     /// What to tell of it.
     pub fn reason(&self) -> String {
         match self {

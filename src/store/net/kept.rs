@@ -13,20 +13,20 @@ pub trait Reusable {
 }
 
 /// The connection to a server, once it is open.
-pub struct Kept<C>(RefCell<Option<C>>);
+pub struct KeptConnection<C>(RefCell<Option<C>>);
 
-impl<C> Default for Kept<C> {
+impl<C> Default for KeptConnection<C> {
     fn default() -> Self {
         Self(RefCell::new(None))
     }
 }
 
-impl<C: Reusable> Kept<C> {
+impl<C: Reusable> KeptConnection<C> {
     /// Calls `work` with the connection and a deadline; `open` makes one where there is none to use. A
-    /// connection on which `work` fails is closed, for its answer may yet come.
+    /// connection on which `work` fails is closed, for its answer may yet come; a refusal is an answer.
     ///
-    /// A server may close an idle connection at any time: what was lost with one is done once more on a
-    /// new one, if it `may_repeat`.
+    /// If an idle connection turns out to be closed, `work` is called once more with a new one, provided
+    /// it `may_repeat`.
     pub fn call<R>(
         &self,
         budget: &mut Budget,
@@ -44,10 +44,11 @@ impl<C: Reusable> Kept<C> {
             };
             match work(&mut connection, budget.answer_by()) {
                 Err(Failure::Lost) if was_idle && may_repeat && budget.is_left() => {}
-                Err(failure) => return Err(failure),
-                Ok(result) => {
-                    *kept = Some(connection);
-                    return Ok(result);
+                result => {
+                    if matches!(result, Ok(_) | Err(Failure::Refused { .. })) {
+                        *kept = Some(connection);
+                    }
+                    return result;
                 }
             }
         }

@@ -124,11 +124,12 @@ impl Host {
         });
     }
 
-    /// Queues for a hot key, at most for `timeout` nanoseconds, and does `work` with the ticket; without
-    /// one where the queue cannot be had.
+    /// Queues for a hot key, at most for `timeout` nanoseconds, and does `work` with a ticket that is
+    /// valid for `lifetime`; without one where the queue cannot be had.
     pub fn in_queue<R>(
         &self,
         key: &Key<'_>,
+        lifetime: u64,
         timeout: u64,
         work: impl FnOnce(Option<&Ticket<'_>>) -> R,
     ) -> R {
@@ -139,7 +140,9 @@ impl Host {
         let Some(region) = region.as_ref() else { return work(None) };
         let hash = self.memory.hash(key, region);
         match locate(region.queue(), hash) {
-            Some((set, _)) => work(Some(&Ticket::wait(set, hash, region.secret(), timeout))),
+            Some((set, _)) => {
+                work(Some(&Ticket::wait(set, hash, region.secret(), lifetime, timeout)))
+            }
             None => work(None),
         }
     }

@@ -7,7 +7,7 @@
 //! milliseconds, once.
 
 use super::file::Set;
-use crate::clock::boot_time;
+use crate::clock::{Reading, boot_time};
 use crate::limit::State;
 use crate::store::record;
 use portable_atomic::Ordering;
@@ -15,9 +15,8 @@ use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 use std::time::Duration;
 
-/// How long a ticket is valid, in nanoseconds; then another process may take the turn. A round trip
-/// takes a hundredth of that, but a busy machine may suspend a process for some milliseconds.
-const TICKET_LIFETIME: u64 = 10_000_000;
+/// The longest that a ticket may be valid, in nanoseconds.
+const MAX_LIFETIME: u64 = 1_000_000_000;
 /// How long a hand-off is worth a try, in nanoseconds.
 const HANDOFF_LIFETIME: u64 = 50_000_000;
 /// The most bytes of a record that a hand-off has room for, behind a byte for their number.
@@ -39,14 +38,17 @@ pub struct Handoff {
     pub state: State,
     /// What the server, or the store, tells this value from others by.
     pub version: u64,
+    /// The clock that the process decided by.
+    pub clock: Reading,
     /// When it was handed off, on this host's clock.
     pub written_at: u64,
 }
 
 impl<'a> Ticket<'a> {
     /// Waits until no other process has a ticket for the key of this hash, at most for `timeout`
-    /// nanoseconds; then the ticket is without a lock.
-    pub fn wait(set: &'a Set, key: u64, secret: [u64; 2], timeout: u64) -> Self {
+    /// nanoseconds; then the ticket is without a lock. Another process may take the turn when the ticket
+    /// is older than `lifetime` nanoseconds.
+    pub fn wait(set: &'a Set, key: u64, secret: [u64; 2], lifetime: u64, timeout: u64) -> Self {
         let mut ticket = Self { set, key, secret, lock: None };
         let [lock, ..] = &set.0;
         let start = boot_time();
@@ -55,8 +57,8 @@ impl<'a> Ticket<'a> {
             let seen = lock.load(Ordering::Acquire);
             let expires_at = seen as u64;
             // A time later than any ticket's is garbage.
-            let is_free = expires_at <= now || expires_at > now + TICKET_LIFETIME;
-            let own = pair(u64::from(std::process::id()), now + TICKET_LIFETIME);
+            let is_free = expires_at <= now || expires_at > now + MAX_LIFETIME;
+            let own = pair(u64::from(std::process::id()), now + lifetime.min(MAX_LIFETIME));
             if is_free
                 && lock.compare_exchange(seen, own, Ordering::AcqRel, Ordering::Acquire).is_ok()
             {
@@ -74,8 +76,9 @@ impl<'a> Ticket<'a> {
     /// What the process before handed off, unless that was too long ago.
     pub fn handoff(&self) -> Option<Handoff> {
         self.lock?;
-        let [_, key_and_version, first, second, time_and_checksum, ..] = &self.set.0;
-        let words = [key_and_version, first, second].map(|word| word.load(Ordering::Acquire));
+        let [_, key_and_version, first, second, clock, time_and_checksum, ..] = &self.set.0;
+        let words =
+            [key_and_version, first, second, clock].map(|word| word.load(Ordering::Acquire));
         let time_and_checksum = time_and_checksum.load(Ordering::Acquire);
         let written_at = (time_and_checksum >> 64) as u64;
         let now = boot_time();
@@ -84,18 +87,19 @@ impl<'a> Ticket<'a> {
         if !is_fresh || self.checksum(words, written_at) != time_and_checksum as u64 {
             return None;
         }
-        let [key_and_version, first, second] = words;
+        let [key_and_version, first, second, clock] = words;
         if (key_and_version >> 64) as u64 != self.key {
             return None;
         }
         let [length, bytes @ ..] = bytes_of([first, second]);
         let state = record::try_decode(bytes.get(..usize::from(length))?)?;
-        Some(Handoff { state, version: key_and_version as u64, written_at })
+        let clock = Reading { time: (clock >> 64) as u64, read_at: clock as u64 };
+        Some(Handoff { state, version: key_and_version as u64, clock, written_at })
     }
 
     /// Hands the next process what is on the server now. A state with a long record is not handed
     /// off: the next process reads it.
-    pub fn hand_off(&self, state: State, version: u64) {
+    pub fn hand_off(&self, state: State, version: u64, clock: Reading) {
         let record = record::encode(state);
         if self.lock.is_none() || record.len() > MAX_RECORD {
             return;
@@ -107,7 +111,8 @@ impl<'a> Ticket<'a> {
             *to = from;
         }
         let [first, second] = words_of(bytes);
-        let words = [pair(self.key, version), first, second];
+        let clock = pair(clock.time, clock.read_at);
+        let words = [pair(self.key, version), first, second, clock];
         let now = boot_time();
         let all = words.into_iter().chain([pair(now, self.checksum(words, now))]);
         for (to, word) in self.set.0.iter().skip(1).zip(all) {
@@ -115,7 +120,7 @@ impl<'a> Ticket<'a> {
         }
     }
 
-    fn checksum(&self, words: [u128; 3], written_at: u64) -> u64 {
+    fn checksum(&self, words: [u128; 4], written_at: u64) -> u64 {
         let [low, high] = self.secret;
         let mut hasher = SipHasher13::new_with_keys(low, high);
         for word in words {
@@ -158,6 +163,8 @@ mod tests {
     use crate::limit::{SECOND, Span};
     use portable_atomic::AtomicU128;
 
+    const CLOCK: Reading = Reading { time: 5, read_at: 6 };
+
     fn set() -> Set {
         Set(std::array::from_fn(|_| AtomicU128::new(0)))
     }
@@ -171,28 +178,32 @@ mod tests {
             State::Overdrawn { forgiven_at: 500, debt: 1_000 },
             State::Window { ends_at: 1 << 60, hits: 9 },
         ] {
-            let ticket = Ticket::wait(&set, 1, [2, 3], SECOND);
-            ticket.hand_off(state, 99);
+            let ticket = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
+            ticket.hand_off(state, 99, CLOCK);
             drop(ticket);
-            let next = Ticket::wait(&set, 1, [2, 3], SECOND);
+            let next = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
             let handoff = next.handoff().unwrap();
-            assert_eq!((handoff.state, handoff.version), (state, 99));
+            assert_eq!((handoff.state, handoff.version, handoff.clock), (state, 99, CLOCK));
             drop(next);
-            assert_eq!(Ticket::wait(&set, 2, [2, 3], SECOND).handoff(), None, "another key's");
+            assert_eq!(
+                Ticket::wait(&set, 2, [2, 3], SECOND, SECOND).handoff(),
+                None,
+                "another key's"
+            );
         }
         set.0[2].fetch_add(1, Ordering::SeqCst);
-        assert_eq!(Ticket::wait(&set, 1, [2, 3], SECOND).handoff(), None, "torn");
+        assert_eq!(Ticket::wait(&set, 1, [2, 3], SECOND, SECOND).handoff(), None, "torn");
     }
 
     #[test]
     fn handoff_of_a_state_that_no_record_can_hold_is_ignored() {
         let set = set();
-        let ticket = Ticket::wait(&set, 1, [2, 3], SECOND);
+        let ticket = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
         for state in [
             State::Reserved { full_at: u64::MAX, fraction: 1, ahead: 0 },
             State::Overdrawn { forgiven_at: 500, debt: 1 << 62 },
         ] {
-            ticket.hand_off(state, 99);
+            ticket.hand_off(state, 99, CLOCK);
             assert_eq!(ticket.handoff(), None, "{state:?}");
         }
     }
@@ -200,8 +211,8 @@ mod tests {
     #[test]
     fn lock_of_a_dead_process_is_taken_over() {
         let set = set();
-        std::mem::forget(Ticket::wait(&set, 1, [0, 0], SECOND));
-        let next = Ticket::wait(&set, 1, [0, 0], SECOND);
+        std::mem::forget(Ticket::wait(&set, 1, [0, 0], 1_000, SECOND));
+        let next = Ticket::wait(&set, 1, [0, 0], 1_000, SECOND);
         assert!(next.lock.is_some());
     }
 }
