@@ -18,29 +18,34 @@ pub fn boot_time() -> u64 {
     (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64).min(MAX_NOW)
 }
 
-/// Another clock, as it was read a while ago. Its time now is reckoned by this host's clock.
+/// A server's clock, as it was read a while ago. How late it is now is reckoned by this host's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// What it showed, in nanoseconds.
     pub time: u64,
-    /// When the reading arrived, on this host's clock.
+    /// When the question was sent, on this host's clock.
+    pub sent_at: u64,
+    /// When the answer arrived.
     pub read_at: u64,
 }
 
 impl Reading {
     /// A reading that has just arrived.
-    pub fn taken_now(time: u64) -> Self {
-        Self { time, read_at: boot_time() }
+    pub fn taken_now(time: u64, sent_at: u64) -> Self {
+        Self { time, sent_at, read_at: boot_time() }
     }
 
     /// How long ago it was taken, in nanoseconds.
     pub fn age(self) -> u64 {
-        boot_time().saturating_sub(self.read_at)
+        boot_time().saturating_sub(self.sent_at)
     }
 
-    /// The clock's time now, less the time that the reading took to arrive.
-    pub fn now(self) -> u64 {
-        self.time.saturating_add(self.age()).min(MAX_NOW)
+    /// What the clock shows now: at least, and at most. Its answer may have been on its way for as long
+    /// as the round trip took.
+    pub fn now(self) -> [u64; 2] {
+        let now = boot_time();
+        [self.read_at, self.sent_at]
+            .map(|from| self.time.saturating_add(now.saturating_sub(from)).min(MAX_NOW))
     }
 }
 

@@ -104,7 +104,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     std::hint::black_box((limit.written_at(state), state.new_again_at()));
                     let (decision, after) = apply(&limit, state, now, Op::Take { cost: 1 });
                     keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
-                    ticket.hand_off(after, 1, Reading::taken_now(now));
+                    ticket.hand_off(after, 1, Reading::taken_now(now, boot_time()));
                     assert!(ticket.handoff().is_none_or(|handoff| handoff.state == after));
                 }
             }),

@@ -43,7 +43,10 @@ pub struct Found<V> {
     pub state: State,
     /// What the server tells this value from others by.
     pub version: V,
-    /// The clock that decides.
+    /// The time to decide at, in nanoseconds: at least, and at most. Both are the same if it was read
+    /// within this call.
+    pub now: [u64; 2],
+    /// The reading that this time is from.
     pub clock: Reading,
 }
 
@@ -53,6 +56,8 @@ pub enum Swap {
     Done(Option<u64>),
     /// The server holds another value by now.
     Lost,
+    /// The server may yet do it, when it is not kept from the value any more: the key is held off.
+    Blocked,
 }
 
 /// The place of one key on a server.
@@ -74,6 +79,9 @@ pub trait Entry {
         now: u64,
         budget: &mut Budget,
     ) -> Result<Swap>;
+
+    /// The error of a key that is held off.
+    fn blocked(&self) -> Error;
 
     /// Which server, in a message.
     fn server(&self) -> String;
@@ -125,6 +133,9 @@ impl Request<'_> {
         ticket: Option<&Ticket<'_>>,
         budget: &mut Budget,
     ) -> Result<Decision> {
+        if ticket.is_some_and(|ticket| ticket.is_held_off) {
+            return Err(entry.blocked());
+        }
         let mut handed_off = ticket.and_then(|ticket| handed_off(entry, ticket));
         for tries in 1..=MAX_TRIES {
             let is_handed_off = handed_off.is_some();
@@ -132,7 +143,9 @@ impl Request<'_> {
                 Some(found) => found,
                 None => entry.read(budget)?,
             };
-            let (decision, after) = self.apply(found.state, found.clock.now());
+            let Some((decision, after)) = self.apply_within(found.state, found.now) else {
+                continue;
+            };
             if after == found.state {
                 // The server does not verify a decision that changes nothing, so a hand-off alone must
                 // not make it.
@@ -141,11 +154,20 @@ impl Request<'_> {
                 }
                 return Ok(decision);
             }
-            if let Swap::Done(version) = entry.swap(&found.version, after, decision.now, budget)? {
-                if let (Some(ticket), Some(version)) = (ticket, version) {
-                    ticket.hand_off(after, version, found.clock);
+            match entry.swap(&found.version, after, decision.now, budget)? {
+                Swap::Done(version) => {
+                    if let (Some(ticket), Some(version)) = (ticket, version) {
+                        ticket.hand_off(after, version, found.clock);
+                    }
+                    return Ok(decision);
                 }
-                return Ok(decision);
+                Swap::Blocked => {
+                    if let Some(ticket) = ticket {
+                        ticket.hold_off();
+                    }
+                    return Err(entry.blocked());
+                }
+                Swap::Lost => {}
             }
             // Another try would run out of time, and the server would be blamed for it.
             if !budget.is_left() {
@@ -156,6 +178,24 @@ impl Request<'_> {
             std::thread::sleep(Duration::from_micros(boot_time() / 64 % spread));
         }
         self.busy(entry)
+    }
+
+    /// Decides at a time of which two bounds are known. The answer must be the same at both, and the
+    /// state is the one that owes more: so the bucket gains nothing from a clock that is not known
+    /// exactly. Nothing if the answers differ.
+    fn apply_within(
+        &self,
+        state: State,
+        [earliest, latest]: [u64; 2],
+    ) -> Option<(Decision, State)> {
+        let (decision, after) = self.apply(state, earliest);
+        if earliest == latest || self.frozen.is_some() {
+            return Some((decision, after));
+        }
+        let (other, after_other) = self.apply(state, latest);
+        let owes_more = after_other.new_again_at() > after.new_again_at();
+        (decision.accepted == other.accepted)
+            .then_some((decision, if owes_more { after_other } else { after }))
     }
 
     fn apply(&self, state: State, now: u64) -> (Decision, State) {
@@ -189,7 +229,8 @@ fn handed_off<E: Entry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::Versi
     let handoff = ticket.handoff()?;
     let version = entry.handed_off(&handoff)?;
     let is_fresh = handoff.clock.age() < MAX_READING_AGE;
-    is_fresh.then_some(Found { state: handoff.state, version, clock: handoff.clock })
+    let (state, clock) = (handoff.state, handoff.clock);
+    is_fresh.then(|| Found { state, version, now: clock.now(), clock })
 }
 
 /// The later of our clock and the clock that the state was written by. A state that is slightly in the
@@ -224,12 +265,15 @@ mod tests {
         rivals: Cell<u32>,
         reads: Cell<u32>,
         time: Cell<u64>,
+        /// How late its answers arrive.
+        late: Cell<u64>,
     }
 
     impl Register {
         fn new(rivals: u32) -> Self {
             let held = Cell::new((State::FULL, 7));
-            Self { held, rivals: Cell::new(rivals), reads: Cell::new(0), time: Cell::new(NOW) }
+            let (rivals, reads) = (Cell::new(rivals), Cell::new(0));
+            Self { held, rivals, reads, time: Cell::new(NOW), late: Cell::new(0) }
         }
     }
 
@@ -239,7 +283,10 @@ mod tests {
         fn read(&self, _: &mut Budget) -> Result<Found<u64>> {
             self.reads.set(self.reads.get() + 1);
             let (state, version) = self.held.get();
-            Ok(Found { state, version, clock: Reading::taken_now(self.time.get()) })
+            let (time, now) = (self.time.get(), boot_time());
+            let late = self.late.get();
+            let clock = Reading { time: time - late, sent_at: now - late, read_at: now };
+            Ok(Found { state, version, now: [clock.time; 2], clock })
         }
 
         fn handed_off(&self, handoff: &Handoff) -> Option<u64> {
@@ -258,6 +305,10 @@ mod tests {
             }
             self.held.set((state, current + 1));
             Ok(Swap::Done(Some(current + 1)))
+        }
+
+        fn blocked(&self) -> Error {
+            Error::refused("blocked")
         }
 
         fn server(&self) -> String {
@@ -321,6 +372,26 @@ mod tests {
         let denied = decide(&register, &set, TAKE, Duration::ZERO).unwrap();
         assert!(!denied.accepted && start.elapsed() < LONG);
         assert_eq!(register.reads.get(), 1, "the hand-off was lost, and nothing read after it");
+    }
+
+    #[test]
+    fn answer_that_arrives_late_gives_no_tokens() {
+        let fast = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
+        let bounds = [NOW, NOW + SECOND];
+        let request = Request { limit: &fast, op: TAKE, frozen: None };
+        // A full bucket is taken from at the later of both times.
+        let (decision, after) = request.apply_within(State::FULL, bounds).unwrap();
+        assert!(decision.accepted);
+        assert_eq!(after.new_again_at(), NOW + SECOND + SECOND / 1_000);
+        let empty = State::Filling { full_at: Span::from_ns(NOW + SECOND / 100) };
+        assert!(request.apply_within(empty, bounds).is_none(), "not known: it is read again");
+
+        let (register, set) = (Register::new(0), set());
+        register.late.set(40 * SECOND / 1_000);
+        for _ in 0..3 {
+            assert!(decide(&register, &set, TAKE, LONG).unwrap().accepted);
+        }
+        assert_eq!(register.reads.get(), 1);
     }
 
     #[test]

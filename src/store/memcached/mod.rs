@@ -9,7 +9,7 @@ use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnectio
 use super::shm::queue::Handoff;
 use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Request, Swap};
 use super::{Key, Settings, Store, name, record};
-use crate::clock::Reading;
+use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State};
@@ -104,7 +104,9 @@ impl Entry for Item<'_> {
             (Some(value), Some(cas)) => (record::decode(&value), Some(cas)),
             _ => (State::FULL, None),
         };
-        Ok(Found { state, version, clock: Reading::taken_now(wall_clock()) })
+        let (time, now) = (wall_clock(), boot_time());
+        let clock = Reading { time, sent_at: now, read_at: now };
+        Ok(Found { state, version, now: [time; 2], clock })
     }
 
     fn handed_off(&self, handoff: &Handoff) -> Option<Option<u64>> {
@@ -132,6 +134,10 @@ impl Entry for Item<'_> {
         };
         let answer = self.store.call(self.server, &command, self.may_repeat, budget)?;
         Ok(if answer.code == ReturnCode::Hd { Swap::Done(answer.cas) } else { Swap::Lost })
+    }
+
+    fn blocked(&self) -> Error {
+        Error::refused(format!("{}: the bucket is too busy", self.store.name()))
     }
 
     fn server(&self) -> String {

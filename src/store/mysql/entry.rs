@@ -5,7 +5,7 @@ use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use super::{Mysql, code};
 use crate::clock::{Reading, boot_time};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limit::{Limit, MAX_NOW, Op, SECOND, State};
 use crate::store::net::{budget::Budget, failure::Failure};
 use crate::store::shm::queue::Handoff;
@@ -32,6 +32,9 @@ pub struct Version {
 
 /// How often a row is read that another session keeps from being read.
 const MAX_TRIES: u32 = 5;
+/// A row, if there is one, and the time to decide at with the reading that it is from.
+type RowAndClock = (Schema, Option<Columns>, Option<([u64; 2], Reading)>);
+
 /// For how long a session need not read the clock again for a bucket without a row, in nanoseconds. If
 /// the server's clock was set forward meanwhile, the first tokens come back as much too early, once.
 const MAX_READING_AGE: u64 = 60 * SECOND;
@@ -41,7 +44,7 @@ impl Entry for RowEntry<'_> {
 
     fn read(&self, budget: &mut Budget) -> Result<Found<Version>> {
         let found = self.read_once(budget)?;
-        let now = self.request.frozen.unwrap_or(found.clock.time);
+        let [now, _] = self.request.frozen.map_or(found.now, |now| [now; 2]);
         let is_from_future = self.request.limit.written_at(found.state) > now;
         if found.version.schema == Schema::Legacy && is_from_future {
             // Another process may have prepared the table, and the other columns tell a debt.
@@ -81,9 +84,13 @@ impl Entry for RowEntry<'_> {
             Err(failure) if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
             Err(failure) if failure.is_any(&code::IN_THE_WAY) => Ok(Swap::Lost),
             // Only MariaDB says that it was too slow. A server that is down is found out by the next call.
-            Err(Failure::TimedOut) => Err(self.store.too_slow(&self.identifier)),
+            Err(Failure::TimedOut) => Ok(Swap::Blocked),
             Err(failure) => Err(self.store.error(&failure, &self.identifier)),
         }
+    }
+
+    fn blocked(&self) -> Error {
+        self.store.too_slow(&self.identifier)
     }
 
     fn server(&self) -> String {
@@ -109,22 +116,19 @@ impl RowEntry<'_> {
         }
         let (schema, row, clock) =
             row.map_err(|failure| self.store.error(&failure, &self.identifier))?;
-        let clock = clock.ok_or_else(|| self.store.unreadable())?;
+        let (now, clock) = clock.ok_or_else(|| self.store.unreadable())?;
         let state = match &row {
             Some(columns) => row::decode(schema, self.request.limit, columns),
             None => Some(State::FULL),
         };
         let state = state.ok_or_else(|| self.store.unreadable())?;
         let version = Version { schema, columns: row };
-        Ok(Found { state, version, clock })
+        Ok(Found { state, version, now, clock })
     }
 
     /// Reads a row and the clock; no clock if it cannot be read.
-    fn read_row(
-        &self,
-        link: &mut Link,
-        deadline: Instant,
-    ) -> Result<(Schema, Option<Columns>, Option<Reading>), Failure> {
+    fn read_row(&self, link: &mut Link, deadline: Instant) -> Result<RowAndClock, Failure> {
+        let sent_at = boot_time();
         let (schema, row) = self.find_row(link, deadline)?;
         let is_fresh = |clock: &Reading| clock.age() < MAX_READING_AGE;
         let (time, columns) = match row {
@@ -133,7 +137,7 @@ impl RowEntry<'_> {
                 (values.next(), Some(values.collect()))
             }
             None if link.clock.as_ref().is_some_and(is_fresh) => {
-                return Ok((schema, None, link.clock));
+                return Ok((schema, None, link.clock.map(|clock| (clock.now(), clock))));
             }
             None => {
                 let row = self.first_row(link, Statement::Clock, &[], deadline)?;
@@ -141,9 +145,9 @@ impl RowEntry<'_> {
             }
         };
         let time = time.and_then(|time| u64::try_from(row::whole(&time)??).ok());
-        let clock = time.filter(|time| *time <= MAX_NOW).map(Reading::taken_now);
-        link.clock = clock;
-        Ok((schema, columns, clock))
+        let time = time.filter(|time| *time <= MAX_NOW);
+        link.clock = time.map(|time| Reading::taken_now(time, sent_at));
+        Ok((schema, columns, link.clock.map(|clock| ([clock.time; 2], clock))))
     }
 
     /// Looks for the row, by the legacy schema where the table has no other.

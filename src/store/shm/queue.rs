@@ -15,8 +15,10 @@ use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 use std::time::Duration;
 
-/// The longest that a ticket may be valid, in nanoseconds.
+/// The longest that a ticket may be valid, in nanoseconds; and how long a key is held off.
 const MAX_LIFETIME: u64 = 1_000_000_000;
+/// Marks the lock of a key that is held off. No process has such a number.
+const HELD_OFF: u64 = 1 << 63;
 /// How long a hand-off is worth a try, in nanoseconds.
 const HANDOFF_LIFETIME: u64 = 50_000_000;
 /// The most bytes of a record that a hand-off has room for, behind a byte for their number.
@@ -29,6 +31,8 @@ pub struct Ticket<'a> {
     secret: [u64; 2],
     /// The lock's value while this process holds it; none if the wait timed out.
     lock: Option<u128>,
+    /// Whether the key is held off.
+    pub is_held_off: bool,
 }
 
 /// What the process before wrote on the server.
@@ -49,7 +53,7 @@ impl<'a> Ticket<'a> {
     /// nanoseconds; then the ticket is without a lock. Another process may take the turn when the ticket
     /// is older than `lifetime` nanoseconds.
     pub fn wait(set: &'a Set, key: u64, secret: [u64; 2], lifetime: u64, timeout: u64) -> Self {
-        let mut ticket = Self { set, key, secret, lock: None };
+        let mut ticket = Self { set, key, secret, lock: None, is_held_off: false };
         let [lock, ..] = &set.0;
         let start = boot_time();
         loop {
@@ -57,7 +61,14 @@ impl<'a> Ticket<'a> {
             let seen = lock.load(Ordering::Acquire);
             let expires_at = seen as u64;
             // A time later than any ticket's is garbage.
-            let is_free = expires_at <= now || expires_at > now + MAX_LIFETIME;
+            let is_expired = expires_at <= now || expires_at > now + MAX_LIFETIME;
+            let owner = (seen >> 64) as u64;
+            if !is_expired && owner == key | HELD_OFF {
+                ticket.is_held_off = true;
+                return ticket;
+            }
+            // Another key's mark may be overwritten: it only saves sessions.
+            let is_free = is_expired || owner & HELD_OFF != 0;
             let own = pair(u64::from(std::process::id()), now + lifetime.min(MAX_LIFETIME));
             if is_free
                 && lock.compare_exchange(seen, own, Ordering::AcqRel, Ordering::Acquire).is_ok()
@@ -73,27 +84,32 @@ impl<'a> Ticket<'a> {
         }
     }
 
+    /// Keeps this host's processes from the key for a second.
+    pub fn hold_off(&self) {
+        let [lock, ..] = &self.set.0;
+        lock.store(pair(self.key | HELD_OFF, boot_time() + MAX_LIFETIME), Ordering::Release);
+    }
+
     /// What the process before handed off, unless that was too long ago.
     pub fn handoff(&self) -> Option<Handoff> {
         self.lock?;
-        let [_, key_and_version, first, second, clock, time_and_checksum, ..] = &self.set.0;
-        let words =
-            [key_and_version, first, second, clock].map(|word| word.load(Ordering::Acquire));
-        let time_and_checksum = time_and_checksum.load(Ordering::Acquire);
-        let written_at = (time_and_checksum >> 64) as u64;
+        let [_, a, b, c, d, e, f, ..] = &self.set.0;
+        let words = [a, b, c, d, e, f].map(|word| word.load(Ordering::Acquire));
+        let [key_and_version, first, second, clock, times, checksum] = words;
+        let written_at = times as u64;
         let now = boot_time();
         let is_fresh = written_at <= now && now < written_at + HANDOFF_LIFETIME;
         // Words of two writers at once do not match the checksum.
-        if !is_fresh || self.checksum(words, written_at) != time_and_checksum as u64 {
+        if !is_fresh || self.checksum([key_and_version, first, second, clock, times]) != checksum {
             return None;
         }
-        let [key_and_version, first, second, clock] = words;
         if (key_and_version >> 64) as u64 != self.key {
             return None;
         }
         let [length, bytes @ ..] = bytes_of([first, second]);
         let state = record::try_decode(bytes.get(..usize::from(length))?)?;
-        let clock = Reading { time: (clock >> 64) as u64, read_at: clock as u64 };
+        let (time, read_at) = ((clock >> 64) as u64, (times >> 64) as u64);
+        let clock = Reading { time, sent_at: clock as u64, read_at };
         Some(Handoff { state, version: key_and_version as u64, clock, written_at })
     }
 
@@ -111,23 +127,22 @@ impl<'a> Ticket<'a> {
             *to = from;
         }
         let [first, second] = words_of(bytes);
-        let clock = pair(clock.time, clock.read_at);
-        let words = [pair(self.key, version), first, second, clock];
-        let now = boot_time();
-        let all = words.into_iter().chain([pair(now, self.checksum(words, now))]);
+        let times = pair(clock.read_at, boot_time());
+        let clock = pair(clock.time, clock.sent_at);
+        let words = [pair(self.key, version), first, second, clock, times];
+        let all = words.into_iter().chain([self.checksum(words)]);
         for (to, word) in self.set.0.iter().skip(1).zip(all) {
             to.store(word, Ordering::Release);
         }
     }
 
-    fn checksum(&self, words: [u128; 4], written_at: u64) -> u64 {
+    fn checksum(&self, words: [u128; 5]) -> u128 {
         let [low, high] = self.secret;
         let mut hasher = SipHasher13::new_with_keys(low, high);
         for word in words {
             hasher.write_u128(word);
         }
-        hasher.write_u64(written_at);
-        hasher.finish()
+        hasher.finish().into()
     }
 }
 
@@ -163,7 +178,7 @@ mod tests {
     use crate::limit::{SECOND, Span};
     use portable_atomic::AtomicU128;
 
-    const CLOCK: Reading = Reading { time: 5, read_at: 6 };
+    const CLOCK: Reading = Reading { time: 5, sent_at: 6, read_at: 7 };
 
     fn set() -> Set {
         Set(std::array::from_fn(|_| AtomicU128::new(0)))
@@ -206,6 +221,17 @@ mod tests {
             ticket.hand_off(state, 99, CLOCK);
             assert_eq!(ticket.handoff(), None, "{state:?}");
         }
+    }
+
+    #[test]
+    fn key_is_held_off_for_others_of_this_host() {
+        let set = set();
+        let ticket = Ticket::wait(&set, 1, [0, 0], SECOND, SECOND);
+        ticket.hold_off();
+        drop(ticket);
+        assert!(Ticket::wait(&set, 1, [0, 0], SECOND, SECOND).is_held_off);
+        let other = Ticket::wait(&set, 2, [0, 0], SECOND, SECOND);
+        assert!(!other.is_held_off && other.lock.is_some(), "another key");
     }
 
     #[test]
