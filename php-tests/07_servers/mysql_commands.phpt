@@ -121,16 +121,16 @@ consume(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 consume(), denied: {"com_select":100,"com_stmt_execute":100,"questions":100}
 attempt(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 peek(): {"com_select":100,"com_stmt_execute":100,"questions":100}
-peek(), no row: {"com_select":100,"com_stmt_execute":100,"questions":100}
+peek(), no row: {"com_select":200,"com_stmt_execute":200,"questions":200}
 refund(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 check(): {"com_stmt_execute":100,"com_update":100,"questions":100}
-check(), limited: {"com_stmt_execute":100,"com_update":100,"questions":100}
+check(), limited: {"com_select":100,"com_stmt_execute":200,"com_update":100,"questions":200}
 reserve(): {"com_stmt_execute":100,"com_update":100,"questions":100}
-reset(): {"com_select":100,"com_stmt_execute":100,"questions":100}
+reset(): {"com_select":200,"com_stmt_execute":200,"questions":200}
 LeakyBucket: {"com_stmt_execute":100,"com_update":100,"questions":100}
 FixedWindow: {"com_select":50,"com_stmt_execute":100,"com_update":50,"questions":100}
 newcomers
-consume(): {"com_insert":100,"com_select":100,"com_stmt_execute":200,"questions":200}
+consume(): {"com_insert":100,"com_select":200,"com_stmt_execute":300,"questions":300}
 a bucket that check() has overdrawn
 consume(): {"com_select":100,"com_stmt_execute":100,"questions":100}
 the classic table

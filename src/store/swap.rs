@@ -180,9 +180,8 @@ impl Request<'_> {
         self.busy(entry)
     }
 
-    /// Decides at a time of which two bounds are known. The answer must be the same at both, and the
-    /// state is the one that owes more: so the bucket gains nothing from a clock that is not known
-    /// exactly. Nothing if the answers differ.
+    /// Decides at a time of which two bounds are known. Nothing if the answer or the state would not be the
+    /// same at both.
     fn apply_within(
         &self,
         state: State,
@@ -193,9 +192,8 @@ impl Request<'_> {
             return Some((decision, after));
         }
         let (other, after_other) = self.apply(state, latest);
-        let owes_more = after_other.new_again_at() > after.new_again_at();
-        (decision.accepted == other.accepted)
-            .then_some((decision, if owes_more { after_other } else { after }))
+        let is_certain = decision.accepted == other.accepted && after == after_other;
+        is_certain.then_some((decision, after))
     }
 
     fn apply(&self, state: State, now: u64) -> (Decision, State) {
@@ -379,12 +377,18 @@ mod tests {
         let fast = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
         let bounds = [NOW, NOW + SECOND];
         let request = Request { limit: &fast, op: TAKE, frozen: None };
-        // A full bucket is taken from at the later of both times.
-        let (decision, after) = request.apply_within(State::FULL, bounds).unwrap();
+        let at = |full_at| {
+            request.apply_within(State::Filling { full_at: Span::from_ns(full_at) }, bounds)
+        };
+        assert!(at(NOW).is_none(), "full at the later time, but not how long since");
+        assert!(at(NOW + 10_000_000).is_none(), "empty at the earlier, not at the later");
+        let slow = Limit::from(TokenBucket::per_second(10, 0.1).unwrap());
+        let request = Request { limit: &slow, ..request };
+        let (decision, after) = request
+            .apply_within(State::Filling { full_at: Span::from_ns(NOW + 20 * SECOND) }, bounds)
+            .unwrap();
         assert!(decision.accepted);
-        assert_eq!(after.new_again_at(), NOW + SECOND + SECOND / 1_000);
-        let empty = State::Filling { full_at: Span::from_ns(NOW + SECOND / 100) };
-        assert!(request.apply_within(empty, bounds).is_none(), "not known: it is read again");
+        assert_eq!(after.new_again_at(), NOW + 30 * SECOND, "whatever the time");
 
         let (register, set) = (Register::new(0), set());
         register.late.set(40 * SECOND / 1_000);

@@ -32,13 +32,6 @@ pub struct Version {
 
 /// How often a row is read that another session keeps from being read.
 const MAX_TRIES: u32 = 5;
-/// A row, if there is one, and the time to decide at with the reading that it is from.
-type RowAndClock = (Schema, Option<Columns>, Option<([u64; 2], Reading)>);
-
-/// For how long a session need not read the clock again for a bucket without a row, in nanoseconds. If
-/// the server's clock was set forward meanwhile, the first tokens come back as much too early, once.
-const MAX_READING_AGE: u64 = 60 * SECOND;
-
 impl Entry for RowEntry<'_> {
     type Version = Version;
 
@@ -116,28 +109,28 @@ impl RowEntry<'_> {
         }
         let (schema, row, clock) =
             row.map_err(|failure| self.store.error(&failure, &self.identifier))?;
-        let (now, clock) = clock.ok_or_else(|| self.store.unreadable())?;
+        let clock = clock.ok_or_else(|| self.store.unreadable())?;
         let state = match &row {
             Some(columns) => row::decode(schema, self.request.limit, columns),
             None => Some(State::FULL),
         };
         let state = state.ok_or_else(|| self.store.unreadable())?;
         let version = Version { schema, columns: row };
-        Ok(Found { state, version, now, clock })
+        Ok(Found { state, version, now: [clock.time; 2], clock })
     }
 
     /// Reads a row and the clock; no clock if it cannot be read.
-    fn read_row(&self, link: &mut Link, deadline: Instant) -> Result<RowAndClock, Failure> {
+    fn read_row(
+        &self,
+        link: &mut Link,
+        deadline: Instant,
+    ) -> Result<(Schema, Option<Columns>, Option<Reading>), Failure> {
         let sent_at = boot_time();
         let (schema, row) = self.find_row(link, deadline)?;
-        let is_fresh = |clock: &Reading| clock.age() < MAX_READING_AGE;
         let (time, columns) = match row {
             Some(row) => {
                 let mut values = row.into_iter();
                 (values.next(), Some(values.collect()))
-            }
-            None if link.clock.as_ref().is_some_and(is_fresh) => {
-                return Ok((schema, None, link.clock.map(|clock| (clock.now(), clock))));
             }
             None => {
                 let row = self.first_row(link, Statement::Clock, &[], deadline)?;
@@ -146,8 +139,7 @@ impl RowEntry<'_> {
         };
         let time = time.and_then(|time| u64::try_from(row::whole(&time)??).ok());
         let time = time.filter(|time| *time <= MAX_NOW);
-        link.clock = time.map(|time| Reading::taken_now(time, sent_at));
-        Ok((schema, columns, link.clock.map(|clock| ([clock.time; 2], clock))))
+        Ok((schema, columns, time.map(|time| Reading::taken_now(time, sent_at))))
     }
 
     /// Looks for the row, by the legacy schema where the table has no other.

@@ -6,7 +6,7 @@
 use super::login::log_in;
 use super::packets::{Packets, unreadable};
 use super::statements::{Schema, Statement, session};
-use crate::clock::{Reading, boot_time};
+use crate::clock::boot_time;
 use crate::dsn::Mysql;
 use crate::store::net::failure::Failure;
 use crate::store::net::kept::Reusable;
@@ -41,8 +41,6 @@ pub struct Link {
     /// Until when the table is taken to have the legacy schema, on the clock of this host: another
     /// process may prepare it.
     pub legacy_until: Cell<u64>,
-    /// The server's clock, as this session last read it.
-    pub clock: Option<Reading>,
     /// The numbers of the statements that this session has prepared.
     prepared: Vec<(Statement, u32)>,
     /// The columns of the last reply with rows, as they were sent and as they were read.
@@ -63,7 +61,6 @@ impl Link {
         let mut link = Self {
             packets,
             legacy_until: Cell::new(0),
-            clock: None,
             prepared: Vec::new(),
             columns: Default::default(),
         };
