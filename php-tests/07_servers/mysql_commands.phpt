@@ -124,7 +124,7 @@ peek(): {"com_select":100,"com_stmt_execute":100,"questions":100}
 peek(), no row: {"com_select":200,"com_stmt_execute":200,"questions":200}
 refund(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 check(): {"com_stmt_execute":100,"com_update":100,"questions":100}
-check(), limited: {"com_select":100,"com_stmt_execute":200,"com_update":100,"questions":200}
+check(), limited: {"com_stmt_execute":100,"com_update":100,"questions":100}
 reserve(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 reset(): {"com_select":200,"com_stmt_execute":200,"questions":200}
 LeakyBucket: {"com_stmt_execute":100,"com_update":100,"questions":100}
