@@ -32,6 +32,7 @@ pub struct Version {
 
 /// How often a row is read that another session keeps from being read.
 const MAX_TRIES: u32 = 5;
+
 impl Entry for RowEntry<'_> {
     type Version = Version;
 

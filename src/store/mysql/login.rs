@@ -2,7 +2,7 @@
 //!
 //! The password itself is sent over TLS and unix sockets only. Where a server on plain TCP asks for it
 //! (`caching_sha2_password`, once after it has started) the login fails: to encrypt it by a key that the
-//! server sends would show it to whoever answers in the server's place.
+//! server sends would show it to an impostor.
 
 use super::packets::{Packets, unreadable};
 use crate::dsn::{Address, Mysql, Secret, printable};
