@@ -122,7 +122,7 @@ for ($second = $from; $second < $until; usleep(5_000)) {
 array_map(fn (Findings $found) => $found->advance(PHP_INT_MAX), $findings);
 
 $connections = array_map(fn (Node $node): int => $node->connections(), $nodes);
-[$warnings, $others] = count_warnings("$fpm->scratch/warnings.log", $stores);
+[$warnings, $slow, $others] = count_warnings("$fpm->scratch/warnings.log", $stores);
 $fpm->stop();
 // A server learns of it a little later.
 $left = fn (): int => array_sum(array_map(fn (Node $node): int => $node->connections(), $nodes));
@@ -150,6 +150,11 @@ echo $memory->tell(), "\n";
 
 $report->blame($lost > $may_be_lost, "$lost requests were lost, $may_be_lost may be");
 $report->blame($errors > 0, "$errors errors: " . implode('; ', $first_errors));
+// A worker warns of them once a minute: where its server stood still, and where it died before its answer was recorded.
+$databases = array_filter($stores, fn (Store $store): bool => $store->is_database());
+$stood_still = count(array_filter($faults->outages, fn (Outage $outage): bool => (bool) array_filter($databases, fn (Store $store): bool => in_array($outage->node, $store->nodes, true))));
+$may_be_slow = $lost + WORKERS * $stood_still + array_sum(array_map(fn (Store $store): int => count($findings[$store->name]->strays), $databases));
+$report->blame($slow > $may_be_slow, "$slow warnings of slow statements, $may_be_slow expected");
 $report->blame($others !== [], count($others) . ' other warnings: ' . implode('; ', array_slice($others, 0, 5)));
 $report->blame($memory->grown() > 512, 'a worker has grown');
 $report->blame($memory->master_grown() > 256, 'the master has grown');

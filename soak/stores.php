@@ -62,6 +62,12 @@ final class Store
     ) {
     }
 
+    /** Whether its rows may be locked. */
+    public function is_database(): bool
+    {
+        return str_starts_with($this->dsn, 'mysql:');
+    }
+
     /** What its warnings name: the servers' addresses. */
     public function addresses(): array
     {
@@ -130,8 +136,9 @@ function stores(): array
         new Store('redis, TLS', "rediss://127.0.0.1:$tls_port/2?ca=$certificates/ca.pem&cert=$certificates/client.pem&key=$certificates/client.key", [$tls]),
         // A third of the slots touches six of the sixteen breakers.
         new Store('redis, cluster', 'redis+cluster://' . implode(',', array_map(fn (Node $node): string => "127.0.0.1:{$node->server->port}", $nodes)), $nodes, 6,
-            // A node that rejoins its cluster answers CLUSTERDOWN for as long as the node time-out.
-            BACK_WITHIN + NODE_TIMEOUT_MS * 1_000_000),
+            // Redis takes a master that it called FAIL back after twice the node time-out (FAIL_UNDO_TIME_MULT), and a
+            // node that was in the minority waits for once more. Until then they answer CLUSTERDOWN.
+            BACK_WITHIN + 3 * NODE_TIMEOUT_MS * 1_000_000),
         new Store('redis, sentinel', "redis+sentinel://127.0.0.1:$sentinel->port/main", [$master]),
         new Store('memcached', ($node = $memcached('memcached'))->server->dsn(), [$node]),
         new Store('memcached, two', "memcached://127.0.0.1:{$one->server->port},127.0.0.1:{$two->server->port}", [$one, $two]),

@@ -65,7 +65,7 @@ final class Report
         $this->blame($admitted > $bound, "$name: $admitted admitted, the bound is $bound");
         $this->blame($admitted < 0.5 * $bound, "$name: attackers reached only " . round($admitted / $bound, 2) . ' of the bound, so it says nothing');
         $this->blame($late !== [], "$name: " . count($late) . ' calls took longer than their budget, the worst by ' . ms($late[0][0] ?? 0, 1) . ' ms at ' . gmdate('H:i:s', intdiv($late[0][1] ?? 0, 1_000_000_000)));
-        $this->blame($strays > 0, "$name: $strays times degraded without an outage, and $excused times while the machine was slow; the last at " . gmdate('H:i:s', intdiv(end($found->strays)[0] ?? 0, 1_000_000_000)));
+        $this->blame($strays > 0, "$name: $strays times degraded without an outage, and $excused times while the machine was slow; the last at " . $this->moment(end($found->strays)[0] ?? 0, $outages));
         $this->blame($this->warnings[$name] > $expected, "$name: {$this->warnings[$name]} warnings, $expected expected");
         $this->blame($outages && $this->warnings[$name] < count($outages) / 2, "$name: only {$this->warnings[$name]} warnings of " . count($outages) . ' outages');
         $this->blame($found->denied_honest > 0, "$name: $found->denied_honest honest calls were denied");
@@ -79,6 +79,14 @@ final class Report
             count($late), ms($found->slowest), number_format($found->degraded), "$strays/$excused", $outages ? ms($found->back_after) : '-', count($outages),
             "{$this->warnings[$name]}/$expected", $found->denied_honest, $times('calm'), $times('others'), "$connections/$may_have",
         ];
+    }
+
+    /** A time of day, and how long after the latest outages. */
+    private function moment(int $at, array $outages): string
+    {
+        $before = array_slice(array_filter($outages, fn (Outage $outage): bool => $outage->from <= $at), -2);
+        $since = array_map(fn (Outage $outage): string => sprintf(', %s s after %s was back (%s)', number_format(($at - $outage->to) / 1e9, 3), $outage->node->name, $outage->kind), $before);
+        return gmdate('H:i:s', intdiv($at, 1_000_000_000)) . implode('', $since);
     }
 
     /** One of each breaker that an outage opens, whoever made it; and where two nodes of a cluster are away it is down as a whole. */
