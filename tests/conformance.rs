@@ -11,12 +11,11 @@
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::limit::{Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply};
-use token_bucket::limiter::{Caller, Counted, Limiter, Statistics, Subject};
-use token_bucket::store::{Place, Settings, Timeouts};
+use token_bucket::limiter::{Caller, Counted, Limiter, Limiters, Settings, Subject};
+use token_bucket::store::{FileSettings, Place, Stores, Timeouts};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 
@@ -53,8 +52,7 @@ impl Bench {
         // a call that fails must fail the case, not be answered otherwise.
         let patience = std::time::Duration::from_secs(10);
         let settings = Settings {
-            shm_path: folder.0.clone(),
-            shm_size: 16 << 20,
+            files: FileSettings { path: folder.0.clone(), size: 16 << 20 },
             timeouts: Timeouts { call: patience, connect: patience },
             on_error: OnError::Throw,
             deny_cache: true,
@@ -70,8 +68,8 @@ impl Bench {
         let sequences = if is_plain { 1_000 } else { 10_000 };
         let mut dsn = Dsn::parse(dsn).unwrap();
         dsn.options.prefix = Some(prefix.into_bytes());
-        let statistics = Rc::new(Statistics::new(&settings));
-        let limiter = Limiter::new(&dsn, b"", &settings, statistics);
+        let statistics = Limiters::default().statistics(b"", &settings);
+        let limiter = Limiter::new(&dsn, b"", &settings, &Stores::default(), statistics);
         limiter.prepare().unwrap();
         Self { limiter, sequences, _folder: folder }
     }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
-use token_bucket::store::{Key, Place, Store};
+use token_bucket::store::{Key, Place, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
 
@@ -89,7 +89,7 @@ fn admitted(
         window: false,
         evicted: Cell::new(false),
     };
-    store.admits(&key, limit, op, now).map_err(|error| error.to_string())
+    store.admits(&key, limit, op, now, &Timeouts::default()).map_err(|error| error.to_string())
 }
 
 fn take(store: &SharedMemory, name: &[u8]) -> bool {
@@ -107,7 +107,7 @@ fn the_file_is_private_and_has_its_space() {
     assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
     assert!(file.blocks() * 512 >= MIN_SIZE, "space must be allocated");
     assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
-    assert!(path.ends_with(format!("token_bucket-{}/default.v3", file.uid())));
+    assert!(path.ends_with(format!("token_bucket-{}/default.v4", file.uid())));
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft is left");
     drop(folder);
 }
@@ -176,7 +176,7 @@ fn symbolic_links_are_not_followed() {
     let elsewhere = folder.0.join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
     symlink(&elsewhere, &path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v3 is a symbolic link; remove it"));
+    assert!(refusal(&folder.store()).contains("default.v4 is a symbolic link; remove it"));
 
     let folder = Folder::new("link-directory");
     let path = folder.location().path();
@@ -189,7 +189,7 @@ fn symbolic_links_are_not_followed() {
 fn what_others_may_read_is_refused() {
     let (folder, path) = Folder::with_table("open");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v3 is open to other users"));
+    assert!(refusal(&folder.store()).contains("default.v4 is open to other users"));
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     let directory = path.parent().unwrap();
     fs::set_permissions(directory, Permissions::from_mode(0o750)).unwrap();
@@ -201,7 +201,7 @@ fn a_file_that_is_none_is_refused() {
     let (folder, path) = Folder::with_table("folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert!(refusal(&folder.store()).contains("default.v3"));
+    assert!(refusal(&folder.store()).contains("default.v4"));
 }
 
 #[test]
@@ -236,7 +236,8 @@ fn a_table_that_is_removed_is_left_within_a_second() {
         window: false,
         evicted: Cell::new(false),
     };
-    let take_old = |now| old.admits(&key, &limit(), Op::Take { cost: 1 }, now).unwrap();
+    let take_old =
+        |now| old.admits(&key, &limit(), Op::Take { cost: 1 }, now, &Timeouts::default()).unwrap();
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();
     assert!(take(&folder.store(), b"x"), "newcomers make a fresh table");

@@ -6,9 +6,12 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use std::cell::{Cell, LazyCell};
 use std::net::Ipv6Addr;
+use std::rc::Rc;
 use token_bucket::dsn::{Address, Redis, Target, Topology};
 use token_bucket::limiter::{Subject, client_key, name_of};
-use token_bucket::store::{Key, Place, Settings, Store, name_of as key_name, open, row_name_of};
+use token_bucket::store::{
+    FileSettings, Key, Place, Store, Stores, name_of as key_name, row_name_of,
+};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -19,11 +22,11 @@ struct Input<'a> {
 }
 
 thread_local! {
-    static CLUSTER: LazyCell<Box<dyn Store>> = LazyCell::new(|| {
+    static CLUSTER: LazyCell<Rc<dyn Store>> = LazyCell::new(|| {
         let node = Address::Tcp { host: "127.0.0.1".into(), port: 1 };
         let topology = Topology::Cluster(vec![node]);
         let target = Redis { topology, user: None, password: None, database: 0, tls: None };
-        open(&Target::Redis(target), &Settings::default())
+        Stores::default().get(&Target::Redis(target), &FileSettings::default()).store
     });
 }
 

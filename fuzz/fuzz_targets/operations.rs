@@ -12,7 +12,7 @@ use token_bucket::store::array::Array;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Key, Place, Store};
+use token_bucket::store::{Key, Place, Store, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 
@@ -51,7 +51,7 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         model[at] = after;
         let place = Cell::default();
         assert_eq!(
-            array.decide(&named(key, window, &place), limit, op, Some(now)),
+            array.decide(&named(key, window, &place), limit, op, Some(now), &Timeouts::default()),
             Ok(expected),
             "{told}"
         );
@@ -61,9 +61,17 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         model_of_shm[at] = Slot::settled(1, after).state();
         let name = named(key, window, &places[at]);
         if op.may_repeat() && now % 2 == 0 {
-            assert_eq!(shm.admits(&name, limit, op, Some(now)), Ok(expected.accepted), "{told}");
+            assert_eq!(
+                shm.admits(&name, limit, op, Some(now), &Timeouts::default()),
+                Ok(expected.accepted),
+                "{told}"
+            );
         } else {
-            assert_eq!(shm.decide(&name, limit, op, Some(now)), Ok(expected), "{told}");
+            assert_eq!(
+                shm.decide(&name, limit, op, Some(now), &Timeouts::default()),
+                Ok(expected),
+                "{told}"
+            );
         }
         assert!(!name.evicted.get());
     }

@@ -5,7 +5,7 @@
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::os::unix::fs::FileExt;
-use token_bucket::store::shm::counts::{Outcome, weight};
+use token_bucket::store::shm::counts::{Outcome, RECORDS, weight};
 use token_bucket::store::shm::file::{COUNTS_SIZE, Purpose, Region};
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 
@@ -15,12 +15,12 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let file = file(Purpose::Counts);
-    let records = COUNTS_SIZE - HEADER;
+    let size = (COUNTS_SIZE - HEADER) / RECORDS as u64;
     for _ in 0..u.int_in_range(0..=8u8)? {
         // Near the beginning of a record, where its name is, or anywhere.
-        let record = records / 64 * u.int_in_range(0..=63u64)?;
-        let within = u.int_in_range(0..=records / 64 - 1)?;
-        let at = HEADER + record + if u.arbitrary()? { within } else { within % 72 };
+        let record = size * u.int_in_range(0..=RECORDS as u64 - 1)?;
+        let within = u.int_in_range(0..=size - 1)?;
+        let at = HEADER + record + if u.arbitrary()? { within } else { within % 144 };
         let length = u.int_in_range(1..=64usize)?.min((COUNTS_SIZE - at) as usize);
         file.write_all_at(u.bytes(length.min(u.len()))?, at).expect("within the file");
     }
@@ -31,19 +31,20 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             break;
         }
         let name = *u.choose(&names)?;
-        let at = region.record_of(name, u.arbitrary()?);
+        let at = region.record_of(u.choose(&[&b"tb:"[..], b""])?, name, u.arbitrary()?);
         let record = region.records().get(at).expect("there is such a record");
-        let stripe = record.stripe(u.arbitrary()?).expect("there is such a stripe");
+        let stripe = record.stripe(u.arbitrary()?);
         let before =
             stripe.count(*u.choose(&[Outcome::Accepted, Outcome::Denied, Outcome::Evicted])?);
         let length = usize::from(u.arbitrary::<u8>()?).min(u.len());
         let id = u.bytes(length)?;
         region.note_denied(record, weight(before).max(1), [b"login", b":", id]);
     }
-    for (name, told) in region.told() {
-        assert!(name.is_none_or(|name| name.len() <= 56));
-        assert!(told.denied.len() <= 16 && told.denied.iter().all(|(id, _)| id.len() <= 96));
-        assert!(told.denied.is_sorted_by(|(_, a), (_, b)| a >= b));
+    for (name, limit) in region.snapshot() {
+        assert!(name.prefix().is_none_or(|prefix| prefix.len() <= 64));
+        assert!(name.name().is_none_or(|name| name.len() <= 56));
+        assert!(limit.denied.len() <= 16 && limit.denied.iter().all(|(id, _)| id.len() <= 96));
+        assert!(limit.denied.is_sorted_by(|(_, a), (_, b)| a >= b));
     }
     Ok(())
 }

@@ -33,7 +33,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     assert!(region.size() >= MIN_SIZE);
     let words = region.sets().iter().chain(region.denials()).chain(region.queue());
     let sum = words.flat_map(|set| &set.0).fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
-    std::hint::black_box((sum, region.told(), region.circuits().open(boot_time())));
-    assert!(region.record_of(b"a", false) < region.records().len().max(1));
+    std::hint::black_box((sum, region.snapshot(), region.circuits().open(boot_time())));
+    assert!(region.record_of(b"tb:", b"a", false) < region.records().len().max(1));
     Ok(())
 }

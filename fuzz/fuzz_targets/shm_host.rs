@@ -8,10 +8,12 @@ use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
+use std::rc::Rc;
 use token_bucket::clock::{Reading, boot_time};
 use token_bucket::dsn::Secret;
 use token_bucket::limit::{Op, SECOND, apply};
-use token_bucket::store::Settings;
+use token_bucket::store::FileSettings;
+use token_bucket::store::shm::MappedFile;
 use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::host::Host;
 use token_bucket::store::shm::queue::Handoff;
@@ -69,9 +71,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let word = u128::from(id) << 64 | u128::from(*until);
         file.write_all_at(&word.to_ne_bytes(), place).expect("within the file");
     }
-    let settings =
-        Settings { shm_path: folder().to_owned(), shm_size: MIN_SIZE, ..Settings::default() };
-    let host = Host::new(STORE, Secret(String::new()), &settings);
+    let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
+    let host_file = Rc::new(MappedFile::of_host(&files));
+    let host = Host::new(STORE, Secret(String::new()), host_file);
     let limit = limit(u)?;
     for _ in 0..32 {
         if u.is_empty() {

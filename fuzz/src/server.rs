@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::limit::MAX_NOW;
 use token_bucket::store::shm::file::MIN_SIZE;
-use token_bucket::store::{Key, Place, Settings, Timeouts, open};
+use token_bucket::store::{FileSettings, Key, Place, Stores, Timeouts};
 
 /// The password of all DSNs, which nobody is to be told.
 pub const PASSWORD: &str = "Zq7vSKx9wJ";
@@ -118,13 +118,9 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
     let dsn = dsn.replace('%', &socket().to_string_lossy());
     let dsn = Dsn::parse(&dsn).expect("a DSN that is right");
     let patience = Duration::from_millis(200);
-    let settings = Settings {
-        shm_path: folder().to_owned(),
-        shm_size: MIN_SIZE,
-        timeouts: Timeouts { call: patience, connect: patience },
-        ..Settings::default()
-    };
-    let store = open(&dsn.target, &settings);
+    let timeouts = Timeouts { call: patience, connect: patience };
+    let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
+    let store = Stores::default().get(&dsn.target, &files).store;
     let place = Cell::new(Place::default());
     for _ in 0..3 {
         if script.next.load(Ordering::Relaxed) >= script.pieces.len() {
@@ -136,7 +132,7 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
         let parts = [&b"tb:"[..], b"x", b"", b""];
         let key = Key { parts, place: &place, window, evicted: Cell::new(false) };
         let begun = Instant::now();
-        match store.decide(&key, &limit, op, now) {
+        match store.decide(&key, &limit, op, now, &timeouts) {
             // What a bucket may hold is up to the server, but not what follows from it.
             Ok(decision) => keeps_promises(&limit, op, &decision, true),
             Err(error) => {

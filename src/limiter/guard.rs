@@ -1,23 +1,26 @@
 //! What stands before a store on servers: what was denied, whether it is up, and what to answer
 //! when it is not.
 
+use super::Settings;
 use crate::clock::boot_time;
-use crate::dsn::{OnError, Target};
+use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
 use crate::store::shm::circuits::Permit;
 use crate::store::shm::host::Host;
-use crate::store::{Key, Settings, Store};
+use crate::store::{Key, Store, Timeouts};
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 /// The guard of a store on servers.
 ///
 /// What it knows it shares with all processes of this host: that a server is down, which one of
 /// them is to find out; the denials; and the buckets that stand in.
 pub struct Guard {
-    host: Host,
+    host: Rc<Host>,
     on_error: OnError,
     deny_cache: bool,
+    timeouts: Timeouts,
     /// Of an outage that was news to this host, until someone says it.
     warning: RefCell<Option<String>>,
     /// When this process says again that a server refuses a key.
@@ -30,13 +33,13 @@ pub struct Guard {
 const REFUSALS_APART: u64 = 60 * SECOND;
 
 impl Guard {
-    /// The guard of the store at `target`.
-    pub fn new(target: &Target, settings: &Settings) -> Self {
+    /// The guard of a store of whose servers `host` keeps what is known.
+    pub fn new(host: Rc<Host>, settings: &Settings) -> Self {
         Self {
-            // Passwords are not part of the description.
-            host: Host::new(&format!("{target:?}"), target.passwords(), settings),
+            host,
             on_error: settings.on_error,
             deny_cache: settings.deny_cache,
+            timeouts: settings.timeouts,
             warning: RefCell::new(None),
             refusal_news_at: Cell::new(0),
             news: Cell::default(),
@@ -83,7 +86,7 @@ impl Guard {
                 format!("{} failed a moment ago; it is asked again in {left:.1} s", store.name());
             return self.answer_instead(key, limit, op, now, &reason);
         }
-        let (reason, news) = match store.decide(key, limit, op, now) {
+        let (reason, news) = match store.decide(key, limit, op, now, &self.timeouts) {
             Ok(decision) => {
                 self.host.succeeded(circuit, permit);
                 match op {

@@ -4,6 +4,8 @@
 //! [`guard`], which knows what to do while it fails.
 
 mod guard;
+mod limiters;
+mod settings;
 mod statistics;
 
 use crate::clock::boot_time;
@@ -11,12 +13,14 @@ use crate::dsn::Dsn;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, State, apply};
 use crate::store::shm::counts::Outcome;
-use crate::store::{self, Key, Place, Settings, Store};
+use crate::store::{self, Key, Place, Store, Stores, Timeouts};
 use guard::Guard;
+pub use limiters::Limiters;
+pub use settings::Settings;
 /// By what name a limit is counted, for fuzzing.
 #[cfg(fuzzing)]
 pub use statistics::name_of;
-pub use statistics::{Counted, Statistics};
+pub use statistics::{Counted, Statistics, StatisticsFile};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -52,14 +56,15 @@ pub struct Caller<'a> {
 
 /// A store, and what stands before all keys in it.
 pub struct Limiter {
-    store: Box<dyn Store>,
+    store: Rc<dyn Store>,
+    timeouts: Timeouts,
     prefix: Vec<u8>,
     /// Of a store on servers.
     guard: Option<Box<Guard>>,
     /// Whether what is denied is denied, or only counted.
     enforce: bool,
     track: bool,
-    statistics: Rc<Statistics>,
+    statistics: Statistics,
 }
 
 /// A decision, and who made it.
@@ -106,16 +111,24 @@ impl Answer {
 }
 
 impl Limiter {
-    /// The limiter on the store of `dsn`; what the DSN says goes before `prefix` and `settings`.
+    /// The limiter on the store of `dsn`, which is one of `stores`; what the DSN says goes before
+    /// `prefix` and `settings`.
     ///
     /// Opens nothing yet: the first decision does, in the process that makes it.
-    pub fn new(dsn: &Dsn, prefix: &[u8], settings: &Settings, statistics: Rc<Statistics>) -> Self {
-        let settings = settings.overridden_by(dsn);
-        let guard =
-            store::is_remote(&dsn.target).then(|| Box::new(Guard::new(&dsn.target, &settings)));
+    pub fn new(
+        dsn: &Dsn,
+        prefix: &[u8],
+        settings: &Settings,
+        stores: &Stores,
+        statistics: Statistics,
+    ) -> Self {
+        let opened = stores.get(&dsn.target, &settings.files);
+        let settings = settings.overridden_by(&dsn.options);
+        let guard = opened.host.map(|host| Box::new(Guard::new(host, &settings)));
         let prefix = if store::needs_prefix(&dsn.target) { prefix } else { b"" };
         Self {
-            store: store::open(&dsn.target, &settings),
+            store: opened.store,
+            timeouts: settings.timeouts,
             prefix: dsn.options.prefix.clone().unwrap_or_else(|| prefix.to_vec()),
             guard,
             enforce: settings.enforce,
@@ -142,7 +155,7 @@ impl Limiter {
     ) -> Result<Answer> {
         let enforced = self.enforce;
         self.with_key(caller, limit, |key| match &self.guard {
-            None => match self.store.decide(key, limit, op, now) {
+            None => match self.store.decide(key, limit, op, now, &self.timeouts) {
                 Ok(decision) => {
                     self.count(caller, key.evicted.get(), op, Some(decision.accepted));
                     Ok(Answer { decision, standing: Standing::new(false, enforced) })
@@ -182,7 +195,7 @@ impl Limiter {
         let mut evicted = false;
         let admitted = self.with_key(caller, limit, |key| {
             let admitted = match &self.guard {
-                None => self.store.admits(key, limit, op, now),
+                None => self.store.admits(key, limit, op, now, &self.timeouts),
                 Some(guard) => guard.admits(&*self.store, key, limit, op, now),
             };
             evicted = key.evicted.get();
@@ -291,7 +304,7 @@ impl Limiter {
     ///
     /// As [`Store::prepare`]; no policy stands in for that.
     pub fn prepare(&self) -> Result<()> {
-        self.store.prepare()
+        self.store.prepare(&self.timeouts)
     }
 
     /// What an operator wants to see of it.

@@ -1,140 +1,138 @@
-//! What all workers of a host count together, by the names of the limits.
+//! What all workers of a host count together, by the prefixes and names of the limits.
 
 use super::{Caller, Subject};
-use crate::store::Settings;
-use crate::store::shm::counts::{LONGEST_NAME, Outcome, Stripe, Told, weight};
+use crate::store::FileSettings;
+use crate::store::shm::counts::{LONGEST_NAME, LimitName, LimitStatistics, Outcome, weight};
 use crate::store::shm::file::{COUNTS_SIZE, Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
 use std::net::Ipv6Addr;
-use std::path::Path;
-use std::sync::Mutex;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The file's name. Not one that a DSN can have.
 const NAME: &str = ".statistics";
-/// How many calls there may be until it is looked again whether the file still is the one that others
-/// have; and until it is tried again to open it.
-const LOOK_EVERY: u64 = 1_024;
+/// After how many of its own calls a process looks again whether the file still is the one that others
+/// have, and tries again to open it.
+const LOOK_EVERY: u32 = 1_024;
 
 /// Where a caller's calls are counted, once that is known.
 #[derive(Clone, Copy, Default)]
 pub struct Counted {
-    stripe: Option<&'static Stripe>,
-    /// In the region of the same number, counted from 1.
     record: u32,
+    /// Of the file that was open then, counted from 1.
     generation: u32,
 }
 
-/// A file that was opened. None is ever closed, so that nobody has to ask whether it still is open;
-/// there is another only where someone has removed it.
-struct Opened {
-    location: Location,
-    region: &'static Region,
-}
+/// How many files this process has opened, or tried to: each thread has one.
+static FILES: AtomicU32 = AtomicU32::new(0);
 
-static OPENED: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
-
-/// How many of them this process has made: each thread has one, or a few.
-static MADE: AtomicU32 = AtomicU32::new(0);
-
-/// What all workers of a host count together.
+/// The file in which the workers of a host count together.
 ///
-/// In a file of its own. Where that cannot be had nothing is counted: that must not keep anyone
-/// from a decision.
-pub struct Statistics {
+/// Where it cannot be had nothing is counted: that must not keep anyone from a decision.
+pub struct StatisticsFile {
     location: Location,
     /// Added to the process's number: threads count in stripes of their own.
-    stripe: u32,
-    region: Cell<Option<&'static Region>>,
+    number: u32,
+    /// Where this process counts, in every record. A forked child keeps its parent's until it looks.
+    stripe: Cell<u32>,
+    region: RefCell<Option<Region>>,
+    /// Counts the files opened, from 1.
     generation: Cell<u32>,
-    open_in: Cell<u64>,
-    /// The name that was looked for last: a worker has but a few limits.
-    last: RefCell<Last>,
+    calls_until_look: Cell<u32>,
 }
 
-struct Last {
+impl StatisticsFile {
+    /// The file below this directory. Nothing is opened yet.
+    pub fn new(files: &FileSettings) -> Self {
+        Self {
+            location: Location::new(
+                &FileSettings { size: COUNTS_SIZE, ..files.clone() },
+                NAME,
+                Purpose::Counts,
+            ),
+            number: FILES.fetch_add(1, Ordering::Relaxed),
+            stripe: Cell::new(0),
+            region: RefCell::new(None),
+            generation: Cell::new(0),
+            calls_until_look: Cell::new(0),
+        }
+    }
+
+    /// Looks at the file, if that is due.
+    #[inline(always)]
+    fn look(&self) {
+        match self.calls_until_look.get() {
+            0 => self.open(),
+            left => self.calls_until_look.set(left - 1),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open(&self) {
+        self.calls_until_look.set(LOOK_EVERY);
+        self.stripe.set(self.number.wrapping_add(std::process::id()));
+        let mut region = self.region.borrow_mut();
+        if region.as_ref().is_none_or(Region::is_stale) {
+            // The old one goes first: a process never maps two.
+            region.take();
+            *region = Region::open(&self.location).ok();
+            self.generation.set(self.generation.get().wrapping_add(1).max(1));
+        }
+    }
+}
+
+/// Counts the calls of the limits below one prefix.
+pub struct Statistics {
+    file: Rc<StatisticsFile>,
+    prefix: Vec<u8>,
+    /// The name that was looked up last: a worker has but a few limits.
+    last: RefCell<LastName>,
+}
+
+struct LastName {
     name: [u8; LONGEST_NAME],
     length: usize,
     counted: Counted,
 }
 
 impl Statistics {
-    /// What is counted below `settings.shm_path`. Nothing is opened yet.
-    pub fn new(settings: &Settings) -> Self {
-        let location = Location {
-            base: settings.shm_path.clone(),
-            name: NAME.to_owned(),
-            size: COUNTS_SIZE,
-            purpose: Purpose::Counts,
-        };
-        let last = Last { name: [0; LONGEST_NAME], length: 0, counted: Counted::default() };
-        Self {
-            location,
-            stripe: MADE.fetch_add(1, Ordering::Relaxed),
-            region: Cell::new(None),
-            generation: Cell::new(0),
-            open_in: Cell::new(0),
-            last: RefCell::new(last),
-        }
+    /// Counts in `file`, for the limits below `prefix`.
+    pub fn new(file: Rc<StatisticsFile>, prefix: &[u8]) -> Self {
+        let last = LastName { name: [0; LONGEST_NAME], length: 0, counted: Counted::default() };
+        Self { file, prefix: prefix.to_vec(), last: RefCell::new(last) }
     }
 
-    /// Below which directory it is counted.
-    pub fn base(&self) -> &Path {
-        &self.location.base
-    }
-
-    /// Counts how a call ended. `track` tells whether it is to be remembered who was denied.
+    /// Counts how a call ended. `track` tells whether the identifiers that are denied most are counted.
     #[inline(always)]
     pub fn count(&self, caller: &Caller<'_>, outcome: Outcome, track: bool) {
+        self.file.look();
         let mut counted = caller.counted.get();
-        if counted.generation != self.generation.get() || counted.generation == 0 {
+        if counted.generation != self.file.generation.get() {
             counted = self.find(caller.subject, caller.name);
             caller.counted.set(counted);
         }
-        let Some(stripe) = counted.stripe else { return };
-        let before = stripe.count(outcome);
-        if before % LOOK_EVERY == 0 {
-            self.open();
-        }
+        let region = self.file.region.borrow();
+        let Some(region) = &*region else { return };
+        let Some(record) = region.records().get(counted.record as usize) else { return };
+        let before = record.stripe(self.file.stripe.get()).count(outcome);
         if matches!(outcome, Outcome::Denied | Outcome::LetIn) && track {
             let weight = weight(before);
             if weight > 0 {
-                self.note_denied(counted.record, weight, caller.subject);
+                note_denied(region, counted.record, weight, caller.subject);
             }
-        }
-    }
-
-    #[inline(never)]
-    fn note_denied(&self, record: u32, weight: u32, subject: Subject<'_>) {
-        let identifier: [&[u8]; 3] = match subject {
-            Subject::Identifier(identifier) => [identifier, b"", b""],
-            Subject::Client { name, id } => [name, b":", id],
-        };
-        if let Some(region) = self.region.get()
-            && let Some(record) = region.records().get(record as usize)
-        {
-            region.note_denied(record, weight, identifier);
         }
     }
 
     /// Finds out where the calls of a subject are counted.
     #[inline(never)]
     fn find(&self, subject: Subject<'_>, name: Option<&[u8]>) -> Counted {
-        if self.region.get().is_none() {
-            match self.open_in.get() {
-                0 => {
-                    self.open_in.set(LOOK_EVERY);
-                    self.open();
-                }
-                left => self.open_in.set(left - 1),
-            }
-        }
         let (name, bare) = match name {
             Some(name) => (name, false),
             None => name_of(subject),
         };
         let last = self.last.borrow();
-        let known = last.counted.generation == self.generation.get();
+        let known = last.counted.generation == self.file.generation.get();
         if known && last.length == name.len() && last.name.iter().zip(name).all(|(a, b)| a == b) {
             return last.counted;
         }
@@ -144,14 +142,12 @@ impl Statistics {
 
     #[cold]
     fn look_up(&self, name: &[u8], bare: bool) -> Counted {
-        let Some(region) = self.region.get() else { return Counted::default() };
-        let record = region.record_of(name, bare);
-        let number = std::process::id().wrapping_add(self.stripe);
-        let stripe = region.records().get(record).and_then(|record| record.stripe(number));
-        // Fits: there are 64.
-        let (record, generation) = (record as u32, self.generation.get());
-        let counted = Counted { stripe, record, generation };
-        let mut last = Last { name: [0; LONGEST_NAME], length: name.len(), counted };
+        let region = self.file.region.borrow();
+        let Some(region) = &*region else { return Counted::default() };
+        // Fits: there are 128.
+        let record = region.record_of(&self.prefix, name, bare) as u32;
+        let counted = Counted { record, generation: self.file.generation.get() };
+        let mut last = LastName { name: [0; LONGEST_NAME], length: name.len(), counted };
         if name.len() <= LONGEST_NAME {
             last.name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
             self.last.replace(last);
@@ -159,36 +155,21 @@ impl Statistics {
         counted
     }
 
-    #[cold]
-    fn open(&self) {
-        if self.region.get().is_none_or(Region::is_stale) {
-            self.region.set(opened(&self.location));
-            self.generation.set(self.generation.get().wrapping_add(1).max(1));
-        }
-    }
-
-    /// What is counted so far, by the limits' names; `None` for those that came too late to have a
-    /// place of their own.
-    pub fn told(&self) -> Vec<(Option<Vec<u8>>, Told)> {
-        self.open();
-        self.region.get().map(Region::told).unwrap_or_default()
+    /// What is counted so far, of all prefixes.
+    pub fn snapshot(&self) -> Vec<(LimitName, LimitStatistics)> {
+        self.file.open();
+        self.file.region.borrow().as_ref().map(Region::snapshot).unwrap_or_default()
     }
 }
 
-/// The file at a location, as it was opened before, or anew.
-fn opened(location: &Location) -> Option<&'static Region> {
-    let mut opened = OPENED.lock().ok()?;
-    let known = opened.iter_mut().find(|known| known.location == *location);
-    match known {
-        Some(known) if !known.region.is_stale() => Some(known.region),
-        known => {
-            let region: &'static Region = Box::leak(Box::new(Region::open(location).ok()?));
-            match known {
-                Some(known) => known.region = region,
-                None => opened.push(Opened { location: location.clone(), region }),
-            }
-            Some(region)
-        }
+#[inline(never)]
+fn note_denied(region: &Region, record: u32, weight: u32, subject: Subject<'_>) {
+    let identifier: [&[u8]; 3] = match subject {
+        Subject::Identifier(identifier) => [identifier, b"", b""],
+        Subject::Client { name, id } => [name, b":", id],
+    };
+    if let Some(record) = region.records().get(record as usize) {
+        region.note_denied(record, weight, identifier);
     }
 }
 

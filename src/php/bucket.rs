@@ -9,13 +9,14 @@ use super::ini::say;
 use super::interfaces;
 use super::object::{Handlers, Native};
 use super::php_storage::{self, Question};
+use super::shared_string::SharedString;
 use super::storage;
 use crate::limit::{Limit, Op};
 use crate::limiter::{Answer, Caller, Counted, Limiter, Standing, Subject};
 use crate::store::Place;
 use crate::store::shm::counts::Outcome;
 use ext_php_rs::ffi;
-use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -24,22 +25,26 @@ use std::rc::Rc;
 /// Who decides for a bucket.
 pub enum Store {
     Native(Rc<Limiter>),
-    /// A storage written in PHP, an object; and whether it is being asked.
-    Php(Zval, Cell<bool>),
+    Php(Box<PhpStore>),
+}
+
+/// A storage written in PHP.
+pub struct PhpStore {
+    /// The object.
+    storage: Zval,
+    /// Whether it is being asked.
+    asked: Cell<bool>,
 }
 
 /// A bucket as a PHP object.
 pub struct Bucket {
     pub store: Store,
-    /// A string. Shared with the script, not copied.
-    identifier: Zval,
-    /// The bytes of that string: known without a look at it.
-    bytes: NonNull<[u8]>,
-    pub limit: Option<Limit>,
+    identifier: SharedString,
+    pub limit: Option<Rc<Limit>>,
     /// The numbers as they were given.
     given: Given,
-    /// The limit's name, a string, where one was given.
-    name: Option<Box<Zval>>,
+    /// The limit's name, where one was given.
+    name: Option<SharedString>,
     place: Cell<Place>,
     counted: Cell<Counted>,
     /// `key()` of a class that overrides it.
@@ -100,7 +105,7 @@ impl Native for Bucket {
         };
         // A class that extends ours may have properties of the same names.
         if properties.get("identifier").is_none() {
-            let _ = properties.insert("identifier", self.identifier.shallow_clone());
+            let _ = properties.insert("identifier", self.identifier.to_zval());
         }
         if properties.get(most).is_none() {
             let _ = properties.insert(most, count);
@@ -113,7 +118,7 @@ impl Native for Bucket {
     fn held(&self) -> &[Zval] {
         match &self.store {
             Store::Native(_) => &[],
-            Store::Php(storage, _) => std::slice::from_ref(storage),
+            Store::Php(php) => std::slice::from_ref(&php.storage),
         }
     }
 }
@@ -125,14 +130,13 @@ impl Bucket {
     pub fn new(
         call: &Call,
         store: Store,
-        limit: Option<Limit>,
+        limit: Option<Rc<Limit>>,
         given: Given,
     ) -> Result<Self, Thrown> {
-        let bytes = call.valid_identifier(2, call.string(2)?)?.as_bytes();
+        let identifier = call.valid_identifier(2, call.string(2)?)?;
         Ok(Self {
             store,
-            identifier: call.value(2).map_or_else(Zval::new, Zval::shallow_clone),
-            bytes: NonNull::from(bytes),
+            identifier: SharedString::new(identifier),
             limit,
             given,
             name: name(call)?,
@@ -145,7 +149,7 @@ impl Bucket {
     /// The limit's name, where one was given.
     #[inline(always)]
     fn name(&self) -> Option<&[u8]> {
-        self.name.as_ref()?.zend_str().map(ZendStr::as_bytes)
+        self.name.as_ref().map(SharedString::as_bytes)
     }
 
     /// The caller of calls on the bucket's own identifier.
@@ -164,15 +168,13 @@ impl Bucket {
     /// Whose bucket it is.
     #[inline]
     pub fn identifier(&self) -> &[u8] {
-        // SAFETY: the bytes of `identifier`, which holds a reference to the string; strings that
-        // are shared are never changed.
-        unsafe { self.bytes.as_ref() }
+        self.identifier.as_bytes()
     }
 
     /// The bucket's own limit, or the complaint that it has none.
     #[inline]
     pub fn limit(&self, method: &str) -> Result<&Limit, Thrown> {
-        self.limit.as_ref().ok_or_else(|| self.no_limit(method))
+        self.limit.as_deref().ok_or_else(|| self.no_limit(method))
     }
 
     #[cold]
@@ -218,7 +220,7 @@ fn not_expressed(method: &str) -> Thrown {
 }
 
 #[inline(always)]
-fn name(call: &Call) -> Result<Option<Box<Zval>>, Thrown> {
+fn name(call: &Call) -> Result<Option<SharedString>, Thrown> {
     match call.value(NAME) {
         None => Ok(None),
         Some(_) => name_given(call),
@@ -226,22 +228,32 @@ fn name(call: &Call) -> Result<Option<Box<Zval>>, Thrown> {
 }
 
 #[cold]
-fn name_given(call: &Call) -> Result<Option<Box<Zval>>, Thrown> {
-    call.string_or_null(NAME)?;
-    Ok(call.value(NAME).map(|name| Box::new(name.shallow_clone())))
+fn name_given(call: &Call) -> Result<Option<SharedString>, Thrown> {
+    Ok(call.string_or_null(NAME)?.map(SharedString::new))
 }
 
 /// `$storage`: a DSN, a storage, or null for the default.
+#[inline(always)]
 pub fn store(call: &Call) -> Result<Store, Thrown> {
-    let Some(storage) = call.value(1) else {
-        return GLOBALS.get().default_limiter().map(Store::Native);
-    };
+    match call.value(1) {
+        None => GLOBALS.get().default_limiter().map(Store::Native),
+        Some(storage) => match storage.zend_str() {
+            Some(dsn) => GLOBALS.get().limiter_on(dsn.as_bytes()).map(Store::Native),
+            None => store_of_object(call, storage),
+        },
+    }
+}
+
+/// As [`store`], of an object or of what the engine may turn into a string.
+#[inline(never)]
+fn store_of_object(call: &Call, storage: &Zval) -> Result<Store, Thrown> {
     if let Some(object) = storage.object() {
         if let Some(limiter) = storage::limiter_of(ptr::from_ref(object).cast_mut())? {
             return Ok(Store::Native(limiter));
         }
         if object.instance_of(interfaces::STORAGE.get()) {
-            return Ok(Store::Php(storage.shallow_clone(), Cell::new(false)));
+            let (storage, asked) = (storage.shallow_clone(), Cell::new(false));
+            return Ok(Store::Php(Box::new(PhpStore { storage, asked })));
         }
     }
     // An object may still be one that has a text.
@@ -284,19 +296,18 @@ fn ask(call: &Call, method: &str, cost: u64) -> Result<Answer, Thrown> {
         Given::LeakyBucket(limit, period) => (limit, limit as f64 / period),
         _ => return Err(not_expressed(method)),
     };
-    let Store::Php(storage, asked) = &bucket.store else { return Err(not_expressed(method)) };
-    if asked.replace(true) {
+    let Store::Php(php) = &bucket.store else { return Err(not_expressed(method)) };
+    if php.asked.replace(true) {
         return Err(logic_exception(format!(
             "{method}(): the storage must not ask the bucket that it decides for"
         )));
     }
-    let identifier = bucket.identifier.shallow_clone();
-    let answer =
-        Question { storage: storage.shallow_clone(), identifier, capacity, rate }.ask(cost);
+    let (storage, identifier) = (php.storage.shallow_clone(), bucket.identifier.to_zval());
+    let answer = Question { storage, identifier, capacity, rate }.ask(cost);
     // It may have constructed the object again.
     let bucket = call.this::<Bucket>()?;
-    if let Store::Php(_, asked) = &bucket.store {
-        asked.set(false);
+    if let Store::Php(php) = &bucket.store {
+        php.asked.set(false);
     }
     let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
     let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());

@@ -108,6 +108,11 @@ impl Call {
         Some(unsafe { self.frame.cast::<Zval>().add(FRAME_SLOTS + n as usize - 1) })
     }
 
+    /// Whether the argument `n` was passed, be it null.
+    pub fn is_passed(&self, n: u32) -> bool {
+        self.argument(n).is_some()
+    }
+
     /// The argument `n` as the engine keeps it, if it was passed and is not null.
     #[inline]
     pub fn value(&self, n: u32) -> Option<&Zval> {

@@ -9,6 +9,7 @@ use super::object;
 use crate::limit::{FixedWindow, LimitError};
 use ext_php_rs::flags::ClassFlags;
 use std::ptr;
+use std::rc::Rc;
 
 static CLASS: Class = Class::new();
 
@@ -54,6 +55,6 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let made = FixedWindow::new(limit, interval)
         .map_err(|wrong| value_error(if wrong == LimitError::Hits { 3 } else { 4 }, wrong))?;
     let given = Given::FixedWindow(limit, interval);
-    call.construct(Bucket::new(call, store, Some(made.into()), given)?);
+    call.construct(Bucket::new(call, store, Some(Rc::new(made.into())), given)?);
     Ok(())
 }

@@ -2,11 +2,9 @@
 
 use super::exceptions::Thrown;
 use super::ini::Directives;
-use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Limit, LimitError, TokenBucket};
-use crate::limiter::{Limiter, Statistics};
-use crate::store::Settings;
+use crate::limiter::{Limiter, Limiters, Statistics};
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,19 +12,8 @@ use std::rc::Rc;
 /// The worker's globals; in a thread-safe PHP, the thread's.
 pub static GLOBALS: ModuleGlobals<Globals> = ModuleGlobals::new();
 
-/// A worker that has used this many DSNs forgets them all, and starts afresh: a program
-/// that makes DSNs up as it goes must not grow without end.
-const MAX_STORES: usize = 256;
-
-/// A limiter that was made: a prefix that comes back finds the buckets it had.
-struct Made {
-    dsn: Vec<u8>,
-    /// `token_bucket.prefix` at the time.
-    prefix: Vec<u8>,
-    /// The other directives.
-    settings: Settings,
-    limiter: Rc<Limiter>,
-}
+/// How many DSNs a worker remembers by their text alone: programs use one or two.
+const MAX_RECENT: usize = 8;
 
 /// What a worker keeps from one request to the next.
 #[derive(Default)]
@@ -38,104 +25,128 @@ pub struct Globals {
     /// The time a test has frozen, in nanoseconds.
     pub frozen: Cell<Option<u64>>,
     /// The limits made last: programs make the same ones over and over.
-    last_per_second: RefCell<Option<(i64, f64, Limit)>>,
-    last_per_window: RefCell<Option<(i64, i64, Limit)>>,
-    /// The limiter on `token_bucket.storage`, once it is used.
+    last_per_second: RefCell<Option<(i64, f64, Rc<Limit>)>>,
+    last_per_window: RefCell<Option<(i64, i64, Rc<Limit>)>>,
+    /// The limiters, and the stores that they share.
+    limiters: Limiters,
+    /// The limiter on `token_bucket.storage`, once it is used; until a directive changes.
     default: RefCell<Option<Rc<Limiter>>>,
-    /// The limiters by DSN. A list, for there are one or two.
-    made: RefCell<Vec<Made>>,
-    /// What is counted, once something is.
+    /// The limiters that were asked for last, by DSN; until a directive changes.
+    recent: RefCell<Vec<(Box<[u8]>, Rc<Limiter>)>>,
+    /// What counts the calls on storages written in PHP; until a directive changes.
     statistics: RefCell<Option<Rc<Statistics>>>,
 }
 
 impl ModuleGlobal for Globals {
     fn gshutdown(&mut self) {
-        self.default.borrow_mut().take();
-        self.made.borrow_mut().clear();
-        self.statistics.borrow_mut().take();
+        self.directive_changed();
+        self.limiters = Limiters::default();
     }
 }
 
 impl Globals {
     /// [`TokenBucket::per_second`], which has divisions in it, remembered.
-    #[inline]
-    pub fn per_second(&self, capacity: i64, rate: f64) -> Result<Limit, LimitError> {
+    #[inline(always)]
+    pub fn per_second(&self, capacity: i64, rate: f64) -> Result<Rc<Limit>, LimitError> {
         remembered(&self.last_per_second, capacity, rate, TokenBucket::per_second)
     }
 
     /// [`TokenBucket::per_window`], likewise.
     #[inline]
-    pub fn per_window(&self, limit: i64, window: i64) -> Result<Limit, LimitError> {
+    pub fn per_window(&self, limit: i64, window: i64) -> Result<Rc<Limit>, LimitError> {
         remembered(&self.last_per_window, limit, window, TokenBucket::per_window)
     }
 
     /// The limiter on `token_bucket.storage`.
-    #[inline]
+    #[inline(always)]
     pub fn default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
         if let Some(limiter) = &*self.default.borrow() {
             return Ok(Rc::clone(limiter));
         }
+        self.find_default_limiter()
+    }
+
+    #[cold]
+    fn find_default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
         let dsn = self.directives.storage.borrow().clone();
         let limiter = self.limiter_on(dsn.as_bytes())?;
         *self.default.borrow_mut() = Some(Rc::clone(&limiter));
         Ok(limiter)
     }
 
-    /// The limiter on the store of a DSN: one for each DSN and worker.
+    /// The limiter on the store of a DSN: one for each DSN, prefix and settings.
+    #[inline]
     pub fn limiter_on(&self, dsn: &[u8]) -> Result<Rc<Limiter>, Thrown> {
-        let prefix = self.directives.prefix.borrow();
-        let mut made = self.made.borrow_mut();
-        let is_same = |made: &&Made| {
-            made.dsn == dsn && made.prefix == *prefix && self.directives.are(&made.settings)
+        // The directives are those of the time when these were found.
+        if let Some((_, limiter)) = self.recent.borrow().iter().find(|(known, _)| **known == *dsn) {
+            return Ok(Rc::clone(limiter));
+        }
+        Ok(self.find_limiter(dsn)?)
+    }
+
+    /// As [`limiter_on`](Self::limiter_on), for a caller that does not throw.
+    #[cold]
+    pub fn find_limiter(&self, dsn: &[u8]) -> Result<Rc<Limiter>> {
+        let limiter = {
+            let prefix = self.directives.prefix.borrow();
+            self.limiters.get(dsn, &prefix, &self.directives.settings())?
         };
-        if let Some(found) = made.iter().find(is_same) {
-            return Ok(Rc::clone(&found.limiter));
+        let mut recent = self.recent.borrow_mut();
+        if recent.len() >= MAX_RECENT {
+            recent.clear();
         }
-        let limiter = Rc::new(self.new_limiter(dsn)?);
-        if made.len() >= MAX_STORES {
-            made.clear();
-        }
-        let (prefix, settings) = (prefix.clone(), self.directives.settings());
-        made.push(Made { dsn: dsn.to_vec(), prefix, settings, limiter: Rc::clone(&limiter) });
+        recent.push((dsn.into(), Rc::clone(&limiter)));
         Ok(limiter)
     }
 
-    /// A limiter of its own on the store of a DSN.
-    pub fn new_limiter(&self, dsn: &[u8]) -> Result<Limiter> {
-        let dsn = Dsn::parse(&String::from_utf8_lossy(dsn))?;
+    /// A limiter on the store of a DSN that no other limiter shares.
+    pub fn limiter_alone_on(&self, dsn: &[u8]) -> Result<Limiter> {
         let prefix = self.directives.prefix.borrow();
-        Ok(Limiter::new(&dsn, &prefix, &self.directives.settings(), self.statistics()))
+        self.limiters.alone(dsn, &prefix, &self.directives.settings())
     }
 
-    /// What is counted below the `shm_path` as it stands.
+    /// What counts the calls below the prefix and the `shm_path` as they stand.
     pub fn statistics(&self) -> Rc<Statistics> {
         let mut statistics = self.statistics.borrow_mut();
-        let make = || Rc::new(Statistics::new(&self.directives.settings()));
+        let make = || {
+            let prefix = self.directives.prefix.borrow();
+            Rc::new(self.limiters.statistics(&prefix, &self.directives.settings()))
+        };
         Rc::clone(statistics.get_or_insert_with(make))
     }
 
     /// Has what depends on directives be looked up anew: one has changed.
     pub fn directive_changed(&self) {
-        self.default.borrow_mut().take();
-        let path = self.directives.shm_path.borrow();
-        self.statistics.borrow_mut().take_if(|statistics| statistics.base() != *path);
+        self.default.take();
+        self.recent.take();
+        self.statistics.take();
     }
 }
 
-#[inline]
+#[inline(always)]
 fn remembered<T: Copy + PartialEq>(
-    last: &RefCell<Option<(i64, T, Limit)>>,
+    last: &RefCell<Option<(i64, T, Rc<Limit>)>>,
     capacity: i64,
     pace: T,
     make: fn(i64, T) -> Result<TokenBucket, LimitError>,
-) -> Result<Limit, LimitError> {
+) -> Result<Rc<Limit>, LimitError> {
     if let Some((of, at, limit)) = &*last.borrow()
         && *of == capacity
         && *at == pace
     {
-        return Ok(*limit);
+        return Ok(Rc::clone(limit));
     }
-    let limit = make(capacity, pace)?.into();
-    last.replace(Some((capacity, pace, limit)));
+    remember(last, capacity, pace, make)
+}
+
+#[cold]
+fn remember<T: Copy>(
+    last: &RefCell<Option<(i64, T, Rc<Limit>)>>,
+    capacity: i64,
+    pace: T,
+    make: fn(i64, T) -> Result<TokenBucket, LimitError>,
+) -> Result<Rc<Limit>, LimitError> {
+    let limit = Rc::new(Limit::from(make(capacity, pace)?));
+    last.replace(Some((capacity, pace, Rc::clone(&limit))));
     Ok(limit)
 }

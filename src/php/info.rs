@@ -24,14 +24,11 @@ pub extern "C" fn print(module: *mut ModuleEntry) {
     }
 }
 
-/// What there is to see of the default store, read through an opening of its own.
+/// What there is to see of the default store of this worker.
 fn default_store() -> Vec<(String, String)> {
     let globals = GLOBALS.get();
     let dsn = globals.directives.storage.borrow().clone();
-    // A store on servers tells of the connections that this worker has; others are looked at
-    // through an opening of its own.
-    let limiter = globals.new_limiter(dsn.as_bytes());
-    match limiter {
+    match globals.find_limiter(dsn.as_bytes()) {
         Ok(limiter) => limiter
             .describe()
             .into_iter()

@@ -4,8 +4,9 @@ use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{FAILURE, SUCCESS};
 use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, printable, timeout_ms};
+use crate::limiter::Settings;
 use crate::store::shm::file::{MAX_SIZE, MIN_SIZE};
-use crate::store::{Settings, Timeouts};
+use crate::store::{FileSettings, Timeouts};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::IniEntryPermission;
 use ext_php_rs::types::ZendStr;
@@ -42,31 +43,16 @@ pub struct Directives {
 }
 
 impl Directives {
-    /// What a store has to know of them.
+    /// What a limiter has to know of them.
     pub fn settings(&self) -> Settings {
         Settings {
-            shm_path: self.shm_path.borrow().clone(),
-            shm_size: self.shm_size.get(),
+            files: FileSettings { path: self.shm_path.borrow().clone(), size: self.shm_size.get() },
             timeouts: self.timeouts.get(),
             on_error: self.on_error.get(),
             deny_cache: self.deny_cache.get(),
             enforce: self.enforce.get(),
             track_identifiers: self.track_identifiers.get(),
         }
-    }
-}
-
-impl Directives {
-    /// Whether they still are what these settings were made of. All of them may change: what only a
-    /// pool or a site may set, from one site of a worker's to the next.
-    pub fn are(&self, settings: &Settings) -> bool {
-        self.timeouts.get() == settings.timeouts
-            && self.on_error.get() == settings.on_error
-            && self.deny_cache.get() == settings.deny_cache
-            && self.enforce.get() == settings.enforce
-            && self.track_identifiers.get() == settings.track_identifiers
-            && self.shm_size.get() == settings.shm_size
-            && *self.shm_path.borrow() == settings.shm_path
     }
 }
 

@@ -5,6 +5,7 @@
 //!   [`php_storage`] asks the storages that are written in PHP;
 //!   [`interfaces`] and [`exceptions`] hold the small ones; [`statistics`] is the one function
 //! * [`ini`], [`globals`], [`info`]: directives, what a worker keeps, phpinfo
+//! * [`shared_string`]: a string that is shared with the script
 //! * [`declare`], [`object`], [`call`]: how classes, their objects and their methods are
 //!   made known to the engine. By hand rather than with ext-php-rs's macros, because of
 //!   what those cannot do: union types and untyped parameters, the engine's own coercion
@@ -23,6 +24,7 @@ mod interfaces;
 mod leaky_bucket;
 mod object;
 mod php_storage;
+mod shared_string;
 mod statistics;
 mod storage;
 mod test_clock;

@@ -3,7 +3,8 @@
 use super::call::{self, Call};
 use super::exceptions::Thrown;
 use super::globals::GLOBALS;
-use crate::store::shm::counts::{Outcome, Told};
+use crate::store::shm::counts::{LimitName, LimitStatistics, Outcome};
+use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;
 use ext_php_rs::flags::DataType;
 use ext_php_rs::types::Zval;
@@ -13,32 +14,64 @@ use std::mem::ManuallyDrop;
 
 /// The function, as the module declares it.
 pub fn function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new("TokenBucket\\statistics", handler).returns(DataType::Array, false, false)
+    FunctionBuilder::new("TokenBucket\\statistics", handler)
+        .not_required()
+        .arg(Arg::new("prefix", DataType::String).allow_null())
+        .returns(DataType::Array, false, false)
 }
 
 extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
     call::run(frame, result, statistics);
 }
 
-/// What stands for the limits that have no place of their own. Not a name that one can have by its
-/// identifier, unless it is called so.
+/// Stands for all limits that have no record. A limit is called so only if its identifiers are.
 const OTHERS: &[u8] = b"*";
 
 fn statistics(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
+    call.expect(0, 1)?;
     let globals = GLOBALS.get();
     let track = globals.directives.track_identifiers.get();
-    let mut limits = Zval::new_array();
-    for (name, told) in globals.statistics().told() {
-        put(&mut limits, name.as_deref().unwrap_or(OTHERS), row(&told, track));
-    }
-    call.return_value(limits)
+    let wanted = match call.string_or_null(1)? {
+        Some(prefix) => Some(prefix.as_bytes().to_vec()),
+        None if call.is_passed(1) => None,
+        None => Some(globals.directives.prefix.borrow().clone()),
+    };
+    let snapshot = globals.statistics().snapshot();
+    call.return_value(match wanted {
+        Some(wanted) => {
+            let is_wanted = |name: &LimitName| name.prefix().is_none_or(|prefix| prefix == wanted);
+            table(snapshot.iter().filter(|(name, _)| is_wanted(name)), track)
+        }
+        None => by_prefix(&snapshot, track),
+    })
 }
 
-/// What is told of one limit. A denial that was not enforced is one that was let in.
-fn row(told: &Told, track: bool) -> Zval {
+/// The limits of all prefixes, in a table for each prefix.
+fn by_prefix(snapshot: &[(LimitName, LimitStatistics)], track: bool) -> Zval {
+    let mut all = Zval::new_array();
+    for limits in snapshot.chunk_by(|(a, _), (b, _)| a.prefix() == b.prefix()) {
+        match limits {
+            [(LimitName::Known(prefix, _), _), ..] => {
+                put(&mut all, prefix, table(limits.iter(), track));
+            }
+            _ => limits.iter().for_each(|(_, limit)| put(&mut all, OTHERS, row(limit, track))),
+        }
+    }
+    all
+}
+
+fn table<'a>(limits: impl Iterator<Item = &'a (LimitName, LimitStatistics)>, track: bool) -> Zval {
+    let mut table = Zval::new_array();
+    for (name, limit) in limits {
+        put(&mut table, name.name().unwrap_or(OTHERS), row(limit, track));
+    }
+    table
+}
+
+/// The counts of one limit. A denial that was not enforced counts as accepted.
+fn row(limit: &LimitStatistics, track: bool) -> Zval {
     // Never wraps in the life of a host.
-    let of = |outcome: Outcome| told.outcomes.get(outcome as usize).map_or(0, |n| *n as i64);
+    let of = |outcome: Outcome| limit.outcomes.get(outcome as usize).map_or(0, |n| *n as i64);
     let (accepted, denied, let_in) =
         (of(Outcome::Accepted), of(Outcome::Denied), of(Outcome::LetIn));
     let mut row = Zval::new_array();
@@ -54,7 +87,7 @@ fn row(told: &Told, track: bool) -> Zval {
         put(&mut row, name, int(count));
     }
     let mut most = Zval::new_array();
-    for (identifier, count) in told.denied.iter().filter(|_| track) {
+    for (identifier, count) in limit.denied.iter().filter(|_| track) {
         put(&mut most, identifier, int(i64::from(*count)));
     }
     put(&mut row, b"most_denied", most);

@@ -180,7 +180,7 @@ fn construct_array(call: &Call) -> Result<(), Thrown> {
     let dsn = call.string_or(1, b"array:")?;
     let limiter = match parse(dsn)?.target {
         // Each object has buckets of its own, so that one test does not see another's.
-        Target::Array => Rc::new(GLOBALS.get().new_limiter(dsn)?),
+        Target::Array => Rc::new(GLOBALS.get().limiter_alone_on(dsn)?),
         _ => return Err(wrong_scheme("array:")),
     };
     construct(call, limiter, dsn)

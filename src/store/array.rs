@@ -1,6 +1,6 @@
 //! Buckets in this process alone.
 
-use super::{Key, Store};
+use super::{Key, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op, State, apply};
@@ -35,7 +35,14 @@ impl Table {
 }
 
 impl Store for Array {
-    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &Limit,
+        op: Op,
+        now: Option<u64>,
+        _: &Timeouts,
+    ) -> Result<Decision> {
         let now = now.unwrap_or_else(boot_time);
         let mut table = self.table.borrow_mut();
         let name = (key.window, key.to_vec());
@@ -50,7 +57,7 @@ impl Store for Array {
         Ok(decision)
     }
 
-    fn prepare(&self) -> Result<()> {
+    fn prepare(&self, _: &Timeouts) -> Result<()> {
         Ok(())
     }
 

@@ -5,16 +5,18 @@
 //! again. Processes of one host wait in the [`queue`](super::shm::queue) for a hot key, and each hands
 //! the next what it wrote, which the next one then need not read.
 
+use super::Key;
 use super::net::Timeouts;
 use super::net::budget::Budget;
+use super::shm::MappedFile;
 use super::shm::host::Host;
 use super::shm::queue::{Handoff, Ticket};
-use super::{Key, Settings};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, State, apply};
 use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// How often a decision is tried before it is denied because others were faster every time.
@@ -35,6 +37,8 @@ pub struct Request<'a> {
     pub op: Op,
     /// The time of a test's clock.
     pub frozen: Option<u64>,
+    /// How long the call may take.
+    pub timeouts: Timeouts,
 }
 
 /// A state that a server holds.
@@ -90,16 +94,15 @@ pub trait Entry {
 /// Decides by compare and swap for one kind of store, and queues for hot keys.
 pub struct Decider {
     host: Host,
-    timeouts: Timeouts,
     /// How long a process may take to swap, in nanoseconds.
     swap_time: u64,
 }
 
 impl Decider {
     /// The decider of a store of this kind, on whose server a swap takes no longer than `swap_time`.
-    pub fn new(kind: &str, swap_time: Duration, timeouts: Timeouts, settings: &Settings) -> Self {
-        let host = Host::new(&format!("{kind} queue"), Secret(String::new()), settings);
-        Self { host, timeouts, swap_time: swap_time.as_nanos() as u64 }
+    pub fn new(kind: &str, swap_time: Duration, host_file: Rc<MappedFile>) -> Self {
+        let host = Host::new(&format!("{kind} queue"), Secret(String::new()), host_file);
+        Self { host, swap_time: swap_time.as_nanos() as u64 }
     }
 
     /// Decides on an entry, which the processes of this host know by `name` and `address`.
@@ -110,7 +113,7 @@ impl Decider {
         name: &[u8],
         address: &[u8],
     ) -> Result<Decision> {
-        let mut budget = Budget::start(self.timeouts);
+        let mut budget = Budget::start(request.timeouts);
         if matches!(request.op, Op::Peek { .. }) {
             return request.decide(entry, None, &mut budget);
         }
@@ -119,7 +122,7 @@ impl Decider {
         let place = Cell::default();
         let key = Key { parts, place: &place, window: false, evicted: Cell::new(false) };
         // Half of the time is left for the call itself.
-        let timeout = (self.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
+        let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
         self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
             request.decide(entry, ticket, &mut budget)
         })
@@ -319,7 +322,11 @@ mod tests {
         let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
         let ticket = Ticket::wait(set, 1, [2, 3], SECOND, SECOND);
         let mut budget = Budget::start(Timeouts { call: budget, connect: budget });
-        Request { limit: &limit, op, frozen: None }.decide(register, Some(&ticket), &mut budget)
+        Request { limit: &limit, op, frozen: None, timeouts: Timeouts::default() }.decide(
+            register,
+            Some(&ticket),
+            &mut budget,
+        )
     }
 
     fn set() -> Set {
@@ -377,7 +384,8 @@ mod tests {
     fn answer_that_arrives_late_gives_no_tokens() {
         let fast = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
         let bounds = [NOW, NOW + SECOND];
-        let request = Request { limit: &fast, op: TAKE, frozen: None };
+        let request =
+            Request { limit: &fast, op: TAKE, frozen: None, timeouts: Timeouts::default() };
         let at = |full_at| {
             request.apply_within(State::Filling { full_at: Span::from_ns(full_at) }, bounds)
         };

@@ -6,9 +6,10 @@
 mod link;
 
 use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnection};
+use super::shm::MappedFile;
 use super::shm::queue::Handoff;
 use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Request, Swap};
-use super::{Key, Settings, Store, name, record};
+use super::{Key, Store, name, record};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
@@ -17,6 +18,7 @@ use link::{Answer, Link};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 /// How much longer than until it is full a bucket is kept, in seconds, where a test has frozen the
@@ -30,17 +32,16 @@ const LONGEST_RELATIVE: u64 = 30 * 86_400;
 /// Buckets in one memcached or several.
 pub struct Memcached {
     servers: Vec<Address>,
-    timeouts: Timeouts,
     links: Vec<KeptConnection<Link>>,
     decider: Decider,
 }
 
 impl Memcached {
-    /// The store on `servers`. Nothing is opened yet.
-    pub fn new(servers: Vec<Address>, timeouts: Timeouts, settings: &Settings) -> Self {
+    /// The store on `servers`, whose hot-key queue is in `host_file`. Nothing is opened yet.
+    pub fn new(servers: Vec<Address>, host_file: Rc<MappedFile>) -> Self {
         let links = servers.iter().map(|_| KeptConnection::default()).collect();
-        let decider = Decider::new("memcached", MAX_SWAP_TIME, timeouts, settings);
-        Self { servers, timeouts, links, decider }
+        let decider = Decider::new("memcached", MAX_SWAP_TIME, host_file);
+        Self { servers, links, decider }
     }
 
     /// The server a key belongs to: of all, the one for which a hash of both is highest
@@ -159,18 +160,25 @@ impl Item<'_> {
 }
 
 impl Store for Memcached {
-    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &Limit,
+        op: Op,
+        now: Option<u64>,
+        timeouts: &Timeouts,
+    ) -> Result<Decision> {
         let name = name::of(key);
         let server = self.server(&name);
         let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
         let item =
             Item { store: self, server, name, may_repeat: op.may_repeat(), frozen: now.is_some() };
-        let request = Request { limit, op, frozen: now };
+        let request = Request { limit, op, frozen: now, timeouts: *timeouts };
         self.decider.decide(&item, request, &item.name, address.as_bytes())
     }
 
-    fn prepare(&self) -> Result<()> {
-        let mut budget = Budget::start(self.timeouts);
+    fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
+        let mut budget = Budget::start(*timeouts);
         let command = MetaCommand::new(MetaOp::Noop, "");
         (0..self.servers.len())
             .try_for_each(|server| self.call(server, &command, true, &mut budget).map(drop))
@@ -204,14 +212,12 @@ fn wall_clock() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::FileSettings;
 
     fn store(names: &[&str]) -> Memcached {
         let server = |host: &&str| Address::Tcp { host: (*host).to_owned(), port: 11211 };
-        Memcached::new(
-            names.iter().map(server).collect(),
-            Timeouts::default(),
-            &Settings::default(),
-        )
+        let host_file = MappedFile::of_host(&FileSettings::default());
+        Memcached::new(names.iter().map(server).collect(), Rc::new(host_file))
     }
 
     #[test]

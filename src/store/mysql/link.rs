@@ -5,7 +5,7 @@
 
 use super::login::log_in;
 use super::packets::{Packets, unreadable};
-use super::statements::{Schema, Statement, session};
+use super::statements::{Schema, Statement, session, time_limit};
 use crate::clock::boot_time;
 use crate::dsn::Mysql;
 use crate::store::net::failure::Failure;
@@ -38,6 +38,9 @@ pub enum Reply {
 /// A session, logged in.
 pub struct Link {
     packets: Packets,
+    is_mariadb: bool,
+    /// How long the session lets a statement take.
+    timeout: Duration,
     /// Until when the table is taken to have the legacy schema, on the clock of this host: another
     /// process may prepare it.
     pub legacy_until: Cell<u64>,
@@ -60,12 +63,23 @@ impl Link {
         let is_mariadb = log_in(&mut packets, target, tls, deadline)?;
         let mut link = Self {
             packets,
+            is_mariadb,
+            timeout,
             legacy_until: Cell::new(0),
             prepared: Vec::new(),
             columns: Default::default(),
         };
         link.query(&session(is_mariadb, timeout), deadline)?;
         Ok(link)
+    }
+
+    /// Has the server end a statement that takes longer than `timeout`. MySQL cannot do that.
+    pub fn limit_statements(&mut self, timeout: Duration, by: Instant) -> Result<(), Failure> {
+        if self.is_mariadb && self.timeout != timeout {
+            self.query(&format!("SET {}", time_limit(timeout)), by)?;
+            self.timeout = timeout;
+        }
+        Ok(())
     }
 
     /// The schema that the table is taken to have.

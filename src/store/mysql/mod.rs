@@ -20,14 +20,16 @@ mod table;
 use super::net::{
     Timeouts, budget::Budget, failure::Failure, kept::KeptConnection, tls::Encryption,
 };
+use super::shm::MappedFile;
 use super::swap::{Decider, Request};
-use super::{Key, Settings, Store, name};
+use super::{Key, Store, name};
 use crate::dsn::{Mysql as Target, printable};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op};
 use entry::RowEntry;
 use link::Link;
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// What is said of a statement that ran out of time. The server does not say what it waited for.
@@ -58,7 +60,6 @@ mod code {
 /// Buckets in a table of MariaDB or MySQL.
 pub struct Mysql {
     target: Target,
-    timeouts: Timeouts,
     encryption: Encryption,
     decider: Decider,
     /// Server, database and table, as the hot-key queue knows them.
@@ -69,13 +70,13 @@ pub struct Mysql {
 }
 
 impl Mysql {
-    /// The store at `target`. Nothing is opened yet.
-    pub fn new(target: Target, timeouts: Timeouts, settings: &Settings) -> Self {
-        let decider = Decider::new("MySQL", MAX_SWAP_TIME, timeouts, settings);
+    /// The store at `target`, whose hot-key queue is in `host_file`. Nothing is opened yet.
+    pub fn new(target: Target, host_file: Rc<MappedFile>) -> Self {
+        let decider = Decider::new("MySQL", MAX_SWAP_TIME, host_file);
         let table = format!("{}/{}/{}", target.address, target.database, target.table).into_bytes();
         let (encryption, link, slow) =
             (Encryption::default(), KeptConnection::default(), RefCell::default());
-        Self { target, timeouts, encryption, decider, table, link, slow }
+        Self { target, encryption, decider, table, link, slow }
     }
 
     /// Calls `work` with a session. `may_repeat` tells whether that may be done again if it is not known
@@ -87,11 +88,15 @@ impl Mysql {
         work: impl Fn(&mut Link, Instant) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
         let tls = self.encryption.of(self.target.tls.as_ref())?;
+        let timeout = budget.timeouts().call;
         let open = |deadline| {
-            let link = Link::open(&self.target, tls, self.timeouts.call, deadline);
+            let link = Link::open(&self.target, tls, timeout, deadline);
             link.map_err(Failure::of_opening)
         };
-        self.link.call(budget, may_repeat, open, work)
+        self.link.call(budget, may_repeat, open, |link, deadline| {
+            link.limit_statements(timeout, deadline)?;
+            work(link, deadline)
+        })
     }
 
     /// The error of a call that came to nothing, on the row of `identifier`.
@@ -163,19 +168,24 @@ impl Mysql {
 }
 
 impl Store for Mysql {
-    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
-        let request = Request { limit, op, frozen: now };
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &Limit,
+        op: Op,
+        now: Option<u64>,
+        timeouts: &Timeouts,
+    ) -> Result<Decision> {
+        let request = Request { limit, op, frozen: now, timeouts: *timeouts };
         let entry = RowEntry { store: self, identifier: name::of_row(key), request };
         let decision = self.decider.decide(&entry, request, &entry.identifier, &self.table)?;
         self.slow.take();
         Ok(decision)
     }
 
-    fn prepare(&self) -> Result<()> {
-        // On a connection of its own, for it may take longer than a decision.
-        let timeouts = Timeouts { call: PREPARATION, connect: self.timeouts.connect };
-        let own = Self::new(self.target.clone(), timeouts, &Settings::default());
-        let prepared = table::prepare(&own);
+    fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
+        // It may take longer than a decision.
+        let prepared = table::prepare(self, Timeouts { call: PREPARATION, ..*timeouts });
         // The kept session has statements prepared for the table as it was.
         self.link.close();
         prepared

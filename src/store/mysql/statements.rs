@@ -12,15 +12,19 @@ use std::time::Duration;
 const SESSION: &str = "SET time_zone = '+00:00', autocommit = 1, sql_select_limit = DEFAULT, \
      sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = 1, lock_wait_timeout = 1";
 
-/// What a session begins with. MariaDB can be told how long a statement may take, so that it does not
-/// run on after the caller has given up: a little less than `timeout`, to hear of it in time.
+/// What a session begins with.
 pub fn session(is_mariadb: bool, timeout: Duration) -> String {
     const LEVEL: &str = "'REPEATABLE-READ'";
-    let most = timeout.as_secs_f64() * 0.8;
     match is_mariadb {
-        true => format!("{SESSION}, tx_isolation = {LEVEL}, max_statement_time = {most:.6}"),
+        true => format!("{SESSION}, tx_isolation = {LEVEL}, {}", time_limit(timeout)),
         false => format!("{SESSION}, transaction_isolation = {LEVEL}"),
     }
+}
+
+/// Limits the time of MariaDB's statements, so that none runs on after the caller has given up: to a
+/// little less than `timeout`, so that the caller learns of it in time.
+pub fn time_limit(timeout: Duration) -> String {
+    format!("max_statement_time = {:.6}", timeout.as_secs_f64() * 0.8)
 }
 
 /// The server's clock in nanoseconds. `SYSDATE` and not `NOW`: the time when the row is read, not when

@@ -4,7 +4,7 @@ use super::link::{Link, Reply};
 use super::statements::Statement;
 use super::{Mysql, code};
 use crate::error::Result;
-use crate::store::net::{budget::Budget, failure::Failure};
+use crate::store::net::{Timeouts, budget::Budget, failure::Failure};
 use mysql_common::value::Value;
 use std::time::Instant;
 
@@ -13,9 +13,9 @@ use std::time::Instant;
 const COLUMNS: [&str; 5] = ["kind TINYINT", "due BIGINT", "part INT", "more BIGINT", "seen DOUBLE"];
 
 /// Makes the table of a store, or adds what it lacks.
-pub fn prepare(store: &Mysql) -> Result<()> {
+pub fn prepare(store: &Mysql, timeouts: Timeouts) -> Result<()> {
     let table = &store.target.table;
-    let budget = &mut Budget::start(store.timeouts);
+    let budget = &mut Budget::start(timeouts);
     match store.run(budget, true, |link, deadline| make(link, table, deadline)) {
         Ok(true) => Ok(()),
         Ok(false) => Err(store.refused(&format!(

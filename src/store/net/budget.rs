@@ -19,6 +19,11 @@ impl Budget {
         Self { timeouts, end: Instant::now() + timeouts.call, connected: false }
     }
 
+    /// The time-outs that it was made of.
+    pub fn timeouts(&self) -> Timeouts {
+        self.timeouts
+    }
+
     /// Until when a connection that is needed now must stand.
     pub fn connect_by(&mut self) -> Instant {
         if !self.connected {

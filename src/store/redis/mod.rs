@@ -28,7 +28,6 @@ const MAX_TRIES: u32 = 5;
 /// Buckets in Redis or Valkey.
 pub struct Redis {
     target: Target,
-    timeouts: Timeouts,
     scripts: Scripts,
     encryption: Encryption,
     nodes: RefCell<Nodes>,
@@ -44,20 +43,20 @@ struct Failed {
 
 impl Redis {
     /// The store at `target`. Nothing is opened yet.
-    pub fn new(target: Target, timeouts: Timeouts) -> Self {
+    pub fn new(target: Target) -> Self {
         let (scripts, nodes) = (Scripts::new(), RefCell::default());
-        Self { target, timeouts, scripts, encryption: Encryption::default(), nodes }
+        Self { target, scripts, encryption: Encryption::default(), nodes }
     }
 
     /// Has the server run a script. `may_repeat` tells whether that may
     /// be done again when it is not known if it was done.
-    fn run(&self, call: &Call<'_>, may_repeat: bool) -> Result<Vec<u8>> {
+    fn run(&self, call: &Call<'_>, may_repeat: bool, timeouts: &Timeouts) -> Result<Vec<u8>> {
         let tls = self
             .encryption
             .of(self.target.tls.as_ref())
             .map_err(|failure| Error::storage(format!("{}: {}", self.name(), failure.reason())))?;
         let mut nodes = self.nodes.borrow_mut();
-        let mut budget = Budget::start(self.timeouts);
+        let mut budget = Budget::start(*timeouts);
         let mut redirected = None;
         let mut tries = 0;
         loop {
@@ -189,10 +188,17 @@ impl Redis {
 }
 
 impl Store for Redis {
-    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &Limit,
+        op: Op,
+        now: Option<u64>,
+        timeouts: &Timeouts,
+    ) -> Result<Decision> {
         let (name, arguments) = (name::of(key), arguments(limit, op, now));
         let call = Call { source: self.scripts.of(limit), name: &name, arguments: &arguments };
-        let reply = self.run(&call, op.may_repeat())?;
+        let reply = self.run(&call, op.may_repeat(), timeouts)?;
         let garbled = || Error::refused("Redis's script gave an answer that cannot be read");
         let reply = Reply::read(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, reply.before, now.unwrap_or(reply.now), op);
@@ -203,12 +209,13 @@ impl Store for Redis {
         }
     }
 
-    fn prepare(&self) -> Result<()> {
+    fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
         // A look at a bucket brings up the connection and the script.
         let limit = TokenBucket::of_time(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
         let source = self.scripts.of(&limit);
-        self.run(&Call { source, name: b"h:prepare", arguments: &arguments }, true).map(drop)
+        self.run(&Call { source, name: b"h:prepare", arguments: &arguments }, true, timeouts)
+            .map(drop)
     }
 
     fn circuit(&self, key: &Key<'_>) -> u64 {

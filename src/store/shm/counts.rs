@@ -13,13 +13,14 @@
 //! then.
 
 use super::file::Region;
+use crate::dsn::MAX_PREFIX;
 use portable_atomic::{AtomicU64, Ordering};
 use std::sync::atomic::AtomicU32;
 
 /// How many limits are told apart, and one for all others.
-pub const RECORDS: usize = 64;
+pub const RECORDS: usize = 128;
 /// How many of them may be named by a whole identifier.
-const BARE: usize = 16;
+const BARE: usize = 32;
 
 const STRIPES: usize = 8;
 const SETS: usize = 16;
@@ -27,6 +28,8 @@ const SETS: usize = 16;
 const MOST: usize = 16;
 /// The identifiers in a set.
 const WAYS: usize = 4;
+/// The longest prefix that is kept, in bytes: the longest there can be.
+const LONGEST_PREFIX: usize = MAX_PREFIX;
 /// The longest name that is kept, in bytes.
 pub const LONGEST_NAME: usize = 56;
 /// The longest identifier that is kept, in bytes.
@@ -89,23 +92,51 @@ struct Denied {
 /// What is counted of a limit.
 #[repr(C, align(128))]
 pub struct Record {
-    /// The hash of its name; 0 if it is nobody's.
+    /// The hash of its prefix and name; 0 if no limit has it.
     hash: AtomicU64,
+    prefix: Text<{ LONGEST_PREFIX / 8 }>,
     name: Text<{ LONGEST_NAME / 8 }>,
     stripes: [Stripe; STRIPES],
     denied: Denied,
 }
 
-/// What a record says.
+/// Whose counts they are.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LimitName {
+    /// A limit's: its prefix and its name.
+    Known(Vec<u8>, Vec<u8>),
+    /// Those of all limits that came after the last record was taken.
+    Others,
+}
+
+impl LimitName {
+    /// The limit's prefix.
+    pub fn prefix(&self) -> Option<&[u8]> {
+        match self {
+            Self::Known(prefix, _) => Some(prefix),
+            Self::Others => None,
+        }
+    }
+
+    /// The limit's name.
+    pub fn name(&self) -> Option<&[u8]> {
+        match self {
+            Self::Known(_, name) => Some(name),
+            Self::Others => None,
+        }
+    }
+}
+
+/// What is counted of a limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct LimitStatistics {
     /// By [`Outcome`].
     pub outcomes: [u64; 6],
     /// Identifiers and about how often they were denied, the most first.
     pub denied: Vec<(Vec<u8>, u32)>,
 }
 
-impl Told {
+impl LimitStatistics {
     fn add(&mut self, other: Self) {
         self.outcomes
             .iter_mut()
@@ -127,9 +158,11 @@ impl Region {
 
     /// The record of a limit: its index. `bare` tells whether the name is a whole identifier, which
     /// may be a client's: those have places of their own, and leave the others to limits.
-    pub fn record_of(&self, name: &[u8], bare: bool) -> usize {
+    pub fn record_of(&self, prefix: &[u8], name: &[u8], bare: bool) -> usize {
+        let prefix = prefix.get(..LONGEST_PREFIX).unwrap_or(prefix);
         let name = name.get(..LONGEST_NAME).unwrap_or(name);
-        let hash = self.hash_of(name).max(1);
+        // The length sets ("a", "bc") apart from ("ab", "c").
+        let hash = self.hash_of(&[&[prefix.len() as u8], prefix, name].concat()).max(1);
         let records = self.records();
         let last = records.len().saturating_sub(1);
         let known = records.iter().position(|record| record.hash.load(Ordering::Acquire) == hash);
@@ -145,34 +178,36 @@ impl Region {
         };
         let Some(at) = known.or_else(free) else { return last };
         if let Some(record) = records.get(at) {
-            // By everyone: who was first may have died before.
+            // Each process writes them: the first may have died before it did.
+            record.prefix.write(prefix);
             record.name.write(name);
         }
         at
     }
 
-    /// What is counted so far, in the order of the limits' names; `None`, for all that have no record,
-    /// comes last.
-    pub fn told(&self) -> Vec<(Option<Vec<u8>>, Told)> {
+    /// What is counted so far, in the order of the limits' prefixes and names. What all limits count
+    /// together that have no record comes last.
+    pub fn snapshot(&self) -> Vec<(LimitName, LimitStatistics)> {
         let records = self.records();
         let last = records.len().saturating_sub(1);
-        let mut told: Vec<(Option<Vec<u8>>, Told)> = Vec::new();
+        let mut all: Vec<(LimitName, LimitStatistics)> = Vec::new();
         for (i, record) in records.iter().enumerate() {
             let outcomes = record.outcomes();
             if i < last && record.hash.load(Ordering::Acquire) == 0 || outcomes == [0; 6] {
                 continue;
             }
-            let name = (i < last).then(|| record.name.read());
-            let new = Told { outcomes, denied: self.denied_of(record) };
-            // Two that came with one name at the same time may both have a record.
-            match told.iter_mut().find(|(known, _)| *known == name) {
+            let named = || LimitName::Known(record.prefix.read(), record.name.read());
+            let name = if i < last { named() } else { LimitName::Others };
+            let new = LimitStatistics { outcomes, denied: self.denied_of(record) };
+            // Two processes that came with one name at the same time may have made a record each.
+            match all.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => known.add(new),
-                None => told.push((name, new)),
+                None => all.push((name, new)),
             }
         }
-        told.iter_mut().for_each(|(_, told)| told.denied.truncate(MOST));
-        told.sort_by(|(a, _), (b, _)| (a.is_none(), a).cmp(&(b.is_none(), b)));
-        told
+        all.iter_mut().for_each(|(_, limit)| limit.denied.truncate(MOST));
+        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        all
     }
 
     fn denied_of(&self, record: &Record) -> Vec<(Vec<u8>, u32)> {
@@ -256,8 +291,11 @@ impl Stripe {
 
 impl Record {
     /// One of the stripes, for a process or thread of this number.
-    pub fn stripe(&self, number: u32) -> Option<&Stripe> {
-        self.stripes.get(number as usize % STRIPES)
+    #[inline(always)]
+    pub fn stripe(&self, number: u32) -> &Stripe {
+        let [first, ..] = &self.stripes;
+        // Never absent: the remainder is less than their number.
+        self.stripes.get(number as usize % STRIPES).unwrap_or(first)
     }
 
     fn outcomes(&self) -> [u64; 6] {

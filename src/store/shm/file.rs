@@ -1,6 +1,6 @@
 //! The file behind the table: who may open it, and when it is taken as it is.
 //!
-//! `<base>/token_bucket-<uid>/<name>.v3`, where the directory is the user's alone. The
+//! `<base>/token_bucket-<uid>/<name>.v4`, where the directory is the user's alone. The
 //! file is made under another name, complete and with its space allocated, and only then
 //! moved to its own; whoever finds one that is not right makes a fresh one, and never
 //! writes to what it found. A lock on the directory, which the kernel frees with its
@@ -11,6 +11,7 @@ use super::counts::{RECORDS, Record};
 use super::table::WAYS;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
+use crate::store::FileSettings;
 use portable_atomic::{AtomicU64, AtomicU128};
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
 /// The version of everything in the file. Part of its name.
-pub const LAYOUT: u32 = 3;
+pub const LAYOUT: u32 = 4;
 
 /// The smallest table, in bytes.
 pub const MIN_SIZE: u64 = 64 * 1024;
@@ -124,6 +125,11 @@ const fn count_sets(size: u64) -> usize {
 }
 
 impl Location {
+    /// The file of this name, for this purpose.
+    pub fn new(files: &FileSettings, name: &str, purpose: Purpose) -> Self {
+        Self { base: files.path.clone(), name: name.to_owned(), size: files.size, purpose }
+    }
+
     fn base(&self) -> PathBuf {
         if !self.base.as_os_str().is_empty() {
             return self.base.clone();

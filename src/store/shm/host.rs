@@ -1,19 +1,17 @@
 //! What the processes of a host share of a server they ask.
 
 use super::circuits::Permit;
-use super::file::{Location, Purpose, Region};
+use super::file::Region;
 use super::queue::Ticket;
-use super::{SharedMemory, denials, locate};
+use super::{MappedFile, SharedMemory, denials, locate};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
-use crate::store::{Key, Settings, Store};
+use crate::store::{Key, Store, Timeouts};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
-
-/// The file's name. Not one that a DSN can have.
-const NAME: &str = ".host";
+use std::rc::Rc;
 
 /// What the processes of this host know of a server, or of several that are one store.
 ///
@@ -26,25 +24,20 @@ pub struct Host {
 }
 
 impl Host {
-    /// What is known of the store of this description, by those who have these passwords.
-    pub fn new(store: &str, passwords: Secret, settings: &Settings) -> Self {
-        let mut memory = SharedMemory::new(Location {
-            base: settings.shm_path.clone(),
-            name: NAME.to_owned(),
-            size: settings.shm_size,
-            purpose: Purpose::Host,
-        });
+    /// What is known of the store of this description, by callers that have these passwords.
+    pub fn new(store: &str, passwords: Secret, file: Rc<MappedFile>) -> Self {
         let mut hasher = SipHasher13::new();
         hasher.write(store.as_bytes());
-        memory.domain = hasher.finish().max(1);
+        let memory = SharedMemory { file, domain: hasher.finish().max(1) };
         Self { memory, passwords }
     }
 
     fn with<R>(&self, look: impl FnOnce(&Region) -> R) -> Option<R> {
-        if boot_time() >= self.memory.look_at.get() {
-            self.memory.open().ok()?;
+        let file = &self.memory.file;
+        if boot_time() >= file.look_at.get() {
+            file.open().ok()?;
         }
-        self.memory.region.borrow().as_ref().map(look)
+        file.region.borrow().as_ref().map(look)
     }
 
     /// Decides as the host's own shared memory does, for a server that fails.
@@ -59,7 +52,7 @@ impl Host {
         op: Op,
         now: Option<u64>,
     ) -> Result<Decision> {
-        self.memory.decide(key, limit, op, now)
+        self.memory.decide(key, limit, op, now, &Timeouts::default())
     }
 
     /// Whether the server that answers for this circuit may be asked.
@@ -133,10 +126,11 @@ impl Host {
         timeout: u64,
         work: impl FnOnce(Option<&Ticket<'_>>) -> R,
     ) -> R {
-        if boot_time() >= self.memory.look_at.get() && self.memory.open().is_err() {
+        let file = &self.memory.file;
+        if boot_time() >= file.look_at.get() && file.open().is_err() {
             return work(None);
         }
-        let region = self.memory.region.borrow();
+        let region = file.region.borrow();
         let Some(region) = region.as_ref() else { return work(None) };
         let hash = self.memory.hash(key, region);
         match locate(region.queue(), hash) {

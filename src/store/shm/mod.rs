@@ -18,7 +18,7 @@ pub mod slot;
 pub mod table;
 pub mod word;
 
-use super::{Key, Place, Store};
+use super::{FileSettings, Key, Place, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, Limit, Op, SECOND, State};
@@ -28,30 +28,40 @@ use siphasher::sip::SipHasher13;
 use slot::{Slot, TAG_BITS};
 use std::cell::{Cell, RefCell};
 use std::hash::Hasher;
+use std::rc::Rc;
 use table::{Change, update};
 
-/// A table in shared memory, opened at its first use.
-pub struct SharedMemory {
+/// A file of shared memory, opened at its first use: all that need it share one mapping.
+pub struct MappedFile {
     location: Location,
     region: RefCell<Option<Region>>,
     /// Counts the tables opened, from 1: each has its own secret.
     generation: Cell<u32>,
     /// When to look again whether the file still is the one that others open.
     look_at: Cell<u64>,
+}
+
+/// A table in shared memory.
+pub struct SharedMemory {
+    file: Rc<MappedFile>,
     /// Hashed with every key: sets apart the buckets of different servers.
     domain: u64,
 }
 
-impl SharedMemory {
-    /// The table at `location`. Nothing is opened yet.
+impl MappedFile {
+    /// The file at `location`. Nothing is opened yet.
     pub fn new(location: Location) -> Self {
         Self {
             location,
             region: RefCell::new(None),
             generation: Cell::new(0),
             look_at: Cell::new(0),
-            domain: 0,
         }
+    }
+
+    /// The file in which this host keeps what it knows of servers.
+    pub fn of_host(files: &FileSettings) -> Self {
+        Self::new(Location::new(files, HOST_FILE, Purpose::Host))
     }
 
     /// Opens the table, if it is not or no longer the one that others open.
@@ -77,6 +87,13 @@ impl SharedMemory {
         self.look_at.set(boot_time() + SECOND);
         Ok(())
     }
+}
+
+impl SharedMemory {
+    /// The table at `location`. Nothing is opened yet.
+    pub fn new(location: Location) -> Self {
+        Self { file: Rc::new(MappedFile::new(location)), domain: 0 }
+    }
 
     /// Places a key in the table that is open.
     #[cold]
@@ -91,10 +108,13 @@ impl SharedMemory {
             hasher.write(part);
         }
         let hash = hasher.finish();
-        key.place.set(Place { hash, generation: self.generation.get() });
+        key.place.set(Place { hash, generation: self.file.generation.get() });
         hash
     }
 }
+
+/// The name of a host's file. Not one that a DSN can have.
+const HOST_FILE: &str = ".host";
 
 /// What is kept of a decision: all of it, or yes and no. Keeping less is a third faster.
 trait Answer: From<Decision> {}
@@ -170,7 +190,7 @@ impl SharedMemory {
     #[inline(always)]
     fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
         let place = key.place.get();
-        if place.generation == self.generation.get() {
+        if place.generation == self.file.generation.get() {
             return place.hash;
         }
         self.place(key, region.secret())
@@ -185,11 +205,11 @@ impl SharedMemory {
         now: Option<u64>,
     ) -> Result<A> {
         let clock = boot_time();
-        if clock >= self.look_at.get() {
-            self.open()?;
+        if clock >= self.file.look_at.get() {
+            self.file.open()?;
         }
         let (frozen, now) = (now.is_some(), now.unwrap_or(clock));
-        let region = self.region.borrow();
+        let region = self.file.region.borrow();
         let Some(region) = &*region else { return Err(not_open()) };
         let hash = self.hash(key, region);
         let Some((set, tag)) = locate(region.sets(), hash) else { return Err(not_open()) };
@@ -206,30 +226,44 @@ fn not_open() -> Error {
 }
 
 impl Store for SharedMemory {
-    fn decide(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<Decision> {
+    fn decide(
+        &self,
+        key: &Key<'_>,
+        limit: &Limit,
+        op: Op,
+        now: Option<u64>,
+        _: &Timeouts,
+    ) -> Result<Decision> {
         match limit {
             Limit::TokenBucket(limit) => self.answer(key, limit, op, now),
             Limit::FixedWindow(window) => self.answer(key, window, op, now),
         }
     }
 
-    fn admits(&self, key: &Key<'_>, limit: &Limit, op: Op, now: Option<u64>) -> Result<bool> {
+    fn admits(
+        &self,
+        key: &Key<'_>,
+        limit: &Limit,
+        op: Op,
+        now: Option<u64>,
+        _: &Timeouts,
+    ) -> Result<bool> {
         match limit {
             Limit::TokenBucket(limit) => self.answer(key, limit, op, now),
             Limit::FixedWindow(window) => self.answer(key, window, op, now),
         }
     }
 
-    fn prepare(&self) -> Result<()> {
-        self.open()
+    fn prepare(&self, _: &Timeouts) -> Result<()> {
+        self.file.open()
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let mut rows = vec![("Shared memory", self.location.path().display().to_string())];
-        if let Err(error) = self.open() {
+        let mut rows = vec![("Shared memory", self.file.location.path().display().to_string())];
+        if let Err(error) = self.file.open() {
             rows.push(("State", error.to_string()));
         }
-        if let Some(region) = &*self.region.borrow() {
+        if let Some(region) = &*self.file.region.borrow() {
             let now = boot_time();
             let slots = region.sets().iter().flat_map(|set| &set.0);
             let used = slots.filter(|word| Slot(word.load(Ordering::Relaxed)).new_again_at() > now);
