@@ -33,7 +33,7 @@ foreach (['shm:watch?enforce=0', 'shm:force?enforce=1'] as $dsn) {
 // The directive, for what says nothing of its own; a storage written in PHP has nothing else.
 ini_set('token_bucket.enforce', '0');
 foreach (['array:', 'array:?enforce=1', new MemoryStorage] as $storage) {
-    $bucket = new TokenBucket($storage, 'ini:x', 1, 0.001, name: is_string($storage) ? $storage : 'php');
+    $bucket = new TokenBucket($storage, is_string($storage) ? "ini:$storage" : 'ini:x', 1, 0.001, name: is_string($storage) ? $storage : 'php');
     echo $told($bucket->consume()), ' ', $told($bucket->consume()), ' ', json_encode($bucket->attempt()->wouldDeny()), "\n";
 }
 $decision = (new TokenBucket(new MemoryStorage, 'ini:x', 1, 0.001))->attempt(2);
@@ -69,8 +69,8 @@ in in true
 in out true
 in in true
 [true,true,0]
-3 3 0 2 {"ini:x":2}
-3 1 2 0 {"ini:x":2}
+3 3 0 2 {"ini:array:":2}
+3 1 2 0 {"ini:array:?enforce=1":2}
 3 3 0 2 {"ini:x":2}
 0 {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":20,"wait":0,"degraded":false,"would_deny":true}
 in {"accepted":true,"limit":1,"remaining_tokens":1,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":false} in 0 0 0 0 3 0

@@ -93,16 +93,30 @@ tell('login');
 ini_set('token_bucket.track_identifiers', '1');
 tell('login', 'quiet');
 
+// Each prefix has counts of its own: of the DSN's prefix nothing is said, for it names keys.
+ini_set('token_bucket.prefix', 'other:');
+(new TokenBucket('array:', 'login:203.0.113.9', 1, 1))->consume(2);
+(new TokenBucket('array:?prefix=dsn:', 'login:203.0.113.9', 1, 1))->consume(2);
+(new TokenBucket(new MemoryStorage, 'php:y', 1, 1))->consume();
+tell('login', 'php');
+echo implode(' ', array_keys(statistics())), "\n";
+ini_restore('token_bucket.prefix');
+tell('login', 'php');
+$all = statistics(null);
+echo implode(' ', array_keys($all)), ': ', $all['tb:'] === statistics() && $all['other:'] === statistics('other:') ? 'the same' : 'not the same', "\n";
+var_dump(statistics('nothing:'));
+thrown(fn () => statistics([]));
+
 // Clients' names without end leave room for those of limits; of which those that come too late are counted together.
 for ($i = 0; $i < 100; $i++) {
     (new TokenBucket('array:', "client$i", 1, 1))->consume();
 }
 echo count(statistics()), "\n";
-for ($i = 0; $i < 100; $i++) {
+for ($i = 0; $i < 200; $i++) {
     (new TokenBucket('array:', "name$i:x", 1, 1))->consume();
 }
 $all = statistics();
-echo count($all), ' ', $all['*']['checked'] - 84 === 100 - count(preg_grep('/^name/', array_keys($all))) ? 'the rest' : 'else', "\n";
+echo count($all), ' ', $all['*']['checked'] - 68 === 200 - count(preg_grep('/^name/', array_keys($all))) ? 'the rest' : 'else', "\n";
 ?>
 --EXPECTF--
 array(0) {
@@ -127,5 +141,14 @@ aging:today
 "login": 11 4 7 0 0 0 0 []
 "login": 11 4 7 0 0 0 0 {"login:192.0.2.1":6,"login:198.51.100.7":1}
 "quiet": 1 0 1 0 0 0 0 []
-28
-64 the rest
+"login": 2 0 2 0 0 0 0 {"login:203.0.113.9":2}
+"php": 1 1 0 0 0 0 0 []
+login php
+"login": 11 4 7 0 0 0 0 {"login:192.0.2.1":6,"login:198.51.100.7":1}
+"php": 1 1 0 0 0 0 0 []
+other: tb:: the same
+array(0) {
+}
+TypeError: TokenBucket\statistics(): Argument #1 ($prefix) must be of type ?string, array given
+44
+126 the rest

@@ -38,7 +38,7 @@ bool(true)
 bool(false)
 bool(true)
 bool(false)
-bool(true)
+bool(false)
 bool(false)
 
 Warning: ini_set(): token_bucket.storage must be a storage DSN (Unknown scheme "nowhere:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:) in %s on line %d

@@ -46,6 +46,11 @@ impl Guard {
         }
     }
 
+    /// Sets a warning, for the next call that can emit one.
+    pub fn warn(&self, message: String) {
+        self.warning.replace(Some(message));
+    }
+
     /// What has to be said, once.
     #[inline(never)]
     pub fn take_warning(&self) -> Option<String> {

@@ -24,6 +24,11 @@ pub use statistics::{Counted, Statistics, StatisticsFile};
 use std::cell::Cell;
 use std::rc::Rc;
 
+/// The value of `token_bucket.prefix` that no one has set.
+pub const DEFAULT_PREFIX: &[u8] = b"tb:";
+const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
+     write prefix= into the storage DSN, with a prefix or with none";
+
 /// The longest identifier, in bytes.
 pub const MAX_IDENTIFIER: usize = 4096;
 
@@ -125,7 +130,11 @@ impl Limiter {
         let opened = stores.get(&dsn.target, &settings.files);
         let settings = settings.overridden_by(&dsn.options);
         let guard = opened.host.map(|host| Box::new(Guard::new(host, &settings)));
-        let prefix = if store::needs_prefix(&dsn.target) { prefix } else { b"" };
+        let needs_prefix = store::needs_prefix(&dsn.target);
+        if !needs_prefix && dsn.options.prefix.is_none() && prefix != DEFAULT_PREFIX {
+            guard.iter().for_each(|guard| guard.warn(IGNORED_PREFIX.to_owned()));
+        }
+        let prefix = if needs_prefix { prefix } else { b"" };
         Self {
             store: opened.store,
             timeouts: settings.timeouts,

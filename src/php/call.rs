@@ -277,6 +277,10 @@ fn float(zval: *const Zval, n: u32, expected: u32) -> Result<f64, Thrown> {
     if let Some(value) = unsafe { (*zval).double() } {
         return Ok(value);
     }
+    // SAFETY: the same. The engine takes an int for a float, in strict mode too.
+    if let Some(value) = unsafe { (*zval).long() } {
+        return Ok(value as f64);
+    }
     let mut value = 0.0;
     // SAFETY: the engine reads the argument, and on success writes the value.
     match unsafe { ffi::zend_parse_arg_double_slow(zval.cast_mut(), &raw mut value, n) } {

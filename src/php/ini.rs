@@ -4,6 +4,7 @@ use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{FAILURE, SUCCESS};
 use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, printable, timeout_ms};
+use crate::error::Error;
 use crate::limiter::Settings;
 use crate::store::shm::file::{MAX_SIZE, MIN_SIZE};
 use crate::store::{FileSettings, Timeouts};
@@ -22,6 +23,8 @@ use std::path::PathBuf;
 pub struct Directives {
     /// `token_bucket.storage`
     pub storage: RefCell<String>,
+    /// Why php.ini's or the pool's `token_bucket.storage` is none: then there is no default store.
+    storage_error: RefCell<Option<StorageError>>,
     /// `token_bucket.prefix`
     pub prefix: RefCell<Vec<u8>>,
     /// `token_bucket.on_error`
@@ -42,7 +45,37 @@ pub struct Directives {
     pub test_clock: Cell<bool>,
 }
 
+/// What is wrong with a `token_bucket.storage`.
+struct StorageError {
+    message: String,
+    /// Whether it is of the request that is running, not of the process.
+    of_request: bool,
+}
+
 impl Directives {
+    /// The DSN of `token_bucket.storage`.
+    ///
+    /// # Errors
+    ///
+    /// What php.ini or the pool says instead of a DSN: another store would enforce other limits.
+    pub fn storage(&self) -> Result<String, Error> {
+        match &*self.storage_error.borrow() {
+            Some(error) => Err(Error::configuration(error.message.clone())),
+            None => Ok(self.storage.borrow().clone()),
+        }
+    }
+
+    /// Notes what php.ini or the pool says instead of a DSN.
+    pub fn set_storage_error(&self, message: &str, of_request: bool) {
+        let message = message.to_owned();
+        self.storage_error.replace(Some(StorageError { message, of_request }));
+    }
+
+    /// Forgets what was wrong in the request that ends; whether there was something.
+    pub fn end_request(&self) -> bool {
+        self.storage_error.borrow_mut().take_if(|error| error.of_request).is_some()
+    }
+
     /// What a limiter has to know of them.
     pub fn settings(&self) -> Settings {
         Settings {
@@ -72,14 +105,14 @@ type OnModify = unsafe extern "C" fn(
 macro_rules! directive {
     ($name:literal, $default:literal, $permission:ident, $setter:path) => {{
         unsafe extern "C" fn on_modify(
-            _: *mut ffi::zend_ini_entry,
+            entry: *mut ffi::zend_ini_entry,
             value: *mut ffi::zend_string,
             _: *mut c_void,
             _: *mut c_void,
             _: *mut c_void,
             stage: c_int,
         ) -> c_int {
-            set($name, value, stage, $setter)
+            set($name, $default, entry, value, stage, $setter)
         }
         const ON_MODIFY: OnModify = on_modify;
         IniEntryDef {
@@ -112,41 +145,71 @@ pub fn register(module: i32) {
     IniEntryDef::register(DIRECTIVES.as_slice(), module);
 }
 
+/// The stage at which php.ini is read.
+const STAGE_STARTUP: c_int = 1 << 0;
+/// The stage of `ini_set()`.
+const STAGE_RUNTIME: c_int = 1 << 4;
 /// The stages at which FPM applies a pool's values and Apache a site's: before there is a request.
 const STAGE_ACTIVATE: c_int = 1 << 2;
 /// As above, of what Apache finds in `.htaccess`.
 const STAGE_HTACCESS: c_int = 1 << 5;
 
-fn set(name: &CStr, value: *mut ffi::zend_string, stage: c_int, setter: Setter) -> c_int {
+fn set(
+    name: &CStr,
+    default: &CStr,
+    entry: *mut ffi::zend_ini_entry,
+    value: *mut ffi::zend_string,
+    stage: c_int,
+    setter: Setter,
+) -> c_int {
     let set = catch_unwind(AssertUnwindSafe(|| {
+        let globals = GLOBALS.get();
+        let is_storage = name == c"token_bucket.storage";
         // SAFETY: the engine passes a string that lives as long as this call, or null.
         let value = unsafe { value.cast_const().as_ref() }.map_or(&b""[..], ZendStr::as_bytes);
-        setter(&GLOBALS.get().directives, value).map_err(|must| {
-            let name = name.to_string_lossy();
-            let value = printable(&String::from_utf8_lossy(value));
-            match name == "token_bucket.storage" {
-                // It may hold a password.
-                true => format!("{name} {must}"),
-                false => format!("{name} {must}, \"{value}\" given"),
+        let done = setter(&globals.directives, value);
+        if let Err(must) = done {
+            // It may hold a password.
+            let given = match is_storage {
+                true => String::new(),
+                false => format!(", \"{}\" given", printable(&String::from_utf8_lossy(value))),
+            };
+            let message = format!("{} {must}{given}", name.to_string_lossy());
+            let in_force = in_force(default, entry, stage);
+            if is_storage && stage != STAGE_RUNTIME {
+                globals.storage_is_wrong(&message);
+                return Err(format!("{message}; until it is, there is no default storage"));
             }
-        })
+            return Err(format!("{message}; \"{in_force}\" stays in force"));
+        }
+        // At startup the engine puts the default in the place of what was refused.
+        if is_storage && stage != STAGE_STARTUP {
+            globals.directives.storage_error.take();
+        }
+        Ok(())
     }));
+    let Ok(set) = set else { return FAILURE };
+    GLOBALS.get().directive_changed();
     match set {
-        Ok(Ok(())) => {
-            GLOBALS.get().directive_changed();
-            SUCCESS
-        }
-        Ok(Err(message)) if matches!(stage, STAGE_ACTIVATE | STAGE_HTACCESS) => {
-            // What is said between requests is lost: it is said in the first one.
+        Ok(()) => return SUCCESS,
+        // What is said between requests is lost: it is said in the first one.
+        Err(message) if matches!(stage, STAGE_ACTIVATE | STAGE_HTACCESS) => {
             GLOBALS.get().complaints.borrow_mut().push(message);
-            FAILURE
         }
-        Ok(Err(message)) => {
-            warn(&message);
-            FAILURE
-        }
-        Err(_) => FAILURE,
+        Err(message) => warn(&message),
     }
+    FAILURE
+}
+
+/// The value that counts where another one was refused.
+fn in_force(default: &CStr, entry: *mut ffi::zend_ini_entry, stage: c_int) -> String {
+    // SAFETY: the engine passes the directive's entry, whose value is a string or null.
+    let value = unsafe { entry.as_ref().and_then(|entry| entry.value.cast_const().as_ref()) };
+    let value = match value {
+        Some(value) if stage != STAGE_STARTUP => value.as_bytes(),
+        _ => default.to_bytes(),
+    };
+    Dsn::shown(&printable(&String::from_utf8_lossy(value)))
 }
 
 /// Says what could not be said before there was a request.

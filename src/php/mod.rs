@@ -84,12 +84,14 @@ unsafe extern "C" fn shutdown(_type: i32, module: i32) -> i32 {
 
 unsafe extern "C" fn request_startup(_type: i32, _module: i32) -> i32 {
     // A panic has nothing to say either.
-    let _ = std::panic::catch_unwind(ini::say_complaints);
+    let _ = std::panic::catch_unwind(|| {
+        globals::GLOBALS.get().begin_request();
+        ini::say_complaints();
+    });
     SUCCESS
 }
 
 unsafe extern "C" fn request_shutdown(_type: i32, _module: i32) -> i32 {
-    // A frozen clock is the affair of the request that froze it.
-    globals::GLOBALS.get().frozen.set(None);
+    let _ = std::panic::catch_unwind(|| globals::GLOBALS.get().end_request());
     SUCCESS
 }

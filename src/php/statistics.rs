@@ -16,7 +16,7 @@ use std::mem::ManuallyDrop;
 pub fn function() -> FunctionBuilder<'static> {
     FunctionBuilder::new("TokenBucket\\statistics", handler)
         .not_required()
-        .arg(Arg::new("prefix", DataType::String).allow_null())
+        .arg(Arg::new("prefix", DataType::String).allow_null().default("UNKNOWN"))
         .returns(DataType::Array, false, false)
 }
 

@@ -87,8 +87,10 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let (capacity, rate) = (call.int_or_null(3)?, call.float_or_null(4)?);
     let limit = match (capacity, rate) {
         (Some(capacity), Some(rate)) => {
-            Some(GLOBALS.get().per_second(capacity, rate).map_err(|wrong| {
-                value_error(if wrong == LimitError::Capacity { 3 } else { 4 }, wrong)
+            Some(GLOBALS.get().per_second(capacity, rate).map_err(|wrong| match wrong {
+                LimitError::Capacity => value_error(3, wrong),
+                LimitError::RefillTooLong => value_error(4, too_slow(capacity, rate)),
+                _ => value_error(4, wrong),
             })?)
         }
         (Some(capacity), None) if TokenBucket::per_second(capacity, 1e9).is_err() => {
@@ -104,6 +106,18 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     bucket.key = overridden_key(call.object());
     call.construct(bucket);
     Ok(())
+}
+
+/// What is wrong with a rate that refills the bucket too slowly: mostly it is meant in seconds per token.
+#[cold]
+fn too_slow(capacity: i64, rate: f64) -> String {
+    const YEAR: f64 = 365.25 * 86_400.0;
+    let years = capacity as f64 / rate / YEAR;
+    let years = if years < 1e6 { format!("{years:.1}") } else { format!("{years:.1e}") };
+    format!(
+        "must refill the whole bucket within four years: a capacity of {capacity} takes {years} years at {rate:?} \
+         tokens per second; were seconds per token meant?"
+    )
 }
 
 /// `key()` of the object's class, if it is not ours.

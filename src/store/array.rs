@@ -1,36 +1,110 @@
 //! Buckets in this process alone.
 
-use super::{Key, Store, Timeouts};
+use super::{Answer, Key, Place, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::{Decision, Limit, Op, State, apply};
+use crate::limit::{Algorithm, Decision, Limit, Op, State};
+use hashbrown::HashTable;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Buckets in plain memory, for tests, command lines and workers that serve alone.
 ///
-/// Holds the buckets that are not full: whenever their number has doubled, those that
-/// have become as good as new are dropped.
+/// Holds the buckets that are not full: whenever their number has doubled, those that have expired are
+/// dropped.
 #[derive(Debug, Default)]
 pub struct Array {
     table: RefCell<Table>,
+    /// Makes the hashes hard to foresee.
+    hashes: RandomState,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    buckets: HashMap<(bool, Vec<u8>), State>,
+    buckets: HashTable<Bucket>,
     sweep_at: usize,
+}
+
+#[derive(Debug)]
+struct Bucket {
+    hash: u64,
+    window: bool,
+    name: Box<[u8]>,
+    state: State,
 }
 
 /// The table is not swept while it is smaller than this.
 const SMALL: usize = 1024;
 
+impl Bucket {
+    /// Whether it is the bucket of `key`.
+    fn is_of(&self, key: &Key<'_>) -> bool {
+        let mut rest = &*self.name;
+        // An empty part is skipped: a masked load at its dangling address is slow.
+        let mut parts = key.parts.iter().filter(|part| !part.is_empty());
+        let fits = parts.all(|part| match rest.strip_prefix(*part) {
+            Some(left) => {
+                rest = left;
+                true
+            }
+            None => false,
+        });
+        fits && rest.is_empty() && self.window == key.window
+    }
+}
+
 impl Table {
-    fn sweep(&mut self, now: u64) {
+    fn insert(&mut self, bucket: Bucket, now: u64) {
         if self.buckets.len() >= self.sweep_at.max(SMALL) {
-            self.buckets.retain(|_, state| state.new_again_at() > now);
+            self.buckets.retain(|bucket| bucket.state.new_again_at() > now);
             self.sweep_at = self.buckets.len() * 2;
         }
+        self.buckets.insert_unique(bucket.hash, bucket, |bucket| bucket.hash);
+    }
+}
+
+impl Array {
+    /// The hash of a key, which its caller keeps.
+    fn hash(&self, key: &Key<'_>) -> u64 {
+        let place = key.place.get();
+        if place.generation != 0 {
+            return place.hash;
+        }
+        let mut hasher = self.hashes.build_hasher();
+        hasher.write_u8(key.window.into());
+        key.parts.iter().for_each(|part| hasher.write(part));
+        let hash = hasher.finish();
+        key.place.set(Place { hash, generation: 1 });
+        hash
+    }
+
+    #[inline(always)]
+    fn answer<A: Answer>(
+        &self,
+        key: &Key<'_>,
+        limit: &impl Algorithm,
+        op: Op,
+        now: Option<u64>,
+    ) -> A {
+        let now = now.unwrap_or_else(boot_time);
+        let hash = self.hash(key);
+        let mut table = self.table.borrow_mut();
+        let Some(bucket) = table.buckets.find_mut(hash, |bucket| bucket.is_of(key)) else {
+            let (decision, state) = limit.apply(State::FULL, now, op);
+            if state != State::FULL {
+                let name = key.to_vec().into_boxed_slice();
+                table.insert(Bucket { hash, window: key.window, name, state }, now);
+            }
+            return decision.into();
+        };
+        let (decision, state) = limit.apply(bucket.state, now, op);
+        bucket.state = state;
+        if state == State::FULL
+            && let Ok(bucket) = table.buckets.find_entry(hash, |bucket| bucket.is_of(key))
+        {
+            bucket.remove();
+        }
+        decision.into()
     }
 }
 
@@ -43,18 +117,24 @@ impl Store for Array {
         now: Option<u64>,
         _: &Timeouts,
     ) -> Result<Decision> {
-        let now = now.unwrap_or_else(boot_time);
-        let mut table = self.table.borrow_mut();
-        let name = (key.window, key.to_vec());
-        let state = table.buckets.get(&name).copied().unwrap_or(State::FULL);
-        let (decision, after) = apply(limit, state, now, op);
-        if after == State::FULL {
-            table.buckets.remove(&name);
-        } else if after != state {
-            table.sweep(now);
-            table.buckets.insert(name, after);
+        match limit {
+            Limit::TokenBucket(limit) => Ok(self.answer(key, limit, op, now)),
+            Limit::FixedWindow(window) => Ok(self.answer(key, window, op, now)),
         }
-        Ok(decision)
+    }
+
+    fn admits(
+        &self,
+        key: &Key<'_>,
+        limit: &Limit,
+        op: Op,
+        now: Option<u64>,
+        _: &Timeouts,
+    ) -> Result<bool> {
+        match limit {
+            Limit::TokenBucket(limit) => Ok(self.answer(key, limit, op, now)),
+            Limit::FixedWindow(window) => Ok(self.answer(key, window, op, now)),
+        }
     }
 
     fn prepare(&self, _: &Timeouts) -> Result<()> {

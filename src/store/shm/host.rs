@@ -28,7 +28,7 @@ impl Host {
     pub fn new(store: &str, passwords: Secret, file: Rc<MappedFile>) -> Self {
         let mut hasher = SipHasher13::new();
         hasher.write(store.as_bytes());
-        let memory = SharedMemory { file, domain: hasher.finish().max(1) };
+        let memory = SharedMemory::in_file(file, hasher.finish().max(1));
         Self { memory, passwords }
     }
 

@@ -18,7 +18,7 @@ pub mod slot;
 pub mod table;
 pub mod word;
 
-use super::{FileSettings, Key, Place, Store, Timeouts};
+use super::{Answer, FileSettings, Key, Place, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, Limit, Op, SECOND, State};
@@ -44,8 +44,9 @@ pub struct MappedFile {
 /// A table in shared memory.
 pub struct SharedMemory {
     file: Rc<MappedFile>,
-    /// Hashed with every key: sets apart the buckets of different servers.
+    /// Sets apart the buckets of different servers.
     domain: u64,
+    hash_keys: Cell<HashKeys>,
 }
 
 impl MappedFile {
@@ -92,42 +93,57 @@ impl MappedFile {
 impl SharedMemory {
     /// The table at `location`. Nothing is opened yet.
     pub fn new(location: Location) -> Self {
-        Self { file: Rc::new(MappedFile::new(location)), domain: 0 }
+        Self::in_file(Rc::new(MappedFile::new(location)), 0)
+    }
+
+    /// The table in `file`, with keys apart from those of other domains.
+    fn in_file(file: Rc<MappedFile>, domain: u64) -> Self {
+        Self { file, domain, hash_keys: Cell::default() }
     }
 
     /// Places a key in the table that is open.
     #[cold]
     fn place(&self, key: &Key<'_>, secret: [u64; 2]) -> u64 {
-        let [low, high] = secret;
-        let mut hasher = SipHasher13::new_with_keys(low, high);
-        if self.domain != 0 || key.window {
-            hasher.write_u64(self.domain);
-            hasher.write_u8(key.window.into());
+        let generation = self.file.generation.get();
+        let mut keys = self.hash_keys.get();
+        if keys.generation != generation {
+            let [buckets, windows] = [0, 1].map(|kind| hash_key(secret, self.domain, kind));
+            keys = HashKeys { generation, buckets, windows };
+            self.hash_keys.set(keys);
         }
+        let [low, high] = if key.window { keys.windows } else { keys.buckets };
+        let mut hasher = SipHasher13::new_with_keys(low, high);
         for part in key.parts.iter().filter(|part| !part.is_empty()) {
             hasher.write(part);
         }
         let hash = hasher.finish();
-        key.place.set(Place { hash, generation: self.file.generation.get() });
+        key.place.set(Place { hash, generation });
         hash
     }
 }
 
+/// The keys of the hashes that place the keys of a table: of buckets, and of windows.
+#[derive(Clone, Copy, Default)]
+struct HashKeys {
+    /// Of the table that was open then; 0 before the first.
+    generation: u32,
+    buckets: [u64; 2],
+    windows: [u64; 2],
+}
+
+/// A hash key for the domain and the kind: so no two of them place a key alike.
+fn hash_key([low, high]: [u64; 2], domain: u64, kind: u8) -> [u64; 2] {
+    [0, 1].map(|half| {
+        let mut hasher = SipHasher13::new_with_keys(low, high);
+        hasher.write_u64(domain);
+        hasher.write_u8(kind);
+        hasher.write_u8(half);
+        hasher.finish()
+    })
+}
+
 /// The name of a host's file. Not one that a DSN can have.
 const HOST_FILE: &str = ".host";
-
-/// What is kept of a decision: all of it, or yes and no. Keeping less is a third faster.
-trait Answer: From<Decision> {}
-
-impl Answer for Decision {}
-impl Answer for bool {}
-
-impl From<Decision> for bool {
-    #[inline(always)]
-    fn from(decision: Decision) -> Self {
-        decision.accepted
-    }
-}
 
 /// An operation on its way to a slot.
 struct Call<'a, L, A> {
