@@ -70,12 +70,10 @@ pub fn key<'a>(id: &'a [u8], window: bool, place: &'a Cell<Place>) -> Key<'a> {
 /// Where a key belongs, as a store that is `domain` has it.
 pub fn hash(id: &[u8], window: bool, domain: u64) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
-    if domain != 0 || window {
-        hasher.write_u64(domain);
-        hasher.write_u8(window.into());
-    }
+    hasher.write_u64(domain);
     hasher.write(b"tb:");
     hasher.write(id);
+    hasher.write_u8(window.into());
     hasher.finish()
 }
 

@@ -22,5 +22,5 @@ echo str_replace($folder, '<folder>', shell_exec('unshare -rm sh -c ' . escapesh
 rmdir($folder);
 ?>
 --EXPECTF--
-Shared memory <folder>/token_bucket-%d/default.v3 cannot be made: no space for its 8388608 bytes; lower token_bucket.shm_size or set token_bucket.shm_path
-. .. .statistics.v3
+Shared memory <folder>/token_bucket-%d/default.v4 cannot be made: no space for its 8388608 bytes; lower token_bucket.shm_size or set token_bucket.shm_path
+. .. .statistics.v4

@@ -16,7 +16,7 @@ token_bucket
 
 token_bucket => enabled
 Version => %d.%d.%d
-Shared memory => %s/token_bucket-%d/info.v3
+Shared memory => %s/token_bucket-%d/info.v4
 Size in bytes => 8388608
 Buckets it can hold => 524032
 Buckets in use => 3

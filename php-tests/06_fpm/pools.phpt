@@ -35,5 +35,5 @@ value: left 3
 memory: left 4
 memory: left 3
 first: left 2
-default.v3
-mine.v3
+default.v4
+mine.v4

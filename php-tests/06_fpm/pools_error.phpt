@@ -30,7 +30,7 @@ foreach (['first request', 'second request'] as $which) {
     sort($warnings[0]);
     echo $which, ":\n", implode("\n", $warnings[0]), "\n", $answer->body;
 }
-echo 'table of ', filesize(glob("$fpm->tables/*/default.v3")[0]) >> 20, "M\n";
+echo 'table of ', filesize(glob("$fpm->tables/*/default.v4")[0]) >> 20, "M\n";
 ?>
 --EXPECT--
 first request:
