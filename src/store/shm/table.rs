@@ -103,13 +103,14 @@ fn find_settled<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
 #[cold]
 #[inline(never)]
 fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> bool {
-    if let Some(at) = set.iter().position(|word| is_claim_of(tag, Slot(word.load()))) {
-        return settle(set, at, tag, change);
-    }
     // Looked at once: an eviction after that takes the slot that is chosen here first, which the
     // compare-and-swap below notices.
     let seen = snapshot(set);
     let seen = seen.get(..set.len()).unwrap_or_default();
+    if let Some((at, slot)) = slots(seen).find(|(_, slot)| slot.tag() == tag) {
+        // Another process has brought the bucket in meanwhile, or is about to.
+        return slot.is_claim() && settle(set, at, tag, change);
+    }
     let tombstone = tombstone(seen, now);
     let Some((at, reused)) = first_to_go(seen, now, tombstone) else { return true };
     let Some(word) = set.get(at) else { return true };
