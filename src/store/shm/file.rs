@@ -161,23 +161,23 @@ pub struct Region {
     buckets: usize,
 }
 
-/// By what a file is known again. While it is mapped no other file has the same device and inode.
+/// By what a file is known again: its device and inode, which no other file has while it is mapped.
 struct FileIdentity {
     /// Where it was opened.
     path: PathBuf,
-    device: u64,
-    inode: u64,
+    stat: Stat,
 }
 
 impl FileIdentity {
-    fn new(path: &Path, stat: &Stat) -> Self {
-        Self { path: path.to_owned(), device: stat.st_dev as u64, inode: stat.st_ino as u64 }
+    fn new(path: &Path, stat: Stat) -> Self {
+        Self { path: path.to_owned(), stat }
     }
 
     /// Whether the file still is what its path leads to.
     fn is_at_its_path(&self) -> bool {
+        let own = &self.stat;
         fs::lstat(&self.path)
-            .is_ok_and(|stat| (stat.st_dev as u64, stat.st_ino as u64) == (self.device, self.inode))
+            .is_ok_and(|stat| stat.st_dev == own.st_dev && stat.st_ino == own.st_ino)
     }
 }
 
@@ -397,7 +397,7 @@ fn find(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Option<
     if !(MIN_SIZE..=MAX_SIZE).contains(&size) {
         return Ok(None);
     }
-    let region = Region::map(&file, FileIdentity::new(path, &stat), location, size)
+    let region = Region::map(&file, FileIdentity::new(path, stat), location, size)
         .map_err(|error| failed("map", path, error))?;
     if !region.is_valid() {
         return Ok(None);
@@ -456,7 +456,7 @@ fn create(directory: &OwnedFd, draft: &str) -> rustix::io::Result<OwnedFd> {
 fn fill(file: &OwnedFd, location: &Location, path: &Path) -> rustix::io::Result<Region> {
     // Without its space a mapped file kills the process (SIGBUS) when the disk is full.
     allocate(file, location.size)?;
-    let identity = FileIdentity::new(path, &fs::fstat(file)?);
+    let identity = FileIdentity::new(path, fs::fstat(file)?);
     let region = Region::map(file, identity, location, location.size)?;
     let header = Header::new(location.size)?;
     // SAFETY: the mapping begins with room for a Header, page-aligned, and no other process
