@@ -18,7 +18,7 @@ memcached --version
 mariadbd --version | sed -n 's/.*Ver \([0-9.]*\).*/MariaDB \1/p'
 scripts/mysqld.sh run --version | sed -n 's/.*Ver \([0-9.]*\).*/MySQL \1/p'
 
-step "Rust: limits, slots, every store, every interleaving of the slot protocol"
+step "Rust: limits, slots, every store, the slot protocol under a model checker"
 cargo test --locked --quiet 2>&1
 [ -n "${TB_VALKEY-}" ] || echo "Valkey is not in this Debian: not tested."
 

@@ -14,7 +14,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
+use token_bucket::store::shm::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::{Key, Place, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
@@ -82,11 +82,22 @@ fn admitted(
     op: Op,
     now: Option<u64>,
 ) -> Result<bool, String> {
+    admitted_under(store, b"tb:", name, limit, op, now)
+}
+
+fn admitted_under(
+    store: &SharedMemory,
+    prefix: &[u8],
+    name: &[u8],
+    limit: &Limit,
+    op: Op,
+    now: Option<u64>,
+) -> Result<bool, String> {
     let place = Cell::new(Place::default());
     let key = Key {
-        parts: [b"tb:", name, b"", b""],
+        parts: [prefix, name, b"", b""],
         place: &place,
-        window: false,
+        window: matches!(limit, Limit::FixedWindow(_)),
         evicted: Cell::new(false),
     };
     store.admits(&key, limit, op, now, &Timeouts::default()).map_err(|error| error.to_string())
@@ -168,6 +179,115 @@ fn another_boots_table_is_replaced() {
     bytes[at] ^= 1;
     fs::write(&path, &bytes).unwrap();
     assert!(take(&folder.store(), b"x"));
+}
+
+/// Where a header has the boot's id, and the time of its last use.
+const BOOT_AT: std::ops::Range<usize> = 24..64;
+const USED_AT: std::ops::Range<usize> = 80..88;
+
+/// A table that was made by a process without a boot id, and that was last used `ahead` nanoseconds
+/// from now.
+fn table_without_a_boot_id(name: &str, ahead: i64) -> Folder {
+    let (folder, path) = Folder::with_table(name);
+    let mut bytes = fs::read(&path).unwrap();
+    let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
+    assert!(bytes[BOOT_AT].starts_with(&boot), "the boot's id is there");
+    bytes[BOOT_AT].fill(0);
+    let used_at = u64::from_ne_bytes(bytes[USED_AT].try_into().unwrap());
+    let now = token_bucket::clock::boot_time();
+    assert!(now - used_at < 60 * SECOND, "the time of the last use is there");
+    bytes[USED_AT].copy_from_slice(&now.saturating_add_signed(ahead).to_ne_bytes());
+    fs::write(&path, &bytes).unwrap();
+    folder
+}
+
+#[test]
+fn table_without_a_boot_id_is_used_as_it_is() {
+    let folder = table_without_a_boot_id("no-id", -1_000);
+    assert!(!take(&folder.store(), b"x"), "the empty bucket is still there");
+}
+
+#[test]
+fn table_without_a_boot_id_that_was_used_in_the_future_is_replaced() {
+    let folder = table_without_a_boot_id("no-id-future", 3_600 * SECOND as i64);
+    assert!(take(&folder.store(), b"x"), "it is of an earlier boot");
+}
+
+#[test]
+fn window_and_bucket_never_meet_whatever_the_identifier() {
+    let folder = Folder::new("window-and-bucket");
+    let store = folder.store();
+    let (bucket, window) = (limit(), FixedWindow::new(4, 900.0).unwrap().into());
+    let take = |name: &[u8], limit| {
+        admitted_under(&store, b"", name, limit, Op::Take { cost: 1 }, Some(T0)).unwrap()
+    };
+    // Each way in which a text could stand for the numbers of a domain and of a kind, at either end.
+    for (zeros, kind) in (0..=17u8).flat_map(|zeros| [0u8, 1].map(|kind| (zeros, kind))) {
+        let plain = [b"client", &[zeros, kind][..]].concat();
+        let number = [0u8; 17][..zeros.into()].to_vec();
+        let names = [
+            plain.clone(),
+            [&number[..], &[kind], &plain].concat(),
+            [&[kind][..], &number, &plain].concat(),
+            [&plain[..], &number, &[kind]].concat(),
+            [&plain[..], &[kind], &number].concat(),
+        ];
+        assert!(take(&plain, &window));
+        for name in &names {
+            // The bucket of a name that was asked before is empty by now.
+            take(name, &bucket);
+            assert!(!take(name, &bucket));
+        }
+        assert!(take(&plain, &window), "the window of {plain:?} is one of these buckets");
+    }
+}
+
+#[test]
+fn file_that_left_its_path_is_stale() {
+    for (n, purpose) in [Purpose::Buckets, Purpose::Host, Purpose::Counts].into_iter().enumerate() {
+        let opened = |name: &str| {
+            let folder = Folder::new(&format!("stale-{n}-{name}"));
+            let size = if purpose == Purpose::Counts { COUNTS_SIZE } else { MIN_SIZE };
+            let location = Location { size, purpose, ..folder.location() };
+            let region = Region::open(&location).unwrap();
+            assert!(!region.is_stale());
+            (folder, location.path(), region, location)
+        };
+        let elsewhere = |folder: &Folder| folder.0.join("elsewhere");
+
+        let (folder, path, region, location) = opened("moved");
+        fs::rename(&path, elsewhere(&folder)).unwrap();
+        assert!(region.is_stale(), "moved");
+        let fresh = Region::open(&location).unwrap();
+        assert!(region.is_stale() && !fresh.is_stale(), "moved, and another one made");
+        fs::rename(elsewhere(&folder), &path).unwrap();
+        assert!(!region.is_stale() && fresh.is_stale(), "moved back");
+
+        let (folder, path, region, _) = opened("linked");
+        fs::hard_link(&path, elsewhere(&folder)).unwrap();
+        assert!(!region.is_stale(), "a second name takes nothing away");
+        fs::remove_file(&path).unwrap();
+        assert!(region.is_stale(), "only its second name is left");
+
+        let (folder, path, region, _) = opened("directory");
+        fs::rename(path.parent().unwrap(), elsewhere(&folder)).unwrap();
+        assert!(region.is_stale(), "its directory was moved");
+    }
+}
+
+#[test]
+fn size_that_the_file_does_not_have_is_told() {
+    let (folder, path) = Folder::with_table("size");
+    let told = |size| {
+        let store = SharedMemory::new(Location { size, ..folder.location() });
+        assert!(!take(&store, b"x"), "the file is used as it is");
+        let rows = store.describe();
+        rows.into_iter().find(|(name, _)| *name == "Size set by token_bucket.shm_size")
+    };
+    assert_eq!(told(MIN_SIZE), None);
+    let (_, message) = told(MIN_SIZE * 2).unwrap();
+    assert_eq!(message, "131072 (the file keeps its size; remove it to have this one)");
+    assert_eq!(fs::metadata(&path).unwrap().len(), MIN_SIZE);
 }
 
 #[test]

@@ -1,4 +1,29 @@
-//! The slot protocol under a model checker: every interleaving of a few processes.
+//! The slot protocol under a model checker (loom): the interleavings of a few processes, up to a
+//! bound.
+//!
+//! What is explored, and no more: sets of two or three slots (a table's have eight), two or three
+//! processes with one operation each, at one time that stands still. Between two accesses to a word
+//! loom may switch from one process that could go on to another; it tries every way to do so at
+//! most as often as the test's *preemption bound* says:
+//!
+//! | test | slots | processes | preemptions |
+//! |---|---|---|---|
+//! | `two_bring_in_one_key` | 2 | 2 | 4 |
+//! | `three_bring_in_one_key` | 2 | 3 | 2 |
+//! | `two_bring_in_one_key_while_the_free_slots_change` | 2 | 3 | 3 |
+//! | `claims_left_by_the_dead_are_settled_once` | 2 | 2 | 4 |
+//! | `a_claim_beside_a_settled_slot_gives_way` | 2 | 2 | 4 |
+//! | `two_keys_want_the_last_free_slot` | 2 | 3 | 2 |
+//! | `a_bucket_pushed_out_gives_nothing_away` | 2 | 3 | 3 |
+//! | `taking_and_refunding_add_up` | 2 | 3 | 3 |
+//! | `eviction_leaves_a_tombstone_that_frees_no_evicted_client` | 3 | 2 | 4 |
+//! | `two_evictions_at_once_free_no_evicted_client` | 3 | 3 | 2 |
+//! | `reset_of_a_newcomer_frees_no_evicted_client` | 3 | 3 | 2 |
+//! | `two_checks_take_one_token_and_overdraw_the_bucket` | 2 | 3 | 3 |
+//! | `overdrawn_bucket_is_evicted_while_it_is_checked` | 2 | 3 | 2 |
+//!
+//! `tests/slot_words.rs` runs four real threads on whole sets of eight slots, with most operations, in
+//! whatever order the processor takes.
 //!
 //! The word is a mutex here, which gives what sequentially consistent atomics give: one
 //! order of all operations. (loom takes the sequentially consistent for weaker.)
@@ -16,6 +41,7 @@ mod call;
 use call::{NOW, run};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use token_bucket::limit::{Op, Span, State, TokenBucket};
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::shm::word::Word;
@@ -67,8 +93,8 @@ fn settled(set: &Set, tag: u64) -> usize {
     slots.filter(|slot| slot.tag() == tag && !slot.is_claim()).count()
 }
 
-/// Runs each process in every order, `preemptions` of them at most; then `check`.
-fn every_order(
+/// Runs the processes in each order that takes at most so many preemptions; then `check`.
+fn explore(
     slots: &'static [fn() -> Slot],
     processes: &'static [fn(&Set) -> bool],
     preemptions: usize,
@@ -101,14 +127,14 @@ const TAKE_L: fn(&Set) -> bool = |set| take(set, L, bucket(1));
 
 #[test]
 fn two_bring_in_one_key() {
-    every_order(&[EMPTY, EMPTY], &[TAKE_K, TAKE_K], 4, |set, answers| {
+    explore(&[EMPTY, EMPTY], &[TAKE_K, TAKE_K], 4, |set, answers| {
         assert_eq!((accepted(answers), settled(set, K)), (1, 1));
     });
 }
 
 #[test]
 fn three_bring_in_one_key() {
-    every_order(&[EMPTY, EMPTY], &[TAKE_K, TAKE_K, TAKE_K], 2, |_, answers| {
+    explore(&[EMPTY, EMPTY], &[TAKE_K, TAKE_K, TAKE_K], 2, |_, answers| {
         assert_eq!(accepted(answers), 1);
     });
 }
@@ -117,7 +143,7 @@ fn three_bring_in_one_key() {
 fn two_bring_in_one_key_while_the_free_slots_change() {
     // The reset makes the first slot the better one at some moment: the two that bring
     // in K may see different slots as the one to reuse.
-    every_order(
+    explore(
         &[|| filling(L, 5), || filling(3, -1)],
         &[TAKE_K, TAKE_K, |set| run(set, L, bucket(1), Op::Reset)],
         3,
@@ -127,7 +153,7 @@ fn two_bring_in_one_key_while_the_free_slots_change() {
 
 #[test]
 fn claims_left_by_the_dead_are_settled_once() {
-    every_order(
+    explore(
         &[|| Slot::claim(K, NOW - 5), || Slot::claim(K, NOW - 3)],
         &[TAKE_K, TAKE_K],
         4,
@@ -137,17 +163,14 @@ fn claims_left_by_the_dead_are_settled_once() {
 
 #[test]
 fn a_claim_beside_a_settled_slot_gives_way() {
-    every_order(
-        &[|| Slot::claim(K, NOW), || filling(K, 1_000)],
-        &[TAKE_K, TAKE_K],
-        4,
-        |_, answers| assert_eq!(accepted(answers), 0),
-    );
+    explore(&[|| Slot::claim(K, NOW), || filling(K, 1_000)], &[TAKE_K, TAKE_K], 4, |_, answers| {
+        assert_eq!(accepted(answers), 0)
+    });
 }
 
 #[test]
 fn two_keys_want_the_last_free_slot() {
-    every_order(&[EMPTY, || filling(3, 900)], &[TAKE_K, TAKE_L, TAKE_K], 2, |_, answers| {
+    explore(&[EMPTY, || filling(3, 900)], &[TAKE_K, TAKE_L, TAKE_K], 2, |_, answers| {
         assert!(answers[1] || accepted(answers) == 1, "L was free to go on");
         assert!(accepted(&[answers[0], answers[2]]) <= 1, "K went on twice");
     });
@@ -157,7 +180,7 @@ fn two_keys_want_the_last_free_slot() {
 fn a_bucket_pushed_out_gives_nothing_away() {
     // K has one of two tokens left and is nearest to full. L pushes it out, or not, while
     // K is used: K must not get more than that one token, whoever comes first.
-    every_order(
+    explore(
         &[|| filling(K, 1_000), || filling(3, 1_900)],
         &[
             |set| take(set, K, bucket(2)),
@@ -171,7 +194,7 @@ fn a_bucket_pushed_out_gives_nothing_away() {
 
 #[test]
 fn taking_and_refunding_add_up() {
-    every_order(
+    explore(
         &[|| filling(K, 1_000), EMPTY],
         &[
             |set| take(set, K, bucket(2)),
@@ -185,4 +208,106 @@ fn taking_and_refunding_add_up() {
             assert_eq!(accepted(&[answers[0], answers[2]]) + left, 2);
         },
     );
+}
+
+/// An overdrawn slot, `seconds` from being forgiven.
+fn overdrawn(tag: u64, seconds: u64, debt: u64) -> Slot {
+    let [forgiven_at, debt] = [NOW + seconds * 1_000_000_000, debt * 1_000_000_000];
+    Slot::settled(tag, State::Overdrawn { forgiven_at, debt })
+}
+
+/// Whether the set has a tombstone that is in use.
+fn has_tombstone(set: &Set) -> bool {
+    let slots = set.iter().map(|word| Slot(word.load()));
+    slots.into_iter().any(|slot| slot.tag() == 0 && slot.new_again_at() > NOW)
+}
+
+/// Asserts that an exploration has reached what its test is about.
+fn assert_reached(times: &AtomicUsize) {
+    assert!(times.load(Ordering::Relaxed) > 0, "not reached in any order");
+}
+
+const CHECK_K: fn(&Set) -> bool = |set| run(set, K, bucket(1), Op::Check);
+const TAKE_K_OF_TWO: fn(&Set) -> bool = |set| take(set, K, bucket(2));
+const TAKE_L_OF_THREE: fn(&Set) -> bool = |set| take(set, L, bucket(3));
+
+#[test]
+fn eviction_leaves_a_tombstone_that_frees_no_evicted_client() {
+    static TOMBSTONES: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        // K owes one token of two, and least in the set.
+        &[|| filling(K, 1_000), || filling(3, 1_500), || filling(4, 1_600)],
+        &[TAKE_L_OF_THREE, TAKE_K_OF_TWO],
+        4,
+        |set, answers| {
+            TOMBSTONES.fetch_add(has_tombstone(set).into(), Ordering::Relaxed);
+            let more = (0..2).filter(|_| take(set, K, bucket(2))).count();
+            assert!(usize::from(answers[1]) + more <= 1, "K had one token left");
+        },
+    );
+    assert_reached(&TOMBSTONES);
+}
+
+#[test]
+fn two_evictions_at_once_free_no_evicted_client() {
+    static TOMBSTONES: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[|| filling(K, 1_000), || filling(3, 1_500), || filling(4, 1_600)],
+        &[TAKE_L_OF_THREE, |set| take(set, 11, bucket(3)), TAKE_K_OF_TWO],
+        2,
+        |set, answers| {
+            TOMBSTONES.fetch_add(has_tombstone(set).into(), Ordering::Relaxed);
+            let more = (0..2).filter(|_| take(set, K, bucket(2))).count();
+            assert!(usize::from(answers[2]) + more <= 1, "K had one token left");
+        },
+    );
+    assert_reached(&TOMBSTONES);
+}
+
+#[test]
+fn reset_of_a_newcomer_frees_no_evicted_client() {
+    static EVICTED: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[|| filling(K, 1_000), || filling(3, 1_500), || filling(4, 1_600)],
+        &[TAKE_L_OF_THREE, |set| run(set, L, bucket(3), Op::Reset), TAKE_K_OF_TWO],
+        2,
+        |set, answers| {
+            EVICTED.fetch_add((settled(set, K) == 0).into(), Ordering::Relaxed);
+            run(set, L, bucket(3), Op::Reset);
+            let more = (0..2).filter(|_| take(set, K, bucket(2))).count();
+            assert!(usize::from(answers[2]) + more <= 1, "K had one token left");
+        },
+    );
+    assert_reached(&EVICTED);
+}
+
+#[test]
+fn two_checks_take_one_token_and_overdraw_the_bucket() {
+    explore(&[EMPTY, || filling(3, 900)], &[CHECK_K, CHECK_K, TAKE_K], 3, |set, answers| {
+        assert_eq!(accepted(answers), 1);
+        let slots = set.iter().map(|word| Slot(word.load()));
+        let debt = slots.filter(|slot| slot.tag() == K).find_map(|slot| match slot.state() {
+            State::Overdrawn { debt, .. } => Some(debt / 1_000_000_000),
+            _ => None,
+        });
+        // Each denied check is charged, once; a denied take is not.
+        let denied = answers[..2].iter().filter(|accepted| !**accepted).count() as u64;
+        assert_eq!(debt, Some(denied * 1_000));
+    });
+}
+
+#[test]
+fn overdrawn_bucket_is_evicted_while_it_is_checked() {
+    static EVICTED: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[|| overdrawn(K, 800, 100), || filling(3, 950)],
+        &[CHECK_K, TAKE_L_OF_THREE, TAKE_K],
+        2,
+        |set, answers| {
+            EVICTED.fetch_add((settled(set, K) == 0).into(), Ordering::Relaxed);
+            assert!(!answers[0] && !answers[2], "K owes more than its bucket holds");
+            assert!(!take(set, K, bucket(1)));
+        },
+    );
+    assert_reached(&EVICTED);
 }

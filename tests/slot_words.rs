@@ -58,3 +58,43 @@ fn keys_that_push_each_other_out_never_get_more() {
         assert!(let_in(&set(), keys, 3, 2).iter().all(|taken| *taken <= 3));
     }
 }
+
+#[test]
+fn what_others_give_back_frees_no_evicted_client() {
+    // Clients that only take and check, and others that get tokens back, in too small a set.
+    const CLIENTS: u64 = 4;
+    const OTHERS: u64 = WAYS as u64 + 4;
+    let limit = TokenBucket::per_second(3, 0.001).unwrap();
+    for round in 0..SETS as u64 {
+        let set = set();
+        let ask = |thread: u64| {
+            let mut seed = (round << 8 | thread) ^ 0x9e37_79b9_7f4a_7c15;
+            let mut taken = [0usize; CLIENTS as usize];
+            for _ in 0..64 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let (tag, kind) = (1 + (seed >> 33) % (CLIENTS + OTHERS), (seed >> 60) % 4);
+                let is_client = tag <= CLIENTS;
+                let op = match (is_client, kind) {
+                    (true, 0) | (false, 1) => Op::Check,
+                    (false, 2) => Op::Refund { cost: 2 },
+                    (false, 3) => Op::Reset,
+                    _ => Op::Take { cost: 1 },
+                };
+                let accepted = call::run(&set, tag, limit, op);
+                if let Some(count) = taken.get_mut(tag as usize - 1) {
+                    *count += usize::from(accepted);
+                }
+            }
+            taken
+        };
+        let taken: Vec<_> = thread::scope(|scope| {
+            let running: Vec<_> =
+                (0..THREADS as u64).map(|thread| scope.spawn(move || ask(thread))).collect();
+            running.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for client in 0..CLIENTS as usize {
+            let taken: usize = taken.iter().filter_map(|counts| counts.get(client)).sum();
+            assert!(taken <= 3, "{taken} of 3");
+        }
+    }
+}

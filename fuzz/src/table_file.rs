@@ -69,11 +69,15 @@ pub fn key<'a>(id: &'a [u8], window: bool, place: &'a Cell<Place>) -> Key<'a> {
 
 /// Where a key belongs, as a store that is `domain` has it.
 pub fn hash(id: &[u8], window: bool, domain: u64) -> u64 {
-    let mut hasher = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
-    if domain != 0 || window {
+    // A hash key for each domain and kind.
+    let [low, high] = [0u8, 1].map(|half| {
+        let mut hasher = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
         hasher.write_u64(domain);
         hasher.write_u8(window.into());
-    }
+        hasher.write_u8(half);
+        hasher.finish()
+    });
+    let mut hasher = SipHasher13::new_with_keys(low, high);
     hasher.write(b"tb:");
     hasher.write(id);
     hasher.finish()

@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: a child that becomes another user leaves its parent's table
+SharedMemoryStorage: a child that becomes another user leaves its parent's table within a second
 --EXTENSIONS--
 pcntl
 posix
@@ -18,7 +18,7 @@ $bucket = new TokenBucket(null, __FILE__, 1, 0.001);
 var_dump($bucket->consume(), $bucket->consume());
 [$answer] = in_processes(1, function () use ($bucket) {
     posix_setuid(posix_getpwnam('nobody')['uid']);
-    // The table is looked at once a second, by the system's clock.
+    // The table is looked at once a second, by the system's clock; until then the parent's is used.
     usleep(1_100_000);
     return var_export($bucket->consume(), true) . ' ' . var_export($bucket->consume(), true);
 });

@@ -1,24 +1,27 @@
 //! The file behind the table: who may open it, and when it is taken as it is.
 //!
-//! `<base>/token_bucket-<uid>/<name>.v4`, where the directory is the user's alone. The
-//! file is made under another name, complete and with its space allocated, and only then
-//! moved to its own; whoever finds one that is not right makes a fresh one, and never
-//! writes to what it found. A lock on the directory, which the kernel frees with its
-//! holder, keeps two processes from doing so at once; the table itself knows no lock.
+//! `<base>/token_bucket-<uid>/<name>.v4`, where the directory is the user's alone
+//! ([`directory`]). The file is made under another name, complete and with its space allocated,
+//! and only then moved to its own; a process that finds one that is not right, or of an earlier boot
+//! ([`boot`]), makes a fresh one, and never writes to what it found. A lock on the directory,
+//! which the kernel frees with its holder, keeps two processes from doing so at once; the table itself
+//! knows no lock.
 
+use super::boot::{self, BootId};
 use super::circuits::Circuits;
 use super::counts::{RECORDS, Record};
+use super::directory::{self, failed, not_created, refused};
 use super::table::WAYS;
+use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::SECOND;
 use crate::store::FileSettings;
-use portable_atomic::{AtomicU64, AtomicU128};
-use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
+use portable_atomic::{AtomicU64, AtomicU128, Ordering};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::Uid;
 use std::ffi::c_void;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
@@ -49,7 +52,7 @@ const SIXTEENTHS: usize = 16;
 #[repr(C, align(128))]
 pub struct Set(pub [AtomicU128; WAYS]);
 
-/// The start of the file. Written before the file gets its name, but for the counters.
+/// The start of the file. Written before the file gets its name, but for what is atomic.
 #[repr(C)]
 struct Header {
     magic: [u8; 8],
@@ -57,10 +60,12 @@ struct Header {
     reserved: u32,
     /// The whole file's, in bytes.
     size: u64,
-    /// The boot in which its times count.
-    boot: [u8; 40],
+    /// The boot in which its times count, as the process knew it that made the file.
+    boot: BootId,
     /// The key of the hash that places the keys.
     secret: [u64; 2],
+    /// When a process last noted that it uses the file, in nanoseconds since boot.
+    used_at: AtomicU64,
     counters: Counters,
     circuits: Circuits,
 }
@@ -156,10 +161,30 @@ pub struct Region {
     start: NonNull<c_void>,
     size: u64,
     /// None if it is this process's alone.
-    file: Option<OwnedFd>,
+    file: Option<FileIdentity>,
     user: Uid,
     /// How many of the sets are for buckets.
     buckets: usize,
+}
+
+/// By what a file is known again: its device and inode, which no other file has while it is mapped.
+struct FileIdentity {
+    /// Where it was opened.
+    path: PathBuf,
+    stat: Stat,
+}
+
+impl FileIdentity {
+    fn new(path: &Path, stat: Stat) -> Self {
+        Self { path: path.to_owned(), stat }
+    }
+
+    /// Whether the file still is what its path leads to.
+    fn is_at_its_path(&self) -> bool {
+        let own = &self.stat;
+        fs::lstat(&self.path)
+            .is_ok_and(|stat| stat.st_dev == own.st_dev && stat.st_ino == own.st_ino)
+    }
 }
 
 // SAFETY: what is mapped is changed through atomics alone, by whatever thread or process; the
@@ -185,12 +210,12 @@ impl Region {
             ));
         }
         let base = location.base();
-        let directory = open_directory(&base, &location.directory())?;
+        let directory = directory::open(&base, &location.directory())?;
         let path = location.path();
         if let Some(region) = find(&directory, location, &path)? {
             return Ok(region);
         }
-        let _lock = lock(&directory, &path, location.purpose.patience())?;
+        let _lock = directory::lock(&directory, &path, location.purpose.patience())?;
         // Another process may have made it in the meantime.
         match find(&directory, location, &path)? {
             Some(region) => Ok(region),
@@ -198,7 +223,13 @@ impl Region {
         }
     }
 
-    fn map(file: OwnedFd, location: &Location, size: u64) -> rustix::io::Result<Self> {
+    /// Maps the file, of which the descriptor is needed no longer then.
+    fn map(
+        file: &OwnedFd,
+        identity: FileIdentity,
+        location: &Location,
+        size: u64,
+    ) -> rustix::io::Result<Self> {
         // SAFETY: a new shared mapping at an address the kernel chooses touches no memory of
         // ours. It is only ever read and written through atomics (see `sets`, `counters`) or
         // before any other process knows the file (see `make`).
@@ -208,13 +239,14 @@ impl Region {
                 size as usize,
                 ProtFlags::READ | ProtFlags::WRITE,
                 MapFlags::SHARED,
-                &file,
+                file,
                 0,
             )?
         };
         let start = NonNull::new(start).ok_or(Errno::NOMEM)?;
         let user = rustix::process::geteuid();
-        Ok(Self { start, size, file: Some(file), user, buckets: location.purpose.buckets(size) })
+        let buckets = location.purpose.buckets(size);
+        Ok(Self { start, size, file: Some(identity), user, buckets })
     }
 
     /// A table of this process and the children it will fork, for want of a better one.
@@ -231,7 +263,7 @@ impl Region {
         let start = start.ok().and_then(NonNull::new);
         let none = || Error::storage("There is no memory to map");
         let (start, header) = (start.ok_or_else(none)?, Header::new(MIN_SIZE).map_err(|_| none())?);
-        // SAFETY: as in `draft_table`; nobody else knows the mapping.
+        // SAFETY: as in `fill`; no other process knows the mapping.
         unsafe { start.cast::<Header>().write(header) };
         let (user, buckets) = (rustix::process::geteuid(), location.purpose.buckets(MIN_SIZE));
         Ok(Self { start, size: MIN_SIZE, file: None, user, buckets })
@@ -311,13 +343,17 @@ impl Region {
         self.size
     }
 
-    /// Whether this is no longer the table to use: its file has lost its name, so processes
-    /// that open it now share another one; or this process now runs as another user than the
-    /// one who opened it, as after a fork of a master that had used it.
+    /// Whether this is no longer the table to use: its path leads to another file or to none, so
+    /// processes that open it now share another one; or this process now runs as another user than
+    /// the one that opened it, as after a fork of a master that had used it.
     pub fn is_stale(&self) -> bool {
-        let lost = |file| fs::fstat(file).is_ok_and(|stat| stat.st_nlink == 0);
         // One of this process alone makes way for a real one as soon as that can be had.
-        !self.is_own() || self.file.as_ref().is_none_or(lost)
+        !self.is_own() || !self.file.as_ref().is_some_and(FileIdentity::is_at_its_path)
+    }
+
+    /// Notes in the file that it is used now (see [`boot`]).
+    pub fn note_use(&self) {
+        self.header().used_at.fetch_max(boot_time(), Ordering::Relaxed);
     }
 
     /// Whether this process runs as the user who opened the table.
@@ -331,7 +367,7 @@ impl Region {
         header.magic == MAGIC
             && header.layout == LAYOUT
             && header.size == self.size
-            && header.boot == boot_id()
+            && boot::is_this_boot(&header.boot, header.used_at.load(Ordering::Relaxed))
     }
 }
 
@@ -367,14 +403,20 @@ fn find(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Option<
     if !(MIN_SIZE..=MAX_SIZE).contains(&size) {
         return Ok(None);
     }
-    let region = Region::map(file, location, size).map_err(|error| failed("map", path, error))?;
-    Ok(region.is_valid().then_some(region))
+    let region = Region::map(&file, FileIdentity::new(path, stat), location, size)
+        .map_err(|error| failed("map", path, error))?;
+    if !region.is_valid() {
+        return Ok(None);
+    }
+    region.note_use();
+    Ok(Some(region))
 }
 
 /// Makes a fresh table and puts it in the place of whatever is there. Under the lock.
 fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region> {
     let draft = format!(".{}.new", location.file());
-    let made = draft_table(directory, location, &draft)
+    let file = create(directory, &draft).map_err(|error| not_created(directory, path, error))?;
+    fill(&file, location, path)
         .and_then(|region| {
             fs::renameat(directory, &draft, directory, location.file()).map(|()| region)
         })
@@ -399,25 +441,29 @@ fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region>
                 ),
                 other => failed("make", path, other),
             }
-        })?;
-    Ok(made)
+        })
 }
 
-fn draft_table(
-    directory: &OwnedFd,
-    location: &Location,
-    draft: &str,
-) -> rustix::io::Result<Region> {
+/// Creates the file that becomes the table, empty and with the mode 0600 whatever the umask.
+fn create(directory: &OwnedFd, draft: &str) -> rustix::io::Result<OwnedFd> {
     // Left by a process that was killed while it held the lock we hold now.
     match fs::unlinkat(directory, draft, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error),
     }
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = fs::openat(directory, draft, flags, Mode::RUSR | Mode::WUSR)?;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file = fs::openat(directory, draft, flags, mode)?;
+    fs::fchmod(&file, mode)?;
+    Ok(file)
+}
+
+/// Gives the draft its space and its header.
+fn fill(file: &OwnedFd, location: &Location, path: &Path) -> rustix::io::Result<Region> {
     // Without its space a mapped file kills the process (SIGBUS) when the disk is full.
-    allocate(&file, location.size)?;
-    let region = Region::map(file, location, location.size)?;
+    allocate(file, location.size)?;
+    let identity = FileIdentity::new(path, fs::fstat(file)?);
+    let region = Region::map(file, identity, location, location.size)?;
     let header = Header::new(location.size)?;
     // SAFETY: the mapping begins with room for a Header, page-aligned, and no other process
     // can know a file that has only its draft's name, in a directory that is locked.
@@ -437,8 +483,9 @@ impl Header {
             layout: LAYOUT,
             reserved: 0,
             size,
-            boot: boot_id(),
+            boot: boot::read_id(),
             secret,
+            used_at: AtomicU64::new(boot_time()),
             counters: Counters { evictions: AtomicU64::new(0) },
             circuits: Circuits::default(),
         })
@@ -463,76 +510,4 @@ fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
         written += rustix::io::write(file, zeros.get(..rest).unwrap_or_default())? as u64;
     }
     Ok(())
-}
-
-/// The user's own directory below `base`, made if need be.
-fn open_directory(base: &Path, name: &str) -> Result<OwnedFd> {
-    let path = base.join(name);
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let parent = fs::openat(fs::CWD, base, flags, Mode::empty()).map_err(|error| {
-        let remedy = match error {
-            Errno::NOENT | Errno::NOTDIR => "; set token_bucket.shm_path to one that exists",
-            _ => "",
-        };
-        let base = base.display();
-        Error::storage(format!(
-            "Cannot open the directory {base} for shared memory: {error}{remedy}"
-        ))
-    })?;
-    match fs::mkdirat(&parent, name, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(failed("make", &path, error)),
-    }
-    let directory =
-        fs::openat(&parent, name, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
-            match error {
-                Errno::NOTDIR | Errno::LOOP => refused(&path, "is not a directory; remove it"),
-                other => failed("open", &path, other),
-            }
-        })?;
-    let stat = fs::fstat(&directory).map_err(|error| failed("open", &path, error))?;
-    if stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(refused(&path, &format!("belongs to user {}; remove it", stat.st_uid)));
-    }
-    if stat.st_mode & 0o077 != 0 {
-        return Err(refused(&path, "is open to other users; its mode must be 0700"));
-    }
-    Ok(directory)
-}
-
-/// Held until dropped; the kernel drops it with the process.
-struct Lock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
-
-fn lock(directory: &OwnedFd, path: &Path, patience_ms: u32) -> Result<Lock> {
-    // A descriptor of its own: one that was inherited by a child would keep the lock.
-    let own = fs::openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|error| failed("lock", path, error))?;
-    for _ in 0..patience_ms {
-        match fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(Lock(own)),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => {
-                std::thread::sleep(std::time::Duration::from_nanos(SECOND / 1_000));
-            }
-            Err(error) => return Err(failed("lock", path, error)),
-        }
-    }
-    Err(refused(path, "is being made by another process that does not come to an end"))
-}
-
-/// The boot this is, as text; zeros where the system does not tell.
-fn boot_id() -> [u8; 40] {
-    let mut id = [0; 40];
-    let text = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    for (to, from) in id.iter_mut().zip(text) {
-        *to = from;
-    }
-    id
-}
-
-fn failed(what: &str, path: &Path, error: Errno) -> Error {
-    Error::storage(format!("Cannot {what} shared memory {}: {error}", path.display()))
-}
-
-fn refused(path: &Path, why: &str) -> Error {
-    Error::storage(format!("Shared memory {} {why}", path.display()))
 }

@@ -3,14 +3,17 @@
 //! * [`word`]: the 128-bit atomic word, and its stand-in for model checking
 //! * [`slot`]: how a bucket fits into one word
 //! * [`table`]: finding, claiming and reusing slots, lock-free
-//! * [`file`]: the file behind the table, private to the user
+//! * [`file`]: the file behind the table, private to the user; [`directory`]: where it lies;
+//!   [`boot`]: of which boot it is
 //! * [`counts`]: what its processes count together
 //! * [`host`]: what a host's processes share of the servers they ask, made of [`circuits`],
 //!   [`denials`] and [`queue`]
 
+pub mod boot;
 pub mod circuits;
 pub mod counts;
 pub mod denials;
+pub mod directory;
 pub mod file;
 pub mod host;
 pub mod queue;
@@ -84,6 +87,9 @@ impl MappedFile {
                 }
                 Err(error) => return Err(error),
             }
+        }
+        if let Some(region) = &*region {
+            region.note_use();
         }
         self.look_at.set(boot_time() + SECOND);
         Ok(())
@@ -284,8 +290,13 @@ impl Store for SharedMemory {
             let slots = region.sets().iter().flat_map(|set| &set.0);
             let used = slots.filter(|word| Slot(word.load(Ordering::Relaxed)).new_again_at() > now);
             let evictions = region.counters().evictions.load(Ordering::Relaxed);
+            rows.push(("Size in bytes", region.size().to_string()));
+            if region.size() != self.file.location.size {
+                let set = self.file.location.size;
+                let remedy = "the file keeps its size; remove it to have this one";
+                rows.push(("Size set by token_bucket.shm_size", format!("{set} ({remedy})")));
+            }
             rows.extend([
-                ("Size in bytes", region.size().to_string()),
                 ("Buckets it can hold", (region.sets().len() * table::WAYS).to_string()),
                 ("Buckets in use", used.count().to_string()),
                 ("Evicted while in use", evictions.to_string()),

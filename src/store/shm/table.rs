@@ -27,25 +27,26 @@
 //! process killed at any instruction leaves nothing behind but a full bucket's claim.
 //!
 //! **Reuse.** The slot that is as good as new for the longest goes, which loses nothing.
-//! If all buckets of the set are in use, the one that owes least goes, and the newcomer
-//! takes its level over, as in the Space-Saving algorithm (Metwally, Agrawal, El Abbadi,
-//! 2005): whoever was pushed out owed no more than anyone who is in the set, so when he comes
-//! back he finds a level no higher than he had. So a flood of new keys cannot free a client
-//! from a bucket that denies him. The price is paid by newcomers, and only in a set that is
-//! full or has just been: they start lower.
+//! If all buckets of the set are in use, the one that owes least is evicted, and the newcomer
+//! starts at its level, as in the Space-Saving algorithm (Metwally, Agrawal, El Abbadi, 2005).
 //!
-//! That holds as long as all that stay owe as much as who goes, and for as long. Where it does not,
-//! a slot of nobody stays in the place of who goes, the *remnant*, and owes as much as any that were
-//! pushed out since. A newcomer then starts as low as that. It lapses like any bucket, and by then all
-//! whom it stands for are as good as new. There are two cases:
+//! What the evicted owed stays in the set, in a slot without a key, the *tombstone*: it owes as much as
+//! any bucket that was evicted since, and for as long. As long as it is in use, every newcomer
+//! starts at its level, also where a slot is free. So an evicted client that comes back finds a
+//! level no higher than it had, whatever happened to other keys in between: a newcomer that is
+//! reset or gets tokens back changes its own slot, never the tombstone. A flood of new keys
+//! cannot free a client from a bucket that denies it. The price is paid by newcomers, and only in a set
+//! that is full or has just been: they start lower, and a slot fewer is left to them. A tombstone
+//! lapses like any bucket, and by then all buckets that it stands for are as good as new.
 //!
-//! * The newcomer's limit is shorter than what he would take over. He starts empty, waits for
-//!   one token, and owes less than who went.
-//! * A bucket that was overdrawn by `check` owes much, but is forgiven soon.
+//! Two things are not kept of an evicted bucket, because they lie below empty: what `check` holds
+//! against the client, and how far a reservation reached ahead. Until the client would have been
+//! free of them it finds an empty bucket, and waits for one token; a reservation that is given
+//! back then counts from empty.
 //!
-//! Two things are not kept of who was pushed out, because they lie below empty: what `check` holds
-//! against him, and how far a reservation reached ahead. Until he would have been free of them he
-//! finds an empty bucket, and waits for one token.
+//! To evict takes three steps, each a compare-and-swap that may fail and be begun again: make the
+//! tombstone of the first bucket that is evicted, or raise it to what the next one owes; claim that
+//! one's slot; settle. Between two of them the set is as strict as after the last.
 
 use super::slot::Slot;
 use super::word::Word;
@@ -62,8 +63,8 @@ pub trait Change {
     /// the last one counts.
     fn apply(&mut self, state: State) -> Option<State>;
 
-    /// At what level a newcomer starts in the place of a bucket in use that is as good as
-    /// new at `new_again_at`.
+    /// At what level a newcomer starts where an evicted bucket is full, or as good as new, at
+    /// `new_again_at`.
     fn take_over(&self, new_again_at: u64) -> State;
 
     /// Whether it takes something, if that is there: a newcomer is to be remembered.
@@ -75,7 +76,7 @@ pub trait Change {
 
 /// Applies `change` to the bucket of `tag` in `set`, as one atomic step.
 ///
-/// `tag` is a key's, above zero: zero is the tag of a slot that belongs to nobody.
+/// `tag` is a key's, above zero: zero is the tag of a slot without a key.
 #[inline(always)]
 pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
@@ -102,23 +103,24 @@ fn find_settled<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
 #[cold]
 #[inline(never)]
 fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> bool {
-    if let Some(at) = set.iter().position(|word| is_claim_of(tag, Slot(word.load()))) {
-        return settle(set, at, tag, change);
-    }
-    // Looked at once: whatever others push out from now on, it is this one first.
-    let mut seen = [Slot::EMPTY; WAYS];
-    seen.iter_mut().zip(set).for_each(|(slot, word)| *slot = Slot(word.load()));
+    // Looked at once: an eviction after that takes the slot that is chosen here first, which the
+    // compare-and-swap below notices.
+    let seen = snapshot(set);
     let seen = seen.get(..set.len()).unwrap_or_default();
-    let remnant = remnant(seen, now);
-    let Some((at, reused)) = first_to_go(seen, now, remnant) else { return true };
+    if let Some((at, slot)) = slots(seen).find(|(_, slot)| slot.tag() == tag) {
+        // Another process has brought the bucket in meanwhile, or is about to.
+        return slot.is_claim() && settle(set, at, tag, change);
+    }
+    let tombstone = tombstone(seen, now);
+    let Some((at, reused)) = first_to_go(seen, now, tombstone) else { return true };
     let Some(word) = set.get(at) else { return true };
     let in_use = in_use(reused, now);
-    let owed = remnant.map(|(_, remnant)| remnant).or(in_use.then_some(reused));
+    let owed = tombstone.map(|(_, tombstone)| tombstone).or(in_use.then_some(reused));
     let floor = owed.map(Slot::owes_until);
     let start = floor.map_or(State::FULL, |floor| change.take_over(floor));
-    // Nothing to remember: a newcomer that is denied at the level he took over, a look,
-    // something given to a full bucket. But one who starts empty has to get a place, where
-    // time will fill his bucket.
+    // Nothing to remember: a newcomer that is denied at the level it starts at, a look,
+    // something given to a full bucket. But one that starts empty has to get a place, where
+    // time will fill its bucket.
     let starts_empty = floor.is_some_and(|floor| start.new_again_at() < floor);
     if change.apply(start).unwrap_or(start).new_again_at() <= start.new_again_at()
         && !(starts_empty && change.takes())
@@ -126,20 +128,20 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
         return true;
     }
     if in_use {
-        match remnant {
-            Some((at, remnant)) if !owes_as_much(remnant, reused) => {
+        match tombstone {
+            Some((_, tombstone)) if owes_as_much(tombstone, reused) => {}
+            Some((at, tombstone)) => {
                 if let Some(place) = set.get(at) {
-                    place.replace(remnant.0, remnant.with_what_is_owed_by(reused).0);
+                    place.replace(tombstone.0, tombstone.with_what_is_owed_by(reused).0);
                 }
                 return false;
             }
-            None if starts_empty || !all_owe_as_long(seen, reused) => {
+            None => {
                 if word.replace(reused.0, reused.of_nobody().0) {
                     change.pushed_out();
                 }
                 return false;
             }
-            _ => {}
         }
     }
     let claim = Slot::claim(tag, start.new_again_at().max(now));
@@ -147,6 +149,18 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
         change.pushed_out();
     }
     false
+}
+
+/// All slots, read until no key has changed its slot meanwhile: else a tombstone that is made in a
+/// slot already read, in the place of one in a slot still to be read, would be missed.
+fn snapshot<W: Word>(set: &[W]) -> [Slot; WAYS] {
+    let mut seen = [Slot::EMPTY; WAYS];
+    loop {
+        seen.iter_mut().zip(set).for_each(|(slot, word)| *slot = Slot(word.load()));
+        if seen.iter().zip(set).all(|(slot, word)| slot.tag() == Slot(word.load()).tag()) {
+            return seen;
+        }
+    }
 }
 
 /// Settles the claim in slot `at`, or withdraws what stands against a single bucket.
@@ -187,22 +201,17 @@ fn owes_as_much(slot: Slot, other: Slot) -> bool {
     slot.owes_until() >= other.owes_until() && slot.new_again_at() >= other.new_again_at()
 }
 
-/// Whether nobody in the set is as good as new before this one.
-fn all_owe_as_long(set: &[Slot], slot: Slot) -> bool {
-    set.iter().all(|other| other.new_again_at() >= slot.new_again_at())
-}
-
-/// The slot of nobody that owes most, if there is one.
-fn remnant(set: &[Slot], now: u64) -> Option<(usize, Slot)> {
+/// The tombstone that owes most, if there is one.
+fn tombstone(set: &[Slot], now: u64) -> Option<(usize, Slot)> {
     slots(set)
         .filter(|(_, slot)| slot.tag() == 0 && in_use(*slot, now))
         .max_by_key(|(_, slot)| slot.owes_until())
 }
 
-/// The slot to be reused first; not the remnant.
-fn first_to_go(set: &[Slot], now: u64, remnant: Option<(usize, Slot)>) -> Option<(usize, Slot)> {
+/// The slot to be reused first; not the tombstone.
+fn first_to_go(set: &[Slot], now: u64, tombstone: Option<(usize, Slot)>) -> Option<(usize, Slot)> {
     slots(set)
-        .filter(|(at, _)| remnant.is_none_or(|(stays, _)| *at != stays))
+        .filter(|(at, _)| tombstone.is_none_or(|(stays, _)| *at != stays))
         .min_by_key(|(_, slot)| (in_use(*slot, now), slot.owes_until()))
 }
 

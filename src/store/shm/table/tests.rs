@@ -1,7 +1,7 @@
 //! Sets that are too small for their keys.
 
 use super::*;
-use crate::limit::{Algorithm, FixedWindow, Limit, Op, SECOND, TokenBucket, apply};
+use crate::limit::{Algorithm, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, apply};
 use portable_atomic::AtomicU128;
 use proptest::prelude::*;
 
@@ -13,6 +13,7 @@ struct Call {
     op: Op,
     now: u64,
     accepted: bool,
+    evicted: bool,
 }
 
 impl Change for Call {
@@ -30,14 +31,16 @@ impl Change for Call {
     }
 
     fn takes(&self) -> bool {
-        true
+        self.limit.takes(self.op)
     }
 
-    fn pushed_out(&mut self) {}
+    fn pushed_out(&mut self) {
+        self.evicted = true;
+    }
 }
 
 fn call(set: &[AtomicU128], tag: u64, limit: &Limit, op: Op, now: u64) -> bool {
-    let mut call = Call { limit: *limit, op, now, accepted: false };
+    let mut call = Call { limit: *limit, op, now, accepted: false, evicted: false };
     update(set, tag, now, &mut call);
     call.accepted
 }
@@ -67,38 +70,101 @@ fn state_of(set: &[AtomicU128], tag: u64) -> Option<State> {
     find_settled(set, tag).map(|(_, slot)| slot.state())
 }
 
+/// Any operation, mostly those that take.
+fn any_op() -> impl Strategy<Value = Op> {
+    let cost = 1u64..4;
+    prop_oneof![
+        4 => cost.clone().prop_map(|cost| Op::Take { cost }),
+        3 => Just(Op::Check),
+        2 => (cost.clone(), 0..40 * SECOND)
+            .prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
+        2 => cost.clone().prop_map(|cost| Op::Refund { cost }),
+        1 => Just(Op::Reset),
+        1 => (0..20 * SECOND).prop_map(|missing| Op::Start { missing }),
+        1 => cost.prop_map(|cost| Op::Peek { cost }),
+    ]
+}
+
+/// What a client has at least used up of its limit, were it alone in the set.
+struct Alone(State);
+
+impl Alone {
+    /// The state without what lies below empty, which is not kept of an evicted bucket.
+    fn without_debts(&self, limit: &Limit, now: u64) -> State {
+        let (Limit::TokenBucket(bucket), full_at) = (
+            limit,
+            match self.0 {
+                State::Reserved { full_at, .. } => full_at,
+                State::Overdrawn { forgiven_at, .. } => forgiven_at,
+                other => return other,
+            },
+        ) else {
+            return self.0;
+        };
+        let full_at = full_at.min(now + bucket.refill_time().ns);
+        State::Filling { full_at: Span::from_ns(full_at) }
+    }
+
+    /// Notes a call in the set, before and after which the key's own slot was as told; whether its
+    /// answer is one that the client alone could have had.
+    fn allows(
+        &mut self,
+        (limit, op, now): (&Limit, Op, u64),
+        (before, after): (Option<State>, Option<State>),
+        accepted: bool,
+    ) -> bool {
+        let uncut = apply(limit, self.0, now, op);
+        if before.is_none() && after.is_some() || !limit.takes(op) && after.is_none() {
+            self.0 = self.without_debts(limit, now);
+        }
+        let (decision, charged) = apply(limit, self.0, now, op);
+        let reserves = matches!(op, Op::Reserve { .. });
+        let is_allowed = !limit.takes(op)
+            || !accepted
+            || decision.accepted && (reserves || before.is_some() || uncut.0.accepted);
+        // A denied call takes nothing, but for check() of a bucket that has a slot.
+        let overdraws = op == Op::Check && after.is_some() && !decision.accepted;
+        if accepted || overdraws {
+            self.0 = charged;
+        }
+        // A window that began with what an evicted one left has its end.
+        if let (Limit::FixedWindow(_), Some(inherited)) = (limit, after)
+            && self.0.new_again_at() <= now
+        {
+            self.0 = inherited;
+        }
+        is_allowed
+    }
+}
+
 proptest! {
-    /// Many more keys than a set has room for, of limits short and long: whoever was pushed out and
-    /// comes back is not let in where he would not have been, had he stayed.
+    #![proptest_config(ProptestConfig::with_cases(1_024))]
+
+    /// Many more keys than a set has room for, of limits short and long, and all operations on all of
+    /// them: no client is let in where it would not have been, were it alone in the set.
     #[test]
-    fn who_was_pushed_out_gains_nothing(
+    fn evicted_client_gains_nothing(
         size in 2usize..=WAYS,
         calls in prop::collection::vec(
-            (0..KEYS, 0usize..4, 0u64..40, prop_oneof![4 => Just(1), 1 => 1u32..200]),
+            (0..KEYS, any_op(), 0usize..4, 0u64..40, prop_oneof![4 => Just(1), 1 => 1u32..200]),
             1..300,
         ),
     ) {
         let (set, limits) = (set_of(size), limits());
-        // What each would have, were there room for all.
-        let mut alone = [State::FULL; KEYS];
+        let mut alone: Vec<Alone> = (0..KEYS).map(|_| Alone(State::FULL)).collect();
         let mut now = T0;
-        for (key, scale, wait, times) in calls {
+        for (key, op, scale, wait, times) in calls {
             now += wait * [0, 1, SECOND / 10, SECOND * 5][scale];
-            let (limit, op) = &limits[key % limits.len()];
+            let (limit, _) = &limits[key % limits.len()];
             let tag = key as u64 + 1;
             for _ in 0..times {
-                let was_there = state_of(&set, tag).is_some();
-                let accepted = call(&set, tag, limit, *op, now);
-                let (decision, after) = apply(limit, alone[key], now, *op);
-                let checks = *op == Op::Check;
-                // What check() holds against him is not kept, but that he comes back to an empty bucket.
-                let may_be = decision.accepted || checks && was_there;
-                prop_assert!(!accepted || may_be, "{key} at {}", now - T0);
-                alone[key] = match state_of(&set, tag) {
-                    Some(state) if checks => state,
-                    _ if accepted || checks => after,
-                    _ => alone[key],
-                };
+                let before = state_of(&set, tag);
+                let accepted = call(&set, tag, limit, op, now);
+                let slots = (before, state_of(&set, tag));
+                prop_assert!(
+                    alone[key].allows((limit, op, now), slots, accepted),
+                    "{key}: {op:?} at {}", now - T0
+                );
             }
         }
     }
@@ -160,5 +226,23 @@ fn what_was_pushed_out_is_forgotten_when_it_is_as_good_as_new() {
         // It stays in use.
         call(&set, 1, &day, Op::Take { cost: 1 }, now);
         assert!(call(&set, 1_000 + hour, &minute, Op::Take { cost: 5 }, now), "{hour} hours later");
+    }
+}
+
+#[test]
+fn what_is_given_back_to_a_newcomer_frees_no_evicted_client() {
+    let [short, long] = [(5, 300), (10, 600)]
+        .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
+    for give_back in [Op::Reset, Op::Refund { cost: 10 }] {
+        let set = set_of(WAYS);
+        let take = |tag, limit, cost| call(&set, tag, limit, Op::Take { cost }, T0);
+        // The client owes four tokens of five, and least in the set.
+        assert!(take(1, &short, 4));
+        assert!((2..=WAYS as u64).all(|tag| take(tag, &long, 8)));
+        assert!(take(100, &long, 1), "the newcomer gets what its level leaves");
+        assert!(state_of(&set, 1).is_none(), "the client is evicted");
+        call(&set, 100, &long, give_back, T0);
+        let admitted = (0..5).filter(|_| take(1, &short, 1)).count();
+        assert!(admitted <= 1, "one token was left, and {admitted} are had after {give_back:?}");
     }
 }

@@ -1,0 +1,132 @@
+//! The user's own directory for shared memory, and the lock on it.
+
+use crate::error::{Error, Result};
+use crate::limit::SECOND;
+use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// The bits of a mode by which other users may do something.
+const OTHERS: u32 = 0o077;
+
+/// The user's own directory `name` below `base`, made if need be.
+///
+/// It has the mode 0700 afterwards, whatever the umask of the process that made it.
+///
+/// # Errors
+///
+/// [`Error::Storage`] naming the path, if it cannot be made or opened, belongs to another user, is
+/// open to others, or is not a directory.
+pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
+    let path = base.join(name);
+    let parent = fs::openat(fs::CWD, base, FLAGS, Mode::empty()).map_err(|error| {
+        let remedy = match error {
+            Errno::NOENT | Errno::NOTDIR => "; set token_bucket.shm_path to one that exists",
+            _ => "",
+        };
+        let base = base.display();
+        Error::storage(format!(
+            "Cannot open the directory {base} for shared memory: {error}{remedy}"
+        ))
+    })?;
+    match fs::mkdirat(&parent, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(not_created(&parent, &path, error)),
+    }
+    let directory = open_mended(&parent, name).map_err(|error| match error {
+        Errno::NOTDIR | Errno::LOOP => refused(&path, "is not a directory; remove it"),
+        other => failed("open", &path, other),
+    })?;
+    let stat = fs::fstat(&directory).map_err(|error| failed("open", &path, error))?;
+    if !is_own(&stat) {
+        return Err(refused(&path, &format!("belongs to user {}; remove it", stat.st_uid)));
+    }
+    if stat.st_mode & OTHERS != 0 {
+        return Err(refused(&path, "is open to other users; its mode must be 0700"));
+    }
+    if lacks_owner_bits(&stat) {
+        fs::fchmod(&directory, Mode::RWXU).map_err(|error| failed("open", &path, error))?;
+    }
+    Ok(directory)
+}
+
+/// Opens the directory. One of the user's own that may not even be read gets its mode first: the
+/// umask of the process that made it took that away.
+fn open_mended(parent: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
+    let open = || fs::openat(parent, name, FLAGS | OFlags::NOFOLLOW, Mode::empty());
+    let found = open();
+    if !matches!(found, Err(Errno::ACCESS)) {
+        return found;
+    }
+    let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    if is_directory && is_own(&stat) && stat.st_mode & OTHERS == 0 && lacks_owner_bits(&stat) {
+        // By name, for it cannot be opened. Below a sticky directory no other user can put anything
+        // in its place meanwhile; and root, whose call could change any file, can open any directory.
+        fs::chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
+    }
+    open()
+}
+
+fn is_own(stat: &Stat) -> bool {
+    stat.st_uid == rustix::process::geteuid().as_raw()
+}
+
+fn lacks_owner_bits(stat: &Stat) -> bool {
+    stat.st_mode & 0o700 != 0o700
+}
+
+/// Held until dropped; the kernel drops it with the process.
+pub struct Lock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
+
+/// Locks the directory, in which the file of `path` is to be made.
+///
+/// # Errors
+///
+/// [`Error::Storage`] if another process holds the lock for `patience_ms` milliseconds.
+pub fn lock(directory: &OwnedFd, path: &Path, patience_ms: u32) -> Result<Lock> {
+    // A descriptor of its own: one that was inherited by a child would keep the lock.
+    let own = fs::openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|error| failed("lock", path, error))?;
+    for _ in 0..patience_ms {
+        match fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Lock(own)),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                std::thread::sleep(std::time::Duration::from_nanos(SECOND / 1_000));
+            }
+            Err(error) => return Err(failed("lock", path, error)),
+        }
+    }
+    Err(refused(path, "is being made by another process that does not come to an end"))
+}
+
+/// The error of a file or directory at `path` that could not be created in `parent`. A file system
+/// that is full by its number of files says what one says that is full by its bytes.
+pub fn not_created(parent: &OwnedFd, path: &Path, error: Errno) -> Error {
+    if error != Errno::NOSPC {
+        return failed("make", path, error);
+    }
+    // Some file systems count no inodes, and say that they have none.
+    let no_inodes = fs::fstatvfs(parent).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0);
+    let lacking = if no_inodes { "no free inode (see df -i)" } else { "no space" };
+    refused(
+        path,
+        &format!(
+            "cannot be made: its file system has {lacking} for one more file; \
+             remove some or set token_bucket.shm_path"
+        ),
+    )
+}
+
+/// The error of a system call that failed.
+pub fn failed(what: &str, path: &Path, error: Errno) -> Error {
+    Error::storage(format!("Cannot {what} shared memory {}: {error}", path.display()))
+}
+
+/// The error of a file or directory that must not be used as it is.
+pub fn refused(path: &Path, why: &str) -> Error {
+    Error::storage(format!("Shared memory {} {why}", path.display()))
+}
