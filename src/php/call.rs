@@ -4,6 +4,7 @@
 //! own error texts.
 
 use super::declare::Class;
+use super::engine;
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use crate::limiter::MAX_IDENTIFIER;
@@ -272,12 +273,9 @@ fn float(zval: *const Zval, n: u32, expected: u32) -> Result<f64, Thrown> {
     if let Some(value) = unsafe { (*zval).double() } {
         return Ok(value);
     }
-    let mut value = 0.0;
-    // SAFETY: the engine reads the argument, and on success writes the value.
-    match unsafe { ffi::zend_parse_arg_double_slow(zval.cast_mut(), &raw mut value, n) } {
-        true => Ok(value),
-        false => Err(wrong_type(zval, n, expected)),
-    }
+    // SAFETY: an argument of the call that is running.
+    unsafe { engine::coerce_to_float(zval.cast_mut(), n) }
+        .ok_or_else(|| wrong_type(zval, n, expected))
 }
 
 #[inline]
@@ -293,9 +291,7 @@ fn coerced_string<'a>(zval: *mut Zval, n: u32) -> Option<&'a ZendStr> {
         if (*zval).is_string() {
             return (*zval).value.str_.as_ref();
         }
-        let mut string = std::ptr::null_mut();
-        ffi::zend_parse_arg_str_slow(zval, &raw mut string, n).then_some(())?;
-        string.as_ref()
+        engine::coerce_to_string(zval, n).as_ref()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Objects that carry a Rust value.
 
 use super::declare::Class;
+use super::engine;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
@@ -37,7 +38,7 @@ impl Handlers {
 pub fn carry<T: Native>(class: &Class) {
     // SAFETY: the engine's table of standard handlers is plain data, set before us.
     let mut handlers = unsafe { ffi::std_object_handlers };
-    handlers.offset = offset_of!(Object<T>, std) as i32;
+    engine::set_offset(&mut handlers, offset_of!(Object<T>, std));
     handlers.free_obj = Some(free::<T>);
     handlers.clone_obj = None;
     handlers.compare = Some(ffi::zend_objects_not_comparable);
@@ -165,7 +166,7 @@ unsafe extern "C" fn references<T: Native>(
     count: *mut i32,
 ) -> *mut ZendHashTable {
     unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds; the same from PHP 7.3 to 8.5.
+        // Its header is not among those that ext-php-rs binds; the same from PHP 7.3 to 8.6.
         fn zend_std_get_gc(
             object: *mut ffi::zend_object,
             table: *mut *mut Zval,

@@ -9,6 +9,7 @@
 
 use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Type, private, public};
+use super::engine;
 use super::exceptions::{Thrown, error, type_error};
 use super::object::{self, Handlers, Native};
 use crate::limit::{Decision, Limit, Span};
@@ -131,26 +132,13 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
 
 /// A `Closure` of a [`Bootstrap`].
 fn closure(bootstrap: Bootstrap) -> Result<Zval, Thrown> {
-    unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds; the same from PHP 7.0 to 8.5.
-        fn zend_create_closure(
-            result: *mut Zval,
-            function: *mut ffi::zend_function,
-            scope: *mut ClassEntry,
-            called_scope: *mut ClassEntry,
-            this: *mut Zval,
-        );
-    }
-    let (class, mut this, mut result) = (CLASS.as_ptr(), Zval::new(), Zval::new());
+    let (class, mut this) = (CLASS.as_ptr(), Zval::new());
     let function = method(class, c"__invoke").ok_or_else(|| error("TokenBucket\\Bootstrap"))?;
-    // SAFETY: the object is new, and its one reference goes to `this`, which drops it once the
-    // closure has its own; the function is one of the class's.
-    unsafe {
-        this.value.obj = object::new(&CLASS, bootstrap);
-        this.u1.type_info = ffi::IS_OBJECT_EX;
-        zend_create_closure(&raw mut result, function, class, class, &raw mut this);
-    }
-    Ok(result)
+    this.value.obj = object::new(&CLASS, bootstrap);
+    this.u1.type_info = ffi::IS_OBJECT_EX;
+    // SAFETY: the object is new, and its one reference is `this`'s, which drops it once the closure has
+    // its own; the function is one of the class's.
+    Ok(unsafe { engine::create_closure(function, class, &mut this) })
 }
 
 /// Calls a method of an object. What it throws is left to the caller's caller.
