@@ -24,8 +24,8 @@ use std::rc::Rc;
 /// Who decides for a bucket.
 pub enum Store {
     Native(Rc<Limiter>),
-    /// A storage written in PHP, an object; and whether it is being asked.
-    Php(Zval, Cell<bool>),
+    /// A storage written in PHP, an object.
+    Php(Zval),
 }
 
 /// A bucket as a PHP object.
@@ -113,7 +113,7 @@ impl Native for Bucket {
     fn held(&self) -> &[Zval] {
         match &self.store {
             Store::Native(_) => &[],
-            Store::Php(storage, _) => std::slice::from_ref(storage),
+            Store::Php(storage) => std::slice::from_ref(storage),
         }
     }
 }
@@ -241,7 +241,7 @@ pub fn store(call: &Call) -> Result<Store, Thrown> {
             return Ok(Store::Native(limiter));
         }
         if object.instance_of(interfaces::STORAGE.get()) {
-            return Ok(Store::Php(storage.shallow_clone(), Cell::new(false)));
+            return Ok(Store::Php(storage.shallow_clone()));
         }
     }
     // An object may still be one that has a text.
@@ -284,8 +284,8 @@ fn ask(call: &Call, method: &str, cost: u64) -> Result<Answer, Thrown> {
         Given::LeakyBucket(limit, period) => (limit, limit as f64 / period),
         _ => return Err(not_expressed(method)),
     };
-    let Store::Php(storage, asked) = &bucket.store else { return Err(not_expressed(method)) };
-    if asked.replace(true) {
+    let Store::Php(storage) = &bucket.store else { return Err(not_expressed(method)) };
+    if php_storage::is_deciding_for(call, storage) {
         return Err(logic_exception(format!(
             "{method}(): the storage must not ask the bucket that it decides for"
         )));
@@ -295,9 +295,6 @@ fn ask(call: &Call, method: &str, cost: u64) -> Result<Answer, Thrown> {
         Question { storage: storage.shallow_clone(), identifier, capacity, rate }.ask(cost);
     // It may have constructed the object again.
     let bucket = call.this::<Bucket>()?;
-    if let Store::Php(_, asked) = &bucket.store {
-        asked.set(false);
-    }
     let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
     let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());
     let outcome = Outcome::of(answer.as_ref().ok().copied(), enforced);

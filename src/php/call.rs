@@ -12,6 +12,7 @@ use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendStr, Zval};
 use ext_php_rs::zend::ExecuteData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 
 /// What the engine calls.
 pub type Handler = unsafe extern "C" fn(*mut ExecuteData, *mut Zval);
@@ -61,6 +62,34 @@ impl Call {
         // SAFETY: the engine calls an instance method with an object in This, and ours are
         // never static where this is used.
         unsafe { (*self.frame).This.value.obj }
+    }
+
+    /// Whether this call comes, directly or not, out of a call of `method` on `other` that this call's
+    /// object itself has made, not PHP code.
+    pub fn is_within(&self, other: &ffi::zend_object, method: *mut ffi::zend_function) -> bool {
+        let (own, other) = (self.object().cast_const(), ptr::from_ref(other));
+        let this = |frame: &ExecuteData| frame.This.object().map(ptr::from_ref);
+        // SAFETY: a frame has no function, or one that lives as long as the frame.
+        let is_internal = |frame: &ExecuteData| unsafe {
+            frame.func.as_ref().is_some_and(|function| {
+                u32::from(function.type_) == ffi::ZEND_INTERNAL_FUNCTION
+            })
+        };
+        // SAFETY: the frame of the call that is running.
+        let mut frame = unsafe { &*self.frame };
+        // SAFETY: a frame's caller outlives it. The engine unlinks the callers of a suspended fiber, and
+        // what a fatal error has ended: all frames found here wait for this call.
+        while let Some(caller) = unsafe { frame.prev_execute_data.cast_const().as_ref() } {
+            if frame.func == method
+                && this(frame) == Some(other)
+                && this(caller) == Some(own)
+                && is_internal(caller)
+            {
+                return true;
+            }
+            frame = caller;
+        }
+        false
     }
 
     /// The value of the object the method was called on.

@@ -83,6 +83,12 @@ impl Globals {
 
     /// The limiter on the store of a DSN: one for each DSN and worker.
     pub fn limiter_on(&self, dsn: &[u8]) -> Result<Rc<Limiter>, Thrown> {
+        // The error becomes an exception here, where nothing is borrowed: a fatal error while it is made
+        // (the memory limit) jumps over these frames, and what they borrow would stay so.
+        Ok(self.find_or_make(dsn)?)
+    }
+
+    fn find_or_make(&self, dsn: &[u8]) -> Result<Rc<Limiter>> {
         let prefix = self.directives.prefix.borrow();
         let mut made = self.made.borrow_mut();
         let is_same = |made: &&Made| {

@@ -101,7 +101,10 @@ pub unsafe fn value<'a, T: Native>(object: *mut ffi::zend_object) -> Option<&'a 
 #[inline]
 pub unsafe fn construct<T: Native>(object: *mut ffi::zend_object, value: T) {
     // SAFETY: by contract.
-    unsafe { (*Object::<T>::of(object)).value = Some(value) };
+    let old = unsafe { (&raw mut (*Object::<T>::of(object)).value).replace(Some(value)) };
+    // Last: it may hold the last reference to a PHP object, whose destructor may construct this object
+    // once more, or free it.
+    drop(old);
 }
 
 /// A new object of a class that carries a `T`, with its value.
@@ -132,12 +135,13 @@ unsafe extern "C" fn create<T: Native>(class: *mut ClassEntry) -> *mut ffi::zend
 }
 
 unsafe extern "C" fn free<T: Native>(object: *mut ffi::zend_object) {
-    // SAFETY: the engine frees each object once; its own part is freed after ours, which
-    // does not call into PHP.
-    unsafe {
-        ptr::drop_in_place(&raw mut (*Object::<T>::of(object)).value);
-        ffi::zend_object_std_dtor(object);
-    }
+    // SAFETY: the engine frees each object once, and its memory after this call. From here on the
+    // object has no value: what the destructors of its properties could still call would find none.
+    let value = unsafe { (&raw mut (*Object::<T>::of(object)).value).replace(None) };
+    // SAFETY: as above. Takes the object from its WeakReferences first.
+    unsafe { ffi::zend_object_std_dtor(object) };
+    // Last: it may hold the last reference to a PHP object, whose destructor must not find this object.
+    drop(value);
 }
 
 unsafe extern "C" fn debug_info<T: Native>(

@@ -98,6 +98,15 @@ impl Question {
     }
 }
 
+/// Whether the call comes out of the storage's `consume()`, which decides for the same object. Another
+/// fiber may call while one is suspended in there.
+pub fn is_deciding_for(call: &Call, storage: &Zval) -> bool {
+    storage.object().is_some_and(|storage| {
+        let consume = method(ptr::from_ref(storage.get_class_entry()).cast_mut(), c"consume");
+        consume.is_some_and(|consume| call.is_within(storage, consume))
+    })
+}
+
 /// What can be said of a bucket of which no more is known than yes or no: there may be nothing in it
 /// now, and by the time that takes the cost will be there, or all.
 pub fn decision(limit: &Limit, cost: u64, accepted: bool) -> Decision {
