@@ -71,9 +71,10 @@ impl Call {
         let this = |frame: &ExecuteData| frame.This.object().map(ptr::from_ref);
         // SAFETY: a frame has no function, or one that lives as long as the frame.
         let is_internal = |frame: &ExecuteData| unsafe {
-            frame.func.as_ref().is_some_and(|function| {
-                u32::from(function.type_) == ffi::ZEND_INTERNAL_FUNCTION
-            })
+            frame
+                .func
+                .as_ref()
+                .is_some_and(|function| u32::from(function.type_) == ffi::ZEND_INTERNAL_FUNCTION)
         };
         // SAFETY: the frame of the call that is running.
         let mut frame = unsafe { &*self.frame };

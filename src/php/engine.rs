@@ -29,7 +29,8 @@ pub unsafe fn coerce_to_float(argument: *mut Zval, n: u32) -> Option<f64> {
     #[cfg(php86)]
     {
         // SAFETY: by contract. NaN stands for failure.
-        Some(unsafe { ffi::zend_parse_arg_double_slow(argument, n) }).filter(|value| !value.is_nan())
+        Some(unsafe { ffi::zend_parse_arg_double_slow(argument, n) })
+            .filter(|value| !value.is_nan())
     }
     #[cfg(not(php86))]
     {
