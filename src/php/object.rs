@@ -138,7 +138,7 @@ unsafe extern "C" fn free<T: Native>(object: *mut ffi::zend_object) {
     // SAFETY: the engine frees each object once, and its memory after this call. From here on the
     // object has no value: what the destructors of its properties could still call would find none.
     let value = unsafe { (&raw mut (*Object::<T>::of(object)).value).replace(None) };
-    // SAFETY: as above. Takes the object from its WeakReferences first.
+    // SAFETY: as above. The object leaves its WeakReferences here.
     unsafe { ffi::zend_object_std_dtor(object) };
     // Last: it may hold the last reference to a PHP object, whose destructor must not find this object.
     drop(value);
