@@ -69,7 +69,7 @@ run() {
     set -e
     case "$name" in
         threads) ran=$(tail -n 1 "$log" | grep '^Apache' || true) ;;
-        *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try')" ;;
+        *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try' || true)" ;;
     esac
     php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9][0-9A-Za-z.]*\)$/\1/p' "$log")
     if [ $status = 0 ]; then
