@@ -35,7 +35,7 @@ bench: build ## measure against what PHP users have today, and write docs/benchm
 	@scripts/packages.sh bench
 	@scripts/bench.sh
 
-matrix: ## test on other PHPs and servers: Debian 13's, Debian testing's, debug builds, threads; ONLY=zts,threads for some
+matrix: ## test on other PHPs and servers: Debian 13's, testing's and experimental's, debug builds, threads; ONLY=zts,threads for some
 	@scripts/packages.sh matrix
 	@scripts/matrix.sh
 

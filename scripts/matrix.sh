@@ -1,11 +1,12 @@
 #!/bin/sh
 # Builds the extension for several PHPs and tests it on each. Ends with a table, and one line that
 # tells how it went.
-# ONLY=PART,PART names the parts to run: host debian-13 debian-testing debug zts threads; all of them by default.
+# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads; all of them
+# by default.
 set -eu
 cd "$(dirname "$0")/.."
 
-all="host debian-13 debian-testing debug zts threads"
+all="host debian-13 debian-testing php85 php86 debug zts threads"
 parts=$(echo "${ONLY:-$all}" | tr ',' ' ')
 for part in $parts; do
     case " $all " in *" $part "*) ;; *) echo "There is no part $part: $all" >&2; exit 2 ;; esac
@@ -32,6 +33,8 @@ host() {
 debian() {
     scripts/matrix/debian.sh "$1" scripts/matrix/debian-inside.sh
 }
+# A PHP that Debian has in experimental only.
+experimental() { PHP_VERSION=$1 debian unstable; }
 # The PHP and the extension of a debug build.
 debug_build() {
     folder=$(scripts/matrix/source.sh "$1")
@@ -66,9 +69,9 @@ run() {
     set -e
     case "$name" in
         threads) ran=$(tail -n 1 "$log" | grep '^Apache' || true) ;;
-        *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try')" ;;
+        *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try' || true)" ;;
     esac
-    php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9.]*\)$/\1/p' "$log")
+    php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9][0-9A-Za-z.]*\)$/\1/p' "$log")
     if [ $status = 0 ]; then
         result=passed
     else
@@ -84,6 +87,8 @@ for part in $parts; do
         host) run host "NTS, $(. /etc/os-release && echo "${ID} $VERSION_ID")" host ;;
         debian-13) run debian-13 "NTS, debian 13" debian trixie ;;
         debian-testing) run debian-testing "NTS, debian testing" debian forky ;;
+        php85) run php85 "NTS, experimental" experimental 8.5 ;;
+        php86) run php86 "NTS, experimental" experimental 8.6 ;;
         debug) run debug "NTS debug" debug ;;
         zts) run zts "ZTS debug" zts ;;
         threads) run threads "ZTS debug" threads ;;

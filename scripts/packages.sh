@@ -22,6 +22,8 @@ case "${1-}" in
     valkey) wanted="$test valkey-server" ;;
     *) sed -n 's/^# .*\(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
 esac
+# A release may have other PHPs than its default: PHP_VERSION=8.6.
+[ -z "${PHP_VERSION-}" ] || wanted=$(echo "$wanted" | sed "s/php-\([a-z]\)/php$PHP_VERSION-\1/g")
 
 missing=
 for package in $wanted; do

@@ -44,7 +44,8 @@ run() {
 # What forks, floods or starts php-fpm is left out: valgrind runs it for minutes and sees nothing new.
 local_tests="php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection
     php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt
-    php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt php-tests/08_memory/flat.phpt"
+    php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt
+    php-tests/02_storages/php_storage_destructors.phpt php-tests/02_storages/php_storage_fibers.phpt php-tests/08_memory/flat.phpt"
 
 valgrind_phpt() { run "PHP under valgrind" scripts/phpt.sh -m $local_tests; }
 

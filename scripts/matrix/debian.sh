@@ -3,13 +3,16 @@
 # so that its mounts and processes end with it. It sees a copy of the source tree as /src, and this
 # machine's Rust. As root, or with sudo.
 # Usage: debian.sh RELEASE COMMAND [ARGUMENT]...
+# PHP_VERSION=8.6: a folder for that PHP, whose packages come from Debian experimental. Each PHP has a
+# folder, because the versions of php-common that they need exclude each other.
 set -eu
 cd "$(dirname "$0")/../.."
 
 release=$1
 shift
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/token_bucket
-root=$cache/debian-$release
+php_version=${PHP_VERSION-}
+root=$cache/debian-$release${php_version:+-php$php_version}
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
 if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
@@ -24,13 +27,23 @@ install_base() {
     # What apt knows of a proxy, debootstrap is told.
     proxy=$(apt-config dump | sed -n 's/^Acquire::http::Proxy "\(.*\)";/\1/p')
     $as_root env ${proxy:+http_proxy="$proxy"} debootstrap --variant=minbase --include=ca-certificates "$release" "$root.new" "$mirror" "$script" || return
-    # The rest of apt's settings about fetching, and the release's updates.
+    # The rest of apt's settings about fetching, and where packages come from.
     apt-config dump | grep '^Acquire::' | $as_root tee "$root.new/etc/apt/apt.conf.d/90host" >/dev/null
-    $as_root tee "$root.new/etc/apt/sources.list" >/dev/null <<LIST
-deb $mirror $release main
-deb $mirror $release-updates main
-deb ${mirror%/debian*}/debian-security $release-security main
-LIST
+    {
+        echo "deb $mirror $release main"
+        if [ "$release" = unstable ]; then
+            echo "deb $mirror experimental main"
+        else
+            echo "deb $mirror $release-updates main"
+            echo "deb ${mirror%/debian*}/debian-security $release-security main"
+        fi
+    } | $as_root tee "$root.new/etc/apt/sources.list" >/dev/null
+    # Experimental's packages are taken where they are asked for alone: this PHP's are.
+    [ -z "$php_version" ] || $as_root tee "$root.new/etc/apt/preferences.d/php" >/dev/null <<PIN
+Package: php$php_version-*
+Pin: release a=experimental
+Pin-Priority: 990
+PIN
     $as_root mv "$root.new" "$root"
 }
 if [ ! -d "$root" ]; then
@@ -54,8 +67,8 @@ trap 'exit 130' INT TERM
 
 # shellcheck disable=SC2016
 $as_root setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child sh -euc '
-    root=$1 cargo_home=$2 rustup_home=$3
-    shift 3
+    root=$1 cargo_home=$2 rustup_home=$3 php_version=$4
+    shift 4
     mount --bind "$root" "$root"
     cd "$root"
     mkdir -p root/.cargo root/.rustup
@@ -71,8 +84,8 @@ $as_root setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child sh -
     umount -l mnt
     cd /src
     exec env -i HOME=/root LANG=C.UTF-8 PATH=/root/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=/var/cache/token_bucket "$@"
-' sh "$root" "$cargo_home" "$rustup_home" "$@" &
+        CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=/var/cache/token_bucket PHP_VERSION="$php_version" "$@"
+' sh "$root" "$cargo_home" "$rustup_home" "$php_version" "$@" &
 inside=$!
 status=0
 wait "$inside" || status=$?

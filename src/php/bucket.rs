@@ -25,15 +25,8 @@ use std::rc::Rc;
 /// Who decides for a bucket.
 pub enum Store {
     Native(Rc<Limiter>),
-    Php(Box<PhpStore>),
-}
-
-/// A storage written in PHP.
-pub struct PhpStore {
-    /// The object.
-    storage: Zval,
-    /// Whether it is being asked.
-    asked: Cell<bool>,
+    /// A storage written in PHP, an object. Boxed: so a `Store` is two words, which are returned in registers.
+    Php(Box<Zval>),
 }
 
 /// A bucket as a PHP object.
@@ -118,7 +111,7 @@ impl Native for Bucket {
     fn held(&self) -> &[Zval] {
         match &self.store {
             Store::Native(_) => &[],
-            Store::Php(php) => std::slice::from_ref(&php.storage),
+            Store::Php(storage) => std::slice::from_ref(&**storage),
         }
     }
 }
@@ -252,8 +245,7 @@ fn store_of_object(call: &Call, storage: &Zval) -> Result<Store, Thrown> {
             return Ok(Store::Native(limiter));
         }
         if object.instance_of(interfaces::STORAGE.get()) {
-            let (storage, asked) = (storage.shallow_clone(), Cell::new(false));
-            return Ok(Store::Php(Box::new(PhpStore { storage, asked })));
+            return Ok(Store::Php(Box::new(storage.shallow_clone())));
         }
     }
     // An object may still be one that has a text.
@@ -296,19 +288,16 @@ fn ask(call: &Call, method: &str, cost: u64) -> Result<Answer, Thrown> {
         Given::LeakyBucket(limit, period) => (limit, limit as f64 / period),
         _ => return Err(not_expressed(method)),
     };
-    let Store::Php(php) = &bucket.store else { return Err(not_expressed(method)) };
-    if php.asked.replace(true) {
+    let Store::Php(storage) = &bucket.store else { return Err(not_expressed(method)) };
+    if php_storage::is_deciding_for(call, storage) {
         return Err(logic_exception(format!(
             "{method}(): the storage must not ask the bucket that it decides for"
         )));
     }
-    let (storage, identifier) = (php.storage.shallow_clone(), bucket.identifier.to_zval());
+    let (storage, identifier) = (storage.shallow_clone(), bucket.identifier.to_zval());
     let answer = Question { storage, identifier, capacity, rate }.ask(cost);
     // It may have constructed the object again.
     let bucket = call.this::<Bucket>()?;
-    if let Store::Php(php) = &bucket.store {
-        php.asked.set(false);
-    }
     let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
     let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());
     let outcome = Outcome::of(answer.as_ref().ok().copied(), enforced);

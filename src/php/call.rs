@@ -4,6 +4,7 @@
 //! own error texts.
 
 use super::declare::Class;
+use super::engine;
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use crate::limiter::MAX_IDENTIFIER;
@@ -11,6 +12,7 @@ use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendStr, Zval};
 use ext_php_rs::zend::ExecuteData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 
 /// What the engine calls.
 pub type Handler = unsafe extern "C" fn(*mut ExecuteData, *mut Zval);
@@ -60,6 +62,35 @@ impl Call {
         // SAFETY: the engine calls an instance method with an object in This, and ours are
         // never static where this is used.
         unsafe { (*self.frame).This.value.obj }
+    }
+
+    /// Whether this call comes, directly or not, out of a call of `method` on `other` that this call's
+    /// object itself has made, not PHP code.
+    pub fn is_within(&self, other: &ffi::zend_object, method: *mut ffi::zend_function) -> bool {
+        let (own, other) = (self.object().cast_const(), ptr::from_ref(other));
+        let this = |frame: &ExecuteData| frame.This.object().map(ptr::from_ref);
+        // SAFETY: a frame has no function, or one that lives as long as the frame.
+        let is_internal = |frame: &ExecuteData| unsafe {
+            frame
+                .func
+                .as_ref()
+                .is_some_and(|function| u32::from(function.type_) == ffi::ZEND_INTERNAL_FUNCTION)
+        };
+        // SAFETY: the frame of the call that is running.
+        let mut frame = unsafe { &*self.frame };
+        // SAFETY: a frame's caller outlives it. The engine unlinks the callers of a suspended fiber, and
+        // what a fatal error has ended: all frames found here wait for this call.
+        while let Some(caller) = unsafe { frame.prev_execute_data.cast_const().as_ref() } {
+            if frame.func == method
+                && this(frame) == Some(other)
+                && this(caller) == Some(own)
+                && is_internal(caller)
+            {
+                return true;
+            }
+            frame = caller;
+        }
+        false
     }
 
     /// The value of the object the method was called on.
@@ -281,12 +312,9 @@ fn float(zval: *const Zval, n: u32, expected: u32) -> Result<f64, Thrown> {
     if let Some(value) = unsafe { (*zval).long() } {
         return Ok(value as f64);
     }
-    let mut value = 0.0;
-    // SAFETY: the engine reads the argument, and on success writes the value.
-    match unsafe { ffi::zend_parse_arg_double_slow(zval.cast_mut(), &raw mut value, n) } {
-        true => Ok(value),
-        false => Err(wrong_type(zval, n, expected)),
-    }
+    // SAFETY: an argument of the call that is running.
+    unsafe { engine::coerce_to_float(zval.cast_mut(), n) }
+        .ok_or_else(|| wrong_type(zval, n, expected))
 }
 
 #[inline]
@@ -302,9 +330,7 @@ fn coerced_string<'a>(zval: *mut Zval, n: u32) -> Option<&'a ZendStr> {
         if (*zval).is_string() {
             return (*zval).value.str_.as_ref();
         }
-        let mut string = std::ptr::null_mut();
-        ffi::zend_parse_arg_str_slow(zval, &raw mut string, n).then_some(())?;
-        string.as_ref()
+        engine::coerce_to_string(zval, n).as_ref()
     }
 }
 

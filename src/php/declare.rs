@@ -228,7 +228,7 @@ fn register(
 #[cfg(php82)]
 fn hide_sensitive(class: &Class, method: &Method) {
     unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds; the same from PHP 8.0 to 8.5.
+        // Its header is not among those that ext-php-rs binds; the same from PHP 8.0 to 8.6.
         fn zend_add_attribute(
             attributes: *mut *mut ffi::HashTable,
             name: *mut ffi::zend_string,

@@ -83,6 +83,8 @@ impl Globals {
         if let Some((_, limiter)) = self.recent.borrow().iter().find(|(known, _)| **known == *dsn) {
             return Ok(Rc::clone(limiter));
         }
+        // The error becomes an exception here, where nothing is borrowed: a fatal error while it is made
+        // (the memory limit) jumps over these frames, and what they borrow would stay so.
         Ok(self.find_limiter(dsn)?)
     }
 

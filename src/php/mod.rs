@@ -10,11 +10,13 @@
 //!   made known to the engine. By hand rather than with ext-php-rs's macros, because of
 //!   what those cannot do: union types and untyped parameters, the engine's own coercion
 //!   and error texts, subclasses in PHP, and a constructor at the speed of a C one.
+//! * [`engine`]: where the versions of PHP differ
 
 mod bucket;
 mod call;
 mod decision;
 mod declare;
+mod engine;
 mod exceptions;
 mod fixed_window;
 mod globals;

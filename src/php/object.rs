@@ -1,6 +1,7 @@
 //! Objects that carry a Rust value.
 
 use super::declare::Class;
+use super::engine;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
@@ -37,7 +38,7 @@ impl Handlers {
 pub fn carry<T: Native>(class: &Class) {
     // SAFETY: the engine's table of standard handlers is plain data, set before us.
     let mut handlers = unsafe { ffi::std_object_handlers };
-    handlers.offset = offset_of!(Object<T>, std) as i32;
+    engine::set_offset(&mut handlers, offset_of!(Object<T>, std));
     handlers.free_obj = Some(free::<T>);
     handlers.clone_obj = None;
     handlers.compare = Some(ffi::zend_objects_not_comparable);
@@ -100,7 +101,10 @@ pub unsafe fn value<'a, T: Native>(object: *mut ffi::zend_object) -> Option<&'a 
 #[inline]
 pub unsafe fn construct<T: Native>(object: *mut ffi::zend_object, value: T) {
     // SAFETY: by contract.
-    unsafe { (*Object::<T>::of(object)).value = Some(value) };
+    let old = unsafe { (&raw mut (*Object::<T>::of(object)).value).replace(Some(value)) };
+    // Last: it may hold the last reference to a PHP object, whose destructor may construct this object
+    // once more, or free it.
+    drop(old);
 }
 
 /// A new object of a class that carries a `T`, with its value.
@@ -131,12 +135,13 @@ unsafe extern "C" fn create<T: Native>(class: *mut ClassEntry) -> *mut ffi::zend
 }
 
 unsafe extern "C" fn free<T: Native>(object: *mut ffi::zend_object) {
-    // SAFETY: the engine frees each object once; its own part is freed after ours, which
-    // does not call into PHP.
-    unsafe {
-        ptr::drop_in_place(&raw mut (*Object::<T>::of(object)).value);
-        ffi::zend_object_std_dtor(object);
-    }
+    // SAFETY: the engine frees each object once, and its memory after this call. From here on the
+    // object has no value: what the destructors of its properties could still call would find none.
+    let value = unsafe { (&raw mut (*Object::<T>::of(object)).value).replace(None) };
+    // SAFETY: as above. The object leaves its WeakReferences here.
+    unsafe { ffi::zend_object_std_dtor(object) };
+    // Last: it may hold the last reference to a PHP object, whose destructor must not find this object.
+    drop(value);
 }
 
 unsafe extern "C" fn debug_info<T: Native>(
@@ -165,7 +170,7 @@ unsafe extern "C" fn references<T: Native>(
     count: *mut i32,
 ) -> *mut ZendHashTable {
     unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds; the same from PHP 7.3 to 8.5.
+        // Its header is not among those that ext-php-rs binds; the same from PHP 7.3 to 8.6.
         fn zend_std_get_gc(
             object: *mut ffi::zend_object,
             table: *mut *mut Zval,

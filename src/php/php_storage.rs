@@ -9,6 +9,7 @@
 
 use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Type, private, public};
+use super::engine;
 use super::exceptions::{Thrown, error, type_error};
 use super::object::{self, Handlers, Native};
 use crate::limit::{Decision, Limit, Span};
@@ -97,6 +98,15 @@ impl Question {
     }
 }
 
+/// Whether the call comes out of the storage's `consume()`, which decides for the same object. Another
+/// fiber may call while one is suspended in there.
+pub fn is_deciding_for(call: &Call, storage: &Zval) -> bool {
+    storage.object().is_some_and(|storage| {
+        let consume = method(ptr::from_ref(storage.get_class_entry()).cast_mut(), c"consume");
+        consume.is_some_and(|consume| call.is_within(storage, consume))
+    })
+}
+
 /// What can be said of a bucket of which no more is known than yes or no: there may be nothing in it
 /// now, and by the time that takes the cost will be there, or all.
 pub fn decision(limit: &Limit, cost: u64, accepted: bool) -> Decision {
@@ -131,26 +141,13 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
 
 /// A `Closure` of a [`Bootstrap`].
 fn closure(bootstrap: Bootstrap) -> Result<Zval, Thrown> {
-    unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds; the same from PHP 7.0 to 8.5.
-        fn zend_create_closure(
-            result: *mut Zval,
-            function: *mut ffi::zend_function,
-            scope: *mut ClassEntry,
-            called_scope: *mut ClassEntry,
-            this: *mut Zval,
-        );
-    }
-    let (class, mut this, mut result) = (CLASS.as_ptr(), Zval::new(), Zval::new());
+    let (class, mut this) = (CLASS.as_ptr(), Zval::new());
     let function = method(class, c"__invoke").ok_or_else(|| error("TokenBucket\\Bootstrap"))?;
-    // SAFETY: the object is new, and its one reference goes to `this`, which drops it once the
-    // closure has its own; the function is one of the class's.
-    unsafe {
-        this.value.obj = object::new(&CLASS, bootstrap);
-        this.u1.type_info = ffi::IS_OBJECT_EX;
-        zend_create_closure(&raw mut result, function, class, class, &raw mut this);
-    }
-    Ok(result)
+    this.value.obj = object::new(&CLASS, bootstrap);
+    this.u1.type_info = ffi::IS_OBJECT_EX;
+    // SAFETY: the object is new, and its one reference is `this`'s, which drops it once the closure has
+    // its own; the function is one of the class's.
+    Ok(unsafe { engine::create_closure(function, class, &mut this) })
 }
 
 /// Calls a method of an object. What it throws is left to the caller's caller.

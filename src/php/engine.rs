@@ -1,0 +1,100 @@
+//! Where the versions of PHP differ: one function for each difference, so that the rest of this folder
+//! need not know the version.
+//!
+//! What ext-php-rs binds from PHP's headers, the compiler checks for each version. What is declared by
+//! hand, here and elsewhere in this folder, it cannot check: compare those with the headers of a new PHP.
+
+use ext_php_rs::ffi;
+use ext_php_rs::types::Zval;
+use ext_php_rs::zend::ClassEntry;
+
+/// Sets how far into an object's memory the engine's part begins.
+pub fn set_offset(handlers: &mut ffi::zend_object_handlers, offset: usize) {
+    #[cfg(php86)]
+    {
+        handlers.offset = offset;
+    }
+    #[cfg(not(php86))]
+    {
+        handlers.offset = offset as i32;
+    }
+}
+
+/// Converts an argument to a float as the engine does; `None` if it cannot be converted.
+///
+/// # Safety
+///
+/// `argument` must be the argument `n` of the call that is running.
+pub unsafe fn coerce_to_float(argument: *mut Zval, n: u32) -> Option<f64> {
+    #[cfg(php86)]
+    {
+        // SAFETY: by contract. NaN stands for failure.
+        Some(unsafe { ffi::zend_parse_arg_double_slow(argument, n) })
+            .filter(|value| !value.is_nan())
+    }
+    #[cfg(not(php86))]
+    {
+        let mut value = 0.0;
+        // SAFETY: by contract; on success the engine writes the value.
+        unsafe { ffi::zend_parse_arg_double_slow(argument, &raw mut value, n) }.then_some(value)
+    }
+}
+
+/// Converts an argument to a string as the engine does, in the argument's place; null if it cannot be
+/// converted.
+///
+/// # Safety
+///
+/// `argument` must be the argument `n` of the call that is running.
+pub unsafe fn coerce_to_string(argument: *mut Zval, n: u32) -> *mut ffi::zend_string {
+    #[cfg(php86)]
+    {
+        // SAFETY: by contract.
+        unsafe { ffi::zend_parse_arg_str_slow(argument, n) }
+    }
+    #[cfg(not(php86))]
+    {
+        let mut string = std::ptr::null_mut();
+        // SAFETY: by contract; on success the engine writes the pointer.
+        match unsafe { ffi::zend_parse_arg_str_slow(argument, &raw mut string, n) } {
+            true => string,
+            false => std::ptr::null_mut(),
+        }
+    }
+}
+
+/// A `Closure` of a method, bound to `this`, to which it takes a reference of its own.
+///
+/// # Safety
+///
+/// `function` must be a method of `class`, and `this` hold an object of that class.
+pub unsafe fn create_closure(
+    function: *mut ffi::zend_function,
+    class: *mut ClassEntry,
+    this: &mut Zval,
+) -> Zval {
+    #[cfg(php86)]
+    type This = *mut ffi::zend_object;
+    #[cfg(not(php86))]
+    type This = *mut Zval;
+    unsafe extern "C" {
+        // Its header is not among those that ext-php-rs binds. PHP 8.6 takes the object for the last
+        // argument, PHP 7.0 to 8.5 the value that holds it.
+        fn zend_create_closure(
+            result: *mut Zval,
+            function: *mut ffi::zend_function,
+            scope: *mut ClassEntry,
+            called_scope: *mut ClassEntry,
+            this: This,
+        );
+    }
+    // SAFETY: by contract `this` holds an object.
+    #[cfg(php86)]
+    let this = unsafe { this.value.obj };
+    #[cfg(not(php86))]
+    let this = &raw mut *this;
+    let mut result = Zval::new();
+    // SAFETY: by contract; the engine writes the result.
+    unsafe { zend_create_closure(&raw mut result, function, class, class, this) };
+    result
+}
