@@ -52,7 +52,7 @@ ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must be
 ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must be finite and greater than 0
 ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must be finite and greater than 0
 ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must be at most 1000000000
-ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must refill the whole bucket within four years
+ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must refill the whole bucket within four years: a capacity of 1 takes 31.7 years at 1e-9 tokens per second; were seconds per token meant?
 ValueError: TokenBucket::__construct(): Argument #3 ($bucket_capacity) must be between 1 and 2147483647
 ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must be finite and greater than 0
 Error: The object is not initialized: a constructor that overrides must call parent::__construct()

@@ -1,5 +1,5 @@
 --TEST--
-ini: each bad value gives exactly one warning, and the default is in force; odd good ones give none
+ini: each bad value gives exactly one warning that names what is in force; odd good ones give none
 --FILE--
 <?php
 /* Each value is given to a PHP of its own, whose whole output is looked at. */
@@ -11,7 +11,11 @@ $code = <<<'CODE'
     } catch (TokenBucket\ConfigurationException) {
         echo "not frozen";
     }
-    echo (int) (new TokenBucket(null, "x", 1, 1))->peek()->isAccepted();
+    try {
+        echo (int) (new TokenBucket(null, "x", 1, 1))->peek()->isAccepted();
+    } catch (TokenBucket\ConfigurationException $e) {
+        echo str_starts_with($e->getMessage(), "token_bucket.storage must be") ? ", no default storage" : $e;
+    }
     CODE;
 
 function run(string $name, string $value): void
@@ -42,59 +46,59 @@ foreach ([
 ?>
 --EXPECT--
 storage=
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:)
-shm: not frozen1
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:); until it is, there is no default storage
+shm: not frozen, no default storage
 storage=shm
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:)
-shm: not frozen1
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:); until it is, there is no default storage
+shm: not frozen, no default storage
 storage=shm:a b
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (Shared memory name "a b" must be 1 to 64 letters, digits, "_" or "-")
-shm: not frozen1
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (Shared memory name "a b" must be 1 to 64 letters, digits, "_" or "-"); until it is, there is no default storage
+shm: not frozen, no default storage
 storage=shm:?x
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown parameter "x" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms)
-shm: not frozen1
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (Unknown parameter "x" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms); until it is, there is no default storage
+shm: not frozen, no default storage
 storage=array:y
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (DSN "array:" takes nothing after the colon)
-shm: not frozen1
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (DSN "array:" takes nothing after the colon); until it is, there is no default storage
+shm: not frozen, no default storage
 storage=array:
 array: not frozen1
 prefix=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-Warning: PHP Startup: token_bucket.prefix must be at most 64 bytes, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." given
+Warning: PHP Startup: token_bucket.prefix must be at most 64 bytes, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." given; "tb:" stays in force
 tb: not frozen1
 prefix=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx not frozen1
 prefix=
  not frozen1
 shm_size=
-Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "" given
+Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "" given; "8M" stays in force
 8M not frozen1
 shm_size=-1
-Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "-1" given
+Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "-1" given; "8M" stays in force
 8M not frozen1
 shm_size=63K
-Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "63K" given
+Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "63K" given; "8M" stays in force
 8M not frozen1
 shm_size=8MB
-Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "8MB" given
+Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "8MB" given; "8M" stays in force
 8M not frozen1
 shm_size=65G
-Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "65G" given
+Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "65G" given; "8M" stays in force
 8M not frozen1
 shm_size=99999999999999999999
-Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "99999999999999999999" given
+Warning: PHP Startup: token_bucket.shm_size must be a size between 64K and 64G, such as 8M, "99999999999999999999" given; "8M" stays in force
 8M not frozen1
 shm_size=64k
 64k not frozen1
 shm_size=1m
 1m not frozen1
 shm_path=relative
-Warning: PHP Startup: token_bucket.shm_path must be the absolute path of a directory, or empty, "relative" given
+Warning: PHP Startup: token_bucket.shm_path must be the absolute path of a directory, or empty, "relative" given; "" stays in force
  not frozen1
 test_clock=2
-Warning: PHP Startup: token_bucket.test_clock must be 0 or 1, "2" given
+Warning: PHP Startup: token_bucket.test_clock must be 0 or 1, "2" given; "0" stays in force
 0 not frozen1
 test_clock=maybe
-Warning: PHP Startup: token_bucket.test_clock must be 0 or 1, "maybe" given
+Warning: PHP Startup: token_bucket.test_clock must be 0 or 1, "maybe" given; "0" stays in force
 0 not frozen1
 test_clock=On
 On frozen1

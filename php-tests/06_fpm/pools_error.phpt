@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: a bad value of a pool gives one warning that names the directive, and the default is used
+php-fpm: a bad value of a pool gives one warning that names the directive; a bad storage leaves no default in any request
 --EXTENSIONS--
 pcntl
 posix
@@ -21,7 +21,12 @@ $fpm->script('values.php', <<<'CODE'
     foreach (['storage', 'prefix', 'shm_size', 'test_clock'] as $name) {
         echo ini_get("token_bucket.$name"), "\n";
     }
-    echo 'left: ', (new TokenBucket(null, 'pools_error', 5, 1e-6))->attempt()->getRemainingTokens(), "\n";
+    try {
+        new TokenBucket(null, 'pools_error', 5, 1e-6);
+    } catch (TokenBucket\ConfigurationException $e) {
+        echo strtok($e->getMessage(), '('), "\n";
+    }
+    echo 'left: ', (new TokenBucket('shm:', 'pools_error', 5, 1e-6))->attempt()->getRemainingTokens(), "\n";
     CODE);
 
 foreach (['first request', 'second request'] as $which) {
@@ -42,6 +47,7 @@ shm:
 tb:
 8M
 0
+token_bucket.storage must be a storage DSN 
 left: 4
 second request:
 
@@ -49,5 +55,6 @@ shm:
 tb:
 8M
 0
+token_bucket.storage must be a storage DSN 
 left: 3
 table of 8M

@@ -16,7 +16,7 @@ $take = fn (string $dsn) => (int) (new TokenBucket($dsn, 'x', 1, 0.001))->consum
 echo $take($dsn), "\n";
 ini_set('token_bucket.prefix', 'shop:');
 echo $take($dsn), $take($dsn), "\n";
-echo $take("$dsn&prefix=shop:"), $take("$dsn&prefix="), "\n";
+echo $take(with($dsn, 'prefix=shop:')), $take(with($dsn, 'prefix=')), "\n";
 echo $server->sql('SELECT GROUP_CONCAT(identifier ORDER BY identifier) FROM token_bucket'), "\n";
 ?>
 --EXPECTF--

@@ -37,7 +37,7 @@ foreach (['redis', 'memcached', SQL_SERVER] as $kind) {
         ini_set('token_bucket.prefix', "tenant$i:");
         ini_set('token_bucket.timeout_ms', (string) (4_000 + $i % 7));
         ini_set('token_bucket.enforce', (string) ($i % 2));
-        $other = $dsn . (str_contains($dsn, '?') ? '&' : '?') . "prefix=dsn$i:&timeout_ms=" . (4_000 + $i % 5);
+        $other = with($dsn, "prefix=dsn$i:&timeout_ms=" . (4_000 + $i % 5));
         foreach ([$dsn, $other] as $one) {
             if (!@(new TokenBucket($one, "client$i", 1, 0.001))->consume()) {
                 echo " denied $one";

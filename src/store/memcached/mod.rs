@@ -198,7 +198,7 @@ impl Store for Memcached {
 
     fn describe(&self) -> Vec<(&'static str, String)> {
         let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
-        let open = self.links.iter().filter_map(|kept| kept.with(|_| ())).count();
+        let open = self.links.iter().filter(|kept| kept.is_open()).count();
         vec![("memcached", servers.join(", ")), ("Connections of this process", open.to_string())]
     }
 }

@@ -200,6 +200,7 @@ impl Store for Mysql {
         vec![
             ("MySQL", address.to_string()),
             ("Table", format!("{database}.{table}")),
+            ("Connections of this process", u8::from(self.link.is_open()).to_string()),
             ("Encrypted", if tls.is_some() { "yes" } else { "no" }.to_owned()),
         ]
     }

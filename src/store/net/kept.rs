@@ -59,6 +59,11 @@ impl<C: Reusable> KeptConnection<C> {
         self.0.borrow().as_ref().map(look)
     }
 
+    /// Whether there is a connection.
+    pub fn is_open(&self) -> bool {
+        self.0.borrow().is_some()
+    }
+
     /// Closes the connection.
     pub fn close(&self) {
         self.0.take();
