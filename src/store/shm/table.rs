@@ -46,7 +46,7 @@
 //!
 //! To evict takes three steps, each a compare-and-swap that may fail and be begun again: make the
 //! tombstone of the first bucket that is evicted, or raise it to what the next one owes; claim that
-//! one's slot; settle. Between two of them the set is as strict as after the last.
+//! one's slot; settle. After each of them the set is as strict as after the last.
 
 use super::slot::Slot;
 use super::word::Word;
@@ -115,7 +115,13 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
     let Some((at, reused)) = first_to_go(seen, now, tombstone) else { return true };
     let Some(word) = set.get(at) else { return true };
     let in_use = in_use(reused, now);
-    let owed = tombstone.map(|(_, tombstone)| tombstone).or(in_use.then_some(reused));
+    let owed = match tombstone {
+        Some((_, tombstone)) if in_use && !owes_as_much(tombstone, reused) => {
+            Some(tombstone.with_what_is_owed_by(reused))
+        }
+        Some((_, tombstone)) => Some(tombstone),
+        None => in_use.then_some(reused),
+    };
     let floor = owed.map(Slot::owes_until);
     let start = floor.map_or(State::FULL, |floor| change.take_over(floor));
     // Nothing to remember: a newcomer that is denied at the level it starts at, a look,
@@ -127,22 +133,19 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
     {
         return true;
     }
-    if in_use {
-        match tombstone {
-            Some((_, tombstone)) if owes_as_much(tombstone, reused) => {}
-            Some((at, tombstone)) => {
-                if let Some(place) = set.get(at) {
-                    place.replace(tombstone.0, tombstone.with_what_is_owed_by(reused).0);
-                }
-                return false;
+    match (tombstone, owed) {
+        (None, Some(owed)) => {
+            if word.replace(reused.0, owed.of_nobody().0) {
+                change.pushed_out();
             }
-            None => {
-                if word.replace(reused.0, reused.of_nobody().0) {
-                    change.pushed_out();
-                }
+            return false;
+        }
+        (Some((at, tombstone)), Some(owed)) if tombstone != owed => {
+            if !set.get(at).is_some_and(|place| place.replace(tombstone.0, owed.0)) {
                 return false;
             }
         }
+        _ => {}
     }
     let claim = Slot::claim(tag, start.new_again_at().max(now));
     if word.replace(reused.0, claim.0) && in_use {
