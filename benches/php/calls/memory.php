@@ -34,6 +34,9 @@ function memory_cases(): array
     array_walk($many, fn ($bucket) => $bucket->consume());
     $decision = $hot->peek();
     $array = new SplFixedArray(1);
+    $in_process = new TokenBucket('array:', 'hot', 1_000_000_000, 1_000_000);
+    $in_process->consume(1_000_000);
+    $storage = new TokenBucket\SharedMemoryStorage;
     $limiters = limiters();
     apcu_store('counter', 0);
     foreach ($identifiers as $identifier) {
@@ -51,6 +54,9 @@ function memory_cases(): array
         'attempt' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt(); } },
         'check' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->check('192.0.2.1', 10, 300); } },
         'new' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket(null, '192.0.2.1', 10, 1))->consume(); } },
+        'new_dsn' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket('shm:', '192.0.2.1', 10, 1))->consume(); } },
+        'new_object' => function ($n) use ($storage) { for ($i = 0; $i < $n; $i++) { (new TokenBucket($storage, '192.0.2.1', 10, 1))->consume(); } },
+        'array' => function ($n) use ($in_process) { for ($i = 0; $i < $n; $i++) { $in_process->consume(); } },
         'plain' => function ($n) { for ($i = 0; $i < $n; $i++) { (new PlainBucket(null, '192.0.2.1', 10, 1))->consume(); } },
         'apcu_inc' => function ($n) { for ($i = 0; $i < $n; $i++) { apcu_inc('counter'); } },
         'apcu_many' => function ($n) use ($identifiers) { for ($i = 0; $i < $n; $i++) { apcu_inc($identifiers[($i * 7919) % 100_000]); } },
@@ -70,9 +76,12 @@ function memory_rows(): array
         ['', 'consume', 'native'],
         ['`consume()`, denied', 'denied', 'consume'],
         ['`consume()`, 100,000 identifiers at random', 'many', 'apcu_many'],
+        ['`consume()` on `array:`', 'array', 'consume'],
         ['`attempt()`', 'attempt', 'apcu_pair'],
         ['`check($ip, 10, 300)`', 'check', 'apcu_pair'],
-        ['`new TokenBucket` and `consume()`', 'new', 'plain'],
+        ['`new TokenBucket(null, ...)` and `consume()`', 'new', 'plain'],
+        ["`new TokenBucket('shm:', ...)` and `consume()`", 'new_dsn', 'plain'],
+        ['`new TokenBucket($storage, ...)` and `consume()`', 'new_object', 'plain'],
         ['a plain PHP object with the same constructor and one method', 'plain', null],
         ['`apcu_inc()`', 'apcu_inc', null],
         ['`apcu_inc()`, 100,000 keys at random', 'apcu_many', null],
