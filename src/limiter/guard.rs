@@ -1,6 +1,7 @@
 //! What stands before a store on servers: what was denied, whether it is up, and what to answer
 //! when it is not.
 
+use super::local_failures::LocalFailures;
 use crate::clock::boot_time;
 use crate::dsn::{OnError, Target};
 use crate::error::{Error, Result};
@@ -16,6 +17,8 @@ use std::cell::{Cell, RefCell};
 /// them is to find out; the denials; and the buckets that stand in.
 pub struct Guard {
     host: Host,
+    /// What this process alone cannot ask.
+    local: LocalFailures,
     on_error: OnError,
     deny_cache: bool,
     /// Of an outage that was news to this host, until someone says it.
@@ -35,6 +38,7 @@ impl Guard {
         Self {
             // Passwords are not part of the description.
             host: Host::new(&format!("{target:?}"), target.passwords(), settings),
+            local: LocalFailures::default(),
             on_error: settings.on_error,
             deny_cache: settings.deny_cache,
             warning: RefCell::new(None),
@@ -76,6 +80,15 @@ impl Guard {
             return Ok((decision, false));
         }
         let circuit = store.circuit(key);
+        // Before the breaker: what it permits one process to try, this one could not.
+        if let Some(until) = self.local.denied_until(circuit, boot_time()) {
+            let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
+            let name = store.name();
+            let reason = format!(
+                "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
+            );
+            return self.answer_instead(key, limit, op, now, &reason);
+        }
         let permit = self.host.permit(circuit);
         if let Permit::Denied { until } = permit {
             let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
@@ -86,6 +99,7 @@ impl Guard {
         let (reason, news) = match store.decide(key, limit, op, now) {
             Ok(decision) => {
                 self.host.succeeded(circuit, permit);
+                self.local.clear(circuit);
                 match op {
                     Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
                     Op::Take { cost } if remembers && !decision.accepted => {
@@ -100,9 +114,17 @@ impl Guard {
                     self.host.failed(circuit).then(|| format!("{reason}; until it answers, "));
                 (reason, news)
             }
+            // Other processes may reach it.
+            Err(Error::Local(reason)) => {
+                self.host.give_back(circuit, permit);
+                let news = self.local.note(circuit, sent, boot_time());
+                let news = news.then(|| format!("{reason}; until this process can ask it, "));
+                (reason, news)
+            }
             // It is up: that is no outage, and other keys are not concerned.
             Err(Error::Refused(reason)) => {
                 self.host.succeeded(circuit, permit);
+                self.local.clear(circuit);
                 let news = (sent >= self.refusal_news_at.get()).then(|| {
                     self.refusal_news_at.set(sent + REFUSALS_APART);
                     format!("{reason}; ")

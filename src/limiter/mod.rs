@@ -4,6 +4,7 @@
 //! [`guard`], which knows what to do while it fails.
 
 mod guard;
+mod local_failures;
 mod statistics;
 
 use crate::clock::boot_time;

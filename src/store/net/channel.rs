@@ -1,13 +1,18 @@
 //! A connection, plain or encrypted.
 
-use super::failure::line;
+use super::failure::LocalError;
+use super::pause;
 use super::socket::Socket;
+use super::verdict::of_tls;
 use crate::dsn::Address;
 use rustls::pki_types::ServerName;
-use rustls::{CertificateError, ClientConfig, ClientConnection};
-use std::io::{self, ErrorKind, Read, Write};
+use rustls::{ClientConfig, ClientConnection};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long the look at an idle connection may take.
+const LONGEST_LOOK: Duration = Duration::from_millis(1);
 
 /// A connection to a server, for reading and writing until its deadline.
 ///
@@ -43,7 +48,7 @@ impl Channel {
     ) -> io::Result<()> {
         let Address::Tcp { host, .. } = address else { return Ok(()) };
         let name = ServerName::try_from(host.clone())
-            .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "no name to verify"))?;
+            .map_err(|_| io::Error::other(LocalError("no name to verify".to_owned())))?;
         let mut tls = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
         self.set_deadline(deadline);
         while tls.is_handshaking() {
@@ -60,9 +65,14 @@ impl Channel {
             return false;
         }
         let Some(tls) = &mut self.tls else { return self.socket.is_quiet() };
-        // TLS 1.3 sends session tickets when it likes: only what they leave behind counts.
+        // TLS 1.3 sends session tickets when it likes: only what they leave behind counts. A server that
+        // sends them without end is not waited for.
+        let end = pause::now() + LONGEST_LOOK;
+        self.socket.deadline = end;
         while !self.socket.is_quiet() {
-            self.socket.deadline = Instant::now() + std::time::Duration::from_millis(1);
+            if pause::now() >= end {
+                return false;
+            }
             match tls.read_tls(&mut self.socket) {
                 Ok(0) | Err(_) => return false,
                 Ok(_) => match tls.process_new_packets() {
@@ -103,31 +113,5 @@ impl Write for Channel {
             None => Ok(()),
             Some(tls) => rustls::Stream::new(tls, &mut self.socket).flush(),
         }
-    }
-}
-
-/// Says of an error that it was the encryption's, and how it could be right.
-fn of_tls(error: io::Error) -> io::Error {
-    let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
-        return error;
-    };
-    let remedy = match tls {
-        rustls::Error::InvalidCertificate(why) => remedy(why),
-        _ => "",
-    };
-    // It quotes the certificate.
-    io::Error::new(error.kind(), format!("TLS: {}{remedy}", line(&tls.to_string())))
-}
-
-fn remedy(why: &CertificateError) -> &'static str {
-    match why {
-        CertificateError::UnknownIssuer => "; ca= in the storage DSN names an authority to trust",
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "; reach the server by a name that it is valid for, or add this one to it"
-        }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "; renew it, or set this host's clock right"
-        }
-        _ => "",
     }
 }
