@@ -4,6 +4,7 @@
 //! delayed, doubled or mixed up is not taken for another call's. A mark is no secret: it holds against
 //! accidents, not against a server that lies.
 
+use crate::clock::boot_time;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A mark that no other call of this or another process has.
@@ -12,8 +13,8 @@ pub fn new() -> u64 {
     if cfg!(fuzzing) {
         return u64::from_be_bytes(*b"fuzzmark");
     }
-    // The state differs with each call, but not from a parent's to its child's.
+    // The state differs with each call, and the time from a parent's call to its child's.
     let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u32(std::process::id());
+    hasher.write_u64(boot_time());
     hasher.finish()
 }
