@@ -10,6 +10,9 @@ pub enum Error {
     /// A store that cannot be opened or does not answer.
     #[error("{0}")]
     Storage(String),
+    /// A store that this process cannot ask, though others may.
+    #[error("{0}")]
+    Local(String),
     /// A store that is up, but does not decide on this key.
     #[error("{0}")]
     Refused(String),
@@ -27,6 +30,11 @@ impl Error {
     /// A storage error.
     pub fn storage(message: impl Into<String>) -> Self {
         Self::Storage(message.into())
+    }
+
+    /// An error that concerns this process alone.
+    pub fn local(message: impl Into<String>) -> Self {
+        Self::Local(message.into())
     }
 
     /// A refusal that concerns one key.

@@ -8,6 +8,9 @@ use std::time::SystemTime;
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::server::{Piece, bytes, play};
 
+/// What marks each call where it is fuzzed: `fuzzmark` in hexadecimal digits.
+const MARK: &str = "O66757a7a6d61726b";
+
 fuzz_target!(|input: &[u8]| {
     let _ = run(&mut Unstructured::new(input));
 });
@@ -39,8 +42,8 @@ fn reply(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(match u.int_in_range(0..=7u8)? {
         0 => bytes(u)?,
         1 => [u.choose(&LINES)?.as_bytes(), &bytes(u)?, b"\r\n"].concat(),
-        2 => [u.choose(&LINES)?.as_bytes(), b"\r\n"].concat(),
-        3 => format!("HD c{}\r\n", u.arbitrary::<u64>()?).into_bytes(),
+        2 => [u.choose(&LINES)?.as_bytes(), b" ", MARK.as_bytes(), b"\r\n"].concat(),
+        3 => format!("HD c{} {MARK}\r\n", u.arbitrary::<u64>()?).into_bytes(),
         // A value, which is a state or not, and its length, which may be wrong.
         kind => {
             let value = if kind == 4 { bytes(u)? } else { state(u)? };
@@ -48,7 +51,7 @@ fn reply(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
             let flags = if u.ratio(1, 8)? {
                 bytes(u)?
             } else {
-                format!("c{}", u.arbitrary::<u64>()?).into_bytes()
+                format!("c{} {MARK}", u.arbitrary::<u64>()?).into_bytes()
             };
             [format!("VA {length} ").as_bytes(), &flags, b"\r\n", &value, b"\r\n"].concat()
         }

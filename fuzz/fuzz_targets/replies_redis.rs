@@ -7,6 +7,9 @@ use libfuzzer_sys::fuzz_target;
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::server::{PASSWORD, Piece, bytes, play};
 
+/// What marks each call where it is fuzzed.
+const MARK: &[u8] = b"fuzzmark";
+
 fuzz_target!(|input: &[u8]| {
     let _ = run(&mut Unstructured::new(input));
 });
@@ -60,11 +63,12 @@ fn reply(u: &mut Unstructured<'_>, depth: usize) -> Result<Vec<u8>> {
         5 => u
             .choose(&[&b"*"[..], b"*1\r\n", b"%1\r\n", b"$-1\r\n", b"*-1\r\n"])?
             .repeat(u.arbitrary::<u8>()?.into()),
-        // A script's: whether it accepted, its clock, the state before.
+        // A script's: whether it accepted, its clock, the state before, mostly the call's mark.
         _ => {
             let (seconds, micros) = (number(u, 4_000_000_000)?, number(u, 999_999)?);
             let mut told = format!("{}{seconds} {micros} ", u.int_in_range(0..=1u8)?).into_bytes();
             told.extend(state(u, seconds)?);
+            told.extend(if u.ratio(7, 8)? { MARK } else { b"" });
             [format!("${}\r\n", told.len()).as_bytes(), &told, b"\r\n"].concat()
         }
     })

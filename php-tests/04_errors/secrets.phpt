@@ -46,7 +46,7 @@ var_dump(str_contains($shown, 'hunter2'), str_contains($shown, '127.0.0.1:1'));
 --EXPECTF--
 Unknown scheme "redos:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
 bool(false)
-The port in the storage DSN must be between 1 and 65535; an IPv6 address stands in brackets
+The port in the storage DSN must be between 1 and 65535
 bool(false)
 The user, password and parameters in the storage DSN must be percent-encoded: "?" is %3F, "@" is %40
 bool(false)

@@ -19,7 +19,7 @@ function redis(string $answer): string
         stream_set_blocking($c, true);
         fread($c, 65536);
         fwrite($c, "+OK\r\n");
-        fread($c, 65536);
+        $answer .= redis_mark(fread($c, 65536));
         @fwrite($c, '$' . strlen($answer) . "\r\n$answer\r\n");
         fclose($c);
     });
@@ -32,7 +32,8 @@ function memcached(string $value): string
     $port = strange_server(function ($c) use ($value): void {
         stream_set_blocking($c, true);
         for ($i = 0; $i < 200 && ($command = fread($c, 65536)) !== '' && $command !== false; $i++) {
-            fwrite($c, str_starts_with($command, 'mg') ? 'VA ' . strlen($value) . " c7\r\n$value\r\n" : "HD c8\r\n");
+            $mark = memcached_mark($command);
+            fwrite($c, str_starts_with($command, 'mg') ? 'VA ' . strlen($value) . " c7 $mark\r\n$value\r\n" : "HD c8 $mark\r\n");
         }
         fclose($c);
     });

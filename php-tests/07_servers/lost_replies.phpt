@@ -42,7 +42,8 @@ foreach (['redis' => 'EVALSHA', 'memcached' => 'ms '] as $kind => $asked) {
     // So that the script is known, which is longer than what is passed on in one piece.
     (new TokenBucket($server->dsn(), 'other', 1, 1))->peek();
     $bucket = new TokenBucket("$kind://127.0.0.1:" . forgetful($server, $asked, $log), 'x', 10, 0.001);
-    foreach (['consume', 'consume', 'refund'] as $method) {
+    // The last: the server is up, and so it is asked.
+    foreach (['consume', 'consume', 'refund', 'consume'] as $method) {
         file_put_contents($log, '');
         try {
             $bucket->$method();
@@ -59,9 +60,11 @@ unlink($log);
 --EXPECT--
 redis: consume() done, asked 1
 redis: consume() done, asked 2
-redis: refund(): Redis at 127.0.0.1:PORT: the server closed the connection, asked 1
-8 left
+redis: refund(): Redis at 127.0.0.1:PORT: the idle connection was lost, and maybe the call was done, asked 1
+redis: consume() done, asked 1
+7 left
 memcached: consume() done, asked 1
 memcached: consume() done, asked 2
-memcached: refund(): memcached at 127.0.0.1:PORT: the server closed the connection, asked 1
-8 left
+memcached: refund(): memcached at 127.0.0.1:PORT: the idle connection was lost, and maybe the call was done, asked 1
+memcached: consume() done, asked 1
+7 left

@@ -104,10 +104,10 @@ TLS required, none: MySQL at 127.0.0.1:PORT: Access denied for user 'encrypted'@
 certificate: let in
 certificate required, none: MySQL at 127.0.0.1:PORT: Access denied for user 'certified'@'localhost' (using password: YES) (error 1045)
 wrong password over TLS: MySQL at 127.0.0.1:PORT: Access denied for user 'certified'@'localhost' (using password: YES) (error 1045)
-another authority: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
-the system's authorities: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
-certificate other-names: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate not valid for name "127.0.0.1"; certificate is only valid for IpAddress(127.0.0.2) or DnsName("other.invalid?forged"); reach the server by a name that it is valid for, or add this one to it
-certificate expired: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate expired: verification time %d (UNIX), but certificate is not valid after %d (%d seconds ago); renew it, or set this host's clock right
+another authority: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
+the system's authorities: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
+certificate other-names: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not for 127.0.0.1, but for 127.0.0.2, other.invalid?forged; reach the server by a name that it is valid for, or add this one to it
+certificate expired: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its certificate expired %d seconds ago; renew it, or set this host's clock right
 certificate server: let in
 no such file: MySQL at 127.0.0.1:PORT: the TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
 a server without TLS: MySQL at 127.0.0.1:PORT: it offers no TLS

@@ -118,7 +118,7 @@ TLS: let in
 TLS required, none: MySQL at 127.0.0.1:PORT: Access denied for user 'encrypted'@'localhost' (using password: YES) (error 1045)
 certificate: let in
 certificate required, none: MySQL at 127.0.0.1:PORT: Access denied for user 'certified'@'localhost' (using password: YES) (error 1045)
-another authority: MySQL at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
+another authority: MySQL at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
 a server without TLS: MySQL at 127.0.0.1:PORT: it offers no TLS
 sha256_password
 TLS: let in

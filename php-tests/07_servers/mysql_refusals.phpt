@@ -91,7 +91,7 @@ told(new TokenBucket($server->dsn('table=strange'), 'x', 100, 0.0001), $good);
 --EXPECTF--
 read only
 no, degraded; no, degraded; no, degraded; 
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: The %s server is running with the --read-only option so it cannot execute this statement; the storage DSN must name a server that can be written to; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: The %s server is running with the --read-only option so it cannot execute this statement; start the server without this option, or name another server in the storage DSN; everyone is denied
 yes; yes; yes; 
 
 too many connections

@@ -101,5 +101,5 @@ Array
 )
 consume() done, asked 4
 consume() done, asked 1
-refund(): MySQL at 127.0.0.1:PORT: the server closed the connection, asked 1
+refund(): MySQL at 127.0.0.1:PORT: the idle connection was lost, and maybe the call was done, asked 1
 8 left

@@ -81,7 +81,7 @@ foreach (["redis://$who@host:port", 'redis://joe:hunter2?s3cret@host', "redos://
 Redis, right: nothing
 Redis, wrong: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
 Redis, unknown user: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
-Redis, TLS: Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
+Redis, TLS: Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
 Redis, no password: Redis at 127.0.0.1:PORT: ERR there is no password to this server; take it out of the storage DSN
 Redis, no AUTH: Redis at 127.0.0.1:PORT: ERR it does not take the password
 sentinel, no password: Redis at 127.0.0.1:PORT: ERR there is no password to this server; take it out of the storage DSN
@@ -96,6 +96,6 @@ Redis, sentinel: Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os
 Redis, socket: Redis at /SERVER/socket: cannot connect: No such file or directory (os error 2)
 MariaDB: MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111)
 MariaDB, socket: MySQL at /SERVER/socket: cannot connect: No such file or directory (os error 2)
-ini_set(): token_bucket.storage must be a storage DSN (The port in the storage DSN must be between 1 and 65535; an IPv6 address stands in brackets)
+ini_set(): token_bucket.storage must be a storage DSN (The port in the storage DSN must be between 1 and 65535)
 ini_set(): token_bucket.storage must be a storage DSN (The user, password and parameters in the storage DSN must be percent-encoded: "?" is %3F, "@" is %40)
 ini_set(): token_bucket.storage must be a storage DSN (Unknown scheme "redos:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:)

@@ -52,6 +52,9 @@ foreach (['server', 'other-names', 'expired', 'server'] as $db => $name) {
     $encrypted->ask("CONFIG SET tls-cert-file $servers/$name.pem");
     told("rediss://127.0.0.1:$port/$db?ca=$servers/ca.pem");
 }
+// That of the authority itself, which is how a self-signed one mostly looks.
+$encrypted->ask("CONFIG SET tls-cert-file $servers/ca.pem tls-key-file $servers/ca.key");
+told("rediss://127.0.0.1:$port/4?ca=$servers/ca.pem");
 told('redis://' . preg_replace('~^redis\+cluster://([^,]+).*~', '$1', server_dsn('TB_REDIS_CLUSTER')));
 // It quotes what it was sent, cut short.
 $without = new Server('redis', ['--rename-command', 'AUTH', 'NOAUTH']);
@@ -63,8 +66,8 @@ Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is dis
 Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
 Redis at 127.0.0.1:PORT: NOAUTH Authentication required.
 Redis at 127.0.0.1:PORT: ERR DB index is out of range
-Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
-Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: UnknownIssuer; ca= in the storage DSN names an authority to trust
+Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
+Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
 Redis at 127.0.0.1:PORT: %s
 Redis at 127.0.0.1:PORT: the TLS file /SERVERS/none.pem cannot be used: No such file or directory (os error 2)
 Redis at 127.0.0.1:PORT: the TLS file /SERVERS/certificates.log cannot be used: it holds no certificate
@@ -77,9 +80,10 @@ Redis at 127.0.0.1:PORT: the sentinel does not know the master
 memcached at 127.0.0.1:PORT: %s
 Redis at 127.0.0.1:PORT: ERR there is no password to this server; take it out of the storage DSN
 no exception
-Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate not valid for name "127.0.0.1"; certificate is only valid for IpAddress(127.0.0.2) or DnsName("other.invalid?forged"); reach the server by a name that it is valid for, or add this one to it
-Redis at 127.0.0.1:PORT: cannot connect: TLS: invalid peer certificate: certificate expired: verification time %d (UNIX), but certificate is not valid after %d (%d seconds ago); renew it, or set this host's clock right
+Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not for 127.0.0.1, but for 127.0.0.2, other.invalid?forged; reach the server by a name that it is valid for, or add this one to it
+Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate expired %d seconds ago; renew it, or set this host's clock right
 no exception
+Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is that of an authority, as a self-signed one mostly is; sign one for the server by it, with CA:FALSE, and name the authority as ca= in the storage DSN
 Redis at 127.0.0.1:PORT: MOVED %d 127.0.0.1:PORT; it is a node of a cluster, for redis+cluster:
 Redis at 127.0.0.1:PORT: ERR it does not take the password
 Redis at 127.0.0.1:PORT: ERR it does not take the password

@@ -1,5 +1,5 @@
 --TEST--
-Redis Sentinel: another server becomes the master: it is found, on the connection that stands and by who comes new
+Redis Sentinel: another server becomes the master: it is found, on the connection that stands, after an idle time and by a new worker; a replica is not asked
 --EXTENSIONS--
 pcntl
 posix
@@ -41,6 +41,34 @@ echo implode("\n", warnings(function () use ($told): void {
 })), "\n";
 wait_until(fn () => !@$bucket->attempt(0)->isDegraded());
 echo 'taken over: ', $told();
+
+// It is replaced while the worker is idle, and is back, empty, before it learns that it is no master any more.
+$second->start();
+wait_until(fn () => $first->is_replicated() && preg_match("/flags\r\n\\$5\r\nslave\r\n/", $sentinel->ask('SENTINEL REPLICAS main')));
+$first->kill();
+wait_until(fn () => str_contains($sentinel->ask('SENTINEL GET-MASTER-ADDR-BY-NAME main'), (string) $second->port));
+$first->start();
+echo 'idle meanwhile: ', $told();
+echo str_contains($first->ask('ROLE'), 'master') ? 'the old one takes itself for the master' : 'the old one knows', "\n";
+
+// A sentinel that takes a replica for the master, at first.
+[$master, $replica] = [new Server('redis'), new Server('redis', ['--replicaof', '127.0.0.1', $second->port])];
+wait_until(fn () => str_contains($replica->ask('INFO replication'), 'master_link_status:up'));
+$named = [$replica->port, $master->port];
+$port = strange_server(function ($c) use (&$named): void {
+    stream_set_blocking($c, true);
+    while (($command = fread($c, 65536)) !== '' && $command !== false) {
+        if (str_contains($command, 'SENTINEL')) {
+            $name = (string) (count($named) > 1 ? array_shift($named) : $named[0]);
+            fwrite($c, "*2\r\n$9\r\n127.0.0.1\r\n$" . strlen($name) . "\r\n$name\r\n");
+        } else {
+            fwrite($c, "+OK\r\n");
+        }
+    }
+});
+$decision = (new TokenBucket("redis+sentinel://127.0.0.1:$port/main", 'x', 10, 0.0001))->peek();
+echo 'a replica, then the master: ', $decision->isDegraded() ? 'degraded' : 'by the store', ', the replica was asked ',
+    count(array_intersect_key($replica->commands(), ['eval' => 0, 'evalsha' => 0])), " times\n";
 ?>
 --EXPECT--
 9
@@ -49,3 +77,6 @@ another process: 7
 lost: 9 degraded
 TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
 taken over: 6
+idle meanwhile: 5
+the old one takes itself for the master
+a replica, then the master: by the store, the replica was asked 0 times

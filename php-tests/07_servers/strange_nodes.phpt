@@ -10,7 +10,7 @@ token_bucket.connect_timeout_ms=5000
 <?php
 require dirname(__DIR__) . '/servers.inc';
 
-/** A server that answers scripts with this, and where the nodes are with one after the other, the last over and over. */
+/** A server that answers scripts with this and the mark, or with an error; and where the nodes are with one after the other, the last over and over. */
 function server(string $script, string ...$maps): string
 {
     $port = strange_server(function ($c) use ($script, &$maps): void {
@@ -18,7 +18,7 @@ function server(string $script, string ...$maps): string
         $own = substr(strrchr(stream_socket_get_name($c, false), ':'), 1);
         while (($command = fread($c, 65536)) !== '' && $command !== false) {
             $answer = match (1) {
-                preg_match('/EVALSHA/', $command) => $script,
+                preg_match('/EVALSHA/', $command) => str_starts_with($script, '-') ? $script : bulk($script . redis_mark($command)),
                 preg_match('/CLUSTER|SENTINEL/', $command) => count($maps) > 1 ? array_shift($maps) : $maps[0],
                 default => "+OK\r\n",
             };
@@ -27,6 +27,11 @@ function server(string $script, string ...$maps): string
         fclose($c);
     });
     return "127.0.0.1:$port";
+}
+
+function bulk(string $bytes): string
+{
+    return '$' . strlen($bytes) . "\r\n$bytes\r\n";
 }
 
 function range_of(string $host, string $port): string
@@ -43,7 +48,6 @@ function told(string $what, string $dsn): void
 }
 
 $accepted = '1' . time() . ' 0 ';
-$accepted = '$' . strlen($accepted) . "\r\n$accepted\r\n";
 $own = range_of('', 'OWN');
 
 told('its own address is not known to it', 'redis+cluster://' . server($accepted, $own));

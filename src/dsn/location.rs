@@ -205,10 +205,13 @@ fn address(text: &str, default_port: u16) -> Result<Address> {
     let port = match port {
         None => default_port,
         Some(port) => port.parse().ok().filter(|port| *port > 0).ok_or_else(|| {
-            Error::configuration(
-                "The port in the storage DSN must be between 1 and 65535; an IPv6 address \
-                 stands in brackets",
-            )
+            Error::configuration(match port.contains(':') {
+                true => {
+                    "The port in the storage DSN must be between 1 and 65535; an IPv6 address \
+                     stands in brackets"
+                }
+                false => "The port in the storage DSN must be between 1 and 65535",
+            })
         })?,
     };
     let host = decoded(host);

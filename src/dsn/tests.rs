@@ -128,6 +128,8 @@ fn what_is_not_known_is_named() {
     assert!(refused("redis://a,b").contains("redis://[user:password@]host"));
     assert!(refused("redis://h/x").contains("must be a number"));
     assert!(refused("redis://h:0").contains("between 1 and 65535"));
+    assert!(!refused("redis://h:70000").contains("IPv6"));
+    assert!(refused("redis://2001:db8::5").contains("an IPv6 address stands in brackets"));
     assert!(refused("redis://::1").contains("in brackets"));
     assert!(refused("redis+sentinel://a").contains("master_name"));
     assert!(refused("redis+cluster://a/1").contains("redis+cluster://"));

@@ -2,6 +2,7 @@
 //! when it is not.
 
 use super::Settings;
+use super::local_failures::LocalFailures;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
@@ -18,6 +19,8 @@ use std::rc::Rc;
 /// them is to find out; the denials; and the buckets that stand in.
 pub struct Guard {
     host: Rc<Host>,
+    /// What this process alone cannot ask.
+    local: LocalFailures,
     on_error: OnError,
     deny_cache: bool,
     timeouts: Timeouts,
@@ -37,6 +40,7 @@ impl Guard {
     pub fn new(host: Rc<Host>, settings: &Settings) -> Self {
         Self {
             host,
+            local: LocalFailures::default(),
             on_error: settings.on_error,
             deny_cache: settings.deny_cache,
             timeouts: settings.timeouts,
@@ -84,6 +88,15 @@ impl Guard {
             return Ok((decision, false));
         }
         let circuit = store.circuit(key);
+        // Before the breaker: what it permits one process to try, this one could not.
+        if let Some(until) = self.local.denied_until(circuit, boot_time()) {
+            let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
+            let name = store.name();
+            let reason = format!(
+                "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
+            );
+            return self.answer_instead(key, limit, op, now, &reason);
+        }
         let permit = self.host.permit(circuit);
         if let Permit::Denied { until } = permit {
             let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
@@ -94,6 +107,7 @@ impl Guard {
         let (reason, news) = match store.decide(key, limit, op, now, &self.timeouts) {
             Ok(decision) => {
                 self.host.succeeded(circuit, permit);
+                self.local.clear(circuit);
                 match op {
                     Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
                     Op::Take { cost } if remembers && !decision.accepted => {
@@ -108,9 +122,17 @@ impl Guard {
                     self.host.failed(circuit).then(|| format!("{reason}; until it answers, "));
                 (reason, news)
             }
+            // Other processes may reach it.
+            Err(Error::Local(reason)) => {
+                self.host.give_back(circuit, permit);
+                let news = self.local.note(circuit, sent, boot_time());
+                let news = news.then(|| format!("{reason}; until this process can ask it, "));
+                (reason, news)
+            }
             // It is up: that is no outage, and other keys are not concerned.
             Err(Error::Refused(reason)) => {
                 self.host.succeeded(circuit, permit);
+                self.local.clear(circuit);
                 let news = (sent >= self.refusal_news_at.get()).then(|| {
                     self.refusal_news_at.set(sent + REFUSALS_APART);
                     format!("{reason}; ")

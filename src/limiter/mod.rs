@@ -5,6 +5,7 @@
 
 mod guard;
 mod limiters;
+mod local_failures;
 mod settings;
 mod statistics;
 

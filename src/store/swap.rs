@@ -124,6 +124,7 @@ impl Decider {
         // Half of the time is left for the call itself.
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
         self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
+            budget.waited(Duration::from_nanos(timeout));
             request.decide(entry, ticket, &mut budget)
         })
     }
@@ -178,7 +179,9 @@ impl Request<'_> {
             }
             // Rivals must not meet again: each waits for a time of its own, longer with every try.
             let spread = 20u64 << tries.min(6);
-            std::thread::sleep(Duration::from_micros(boot_time() / 64 % spread));
+            let pause = Duration::from_micros(boot_time() / 64 % spread);
+            std::thread::sleep(pause);
+            budget.waited(pause);
         }
         self.busy(entry)
     }

@@ -3,10 +3,12 @@
 //! Commands are built and answers are read by the crate `memcache`; its own connections know no
 //! unix sockets and no time budget.
 
+use crate::clock::boot_time;
 use crate::dsn::Address;
 use crate::store::net::channel::Channel;
 use crate::store::net::failure::{self, Failure};
 use crate::store::net::kept::Reusable;
+use crate::store::net::mark;
 use memcache::exp::{MetaCommand, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -14,13 +16,15 @@ use std::time::Instant;
 /// The longest answer that can be ours: a line of flags and a state.
 const LONGEST: usize = 512;
 
-/// An answer: its code, its token for compare-and-swap, and the value if there is one.
+/// An answer: its code, its token for compare-and-swap, its mark, and the value if there is one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The first word.
     pub code: ReturnCode,
     /// The token, if it has one.
     pub cas: Option<u64>,
+    /// The mark of the command that it is the answer to. One that there is no item has none.
+    mark: Option<u64>,
     /// The value, if it has one.
     pub value: Option<Vec<u8>>,
 }
@@ -28,23 +32,25 @@ pub struct Answer {
 /// A connection that speaks memcached's meta protocol.
 pub struct Link {
     channel: Channel,
-    /// When it was opened, on the clock of this host.
+    /// When it had been opened, on the clock of this host: no token that was known before is the
+    /// server's for certain.
     pub opened: u64,
 }
 
 impl Link {
     /// Connects to `address` by `deadline`.
     pub fn open(address: &Address, deadline: Instant) -> Result<Self, Failure> {
-        let opened = crate::clock::boot_time();
         let channel = Channel::open(address, None, deadline)
             .map_err(|error| Failure::of_connecting(&error))?;
-        Ok(Self { channel, opened })
+        Ok(Self { channel, opened: boot_time() })
     }
 
     /// Sends a command and waits for its answer. After a failure the link must be dropped: its
     /// answer may yet come.
     pub fn call(&mut self, command: &MetaCommand, deadline: Instant) -> Result<Answer, Failure> {
-        let request = command.encode().map_err(|error| Failure::Down(error.to_string()))?;
+        let mark = mark::new();
+        let request = command.clone().flag(format!("O{mark:x}")).encode();
+        let request = request.map_err(|error| Failure::Down(error.to_string()))?;
         let channel = &mut self.channel;
         channel.set_deadline(deadline);
         channel.write_all(&request).map_err(|error| Failure::of_io(&error))?;
@@ -57,7 +63,11 @@ impl Link {
             }
             received.extend(chunk.iter().take(read));
             if let Some(answer) = read_answer(&received)? {
-                return Ok(answer);
+                let is_marked = !matches!(answer.code, ReturnCode::En | ReturnCode::Mn);
+                return match is_marked && answer.mark != Some(mark) {
+                    true => Err(Failure::Astray),
+                    false => Ok(answer),
+                };
             }
         }
     }
@@ -96,6 +106,10 @@ fn read_answer(bytes: &[u8]) -> Result<Option<Answer>, Failure> {
         _ => None,
     };
     let cas = response.flags().find_map(flag);
+    let mark = response.flags().find_map(|flag| match flag.split_first() {
+        Some((b'O', mark)) => u64::from_str_radix(std::str::from_utf8(mark).ok()?, 16).ok(),
+        _ => None,
+    });
     let value = match response.rc() {
         ReturnCode::Va => {
             // How long it is stands after the code; the crate keeps that to itself.
@@ -114,7 +128,7 @@ fn read_answer(bytes: &[u8]) -> Result<Option<Answer>, Failure> {
         _ if !rest.is_empty() => return Err(garbage()),
         _ => None,
     };
-    Ok(Some(Answer { code: response.rc(), cas, value }))
+    Ok(Some(Answer { code: response.rc(), cas, mark, value }))
 }
 
 #[cfg(test)]
@@ -124,9 +138,10 @@ mod tests {
     #[test]
     fn answers_are_read_whole() {
         let answer = |bytes: &[u8]| read_answer(bytes).unwrap();
-        let hit = Answer { code: ReturnCode::Va, cas: Some(7), value: Some(b"a\r\n".to_vec()) };
-        assert_eq!(answer(b"VA 3 c7\r\na\r\n\r\n"), Some(hit));
-        let stored = Answer { code: ReturnCode::Hd, cas: Some(8), value: None };
+        let (code, value) = (ReturnCode::Va, Some(b"a\r\n".to_vec()));
+        let hit = Answer { code, cas: Some(7), mark: Some(0xAB), value };
+        assert_eq!(answer(b"VA 3 c7 Oab\r\na\r\n\r\n"), Some(hit));
+        let stored = Answer { code: ReturnCode::Hd, cas: Some(8), mark: None, value: None };
         assert_eq!(answer(b"HD c8\r\n"), Some(stored));
         for part in
             [&b""[..], b"V", b"VA 3 c7\r", b"VA 3 c7\r\n", b"VA 3 c7\r\nabc", b"VA 3 c7\r\nabc\r"]

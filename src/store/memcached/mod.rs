@@ -17,6 +17,7 @@ use crate::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State};
 use link::{Answer, Link};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
+use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
@@ -72,15 +73,54 @@ impl Memcached {
         };
         let open = |deadline| Link::open(address, deadline);
         let answer = link.call(budget, may_repeat, open, |link, by| link.call(command, by));
-        answer.map_err(|failure| {
-            let message = format!("memcached at {address}: {}", failure.reason());
-            match failure {
-                // No room for more keys: a client that is denied stays so, for that needs none.
-                Failure::Refused { .. } => Error::refused(message),
-                _ => Error::storage(message),
-            }
-        })
+        answer.map_err(|failure| error(address, failure))
     }
+
+    /// Sends a swap by a token to a server, if there is a connection to the one that the token is of:
+    /// a server that was started anew counts its tokens anew. Nothing if there is none, or if it was lost
+    /// with the swap and that may be repeated.
+    fn swap(
+        &self,
+        server: usize,
+        command: &MetaCommand,
+        token: &Token,
+        may_repeat: bool,
+        budget: &mut Budget,
+    ) -> Result<Option<Answer>> {
+        let (Some(address), Some(link)) = (self.servers.get(server), self.links.get(server)) else {
+            return Ok(None);
+        };
+        let is_same = |link: &Link| link.opened < token.known_at;
+        let failure = match link.call_only_on(budget, is_same, |link, by| link.call(command, by)) {
+            None => return Ok(None),
+            Some(Ok(answer)) => return Ok(Some(answer)),
+            Some(Err(failure)) if failure.is_lost() && may_repeat => return Ok(None),
+            Some(Err(failure)) if failure.is_lost() => {
+                link.after_loss(budget, |deadline| Link::open(address, deadline))
+            }
+            Some(Err(failure)) => failure,
+        };
+        Err(error(address, failure))
+    }
+}
+
+/// The error of a call that came to nothing.
+fn error(address: &Address, failure: Failure) -> Error {
+    let message = format!("memcached at {address}: {}", failure.reason());
+    match failure {
+        // No room for more keys: a client that is denied stays so, for that needs none.
+        Failure::Refused { .. } | Failure::LostIdle => Error::refused(message),
+        Failure::Local(_) => Error::local(message),
+        _ => Error::storage(message),
+    }
+}
+
+/// What a memcached tells an item's values from one another by, while it runs.
+struct Token {
+    cas: u64,
+    /// A time at which the server that gave it was running. It is the one behind a connection that was
+    /// opened before and stands.
+    known_at: u64,
 }
 
 /// The item of one key.
@@ -92,39 +132,45 @@ struct Item<'a> {
     may_repeat: bool,
     /// Whether a test's clock decides.
     frozen: bool,
+    /// Whether a swap was not sent or was lost, for its connection was gone.
+    lost: Cell<bool>,
 }
 
 impl Entry for Item<'_> {
     /// The token for compare-and-swap, if there is an item.
-    type Version = Option<u64>;
+    type Version = Option<Token>;
 
-    fn read(&self, budget: &mut Budget) -> Result<Found<Option<u64>>> {
+    fn read(&self, budget: &mut Budget) -> Result<Found<Option<Token>>> {
         let command = MetaCommand::new(MetaOp::Get, self.name.as_slice()).flag("v").flag("c");
         let answer = self.store.call(self.server, &command, true, budget)?;
+        let (time, now) = (wall_clock(), boot_time());
         let (state, version) = match (answer.value, answer.cas) {
-            (Some(value), Some(cas)) => (record::decode(&value), Some(cas)),
+            (Some(value), Some(cas)) => {
+                (record::decode(&value), Some(Token { cas, known_at: now }))
+            }
             _ => (State::FULL, None),
         };
-        let (time, now) = (wall_clock(), boot_time());
         let clock = Reading { time, sent_at: now, read_at: now };
         Ok(Found { state, version, now: [time; 2], clock })
     }
 
-    fn handed_off(&self, handoff: &Handoff) -> Option<Option<u64>> {
-        // A token from before this connection may be of a server that has been restarted since.
+    fn handed_off(&self, handoff: &Handoff) -> Option<Option<Token>> {
+        // The clock was read before the swap that gave the token was sent.
+        let token = Token { cas: handoff.version, known_at: handoff.clock.sent_at };
         let opened = self.store.links.get(self.server)?.with(|link| link.opened)?;
-        (handoff.written_at > opened).then_some(Some(handoff.version))
+        (opened < token.known_at).then_some(Some(token))
     }
 
     fn swap(
         &self,
-        version: &Option<u64>,
+        version: &Option<Token>,
         state: State,
         now: u64,
         budget: &mut Budget,
     ) -> Result<Swap> {
         // Without a token: only where there is no item yet.
-        let unchanged = version.map_or("ME".to_owned(), |cas| format!("C{cas}"));
+        let unchanged =
+            version.as_ref().map_or("ME".to_owned(), |Token { cas, .. }| format!("C{cas}"));
         let command = match state {
             State::FULL => MetaCommand::new(MetaOp::Delete, self.name.as_slice()).flag(unchanged),
             _ => MetaCommand::new(MetaOp::Set, self.name.as_slice())
@@ -133,7 +179,16 @@ impl Entry for Item<'_> {
                 .flag(unchanged)
                 .value(record::encode(state)),
         };
-        let answer = self.store.call(self.server, &command, self.may_repeat, budget)?;
+        let (server, may_repeat) = (self.server, self.may_repeat);
+        let answer = match version {
+            None => self.store.call(server, &command, may_repeat, budget)?,
+            Some(token) => match self.store.swap(server, &command, token, may_repeat, budget)? {
+                Some(answer) => answer,
+                // It is read again, on a new connection. A server that hangs up every time is down.
+                None if !self.lost.replace(true) => return Ok(Swap::Lost),
+                None => return Err(self.hangs_up()),
+            },
+        };
         Ok(if answer.code == ReturnCode::Hd { Swap::Done(answer.cas) } else { Swap::Lost })
     }
 
@@ -147,6 +202,13 @@ impl Entry for Item<'_> {
 }
 
 impl Item<'_> {
+    fn hangs_up(&self) -> Error {
+        match self.store.servers.get(self.server) {
+            Some(address) => error(address, Failure::Lost),
+            None => self.blocked(),
+        }
+    }
+
     /// How long the server keeps a state. It counts in seconds.
     fn expiry(&self, state: State, now: u64) -> String {
         let spare = if self.frozen { SPARE_WHEN_FROZEN } else { MAX_CLOCK_SKEW };
@@ -171,8 +233,8 @@ impl Store for Memcached {
         let name = name::of(key);
         let server = self.server(&name);
         let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
-        let item =
-            Item { store: self, server, name, may_repeat: op.may_repeat(), frozen: now.is_some() };
+        let (may_repeat, frozen) = (op.may_repeat(), now.is_some());
+        let item = Item { store: self, server, name, may_repeat, frozen, lost: Cell::new(false) };
         let request = Request { limit, op, frozen: now, timeouts: *timeouts };
         self.decider.decide(&item, request, &item.name, address.as_bytes())
     }

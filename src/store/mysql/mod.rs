@@ -54,7 +54,9 @@ mod code {
     pub const IN_THE_WAY: [&str; 4] = ["1205", "1213", "1020", "1317"];
     /// Nothing was done within `max_statement_time`.
     pub const TOO_SLOW: &str = "1969";
-    pub const READ_ONLY: [&str; 3] = ["1290", "1792", "1836"];
+    /// An option that the server runs with forbids the statement: which one, it says.
+    pub const FORBIDDEN_BY_OPTION: &str = "1290";
+    pub const READ_ONLY: [&str; 2] = ["1792", "1836"];
 }
 
 /// Buckets in a table of MariaDB or MySQL.
@@ -90,19 +92,26 @@ impl Mysql {
         let tls = self.encryption.of(self.target.tls.as_ref())?;
         let timeout = budget.timeouts().call;
         let open = |deadline| {
-            let link = Link::open(&self.target, tls, timeout, deadline);
+            let link = Link::open(&self.target, tls.as_ref(), timeout, deadline);
             link.map_err(Failure::of_opening)
         };
-        self.link.call(budget, may_repeat, open, |link, deadline| {
+        let result = self.link.call(budget, may_repeat, open, |link, deadline| {
             link.limit_statements(timeout, deadline)?;
             work(link, deadline)
-        })
+        });
+        if matches!(result, Err(Failure::Local(_) | Failure::Down(_))) {
+            self.encryption.suspect();
+        }
+        result
     }
 
     /// The error of a call that came to nothing, on the row of `identifier`.
     fn error(&self, failure: &Failure, identifier: &[u8]) -> Error {
-        let Failure::Refused { code, detail } = failure else {
-            return self.failed(&failure.reason());
+        let (code, detail) = match failure {
+            Failure::Refused { code, detail } => (code, detail),
+            Failure::LostIdle => return self.refused(&failure.reason()),
+            Failure::Local(reason) => return Error::local(format!("{}: {reason}", self.name())),
+            _ => return self.failed(&failure.reason()),
         };
         if code == code::TOO_SLOW {
             return self.too_slow(identifier);
@@ -158,6 +167,10 @@ impl Mysql {
             ),
             code::DATA_TOO_LONG | code::WRONG_STRING => {
                 "the column `identifier` must take 255 characters of ASCII".to_owned()
+            }
+            code::FORBIDDEN_BY_OPTION => {
+                "start the server without this option, or name another server in the storage DSN"
+                    .to_owned()
             }
             code if code::READ_ONLY.contains(&code) => {
                 "the storage DSN must name a server that can be written to".to_owned()

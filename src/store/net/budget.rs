@@ -1,12 +1,13 @@
 //! How long a call may take.
 
-use super::Timeouts;
 use super::socket::share;
-use std::time::Instant;
+use super::{Timeouts, pause};
+use std::time::{Duration, Instant};
 
 /// The time left to a call, whatever it has to do: connect, log in, retry.
 ///
-/// One time-out for the call; a connection that has to be made adds the time for that, once.
+/// One time-out for the call; a connection that has to be made adds the time for that, once. Time in
+/// which this process could not run is added, too: see [`pause`].
 pub struct Budget {
     timeouts: Timeouts,
     end: Instant,
@@ -16,7 +17,7 @@ pub struct Budget {
 impl Budget {
     /// The budget of a call that begins now.
     pub fn start(timeouts: Timeouts) -> Self {
-        Self { timeouts, end: Instant::now() + timeouts.call, connected: false }
+        Self { timeouts, end: pause::start() + timeouts.call, connected: false }
     }
 
     /// The time-outs that it was made of.
@@ -30,7 +31,7 @@ impl Budget {
             self.connected = true;
             self.end += self.timeouts.connect;
         }
-        self.end.min(Instant::now() + self.timeouts.connect)
+        self.end.min(pause::now() + self.timeouts.connect)
     }
 
     /// As [`connect_by`](Self::connect_by), for the first of `many` servers to be tried: who
@@ -41,11 +42,16 @@ impl Budget {
 
     /// Until when the answer to a command sent now must be there.
     pub fn answer_by(&self) -> Instant {
-        self.end.min(Instant::now() + self.timeouts.call)
+        self.end.min(pause::now() + self.timeouts.call)
     }
 
     /// Whether there is time for another try: an eighth of what an answer may take.
     pub fn is_left(&self) -> bool {
-        Instant::now() + self.timeouts.call / 8 < self.end
+        pause::now() + self.timeouts.call / 8 < self.end
+    }
+
+    /// Notes that the call has waited for something other than a server, for no longer than `at_most`.
+    pub fn waited(&self, at_most: Duration) {
+        pause::waited(at_most);
     }
 }

@@ -1,13 +1,20 @@
 //! A connection, plain or encrypted.
 
-use super::failure::line;
+use super::failure::LocalError;
+use super::pause;
 use super::socket::Socket;
+use super::verdict::of_tls;
 use crate::dsn::Address;
 use rustls::pki_types::ServerName;
-use rustls::{CertificateError, ClientConfig, ClientConnection};
-use std::io::{self, ErrorKind, Read, Write};
+use rustls::{ClientConfig, ClientConnection};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long the look at an idle connection may wait.
+const LONGEST_LOOK: Duration = Duration::from_millis(1);
+/// The most reads of a look, of four kilobytes each: the session tickets of one handshake take one.
+const MAX_READS: u32 = 8;
 
 /// A connection to a server, for reading and writing until its deadline.
 ///
@@ -43,7 +50,7 @@ impl Channel {
     ) -> io::Result<()> {
         let Address::Tcp { host, .. } = address else { return Ok(()) };
         let name = ServerName::try_from(host.clone())
-            .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "no name to verify"))?;
+            .map_err(|_| io::Error::other(LocalError("no name to verify".to_owned())))?;
         let mut tls = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
         self.set_deadline(deadline);
         while tls.is_handshaking() {
@@ -60,9 +67,13 @@ impl Channel {
             return false;
         }
         let Some(tls) = &mut self.tls else { return self.socket.is_quiet() };
-        // TLS 1.3 sends session tickets when it likes: only what they leave behind counts.
-        while !self.socket.is_quiet() {
-            self.socket.deadline = Instant::now() + std::time::Duration::from_millis(1);
+        // TLS 1.3 sends session tickets when it likes: only what they leave behind counts. From a server
+        // that sends them without end no more is read.
+        self.socket.deadline = pause::now() + LONGEST_LOOK;
+        for _ in 0..MAX_READS {
+            if self.socket.is_quiet() {
+                return true;
+            }
             match tls.read_tls(&mut self.socket) {
                 Ok(0) | Err(_) => return false,
                 Ok(_) => match tls.process_new_packets() {
@@ -72,7 +83,7 @@ impl Channel {
                 },
             }
         }
-        true
+        false
     }
 
     /// Sets until when to read and write.
@@ -106,28 +117,64 @@ impl Write for Channel {
     }
 }
 
-/// Says of an error that it was the encryption's, and how it could be right.
-fn of_tls(error: io::Error) -> io::Error {
-    let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
-        return error;
-    };
-    let remedy = match tls {
-        rustls::Error::InvalidCertificate(why) => remedy(why),
-        _ => "",
-    };
-    // It quotes the certificate.
-    io::Error::new(error.kind(), format!("TLS: {}{remedy}", line(&tls.to_string())))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::pki_types::pem::PemObject;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    use rustls::{RootCertStore, ServerConfig, ServerConnection};
+    use std::net::TcpListener;
+    use std::sync::mpsc::{Receiver, channel};
 
-fn remedy(why: &CertificateError) -> &'static str {
-    match why {
-        CertificateError::UnknownIssuer => "; ca= in the storage DSN names an authority to trust",
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "; reach the server by a name that it is valid for, or add this one to it"
-        }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "; renew it, or set this host's clock right"
-        }
-        _ => "",
+    const PEM: &[u8] = include_bytes!("../../../tests/localhost.pem");
+
+    /// A server that sends as many session tickets behind the handshake, says so, and waits for a byte.
+    fn serve(tickets: usize) -> (Address, Arc<ClientConfig>, Receiver<()>) {
+        let certificate = CertificateDer::from_pem_slice(PEM).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(PEM).unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate.clone()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let client = ClientConfig::builder_with_provider(Arc::clone(&provider));
+        let client = client.with_safe_default_protocol_versions().unwrap();
+        let client = client.with_root_certificates(roots).with_no_client_auth();
+        let server = ServerConfig::builder_with_provider(provider);
+        let server = server.with_safe_default_protocol_versions().unwrap();
+        let mut server =
+            server.with_no_client_auth().with_single_cert(vec![certificate], key).unwrap();
+        server.send_tls13_tickets = tickets;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Address::tcp("127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
+        let (sent, is_sent) = channel();
+        std::thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            let mut tls = ServerConnection::new(Arc::new(server)).unwrap();
+            while tls.is_handshaking() || tls.wants_write() {
+                if tls.complete_io(&mut socket).is_err() {
+                    return;
+                }
+            }
+            sent.send(()).unwrap();
+            let _ = socket.read(&mut [0]);
+        });
+        (address, Arc::new(client), is_sent)
+    }
+
+    fn open(tickets: usize) -> Channel {
+        let (address, config, is_sent) = serve(tickets);
+        let deadline = pause::start() + Duration::from_secs(60);
+        let channel = Channel::open(&address, Some(&config), deadline).unwrap();
+        is_sent.recv().unwrap();
+        channel
+    }
+
+    #[test]
+    fn connection_with_a_few_session_tickets_is_reusable() {
+        assert!(open(2).is_good());
+    }
+
+    #[test]
+    fn connection_with_session_tickets_without_end_is_not_reusable() {
+        assert!(!open(500).is_good());
     }
 }

@@ -1,5 +1,6 @@
 //! Why a call on a server came to nothing.
 
+use rustix::io::Errno;
 use std::io::{self, ErrorKind};
 
 /// Why a call on a server came to nothing.
@@ -7,7 +8,12 @@ use std::io::{self, ErrorKind};
 pub enum Failure {
     /// The server hung up before it answered: it may have closed an idle connection.
     Lost,
-    /// This host could not even ask.
+    /// The answer is not to this call, though it could be to another: the connection is out of step.
+    Astray,
+    /// An idle connection was lost with the call, but a new one could be opened: the server is up, and
+    /// may have done what it was asked or not.
+    LostIdle,
+    /// This process could not even ask. That says nothing of the server: see [`is_local`].
     Local(String),
     /// The server has not answered in time.
     TimedOut,
@@ -25,7 +31,8 @@ pub enum Failure {
 impl Failure {
     /// Why there is no connection.
     pub fn of_connecting(error: &io::Error) -> Self {
-        Self::Down(format!("cannot connect: {}", told(error)))
+        let reason = format!("cannot connect: {}", told(error));
+        if is_local(error) { Self::Local(reason) } else { Self::Down(reason) }
     }
 
     /// Why there is no answer.
@@ -36,8 +43,14 @@ impl Failure {
             | ErrorKind::ConnectionReset
             | ErrorKind::ConnectionAborted => Self::Lost,
             ErrorKind::TimedOut => Self::TimedOut,
+            _ if is_local(error) => Self::Local(told(error)),
             _ => Self::Down(told(error)),
         }
+    }
+
+    /// Whether nothing but an idle connection may be lost.
+    pub const fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost | Self::Astray)
     }
 
     /// Whether the server refused with this code.
@@ -63,6 +76,10 @@ impl Failure {
     pub fn reason(&self) -> String {
         match self {
             Self::Lost => "the server closed the connection".to_owned(),
+            Self::Astray => "its answer is not to this call".to_owned(),
+            Self::LostIdle => {
+                "the idle connection was lost, and maybe the call was done".to_owned()
+            }
             Self::TimedOut => NO_ANSWER.to_owned(),
             Self::Local(reason) | Self::Down(reason) => reason.clone(),
             Self::Refused { code, detail } => format!("{code} {detail}"),
@@ -71,6 +88,30 @@ impl Failure {
 }
 
 const NO_ANSWER: &str = "no answer in time";
+
+/// An error of this process, which says nothing of the server.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct LocalError(pub String);
+
+/// The errors of the system that a server causes: it refuses, it hangs up, or it is silent.
+const REMOTE: [Errno; 6] = [
+    Errno::CONNREFUSED,
+    Errno::CONNRESET,
+    Errno::CONNABORTED,
+    Errno::PIPE,
+    Errno::NOTCONN,
+    Errno::TIMEDOUT,
+];
+
+/// Whether an error is this process's own: it has no descriptor left, no route, no right to open the
+/// socket, no such socket, no memory. Another process of this host may well reach the server.
+pub fn is_local(error: &io::Error) -> bool {
+    match error.get_ref() {
+        Some(inner) => inner.is::<LocalError>(),
+        None => Errno::from_io_error(error).is_some_and(|errno| !REMOTE.contains(&errno)),
+    }
+}
 
 /// A server's own words, fit for a log: one line of no more than is worth reading.
 pub fn line(words: &str) -> String {

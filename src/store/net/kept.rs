@@ -26,7 +26,8 @@ impl<C: Reusable> KeptConnection<C> {
     /// connection on which `work` fails is closed, for its answer may yet come; a refusal is an answer.
     ///
     /// If an idle connection turns out to be closed, `work` is called once more with a new one, provided
-    /// it `may_repeat`.
+    /// it `may_repeat`. If not, a new connection tells whether the server is up: then the call came to
+    /// nothing by [`Failure::LostIdle`].
     pub fn call<R>(
         &self,
         budget: &mut Budget,
@@ -43,7 +44,13 @@ impl<C: Reusable> KeptConnection<C> {
                 None => open(budget.connect_by())?,
             };
             match work(&mut connection, budget.answer_by()) {
-                Err(Failure::Lost) if was_idle && may_repeat && budget.is_left() => {}
+                Err(failure) if failure.is_lost() && was_idle => {
+                    if may_repeat && budget.is_left() {
+                        continue;
+                    }
+                    drop(kept);
+                    return Err(self.after_loss(budget, open));
+                }
                 result => {
                     if matches!(result, Ok(_) | Err(Failure::Refused { .. })) {
                         *kept = Some(connection);
@@ -51,6 +58,39 @@ impl<C: Reusable> KeptConnection<C> {
                     return result;
                 }
             }
+        }
+    }
+
+    /// Calls `work` with the connection if there is one to use that `is_right`. Nothing if there is none;
+    /// then `work` was not called.
+    pub fn call_only_on<R>(
+        &self,
+        budget: &Budget,
+        is_right: impl Fn(&C) -> bool,
+        work: impl Fn(&mut C, Instant) -> Result<R, Failure>,
+    ) -> Option<Result<R, Failure>> {
+        let mut kept = self.0.borrow_mut();
+        let mut connection = kept.take().and_then(|mut it| it.is_reusable().then_some(it))?;
+        let result = is_right(&connection).then(|| work(&mut connection, budget.answer_by()));
+        if matches!(result, None | Some(Ok(_) | Err(Failure::Refused { .. }))) {
+            *kept = Some(connection);
+        }
+        result
+    }
+
+    /// Opens a new connection, after one was lost with a call that must not be repeated: what to say of
+    /// that call.
+    pub fn after_loss(
+        &self,
+        budget: &mut Budget,
+        open: impl Fn(Instant) -> Result<C, Failure>,
+    ) -> Failure {
+        match open(budget.connect_by()) {
+            Ok(connection) => {
+                self.0.replace(Some(connection));
+                Failure::LostIdle
+            }
+            Err(failure) => failure,
         }
     }
 

@@ -1,9 +1,14 @@
 //! A socket that is never waited for beyond a deadline.
 //!
-//! `poll` does the waiting, for as long as is left. Where that is long, reading waits by itself for
-//! the first part of it, which saves a system call: that is as long as most answers take. A signal
-//! that interrupts (a timer of PHP's) makes it wait on, not start anew.
+//! `poll` does the waiting, in slices, so that a pause of this process is told from a slow server
+//! ([`pause`](super::pause)). Where much time is left, reading waits by itself for the first part of
+//! it, which saves a system call: that is as long as most answers take. A signal that interrupts (a
+//! timer of PHP's) makes it wait on, not start anew.
+//!
+//! The socket is looked at before a wait is given up: what has arrived is read, however late it is.
 
+use super::failure::{LocalError, is_local};
+use super::pause;
 use crate::dsn::Address;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -15,7 +20,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// For how long reading waits by itself.
-const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_millis(10);
+/// For how long `poll` waits at once: a pause counts as no more than this.
+const SLICE: Duration = Duration::from_millis(5);
 
 /// A connected socket, for reading and writing until its deadline.
 pub struct Socket {
@@ -39,16 +46,17 @@ impl Socket {
     }
 
     fn connect_by_name(host: &str, port: u16, deadline: Instant) -> io::Result<Self> {
-        let mut failure = io::Error::new(ErrorKind::NotFound, "the host name is not known");
-        let candidates = (host, port).to_socket_addrs().map_err(|_| {
-            // What the system says of it differs, and helps nobody.
-            io::Error::new(ErrorKind::NotFound, "the host name is not known")
-        })?;
+        // What the system says of it differs, and helps nobody.
+        let unknown = || io::Error::other(LocalError("the host name is not known".to_owned()));
+        let mut failure = unknown();
+        let candidates = (host, port).to_socket_addrs().map_err(|_| unknown())?;
         // One that drops every packet must leave time for the others.
         let candidates: Vec<SocketAddr> = candidates.collect();
         for (i, candidate) in candidates.iter().enumerate() {
             match Self::connect_tcp(candidate, share(deadline, candidates.len() - i)) {
                 Ok(socket) => return Ok(socket),
+                // One that this host cannot reach says nothing of those that it can.
+                Err(error) if !is_local(&failure) && is_local(&error) => {}
                 Err(error) => failure = error,
             }
         }
@@ -80,7 +88,7 @@ impl Socket {
                 Ok(()) => return Ok(socket),
                 Err(Errno::INTR) => {}
                 // The server's queue of callers is full, and there is nothing to poll for.
-                Err(Errno::AGAIN) if Instant::now() < deadline => {
+                Err(Errno::AGAIN) if pause::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Err(Errno::AGAIN) => return Err(ErrorKind::TimedOut.into()),
@@ -109,16 +117,14 @@ impl Socket {
 
     fn wait(&self, what: PollFlags, deadline: Instant) -> io::Result<()> {
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(ErrorKind::TimedOut.into());
-            }
-            let left =
-                Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-            match poll(&mut [PollFd::new(&self.fd, what)], Some(&left)) {
-                Ok(0) => return Err(ErrorKind::TimedOut.into()),
+            let slice = deadline.saturating_duration_since(pause::now()).min(SLICE);
+            let time = Timespec { tv_sec: 0, tv_nsec: slice.subsec_nanos().into() };
+            let ready = poll(&mut [PollFd::new(&self.fd, what)], Some(&time));
+            pause::waited(slice);
+            match ready {
+                Ok(0) if slice.is_zero() => return Err(ErrorKind::TimedOut.into()),
+                Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => return Ok(()),
-                Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -127,7 +133,7 @@ impl Socket {
 
 /// The end of the first of `many` equal shares of the time that is left.
 pub fn share(deadline: Instant, many: usize) -> Instant {
-    let now = Instant::now();
+    let now = pause::now();
     let many = u32::try_from(many.max(1)).unwrap_or(u32::MAX);
     now + deadline.saturating_duration_since(now) / many
 }
@@ -135,8 +141,10 @@ pub fn share(deadline: Instant, many: usize) -> Instant {
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // Twice as long is left, for the kernel counts in ticks of some milliseconds.
-        if self.deadline.saturating_duration_since(Instant::now()) >= 2 * PATIENCE {
-            match net::recv(&self.fd, &mut *buffer, RecvFlags::empty()) {
+        if self.deadline.saturating_duration_since(pause::now()) >= 2 * PATIENCE {
+            let received = net::recv(&self.fd, &mut *buffer, RecvFlags::empty());
+            pause::waited(PATIENCE);
+            match received {
                 Ok((read, _)) => return Ok(read),
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(error) => return Err(error.into()),

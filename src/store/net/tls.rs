@@ -1,17 +1,39 @@
 //! Encryption: rustls with ring, TLS 1.2 and 1.3. The server is always verified.
 
 use super::failure::Failure;
+use crate::clock::boot_time;
 use crate::dsn::Tls;
+use crate::limit::SECOND;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
-use std::cell::OnceCell;
-use std::path::Path;
+use std::cell::{Cell, RefCell};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the connections of a store need for encryption: read when the first of them does.
+/// How often it is looked whether the files have changed, at most.
+const LOOK_EVERY: u64 = SECOND;
+
+/// What the connections of a store need for encryption: read when the first of them does, and again
+/// when the files have changed or a connection has failed.
 #[derive(Default)]
-pub struct Encryption(OnceCell<Arc<ClientConfig>>);
+pub struct Encryption {
+    loaded: RefCell<Option<Loaded>>,
+    /// Whether a connection has failed since the files were read.
+    is_suspect: Cell<bool>,
+}
+
+struct Loaded {
+    config: Arc<ClientConfig>,
+    /// The files as they were before they were read.
+    files: Vec<Option<Version>>,
+    /// When to look at the files again, on this host's clock.
+    look_at: u64,
+}
+
+/// What tells one version of a file from another: device, inode, size, and when it was changed.
+type Version = (u64, u64, u64, [i64; 4]);
 
 impl Encryption {
     /// What `tls` asks for, if it asks for encryption at all.
@@ -19,14 +41,50 @@ impl Encryption {
     /// # Errors
     ///
     /// [`Failure::Local`] naming the file that cannot be read or holds nothing of use.
-    pub fn of(&self, tls: Option<&Tls>) -> Result<Option<&Arc<ClientConfig>>, Failure> {
+    pub fn of(&self, tls: Option<&Tls>) -> Result<Option<Arc<ClientConfig>>, Failure> {
         let Some(tls) = tls else { return Ok(None) };
-        if let Some(config) = self.0.get() {
-            return Ok(Some(config));
+        let mut loaded = self.loaded.borrow_mut();
+        let now = boot_time();
+        let files = match loaded.as_mut() {
+            Some(known) if now < known.look_at => return Ok(Some(Arc::clone(&known.config))),
+            Some(known) => {
+                known.look_at = now + LOOK_EVERY;
+                let files = versions(tls);
+                if files == known.files && !self.is_suspect.get() {
+                    return Ok(Some(Arc::clone(&known.config)));
+                }
+                files
+            }
+            None => versions(tls),
+        };
+        match (configure(tls), loaded.as_ref()) {
+            (Ok(config), _) => {
+                self.is_suspect.set(false);
+                let known =
+                    Loaded { config: Arc::clone(&config), files, look_at: now + LOOK_EVERY };
+                *loaded = Some(known);
+                Ok(Some(config))
+            }
+            // They may be in the midst of being replaced, one after the other: what was read serves yet.
+            (Err(_), Some(known)) if !self.is_suspect.get() => Ok(Some(Arc::clone(&known.config))),
+            (Err(failure), _) => Err(failure),
         }
-        let config = configure(tls)?;
-        Ok(Some(self.0.get_or_init(|| config)))
     }
+
+    /// Notes that a connection has failed. It may be for certificates that have been renewed since they
+    /// were read.
+    pub fn suspect(&self) {
+        self.is_suspect.set(true);
+    }
+}
+
+fn versions(tls: &Tls) -> Vec<Option<Version>> {
+    let version = |path: &PathBuf| {
+        let file = std::fs::metadata(path).ok()?;
+        let times = [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()];
+        Some((file.dev(), file.ino(), file.size(), times))
+    };
+    [&tls.ca, &tls.cert, &tls.key].into_iter().flatten().map(version).collect()
 }
 
 /// Reads the certificates, and makes what every connection of a store needs.

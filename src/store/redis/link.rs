@@ -1,6 +1,6 @@
 //! A connection that speaks RESP, logged in.
 
-use crate::dsn::{Address, Redis, Secret};
+use crate::dsn::{Address, Redis, Secret, Topology};
 use crate::store::net::channel::Channel;
 use crate::store::net::failure::{Failure, line};
 use redis::{Cmd, Parser, RedisError, Value};
@@ -31,7 +31,9 @@ impl Link {
             commands.push(command("SELECT", &[redis.database.to_string().as_bytes()]));
         }
         let user = redis.user.as_deref();
-        Self::log_in(address, user, redis.password.as_ref(), commands, tls, deadline)
+        let must_be_master = matches!(redis.topology, Topology::Sentinel { .. });
+        let password = redis.password.as_ref();
+        Self::log_in(address, user, password, commands, must_be_master, tls, deadline)
     }
 
     /// Connects to a sentinel.
@@ -41,7 +43,7 @@ impl Link {
         tls: Option<&Arc<ClientConfig>>,
         deadline: Instant,
     ) -> Result<Self, Failure> {
-        Self::log_in(address, None, password, Vec::new(), tls, deadline)
+        Self::log_in(address, None, password, Vec::new(), false, tls, deadline)
     }
 
     fn log_in(
@@ -49,6 +51,7 @@ impl Link {
         user: Option<&str>,
         password: Option<&Secret>,
         further: Vec<Cmd>,
+        must_be_master: bool,
         tls: Option<&Arc<ClientConfig>>,
         deadline: Instant,
     ) -> Result<Self, Failure> {
@@ -59,7 +62,10 @@ impl Link {
         commands.extend(further);
         // Who looks at CLIENT LIST shall know us; a user who may not set a name needs none.
         commands.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
+        // Nor does a user who may not ask it: a replica then refuses the first call.
+        commands.extend(must_be_master.then(|| command("ROLE", &[])));
         let mut answers = link.exchange(&commands, deadline)?;
+        let role = must_be_master.then(|| answers.pop()).flatten();
         let named = answers.pop();
         let mut answers = answers.into_iter();
         if password.is_some()
@@ -71,7 +77,7 @@ impl Link {
             None => named.and_then(Result::err).filter(|failure| failure.is("NOAUTH")),
             some => some,
         };
-        refused.map_or(Ok(link), Err)
+        refused.or_else(|| role.and_then(Result::ok).and_then(demoted)).map_or(Ok(link), Err)
     }
 
     /// Whether a call may be made on it.
@@ -182,6 +188,18 @@ fn not_logged_in(failure: Failure) -> Failure {
             Failure::Refused { code, detail }
         }
         other => other,
+    }
+}
+
+/// The failure of a server that should be the master, by its answer to `ROLE`, if it is not.
+fn demoted(answer: Value) -> Option<Failure> {
+    let Value::Array(parts) = answer else { return None };
+    match parts.first() {
+        Some(Value::BulkString(role)) if role != b"master" => {
+            let detail = "it is a master no more".to_owned();
+            Some(Failure::Refused { code: "READONLY".to_owned(), detail })
+        }
+        _ => None,
     }
 }
 

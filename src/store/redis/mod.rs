@@ -18,7 +18,7 @@ use nodes::{Nodes, redirection};
 #[cfg(fuzzing)]
 pub use nodes::{map_of, master_of, redirection as redirection_of};
 use rustls::ClientConfig;
-use scripts::{Reply, Scripts, Source, arguments};
+use scripts::{Reply, Scripts, Source, arguments, unmarked};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -54,7 +54,8 @@ impl Redis {
         let tls = self
             .encryption
             .of(self.target.tls.as_ref())
-            .map_err(|failure| Error::storage(format!("{}: {}", self.name(), failure.reason())))?;
+            .map_err(|failure| Error::local(format!("{}: {}", self.name(), failure.reason())))?;
+        let tls = tls.as_ref();
         let mut nodes = self.nodes.borrow_mut();
         let mut budget = Budget::start(*timeouts);
         let mut redirected = None;
@@ -67,7 +68,15 @@ impl Redis {
             tries += 1;
             let again = self.after_failure(&mut nodes, &failed, may_repeat, &mut redirected);
             if !again || tries == MAX_TRIES || !budget.is_left() {
-                let Failed { address, failure, .. } = failed;
+                let Failed { address, reused, mut failure } = failed;
+                if reused && failure.is_lost() {
+                    // A firewall closes idle connections, too: a new one tells whether the server is up.
+                    let reopened = nodes.link_to(&address, &self.target, tls, &mut budget);
+                    failure = reopened.err().unwrap_or(Failure::LostIdle);
+                }
+                if matches!(failure, Failure::Local(_) | Failure::Down(_)) {
+                    self.encryption.suspect();
+                }
                 let single = matches!(self.target.topology, Topology::Single(_));
                 let remedy = match single && failure.is("MOVED") {
                     true => "; it is a node of a cluster, for redis+cluster:",
@@ -82,6 +91,8 @@ impl Redis {
                     {
                         Error::refused(message)
                     }
+                    Failure::LostIdle => Error::refused(message),
+                    Failure::Local(_) => Error::local(message),
                     _ => Error::storage(message),
                 });
             }
@@ -126,7 +137,10 @@ impl Redis {
             other => other,
         };
         let failure = match answer {
-            Ok(Value::BulkString(reply)) => return Ok(reply),
+            Ok(Value::BulkString(reply)) => match unmarked(reply, call.arguments) {
+                Some(reply) => return Ok(reply),
+                None => Failure::Astray,
+            },
             Ok(_) => Failure::Down("its answer is not the script's".to_owned()),
             Err(failure) => failure,
         };
@@ -151,7 +165,7 @@ impl Redis {
             }
             // A connection that had been idle may have been closed: nothing but the call itself
             // was lost with it.
-            let idle = matches!(failure, Failure::Lost) && *reused;
+            let idle = failure.is_lost() && *reused;
             return may_repeat && (idle || !single);
         };
         match (code.as_str(), redirection(detail, address)) {

@@ -69,8 +69,8 @@ impl Nodes {
     ) -> Result<Found, (Address, Failure)> {
         let address = match &redis.topology {
             Topology::Single(address) => address.clone(),
-            Topology::Sentinel { sentinels, master, password } => match &self.master {
-                Some(address) => address.clone(),
+            Topology::Sentinel { sentinels, master, password } => match self.linked_master() {
+                Some(address) => address,
                 None => {
                     let ask = |address: &Address, deadline| {
                         let mut link =
@@ -88,7 +88,11 @@ impl Nodes {
             },
             Topology::Cluster(seeds) => {
                 let slot = slot(name);
-                if self.range(slot).is_none() {
+                if !self
+                    .range(slot)
+                    .map(|range| range.node.clone())
+                    .is_some_and(|it| self.is_trusted(&it))
+                {
                     self.look_at_cluster(redis, seeds, tls, budget)?;
                 }
                 match self.range(slot) {
@@ -106,6 +110,29 @@ impl Nodes {
         reused.map(|reused| Found { address: address.clone(), reused }).map_err(|f| (address, f))
     }
 
+    /// The master, while there is a good link to it. Else the sentinels are asked anew: another server may
+    /// have become the master, and the old one may still take itself for it.
+    fn linked_master(&mut self) -> Option<Address> {
+        let master = self.master.take()?;
+        self.master = self.has_link(&master).then_some(master);
+        self.master.clone()
+    }
+
+    /// Whether a node may be asked by the map as it is known: not if its link is gone, for then another
+    /// may serve its slots.
+    fn is_trusted(&mut self, node: &Address) -> bool {
+        !self.links.contains_key(node) || self.has_link(node)
+    }
+
+    /// Whether there is a good link to `address`. One that is not good is closed.
+    fn has_link(&mut self, address: &Address) -> bool {
+        let is_good = self.links.get_mut(address).is_some_and(Link::is_good);
+        if !is_good {
+            self.links.remove(address);
+        }
+        is_good
+    }
+
     /// Makes sure that there is a good link to `address`; whether there was one.
     pub fn link_to(
         &mut self,
@@ -114,10 +141,9 @@ impl Nodes {
         tls: Option<&Arc<ClientConfig>>,
         budget: &mut Budget,
     ) -> Result<bool, Failure> {
-        if self.links.get_mut(address).is_some_and(Link::is_good) {
+        if self.has_link(address) {
             return Ok(true);
         }
-        self.links.remove(address);
         let link = Link::open(address, redis, tls, budget.connect_by())?;
         self.links.insert(address.clone(), link);
         Ok(false)
@@ -193,6 +219,8 @@ fn first_that_answers<T>(
     for (i, address) in candidates.iter().enumerate() {
         match ask(address, budget.connect_one_of_by(candidates.len() - i)) {
             Ok(answer) => return Ok(answer),
+            // A server that this process cannot reach says nothing of the others.
+            Err(Failure::Local(_)) if i > 0 && !matches!(last.1, Failure::Local(_)) => {}
             Err(failure) => last = (address.clone(), failure),
         }
     }

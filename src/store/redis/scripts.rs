@@ -1,6 +1,7 @@
 //! The scripts, and what they are given and return.
 
 use crate::limit::{FixedWindow, Limit, MAX_NOW, Op, SECOND, Span, State, TokenBucket};
+use crate::store::net::mark;
 use crate::store::port::{Order, order};
 use crate::store::record;
 use ::redis::Script;
@@ -41,7 +42,7 @@ impl Scripts {
 /// The script's arguments, which the scripts describe.
 pub fn arguments(limit: &Limit, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
     let order = order(limit, op);
-    let letter = vec![order.letter as u8];
+    let letter = [&[order.letter as u8][..], &mark::new().to_be_bytes()].concat();
     let (numbers, further) = match limit {
         Limit::TokenBucket(limit) => (of_bucket(limit, order), further(order, op)),
         Limit::FixedWindow(window) => (of_window(window, order), None),
@@ -86,7 +87,15 @@ fn further(order: Order, op: Op) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What a script returns.
+/// What a script returned, without the mark of the call; nothing if that is another's.
+pub fn unmarked(mut reply: Vec<u8>, arguments: &[Vec<u8>]) -> Option<Vec<u8>> {
+    let (_, mark) = arguments.first()?.split_first()?;
+    let end = reply.len().checked_sub(mark.len())?;
+    let is_ours = reply.split_off(end) == *mark;
+    is_ours.then_some(reply)
+}
+
+/// What a script returns, without the mark.
 pub struct Reply {
     /// Whether the call was accepted.
     pub accepted: bool,

@@ -96,6 +96,16 @@ impl Circuits {
         }
     }
 
+    /// Notes that the process that was to try the server could not ask it: the next one may.
+    pub fn give_back(&self, id: u64, permit: Permit, now: u64) {
+        if permit == Permit::Probe
+            && let Some((word, seen)) = self.find(id)
+            && !is_closed(seen)
+        {
+            replace(word, seen, entry(id, now));
+        }
+    }
+
     /// How many servers are down, of those that someone asks for.
     pub fn open(&self, now: u64) -> usize {
         self.words(0).filter(|(_, seen)| is_open(*seen, now)).count()
@@ -164,6 +174,19 @@ mod tests {
         assert!(circuits.failed(7, 5));
         circuits.succeeded(7, permit, 6);
         assert!(matches!(circuits.permit(7, 7), Permit::Denied { .. }));
+    }
+
+    #[test]
+    fn process_that_could_not_try_lets_the_next_one() {
+        let circuits = Circuits::default();
+        circuits.failed(7, 5);
+        let now = 2 * SECOND;
+        let permit = circuits.permit(7, now);
+        assert_eq!(permit, Permit::Probe);
+        circuits.give_back(7, permit, now + 5);
+        assert_eq!(circuits.permit(7, now + 5), Permit::Probe);
+        circuits.give_back(7, Permit::Granted, now + 5);
+        assert!(matches!(circuits.permit(7, now + 6), Permit::Denied { .. }));
     }
 
     #[test]

@@ -75,6 +75,14 @@ impl Host {
         });
     }
 
+    /// Notes that the server was not asked by the process that had this permit.
+    pub fn give_back(&self, circuit: u64, permit: Permit) {
+        self.with(|region| {
+            let id = self.id(circuit, region);
+            region.circuits().give_back(id, permit, boot_time());
+        });
+    }
+
     fn id(&self, circuit: u64, region: &Region) -> u64 {
         let Secret(passwords) = &self.passwords;
         let of_login = match passwords.is_empty() {

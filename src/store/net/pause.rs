@@ -1,0 +1,100 @@
+//! The time that servers are given. Time in which this process could not run is not part of it.
+//!
+//! A process that is stopped (SIGSTOP, a cgroup without CPU time left, a suspended machine) finds its
+//! deadlines passed although no server was slow. Nothing tells a process that it was stopped. But each
+//! of its steps has a known length: a wait ends about when it was asked to, and between two waits
+//! little is computed. What a step took beyond that was a pause, and pauses do not count.
+//!
+//! At most [`MAX_PAUSES`] pauses prolong one call. So a call ends, whatever a scheduler does: it takes
+//! no longer than its budget and so many pauses.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// The longest that this process computes between two looks at the clock.
+const LONGEST_STEP: Duration = Duration::from_millis(2);
+/// How much later than asked for a wait may end.
+const MAX_LATENESS: Duration = Duration::from_millis(2);
+/// The most pauses that prolong a call.
+const MAX_PAUSES: u32 = 16;
+
+/// The steps of the call that this thread makes.
+#[derive(Clone, Copy)]
+struct Steps {
+    /// When the last step ended.
+    last: Instant,
+    /// How long all pauses took.
+    paused: Duration,
+    pauses: u32,
+}
+
+thread_local! {
+    static STEPS: Cell<Option<Steps>> = const { Cell::new(None) };
+}
+
+/// The time at which a call begins.
+pub fn start() -> Instant {
+    let last = Instant::now();
+    STEPS.set(Some(Steps { last, paused: Duration::ZERO, pauses: 0 }));
+    last
+}
+
+/// The time, less the pauses of this call. All deadlines are in this time.
+pub fn now() -> Instant {
+    step(Instant::now(), LONGEST_STEP)
+}
+
+/// Notes that what was done last was a wait for no longer than `at_most`.
+pub fn waited(at_most: Duration) {
+    step(Instant::now(), at_most + MAX_LATENESS);
+}
+
+/// Ends a step that takes `at_most` this long, at `now`.
+fn step(now: Instant, at_most: Duration) -> Instant {
+    let start = Steps { last: now, paused: Duration::ZERO, pauses: 0 };
+    let mut steps = STEPS.get().unwrap_or(start);
+    let excess = now.saturating_duration_since(steps.last).saturating_sub(at_most);
+    if !excess.is_zero() && steps.pauses < MAX_PAUSES {
+        steps.paused += excess;
+        steps.pauses += 1;
+    }
+    steps.last = now;
+    STEPS.set(Some(steps));
+    now.checked_sub(steps.paused).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn time_in_which_the_process_was_stopped_does_not_count() {
+        let begin = start();
+        assert_eq!(step(begin + MS, LONGEST_STEP), begin + MS, "a short step counts in full");
+        let stopped = begin + MS + 3_600_000 * MS;
+        assert_eq!(step(stopped, LONGEST_STEP), begin + MS + LONGEST_STEP);
+        assert_eq!(step(stopped + 5 * MS, 5 * MS), begin + 6 * MS + LONGEST_STEP, "a wait counts");
+    }
+
+    #[test]
+    fn call_that_is_stopped_for_ever_ends() {
+        let begin = start();
+        let mut now = begin;
+        let mut counted = begin;
+        for _ in 0..MAX_PAUSES + 10 {
+            now += 100 * MS;
+            counted = step(now, MS);
+        }
+        assert_eq!(counted - begin, MAX_PAUSES * MS + 10 * 100 * MS);
+    }
+
+    #[test]
+    fn pauses_of_one_call_are_not_the_next_ones() {
+        let begin = start();
+        step(begin + 100 * MS, MS);
+        let next = start();
+        assert_eq!(step(next + MS, MS), next + MS);
+    }
+}

@@ -1,0 +1,148 @@
+//! What is said of a TLS connection that came to nothing, in plain words, and whose fault it is.
+//!
+//! Whether a certificate is trusted depends on files of this host, which a process may have read long
+//! ago: another process may come to another verdict. So such an error is this process's own.
+
+use super::failure::{LocalError, line};
+use rustls::{AlertDescription, CertificateError, Error};
+use std::io;
+
+/// Says of an error that it was the encryption's, and how it could be right.
+pub fn of_tls(error: io::Error) -> io::Error {
+    let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
+        return error;
+    };
+    let (is_local, words) = match tls {
+        Error::InvalidCertificate(why) => (true, of_certificate(why)),
+        Error::NoCertificatesPresented => (true, "it shows no certificate".to_owned()),
+        Error::AlertReceived(alert) => (is_about_ours(*alert), of_alert(*alert)),
+        Error::InvalidMessage(_) => (false, "it does not speak TLS here".to_owned()),
+        other => (false, other.to_string()),
+    };
+    // It quotes the certificate.
+    let words = format!("TLS: {}", line(&words));
+    match is_local {
+        true => io::Error::other(LocalError(words)),
+        false => io::Error::new(error.kind(), words),
+    }
+}
+
+fn of_certificate(why: &CertificateError) -> String {
+    let (what, remedy) = match why {
+        CertificateError::UnknownIssuer => (
+            "its certificate is not signed by an authority that is trusted here".to_owned(),
+            "ca= in the storage DSN names an authority to trust",
+        ),
+        CertificateError::NotValidForName => {
+            ("its certificate is for another name".to_owned(), NAME)
+        }
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            let expected = expected.to_str();
+            (format!("its certificate is not for {expected}, but for {}", names(presented)), NAME)
+        }
+        CertificateError::Expired => ("its certificate has expired".to_owned(), CLOCK),
+        CertificateError::ExpiredContext { time, not_after } => {
+            let since = time.as_secs().saturating_sub(not_after.as_secs());
+            (format!("its certificate expired {since} seconds ago"), CLOCK)
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            ("its certificate is not valid yet".to_owned(), "set this host's clock right")
+        }
+        CertificateError::Revoked => ("its certificate was revoked".to_owned(), "renew it"),
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => (
+            "its certificate is not one for servers".to_owned(),
+            "have one signed with the extended key usage serverAuth, or none at all",
+        ),
+        // rustls has no name of its own for it.
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => (
+            "its certificate is that of an authority, as a self-signed one mostly is".to_owned(),
+            "sign one for the server by it, with CA:FALSE, and name the authority as ca= in the storage DSN",
+        ),
+        other => return format!("its certificate cannot be verified: {other:?}"),
+    };
+    format!("{what}; {remedy}")
+}
+
+const NAME: &str = "reach the server by a name that it is valid for, or add this one to it";
+const CLOCK: &str = "renew it, or set this host's clock right";
+
+/// The names in a certificate: rustls writes `DnsName("a")` and `IpAddress(::1)`.
+fn names(presented: &[String]) -> String {
+    let bare = |name: &String| {
+        let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+        inner.unwrap_or(name).trim_matches('"').to_owned()
+    };
+    match presented {
+        [] => "no name".to_owned(),
+        names => names.iter().map(bare).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Whether the server does not accept the certificate of this process, or misses one.
+const fn is_about_ours(alert: AlertDescription) -> bool {
+    matches!(
+        alert,
+        AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::CertificateRequired
+            | AlertDescription::UnknownCA
+            | AlertDescription::AccessDenied
+            // What TLS 1.2 says where a certificate is missing.
+            | AlertDescription::HandshakeFailure
+    )
+}
+
+fn of_alert(alert: AlertDescription) -> String {
+    match alert {
+        AlertDescription::CertificateRequired => {
+            "it wants a certificate; cert= and key= in the storage DSN name one".to_owned()
+        }
+        alert if is_about_ours(alert) => format!(
+            "it does not accept the certificate of this host, or misses one ({alert:?}); cert= and \
+             key= in the storage DSN name it"
+        ),
+        alert => format!("it ended the connection ({alert:?})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::net::failure::is_local;
+    use rustls::{InvalidMessage, OtherError};
+    use std::sync::Arc;
+
+    fn told(error: Error) -> io::Error {
+        of_tls(io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    #[test]
+    fn verdict_on_a_certificate_is_this_processes_own() {
+        for why in [CertificateError::UnknownIssuer, CertificateError::BadEncoding] {
+            assert!(is_local(&told(Error::InvalidCertificate(why))));
+        }
+        assert!(is_local(&told(Error::AlertReceived(AlertDescription::UnknownCA))));
+        assert!(!is_local(&told(Error::AlertReceived(AlertDescription::InternalError))));
+        assert!(!is_local(&told(Error::InvalidMessage(InvalidMessage::InvalidContentType))));
+    }
+
+    #[test]
+    fn self_signed_certificate_is_told_in_plain_words() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("CaUsedAsEndEntity")]
+        struct CaUsedAsEndEntity;
+        let why = CertificateError::Other(OtherError(Arc::new(CaUsedAsEndEntity)));
+        let told = told(Error::InvalidCertificate(why)).to_string();
+        assert!(told.contains("self-signed") && !told.contains("EndEntity"), "{told}");
+    }
+
+    #[test]
+    fn names_are_told_as_they_stand_in_the_certificate() {
+        let presented = ["DnsName(\"a.example\")".to_owned(), "IpAddress(127.0.0.2)".to_owned()];
+        assert_eq!(names(&presented), "a.example, 127.0.0.2");
+        assert_eq!(names(&[]), "no name");
+    }
+}
