@@ -133,19 +133,20 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
     {
         return true;
     }
-    match (tombstone, owed) {
+    let is_kept = match (tombstone, owed) {
         (None, Some(owed)) => {
             if word.replace(reused.0, owed.of_nobody().0) {
                 change.pushed_out();
             }
-            return false;
+            false
         }
         (Some((at, tombstone)), Some(owed)) if tombstone != owed => {
-            if !set.get(at).is_some_and(|place| place.replace(tombstone.0, owed.0)) {
-                return false;
-            }
+            set.get(at).is_some_and(|place| place.replace(tombstone.0, owed.0))
         }
-        _ => {}
+        _ => true,
+    };
+    if !is_kept {
+        return false;
     }
     let claim = Slot::claim(tag, start.new_again_at().max(now));
     if word.replace(reused.0, claim.0) && in_use {
