@@ -15,6 +15,9 @@ pub static GLOBALS: ModuleGlobals<Globals> = ModuleGlobals::new();
 /// How many DSNs a worker remembers by their text alone: programs use one or two.
 const MAX_RECENT: usize = 8;
 
+/// A limiter, and the DSN that it was asked for by.
+type RecentLimiter = (Box<[u8]>, Rc<Limiter>);
+
 /// What a worker keeps from one request to the next.
 #[derive(Default)]
 pub struct Globals {
@@ -34,7 +37,7 @@ pub struct Globals {
     /// The limiter on `token_bucket.storage`, once it is used; until a directive changes.
     default: RefCell<Option<Rc<Limiter>>>,
     /// The limiters that were asked for last, by DSN; until a directive changes.
-    recent: RefCell<Vec<(Box<[u8]>, Rc<Limiter>)>>,
+    recent: RefCell<Vec<RecentLimiter>>,
     /// What counts the calls on storages written in PHP; until a directive changes.
     statistics: RefCell<Option<Rc<Statistics>>>,
 }
