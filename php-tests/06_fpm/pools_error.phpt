@@ -29,7 +29,16 @@ $fpm->script('values.php', <<<'CODE'
     echo 'left: ', (new TokenBucket('shm:', 'pools_error', 5, 1e-6))->attempt()->getRemainingTokens(), "\n";
     CODE);
 
-foreach (['first request', 'second request'] as $which) {
+$fpm->script('set.php', <<<'CODE'
+    <?php
+    ini_set('token_bucket.storage', 'array:');
+    var_dump((new TokenBucket(null, 'x', 1, 1))->consume());
+    CODE);
+
+foreach (['first request', 'second request', 'after a script that sets one of its own'] as $which) {
+    if ($which !== 'first request' && $which !== 'second request') {
+        echo $fpm->request('www', 'set.php')->body;
+    }
     $answer = $fpm->request('www', 'values.php');
     preg_match_all('/token_bucket\.\w+ must be/', $answer->errors, $warnings);
     sort($warnings[0]);

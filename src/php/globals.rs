@@ -24,7 +24,7 @@ pub struct Globals {
     /// The directives, as they stand.
     pub directives: Directives,
     /// Whether a request has begun: what is set before is the process's.
-    has_served: Cell<bool>,
+    pub has_served: Cell<bool>,
     /// What is wrong with the pool's directives, until there is a request to say it in.
     pub complaints: RefCell<Vec<String>>,
     /// The time a test has frozen, in nanoseconds.
@@ -73,7 +73,7 @@ impl Globals {
 
     #[cold]
     fn find_default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
-        let dsn = self.directives.storage()?;
+        let dsn = self.directives.storage.dsn()?;
         let limiter = self.limiter_on(dsn.as_bytes())?;
         *self.default.borrow_mut() = Some(Rc::clone(&limiter));
         Ok(limiter)
@@ -122,11 +122,6 @@ impl Globals {
         Rc::clone(statistics.get_or_insert_with(make))
     }
 
-    /// Notes what php.ini or the pool says instead of a DSN.
-    pub fn storage_is_wrong(&self, message: &str) {
-        self.directives.set_storage_error(message, self.has_served.get());
-    }
-
     /// Begins a request.
     pub fn begin_request(&self) {
         self.has_served.set(true);
@@ -136,7 +131,7 @@ impl Globals {
     pub fn end_request(&self) {
         // A frozen clock is the affair of the request that froze it.
         self.frozen.set(None);
-        if self.directives.end_request() {
+        if self.directives.storage.end_request() {
             self.directive_changed();
         }
     }

@@ -27,7 +27,8 @@ pub extern "C" fn print(module: *mut ModuleEntry) {
 /// What there is to see of the default store of this worker.
 fn default_store() -> Vec<(String, String)> {
     let globals = GLOBALS.get();
-    let limiter = globals.directives.storage().and_then(|dsn| globals.find_limiter(dsn.as_bytes()));
+    let limiter =
+        globals.directives.storage.dsn().and_then(|dsn| globals.find_limiter(dsn.as_bytes()));
     match limiter {
         Ok(limiter) => limiter
             .describe()

@@ -1,10 +1,10 @@
 //! The directives: checked when they are set, and kept ready to be read.
 
+use super::default_storage::{DefaultStorage, Source};
 use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{FAILURE, SUCCESS};
 use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, printable, timeout_ms};
-use crate::error::Error;
 use crate::limiter::Settings;
 use crate::store::shm::file::{MAX_SIZE, MIN_SIZE};
 use crate::store::{FileSettings, Timeouts};
@@ -22,9 +22,7 @@ use std::path::PathBuf;
 #[derive(Default)]
 pub struct Directives {
     /// `token_bucket.storage`
-    pub storage: RefCell<String>,
-    /// Why php.ini's or the pool's `token_bucket.storage` is none: then there is no default store.
-    storage_error: RefCell<Option<StorageError>>,
+    pub storage: DefaultStorage,
     /// `token_bucket.prefix`
     pub prefix: RefCell<Vec<u8>>,
     /// `token_bucket.on_error`
@@ -45,37 +43,7 @@ pub struct Directives {
     pub test_clock: Cell<bool>,
 }
 
-/// What is wrong with a `token_bucket.storage`.
-struct StorageError {
-    message: String,
-    /// Whether it is of the request that is running, not of the process.
-    of_request: bool,
-}
-
 impl Directives {
-    /// The DSN of `token_bucket.storage`.
-    ///
-    /// # Errors
-    ///
-    /// What php.ini or the pool says instead of a DSN: another store would enforce other limits.
-    pub fn storage(&self) -> Result<String, Error> {
-        match &*self.storage_error.borrow() {
-            Some(error) => Err(Error::configuration(error.message.clone())),
-            None => Ok(self.storage.borrow().clone()),
-        }
-    }
-
-    /// Notes what php.ini or the pool says instead of a DSN.
-    pub fn set_storage_error(&self, message: &str, of_request: bool) {
-        let message = message.to_owned();
-        self.storage_error.replace(Some(StorageError { message, of_request }));
-    }
-
-    /// Forgets what was wrong in the request that ends; whether there was something.
-    pub fn end_request(&self) -> bool {
-        self.storage_error.borrow_mut().take_if(|error| error.of_request).is_some()
-    }
-
     /// What a limiter has to know of them.
     pub fn settings(&self) -> Settings {
         Settings {
@@ -90,7 +58,7 @@ impl Directives {
 }
 
 /// Takes a new value over, or says what it must be.
-type Setter = fn(&Directives, &[u8]) -> Result<(), String>;
+type Setter = fn(&Directives, &[u8], Source) -> Result<(), String>;
 
 type OnModify = unsafe extern "C" fn(
     *mut ffi::zend_ini_entry,
@@ -140,6 +108,8 @@ static DIRECTIVES: IniEntryDefs<12> = IniEntryDefs::new([
     IniEntryDef::end(),
 ]);
 
+const STORAGE: &CStr = c"token_bucket.storage";
+
 /// Makes the directives known to the engine, which sets each at once.
 pub fn register(module: i32) {
     IniEntryDef::register(DIRECTIVES.as_slice(), module);
@@ -147,8 +117,6 @@ pub fn register(module: i32) {
 
 /// The stage at which php.ini is read.
 const STAGE_STARTUP: c_int = 1 << 0;
-/// The stage of `ini_set()`.
-const STAGE_RUNTIME: c_int = 1 << 4;
 /// The stages at which FPM applies a pool's values and Apache a site's: before there is a request.
 const STAGE_ACTIVATE: c_int = 1 << 2;
 /// As above, of what Apache finds in `.htaccess`.
@@ -164,29 +132,24 @@ fn set(
 ) -> c_int {
     let set = catch_unwind(AssertUnwindSafe(|| {
         let globals = GLOBALS.get();
-        let is_storage = name == c"token_bucket.storage";
+        let source = source(entry, value, stage);
         // SAFETY: the engine passes a string that lives as long as this call, or null.
         let value = unsafe { value.cast_const().as_ref() }.map_or(&b""[..], ZendStr::as_bytes);
-        let done = setter(&globals.directives, value);
-        if let Err(must) = done {
-            // It may hold a password.
-            let given = match is_storage {
-                true => String::new(),
-                false => format!(", \"{}\" given", printable(&String::from_utf8_lossy(value))),
-            };
-            let message = format!("{} {must}{given}", name.to_string_lossy());
-            let in_force = in_force(default, entry, stage);
-            if is_storage && stage != STAGE_RUNTIME {
-                globals.storage_is_wrong(&message);
-                return Err(format!("{message}; until it is, there is no default storage"));
+        let Err(must) = setter(&globals.directives, value, source) else { return Ok(()) };
+        let (name, shown) = (name.to_string_lossy(), printable(&String::from_utf8_lossy(value)));
+        let in_force = in_force(default, entry, stage);
+        Err(match name == STORAGE.to_string_lossy() {
+            // Its value may hold a password.
+            true => {
+                let message = format!("{name} {must}");
+                globals.directives.storage.refuse(message.clone(), source);
+                match source {
+                    Source::Script => format!("{message}; \"{in_force}\" stays in force"),
+                    _ => format!("{message}; until it is, there is no default storage"),
+                }
             }
-            return Err(format!("{message}; \"{in_force}\" stays in force"));
-        }
-        // At startup the engine puts the default in the place of what was refused.
-        if is_storage && stage != STAGE_STARTUP {
-            globals.directives.storage_error.take();
-        }
-        Ok(())
+            false => format!("{name} {must}, \"{shown}\" given; \"{in_force}\" stays in force"),
+        })
     }));
     let Ok(set) = set else { return FAILURE };
     GLOBALS.get().directive_changed();
@@ -199,6 +162,20 @@ fn set(
         Err(message) => warn(&message),
     }
     FAILURE
+}
+
+/// Where a value comes from.
+fn source(entry: *mut ffi::zend_ini_entry, value: *mut ffi::zend_string, stage: c_int) -> Source {
+    // SAFETY: the engine passes the directive's entry.
+    let original = unsafe { entry.as_ref() }.map(|entry| entry.orig_value);
+    match stage {
+        // The engine gives back the very string that was there before.
+        _ if original == Some(value) && !value.is_null() => Source::Restored,
+        STAGE_STARTUP => Source::PhpIni,
+        STAGE_ACTIVATE | STAGE_HTACCESS if !GLOBALS.get().has_served.get() => Source::Pool,
+        STAGE_ACTIVATE | STAGE_HTACCESS => Source::Request,
+        _ => Source::Script,
+    }
 }
 
 /// The value that counts where another one was refused.
@@ -266,14 +243,11 @@ fn warn(message: &str) {
     }
 }
 
-fn set_storage(directives: &Directives, value: &[u8]) -> Result<(), String> {
-    let dsn = String::from_utf8_lossy(value).into_owned();
-    Dsn::parse(&dsn).map_err(|error| format!("must be a storage DSN ({error})"))?;
-    directives.storage.replace(dsn);
-    Ok(())
+fn set_storage(directives: &Directives, value: &[u8], source: Source) -> Result<(), String> {
+    directives.storage.set(&String::from_utf8_lossy(value), source)
 }
 
-fn set_prefix(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_prefix(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     if value.len() > MAX_PREFIX {
         return Err(format!("must be at most {MAX_PREFIX} bytes"));
     }
@@ -281,19 +255,19 @@ fn set_prefix(directives: &Directives, value: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-fn set_on_error(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_on_error(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     let policy = OnError::named(value).ok_or_else(|| format!("must be {}", OnError::VALUES))?;
     directives.on_error.set(policy);
     Ok(())
 }
 
-fn set_timeout(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_timeout(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     let call = milliseconds(value)?;
     directives.timeouts.set(Timeouts { call, ..directives.timeouts.get() });
     Ok(())
 }
 
-fn set_connect_timeout(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_connect_timeout(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     let connect = milliseconds(value)?;
     directives.timeouts.set(Timeouts { connect, ..directives.timeouts.get() });
     Ok(())
@@ -303,22 +277,22 @@ fn milliseconds(value: &[u8]) -> Result<std::time::Duration, String> {
     timeout_ms(value).ok_or_else(|| format!("must be milliseconds between 1 and {MAX_TIMEOUT_MS}"))
 }
 
-fn set_deny_cache(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_deny_cache(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     directives.deny_cache.set(switch(value)?);
     Ok(())
 }
 
-fn set_enforce(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_enforce(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     directives.enforce.set(switch(value)?);
     Ok(())
 }
 
-fn set_track_identifiers(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_track_identifiers(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     directives.track_identifiers.set(switch(value)?);
     Ok(())
 }
 
-fn set_shm_size(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_shm_size(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     match size_in_bytes(value) {
         Some(size) if (MIN_SIZE..=MAX_SIZE).contains(&size) => {
             directives.shm_size.set(size);
@@ -328,7 +302,7 @@ fn set_shm_size(directives: &Directives, value: &[u8]) -> Result<(), String> {
     }
 }
 
-fn set_shm_path(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_shm_path(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     let path = PathBuf::from(OsStr::from_bytes(value));
     if !value.is_empty() && !path.is_absolute() {
         return Err("must be the absolute path of a directory, or empty".to_owned());
@@ -337,7 +311,7 @@ fn set_shm_path(directives: &Directives, value: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-fn set_test_clock(directives: &Directives, value: &[u8]) -> Result<(), String> {
+fn set_test_clock(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
     directives.test_clock.set(switch(value)?);
     Ok(())
 }

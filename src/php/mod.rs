@@ -4,7 +4,7 @@
 //!   in common; [`decision`], [`storage`], [`test_clock`];
 //!   [`php_storage`] asks the storages that are written in PHP;
 //!   [`interfaces`] and [`exceptions`] hold the small ones; [`statistics`] is the one function
-//! * [`ini`], [`globals`], [`info`]: directives, what a worker keeps, phpinfo
+//! * [`ini`], [`default_storage`], [`globals`], [`info`]: directives, what a worker keeps, phpinfo
 //! * [`shared_string`]: a string that is shared with the script
 //! * [`declare`], [`object`], [`call`]: how classes, their objects and their methods are
 //!   made known to the engine. By hand rather than with ext-php-rs's macros, because of
@@ -16,6 +16,7 @@ mod bucket;
 mod call;
 mod decision;
 mod declare;
+mod default_storage;
 mod engine;
 mod exceptions;
 mod fixed_window;
