@@ -66,4 +66,13 @@ tb:
 0
 token_bucket.storage must be a storage DSN 
 left: 3
+bool(true)
+after a script that sets one of its own:
+
+shm:
+tb:
+8M
+0
+token_bucket.storage must be a storage DSN 
+left: 2
 table of 8M
