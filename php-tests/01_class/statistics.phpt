@@ -104,6 +104,11 @@ ini_restore('token_bucket.prefix');
 tell('login', 'php');
 $all = statistics(null);
 echo implode(' ', array_keys($all)), ': ', $all['tb:'] === statistics() && $all['other:'] === statistics('other:') ? 'the same' : 'not the same', "\n";
+// What has no place of its own is under '*', and so is a prefix of that name.
+ini_set('token_bucket.prefix', '*');
+(new TokenBucket('array:', 'star:x', 1, 1))->consume();
+ini_restore('token_bucket.prefix');
+echo json_encode(array_keys(statistics(null)['*'])), "\n";
 var_dump(statistics('nothing:'));
 thrown(fn () => statistics([]));
 
@@ -117,6 +122,7 @@ for ($i = 0; $i < 200; $i++) {
 }
 $all = statistics();
 echo count($all), ' ', $all['*']['checked'] - 68 === 200 - count(preg_grep('/^name/', array_keys($all))) ? 'the rest' : 'else', "\n";
+echo json_encode(array_keys(statistics(null)['*'])), "\n";
 ?>
 --EXPECTF--
 array(0) {
@@ -147,8 +153,10 @@ login php
 "login": 11 4 7 0 0 0 0 {"login:192.0.2.1":6,"login:198.51.100.7":1}
 "php": 1 1 0 0 0 0 0 []
 other: tb:: the same
+["star"]
 array(0) {
 }
 TypeError: TokenBucket\statistics(): Argument #1 ($prefix) must be of type ?string, array given
 44
-126 the rest
+125 the rest
+["star","*"]

@@ -1,5 +1,7 @@
 --TEST--
 ini: a bad value of any directive gives exactly one warning that names it, at startup and by ini_set(), and leaves the value that was in force
+--INI--
+pcre.jit=0
 --FILE--
 <?php
 /* All directives there are: a new one needs a bad value here. */

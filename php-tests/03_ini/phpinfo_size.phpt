@@ -1,5 +1,7 @@
 --TEST--
 ini: phpinfo() tells that token_bucket.shm_size is another than the size of the file that is there
+--INI--
+pcre.jit=0
 --FILE--
 <?php
 $php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -d token_bucket.storage=shm:info-size';

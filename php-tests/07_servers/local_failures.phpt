@@ -12,6 +12,9 @@ if (!@pcntl_unshare(CLONE_NEWNET)) {
     die('skip no network can be taken away here');
 }
 ?>
+--INI--
+token_bucket.timeout_ms=5000
+token_bucket.connect_timeout_ms=5000
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';

@@ -123,7 +123,7 @@ TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Data too long for column 'ident
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
 x: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Data too long for column 'identifier' at row 1; the column `identifier` must take 255 characters of ASCII; everyone is denied
+
 not a table of ours
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store

@@ -222,7 +222,7 @@ a clock out of bounds: a clock out of bounds: the row cannot be read: `microtime
 no row, and a clock out of bounds: no row, and a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 no row, and no clock: no row, and no clock: no answer in time
 a row without columns: a row without columns: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-2^63 columns: 2^63 columns: no answer in time
+2^63 columns: 2^63 columns: its answer is not the protocol of MariaDB or MySQL
 mysql_clear_password: mysql_clear_password: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
 mysql_clear_password at once: mysql_clear_password at once: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
 dialog: dialog: it wants the user to log in by "dialog"; mysql_native_password and caching_sha2_password are known
@@ -234,7 +234,7 @@ caching_sha2_password, twice: caching_sha2_password, twice: it wants the passwor
 another and another: another and another: its answer is not the protocol of MariaDB or MySQL
 greetings without end: greetings without end: its answer is not the protocol of MariaDB or MySQL
 bytes without end: bytes without end: its answer is not the protocol of MariaDB or MySQL
-columns without end: columns without end: no answer in time
+columns without end: columns without end: its answer is not the protocol of MariaDB or MySQL
 a byte at a time: a byte at a time: no answer in time
 servers heard us
 asked 3 times, 0 answers of another call

@@ -47,9 +47,9 @@ $second->start();
 wait_until(fn () => $first->is_replicated() && preg_match("/flags\r\n\\$5\r\nslave\r\n/", $sentinel->ask('SENTINEL REPLICAS main')));
 $first->kill();
 wait_until(fn () => str_contains($sentinel->ask('SENTINEL GET-MASTER-ADDR-BY-NAME main'), (string) $second->port));
+// It takes itself for the master for some seconds yet.
 $first->start();
 echo 'idle meanwhile: ', $told();
-echo str_contains($first->ask('ROLE'), 'master') ? 'the old one takes itself for the master' : 'the old one knows', "\n";
 
 // A sentinel that takes a replica for the master, at first.
 [$master, $replica] = [new Server('redis'), new Server('redis', ['--replicaof', '127.0.0.1', $second->port])];
@@ -78,5 +78,4 @@ lost: 9 degraded
 TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
 taken over: 6
 idle meanwhile: 5
-the old one takes itself for the master
 a replica, then the master: by the store, the replica was asked 0 times

@@ -2,7 +2,6 @@
 //! when it is not.
 
 use super::Settings;
-use super::local_failures::LocalFailures;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
@@ -19,33 +18,24 @@ use std::rc::Rc;
 /// them is to find out; the denials; and the buckets that stand in.
 pub struct Guard {
     host: Rc<Host>,
-    /// What this process alone cannot ask.
-    local: LocalFailures,
     on_error: OnError,
     deny_cache: bool,
     timeouts: Timeouts,
     /// Of an outage that was news to this host, until someone says it.
     warning: RefCell<Option<String>>,
-    /// When this process says again that a server refuses a key.
-    refusal_news_at: Cell<u64>,
     /// Of the last call: whether the store failed, and whether the policy answered.
     news: Cell<(bool, bool)>,
 }
-
-/// How often a process says that a server refuses keys, at most: clients may choose them.
-const REFUSALS_APART: u64 = 60 * SECOND;
 
 impl Guard {
     /// The guard of a store of whose servers `host` keeps what is known.
     pub fn new(host: Rc<Host>, settings: &Settings) -> Self {
         Self {
             host,
-            local: LocalFailures::default(),
             on_error: settings.on_error,
             deny_cache: settings.deny_cache,
             timeouts: settings.timeouts,
             warning: RefCell::new(None),
-            refusal_news_at: Cell::new(0),
             news: Cell::default(),
         }
     }
@@ -89,7 +79,7 @@ impl Guard {
         }
         let circuit = store.circuit(key);
         // Before the breaker: what it permits one process to try, this one could not.
-        if let Some(until) = self.local.denied_until(circuit, boot_time()) {
+        if let Some(until) = self.host.local.denied_until(circuit, boot_time()) {
             let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
             let name = store.name();
             let reason = format!(
@@ -107,7 +97,7 @@ impl Guard {
         let (reason, news) = match store.decide(key, limit, op, now, &self.timeouts) {
             Ok(decision) => {
                 self.host.succeeded(circuit, permit);
-                self.local.clear(circuit);
+                self.host.local.clear(circuit);
                 match op {
                     Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
                     Op::Take { cost } if remembers && !decision.accepted => {
@@ -125,18 +115,16 @@ impl Guard {
             // Other processes may reach it.
             Err(Error::Local(reason)) => {
                 self.host.give_back(circuit, permit);
-                let news = self.local.note(circuit, sent, boot_time());
+                let news = self.host.local.note(circuit, boot_time());
                 let news = news.then(|| format!("{reason}; until this process can ask it, "));
                 (reason, news)
             }
             // It is up: that is no outage, and other keys are not concerned.
             Err(Error::Refused(reason)) => {
                 self.host.succeeded(circuit, permit);
-                self.local.clear(circuit);
-                let news = (sent >= self.refusal_news_at.get()).then(|| {
-                    self.refusal_news_at.set(sent + REFUSALS_APART);
-                    format!("{reason}; ")
-                });
+                self.host.local.clear(circuit);
+                let is_due = self.host.refusal_warnings.is_due(&reason, sent);
+                let news = is_due.then(|| format!("{reason}; "));
                 (reason, news)
             }
             Err(other) => return Err(other),

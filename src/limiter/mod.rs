@@ -5,7 +5,6 @@
 
 mod guard;
 mod limiters;
-mod local_failures;
 mod settings;
 mod statistics;
 
@@ -25,7 +24,7 @@ pub use statistics::{Counted, Statistics, StatisticsFile};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The value of `token_bucket.prefix` that no one has set.
+/// The default of `token_bucket.prefix`.
 pub const DEFAULT_PREFIX: &[u8] = b"tb:";
 const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
      write prefix= into the storage DSN, with a prefix or with none";

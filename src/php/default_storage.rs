@@ -6,10 +6,11 @@
 use crate::dsn::Dsn;
 use crate::error::Error;
 use std::cell::{Cell, RefCell};
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 
-/// What is wrong with php.ini's value. The engine tells one thread of it, and the others the default.
-static PHP_INI_ERROR: OnceLock<String> = OnceLock::new();
+/// What is wrong with php.ini's value. In a thread-safe PHP the first thread alone is given that value; the
+/// others are given the default.
+static PHP_INI_ERROR: RwLock<Option<String>> = RwLock::new(None);
 
 /// The directive's value, and what is wrong with those that were refused.
 #[derive(Default)]
@@ -19,7 +20,9 @@ pub struct DefaultStorage {
     pool_error: RefCell<Option<String>>,
     /// Of the value that the web server gave with the request that is running.
     request_error: RefCell<Option<String>>,
-    /// Whether a valid value has taken the place of php.ini's and the pool's.
+    /// Whether the pool has a value that is valid.
+    has_pool: Cell<bool>,
+    /// Whether a request or a script has.
     is_overridden: Cell<bool>,
 }
 
@@ -45,13 +48,27 @@ impl DefaultStorage {
     ///
     /// [`Error::Configuration`] with what is wrong in php.ini, in the pool or in what the web server says.
     pub fn dsn(&self) -> Result<String, Error> {
-        let request_error = self.request_error.borrow();
-        let pool_error = self.pool_error.borrow();
-        let permanent = || pool_error.as_ref().or_else(|| PHP_INI_ERROR.get());
-        match request_error.as_ref().or_else(|| permanent().filter(|_| !self.is_overridden.get())) {
-            Some(message) => Err(Error::configuration(message.clone())),
+        match self.error() {
+            Some(message) => Err(Error::configuration(message)),
             None => Ok(self.dsn.borrow().clone()),
         }
+    }
+
+    /// What is wrong with the value that counts: the request's, then the pool's, then php.ini's.
+    fn error(&self) -> Option<String> {
+        if let Some(message) = &*self.request_error.borrow() {
+            return Some(message.clone());
+        }
+        if self.is_overridden.get() || self.has_pool.get() {
+            return None;
+        }
+        let of_pool = self.pool_error.borrow().clone();
+        of_pool.or_else(|| PHP_INI_ERROR.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Forgets what was wrong with php.ini: it is read anew.
+    pub fn begin() {
+        PHP_INI_ERROR.write().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Takes a value over, or says what it must be.
@@ -62,8 +79,9 @@ impl DefaultStorage {
         match source {
             // At startup the default comes after a value that was refused.
             Source::PhpIni => {}
+            Source::Pool => self.has_pool.set(true),
+            Source::Request | Source::Script => self.is_overridden.set(true),
             Source::Restored => self.is_overridden.set(false),
-            Source::Pool | Source::Request | Source::Script => self.is_overridden.set(true),
         }
         Ok(())
     }
@@ -71,9 +89,16 @@ impl DefaultStorage {
     /// Notes that a value was refused.
     pub fn refuse(&self, message: String, source: Source) {
         match source {
-            Source::PhpIni => drop(PHP_INI_ERROR.set(message)),
-            Source::Pool => drop(self.pool_error.replace(Some(message))),
-            Source::Request => drop(self.request_error.replace(Some(message))),
+            Source::PhpIni => {
+                *PHP_INI_ERROR.write().unwrap_or_else(PoisonError::into_inner) = Some(message);
+            }
+            Source::Pool => {
+                self.has_pool.set(false);
+                self.pool_error.replace(Some(message));
+            }
+            Source::Request => {
+                self.request_error.replace(Some(message));
+            }
             // The value from before stays.
             Source::Script | Source::Restored => {}
         }
@@ -111,6 +136,16 @@ mod tests {
         assert!(storage.end_request());
         assert!(storage.dsn().unwrap_err().to_string().contains("reddis"));
         storage.set("shm:pool", Source::Pool).unwrap();
+        assert_eq!(storage.dsn().unwrap(), "shm:pool");
+    }
+
+    #[test]
+    fn valid_value_of_a_pool_outlasts_a_script() {
+        let storage = DefaultStorage::default();
+        assert!(is_refused(&storage, "reddis:", Source::Pool));
+        storage.set("shm:pool", Source::Pool).unwrap();
+        storage.set("array:", Source::Script).unwrap();
+        storage.set("shm:pool", Source::Restored).unwrap();
         assert_eq!(storage.dsn().unwrap(), "shm:pool");
     }
 

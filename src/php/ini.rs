@@ -13,7 +13,7 @@ use ext_php_rs::flags::IniEntryPermission;
 use ext_php_rs::types::ZendStr;
 use ext_php_rs::zend::{ExecutorGlobals, IniEntryDef, IniEntryDefs};
 use std::cell::{Cell, RefCell};
-use std::ffi::{CStr, CString, OsStr, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -112,6 +112,7 @@ const STORAGE: &CStr = c"token_bucket.storage";
 
 /// Makes the directives known to the engine, which sets each at once.
 pub fn register(module: i32) {
+    DefaultStorage::begin();
     IniEntryDef::register(DIRECTIVES.as_slice(), module);
 }
 
@@ -164,6 +165,20 @@ fn set(
     FAILURE
 }
 
+/// Whether this is php-fpm.
+fn is_fpm() -> bool {
+    #[repr(C)]
+    struct SapiModule {
+        name: *const c_char,
+    }
+    unsafe extern "C" {
+        // Its header is not among those that ext-php-rs binds; the name comes first from PHP 4 to 8.6.
+        static sapi_module: SapiModule;
+    }
+    // SAFETY: the engine fills it in before any extension is loaded; the name is a constant.
+    unsafe { CStr::from_ptr(sapi_module.name) == c"fpm-fcgi" }
+}
+
 /// Where a value comes from.
 fn source(entry: *mut ffi::zend_ini_entry, value: *mut ffi::zend_string, stage: c_int) -> Source {
     // SAFETY: the engine passes the directive's entry.
@@ -172,7 +187,9 @@ fn source(entry: *mut ffi::zend_ini_entry, value: *mut ffi::zend_string, stage: 
         // The engine gives back the very string that was there before.
         _ if original == Some(value) && !value.is_null() => Source::Restored,
         STAGE_STARTUP => Source::PhpIni,
-        STAGE_ACTIVATE | STAGE_HTACCESS if !GLOBALS.get().has_served.get() => Source::Pool,
+        // FPM applies a pool's values once, before the worker's first request; others apply a site's to
+        // each request.
+        STAGE_ACTIVATE if !GLOBALS.get().has_served.get() && is_fpm() => Source::Pool,
         STAGE_ACTIVATE | STAGE_HTACCESS => Source::Request,
         _ => Source::Script,
     }

@@ -46,16 +46,15 @@ fn statistics(call: &Call) -> Result<(), Thrown> {
     })
 }
 
-/// The limits of all prefixes, in a table for each prefix.
+/// The limits of all prefixes, in a table for each prefix; those that have no record in that of `*`.
 fn by_prefix(snapshot: &[(LimitName, LimitStatistics)], track: bool) -> Zval {
     let mut all = Zval::new_array();
     for limits in snapshot.chunk_by(|(a, _), (b, _)| a.prefix() == b.prefix()) {
-        match limits {
-            [(LimitName::Known(prefix, _), _), ..] => {
-                put(&mut all, prefix, table(limits.iter(), track));
-            }
-            _ => limits.iter().for_each(|(_, limit)| put(&mut all, OTHERS, row(limit, track))),
-        }
+        let prefix_of = |name: &LimitName| name.prefix().unwrap_or(OTHERS).to_vec();
+        let Some(prefix) = limits.first().map(|(name, _)| prefix_of(name)) else { continue };
+        // Of a prefix that is called so, too.
+        let same = snapshot.iter().filter(|(name, _)| prefix_of(name) == prefix);
+        put(&mut all, &prefix, table(same, track));
     }
     all
 }

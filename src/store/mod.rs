@@ -1,6 +1,7 @@
 //! Where the state of the buckets lives.
 
 pub mod array;
+mod local_failures;
 mod memcached;
 mod mysql;
 mod name;
@@ -8,6 +9,7 @@ mod net;
 mod port;
 mod record;
 mod redis;
+mod refusal_warnings;
 pub mod shm;
 mod stores;
 mod swap;

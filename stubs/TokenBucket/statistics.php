@@ -25,8 +25,8 @@ namespace TokenBucket;
  *   bytes. Exact where few were denied, some hundred times in all. Empty with token_bucket.track_identifiers=0. A number
  *   is an int, as array keys are
  *
- * @param string|null $prefix  the prefix; without this argument the current token_bucket.prefix; null for all prefixes, with an array
- *     of their limits for each
+ * @param string|null $prefix  the prefix; without this argument the current token_bucket.prefix; null for all prefixes: an array of such arrays, by prefix,
+ *     with what has no place of its own below `'*'`
  *
  * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
  *     evictions: int, most_denied: array<int|string, int>}>

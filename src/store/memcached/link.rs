@@ -9,7 +9,7 @@ use crate::store::net::channel::Channel;
 use crate::store::net::failure::{self, Failure};
 use crate::store::net::kept::Reusable;
 use crate::store::net::mark;
-use memcache::exp::{MetaCommand, MetaResponse, ReturnCode};
+use memcache::exp::{MetaCommand, MetaOp, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ pub struct Answer {
     pub code: ReturnCode,
     /// The token, if it has one.
     pub cas: Option<u64>,
-    /// The mark of the command that it is the answer to. One that there is no item has none.
+    /// The mark of the command that it answers. A miss (`EN`) carries none.
     mark: Option<u64>,
     /// The value, if it has one.
     pub value: Option<Vec<u8>>,
@@ -32,8 +32,8 @@ pub struct Answer {
 /// A connection that speaks memcached's meta protocol.
 pub struct Link {
     channel: Channel,
-    /// When it had been opened, on the clock of this host: no token that was known before is the
-    /// server's for certain.
+    /// When the connection was opened, on the clock of this host. A token that was known before may be
+    /// another server's.
     pub opened: u64,
 }
 
@@ -76,6 +76,10 @@ impl Link {
 impl Reusable for Link {
     fn is_reusable(&mut self) -> bool {
         self.channel.is_good()
+    }
+
+    fn verify(&mut self, by: Instant) -> Result<(), Failure> {
+        self.call(&MetaCommand::new(MetaOp::Noop, ""), by).map(drop)
     }
 }
 

@@ -23,6 +23,10 @@ use std::time::{Duration, Instant};
 
 const QUERY: u8 = 3;
 const PREPARE: u8 = 22;
+/// More than any statement of ours returns.
+const MAX_COLUMNS: u64 = 64;
+/// More than any statement of ours returns.
+const MAX_ROWS: usize = 64;
 /// The values of a row.
 pub type Row = Vec<Value>;
 
@@ -73,7 +77,8 @@ impl Link {
         Ok(link)
     }
 
-    /// Has the server end a statement that takes longer than `timeout`. MySQL cannot do that.
+    /// Has the server end a statement that takes longer than `timeout`. MariaDB only: MySQL has no such limit
+    /// for `UPDATE` and `INSERT`.
     pub fn limit_statements(&mut self, timeout: Duration, by: Instant) -> Result<(), Failure> {
         if self.is_mariadb && self.timeout != timeout {
             self.query(&format!("SET {}", time_limit(timeout)), by)?;
@@ -143,6 +148,9 @@ impl Link {
             Some((0xFB, _)) => return Err(unreadable()),
             _ => ParseBuf(&first).checked_eat_lenenc_int().ok_or_else(unreadable)?,
         };
+        if count > MAX_COLUMNS {
+            return Err(unreadable());
+        }
         let mut described = Vec::new();
         for _ in 0..count {
             described.push(self.packets.receive(deadline)?);
@@ -157,6 +165,9 @@ impl Link {
             // A row of a prepared statement begins with 0.
             if packet.first() == Some(&0xFE) {
                 return Ok(Reply::Rows(rows));
+            }
+            if rows.len() == MAX_ROWS {
+                return Err(unreadable());
             }
             // Ours are all numbers, and not every other type can be read: such a row is left empty.
             if !columns.iter().all(|column| is_number(column.column_type())) {

@@ -1,16 +1,21 @@
 //! A connection, plain or encrypted.
 
-use super::failure::LocalError;
+use super::failure::{LocalError, SilentIdle};
 use super::pause;
 use super::socket::Socket;
 use super::verdict::of_tls;
+use crate::clock::boot_time;
 use crate::dsn::Address;
+use crate::limit::SECOND;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// After what time without an answer a connection counts as idle, in nanoseconds: a firewall may have
+/// dropped its flow.
+const IDLE: u64 = SECOND;
 /// How long the look at an idle connection may wait.
 const LONGEST_LOOK: Duration = Duration::from_millis(1);
 /// The most reads of a look, of four kilobytes each: the session tickets of one handshake take one.
@@ -24,6 +29,10 @@ pub struct Channel {
     socket: Socket,
     tls: Option<Box<ClientConnection>>,
     process: u32,
+    /// When something was read last, on the clock of this host.
+    read_at: u64,
+    /// Whether the call that is made now found the connection idle for long.
+    was_idle: bool,
 }
 
 impl Channel {
@@ -34,7 +43,8 @@ impl Channel {
         deadline: Instant,
     ) -> io::Result<Self> {
         let socket = Socket::connect(address, deadline)?;
-        let mut channel = Self { socket, tls: None, process: std::process::id() };
+        let (process, read_at) = (std::process::id(), boot_time());
+        let mut channel = Self { socket, tls: None, process, read_at, was_idle: false };
         if let Some(config) = tls {
             channel.encrypt(address, config, deadline)?;
         }
@@ -66,10 +76,11 @@ impl Channel {
         if self.process != std::process::id() {
             return false;
         }
+        self.was_idle = boot_time().saturating_sub(self.read_at) > IDLE;
         let Some(tls) = &mut self.tls else { return self.socket.is_quiet() };
         // TLS 1.3 sends session tickets when it likes: only what they leave behind counts. From a server
         // that sends them without end no more is read.
-        self.socket.deadline = pause::now() + LONGEST_LOOK;
+        self.socket.set_deadline(pause::now() + LONGEST_LOOK);
         for _ in 0..MAX_READS {
             if self.socket.is_quiet() {
                 return true;
@@ -88,15 +99,25 @@ impl Channel {
 
     /// Sets until when to read and write.
     pub fn set_deadline(&mut self, deadline: Instant) {
-        self.socket.deadline = deadline;
+        self.socket.set_deadline(deadline);
     }
 }
 
 impl Read for Channel {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.tls.as_deref_mut() {
+        let read = match self.tls.as_deref_mut() {
             None => self.socket.read(buffer),
             Some(tls) => rustls::Stream::new(tls, &mut self.socket).read(buffer).map_err(of_tls),
+        };
+        match read {
+            Ok(read) => {
+                (self.read_at, self.was_idle) = (boot_time(), false);
+                Ok(read)
+            }
+            Err(error) if error.kind() == ErrorKind::TimedOut && self.was_idle => {
+                Err(io::Error::new(ErrorKind::TimedOut, SilentIdle))
+            }
+            Err(error) => Err(error),
         }
     }
 }

@@ -10,6 +10,8 @@ pub enum Failure {
     Lost,
     /// The answer is not to this call, though it could be to another: the connection is out of step.
     Astray,
+    /// An idle connection gave no answer in time: something on the way may have dropped it.
+    SilentIdle,
     /// An idle connection was lost with the call, but a new one could be opened: the server is up, and
     /// may have done what it was asked or not.
     LostIdle,
@@ -42,6 +44,9 @@ impl Failure {
             | ErrorKind::BrokenPipe
             | ErrorKind::ConnectionReset
             | ErrorKind::ConnectionAborted => Self::Lost,
+            ErrorKind::TimedOut if error.get_ref().is_some_and(|it| it.is::<SilentIdle>()) => {
+                Self::SilentIdle
+            }
             ErrorKind::TimedOut => Self::TimedOut,
             _ if is_local(error) => Self::Local(told(error)),
             _ => Self::Down(told(error)),
@@ -50,7 +55,7 @@ impl Failure {
 
     /// Whether nothing but an idle connection may be lost.
     pub const fn is_lost(&self) -> bool {
-        matches!(self, Self::Lost | Self::Astray)
+        matches!(self, Self::Lost | Self::Astray | Self::SilentIdle)
     }
 
     /// Whether the server refused with this code.
@@ -80,7 +85,7 @@ impl Failure {
             Self::LostIdle => {
                 "the idle connection was lost, and maybe the call was done".to_owned()
             }
-            Self::TimedOut => NO_ANSWER.to_owned(),
+            Self::TimedOut | Self::SilentIdle => NO_ANSWER.to_owned(),
             Self::Local(reason) | Self::Down(reason) => reason.clone(),
             Self::Refused { code, detail } => format!("{code} {detail}"),
         }
@@ -93,6 +98,11 @@ const NO_ANSWER: &str = "no answer in time";
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LocalError(pub String);
+
+/// A time-out on a connection that had been idle.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", NO_ANSWER)]
+pub struct SilentIdle;
 
 /// The errors of the system that a server causes: it refuses, it hangs up, or it is silent.
 const REMOTE: [Errno; 6] = [

@@ -10,6 +10,12 @@ pub trait Reusable {
     /// Whether a call may be made on it: it is this process's, the server has not hung up, and nothing
     /// is left of an earlier call.
     fn is_reusable(&mut self) -> bool;
+
+    /// Finds out whether the server answers on a connection that was just opened, where that took no
+    /// answer.
+    fn verify(&mut self, _: Instant) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// The connection to a server, once it is open.
@@ -85,7 +91,9 @@ impl<C: Reusable> KeptConnection<C> {
         budget: &mut Budget,
         open: impl Fn(Instant) -> Result<C, Failure>,
     ) -> Failure {
-        match open(budget.connect_by()) {
+        let by = budget.connect_by();
+        let verified = open(by).and_then(|mut it| it.verify(by).map(|()| it));
+        match verified {
             Ok(connection) => {
                 self.0.replace(Some(connection));
                 Failure::LostIdle

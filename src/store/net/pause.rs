@@ -5,8 +5,8 @@
 //! of its steps has a known length: a wait ends about when it was asked to, and between two waits
 //! little is computed. What a step took beyond that was a pause, and pauses do not count.
 //!
-//! At most [`MAX_PAUSES`] pauses prolong one call. So a call ends, whatever a scheduler does: it takes
-//! no longer than its budget and so many pauses.
+//! At most [`MAX_PAUSES`] pauses and [`MAX_DELAY`] of shorter delays prolong one call. So a call ends,
+//! whatever a scheduler does.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -15,8 +15,12 @@ use std::time::{Duration, Instant};
 const LONGEST_STEP: Duration = Duration::from_millis(2);
 /// How much later than asked for a wait may end.
 const MAX_LATENESS: Duration = Duration::from_millis(2);
+/// What is shorter is a delay.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 /// The most pauses that prolong a call.
 const MAX_PAUSES: u32 = 16;
+/// By how much all delays together prolong it.
+const MAX_DELAY: Duration = Duration::from_millis(100);
 
 /// The steps of the call that this thread makes.
 #[derive(Clone, Copy)]
@@ -26,6 +30,14 @@ struct Steps {
     /// How long all pauses took.
     paused: Duration,
     pauses: u32,
+    /// How long all delays took that were too short for a pause.
+    delayed: Duration,
+}
+
+impl Steps {
+    const fn new(last: Instant) -> Self {
+        Self { last, paused: Duration::ZERO, pauses: 0, delayed: Duration::ZERO }
+    }
 }
 
 thread_local! {
@@ -35,7 +47,7 @@ thread_local! {
 /// The time at which a call begins.
 pub fn start() -> Instant {
     let last = Instant::now();
-    STEPS.set(Some(Steps { last, paused: Duration::ZERO, pauses: 0 }));
+    STEPS.set(Some(Steps::new(last)));
     last
 }
 
@@ -51,12 +63,16 @@ pub fn waited(at_most: Duration) {
 
 /// Ends a step that takes `at_most` this long, at `now`.
 fn step(now: Instant, at_most: Duration) -> Instant {
-    let start = Steps { last: now, paused: Duration::ZERO, pauses: 0 };
+    let start = Steps::new(now);
     let mut steps = STEPS.get().unwrap_or(start);
     let excess = now.saturating_duration_since(steps.last).saturating_sub(at_most);
-    if !excess.is_zero() && steps.pauses < MAX_PAUSES {
+    if excess > SHORTEST_PAUSE && steps.pauses < MAX_PAUSES {
         steps.paused += excess;
         steps.pauses += 1;
+    } else if excess <= SHORTEST_PAUSE && steps.delayed < MAX_DELAY {
+        // A busy machine's doing: it does not use up a pause.
+        steps.paused += excess;
+        steps.delayed += excess;
     }
     steps.last = now;
     STEPS.set(Some(steps));

@@ -19,8 +19,13 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// The longest that the system looks for a name.
+const LONGEST_LOOKUP: Duration = Duration::from_secs(600);
 /// For how long reading waits by itself.
 const PATIENCE: Duration = Duration::from_millis(10);
+/// How much is read after the deadline, in bytes: what had arrived by then. No answer is longer, and a
+/// server that sends without end is not listened to without end.
+const MAX_LATE_BYTES: usize = 64 * 1024;
 /// For how long `poll` waits at once: a pause counts as no more than this.
 const SLICE: Duration = Duration::from_millis(5);
 
@@ -28,7 +33,9 @@ const SLICE: Duration = Duration::from_millis(5);
 pub struct Socket {
     fd: OwnedFd,
     /// Until when to read and write.
-    pub deadline: Instant,
+    deadline: Instant,
+    /// How many bytes may still be read after the deadline.
+    late_bytes: usize,
 }
 
 impl Socket {
@@ -49,7 +56,13 @@ impl Socket {
         // What the system says of it differs, and helps nobody.
         let unknown = || io::Error::other(LocalError("the host name is not known".to_owned()));
         let mut failure = unknown();
-        let candidates = (host, port).to_socket_addrs().map_err(|_| unknown())?;
+        let candidates = (host, port).to_socket_addrs();
+        pause::waited(LONGEST_LOOKUP);
+        let candidates = candidates.map_err(|_| match pause::now() < deadline {
+            true => unknown(),
+            // The name server is silent, as it will be to the other processes of this host.
+            false => io::Error::other("the host name was not looked up in time"),
+        })?;
         // One that drops every packet must leave time for the others.
         let candidates: Vec<SocketAddr> = candidates.collect();
         for (i, candidate) in candidates.iter().enumerate() {
@@ -103,7 +116,15 @@ impl Socket {
         rustix::io::ioctl_fionbio(&fd, true)?;
         #[cfg(target_vendor = "apple")]
         sockopt::set_socket_nosigpipe(&fd, true)?;
-        Ok(Self { fd, deadline })
+        Ok(Self { fd, deadline, late_bytes: MAX_LATE_BYTES })
+    }
+
+    /// Sets until when to read and write.
+    pub fn set_deadline(&mut self, deadline: Instant) {
+        if deadline != self.deadline {
+            self.deadline = deadline;
+            self.late_bytes = MAX_LATE_BYTES;
+        }
     }
 
     /// Whether nothing has come and nobody has hung up.
@@ -153,7 +174,12 @@ impl Read for Socket {
         loop {
             self.wait(PollFlags::IN, self.deadline)?;
             match net::recv(&self.fd, &mut *buffer, RecvFlags::DONTWAIT) {
-                Ok((read, _)) => return Ok(read),
+                Ok((read, _)) if pause::now() < self.deadline => return Ok(read),
+                Ok((read, _)) => {
+                    let left = self.late_bytes.checked_sub(read);
+                    self.late_bytes = left.ok_or(ErrorKind::TimedOut)?;
+                    return Ok(read);
+                }
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -175,5 +201,38 @@ impl Write for Socket {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn server_that_sends_without_end_is_left_after_the_deadline() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            while connection.write_all(&[0; 1 << 20]).is_ok() {}
+        });
+        let address = Address::Tcp { host: "127.0.0.1".to_owned(), port };
+        let start = pause::start();
+        let mut socket = Socket::connect(&address, start + Duration::from_secs(5)).unwrap();
+        let deadline = pause::now() + Duration::from_millis(30);
+        socket.set_deadline(deadline);
+        let mut late = 0;
+        let error = loop {
+            // For each part of an answer the same one.
+            socket.set_deadline(deadline);
+            match socket.read(&mut [0; 4096]) {
+                Ok(read) if pause::now() > deadline => late += read,
+                Ok(_) => {}
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert!(late <= MAX_LATE_BYTES, "{late}");
     }
 }

@@ -66,7 +66,7 @@ impl Encryption {
                 Ok(Some(config))
             }
             // They may be in the midst of being replaced, one after the other: what was read serves yet.
-            (Err(_), Some(known)) if !self.is_suspect.get() => Ok(Some(Arc::clone(&known.config))),
+            (Err(_), Some(known)) => Ok(Some(Arc::clone(&known.config))),
             (Err(failure), _) => Err(failure),
         }
     }

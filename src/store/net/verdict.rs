@@ -1,4 +1,4 @@
-//! What is said of a TLS connection that came to nothing, in plain words, and whose fault it is.
+//! Explains TLS failures, and says whether the server or this process is at fault.
 //!
 //! Whether a certificate is trusted depends on files of this host, which a process may have read long
 //! ago: another process may come to another verdict. So such an error is this process's own.

@@ -62,7 +62,7 @@ impl Link {
         commands.extend(further);
         // Who looks at CLIENT LIST shall know us; a user who may not set a name needs none.
         commands.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
-        // Nor does a user who may not ask it: a replica then refuses the first call.
+        // A user without the right to it skips this check; a replica then refuses the first call.
         commands.extend(must_be_master.then(|| command("ROLE", &[])));
         let mut answers = link.exchange(&commands, deadline)?;
         let role = must_be_master.then(|| answers.pop()).flatten();

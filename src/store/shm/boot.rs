@@ -14,10 +14,10 @@
 //! no time in the file is ahead of the clock they share. So an unknown id condemns no such file,
 //! and two kinds of processes do not replace each other's.
 //!
-//! A file of an earlier boot that ended sooner after its start than this one has lasted by now passes
-//! for one of this boot in a process that knows no id. That gives nothing away: its times lie within
-//! one refill of the clock, and the time between its last use and this boot's clock counts for less
-//! than has gone by, so its clients wait longer than they have to, and never longer than one refill.
+//! If the earlier boot was shorter than this one is by now, a process without an id cannot tell its file
+//! from one of this boot. That costs the caller: the times in the file lie within one refill of the
+//! clock, and less time seems to have gone by than has, so clients wait longer than they have to, and
+//! never longer than one refill.
 
 use crate::clock::boot_time;
 use crate::limit::SECOND;

@@ -8,6 +8,8 @@ use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
+use crate::store::local_failures::LocalFailures;
+use crate::store::refusal_warnings::RefusalWarnings;
 use crate::store::{Key, Store, Timeouts};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
@@ -21,6 +23,10 @@ pub struct Host {
     memory: SharedMemory,
     /// Who asks with an old password does not keep others from a server that lets them in.
     passwords: Secret,
+    /// What this process alone cannot ask.
+    pub local: LocalFailures,
+    /// What this process has warned of.
+    pub refusal_warnings: RefusalWarnings,
 }
 
 impl Host {
@@ -29,7 +35,8 @@ impl Host {
         let mut hasher = SipHasher13::new();
         hasher.write(store.as_bytes());
         let memory = SharedMemory::in_file(file, hasher.finish().max(1));
-        Self { memory, passwords }
+        let (local, refusal_warnings) = (LocalFailures::default(), RefusalWarnings::default());
+        Self { memory, passwords, local, refusal_warnings }
     }
 
     fn with<R>(&self, look: impl FnOnce(&Region) -> R) -> Option<R> {
@@ -152,6 +159,10 @@ impl Host {
     /// What an operator wants to see of it.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let open = self.with(|region| region.circuits().open(boot_time())).unwrap_or_default();
-        vec![("Servers that do not answer, of all storage DSNs", open.to_string())]
+        let local = self.local.count(boot_time());
+        vec![
+            ("Servers that do not answer, of all storage DSNs", open.to_string()),
+            ("Servers that this process alone cannot ask, of this storage DSN", local.to_string()),
+        ]
     }
 }
