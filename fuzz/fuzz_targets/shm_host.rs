@@ -12,11 +12,11 @@ use std::rc::Rc;
 use token_bucket::clock::{Reading, boot_time};
 use token_bucket::dsn::Secret;
 use token_bucket::limit::{Op, SECOND, apply};
-use token_bucket::store::FileSettings;
 use token_bucket::store::shm::MappedFile;
 use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::host::Host;
 use token_bucket::store::shm::queue::Handoff;
+use token_bucket::store::{FileSettings, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::table_file::{
@@ -83,9 +83,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let key = key(u.choose(&IDS)?, false, &place);
         let circuit = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=7u8)? {
-            0 => drop(host.permit(circuit)),
+            0 => drop(host.permit(circuit, Timeouts::default())),
             1 => drop(host.failed(circuit)),
-            2 => host.succeeded(circuit, host.permit(circuit)),
+            2 => host.succeeded(circuit, host.permit(circuit, Timeouts::default())),
             3 => {
                 let (full_at, sent) = (time(u, now)?, boot_time());
                 host.note_denial(&key, full_at, sent);

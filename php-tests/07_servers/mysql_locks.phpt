@@ -38,6 +38,10 @@ echo implode("\n", $said), "\n";
 // Who waited in the server's place has given up when its second is over: nothing is charged.
 $status = fn (string $name): int => (int) explode("\t", $server->sql("SHOW GLOBAL STATUS LIKE '$name'"))[1];
 wait_until(fn (): bool => $status('Innodb_row_lock_current_waits') === 0);
+// With more than a second the server gives up first, once or twice: that is no rival that was faster.
+$long = new TokenBucket($server->dsn('timeout_ms=2100&connect_timeout_ms=5000'), 'x', 10, 0.0001);
+$decision = @$long->attempt();
+echo 'locked for long: ', $decision->isAccepted() ? 'yes' : 'no', ', ', $decision->isDegraded() ? 'degraded' : 'by the store', "\n";
 $other->commit();
 // On MySQL this host leaves the row alone for a second.
 $throws = new TokenBucket($server->dsn('on_error=throw'), 'x', 10, 0.0001);
@@ -70,6 +74,14 @@ print_r(warnings(function () use ($patient): void {
 }));
 pcntl_waitpid($pid, $ended);
 echo $left(), " left\n";
+
+// A locked table is no server that is down.
+$locker = new PDO("mysql:host=127.0.0.1;port=$server->port;dbname=limits", 'owner', 's3cret');
+$locker->exec('LOCK TABLES token_bucket WRITE');
+$decision = @(new TokenBucket($server->dsn('timeout_ms=1500&connect_timeout_ms=5000'), 'y', 10, 0.0001))->attempt();
+$locker->exec('UNLOCK TABLES');
+echo 'table locked: ', $decision->isDegraded() ? 'degraded' : 'by the store', ', then: ',
+    (new TokenBucket($server->dsn('timeout_ms=1500&connect_timeout_ms=5000'), 'z', 10, 0.0001))->attempt()->isDegraded() ? 'degraded' : 'by the store', "\n";
 
 // As many deadlocks as there are left in `trouble`.
 $server->sql("CREATE TABLE trouble (n INT) ENGINE=MyISAM; INSERT INTO trouble VALUES (0);
@@ -121,12 +133,14 @@ echo max($most) <= 2 * 10 + 5 ? 'few sessions' : max($most) . ' sessions', "\n";
 locked: no, degraded
 within the budget
 TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; everyone is denied
+locked for long: no, degraded
 9 left; yes, 8 left
 locked a while: yes, by the store
 Array
 (
 )
 7 left
+table locked: degraded, then: by the store
 attempt: yes, by the store
 
 3 deadlocks

@@ -27,6 +27,9 @@ pub struct Guard {
     news: Cell<(bool, bool)>,
 }
 
+const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
+     write prefix= into the storage DSN, with a prefix or with none";
+
 impl Guard {
     /// The guard of a store of whose servers `host` keeps what is known.
     pub fn new(host: Rc<Host>, settings: &Settings) -> Self {
@@ -40,9 +43,11 @@ impl Guard {
         }
     }
 
-    /// Sets a warning, for the next call that can emit one.
-    pub fn warn(&self, message: String) {
-        self.warning.replace(Some(message));
+    /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
+    pub fn warn_of_prefix(&self) {
+        if !self.host.has_warned_of_prefix.replace(true) {
+            self.warning.replace(Some(IGNORED_PREFIX.to_owned()));
+        }
     }
 
     /// What has to be said, once.
@@ -87,7 +92,7 @@ impl Guard {
             );
             return self.answer_instead(key, limit, op, now, &reason);
         }
-        let permit = self.host.permit(circuit);
+        let permit = self.host.permit(circuit, self.timeouts);
         if let Permit::Denied { until } = permit {
             let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
             let reason =

@@ -26,8 +26,6 @@ use std::rc::Rc;
 
 /// The default of `token_bucket.prefix`.
 pub const DEFAULT_PREFIX: &[u8] = b"tb:";
-const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
-     write prefix= into the storage DSN, with a prefix or with none";
 
 /// The longest identifier, in bytes.
 pub const MAX_IDENTIFIER: usize = 4096;
@@ -132,7 +130,7 @@ impl Limiter {
         let guard = opened.host.map(|host| Box::new(Guard::new(host, &settings)));
         let needs_prefix = store::needs_prefix(&dsn.target);
         if !needs_prefix && dsn.options.prefix.is_none() && prefix != DEFAULT_PREFIX {
-            guard.iter().for_each(|guard| guard.warn(IGNORED_PREFIX.to_owned()));
+            guard.iter().for_each(|guard| guard.warn_of_prefix());
         }
         let prefix = if needs_prefix { prefix } else { b"" };
         Self {

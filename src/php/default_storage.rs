@@ -31,7 +31,7 @@ pub struct DefaultStorage {
 pub enum Source {
     /// php.ini, or the default in the place of what it says.
     PhpIni,
-    /// The pool, before the first request.
+    /// The pool, when a worker starts.
     Pool,
     /// The web server, for a request.
     Request,

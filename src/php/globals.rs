@@ -23,8 +23,6 @@ type RecentLimiter = (Box<[u8]>, Rc<Limiter>);
 pub struct Globals {
     /// The directives, as they stand.
     pub directives: Directives,
-    /// Whether a request has begun: what is set before is the process's.
-    pub has_served: Cell<bool>,
     /// What is wrong with the pool's directives, until there is a request to say it in.
     pub complaints: RefCell<Vec<String>>,
     /// The time a test has frozen, in nanoseconds.
@@ -120,11 +118,6 @@ impl Globals {
             Rc::new(self.limiters.statistics(&prefix, &self.directives.settings()))
         };
         Rc::clone(statistics.get_or_insert_with(make))
-    }
-
-    /// Begins a request.
-    pub fn begin_request(&self) {
-        self.has_served.set(true);
     }
 
     /// Ends a request: what belongs to it alone is forgotten.

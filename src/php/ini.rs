@@ -11,9 +11,9 @@ use crate::store::{FileSettings, Timeouts};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::IniEntryPermission;
 use ext_php_rs::types::ZendStr;
-use ext_php_rs::zend::{ExecutorGlobals, IniEntryDef, IniEntryDefs};
+use ext_php_rs::zend::{ExecutorGlobals, IniEntryDef, IniEntryDefs, SapiGlobals};
 use std::cell::{Cell, RefCell};
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -165,20 +165,6 @@ fn set(
     FAILURE
 }
 
-/// Whether this is php-fpm.
-fn is_fpm() -> bool {
-    #[repr(C)]
-    struct SapiModule {
-        name: *const c_char,
-    }
-    unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds; the name comes first from PHP 4 to 8.6.
-        static sapi_module: SapiModule;
-    }
-    // SAFETY: the engine fills it in before any extension is loaded; the name is a constant.
-    unsafe { CStr::from_ptr(sapi_module.name) == c"fpm-fcgi" }
-}
-
 /// Where a value comes from.
 fn source(entry: *mut ffi::zend_ini_entry, value: *mut ffi::zend_string, stage: c_int) -> Source {
     // SAFETY: the engine passes the directive's entry.
@@ -187,9 +173,9 @@ fn source(entry: *mut ffi::zend_ini_entry, value: *mut ffi::zend_string, stage: 
         // The engine gives back the very string that was there before.
         _ if original == Some(value) && !value.is_null() => Source::Restored,
         STAGE_STARTUP => Source::PhpIni,
-        // FPM applies a pool's values once, before the worker's first request; others apply a site's to
-        // each request.
-        STAGE_ACTIVATE if !GLOBALS.get().has_served.get() && is_fpm() => Source::Pool,
+        // A pool's values are applied when a worker starts; those of `.user.ini`, PHP_VALUE, a virtual host and
+        // `.htaccess` when the web server has passed it a request.
+        STAGE_ACTIVATE if SapiGlobals::get().server_context.is_null() => Source::Pool,
         STAGE_ACTIVATE | STAGE_HTACCESS => Source::Request,
         _ => Source::Script,
     }

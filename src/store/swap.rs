@@ -60,6 +60,8 @@ pub enum Swap {
     Done(Option<u64>),
     /// The server holds another value by now.
     Lost,
+    /// It was not done in time, for something else holds a lock.
+    Locked,
     /// The server may yet do it, when it is not kept from the value any more: the key is held off.
     Blocked,
 }
@@ -171,7 +173,8 @@ impl Request<'_> {
                     }
                     return Err(entry.blocked());
                 }
-                Swap::Lost => {}
+                Swap::Locked if !budget.is_left() => return Err(entry.blocked()),
+                Swap::Locked | Swap::Lost => {}
             }
             // Another try would run out of time, and the server would be blamed for it.
             if !budget.is_left() {

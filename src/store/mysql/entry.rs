@@ -76,6 +76,7 @@ impl Entry for RowEntry<'_> {
             }
             Ok(_) => Ok(Swap::Lost),
             Err(failure) if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
+            Err(failure) if failure.is(code::LOCK_WAIT) => Ok(Swap::Locked),
             Err(failure) if failure.is_any(&code::IN_THE_WAY) => Ok(Swap::Lost),
             // Only MariaDB says that it was too slow. A server that is down is found out by the next call.
             Err(Failure::TimedOut) => Ok(Swap::Blocked),
@@ -103,9 +104,18 @@ impl RowEntry<'_> {
         let mut row = read();
         // A table that is altered is waited for.
         for _ in 1..MAX_TRIES {
-            match &row {
-                Err(failure) if failure.is_any(&code::IN_THE_WAY) => row = read(),
-                _ => break,
+            match row {
+                Err(failure) if failure.is_any(&code::IN_THE_WAY) => {
+                    row = match read() {
+                        // The server has answered: the lock is what took the time.
+                        Err(Failure::TimedOut) => Err(failure),
+                        again => again,
+                    };
+                }
+                done => {
+                    row = done;
+                    break;
+                }
             }
         }
         let (schema, row, clock) =

@@ -49,9 +49,11 @@ mod code {
     pub const COLUMN_ACCESS_DENIED: &str = "1143";
     pub const DATA_TOO_LONG: &str = "1406";
     pub const WRONG_STRING: &str = "1366";
-    /// Nothing was done, for others were in the way: lock wait, deadlock, a snapshot too old, a
+    /// Nothing was done, for others were in the way: a lock wait, a deadlock, a snapshot too old, a
     /// statement killed.
-    pub const IN_THE_WAY: [&str; 4] = ["1205", "1213", "1020", "1317"];
+    pub const IN_THE_WAY: [&str; 4] = [LOCK_WAIT, "1213", "1020", "1317"];
+    /// A lock was waited for in vain, for a second.
+    pub const LOCK_WAIT: &str = "1205";
     /// Nothing was done within `max_statement_time`.
     pub const TOO_SLOW: &str = "1969";
     /// An option that the server runs with forbids the statement: which one, it says.
@@ -113,7 +115,7 @@ impl Mysql {
             Failure::Local(reason) => return Error::local(format!("{}: {reason}", self.name())),
             _ => return self.failed(&failure.reason()),
         };
-        if code == code::TOO_SLOW {
+        if code == code::TOO_SLOW || code == code::LOCK_WAIT {
             return self.too_slow(identifier);
         }
         if failure.is_any(&code::IN_THE_WAY) {

@@ -54,14 +54,15 @@ pub enum Permit {
 }
 
 impl Circuits {
-    /// Whether the server of this id may be asked, at `now`.
-    pub fn permit(&self, id: u64, now: u64) -> Permit {
+    /// Whether the server of this id may be asked, at `now`, by a call that takes `longest` nanoseconds at
+    /// most: while one process tries a server again, no other does.
+    pub fn permit(&self, id: u64, now: u64, longest: u64) -> Permit {
         let Some((word, seen)) = self.find(id) else { return Permit::Granted };
         match seen as u64 {
             _ if is_closed(seen) => Permit::Granted,
             until if now < until => Permit::Denied { until },
             // Of all that come now, one gets to try; the others wait for what he finds.
-            _ => match replace(word, seen, entry(id, now + pause(now))) {
+            _ => match replace(word, seen, entry(id, now + pause(now).max(longest))) {
                 true => Permit::Probe,
                 false => Permit::Denied { until: now },
             },
@@ -153,27 +154,39 @@ mod tests {
     #[test]
     fn one_outage_is_noted_once_and_probed_by_one() {
         let circuits = Circuits::default();
-        assert_eq!(circuits.permit(7, 5), Permit::Granted);
+        assert_eq!(circuits.permit(7, 5, 0), Permit::Granted);
         assert!(circuits.failed(7, 5));
         assert!(!circuits.failed(7, 6), "the second to fail says nothing");
-        let Permit::Denied { until } = circuits.permit(7, 7) else { panic!("open") };
+        let Permit::Denied { until } = circuits.permit(7, 7, 0) else { panic!("open") };
         assert!((SHORTEST..=7 + SHORTEST + SPREAD).contains(&until));
-        assert_eq!(circuits.permit(8, 7), Permit::Granted, "another server is not concerned");
-        assert_eq!(circuits.permit(7, until), Permit::Probe);
-        assert!(matches!(circuits.permit(7, until), Permit::Denied { .. }));
+        assert_eq!(circuits.permit(8, 7, 0), Permit::Granted, "another server is not concerned");
+        assert_eq!(circuits.permit(7, until, 0), Permit::Probe);
+        assert!(matches!(circuits.permit(7, until, 0), Permit::Denied { .. }));
         assert!(!circuits.failed(7, until), "still the same outage");
         circuits.succeeded(7, Permit::Probe, until);
-        assert_eq!(circuits.permit(7, until + 1), Permit::Granted);
+        assert_eq!(circuits.permit(7, until + 1, 0), Permit::Granted);
         assert!(circuits.failed(7, until + RELAPSE), "a new one");
+    }
+
+    #[test]
+    fn one_process_tries_for_as_long_as_its_call_may_take() {
+        let circuits = Circuits::default();
+        circuits.failed(7, 5);
+        let now = 2 * SECOND;
+        assert_eq!(circuits.permit(7, now, 16 * SECOND), Permit::Probe);
+        let later = now + 15 * SECOND;
+        assert!(matches!(circuits.permit(7, later, 16 * SECOND), Permit::Denied { .. }));
+        circuits.succeeded(7, Permit::Probe, later);
+        assert_eq!(circuits.permit(7, later, 16 * SECOND), Permit::Granted);
     }
 
     #[test]
     fn an_answer_to_who_asked_before_an_outage_does_not_end_it() {
         let circuits = Circuits::default();
-        let permit = circuits.permit(7, 4);
+        let permit = circuits.permit(7, 4, 0);
         assert!(circuits.failed(7, 5));
         circuits.succeeded(7, permit, 6);
-        assert!(matches!(circuits.permit(7, 7), Permit::Denied { .. }));
+        assert!(matches!(circuits.permit(7, 7, 0), Permit::Denied { .. }));
     }
 
     #[test]
@@ -181,12 +194,12 @@ mod tests {
         let circuits = Circuits::default();
         circuits.failed(7, 5);
         let now = 2 * SECOND;
-        let permit = circuits.permit(7, now);
+        let permit = circuits.permit(7, now, 0);
         assert_eq!(permit, Permit::Probe);
         circuits.give_back(7, permit, now + 5);
-        assert_eq!(circuits.permit(7, now + 5), Permit::Probe);
+        assert_eq!(circuits.permit(7, now + 5, 0), Permit::Probe);
         circuits.give_back(7, Permit::Granted, now + 5);
-        assert!(matches!(circuits.permit(7, now + 6), Permit::Denied { .. }));
+        assert!(matches!(circuits.permit(7, now + 6, 0), Permit::Denied { .. }));
     }
 
     #[test]
@@ -194,11 +207,11 @@ mod tests {
         let circuits = Circuits::default();
         assert!(circuits.failed(7, 5));
         let mut now = 2 * SECOND;
-        circuits.succeeded(7, circuits.permit(7, now), now);
-        assert_eq!(circuits.permit(7, now), Permit::Granted);
+        circuits.succeeded(7, circuits.permit(7, now, 0), now);
+        assert_eq!(circuits.permit(7, now, 0), Permit::Granted);
         assert!(!circuits.failed(7, now + RELAPSE - 1));
         now = 5 * SECOND;
-        circuits.succeeded(7, circuits.permit(7, now), now);
+        circuits.succeeded(7, circuits.permit(7, now, 0), now);
         assert!(circuits.failed(7, now + RELAPSE), "another outage");
     }
 
@@ -215,15 +228,15 @@ mod tests {
         }
         assert_eq!(circuits.open(1), COUNT);
         assert!(circuits.failed(9_999, 1), "without room everyone finds out for himself");
-        assert_eq!(circuits.permit(9_999, 2), Permit::Granted);
+        assert_eq!(circuits.permit(9_999, 2, 0), Permit::Granted);
         // All but one are asked for again; that one makes room.
         let now = 2 * SECOND;
         for id in (1..=COUNT as u64).filter(|id| *id != 17) {
-            assert_eq!(circuits.permit(id, now), Permit::Probe);
+            assert_eq!(circuits.permit(id, now, 0), Permit::Probe);
         }
         assert!(circuits.failed(9_999, now));
         assert!(!circuits.failed(9_999, now), "told once");
-        assert!(matches!(circuits.permit(9_999, now), Permit::Denied { .. }));
-        assert_eq!(circuits.permit(17, now), Permit::Granted);
+        assert!(matches!(circuits.permit(9_999, now, 0), Permit::Denied { .. }));
+        assert_eq!(circuits.permit(17, now, 0), Permit::Granted);
     }
 }

@@ -12,6 +12,7 @@ use crate::store::local_failures::LocalFailures;
 use crate::store::refusal_warnings::RefusalWarnings;
 use crate::store::{Key, Store, Timeouts};
 use siphasher::sip::SipHasher13;
+use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
 
@@ -27,6 +28,8 @@ pub struct Host {
     pub local: LocalFailures,
     /// What this process has warned of.
     pub refusal_warnings: RefusalWarnings,
+    /// Whether this process has warned of a prefix that has no effect.
+    pub has_warned_of_prefix: Cell<bool>,
 }
 
 impl Host {
@@ -36,7 +39,8 @@ impl Host {
         hasher.write(store.as_bytes());
         let memory = SharedMemory::in_file(file, hasher.finish().max(1));
         let (local, refusal_warnings) = (LocalFailures::default(), RefusalWarnings::default());
-        Self { memory, passwords, local, refusal_warnings }
+        let has_warned_of_prefix = Cell::new(false);
+        Self { memory, passwords, local, refusal_warnings, has_warned_of_prefix }
     }
 
     fn with<R>(&self, look: impl FnOnce(&Region) -> R) -> Option<R> {
@@ -62,9 +66,10 @@ impl Host {
         self.memory.decide(key, limit, op, now, &Timeouts::default())
     }
 
-    /// Whether the server that answers for this circuit may be asked.
-    pub fn permit(&self, circuit: u64) -> Permit {
-        self.with(|region| region.circuits().permit(self.id(circuit, region), boot_time()))
+    /// Whether the server that answers for this circuit may be asked, by a call with these time-outs.
+    pub fn permit(&self, circuit: u64, timeouts: Timeouts) -> Permit {
+        let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
+        self.with(|region| region.circuits().permit(self.id(circuit, region), boot_time(), longest))
             .unwrap_or(Permit::Granted)
     }
 
