@@ -156,12 +156,12 @@ impl Mysql {
         let Target { user, table, .. } = &self.target;
         Some(match code {
             code::NO_SUCH_TABLE => format!(
-                "prepare() makes `{table}`, as a user who may create it; its statement is in README.md, \
-                 \"Choosing a store\""
+                "prepare() makes `{table}`, as a user who may create it; its statement is in docs/stores.md, \
+                 \"MariaDB and MySQL\""
             ),
             code::NO_SUCH_COLUMN => format!(
                 "prepare() adds the columns to `{table}`, as a user who may alter it; their statement is \
-                 in README.md, \"Choosing a store\""
+                 in docs/stores.md, \"MariaDB and MySQL\""
             ),
             code::TABLE_ACCESS_DENIED | code::COLUMN_ACCESS_DENIED => format!(
                 "the user \"{}\" needs SELECT, INSERT and UPDATE on `{table}`",
