@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the extension as a new user would, in fresh Debian 12 systems that have no more than the
-# README asks for: from source as PIE does it, by scripts/install.sh, and from dist/'s archive where
+# Installs the extension as a new user would, in fresh Debian 12 systems that have no more than
+# docs/install.md asks for: from source as PIE does it, by scripts/install.sh, and from dist/'s archive where
 # there is no compiler. Looks at php -m, a login form and php-fpm each time, and that nothing is left behind.
 # Needs root, debootstrap, the archive of make package, and Rust by rustup, which the systems borrow.
 set -eu

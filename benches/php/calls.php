@@ -1,6 +1,6 @@
 <?php
 /*
- * What a call takes beside the least that PHP and the servers' clients can do: the README's tables.
+ * What a call takes beside the least that PHP and the servers' clients can do: the tables of docs/stores.md and docs/benchmarks.md.
  *
  * Each case is a function that makes $n calls in a loop of its own; the empty loop is taken off.
  */

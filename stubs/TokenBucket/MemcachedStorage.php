@@ -10,7 +10,7 @@ namespace TokenBucket;
 final class MemcachedStorage implements \TokenBucketStorage
 {
     /**
-     * @param string $dsn memcached: or memcached+unix:; see the README for each form
+     * @param string $dsn memcached: or memcached+unix:; see docs/configuration.md for each form
      *
      * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
      */

@@ -12,7 +12,7 @@ namespace TokenBucket;
 final class MysqlStorage implements \TokenBucketStorage
 {
     /**
-     * @param string $dsn mysql: or mysql+unix:; see the README for each form
+     * @param string $dsn mysql: or mysql+unix:; see docs/configuration.md for each form
      *
      * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
      */

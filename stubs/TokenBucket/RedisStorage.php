@@ -10,7 +10,7 @@ namespace TokenBucket;
 final class RedisStorage implements \TokenBucketStorage
 {
     /**
-     * @param string $dsn redis:, rediss:, redis+unix:, redis+cluster: or redis+sentinel:; see the README for each form
+     * @param string $dsn redis:, rediss:, redis+unix:, redis+cluster: or redis+sentinel:; see docs/configuration.md for each form
      *
      * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
      */

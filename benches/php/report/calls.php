@@ -14,7 +14,7 @@ function calls(): Section
     return $section;
 }
 
-/** As the README has them. */
+/** As docs/stores.md has them. */
 function calls_tables(): string
 {
     $text = '';
