@@ -28,7 +28,10 @@ scripts/build.sh --lib --target-dir target/package --config "target.'cfg(all())'
 mkdir -p dist
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
-install -m 644 LICENSE README.md token_bucket.ini "$folder/"
+mkdir -p "$folder/docs/benchmarks"
+install -m 644 LICENSE README.md SECURITY.md token_bucket.ini "$folder/"
+install -m 644 docs/*.md "$folder/docs/"
+install -m 644 docs/benchmarks/*.svg "$folder/docs/benchmarks/"
 install -m 644 target/package/release/libtoken_bucket.so "$folder/token_bucket.so"
 install -m 644 "$sysroot/share/doc/rust/COPYRIGHT-library.html" "$folder/LICENSES-Rust-library.html"
 "$php" -n scripts/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"
@@ -41,7 +44,8 @@ fi
 find "$folder" -exec touch -d "@$epoch" {} +
 archive=$PWD/dist/$name
 rm -f "$archive"
-(cd "$folder" && LC_ALL=C TZ=UTC zip -q -X -9 "$archive" ./*)
+# In the order of the names, which does not depend on the file system.
+(cd "$folder" && find . -type f | LC_ALL=C sort | LC_ALL=C TZ=UTC zip -q -X -9 "$archive" -@)
 (cd dist && sha256sum ./*.zip | sed 's# \./# #' >SHA256SUMS)
 
 glibc=$(objdump -T "$folder/token_bucket.so" | grep -o 'GLIBC_[0-9.]*' | sort -u -V | tail -n 1)
