@@ -29,7 +29,7 @@ final class Machine
     public function tolerance(int $at): int
     {
         $around = intdiv($at, 1_000_000_000);
-        return OWN_WORK + max(array_map(fn (int $second): int => $this->waits[$second] ?? 0, range($around - 5, $around + 5)));
+        return OWN_WORK + LATE_WAITS + max(array_map(fn (int $second): int => $this->waits[$second] ?? 0, range($around - 5, $around + 5)));
     }
 
     /** Whether it may have kept a server from answering between these times. */

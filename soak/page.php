@@ -58,11 +58,12 @@ for ($i = 0; $i < $tries; $i++) {
     $queued = queued() - $queued;
     $connected = false;
     if ($remote && $took > 30_000_000) {
-        // It has made a connection, or had none and tried to. One that had, and failed, is one less; in a
-        // cluster, and where sentinels are asked, another server was then asked where to go.
+        // It has made a connection, or tried to: where it had none, and where an idle one gave no answer, for then a
+        // new one tells whether the server is up. In a cluster, and where sentinels are asked, another server was
+        // then asked where to go.
         [$has, $degraded] = [sockets(), $decision->isDegraded()];
         $asked_others = preg_match('/\+(cluster|sentinel):/', $dsn) && ($has !== $had || $degraded);
-        $connected = array_diff($has, $had) || $has === $had && $degraded || $asked_others;
+        $connected = array_diff($has, $had) || $degraded || $asked_others;
         $had = $has;
     }
     $clock = (int) (!$remote || $decision->isDegraded());

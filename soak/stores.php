@@ -62,12 +62,6 @@ final class Store
     ) {
     }
 
-    /** Whether its rows may be locked. */
-    public function is_database(): bool
-    {
-        return str_starts_with($this->dsn, 'mysql:');
-    }
-
     /** What its warnings name: the servers' addresses. */
     public function addresses(): array
     {

@@ -94,7 +94,9 @@ final class Report
     {
         $is_second = fn (Outage $one): bool => (bool) array_filter($outages, fn (Outage $other): bool => $other->node !== $one->node && $other->from <= $one->from && $one->from < $other->to + BACK_WITHIN);
         $seconds = $store->breakers > 1 ? count(array_filter($outages, $is_second)) : 0;
-        return $store->breakers * (count($outages) + $excused) + (CLUSTER_BREAKERS - $store->breakers) * $seconds;
+        // A server that ends takes its unix socket with it: then a missing socket and a closed connection are warned of.
+        $kinds = str_contains($store->dsn, '+unix://') ? 2 : 1;
+        return $kinds * $store->breakers * (count($outages) + $excused) + (CLUSTER_BREAKERS - $store->breakers) * $seconds;
     }
 
     public function blame(bool $is_so, string $fault): void
