@@ -83,14 +83,15 @@ impl Bench {
     }
 
     fn call(&self, name: &[u8], limit: &Limit, op: Op, now: u64) -> Decision {
-        let answer = with_caller(name, |caller| self.limiter.decide(&caller, limit, op, Some(now)));
+        let answer =
+            with_caller(name, |caller| self.limiter.decide(&caller, limit, &op, Some(now)));
         let answer = answer.unwrap();
         assert!(!answer.standing.is_degraded());
         answer.decision
     }
 
     fn admits(&self, name: &[u8], limit: &Limit, op: Op, now: Option<u64>) -> bool {
-        with_caller(name, |caller| self.limiter.admits(&caller, limit, op, now)).unwrap()
+        with_caller(name, |caller| self.limiter.admits(&caller, limit, &op, now)).unwrap()
     }
 
     fn take(&self, name: &[u8], limit: &Limit, cost: u64, now: u64) -> Decision {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
-use token_bucket::store::{Key, Place, Store, Timeouts};
+use token_bucket::store::{Key, Place, Request, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
 
@@ -100,7 +100,9 @@ fn admitted_under(
         window: matches!(limit, Limit::FixedWindow(_)),
         evicted: Cell::new(false),
     };
-    store.admits(&key, limit, op, now, &Timeouts::default()).map_err(|error| error.to_string())
+    let request =
+        Request { key: &key, limit, op: &op, frozen: now, timeouts: &Timeouts::default() };
+    store.admits(&request).map_err(|error| error.to_string())
 }
 
 fn take(store: &SharedMemory, name: &[u8]) -> bool {
@@ -356,8 +358,12 @@ fn a_table_that_is_removed_is_left_within_a_second() {
         window: false,
         evicted: Cell::new(false),
     };
-    let take_old =
-        |now| old.admits(&key, &limit(), Op::Take { cost: 1 }, now, &Timeouts::default()).unwrap();
+    let (limit, timeouts) = (limit(), Timeouts::default());
+    let take_old = |frozen| {
+        let op = Op::Take { cost: 1 };
+        old.admits(&Request { key: &key, limit: &limit, op: &op, frozen, timeouts: &timeouts })
+            .unwrap()
+    };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();
     assert!(take(&folder.store(), b"x"), "newcomers make a fresh table");

@@ -12,7 +12,7 @@ use token_bucket::store::array::Array;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Key, Place, Store, Timeouts};
+use token_bucket::store::{Key, Place, Request, Store, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 
@@ -49,29 +49,21 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
             reference[key] = state.judge(bucket, now, op, &expected, &told);
         }
         model[at] = after;
-        let place = Cell::default();
-        assert_eq!(
-            array.decide(&named(key, window, &place), limit, op, Some(now), &Timeouts::default()),
-            Ok(expected),
-            "{told}"
-        );
+        let (place, timeouts) = (Cell::default(), Timeouts::default());
+        let name = named(key, window, &place);
+        let request =
+            Request { key: &name, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
+        assert_eq!(array.decide(&request), Ok(expected), "{told}");
 
         // A slot has less room for a debt.
         let (expected, after) = apply(limit, model_of_shm[at], now, op);
         model_of_shm[at] = Slot::settled(1, after).state();
         let name = named(key, window, &places[at]);
+        let request = Request { key: &name, ..request };
         if op.may_repeat() && now % 2 == 0 {
-            assert_eq!(
-                shm.admits(&name, limit, op, Some(now), &Timeouts::default()),
-                Ok(expected.accepted),
-                "{told}"
-            );
+            assert_eq!(shm.admits(&request), Ok(expected.accepted), "{told}");
         } else {
-            assert_eq!(
-                shm.decide(&name, limit, op, Some(now), &Timeouts::default()),
-                Ok(expected),
-                "{told}"
-            );
+            assert_eq!(shm.decide(&request), Ok(expected), "{told}");
         }
         assert!(!name.evicted.get());
     }

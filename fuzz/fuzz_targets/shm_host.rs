@@ -16,7 +16,7 @@ use token_bucket::store::shm::MappedFile;
 use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::host::Host;
 use token_bucket::store::shm::queue::Handoff;
-use token_bucket::store::{FileSettings, Timeouts};
+use token_bucket::store::{FileSettings, Request, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::table_file::{
@@ -112,7 +112,15 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             }),
             _ => {
                 let op = operation(u)?;
-                let decision = host.decide(&key, &limit, op, None).expect("it is open");
+                let timeouts = Timeouts::default();
+                let request = Request {
+                    key: &key,
+                    limit: &limit,
+                    op: &op,
+                    frozen: None,
+                    timeouts: &timeouts,
+                };
+                let decision = host.decide(&request).expect("it is open");
                 keeps_promises(&limit, op, &decision, true);
             }
         }

@@ -9,7 +9,7 @@ use token_bucket::limit::{Limit, MAX_NOW, Op, SECOND, State, apply};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Place, Store, Timeouts};
+use token_bucket::store::{Place, Request, Store, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::table_file::{
     HEADER, IDS, SET, WAYS, file, hash, key, locate, location, read, word, write,
@@ -50,9 +50,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let (at, tag) = located(id, window);
         let before = read(&file, at).map(Slot);
         let place = &places[id][usize::from(window)];
-        let decided =
-            shm.decide(&key(IDS[id], window, place), limit, op, Some(now), &Timeouts::default());
-        let decision = decided.expect("the table is open");
+        let (key, timeouts) = (key(IDS[id], window, place), Timeouts::default());
+        let request = Request { key: &key, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
+        let decision = shm.decide(&request).expect("the table is open");
         let after = read(&file, at).map(Slot);
         let told = format!("{op:?} of {limit:?} at {now}: {decision:?}, {before:x?} {after:x?}");
 
@@ -94,13 +94,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             (decision.accepted, op, decision.retry_at <= MAX_NOW)
         {
             now = decision.retry_at;
-            let again = shm.decide(
-                &key(IDS[id], window, place),
-                limit,
-                op,
-                Some(now),
-                &Timeouts::default(),
-            );
+            let again = shm.decide(&Request { frozen: Some(now), ..request });
             assert!(
                 again.expect("the table is open").accepted,
                 "not given when it was said: {told}"

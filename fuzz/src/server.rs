@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::limit::MAX_NOW;
 use token_bucket::store::shm::file::MIN_SIZE;
-use token_bucket::store::{FileSettings, Key, Place, Stores, Timeouts};
+use token_bucket::store::{FileSettings, Key, Place, Request, Stores, Timeouts};
 
 /// The password of all DSNs, which nobody is to be told.
 pub const PASSWORD: &str = "Zq7vSKx9wJ";
@@ -132,7 +132,13 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
         let parts = [&b"tb:"[..], b"x", b"", b""];
         let key = Key { parts, place: &place, window, evicted: Cell::new(false) };
         let begun = Instant::now();
-        match store.decide(&key, &limit, op, now, &timeouts) {
+        match store.decide(&Request {
+            key: &key,
+            limit: &limit,
+            op: &op,
+            frozen: now,
+            timeouts: &timeouts,
+        }) {
             // What a bucket may hold is up to the server, but not what follows from it.
             Ok(decision) => keeps_promises(&limit, op, &decision, true),
             Err(error) => {

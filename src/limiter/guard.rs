@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
 use crate::store::shm::circuits::Permit;
 use crate::store::shm::host::Host;
-use crate::store::{Key, Store, Timeouts};
+use crate::store::{Key, Request, Store};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -20,7 +20,6 @@ pub struct Guard {
     host: Rc<Host>,
     on_error: OnError,
     deny_cache: bool,
-    timeouts: Timeouts,
     /// Of an outage that was news to this host, until someone says it.
     warning: RefCell<Option<String>>,
     /// Of the last call: whether the store failed, and whether the policy answered.
@@ -37,7 +36,6 @@ impl Guard {
             host,
             on_error: settings.on_error,
             deny_cache: settings.deny_cache,
-            timeouts: settings.timeouts,
             warning: RefCell::new(None),
             news: Cell::default(),
         }
@@ -68,38 +66,30 @@ impl Guard {
 
     /// Decides, be it from what is known here, by the store, or by the policy: that is told with it.
     #[inline(never)]
-    pub fn decide(
-        &self,
-        store: &dyn Store,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<(Decision, bool)> {
+    pub fn decide(&self, store: &dyn Store, request: &Request<'_>) -> Result<(Decision, bool)> {
+        let Request { key, limit, op: &op, frozen, timeouts } = *request;
         let sent = boot_time();
         // A frozen clock is not this host's: nothing can be told from one to the other.
-        let remembers = self.deny_cache && now.is_none();
+        let remembers = self.deny_cache && frozen.is_none();
         if remembers && let Some(decision) = self.known_denial(key, limit, op, sent) {
             return Ok((decision, false));
         }
         let circuit = store.circuit(key);
         // Before the breaker: what it permits one process to try, this one could not.
         if let Some(until) = self.host.local.denied_until(circuit, boot_time()) {
-            let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
-            let name = store.name();
+            let (name, left) = (store.name(), seconds_until(until));
             let reason = format!(
                 "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
             );
-            return self.answer_instead(key, limit, op, now, &reason);
+            return self.answer_instead(request, &reason);
         }
-        let permit = self.host.permit(circuit, self.timeouts);
+        let permit = self.host.permit(circuit, *timeouts);
         if let Permit::Denied { until } = permit {
-            let left = until.saturating_sub(boot_time()) as f64 / SECOND as f64;
-            let reason =
-                format!("{} failed a moment ago; it is asked again in {left:.1} s", store.name());
-            return self.answer_instead(key, limit, op, now, &reason);
+            let (name, left) = (store.name(), seconds_until(until));
+            let reason = format!("{name} failed a moment ago; it is asked again in {left:.1} s");
+            return self.answer_instead(request, &reason);
         }
-        let (reason, news) = match store.decide(key, limit, op, now, &self.timeouts) {
+        let (reason, news) = match store.decide(request) {
             Ok(decision) => {
                 self.host.succeeded(circuit, permit);
                 self.host.local.clear(circuit);
@@ -139,7 +129,7 @@ impl Guard {
             // It may have been done, though nobody knows.
             self.host.clear_denials(key);
         }
-        let answer = self.answer_instead(key, limit, op, now, &reason)?;
+        let answer = self.answer_instead(request, &reason)?;
         if let (Some(news), Some(instead)) = (news, self.instead()) {
             self.warning.replace(Some(news + instead));
         }
@@ -148,15 +138,8 @@ impl Guard {
 
     /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
     #[inline(never)]
-    pub fn admits(
-        &self,
-        store: &dyn Store,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<bool> {
-        Ok(self.decide(store, key, limit, op, now)?.0.accepted)
+    pub fn admits(&self, store: &dyn Store, request: &Request<'_>) -> Result<bool> {
+        Ok(self.decide(store, request)?.0.accepted)
     }
 
     /// A denial that needs no question: the bucket cannot hold as much yet.
@@ -192,18 +175,11 @@ impl Guard {
     }
 
     /// What the policy answers.
-    fn answer_instead(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        reason: &str,
-    ) -> Result<(Decision, bool)> {
-        let at = now.unwrap_or_else(boot_time);
-        let full = apply(limit, State::FULL, at, Op::Peek { cost: 0 }).0;
+    fn answer_instead(&self, request: &Request<'_>, reason: &str) -> Result<(Decision, bool)> {
+        let at = request.frozen.unwrap_or_else(boot_time);
+        let full = apply(request.limit, State::FULL, at, Op::Peek { cost: 0 }).0;
         let decision = match self.on_error {
-            OnError::Fallback => self.host.decide(key, limit, op, now)?,
+            OnError::Fallback => self.host.decide(request)?,
             OnError::Open => full,
             OnError::Closed => {
                 let room = Span::default();
@@ -225,4 +201,8 @@ impl Guard {
             OnError::Throw => None,
         }
     }
+}
+
+fn seconds_until(time: u64) -> f64 {
+    time.saturating_sub(boot_time()) as f64 / SECOND as f64
 }

@@ -5,7 +5,6 @@ use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::store::Stores;
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The most limiters that a worker keeps. One that has made more forgets them all: a program may make
@@ -17,8 +16,8 @@ const MAX_LIMITERS: usize = 256;
 pub struct Limiters {
     stores: Stores,
     made: RefCell<Vec<CachedLimiter>>,
-    /// The file that calls are counted in, and below which directory it is.
-    counts: RefCell<Option<(PathBuf, Rc<StatisticsFile>)>>,
+    /// The file that calls are counted in.
+    counts: RefCell<Option<Rc<StatisticsFile>>>,
 }
 
 struct CachedLimiter {
@@ -75,15 +74,11 @@ impl Limiters {
     /// What counts the calls of the limits below a prefix.
     pub fn statistics(&self, prefix: &[u8], settings: &Settings) -> Statistics {
         let mut counts = self.counts.borrow_mut();
-        let path = &settings.files.path;
-        let file = match &*counts {
-            Some((below, file)) if below == path => Rc::clone(file),
-            _ => {
-                let file = Rc::new(StatisticsFile::new(&settings.files));
-                *counts = Some((path.clone(), Rc::clone(&file)));
-                file
-            }
+        let file = match counts.take() {
+            Some(file) if *file.path() == settings.files.path => file,
+            _ => Rc::new(StatisticsFile::new(&settings.files)),
         };
+        *counts = Some(Rc::clone(&file));
         Statistics::new(file, prefix)
     }
 }

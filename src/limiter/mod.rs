@@ -13,7 +13,7 @@ use crate::dsn::Dsn;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, State, apply};
 use crate::store::shm::counts::Outcome;
-use crate::store::{self, Key, Place, Store, Stores, Timeouts};
+use crate::store::{self, Key, Place, Request, Store, Stores, Timeouts};
 use guard::Guard;
 pub use limiters::Limiters;
 pub use settings::Settings;
@@ -157,25 +157,25 @@ impl Limiter {
         &self,
         caller: &Caller<'_>,
         limit: &Limit,
-        op: Op,
+        op: &Op,
         now: Option<u64>,
     ) -> Result<Answer> {
         let enforced = self.enforce;
-        self.with_key(caller, limit, |key| match &self.guard {
-            None => match self.store.decide(key, limit, op, now, &self.timeouts) {
+        self.with_request(caller, limit, op, now, |request| match &self.guard {
+            None => match self.store.decide(request) {
                 Ok(decision) => {
-                    self.count(caller, key.evicted.get(), op, Some(decision.accepted));
+                    self.count(caller, request.key.evicted.get(), *op, Some(decision.accepted));
                     Ok(Answer { decision, standing: Standing::new(false, enforced) })
                 }
                 Err(error) => {
-                    self.count(caller, key.evicted.get(), op, None);
+                    self.count(caller, request.key.evicted.get(), *op, None);
                     self.failed(error, limit, now)
                 }
             },
             Some(guard) => {
-                let decided = guard.decide(&*self.store, key, limit, op, now);
+                let decided = guard.decide(&*self.store, request);
                 let accepted = decided.as_ref().ok().map(|(decision, _)| decision.accepted);
-                self.count(caller, key.evicted.get(), op, accepted);
+                self.count(caller, request.key.evicted.get(), *op, accepted);
                 match decided {
                     Ok((decision, degraded)) => {
                         Ok(Answer { decision, standing: Standing::new(degraded, enforced) })
@@ -196,19 +196,19 @@ impl Limiter {
         &self,
         caller: &Caller<'_>,
         limit: &Limit,
-        op: Op,
+        op: &Op,
         now: Option<u64>,
     ) -> Result<bool> {
         let mut evicted = false;
-        let admitted = self.with_key(caller, limit, |key| {
+        let admitted = self.with_request(caller, limit, op, now, |request| {
             let admitted = match &self.guard {
-                None => self.store.admits(key, limit, op, now, &self.timeouts),
-                Some(guard) => guard.admits(&*self.store, key, limit, op, now),
+                None => self.store.admits(request),
+                Some(guard) => guard.admits(&*self.store, request),
             };
-            evicted = key.evicted.get();
+            evicted = request.key.evicted.get();
             admitted
         });
-        self.count(caller, evicted, op, admitted.as_ref().ok().copied());
+        self.count(caller, evicted, *op, admitted.as_ref().ok().copied());
         match admitted {
             Ok(admitted) => Ok(admitted || !self.enforce),
             Err(_) if !self.enforce => Ok(true),
@@ -285,11 +285,13 @@ impl Limiter {
     }
 
     #[inline(always)]
-    fn with_key<R>(
+    fn with_request<R>(
         &self,
         caller: &Caller<'_>,
         limit: &Limit,
-        decide: impl FnOnce(&Key<'_>) -> R,
+        op: &Op,
+        frozen: Option<u64>,
+        decide: impl FnOnce(&Request<'_>) -> R,
     ) -> R {
         let prefix = self.prefix.as_slice();
         let escaped;
@@ -302,7 +304,8 @@ impl Limiter {
             Subject::Client { name, id } => [prefix, name, b":", id],
         };
         let window = matches!(limit, Limit::FixedWindow(_));
-        decide(&Key { parts, place: caller.place, window, evicted: Cell::new(false) })
+        let key = Key { parts, place: caller.place, window, evicted: Cell::new(false) };
+        decide(&Request { key: &key, limit, op, frozen, timeouts: &self.timeouts })
     }
 
     /// Makes the store ready for use.

@@ -2,10 +2,13 @@
 
 use super::{Caller, Subject};
 use crate::store::FileSettings;
-use crate::store::shm::counts::{LONGEST_NAME, LimitName, LimitStatistics, Outcome, weight};
+use crate::store::shm::counts::{
+    LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, weight,
+};
 use crate::store::shm::file::{COUNTS_SIZE, Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
 use std::net::Ipv6Addr;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -56,6 +59,11 @@ impl StatisticsFile {
             generation: Cell::new(0),
             calls_until_look: Cell::new(0),
         }
+    }
+
+    /// The directory that it is below, as the directive names it.
+    pub fn path(&self) -> &Path {
+        &self.location.base
     }
 
     /// Looks at the file, if that is due.
@@ -119,7 +127,7 @@ impl Statistics {
         if matches!(outcome, Outcome::Denied | Outcome::LetIn) && track {
             let weight = weight(before);
             if weight > 0 {
-                note_denied(region, counted.record, weight, caller.subject);
+                note_denied(region, record, weight, caller.subject);
             }
         }
     }
@@ -163,14 +171,12 @@ impl Statistics {
 }
 
 #[inline(never)]
-fn note_denied(region: &Region, record: u32, weight: u32, subject: Subject<'_>) {
+fn note_denied(region: &Region, record: &Record, weight: u32, subject: Subject<'_>) {
     let identifier: [&[u8]; 3] = match subject {
         Subject::Identifier(identifier) => [identifier, b"", b""],
         Subject::Client { name, id } => [name, b":", id],
     };
-    if let Some(record) = region.records().get(record as usize) {
-        region.note_denied(record, weight, identifier);
-    }
+    region.note_denied(record, weight, identifier);
 }
 
 /// The name of a limit that was given none, and whether that is the whole identifier: what stands

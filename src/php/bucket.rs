@@ -193,13 +193,13 @@ impl Bucket {
 
     /// Decides on a call on the bucket's own identifier.
     #[inline(always)]
-    fn decide(&self, limiter: &Limiter, limit: &Limit, op: Op) -> Result<Answer, Thrown> {
+    fn decide(&self, limiter: &Limiter, limit: &Limit, op: &Op) -> Result<Answer, Thrown> {
         Ok(limiter.decide(&self.caller(), limit, op, GLOBALS.get().frozen.get())?)
     }
 
     /// Whether a call on the bucket's own identifier may go on.
     #[inline(always)]
-    pub fn admits(&self, limiter: &Limiter, limit: &Limit, op: Op) -> Result<bool, Thrown> {
+    pub fn admits(&self, limiter: &Limiter, limit: &Limit, op: &Op) -> Result<bool, Thrown> {
         Ok(limiter.admits(&self.caller(), limit, op, GLOBALS.get().frozen.get())?)
     }
 }
@@ -273,7 +273,7 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     let Store::Native(limiter) = &bucket.store else {
         return call.return_bool(ask(call, "consume", cost)?.may_go_on());
     };
-    let admitted = bucket.admits(limiter, bucket.limit("consume")?, Op::Take { cost })?;
+    let admitted = bucket.admits(limiter, bucket.limit("consume")?, &Op::Take { cost })?;
     say(limiter.take_warning())?;
     call.return_bool(admitted)
 }
@@ -312,7 +312,7 @@ pub fn decide(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let bucket = call.this::<Bucket>()?;
     let limiter = bucket.limiter(method)?;
     let limit = *bucket.limit(method)?;
-    let answer = bucket.decide(limiter, &limit, op)?;
+    let answer = bucket.decide(limiter, &limit, &op)?;
     say(limiter.take_warning())?;
     call.return_new(&decision::CLASS, decision::Decision { answer, limit })
 }
@@ -339,7 +339,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
     let limiter = bucket.limiter("refund")?;
-    bucket.decide(limiter, bucket.limit("refund")?, Op::Refund { cost })?;
+    bucket.decide(limiter, bucket.limit("refund")?, &Op::Refund { cost })?;
     say(limiter.take_warning())
 }
 
@@ -347,6 +347,6 @@ fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
     let bucket = call.this::<Bucket>()?;
     let limiter = bucket.limiter("reset")?;
-    bucket.decide(limiter, bucket.limit("reset")?, Op::Reset)?;
+    bucket.decide(limiter, bucket.limit("reset")?, &Op::Reset)?;
     say(limiter.take_warning())
 }

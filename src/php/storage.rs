@@ -159,7 +159,7 @@ impl Storage {
         let subject = Subject::Identifier(identifier.as_bytes());
         let (place, counted) = (Cell::default(), Cell::default());
         let caller = Caller { subject, name: None, place: &place, counted: &counted };
-        let answer = self.limiter.decide(&caller, &limit, op, GLOBALS.get().frozen.get())?;
+        let answer = self.limiter.decide(&caller, &limit, &op, GLOBALS.get().frozen.get())?;
         Ok((answer, self.limiter.take_warning()))
     }
 }

@@ -165,7 +165,7 @@ fn check(call: &Call) -> Result<(), Thrown> {
         None => bucket.limit("check")?,
     };
     let Some(id) = id else {
-        let admitted = bucket.admits(limiter, limit, Op::Check)?;
+        let admitted = bucket.admits(limiter, limit, &Op::Check)?;
         say(limiter.take_warning())?;
         return call.return_bool(!admitted);
     };
@@ -181,7 +181,7 @@ fn check(call: &Call) -> Result<(), Thrown> {
             bucket.caller_for(Subject::Client { name, id }, &place)
         }
     };
-    let admitted = limiter.admits(&caller, limit, Op::Check, GLOBALS.get().frozen.get())?;
+    let admitted = limiter.admits(&caller, limit, &Op::Check, GLOBALS.get().frozen.get())?;
     say(limiter.take_warning())?;
     call.return_bool(!admitted)
 }

@@ -1,9 +1,9 @@
 //! Buckets in this process alone.
 
-use super::{Answer, Key, Place, Store, Timeouts};
+use super::{Answer, Key, Place, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::{Algorithm, Decision, Limit, Op, State};
+use crate::limit::{Algorithm, Decision, Limit, State};
 use hashbrown::HashTable;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -79,25 +79,28 @@ impl Array {
     }
 
     #[inline(always)]
-    fn answer<A: Answer>(
-        &self,
-        key: &Key<'_>,
-        limit: &impl Algorithm,
-        op: Op,
-        now: Option<u64>,
-    ) -> A {
-        let now = now.unwrap_or_else(boot_time);
+    fn answer<A: Answer>(&self, request: &Request<'_>) -> A {
+        match request.limit {
+            Limit::TokenBucket(limit) => self.answer_under(limit, request),
+            Limit::FixedWindow(window) => self.answer_under(window, request),
+        }
+    }
+
+    #[inline(always)]
+    fn answer_under<A: Answer>(&self, limit: &impl Algorithm, request: &Request<'_>) -> A {
+        let Request { key, op, frozen, .. } = *request;
+        let now = frozen.unwrap_or_else(boot_time);
         let hash = self.hash(key);
         let mut table = self.table.borrow_mut();
         let Some(bucket) = table.buckets.find_mut(hash, |bucket| bucket.is_of(key)) else {
-            let (decision, state) = limit.apply(State::FULL, now, op);
+            let (decision, state) = limit.apply(State::FULL, now, *op);
             if state != State::FULL {
                 let name = key.to_vec().into_boxed_slice();
                 table.insert(Bucket { hash, window: key.window, name, state }, now);
             }
             return decision.into();
         };
-        let (decision, state) = limit.apply(bucket.state, now, op);
+        let (decision, state) = limit.apply(bucket.state, now, *op);
         bucket.state = state;
         if state == State::FULL
             && let Ok(bucket) = table.buckets.find_entry(hash, |bucket| bucket.is_of(key))
@@ -109,32 +112,12 @@ impl Array {
 }
 
 impl Store for Array {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        _: &Timeouts,
-    ) -> Result<Decision> {
-        match limit {
-            Limit::TokenBucket(limit) => Ok(self.answer(key, limit, op, now)),
-            Limit::FixedWindow(window) => Ok(self.answer(key, window, op, now)),
-        }
+    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+        Ok(self.answer(request))
     }
 
-    fn admits(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        _: &Timeouts,
-    ) -> Result<bool> {
-        match limit {
-            Limit::TokenBucket(limit) => Ok(self.answer(key, limit, op, now)),
-            Limit::FixedWindow(window) => Ok(self.answer(key, window, op, now)),
-        }
+    fn admits(&self, request: &Request<'_>) -> Result<bool> {
+        Ok(self.answer(request))
     }
 
     fn prepare(&self, _: &Timeouts) -> Result<()> {

@@ -28,39 +28,38 @@ pub use net::Timeouts;
 pub use redis::{map_of, master_of, redirection_of};
 pub use stores::{OpenStore, Stores, is_remote, needs_prefix};
 
+/// What a call asks of a store.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// Names the bucket.
+    pub key: &'a Key<'a>,
+    /// The limit.
+    pub limit: &'a Limit,
+    /// The operation. Not by value: a copy would wait for the store of what was just written (`make bench`,
+    /// `consume()`).
+    pub op: &'a Op,
+    /// The time of a test's clock; without it the store's own clock counts.
+    pub frozen: Option<u64>,
+    /// How long a store on servers may take.
+    pub timeouts: &'a Timeouts,
+}
+
 /// A place that remembers buckets and decides on them, each decision in one atomic step.
 pub trait Store {
-    /// Applies `op` to the bucket of `key` under `limit`.
-    ///
-    /// `now` is the frozen time of a test; without it the store's own clock counts. A store on
-    /// servers takes as long as `timeouts` say.
+    /// Applies an operation to a bucket under a limit.
     ///
     /// # Errors
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the store cannot be reached.
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        timeouts: &Timeouts,
-    ) -> Result<Decision>;
+    fn decide(&self, request: &Request<'_>) -> Result<Decision>;
 
-    /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
+    /// As [`decide`](Self::decide), for a caller that asks for no more than yes or no.
     ///
     /// # Errors
     ///
     /// As [`decide`](Self::decide).
-    fn admits(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        timeouts: &Timeouts,
-    ) -> Result<bool> {
-        Ok(self.decide(key, limit, op, now, timeouts)?.accepted)
+    fn admits(&self, request: &Request<'_>) -> Result<bool> {
+        Ok(self.decide(request)?.accepted)
     }
 
     /// Makes the store ready for use, which otherwise the first decision does.

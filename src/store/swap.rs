@@ -5,12 +5,11 @@
 //! again. Processes of one host wait in the [`queue`](super::shm::queue) for a hot key, and each hands
 //! the next what it wrote, which the next one then need not read.
 
-use super::Key;
-use super::net::Timeouts;
 use super::net::budget::Budget;
 use super::shm::MappedFile;
 use super::shm::host::Host;
 use super::shm::queue::{Handoff, Ticket};
+use super::{Key, Request};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
@@ -27,19 +26,6 @@ const MAX_QUEUE_TIME: Duration = Duration::from_millis(100);
 pub const MAX_CLOCK_SKEW: u64 = 2;
 /// How old the clock reading of a hand-off may be, in nanoseconds: the clock may have been set since.
 const MAX_READING_AGE: u64 = SECOND;
-
-/// What a call asks of an entry.
-#[derive(Clone, Copy)]
-pub struct Request<'a> {
-    /// The limit.
-    pub limit: &'a Limit,
-    /// The operation.
-    pub op: Op,
-    /// The time of a test's clock.
-    pub frozen: Option<u64>,
-    /// How long the call may take.
-    pub timeouts: Timeouts,
-}
 
 /// A state that a server holds.
 pub struct Found<V> {
@@ -111,13 +97,13 @@ impl Decider {
     pub fn decide<E: Entry>(
         &self,
         entry: &E,
-        request: Request<'_>,
+        request: &Request<'_>,
         name: &[u8],
         address: &[u8],
     ) -> Result<Decision> {
-        let mut budget = Budget::start(request.timeouts);
+        let mut budget = Budget::start(*request.timeouts);
         if matches!(request.op, Op::Peek { .. }) {
-            return request.decide(entry, None, &mut budget);
+            return request.swap(entry, None, &mut budget);
         }
         let parts = [name, b"@", address, b""];
         // The queue's key is not the caller's: its hash must not be cached in the caller's place.
@@ -127,13 +113,13 @@ impl Decider {
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
         self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
             budget.waited(Duration::from_nanos(timeout));
-            request.decide(entry, ticket, &mut budget)
+            request.swap(entry, ticket, &mut budget)
         })
     }
 }
 
 impl Request<'_> {
-    fn decide<E: Entry>(
+    fn swap<E: Entry>(
         &self,
         entry: &E,
         ticket: Option<&Ticket<'_>>,
@@ -208,10 +194,10 @@ impl Request<'_> {
 
     fn apply(&self, state: State, now: u64) -> (Decision, State) {
         match self.frozen {
-            Some(now) => apply(self.limit, state, now, self.op),
+            Some(now) => apply(self.limit, state, now, *self.op),
             None => {
                 let latest = latest_clock(self.limit, state, now);
-                let (decision, after) = apply(self.limit, state, latest, self.op);
+                let (decision, after) = apply(self.limit, state, latest, *self.op);
                 (as_of(now, decision), after)
             }
         }
@@ -261,6 +247,7 @@ mod tests {
     use super::*;
     use crate::limit::Span;
     use crate::limit::TokenBucket;
+    use crate::store::net::Timeouts;
     use crate::store::shm::file::Set;
     use std::time::Instant;
 
@@ -324,15 +311,17 @@ mod tests {
         }
     }
 
+    fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
+        let (place, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
+        let key = Key { parts, place: &place, window: false, evicted: Cell::new(false) };
+        work(&Request { key: &key, limit, op: &op, frozen: None, timeouts: &Timeouts::default() })
+    }
+
     fn decide(register: &Register, set: &Set, op: Op, budget: Duration) -> Result<Decision> {
         let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
         let ticket = Ticket::wait(set, 1, [2, 3], SECOND, SECOND);
         let mut budget = Budget::start(Timeouts { call: budget, connect: budget });
-        Request { limit: &limit, op, frozen: None, timeouts: Timeouts::default() }.decide(
-            register,
-            Some(&ticket),
-            &mut budget,
-        )
+        with_request(&limit, op, |request| request.swap(register, Some(&ticket), &mut budget))
     }
 
     fn set() -> Set {
@@ -390,10 +379,9 @@ mod tests {
     fn answer_that_arrives_late_gives_no_tokens() {
         let fast = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
         let bounds = [NOW, NOW + SECOND];
-        let request =
-            Request { limit: &fast, op: TAKE, frozen: None, timeouts: Timeouts::default() };
         let at = |full_at| {
-            request.apply_within(State::Filling { full_at: Span::from_ns(full_at) }, bounds)
+            let state = State::Filling { full_at: Span::from_ns(full_at) };
+            with_request(&fast, TAKE, |request| request.apply_within(state, bounds))
         };
         let (decision, after) = at(NOW).unwrap();
         assert!(decision.accepted, "full at both times");

@@ -8,12 +8,12 @@ mod link;
 use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnection};
 use super::shm::MappedFile;
 use super::shm::queue::Handoff;
-use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Request, Swap};
-use super::{Key, Store, name, record};
+use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Swap};
+use super::{Key, Request, Store, name, record};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State};
+use crate::limit::{Decision, MAX_NOW, SECOND, State};
 use link::{Answer, Link};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
@@ -222,20 +222,12 @@ impl Item<'_> {
 }
 
 impl Store for Memcached {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        timeouts: &Timeouts,
-    ) -> Result<Decision> {
-        let name = name::of(key);
+    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+        let name = name::of(request.key);
         let server = self.server(&name);
         let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
-        let (may_repeat, frozen) = (op.may_repeat(), now.is_some());
+        let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen.is_some());
         let item = Item { store: self, server, name, may_repeat, frozen, lost: Cell::new(false) };
-        let request = Request { limit, op, frozen: now, timeouts: *timeouts };
         self.decider.decide(&item, request, &item.name, address.as_bytes())
     }
 

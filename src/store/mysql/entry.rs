@@ -7,9 +7,10 @@ use super::{Mysql, code};
 use crate::clock::{Reading, boot_time};
 use crate::error::{Error, Result};
 use crate::limit::{Limit, MAX_NOW, Op, SECOND, State};
+use crate::store::Request;
 use crate::store::net::{budget::Budget, failure::Failure};
 use crate::store::shm::queue::Handoff;
-use crate::store::swap::{Entry, Found, Request, Swap};
+use crate::store::swap::{Entry, Found, Swap};
 use mysql_common::value::Value;
 use std::time::Instant;
 

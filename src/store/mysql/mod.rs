@@ -21,11 +21,11 @@ use super::net::{
     Timeouts, budget::Budget, failure::Failure, kept::KeptConnection, tls::Encryption,
 };
 use super::shm::MappedFile;
-use super::swap::{Decider, Request};
-use super::{Key, Store, name};
+use super::swap::Decider;
+use super::{Request, Store, name};
 use crate::dsn::{Mysql as Target, printable};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op};
+use crate::limit::Decision;
 use entry::RowEntry;
 use link::Link;
 use std::cell::RefCell;
@@ -183,16 +183,9 @@ impl Mysql {
 }
 
 impl Store for Mysql {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        timeouts: &Timeouts,
-    ) -> Result<Decision> {
-        let request = Request { limit, op, frozen: now, timeouts: *timeouts };
-        let entry = RowEntry { store: self, identifier: name::of_row(key), request };
+    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+        let identifier = name::of_row(request.key);
+        let entry = RowEntry { store: self, identifier, request: *request };
         let decision = self.decider.decide(&entry, request, &entry.identifier, &self.table)?;
         self.slow.take();
         Ok(decision)

@@ -9,10 +9,10 @@ mod nodes;
 mod scripts;
 
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
-use super::{Key, Store, name};
+use super::{Key, Request, Store, name};
 use crate::dsn::{Address, Redis as Target, Topology};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op, TokenBucket, apply};
+use crate::limit::{Decision, Op, TokenBucket, apply};
 use ::redis::{Cmd, Value};
 use nodes::{Nodes, redirection};
 #[cfg(fuzzing)]
@@ -202,20 +202,14 @@ impl Redis {
 }
 
 impl Store for Redis {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        timeouts: &Timeouts,
-    ) -> Result<Decision> {
-        let (name, arguments) = (name::of(key), arguments(limit, op, now));
+    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+        let Request { key, limit, op: &op, frozen, timeouts } = *request;
+        let (name, arguments) = (name::of(key), arguments(limit, op, frozen));
         let call = Call { source: self.scripts.of(limit), name: &name, arguments: &arguments };
         let reply = self.run(&call, op.may_repeat(), timeouts)?;
         let garbled = || Error::refused("Redis's script gave an answer that cannot be read");
         let reply = Reply::read(&reply).ok_or_else(garbled)?;
-        let (decision, _) = apply(limit, reply.before, now.unwrap_or(reply.now), op);
+        let (decision, _) = apply(limit, reply.before, frozen.unwrap_or(reply.now), op);
         match op {
             Op::Peek { .. } => Ok(decision),
             _ if decision.accepted == reply.accepted => Ok(decision),

@@ -7,10 +7,10 @@ use super::{MappedFile, SharedMemory, denials, locate};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
-use crate::limit::{Decision, Limit, Op};
+use crate::limit::Decision;
 use crate::store::local_failures::LocalFailures;
 use crate::store::refusal_warnings::RefusalWarnings;
-use crate::store::{Key, Store, Timeouts};
+use crate::store::{Key, Request, Store, Timeouts};
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
@@ -56,14 +56,8 @@ impl Host {
     /// # Errors
     ///
     /// As [`Store::decide`].
-    pub fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<Decision> {
-        self.memory.decide(key, limit, op, now, &Timeouts::default())
+    pub fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+        self.memory.decide(request)
     }
 
     /// Whether the server that answers for this circuit may be asked, by a call with these time-outs.

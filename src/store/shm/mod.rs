@@ -21,7 +21,7 @@ pub mod slot;
 pub mod table;
 pub mod word;
 
-use super::{Answer, FileSettings, Key, Place, Store, Timeouts};
+use super::{Answer, FileSettings, Key, Place, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, Limit, Op, SECOND, State};
@@ -154,7 +154,7 @@ const HOST_FILE: &str = ".host";
 /// An operation on its way to a slot.
 struct Call<'a, L, A> {
     limit: &'a L,
-    op: Op,
+    op: &'a Op,
     now: u64,
     /// Whether that is a test's, and stands still.
     frozen: bool,
@@ -179,7 +179,7 @@ impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
         if self.limit.is_ahead(state, self.now) {
             self.now = self.latest();
         }
-        let (decision, after) = self.limit.apply(state, self.now, self.op);
+        let (decision, after) = self.limit.apply(state, self.now, *self.op);
         self.answer = Some(decision.into());
         // Only what is denied is likely to stay, and worth the look.
         (decision.accepted || after != state).then_some(after)
@@ -190,7 +190,7 @@ impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
     }
 
     fn takes(&self) -> bool {
-        self.limit.takes(self.op)
+        self.limit.takes(*self.op)
     }
 
     fn pushed_out(&mut self) {
@@ -219,18 +219,21 @@ impl SharedMemory {
     }
 
     #[inline(always)]
-    fn answer<A: Answer>(
-        &self,
-        key: &Key<'_>,
-        limit: &impl Algorithm,
-        op: Op,
-        now: Option<u64>,
-    ) -> Result<A> {
+    fn answer<A: Answer>(&self, request: &Request<'_>) -> Result<A> {
+        match request.limit {
+            Limit::TokenBucket(limit) => self.answer_under(limit, request),
+            Limit::FixedWindow(window) => self.answer_under(window, request),
+        }
+    }
+
+    #[inline(always)]
+    fn answer_under<A: Answer>(&self, limit: &impl Algorithm, request: &Request<'_>) -> Result<A> {
+        let Request { key, op, frozen, .. } = *request;
         let clock = boot_time();
         if clock >= self.file.look_at.get() {
             self.file.open()?;
         }
-        let (frozen, now) = (now.is_some(), now.unwrap_or(clock));
+        let (frozen, now) = (frozen.is_some(), frozen.unwrap_or(clock));
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return Err(not_open()) };
         let hash = self.hash(key, region);
@@ -248,32 +251,12 @@ fn not_open() -> Error {
 }
 
 impl Store for SharedMemory {
-    fn decide(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        _: &Timeouts,
-    ) -> Result<Decision> {
-        match limit {
-            Limit::TokenBucket(limit) => self.answer(key, limit, op, now),
-            Limit::FixedWindow(window) => self.answer(key, window, op, now),
-        }
+    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+        self.answer(request)
     }
 
-    fn admits(
-        &self,
-        key: &Key<'_>,
-        limit: &Limit,
-        op: Op,
-        now: Option<u64>,
-        _: &Timeouts,
-    ) -> Result<bool> {
-        match limit {
-            Limit::TokenBucket(limit) => self.answer(key, limit, op, now),
-            Limit::FixedWindow(window) => self.answer(key, window, op, now),
-        }
+    fn admits(&self, request: &Request<'_>) -> Result<bool> {
+        self.answer(request)
     }
 
     fn prepare(&self, _: &Timeouts) -> Result<()> {
@@ -322,7 +305,7 @@ mod tests {
         let (counters, evicted) = (region.as_ref().unwrap().counters(), &Cell::new(false));
         let now = boot_time() - late;
         let mut call: Call<'_, _, Decision> =
-            Call { limit, op, now, frozen: false, counters, evicted, answer: None };
+            Call { limit, op: &op, now, frozen: false, counters, evicted, answer: None };
         call.apply(state)
     }
 
