@@ -11,7 +11,7 @@ use token_bucket::clock::boot_time;
 use token_bucket::limit::{Limit, Op, SECOND, State, TokenBucket, apply};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
-use token_bucket::store::{Key, Place, Request, Store, Timeouts};
+use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 
 fn arithmetic(criterion: &mut Criterion) {
     let Ok(limit) = TokenBucket::per_second(10, 1.0).map(Limit::from) else { return };
@@ -37,10 +37,10 @@ fn shared_memory(criterion: &mut Criterion) {
         size: MIN_SIZE,
         purpose: Purpose::Buckets,
     });
-    let place = Cell::new(Place::default());
+    let place = Cell::new(KeyHash::default());
     let key = Key {
         parts: [b"tb:", b"192.0.2.1", b"", b""],
-        place: &place,
+        key_hash: &place,
         window: false,
         evicted: Cell::new(false),
     };

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::limit::{Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply};
-use token_bucket::limiter::{Caller, Counted, Limiter, Limiters, Settings, Subject};
-use token_bucket::store::{FileSettings, Place, Stores, Timeouts};
+use token_bucket::limiter::{CallContext, CounterHandle, Identifier, Limiter, Limiters, Settings};
+use token_bucket::store::{FileSettings, KeyHash, Stores, Timeouts};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 
@@ -50,10 +50,10 @@ impl Bench {
         let folder = Folder::new(case);
         // Large enough that no bucket of a case has to go; and time enough for a busy machine, for
         // a call that fails must fail the case, not be answered otherwise.
-        let patience = std::time::Duration::from_secs(10);
+        let lock_timeout = std::time::Duration::from_secs(10);
         let settings = Settings {
             files: FileSettings { path: folder.0.clone(), size: 16 << 20 },
-            timeouts: Timeouts { call: patience, connect: patience },
+            timeouts: Timeouts { call: lock_timeout, connect: lock_timeout },
             on_error: OnError::Throw,
             deny_cache: true,
             enforce: true,
@@ -84,14 +84,14 @@ impl Bench {
 
     fn call(&self, name: &[u8], limit: &Limit, op: Op, now: u64) -> Decision {
         let answer =
-            with_caller(name, |caller| self.limiter.decide(&caller, limit, &op, Some(now)));
+            with_context(name, |context| self.limiter.decide(&context, limit, &op, Some(now)));
         let answer = answer.unwrap();
-        assert!(!answer.standing.is_degraded());
+        assert!(!answer.flags.is_degraded());
         answer.decision
     }
 
     fn admits(&self, name: &[u8], limit: &Limit, op: Op, now: Option<u64>) -> bool {
-        with_caller(name, |caller| self.limiter.admits(&caller, limit, &op, now)).unwrap()
+        with_context(name, |context| self.limiter.admits(&context, limit, &op, now)).unwrap()
     }
 
     fn take(&self, name: &[u8], limit: &Limit, cost: u64, now: u64) -> Decision {
@@ -99,10 +99,10 @@ impl Bench {
     }
 }
 
-fn with_caller<R>(name: &[u8], call: impl FnOnce(Caller<'_>) -> R) -> R {
-    let (place, counted) = (Cell::new(Place::default()), Cell::new(Counted::default()));
-    let subject = Subject::Identifier(name);
-    call(Caller { subject, name: None, place: &place, counted: &counted })
+fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
+    let (place, counted) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
+    let identifier = Identifier::Plain(name);
+    call(CallContext { identifier, name: None, key_hash: &place, counter: &counted })
 }
 
 fn per_second(capacity: i64, rate: f64) -> Limit {

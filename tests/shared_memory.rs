@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
-use token_bucket::store::{Key, Place, Request, Store, Timeouts};
+use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
 
@@ -93,10 +93,10 @@ fn admitted_under(
     op: Op,
     now: Option<u64>,
 ) -> Result<bool, String> {
-    let place = Cell::new(Place::default());
+    let place = Cell::new(KeyHash::default());
     let key = Key {
         parts: [prefix, name, b"", b""],
-        place: &place,
+        key_hash: &place,
         window: matches!(limit, Limit::FixedWindow(_)),
         evicted: Cell::new(false),
     };
@@ -351,10 +351,10 @@ fn a_path_that_is_not_there_or_not_writable_is_named() {
 #[test]
 fn a_table_that_is_removed_is_left_within_a_second() {
     let (folder, path) = Folder::with_table("removed");
-    let (old, place) = (folder.store(), Cell::new(Place::default()));
+    let (old, place) = (folder.store(), Cell::new(KeyHash::default()));
     let key = Key {
         parts: [b"tb:", b"x", b"", b""],
-        place: &place,
+        key_hash: &place,
         window: false,
         evicted: Cell::new(false),
     };

@@ -81,14 +81,14 @@ fn bucket(capacity: i64) -> TokenBucket {
 /// A settled slot, `seconds` from full.
 fn filling(tag: u64, seconds: i64) -> Slot {
     let full_at = Span::from_ns(NOW.saturating_add_signed(seconds * 1_000_000_000));
-    Slot::settled(tag, State::Filling { full_at })
+    Slot::committed(tag, State::Filling { full_at })
 }
 
 fn take(set: &Set, tag: u64, limit: TokenBucket) -> bool {
     run(set, tag, limit, Op::Take { cost: 1 })
 }
 
-fn settled(set: &Set, tag: u64) -> usize {
+fn committed(set: &Set, tag: u64) -> usize {
     let slots = set.iter().map(|word| Slot(word.load()));
     slots.filter(|slot| slot.tag() == tag && !slot.is_claim()).count()
 }
@@ -112,7 +112,7 @@ fn explore(
             })
             .collect();
         let answers: Vec<bool> = running.into_iter().map(|p| p.join().unwrap()).collect();
-        assert!(settled(&set, K) <= 1 && settled(&set, L) <= 1, "two buckets for one key");
+        assert!(committed(&set, K) <= 1 && committed(&set, L) <= 1, "two buckets for one key");
         check(&set, &answers);
     });
 }
@@ -128,7 +128,7 @@ const TAKE_L: fn(&Set) -> bool = |set| take(set, L, bucket(1));
 #[test]
 fn two_bring_in_one_key() {
     explore(&[EMPTY, EMPTY], &[TAKE_K, TAKE_K], 4, |set, answers| {
-        assert_eq!((accepted(answers), settled(set, K)), (1, 1));
+        assert_eq!((accepted(answers), committed(set, K)), (1, 1));
     });
 }
 
@@ -157,7 +157,7 @@ fn claims_left_by_the_dead_are_settled_once() {
         &[|| Slot::claim(K, NOW - 5), || Slot::claim(K, NOW - 3)],
         &[TAKE_K, TAKE_K],
         4,
-        |set, answers| assert_eq!((accepted(answers), settled(set, K)), (1, 1)),
+        |set, answers| assert_eq!((accepted(answers), committed(set, K)), (1, 1)),
     );
 }
 
@@ -213,13 +213,13 @@ fn taking_and_refunding_add_up() {
 /// An overdrawn slot, `seconds` from being forgiven.
 fn overdrawn(tag: u64, seconds: u64, debt: u64) -> Slot {
     let [forgiven_at, debt] = [NOW + seconds * 1_000_000_000, debt * 1_000_000_000];
-    Slot::settled(tag, State::Overdrawn { forgiven_at, debt })
+    Slot::committed(tag, State::Overdrawn { forgiven_at, debt })
 }
 
 /// Whether the set has a tombstone that is in use.
 fn has_tombstone(set: &Set) -> bool {
     let slots = set.iter().map(|word| Slot(word.load()));
-    slots.into_iter().any(|slot| slot.tag() == 0 && slot.new_again_at() > NOW)
+    slots.into_iter().any(|slot| slot.tag() == 0 && slot.expires_at() > NOW)
 }
 
 /// Asserts that an exploration has reached what its test is about.
@@ -272,7 +272,7 @@ fn reset_of_a_newcomer_frees_no_evicted_client() {
         &[TAKE_L_OF_THREE, |set| run(set, L, bucket(3), Op::Reset), TAKE_K_OF_TWO],
         2,
         |set, answers| {
-            EVICTED.fetch_add((settled(set, K) == 0).into(), Ordering::Relaxed);
+            EVICTED.fetch_add((committed(set, K) == 0).into(), Ordering::Relaxed);
             run(set, L, bucket(3), Op::Reset);
             let more = (0..2).filter(|_| take(set, K, bucket(2))).count();
             assert!(usize::from(answers[2]) + more <= 1, "K had one token left");
@@ -304,7 +304,7 @@ fn overdrawn_bucket_is_evicted_while_it_is_checked() {
         &[CHECK_K, TAKE_L_OF_THREE, TAKE_K],
         2,
         |set, answers| {
-            EVICTED.fetch_add((settled(set, K) == 0).into(), Ordering::Relaxed);
+            EVICTED.fetch_add((committed(set, K) == 0).into(), Ordering::Relaxed);
             assert!(!answers[0] && !answers[2], "K owes more than its bucket holds");
             assert!(!take(set, K, bucket(1)));
         },

@@ -4,7 +4,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use token_bucket::dsn::{Address, Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, Target, Topology, printable};
+use token_bucket::dsn::{Address, Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, Target, Topology, sanitize};
 
 /// Both halves of the password; between them is what the fuzzer likes.
 const SECRET: [&str; 2] = ["Zq7vS", "Kx9wJ"];
@@ -78,7 +78,7 @@ fn hides(text: &str, between: &str) {
 }
 
 fn read(text: &str) {
-    let _ = (Dsn::shown(text), printable(text));
+    let _ = (Dsn::shown(text), sanitize(text));
     let Ok(dsn) = Dsn::parse(text) else { return };
     assert_eq!(Dsn::parse(text).as_ref(), Ok(&dsn));
     let options = &dsn.options;

@@ -8,9 +8,9 @@ use std::cell::{Cell, LazyCell};
 use std::net::Ipv6Addr;
 use std::rc::Rc;
 use token_bucket::dsn::{Address, Redis, Target, Topology};
-use token_bucket::limiter::{Subject, client_key, name_of};
+use token_bucket::limiter::{Identifier, client_key, name_of};
 use token_bucket::store::{
-    FileSettings, Key, Place, Store, Stores, name_of as key_name, row_name_of,
+    FileSettings, Key, KeyHash, Store, Stores, name_of as key_name, row_name_of,
 };
 
 #[derive(Arbitrary, Debug)]
@@ -33,8 +33,8 @@ thread_local! {
 fuzz_target!(|input: Input<'_>| {
     let Input { prefix, first, second, cut } = input;
     let keys = [first, second].map(|(name, id, window)| {
-        named(Subject::Client { name, id });
-        named(Subject::Identifier(id));
+        named(Identifier::Client { name, id });
+        named(Identifier::Plain(id));
         // Each by itself, and as the client of an application.
         [([prefix, id].concat(), window), ([prefix, &client_key(name, id)].concat(), window)]
     });
@@ -61,9 +61,9 @@ fuzz_target!(|input: Input<'_>| {
 });
 
 fn with_key<R>(parts: &[&[u8]], window: bool, look: impl FnOnce(&Key<'_>) -> R) -> R {
-    let (place, mut all) = (Cell::new(Place::default()), [&b""[..]; 4]);
+    let (key_hash, mut all) = (Cell::new(KeyHash::default()), [&b""[..]; 4]);
     all.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
-    look(&Key { parts: all, place: &place, window, evicted: Cell::new(false) })
+    look(&Key { parts: all, key_hash: &key_hash, window, evicted: Cell::new(false) })
 }
 
 /// Two keys have one name only if they are the same.
@@ -106,10 +106,10 @@ fn crc16(bytes: &[u8]) -> u16 {
 }
 
 /// The name that a limit is counted by: what stands before the first colon, unless that is a client's.
-fn named(subject: Subject<'_>) {
-    let (text, alone) = match subject {
-        Subject::Client { name, .. } => (name, false),
-        Subject::Identifier(identifier) => (identifier, true),
+fn named(identifier: Identifier<'_>) {
+    let (text, alone) = match identifier {
+        Identifier::Client { name, .. } => (name, false),
+        Identifier::Plain(identifier) => (identifier, true),
     };
     let first = text.split(|byte| *byte == b':').next().unwrap_or_default();
     let bare = alone && !text.contains(&b':');
@@ -122,5 +122,5 @@ fn named(subject: Subject<'_>) {
     // An application's name is its own, whatever it looks like.
     let expected =
         if alone && (bare && number || address) { (&b""[..], false) } else { (first, bare) };
-    assert_eq!(name_of(subject), expected, "{:?}", String::from_utf8_lossy(text));
+    assert_eq!(name_of(identifier), expected, "{:?}", String::from_utf8_lossy(text));
 }

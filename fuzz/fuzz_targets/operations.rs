@@ -12,7 +12,7 @@ use token_bucket::store::array::Array;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Key, Place, Request, Store, Timeouts};
+use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 
@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn play(u: &mut Unstructured<'_>) -> Result<()> {
     let limits = [limit(u)?, limit(u)?];
     let (array, shm) = (Array::default(), fresh());
-    let places: [Cell<Place>; 2 * KEYS] = Default::default();
+    let places: [Cell<KeyHash>; 2 * KEYS] = Default::default();
     let mut model = [State::FULL; 2 * KEYS];
     let mut model_of_shm = model;
     let mut reference: [Option<Reference>; KEYS] = std::array::from_fn(|_| Some(Reference::FULL));
@@ -49,15 +49,15 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
             reference[key] = state.judge(bucket, now, op, &expected, &told);
         }
         model[at] = after;
-        let (place, timeouts) = (Cell::default(), Timeouts::default());
-        let name = named(key, window, &place);
+        let (key_hash, timeouts) = (Cell::default(), Timeouts::default());
+        let name = named(key, window, &key_hash);
         let request =
             Request { key: &name, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
         assert_eq!(array.decide(&request), Ok(expected), "{told}");
 
         // A slot has less room for a debt.
         let (expected, after) = apply(limit, model_of_shm[at], now, op);
-        model_of_shm[at] = Slot::settled(1, after).state();
+        model_of_shm[at] = Slot::committed(1, after).state();
         let name = named(key, window, &places[at]);
         let request = Request { key: &name, ..request };
         if op.may_repeat() && now % 2 == 0 {
@@ -70,9 +70,9 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn named<'a>(key: usize, window: bool, place: &'a Cell<Place>) -> Key<'a> {
+fn named<'a>(key: usize, window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
     let id: &[u8] = [b"a", b"b", b"c", b"d"][key];
-    Key { parts: [b"tb:", id, b"", b""], place, window, evicted: Cell::new(false) }
+    Key { parts: [b"tb:", id, b"", b""], key_hash, window, evicted: Cell::new(false) }
 }
 
 /// A table in which there is nothing.
@@ -116,7 +116,7 @@ impl Reference {
         let parts = u128::from(limit.parts());
         let span = |ns: u64| u128::from(ns) * parts;
         let exact = |tokens: u64| {
-            let one = limit.worth(1);
+            let one = limit.cost_in_time(1);
             u128::from(tokens) * (span(one.ns) + u128::from(one.part))
         };
         let whole = exact(limit.capacity());

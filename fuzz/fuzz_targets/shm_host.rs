@@ -67,7 +67,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let circuits: [u64; 4] = u.arbitrary()?;
     for (i, until) in circuits.iter().enumerate() {
         let id = domain.wrapping_add((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1);
-        let place = CIRCUITS_AT + (id % 64) * 16;
+        let key_hash = CIRCUITS_AT + (id % 64) * 16;
         let word = u128::from(id) << 64 | u128::from(*until);
         file.write_all_at(&word.to_ne_bytes(), place).expect("within the file");
     }
@@ -79,8 +79,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         if u.is_empty() {
             break;
         }
-        let place = Cell::default();
-        let key = key(u.choose(&IDS)?, false, &place);
+        let key_hash = Cell::default();
+        let key = key(u.choose(&IDS)?, false, &key_hash);
         let circuit = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=7u8)? {
             0 => drop(host.permit(circuit, Timeouts::default())),
@@ -103,7 +103,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let Some(ticket) = ticket else { return };
                 if let Some(Handoff { state, .. }) = ticket.handoff() {
                     // As the stores that compare and swap do.
-                    std::hint::black_box((limit.written_at(state), state.new_again_at()));
+                    std::hint::black_box((limit.written_at(state), state.expires_at()));
                     let (decision, after) = apply(&limit, state, now, Op::Take { cost: 1 });
                     keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
                     ticket.hand_off(after, 1, Reading::taken_now(now, boot_time()));

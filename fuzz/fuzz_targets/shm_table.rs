@@ -9,7 +9,7 @@ use token_bucket::limit::{Limit, MAX_NOW, Op, SECOND, State, apply};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Place, Request, Store, Timeouts};
+use token_bucket::store::{KeyHash, Request, Store, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::table_file::{
     HEADER, IDS, SET, WAYS, file, hash, key, locate, location, read, word, write,
@@ -38,7 +38,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let limits = [limit(u)?, limit(u)?];
     let shm = SharedMemory::new(location(Purpose::Buckets));
-    let places: [[Cell<Place>; 2]; 3] = Default::default();
+    let places: [[Cell<KeyHash>; 2]; 3] = Default::default();
     for _ in 0..32 {
         if u.is_empty() {
             break;
@@ -49,7 +49,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let window = matches!(limit, Limit::FixedWindow(_));
         let (at, tag) = located(id, window);
         let before = read(&file, at).map(Slot);
-        let place = &places[id][usize::from(window)];
+        let key_hash = &places[id][usize::from(window)];
         let (key, timeouts) = (key(IDS[id], window, place), Timeouts::default());
         let request = Request { key: &key, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
         let decision = shm.decide(&request).expect("the table is open");
@@ -68,10 +68,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let kept = if state == before[found].state() {
                     before[found]
                 } else {
-                    Slot::settled(tag, state)
+                    Slot::committed(tag, state)
                 };
                 assert!(
-                    after[found] == kept || after[found] == Slot::settled(tag, state),
+                    after[found] == kept || after[found] == Slot::committed(tag, state),
                     "{told}"
                 );
                 assert!(changed <= 1, "{told}");

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::limit::MAX_NOW;
 use token_bucket::store::shm::file::MIN_SIZE;
-use token_bucket::store::{FileSettings, Key, Place, Request, Stores, Timeouts};
+use token_bucket::store::{FileSettings, Key, KeyHash, Request, Stores, Timeouts};
 
 /// The password of all DSNs, which nobody is to be told.
 pub const PASSWORD: &str = "Zq7vSKx9wJ";
@@ -117,11 +117,11 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
     *SCRIPT.lock().expect("no one panics here") = Some(Arc::clone(&script));
     let dsn = dsn.replace('%', &socket().to_string_lossy());
     let dsn = Dsn::parse(&dsn).expect("a DSN that is right");
-    let patience = Duration::from_millis(200);
-    let timeouts = Timeouts { call: patience, connect: patience };
+    let lock_timeout = Duration::from_millis(200);
+    let timeouts = Timeouts { call: lock_timeout, connect: lock_timeout };
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let store = Stores::default().get(&dsn.target, &files).store;
-    let place = Cell::new(Place::default());
+    let key_hash = Cell::new(KeyHash::default());
     for _ in 0..3 {
         if script.next.load(Ordering::Relaxed) >= script.pieces.len() {
             break;
@@ -130,7 +130,7 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
         let now = u.arbitrary::<Option<u64>>()?.map(|now| now.min(MAX_NOW));
         let window = matches!(limit, token_bucket::limit::Limit::FixedWindow(_));
         let parts = [&b"tb:"[..], b"x", b"", b""];
-        let key = Key { parts, place: &place, window, evicted: Cell::new(false) };
+        let key = Key { parts, key_hash: &key_hash, window, evicted: Cell::new(false) };
         let begun = Instant::now();
         match store.decide(&Request {
             key: &key,
@@ -149,7 +149,7 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
             }
         }
         // And a machine that has other things to do.
-        assert!(begun.elapsed() < 3 * patience + Duration::from_secs(5), "longer than its budget");
+        assert!(begun.elapsed() < 3 * lock_timeout + Duration::from_secs(5), "longer than its budget");
     }
     std::hint::black_box(store.describe());
     Ok(())

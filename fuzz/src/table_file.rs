@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
 use token_bucket::store::shm::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::slot::{Slot, TAG_BITS};
-use token_bucket::store::{Key, Place};
+use token_bucket::store::{Key, KeyHash};
 
 /// The length of a header.
 pub const HEADER: u64 = 4096;
@@ -63,8 +63,8 @@ pub fn file(purpose: Purpose) -> File {
 }
 
 /// The key of this bucket.
-pub fn key<'a>(id: &'a [u8], window: bool, place: &'a Cell<Place>) -> Key<'a> {
-    Key { parts: [b"tb:", id, b"", b""], place, window, evicted: Cell::new(false) }
+pub fn key<'a>(id: &'a [u8], window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
+    Key { parts: [b"tb:", id, b"", b""], key_hash, window, evicted: Cell::new(false) }
 }
 
 /// Where a key belongs, as a store that is `domain` has it.
@@ -117,7 +117,7 @@ pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
             State::Filling { full_at }
         }
     };
-    Ok(Slot::settled(tag, state).0)
+    Ok(Slot::committed(tag, state).0)
 }
 
 /// The words of the set at this offset.

@@ -1,6 +1,6 @@
 //! What stands before the question mark: the scheme and where the servers are.
 
-use super::{Address, Mysql, Redis, Secret, Target, Tls, Topology, printable};
+use super::{Address, Mysql, Redis, Secret, Target, Tls, Topology, sanitize};
 use crate::error::{Error, Result};
 use percent_encoding::percent_decode_str;
 use std::ffi::OsString;
@@ -60,7 +60,7 @@ pub fn parse(location: &str) -> Result<Target> {
 fn unless_secret(text: &str) -> String {
     match text.contains('@') {
         true => String::new(),
-        false => format!(" \"{}\"", printable(text)),
+        false => format!(" \"{}\"", sanitize(text)),
     }
 }
 

@@ -282,7 +282,7 @@ impl Dsn {
 }
 
 /// What a message may show of a caller's text: short, and without control characters.
-pub fn printable(text: &str) -> String {
+pub fn sanitize(text: &str) -> String {
     const LONGEST: usize = 64;
     let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_default).collect();
     if text.chars().nth(LONGEST).is_some() {

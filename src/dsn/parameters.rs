@@ -2,7 +2,7 @@
 
 use super::{
     Address, MAX_PREFIX, MAX_TIMEOUT_MS, Mysql, OnError, Options, Redis, Secret, Target, Tls,
-    Topology, printable, timeout_ms,
+    Topology, sanitize, timeout_ms,
 };
 use crate::error::{Error, Result};
 use percent_encoding::percent_decode_str;
@@ -164,7 +164,7 @@ fn unknown(name: &str, query: &str, target: &Target) -> Error {
     // an "@" or behind a password.
     let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     let name = match is_name && !query.contains('@') && !has_password(target) {
-        true => format!(" \"{}\"", printable(name)),
+        true => format!(" \"{}\"", sanitize(name)),
         false => String::new(),
     };
     Error::configuration(format!("Unknown parameter{name} in the storage DSN, known are: {known}"))

@@ -19,7 +19,7 @@ pub struct Decision {
     pub full_at: u64,
     /// What is in the bucket after the call, as the time it took to come; of a window, the hits that
     /// are left. [`Limit::remaining`](super::Limit::remaining) turns it into a number.
-    pub room: Span,
+    pub available: Span,
     /// How long the caller of `reserve` has to wait, in nanoseconds.
     pub wait: u64,
 }

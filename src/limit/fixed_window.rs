@@ -62,7 +62,7 @@ impl FixedWindow {
             State::Window { ends_at, hits } => (ends_at, hits.min(self.limit)),
             // What a newcomer took over in a full table, of which no more is known than when it
             // ends: there is no hit left in it.
-            other => (other.new_again_at().checked_sub(1)?, self.limit),
+            other => (other.expires_at().checked_sub(1)?, self.limit),
         };
         (now <= ends_at).then_some((ends_at.min(now + self.interval), hits))
     }
@@ -76,27 +76,27 @@ impl Algorithm for FixedWindow {
         let (ends_at, hits) = open.unwrap_or((now + self.interval, 0));
         // A last moment that no clock could have written is brought down at the next call.
         let kept = match open {
-            Some(_) if state.new_again_at() > ends_at + 1 => State::Window { ends_at, hits },
+            Some(_) if state.expires_at() > ends_at + 1 => State::Window { ends_at, hits },
             _ => state,
         };
-        let told = |hits: u32| Decision {
+        let accept = |hits: u32| Decision {
             accepted: true,
             now,
             retry_at: now,
             full_at: if open.is_some() || hits > 0 { ends_at + 1 } else { now },
-            room: Span::from_ns(u64::from(self.limit - hits)),
+            available: Span::from_ns(u64::from(self.limit - hits)),
             wait: 0,
         };
-        let deny = |retry_at| Decision { accepted: false, retry_at, ..told(hits) };
+        let deny = |retry_at| Decision { accepted: false, retry_at, ..accept(hits) };
         let limit = u64::from(self.limit);
         let take = |cost: u64| match cost {
-            0 => (told(hits), kept),
+            0 => (accept(hits), kept),
             _ if cost > limit => (deny(Decision::NEVER), kept),
             _ if u64::from(hits) + cost > limit => (deny(ends_at + 1), kept),
             _ => {
                 // Fits: it is not above the limit.
                 let hits = hits + cost as u32;
-                (told(hits), State::Window { ends_at, hits })
+                (accept(hits), State::Window { ends_at, hits })
             }
         };
         match op {
@@ -104,15 +104,15 @@ impl Algorithm for FixedWindow {
             Op::Check => take(1),
             Op::Peek { cost } => {
                 let Decision { accepted, retry_at, .. } = take(cost).0;
-                (Decision { accepted, retry_at, ..told(hits) }, state)
+                (Decision { accepted, retry_at, ..accept(hits) }, state)
             }
             Op::Refund { cost } if open.is_some() && cost > 0 => {
                 let hits = u64::from(hits).saturating_sub(cost) as u32;
-                (told(hits), State::Window { ends_at, hits })
+                (accept(hits), State::Window { ends_at, hits })
             }
-            Op::Refund { .. } => (told(hits), kept),
+            Op::Refund { .. } => (accept(hits), kept),
             Op::Reset => {
-                let full = Decision { full_at: now, room: Span::from_ns(limit), ..told(0) };
+                let full = Decision { full_at: now, available: Span::from_ns(limit), ..accept(0) };
                 (full, State::FULL)
             }
             Op::Start { .. } => (deny(ends_at + 1), kept),
@@ -120,13 +120,13 @@ impl Algorithm for FixedWindow {
     }
 
     #[inline(always)]
-    fn is_ahead(&self, state: State, now: u64) -> bool {
-        state.new_again_at() > now + self.interval + 1
+    fn is_from_future(&self, state: State, now: u64) -> bool {
+        state.expires_at() > now + self.interval + 1
     }
 
     #[cold]
-    fn taking_over(&self, new_again_at: u64, now: u64) -> State {
-        State::Window { ends_at: (new_again_at - 1).min(now + self.interval), hits: self.limit }
+    fn inherited_state(&self, expires_at: u64, now: u64) -> State {
+        State::Window { ends_at: (expires_at - 1).min(now + self.interval), hits: self.limit }
     }
 
     #[cold]
@@ -151,7 +151,7 @@ mod tests {
         assert!(first.accepted && second.accepted);
         let (third, state) = take(state, T + 5 * SECOND);
         assert!(!third.accepted, "its end still belongs to it");
-        assert_eq!((third.retry_at, third.room.ns), (T + 5 * SECOND + 1, 0));
+        assert_eq!((third.retry_at, third.available.ns), (T + 5 * SECOND + 1, 0));
         let (next, state) = take(state, T + 5 * SECOND + 1);
         assert!(next.accepted);
         assert_eq!(state, State::Window { ends_at: T + 10 * SECOND + 1, hits: 1 });

@@ -57,8 +57,8 @@ impl Limit {
     /// Whole tokens, or hits, that are left after a decision; never below zero.
     pub fn remaining(&self, decision: &Decision) -> u64 {
         match self {
-            Self::TokenBucket(limit) => limit.tokens_in(decision.room),
-            Self::FixedWindow(_) => decision.room.ns,
+            Self::TokenBucket(limit) => limit.tokens_in(decision.available),
+            Self::FixedWindow(_) => decision.available.ns,
         }
     }
 
@@ -89,12 +89,12 @@ pub trait Algorithm {
     fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State);
 
     /// Whether a state may be of later than `now`; under another limit it may be anything.
-    fn is_ahead(&self, state: State, now: u64) -> bool;
+    fn is_from_future(&self, state: State, now: u64) -> bool;
 
     /// What a newcomer starts with that pushes out a bucket in use, as good as new at
-    /// `new_again_at`: as much as is left in that, but not less than nothing. Of a window that is
+    /// `expires_at`: as much as is left in that, but not less than nothing. Of a window that is
     /// not known: nothing is left.
-    fn taking_over(&self, new_again_at: u64, now: u64) -> State;
+    fn inherited_state(&self, expires_at: u64, now: u64) -> State;
 
     /// Whether an operation takes something, if that is there.
     fn takes(&self, op: Op) -> bool;

@@ -48,7 +48,7 @@ impl State {
     /// The time from which the bucket is as good as new, in nanoseconds, rounded up.
     ///
     /// From then on a store may forget it.
-    pub const fn new_again_at(self) -> u64 {
+    pub const fn expires_at(self) -> u64 {
         match self {
             Self::Filling { full_at } => full_at.ceil(),
             Self::Reserved { full_at, fraction, .. } => full_at + (fraction > 0) as u64,

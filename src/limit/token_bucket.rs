@@ -200,7 +200,7 @@ impl TokenBucket {
 
     /// What `tokens` are worth.
     #[inline(always)]
-    pub fn worth(&self, tokens: u64) -> Span {
+    pub fn cost_in_time(&self, tokens: u64) -> Span {
         if tokens == 1 {
             return self.interval;
         }
@@ -291,7 +291,7 @@ impl Algorithm for TokenBucket {
     }
 
     #[inline(always)]
-    fn is_ahead(&self, state: State, now: u64) -> bool {
+    fn is_from_future(&self, state: State, now: u64) -> bool {
         match state {
             State::Filling { full_at } => full_at.ns > now + self.full.ns,
             other => self.written_at(other) > now,
@@ -299,9 +299,9 @@ impl Algorithm for TokenBucket {
     }
 
     #[cold]
-    fn taking_over(&self, new_again_at: u64, now: u64) -> State {
+    fn inherited_state(&self, expires_at: u64, now: u64) -> State {
         let empty = self.add(Span::from_ns(now), self.full);
-        State::Filling { full_at: Span::from_ns(new_again_at).min(empty) }
+        State::Filling { full_at: Span::from_ns(expires_at).min(empty) }
     }
 
     #[cold]
@@ -386,14 +386,14 @@ impl<'a> Bucket<'a> {
 
     /// What is in the bucket, as the time it took to come.
     #[inline(always)]
-    fn room(&self) -> Span {
+    fn available(&self) -> Span {
         self.limit.sub(self.latest, self.full_at)
     }
 
     /// When the bucket is as good as new.
     #[inline(always)]
-    fn new_again_at(&self) -> u64 {
-        self.state.new_again_at().max(self.now)
+    fn expires_at(&self) -> u64 {
+        self.state.expires_at().max(self.now)
     }
 
     /// The answer "go on", of the bucket as it is.
@@ -403,8 +403,8 @@ impl<'a> Bucket<'a> {
             accepted: true,
             now: self.now,
             retry_at: self.now,
-            full_at: self.new_again_at(),
-            room: self.room(),
+            full_at: self.expires_at(),
+            available: self.available(),
             wait: 0,
         }
     }
@@ -423,7 +423,7 @@ impl<'a> Bucket<'a> {
             now: self.now,
             retry_at: self.now,
             full_at: full_at.ceil(),
-            room: self.limit.sub(self.latest, full_at),
+            available: self.limit.sub(self.latest, full_at),
             wait: 0,
         };
         (decision, State::Filling { full_at })
@@ -448,7 +448,7 @@ impl<'a> Bucket<'a> {
         if cost > self.limit.capacity {
             return self.deny(Decision::NEVER);
         }
-        let full_at = self.limit.add(self.full_at, self.limit.worth(cost));
+        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost));
         if full_at > self.latest {
             return self.deny(self.affordable_at(full_at));
         }
@@ -479,7 +479,7 @@ impl<'a> Bucket<'a> {
         if cost > self.limit.capacity {
             return self.deny(Decision::NEVER);
         }
-        let full_at = self.limit.add(self.full_at, self.limit.worth(cost));
+        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost));
         if full_at <= self.latest {
             return self.accept_until(full_at);
         }
@@ -489,7 +489,7 @@ impl<'a> Bucket<'a> {
             return self.deny(self.now + wait - max_wait);
         }
         let decision =
-            Decision { full_at: full_at.ceil(), room: Span::default(), wait, ..self.accept() };
+            Decision { full_at: full_at.ceil(), available: Span::default(), wait, ..self.accept() };
         (decision, self.reserved_until(full_at))
     }
 
@@ -508,7 +508,7 @@ impl<'a> Bucket<'a> {
 
     #[inline(never)]
     fn refund(&self, cost: u64) -> (Decision, State) {
-        let back = self.limit.worth(cost);
+        let back = self.limit.cost_in_time(cost);
         let floor = Span::from_ns(self.now);
         let full_at = if self.limit.add(floor, back) >= self.full_at {
             floor
@@ -530,7 +530,7 @@ impl<'a> Bucket<'a> {
     #[inline(never)]
     fn start(&self, missing: u64) -> (Decision, State) {
         if self.full_at > Span::from_ns(self.now) {
-            return self.deny(self.new_again_at());
+            return self.deny(self.expires_at());
         }
         self.accept_until(
             self.limit.add(Span::from_ns(self.now), Span::from_ns(missing)).min(self.latest),

@@ -165,7 +165,7 @@ impl Guard {
         // Both to the lower nanosecond: rather asked once too often.
         let missing = (decision.retry_at - decision.now).saturating_sub(1);
         let full = missing + bucket.refill_time().ns;
-        let full_in = full.saturating_sub(bucket.worth(cost).ceil());
+        let full_in = full.saturating_sub(bucket.cost_in_time(cost).ceil());
         // A bucket overdrawn by check() is forgiven all at once, not full by and by: that is not
         // what is kept here.
         let known = decision.now + full_in;
@@ -182,8 +182,8 @@ impl Guard {
             OnError::Fallback => self.host.decide(request)?,
             OnError::Open => full,
             OnError::Closed => {
-                let room = Span::default();
-                Decision { accepted: false, retry_at: at + SECOND, room, ..full }
+                let available = Span::default();
+                Decision { accepted: false, retry_at: at + SECOND, available, ..full }
             }
             OnError::Throw => return Err(Error::storage(reason)),
         };

@@ -13,14 +13,14 @@ use crate::dsn::Dsn;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, State, apply};
 use crate::store::shm::counts::Outcome;
-use crate::store::{self, Key, Place, Request, Store, Stores, Timeouts};
+use crate::store::{self, Key, KeyHash, Request, Store, Stores, Timeouts};
 use guard::Guard;
 pub use limiters::Limiters;
 pub use settings::Settings;
 /// By what name a limit is counted, for fuzzing.
 #[cfg(fuzzing)]
 pub use statistics::name_of;
-pub use statistics::{Counted, Statistics, StatisticsFile};
+pub use statistics::{CounterHandle, Statistics, StatisticsFile};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -32,9 +32,9 @@ pub const MAX_IDENTIFIER: usize = 4096;
 
 /// Whose bucket it is.
 #[derive(Clone, Copy)]
-pub enum Subject<'a> {
+pub enum Identifier<'a> {
     /// An identifier, as the application made it.
-    Identifier(&'a [u8]),
+    Plain(&'a [u8]),
     /// A client of an application: `login` and `192.0.2.1`.
     Client {
         /// The application's name.
@@ -46,15 +46,15 @@ pub enum Subject<'a> {
 
 /// Who asks.
 #[derive(Clone, Copy)]
-pub struct Caller<'a> {
+pub struct CallContext<'a> {
     /// Whose bucket it is.
-    pub subject: Subject<'a>,
+    pub identifier: Identifier<'a>,
     /// The limit's name, where the identifier does not tell.
     pub name: Option<&'a [u8]>,
-    /// Where earlier calls of the same subject have found its bucket; new else.
-    pub place: &'a Cell<Place>,
+    /// Where earlier calls of the same identifier have found its bucket; new else.
+    pub key_hash: &'a Cell<KeyHash>,
     /// Where earlier calls of the same limit have been counted; new else.
-    pub counted: &'a Cell<Counted>,
+    pub counter: &'a Cell<CounterHandle>,
 }
 
 /// A store, and what stands before all keys in it.
@@ -72,19 +72,19 @@ pub struct Limiter {
 
 /// A decision, and who made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct FlaggedDecision {
     /// What was decided.
     pub decision: Decision,
     /// What is to be said of it.
-    pub standing: Standing,
+    pub flags: DecisionFlags,
 }
 
 /// Who decided, and whether it counts. In a word of its own, for words are copied whole: a byte
 /// that was just written would keep the copy waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing(u64);
+pub struct DecisionFlags(u64);
 
-impl Standing {
+impl DecisionFlags {
     const DEGRADED: u64 = 1;
     const ENFORCED: u64 = 2;
 
@@ -106,10 +106,10 @@ impl Standing {
     }
 }
 
-impl Answer {
+impl FlaggedDecision {
     /// Whether the call may go on.
-    pub fn may_go_on(&self) -> bool {
-        self.decision.accepted || !self.standing.is_enforced()
+    pub fn is_admitted(&self) -> bool {
+        self.decision.accepted || !self.flags.is_enforced()
     }
 }
 
@@ -155,31 +155,32 @@ impl Limiter {
     #[inline]
     pub fn decide(
         &self,
-        caller: &Caller<'_>,
+        context: &CallContext<'_>,
         limit: &Limit,
         op: &Op,
         now: Option<u64>,
-    ) -> Result<Answer> {
+    ) -> Result<FlaggedDecision> {
         let enforced = self.enforce;
-        self.with_request(caller, limit, op, now, |request| match &self.guard {
+        self.with_request(context, limit, op, now, |request| match &self.guard {
             None => match self.store.decide(request) {
                 Ok(decision) => {
-                    self.count(caller, request.key.evicted.get(), *op, Some(decision.accepted));
-                    Ok(Answer { decision, standing: Standing::new(false, enforced) })
+                    self.count(context, request.key.evicted.get(), *op, Some(decision.accepted));
+                    Ok(FlaggedDecision { decision, flags: DecisionFlags::new(false, enforced) })
                 }
                 Err(error) => {
-                    self.count(caller, request.key.evicted.get(), *op, None);
+                    self.count(context, request.key.evicted.get(), *op, None);
                     self.failed(error, limit, now)
                 }
             },
             Some(guard) => {
                 let decided = guard.decide(&*self.store, request);
                 let accepted = decided.as_ref().ok().map(|(decision, _)| decision.accepted);
-                self.count(caller, request.key.evicted.get(), *op, accepted);
+                self.count(context, request.key.evicted.get(), *op, accepted);
                 match decided {
-                    Ok((decision, degraded)) => {
-                        Ok(Answer { decision, standing: Standing::new(degraded, enforced) })
-                    }
+                    Ok((decision, degraded)) => Ok(FlaggedDecision {
+                        decision,
+                        flags: DecisionFlags::new(degraded, enforced),
+                    }),
                     Err(error) => self.failed(error, limit, now),
                 }
             }
@@ -194,13 +195,13 @@ impl Limiter {
     #[inline(always)]
     pub fn admits(
         &self,
-        caller: &Caller<'_>,
+        context: &CallContext<'_>,
         limit: &Limit,
         op: &Op,
         now: Option<u64>,
     ) -> Result<bool> {
         let mut evicted = false;
-        let admitted = self.with_request(caller, limit, op, now, |request| {
+        let admitted = self.with_request(context, limit, op, now, |request| {
             let admitted = match &self.guard {
                 None => self.store.admits(request),
                 Some(guard) => guard.admits(&*self.store, request),
@@ -208,7 +209,7 @@ impl Limiter {
             evicted = request.key.evicted.get();
             admitted
         });
-        self.count(caller, evicted, *op, admitted.as_ref().ok().copied());
+        self.count(context, evicted, *op, admitted.as_ref().ok().copied());
         match admitted {
             Ok(admitted) => Ok(admitted || !self.enforce),
             Err(_) if !self.enforce => Ok(true),
@@ -218,33 +219,33 @@ impl Limiter {
 
     /// What comes of a failure that no policy has answered: what is only watched harms nobody.
     #[cold]
-    fn failed(&self, error: Error, limit: &Limit, now: Option<u64>) -> Result<Answer> {
+    fn failed(&self, error: Error, limit: &Limit, now: Option<u64>) -> Result<FlaggedDecision> {
         if self.enforce {
             return Err(error);
         }
         let now = now.unwrap_or_else(boot_time);
         let (decision, _) = apply(limit, State::FULL, now, Op::Peek { cost: 0 });
-        Ok(Answer { decision, standing: Standing::new(true, false) })
+        Ok(FlaggedDecision { decision, flags: DecisionFlags::new(true, false) })
     }
 
     /// Counts a call that asked whether to go on, and what happened on the way.
     #[inline(always)]
-    fn count(&self, caller: &Caller<'_>, evicted: bool, op: Op, accepted: Option<bool>) {
+    fn count(&self, context: &CallContext<'_>, evicted: bool, op: Op, accepted: Option<bool>) {
         // The usual case by itself, for it is in every decision's way.
         match (op, accepted, &self.guard) {
             (Op::Take { .. } | Op::Check, Some(accepted), None) if !evicted => {
                 let outcome = Outcome::of(Some(accepted), self.enforce);
-                self.statistics.count(caller, outcome, self.track);
+                self.statistics.count(context, outcome, self.track);
             }
-            _ => self.count_other(*caller, evicted, op, accepted),
+            _ => self.count_other(*context, evicted, op, accepted),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn count_other(&self, caller: Caller<'_>, evicted: bool, op: Op, accepted: Option<bool>) {
+    fn count_other(&self, context: CallContext<'_>, evicted: bool, op: Op, accepted: Option<bool>) {
         if evicted {
-            self.statistics.count(&caller, Outcome::Evicted, false);
+            self.statistics.count(&context, Outcome::Evicted, false);
         }
         let (failed, degraded) =
             self.guard.as_ref().map(|guard| guard.take_news()).unwrap_or_default();
@@ -259,14 +260,14 @@ impl Limiter {
         }
         // Also where the store was not asked, for it is known to be down, and nobody answered instead.
         if failed || accepted.is_none() {
-            self.statistics.count(&caller, Outcome::Failed, false);
+            self.statistics.count(&context, Outcome::Failed, false);
         }
         if degraded {
-            self.statistics.count(&caller, Outcome::Degraded, false);
+            self.statistics.count(&context, Outcome::Degraded, false);
         }
         if accepted.is_some() {
             let outcome = Outcome::of(accepted, self.enforce);
-            self.statistics.count(&caller, outcome, self.track);
+            self.statistics.count(&context, outcome, self.track);
         }
     }
 
@@ -287,7 +288,7 @@ impl Limiter {
     #[inline(always)]
     fn with_request<R>(
         &self,
-        caller: &Caller<'_>,
+        context: &CallContext<'_>,
         limit: &Limit,
         op: &Op,
         frozen: Option<u64>,
@@ -295,16 +296,16 @@ impl Limiter {
     ) -> R {
         let prefix = self.prefix.as_slice();
         let escaped;
-        let parts = match caller.subject {
-            Subject::Identifier(identifier) => [prefix, identifier, b"", b""],
-            Subject::Client { name, id } if needs_escape(name) => {
+        let parts = match context.identifier {
+            Identifier::Plain(identifier) => [prefix, identifier, b"", b""],
+            Identifier::Client { name, id } if needs_escape(name) => {
                 escaped = client_key(name, id);
                 [prefix, &escaped, b"", b""]
             }
-            Subject::Client { name, id } => [prefix, name, b":", id],
+            Identifier::Client { name, id } => [prefix, name, b":", id],
         };
         let window = matches!(limit, Limit::FixedWindow(_));
-        let key = Key { parts, place: caller.place, window, evicted: Cell::new(false) };
+        let key = Key { parts, key_hash: context.key_hash, window, evicted: Cell::new(false) };
         decide(&Request { key: &key, limit, op, frozen, timeouts: &self.timeouts })
     }
 

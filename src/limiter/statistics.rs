@@ -1,6 +1,6 @@
 //! What all workers of a host count together, by the prefixes and names of the limits.
 
-use super::{Caller, Subject};
+use super::{CallContext, Identifier};
 use crate::store::FileSettings;
 use crate::store::shm::counts::{
     LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, weight,
@@ -20,7 +20,7 @@ const LOOK_EVERY: u32 = 1_024;
 
 /// Where a caller's calls are counted, once that is known.
 #[derive(Clone, Copy, Default)]
-pub struct Counted {
+pub struct CounterHandle {
     record: u32,
     /// Of the file that was open then, counted from 1.
     generation: u32,
@@ -31,7 +31,7 @@ static FILES: AtomicU32 = AtomicU32::new(0);
 
 /// The file in which the workers of a host count together.
 ///
-/// Where it cannot be had nothing is counted: that must not keep anyone from a decision.
+/// Where it cannot be had nothing is counter: that must not keep anyone from a decision.
 pub struct StatisticsFile {
     location: Location,
     /// Added to the process's number: threads count in stripes of their own.
@@ -101,66 +101,67 @@ pub struct Statistics {
 struct LastName {
     name: [u8; LONGEST_NAME],
     length: usize,
-    counted: Counted,
+    counter: CounterHandle,
 }
 
 impl Statistics {
     /// Counts in `file`, for the limits below `prefix`.
     pub fn new(file: Rc<StatisticsFile>, prefix: &[u8]) -> Self {
-        let last = LastName { name: [0; LONGEST_NAME], length: 0, counted: Counted::default() };
+        let last =
+            LastName { name: [0; LONGEST_NAME], length: 0, counter: CounterHandle::default() };
         Self { file, prefix: prefix.to_vec(), last: RefCell::new(last) }
     }
 
     /// Counts how a call ended. `track` tells whether the identifiers that are denied most are counted.
     #[inline(always)]
-    pub fn count(&self, caller: &Caller<'_>, outcome: Outcome, track: bool) {
+    pub fn count(&self, context: &CallContext<'_>, outcome: Outcome, track: bool) {
         self.file.look();
-        let mut counted = caller.counted.get();
-        if counted.generation != self.file.generation.get() {
-            counted = self.find(caller.subject, caller.name);
-            caller.counted.set(counted);
+        let mut counter = context.counter.get();
+        if counter.generation != self.file.generation.get() {
+            counter = self.find(context.identifier, context.name);
+            context.counter.set(counter);
         }
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return };
-        let Some(record) = region.records().get(counted.record as usize) else { return };
+        let Some(record) = region.records().get(counter.record as usize) else { return };
         let before = record.stripe(self.file.stripe.get()).count(outcome);
-        if matches!(outcome, Outcome::Denied | Outcome::LetIn) && track {
+        if matches!(outcome, Outcome::Denied | Outcome::DryRunDenied) && track {
             let weight = weight(before);
             if weight > 0 {
-                note_denied(region, record, weight, caller.subject);
+                note_denied(region, record, weight, context.identifier);
             }
         }
     }
 
-    /// Finds out where the calls of a subject are counted.
+    /// Finds out where the calls of a identifier are counted.
     #[inline(never)]
-    fn find(&self, subject: Subject<'_>, name: Option<&[u8]>) -> Counted {
+    fn find(&self, identifier: Identifier<'_>, name: Option<&[u8]>) -> CounterHandle {
         let (name, bare) = match name {
             Some(name) => (name, false),
-            None => name_of(subject),
+            None => name_of(identifier),
         };
         let last = self.last.borrow();
-        let known = last.counted.generation == self.file.generation.get();
+        let known = last.counter.generation == self.file.generation.get();
         if known && last.length == name.len() && last.name.iter().zip(name).all(|(a, b)| a == b) {
-            return last.counted;
+            return last.counter;
         }
         drop(last);
         self.look_up(name, bare)
     }
 
     #[cold]
-    fn look_up(&self, name: &[u8], bare: bool) -> Counted {
+    fn look_up(&self, name: &[u8], bare: bool) -> CounterHandle {
         let region = self.file.region.borrow();
-        let Some(region) = &*region else { return Counted::default() };
+        let Some(region) = &*region else { return CounterHandle::default() };
         // Fits: there are 128.
         let record = region.record_of(&self.prefix, name, bare) as u32;
-        let counted = Counted { record, generation: self.file.generation.get() };
-        let mut last = LastName { name: [0; LONGEST_NAME], length: name.len(), counted };
+        let counter = CounterHandle { record, generation: self.file.generation.get() };
+        let mut last = LastName { name: [0; LONGEST_NAME], length: name.len(), counter };
         if name.len() <= LONGEST_NAME {
             last.name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
             self.last.replace(last);
         }
-        counted
+        counter
     }
 
     /// What is counted so far, of all prefixes.
@@ -171,10 +172,10 @@ impl Statistics {
 }
 
 #[inline(never)]
-fn note_denied(region: &Region, record: &Record, weight: u32, subject: Subject<'_>) {
-    let identifier: [&[u8]; 3] = match subject {
-        Subject::Identifier(identifier) => [identifier, b"", b""],
-        Subject::Client { name, id } => [name, b":", id],
+fn note_denied(region: &Region, record: &Record, weight: u32, identifier: Identifier<'_>) {
+    let identifier: [&[u8]; 3] = match identifier {
+        Identifier::Plain(identifier) => [identifier, b"", b""],
+        Identifier::Client { name, id } => [name, b":", id],
     };
     region.note_denied(record, weight, identifier);
 }
@@ -182,11 +183,11 @@ fn note_denied(region: &Region, record: &Record, weight: u32, subject: Subject<'
 /// The name of a limit that was given none, and whether that is the whole identifier: what stands
 /// before the first colon. An address has no name, nor has a number: they are a client's.
 #[inline]
-pub fn name_of(subject: Subject<'_>) -> (&[u8], bool) {
-    let (identifier, is_client) = match subject {
+pub fn name_of(identifier: Identifier<'_>) -> (&[u8], bool) {
+    let (identifier, is_client) = match identifier {
         // The application's name.
-        Subject::Client { name, .. } => (name, false),
-        Subject::Identifier(identifier) => (identifier, true),
+        Identifier::Client { name, .. } => (name, false),
+        Identifier::Plain(identifier) => (identifier, true),
     };
     let first = up_to_colon(identifier);
     let bare = first.len() == identifier.len();
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn limits_are_named_by_what_stands_before_the_colon() {
         let named = |identifier: &[u8]| {
-            String::from_utf8_lossy(name_of(Subject::Identifier(identifier)).0).into_owned()
+            String::from_utf8_lossy(name_of(Identifier::Plain(identifier)).0).into_owned()
         };
         assert_eq!(named(b"login:192.0.2.1"), "login");
         assert_eq!(named(b"login:2001:db8::1"), "login");
@@ -267,8 +268,8 @@ mod tests {
             assert_eq!(named(address.as_bytes()), "");
         }
         // As the bucket's own, so that both are counted in one place.
-        assert_eq!(name_of(Subject::Client { name: b"a:b", id: b"c" }), (&b"a"[..], false));
-        assert_eq!(name_of(Subject::Client { name: b"2", id: b"c" }), (&b"2"[..], false));
-        assert_eq!(name_of(Subject::Identifier(b"joe")), (&b"joe"[..], true));
+        assert_eq!(name_of(Identifier::Client { name: b"a:b", id: b"c" }), (&b"a"[..], false));
+        assert_eq!(name_of(Identifier::Client { name: b"2", id: b"c" }), (&b"2"[..], false));
+        assert_eq!(name_of(Identifier::Plain(b"joe")), (&b"joe"[..], true));
     }
 }

@@ -5,15 +5,17 @@ use super::decision;
 use super::declare::{Method, Parameter, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, logic_exception};
 use super::globals::GLOBALS;
-use super::ini::say;
+use super::ini::emit_warning;
 use super::interfaces;
 use super::object::{Handlers, Native};
-use super::php_storage::{self, Question};
+use super::php_storage::{self, ConsumeCall};
 use super::shared_string::SharedString;
 use super::storage;
 use crate::limit::{Limit, Op};
-use crate::limiter::{Answer, Caller, Counted, Limiter, Standing, Subject};
-use crate::store::Place;
+use crate::limiter::{
+    CallContext, CounterHandle, DecisionFlags, FlaggedDecision, Identifier, Limiter,
+};
+use crate::store::KeyHash;
 use crate::store::shm::counts::Outcome;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
@@ -35,18 +37,18 @@ pub struct Bucket {
     identifier: SharedString,
     pub limit: Option<Rc<Limit>>,
     /// The numbers as they were given.
-    given: Given,
+    arguments: LimitArguments,
     /// The limit's name, where one was given.
     name: Option<SharedString>,
-    place: Cell<Place>,
-    counted: Cell<Counted>,
+    key_hash: Cell<KeyHash>,
+    counter: Cell<CounterHandle>,
     /// `key()` of a class that overrides it.
     pub key: Option<NonNull<ffi::zend_function>>,
 }
 
 /// The numbers a limiter was made of, by the names of its constructor.
 #[derive(Clone, Copy)]
-pub enum Given {
+pub enum LimitArguments {
     /// `$bucket_capacity`, `$tokens_per_second`.
     TokenBucket(Option<i64>, Option<f64>),
     /// `$limit`, `$period`.
@@ -89,12 +91,16 @@ impl Native for Bucket {
     }
 
     fn dump(&self, properties: &mut ZendHashTable) {
-        let (most, count, pace, seconds) = match self.given {
-            Given::TokenBucket(count, rate) => {
+        let (most, count, pace, seconds) = match self.arguments {
+            LimitArguments::TokenBucket(count, rate) => {
                 ("bucket_capacity", count, "tokens_per_second", rate)
             }
-            Given::LeakyBucket(limit, period) => ("limit", Some(limit), "period", Some(period)),
-            Given::FixedWindow(limit, span) => ("limit", Some(limit), "interval", Some(span)),
+            LimitArguments::LeakyBucket(limit, period) => {
+                ("limit", Some(limit), "period", Some(period))
+            }
+            LimitArguments::FixedWindow(limit, span) => {
+                ("limit", Some(limit), "interval", Some(span))
+            }
         };
         // A class that extends ours may have properties of the same names.
         if properties.get("identifier").is_none() {
@@ -108,7 +114,7 @@ impl Native for Bucket {
         }
     }
 
-    fn held(&self) -> &[Zval] {
+    fn gc_roots(&self) -> &[Zval] {
         match &self.store {
             Store::Native(_) => &[],
             Store::Php(storage) => std::slice::from_ref(&**storage),
@@ -124,17 +130,17 @@ impl Bucket {
         call: &Call,
         store: Store,
         limit: Option<Rc<Limit>>,
-        given: Given,
+        arguments: LimitArguments,
     ) -> Result<Self, Thrown> {
         let identifier = call.valid_identifier(2, call.string(2)?)?;
         Ok(Self {
             store,
             identifier: SharedString::new(identifier),
             limit,
-            given,
+            arguments,
             name: name(call)?,
-            place: Cell::default(),
-            counted: Cell::default(),
+            key_hash: Cell::default(),
+            counter: Cell::default(),
             key: None,
         })
     }
@@ -147,15 +153,24 @@ impl Bucket {
 
     /// The caller of calls on the bucket's own identifier.
     #[inline(always)]
-    pub fn caller(&self) -> Caller<'_> {
-        let subject = Subject::Identifier(self.identifier());
-        Caller { subject, name: self.name(), place: &self.place, counted: &self.counted }
+    pub fn context(&self) -> CallContext<'_> {
+        let identifier = Identifier::Plain(self.identifier());
+        CallContext {
+            identifier,
+            name: self.name(),
+            key_hash: &self.key_hash,
+            counter: &self.counter,
+        }
     }
 
     /// The caller of calls on another identifier of the same limit.
     #[inline(always)]
-    pub fn caller_for<'a>(&'a self, subject: Subject<'a>, place: &'a Cell<Place>) -> Caller<'a> {
-        Caller { subject, name: self.name(), place, counted: &self.counted }
+    pub fn context_for<'a>(
+        &'a self,
+        identifier: Identifier<'a>,
+        key_hash: &'a Cell<KeyHash>,
+    ) -> CallContext<'a> {
+        CallContext { identifier, name: self.name(), key_hash, counter: &self.counter }
     }
 
     /// Whose bucket it is.
@@ -172,9 +187,9 @@ impl Bucket {
 
     #[cold]
     fn no_limit(&self, method: &str) -> Thrown {
-        let missing = match self.given {
-            Given::TokenBucket(None, None) => "$bucket_capacity and $tokens_per_second",
-            Given::TokenBucket(None, _) => "$bucket_capacity",
+        let missing = match self.arguments {
+            LimitArguments::TokenBucket(None, None) => "$bucket_capacity and $tokens_per_second",
+            LimitArguments::TokenBucket(None, _) => "$bucket_capacity",
             _ => "$tokens_per_second",
         };
         logic_exception(format!(
@@ -193,14 +208,14 @@ impl Bucket {
 
     /// Decides on a call on the bucket's own identifier.
     #[inline(always)]
-    fn decide(&self, limiter: &Limiter, limit: &Limit, op: &Op) -> Result<Answer, Thrown> {
-        Ok(limiter.decide(&self.caller(), limit, op, GLOBALS.get().frozen.get())?)
+    fn decide(&self, limiter: &Limiter, limit: &Limit, op: &Op) -> Result<FlaggedDecision, Thrown> {
+        Ok(limiter.decide(&self.context(), limit, op, GLOBALS.get().frozen.get())?)
     }
 
     /// Whether a call on the bucket's own identifier may go on.
     #[inline(always)]
     pub fn admits(&self, limiter: &Limiter, limit: &Limit, op: &Op) -> Result<bool, Thrown> {
-        Ok(limiter.admits(&self.caller(), limit, op, GLOBALS.get().frozen.get())?)
+        Ok(limiter.admits(&self.context(), limit, op, GLOBALS.get().frozen.get())?)
     }
 }
 
@@ -271,21 +286,21 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     let cost = call.cost(1)?;
     let bucket = call.this::<Bucket>()?;
     let Store::Native(limiter) = &bucket.store else {
-        return call.return_bool(ask(call, "consume", cost)?.may_go_on());
+        return call.return_bool(ask(call, "consume", cost)?.is_admitted());
     };
     let admitted = bucket.admits(limiter, bucket.limit("consume")?, &Op::Take { cost })?;
-    say(limiter.take_warning())?;
+    emit_warning(limiter.take_warning())?;
     call.return_bool(admitted)
 }
 
 /// Asks a storage written in PHP. Nothing of the object may be borrowed meanwhile.
 #[cold]
-fn ask(call: &Call, method: &str, cost: u64) -> Result<Answer, Thrown> {
+fn ask(call: &Call, method: &str, cost: u64) -> Result<FlaggedDecision, Thrown> {
     let bucket = call.this::<Bucket>()?;
     let limit = *bucket.limit(method)?;
-    let (capacity, rate) = match bucket.given {
-        Given::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
-        Given::LeakyBucket(limit, period) => (limit, limit as f64 / period),
+    let (capacity, rate) = match bucket.arguments {
+        LimitArguments::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
+        LimitArguments::LeakyBucket(limit, period) => (limit, limit as f64 / period),
         _ => return Err(not_expressed(method)),
     };
     let Store::Php(storage) = &bucket.store else { return Err(not_expressed(method)) };
@@ -295,15 +310,15 @@ fn ask(call: &Call, method: &str, cost: u64) -> Result<Answer, Thrown> {
         )));
     }
     let (storage, identifier) = (storage.shallow_clone(), bucket.identifier.to_zval());
-    let answer = Question { storage, identifier, capacity, rate }.ask(cost);
+    let answer = ConsumeCall { storage, identifier, capacity, rate }.ask(cost);
     // It may have constructed the object again.
     let bucket = call.this::<Bucket>()?;
     let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
     let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());
     let outcome = Outcome::of(answer.as_ref().ok().copied(), enforced);
-    globals.statistics().count(&bucket.caller(), outcome, track);
+    globals.statistics().count(&bucket.context(), outcome, track);
     let decision = php_storage::decision(&limit, cost, answer?);
-    Ok(Answer { decision, standing: Standing::new(false, enforced) })
+    Ok(FlaggedDecision { decision, flags: DecisionFlags::new(false, enforced) })
 }
 
 /// Runs an operation of the bucket's own limit and returns its decision to PHP.
@@ -313,7 +328,7 @@ pub fn decide(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let limiter = bucket.limiter(method)?;
     let limit = *bucket.limit(method)?;
     let answer = bucket.decide(limiter, &limit, &op)?;
-    say(limiter.take_warning())?;
+    emit_warning(limiter.take_warning())?;
     call.return_new(&decision::CLASS, decision::Decision { answer, limit })
 }
 
@@ -340,7 +355,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let bucket = call.this::<Bucket>()?;
     let limiter = bucket.limiter("refund")?;
     bucket.decide(limiter, bucket.limit("refund")?, &Op::Refund { cost })?;
-    say(limiter.take_warning())
+    emit_warning(limiter.take_warning())
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
@@ -348,5 +363,5 @@ fn reset(call: &Call) -> Result<(), Thrown> {
     let bucket = call.this::<Bucket>()?;
     let limiter = bucket.limiter("reset")?;
     bucket.decide(limiter, bucket.limit("reset")?, &Op::Reset)?;
-    say(limiter.take_warning())
+    emit_warning(limiter.take_warning())
 }

@@ -5,7 +5,7 @@ use super::declare::{self, Class, Method, Type, public};
 use super::exceptions::Thrown;
 use super::object::{self, Handlers, Native};
 use crate::limit::{self, Limit};
-use crate::limiter::Answer;
+use crate::limiter::FlaggedDecision;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
@@ -13,7 +13,7 @@ use std::ptr;
 
 /// A decision, and the limit that made it.
 pub struct Decision {
-    pub answer: Answer,
+    pub answer: FlaggedDecision,
     pub limit: Limit,
 }
 
@@ -46,7 +46,7 @@ pub fn register() {
     // SAFETY: the JSON extension is part of every PHP from 8.0 on, and registers its
     // interface before any extension that is loaded from a file.
     declare::implement(&CLASS, unsafe { php_json_serializable_ce });
-    object::carry::<Decision>(&CLASS);
+    object::install_handlers::<Decision>(&CLASS);
 }
 
 impl Decision {
@@ -66,17 +66,17 @@ impl Decision {
 
     /// How long a reservation has to wait; who is let in anyway need not.
     fn wait(&self) -> f64 {
-        if self.answer.standing.is_enforced() { self.decided().wait() } else { 0.0 }
+        if self.answer.flags.is_enforced() { self.decided().wait() } else { 0.0 }
     }
 
     fn retry_after(&self) -> f64 {
-        if self.answer.may_go_on() { 0.0 } else { self.decided().retry_after() }
+        if self.answer.is_admitted() { 0.0 } else { self.decided().retry_after() }
     }
 
     /// What JSON and `var_dump` show. JSON knows no infinity: there it is null.
     fn fill(&self, table: &mut ZendHashTable, never: Zval) {
         let retry_after = self.retry_after();
-        let _ = table.insert("accepted", self.answer.may_go_on());
+        let _ = table.insert("accepted", self.answer.is_admitted());
         let _ = table.insert("limit", self.limit());
         let _ = table.insert("remaining_tokens", self.remaining());
         let _ = match retry_after.is_finite() {
@@ -85,7 +85,7 @@ impl Decision {
         };
         let _ = table.insert("reset_after", self.decided().reset_after());
         let _ = table.insert("wait", self.wait());
-        let _ = table.insert("degraded", self.answer.standing.is_degraded());
+        let _ = table.insert("degraded", self.answer.flags.is_degraded());
         let _ = table.insert("would_deny", !self.decided().accepted);
     }
 }
@@ -109,7 +109,7 @@ fn construct(_: &Call) -> Result<(), Thrown> {
 
 fn is_accepted(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    call.return_bool(call.this::<Decision>()?.answer.may_go_on())
+    call.return_bool(call.this::<Decision>()?.answer.is_admitted())
 }
 
 fn get_limit(call: &Call) -> Result<(), Thrown> {
@@ -139,7 +139,7 @@ fn get_wait(call: &Call) -> Result<(), Thrown> {
 
 fn is_degraded(call: &Call) -> Result<(), Thrown> {
     call.expect(0, 0)?;
-    call.return_bool(call.this::<Decision>()?.answer.standing.is_degraded())
+    call.return_bool(call.this::<Decision>()?.answer.flags.is_degraded())
 }
 
 fn would_deny(call: &Call) -> Result<(), Thrown> {

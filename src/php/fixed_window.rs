@@ -1,6 +1,6 @@
 //! `TokenBucket\FixedWindow`.
 
-use super::bucket::{self, Bucket, Given, Store};
+use super::bucket::{self, Bucket, LimitArguments, Store};
 use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Type, public, required};
 use super::exceptions::{Thrown, value_error};
@@ -38,7 +38,7 @@ pub fn register() {
     let interfaces = [&interfaces::LIMITER];
     let name = "TokenBucket\\FixedWindow";
     declare::class(&CLASS, name, ClassFlags::Final, METHODS, ptr::null_mut(), &interfaces);
-    object::carry::<Bucket>(&CLASS);
+    object::install_handlers::<Bucket>(&CLASS);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
@@ -54,7 +54,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     }
     let made = FixedWindow::new(limit, interval)
         .map_err(|wrong| value_error(if wrong == LimitError::Hits { 3 } else { 4 }, wrong))?;
-    let given = Given::FixedWindow(limit, interval);
-    call.construct(Bucket::new(call, store, Some(Rc::new(made.into())), given)?);
+    let arguments = LimitArguments::FixedWindow(limit, interval);
+    call.construct(Bucket::new(call, store, Some(Rc::new(made.into())), arguments)?);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The section in phpinfo().
 
 use super::globals::GLOBALS;
-use crate::dsn::printable;
+use crate::dsn::sanitize;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::ModuleEntry;
 use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
@@ -33,14 +33,14 @@ fn default_store() -> Vec<(String, String)> {
         Ok(limiter) => limiter
             .describe()
             .into_iter()
-            .map(|(name, value)| (name.to_owned(), printable_line(&value)))
+            .map(|(name, value)| (name.to_owned(), sanitized_line(&value)))
             .collect(),
-        Err(error) => vec![("Default store".to_owned(), printable_line(&error.to_string()))],
+        Err(error) => vec![("Default store".to_owned(), sanitized_line(&error.to_string()))],
     }
 }
 
 /// A value that breaks out of no table, be it text or HTML.
-fn printable_line(value: &str) -> String {
-    let shown: Vec<String> = value.split(' ').map(printable).collect();
+fn sanitized_line(value: &str) -> String {
+    let shown: Vec<String> = value.split(' ').map(sanitize).collect();
     shown.join(" ").replace('&', "&amp;").replace('<', "&lt;")
 }

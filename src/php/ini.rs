@@ -4,7 +4,7 @@ use super::default_storage::{DefaultStorage, Source};
 use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{FAILURE, SUCCESS};
-use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, printable, timeout_ms};
+use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, sanitize, timeout_ms};
 use crate::limiter::Settings;
 use crate::store::shm::file::{MAX_SIZE, MIN_SIZE};
 use crate::store::{FileSettings, Timeouts};
@@ -137,7 +137,7 @@ fn set(
         // SAFETY: the engine passes a string that lives as long as this call, or null.
         let value = unsafe { value.cast_const().as_ref() }.map_or(&b""[..], ZendStr::as_bytes);
         let Err(must) = setter(&globals.directives, value, source) else { return Ok(()) };
-        let (name, shown) = (name.to_string_lossy(), printable(&String::from_utf8_lossy(value)));
+        let (name, shown) = (name.to_string_lossy(), sanitize(&String::from_utf8_lossy(value)));
         let in_force = in_force(default, entry, stage);
         Err(match name == STORAGE.to_string_lossy() {
             // Its value may hold a password.
@@ -189,11 +189,11 @@ fn in_force(default: &CStr, entry: *mut ffi::zend_ini_entry, stage: c_int) -> St
         Some(value) if stage != STAGE_STARTUP => value.as_bytes(),
         _ => default.to_bytes(),
     };
-    Dsn::shown(&printable(&String::from_utf8_lossy(value)))
+    Dsn::shown(&sanitize(&String::from_utf8_lossy(value)))
 }
 
 /// Says what could not be said before there was a request.
-pub fn say_complaints() {
+pub fn emit_directive_warnings() {
     for message in GLOBALS.get().complaints.take() {
         warn(&message);
     }
@@ -201,15 +201,15 @@ pub fn say_complaints() {
 
 /// Says of a store what has to be said. Nothing may be borrowed: an error handler may do anything.
 #[inline(always)]
-pub fn say(warning: Option<String>) -> Result<(), Thrown> {
+pub fn emit_warning(warning: Option<String>) -> Result<(), Thrown> {
     match warning {
         None => Ok(()),
-        Some(message) => say_now(&message),
+        Some(message) => emit(&message),
     }
 }
 
 #[cold]
-fn say_now(message: &str) -> Result<(), Thrown> {
+fn emit(message: &str) -> Result<(), Thrown> {
     warn(message);
     if ExecutorGlobals::has_exception() { Err(Thrown) } else { Ok(()) }
 }

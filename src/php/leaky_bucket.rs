@@ -1,6 +1,6 @@
 //! `TokenBucket\LeakyBucket`.
 
-use super::bucket::{self, Bucket, Given};
+use super::bucket::{self, Bucket, LimitArguments};
 use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Type, public, required};
 use super::exceptions::{Thrown, value_error};
@@ -38,7 +38,7 @@ pub fn register() {
     let interfaces = [&interfaces::LIMITER];
     let name = "TokenBucket\\LeakyBucket";
     declare::class(&CLASS, name, ClassFlags::Final, METHODS, ptr::null_mut(), &interfaces);
-    object::carry::<Bucket>(&CLASS);
+    object::install_handlers::<Bucket>(&CLASS);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
@@ -58,7 +58,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
             }
             _ => value_error(4, LimitError::Interval),
         })?;
-    let given = Given::LeakyBucket(limit, period);
-    call.construct(Bucket::new(call, store, Some(made), given)?);
+    let arguments = LimitArguments::LeakyBucket(limit, period);
+    call.construct(Bucket::new(call, store, Some(made), arguments)?);
     Ok(())
 }

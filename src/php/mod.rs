@@ -87,7 +87,7 @@ unsafe extern "C" fn shutdown(_type: i32, module: i32) -> i32 {
 
 unsafe extern "C" fn request_startup(_type: i32, _module: i32) -> i32 {
     // A panic has nothing to say either.
-    let _ = std::panic::catch_unwind(ini::say_complaints);
+    let _ = std::panic::catch_unwind(ini::emit_directive_warnings);
     SUCCESS
 }
 

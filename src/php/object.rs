@@ -18,7 +18,7 @@ pub trait Native: Sized + 'static {
     fn dump(&self, properties: &mut ZendHashTable);
 
     /// The values of the script's that it holds, for the engine to find circles of references.
-    fn held(&self) -> &[Zval] {
+    fn gc_roots(&self) -> &[Zval] {
         &[]
     }
 }
@@ -35,7 +35,7 @@ impl Handlers {
 
 /// Has the engine make the objects of a class, and of those that extend it, with room for
 /// a `T`. They cannot be cloned, compared or serialized. At startup only.
-pub fn carry<T: Native>(class: &Class) {
+pub fn install_handlers<T: Native>(class: &Class) {
     // SAFETY: the engine's table of standard handlers is plain data, set before us.
     let mut handlers = unsafe { ffi::std_object_handlers };
     engine::set_offset(&mut handlers, offset_of!(Object<T>, std));
@@ -75,7 +75,7 @@ impl<T: Native> Object<T> {
 }
 
 /// Whether an object carries a `T`: none of a class that `disable_classes` names does.
-pub fn carries<T: Native>(object: *mut ffi::zend_object) -> bool {
+pub fn is_instance<T: Native>(object: *mut ffi::zend_object) -> bool {
     // SAFETY: a live object, as any argument of a call is.
     ptr::eq(unsafe { (*object).handlers }, T::handlers().0.load(Ordering::Relaxed))
 }
@@ -181,7 +181,7 @@ unsafe extern "C" fn references<T: Native>(
     // What it holds stays where it is as long as the object is not changed, and the engine only
     // looks at it. A property of a class that extends ours is in the object's own table.
     unsafe {
-        let held = value::<T>(object).map_or(&[][..], T::held);
+        let held = value::<T>(object).map_or(&[][..], T::gc_roots);
         if held.is_empty() {
             return zend_std_get_gc(object, table, count);
         }

@@ -23,7 +23,7 @@ use std::ptr;
 use std::time::SystemTime;
 
 /// What a bucket on such a storage asks for: tokens, and what they are worth to it.
-pub struct Question {
+pub struct ConsumeCall {
     /// The storage, an object.
     pub storage: Zval,
     /// The identifier, a string.
@@ -54,7 +54,7 @@ const METHODS: &[Method] = &[
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
     declare::class(&CLASS, "TokenBucket\\Bootstrap", flags, METHODS, ptr::null_mut(), &[]);
-    object::carry::<Bootstrap>(&CLASS);
+    object::install_handlers::<Bootstrap>(&CLASS);
 }
 
 impl Native for Bootstrap {
@@ -64,12 +64,12 @@ impl Native for Bootstrap {
 
     fn dump(&self, _properties: &mut ZendHashTable) {}
 
-    fn held(&self) -> &[Zval] {
+    fn gc_roots(&self) -> &[Zval] {
         std::slice::from_ref(&self.storage)
     }
 }
 
-impl Question {
+impl ConsumeCall {
     /// Whether the storage lets `cost` tokens go.
     pub fn ask(self, cost: u64) -> Result<bool, Thrown> {
         // As the classic class: more than there can be is not asked for. Nor is nothing.
@@ -112,7 +112,7 @@ pub fn is_deciding_for(call: &Call, storage: &Zval) -> bool {
 pub fn decision(limit: &Limit, cost: u64, accepted: bool) -> Decision {
     let now = 0;
     let (worth, full) = match limit {
-        Limit::TokenBucket(limit) => (limit.worth(cost).ceil(), limit.refill_time().ceil()),
+        Limit::TokenBucket(limit) => (limit.cost_in_time(cost).ceil(), limit.refill_time().ceil()),
         Limit::FixedWindow(window) => (window.interval(), window.interval()),
     };
     let retry_at = match accepted {
@@ -120,7 +120,7 @@ pub fn decision(limit: &Limit, cost: u64, accepted: bool) -> Decision {
         false if cost > limit.capacity() => Decision::NEVER,
         false => now + worth,
     };
-    Decision { accepted, now, retry_at, full_at: now + full, room: Span::default(), wait: 0 }
+    Decision { accepted, now, retry_at, full_at: now + full, available: Span::default(), wait: 0 }
 }
 
 fn construct(_: &Call) -> Result<(), Thrown> {

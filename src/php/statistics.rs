@@ -72,7 +72,7 @@ fn row(limit: &LimitStatistics, track: bool) -> Zval {
     // Never wraps in the life of a host.
     let of = |outcome: Outcome| limit.outcomes.get(outcome as usize).map_or(0, |n| *n as i64);
     let (accepted, denied, let_in) =
-        (of(Outcome::Accepted), of(Outcome::Denied), of(Outcome::LetIn));
+        (of(Outcome::Accepted), of(Outcome::Denied), of(Outcome::DryRunDenied));
     let mut row = Zval::new_array();
     for (name, count) in [
         (&b"checked"[..], accepted + denied + let_in),

@@ -7,14 +7,14 @@ use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Parameter, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, error, logic_exception, value_error};
 use super::globals::GLOBALS;
-use super::ini::say;
+use super::ini::emit_warning;
 use super::interfaces;
 use super::object::{self, Handlers, Native};
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;
 use crate::limit::{Op, SECOND, TokenBucket};
-use crate::limiter::{Answer, Caller, Limiter, Subject};
+use crate::limiter::{CallContext, FlaggedDecision, Identifier, Limiter};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendCallable, ZendHashTable, ZendStr};
@@ -112,7 +112,7 @@ pub fn register() {
         let methods = [constructor, prepare, bootstrap, consume];
         let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
         declare::class(class, name, flags, &methods, ptr::null_mut(), &[&interfaces::STORAGE]);
-        object::carry::<Storage>(class);
+        object::install_handlers::<Storage>(class);
     }
 }
 
@@ -124,7 +124,7 @@ pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, 
     if !known.iter().any(|known| class == known.as_ptr()) {
         return Ok(None);
     }
-    if !object::carries::<Storage>(object) {
+    if !object::is_instance::<Storage>(object) {
         return Err(error("The storage's class is disabled"));
     }
     // SAFETY: all these classes carry a Storage and are final; the reference ends here.
@@ -152,14 +152,15 @@ impl Storage {
         identifier: &ZendStr,
         full: u64,
         op: Op,
-    ) -> Result<(Answer, Option<String>), Thrown> {
+    ) -> Result<(FlaggedDecision, Option<String>), Thrown> {
         let limit = TokenBucket::of_time(full)
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
             .into();
-        let subject = Subject::Identifier(identifier.as_bytes());
-        let (place, counted) = (Cell::default(), Cell::default());
-        let caller = Caller { subject, name: None, place: &place, counted: &counted };
-        let answer = self.limiter.decide(&caller, &limit, &op, GLOBALS.get().frozen.get())?;
+        let identifier = Identifier::Plain(identifier.as_bytes());
+        let (key_hash, counter) = (Cell::default(), Cell::default());
+        let context =
+            CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter };
+        let answer = self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen.get())?;
         Ok((answer, self.limiter.take_warning()))
     }
 }
@@ -255,7 +256,7 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
     let missing = from_seconds(missing).unwrap_or(starting.full);
     let (answer, warning) = storage.decide(identifier, starting.full, Op::Start { missing })?;
     storage.starting.set(Some(Starting { started: Some(answer.decision.accepted), ..starting }));
-    say(warning)
+    emit_warning(warning)
 }
 
 fn consume(call: &Call) -> Result<(), Thrown> {
@@ -278,15 +279,15 @@ fn consume(call: &Call) -> Result<(), Thrown> {
         }
     }
     let (answer, warning) = call.this::<Storage>()?.decide(identifier, full, Op::Take { cost })?;
-    say(warning)?;
-    call.return_bool(answer.may_go_on())
+    emit_warning(warning)?;
+    call.return_bool(answer.is_admitted())
 }
 
 /// Whether the bucket is full, which is all that is known of one that was never used.
 fn is_unknown(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown> {
     let (answer, warning) =
         call.this::<Storage>()?.decide(identifier, full, Op::Peek { cost: 0 })?;
-    say(warning)?;
+    emit_warning(warning)?;
     Ok(answer.decision.reset_after() == 0.0)
 }
 

@@ -1,17 +1,17 @@
 //! `TokenBucket`.
 
-use super::bucket::{self, Bucket, COUNT, DECISION, Given};
+use super::bucket::{self, Bucket, COUNT, DECISION, LimitArguments};
 use super::call::{Call, handler};
 use super::declare::{
     self, Class, Method, Type, optional, protected, public, public_static, required,
 };
 use super::exceptions::{Thrown, error, value_error};
 use super::globals::GLOBALS;
-use super::ini::say;
+use super::ini::emit_warning;
 use super::interfaces;
 use super::object;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket};
-use crate::limiter::{Caller, MAX_IDENTIFIER, Subject, client_key};
+use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_key};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendStr, Zval};
@@ -70,7 +70,7 @@ const METHODS: &[Method] = &[
 pub fn register() {
     let (flags, limiter) = (ClassFlags::empty(), [&interfaces::LIMITER]);
     declare::class(&CLASS, "TokenBucket", flags, METHODS, ptr::null_mut(), &limiter);
-    object::carry::<Bucket>(&CLASS);
+    object::install_handlers::<Bucket>(&CLASS);
     declare::constant(&CLASS, "MILLISECOND", 0.001);
     for (name, seconds) in
         [("SECOND", 1i64), ("MINUTE", 60), ("HOUR", 3_600), ("DAY", 86_400), ("WEEK", 604_800)]
@@ -101,8 +101,8 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         }
         _ => None,
     };
-    let given = Given::TokenBucket(capacity, rate);
-    let mut bucket = Bucket::new(call, store, limit, given)?;
+    let arguments = LimitArguments::TokenBucket(capacity, rate);
+    let mut bucket = Bucket::new(call, store, limit, arguments)?;
     bucket.key = overridden_key(call.object());
     call.construct(bucket);
     Ok(())
@@ -166,23 +166,23 @@ fn check(call: &Call) -> Result<(), Thrown> {
     };
     let Some(id) = id else {
         let admitted = bucket.admits(limiter, limit, &Op::Check)?;
-        say(limiter.take_warning())?;
+        emit_warning(limiter.take_warning())?;
         return call.return_bool(!admitted);
     };
-    let (place, counted) = (Cell::default(), Cell::default());
-    let caller = match own_key.as_ref().and_then(Zval::zend_str) {
+    let (key_hash, counter) = (Cell::default(), Cell::default());
+    let context = match own_key.as_ref().and_then(Zval::zend_str) {
         // Whatever it names: it is not the bucket's own limit then.
-        Some(key) => Caller {
-            counted: &counted,
-            ..bucket.caller_for(Subject::Identifier(key.as_bytes()), &place)
+        Some(key) => CallContext {
+            counter: &counter,
+            ..bucket.context_for(Identifier::Plain(key.as_bytes()), &key_hash)
         },
         None => {
             let (name, id) = (bucket.identifier(), id.as_bytes());
-            bucket.caller_for(Subject::Client { name, id }, &place)
+            bucket.context_for(Identifier::Client { name, id }, &key_hash)
         }
     };
-    let admitted = limiter.admits(&caller, limit, &Op::Check, GLOBALS.get().frozen.get())?;
-    say(limiter.take_warning())?;
+    let admitted = limiter.admits(&context, limit, &Op::Check, GLOBALS.get().frozen.get())?;
+    emit_warning(limiter.take_warning())?;
     call.return_bool(!admitted)
 }
 

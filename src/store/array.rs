@@ -1,6 +1,6 @@
 //! Buckets in this process alone.
 
-use super::{Answer, Key, Place, Request, Store, Timeouts};
+use super::{FromDecision, Key, KeyHash, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Algorithm, Decision, Limit, State};
@@ -56,7 +56,7 @@ impl Bucket {
 impl Table {
     fn insert(&mut self, bucket: Bucket, now: u64) {
         if self.buckets.len() >= self.sweep_at.max(SMALL) {
-            self.buckets.retain(|bucket| bucket.state.new_again_at() > now);
+            self.buckets.retain(|bucket| bucket.state.expires_at() > now);
             self.sweep_at = self.buckets.len() * 2;
         }
         self.buckets.insert_unique(bucket.hash, bucket, |bucket| bucket.hash);
@@ -66,20 +66,20 @@ impl Table {
 impl Array {
     /// The hash of a key, which its caller keeps.
     fn hash(&self, key: &Key<'_>) -> u64 {
-        let place = key.place.get();
-        if place.generation != 0 {
-            return place.hash;
+        let key_hash = key.key_hash.get();
+        if key_hash.generation != 0 {
+            return key_hash.hash;
         }
         let mut hasher = self.hashes.build_hasher();
         hasher.write_u8(key.window.into());
         key.parts.iter().for_each(|part| hasher.write(part));
         let hash = hasher.finish();
-        key.place.set(Place { hash, generation: 1 });
+        key.key_hash.set(KeyHash { hash, generation: 1 });
         hash
     }
 
     #[inline(always)]
-    fn answer<A: Answer>(&self, request: &Request<'_>) -> A {
+    fn answer<A: FromDecision>(&self, request: &Request<'_>) -> A {
         match request.limit {
             Limit::TokenBucket(limit) => self.answer_under(limit, request),
             Limit::FixedWindow(window) => self.answer_under(window, request),
@@ -87,7 +87,7 @@ impl Array {
     }
 
     #[inline(always)]
-    fn answer_under<A: Answer>(&self, limit: &impl Algorithm, request: &Request<'_>) -> A {
+    fn answer_under<A: FromDecision>(&self, limit: &impl Algorithm, request: &Request<'_>) -> A {
         let Request { key, op, frozen, .. } = *request;
         let now = frozen.unwrap_or_else(boot_time);
         let hash = self.hash(key);

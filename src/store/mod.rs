@@ -6,7 +6,7 @@ mod memcached;
 mod mysql;
 mod name;
 mod net;
-mod port;
+mod opcode;
 mod record;
 mod redis;
 mod refusal_warnings;
@@ -85,10 +85,10 @@ pub trait Store {
 }
 
 /// What is kept of a decision: all of it, or yes and no. Keeping less is a third faster.
-trait Answer: From<Decision> {}
+trait FromDecision: From<Decision> {}
 
-impl Answer for Decision {}
-impl Answer for bool {}
+impl FromDecision for Decision {}
+impl FromDecision for bool {}
 
 impl From<Decision> for bool {
     #[inline(always)]
@@ -115,14 +115,14 @@ pub struct Key<'a> {
     /// Whether it names a window: those have a space of their own.
     pub window: bool,
     /// Where the store found this key last time. Belongs to this key and this store.
-    pub place: &'a Cell<Place>,
+    pub key_hash: &'a Cell<KeyHash>,
     /// Set where another bucket in use had to go for this one.
     pub evicted: Cell<bool>,
 }
 
 /// What a store wants to remember of a key between two calls.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place {
+pub struct KeyHash {
     /// A keyed hash of the key.
     hash: u64,
     /// The secret that the hash was made with, counted from 1.

@@ -48,7 +48,7 @@ fn of_characters(key: &Key<'_>, harmless: impl Fn(u8) -> bool) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Place;
+    use crate::store::KeyHash;
     use std::cell::Cell;
 
     fn name(parts: [&[u8]; 4]) -> String {
@@ -56,9 +56,14 @@ mod tests {
     }
 
     fn named(parts: [&[u8]; 4], window: bool) -> String {
-        let place = Cell::new(Place::default());
-        String::from_utf8(of(&Key { parts, place: &place, window, evicted: Cell::new(false) }))
-            .unwrap()
+        let key_hash = Cell::new(KeyHash::default());
+        String::from_utf8(of(&Key {
+            parts,
+            key_hash: &key_hash,
+            window,
+            evicted: Cell::new(false),
+        }))
+        .unwrap()
     }
 
     #[test]

@@ -106,9 +106,9 @@ impl Decider {
             return request.swap(entry, None, &mut budget);
         }
         let parts = [name, b"@", address, b""];
-        // The queue's key is not the caller's: its hash must not be cached in the caller's place.
-        let place = Cell::default();
-        let key = Key { parts, place: &place, window: false, evicted: Cell::new(false) };
+        // The queue's key is not the caller's: its hash must not be cached for the caller.
+        let key_hash = Cell::default();
+        let key = Key { parts, key_hash: &key_hash, window: false, evicted: Cell::new(false) };
         // Half of the time is left for the call itself.
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
         self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
@@ -188,7 +188,7 @@ impl Request<'_> {
             return Some(first);
         }
         let last = self.apply(state, latest);
-        let owes_more = last.1.new_again_at() > first.1.new_again_at();
+        let owes_more = last.1.expires_at() > first.1.expires_at();
         (first.0.accepted == last.0.accepted).then_some(if owes_more { last } else { first })
     }
 
@@ -312,8 +312,8 @@ mod tests {
     }
 
     fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
-        let (place, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
-        let key = Key { parts, place: &place, window: false, evicted: Cell::new(false) };
+        let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
+        let key = Key { parts, key_hash: &key_hash, window: false, evicted: Cell::new(false) };
         work(&Request { key: &key, limit, op: &op, frozen: None, timeouts: &Timeouts::default() })
     }
 
@@ -385,7 +385,7 @@ mod tests {
         };
         let (decision, after) = at(NOW).unwrap();
         assert!(decision.accepted, "full at both times");
-        assert_eq!(after.new_again_at(), NOW + SECOND + SECOND / 1_000, "taken from at the later");
+        assert_eq!(after.expires_at(), NOW + SECOND + SECOND / 1_000, "taken from at the later");
         assert!(at(NOW + 10_000_000).is_none(), "empty at the earlier: it is read again");
 
         let (register, set) = (Register::new(0), set());

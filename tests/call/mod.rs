@@ -19,15 +19,15 @@ impl Change for Call {
         (after != state).then_some(after)
     }
 
-    fn take_over(&self, new_again_at: u64) -> State {
-        self.limit.taking_over(new_again_at, NOW)
+    fn inherited_state(&self, expires_at: u64) -> State {
+        self.limit.inherited_state(expires_at, NOW)
     }
 
     fn takes(&self) -> bool {
         self.limit.takes(self.op)
     }
 
-    fn pushed_out(&mut self) {}
+    fn note_eviction(&mut self) {}
 }
 
 /// Whether it is accepted.

@@ -134,7 +134,7 @@ proptest! {
         }
         // And full when it says so, not before.
         let (decision, _) = apply(&limit, state, now, Op::Peek { cost });
-        let full = |at: u64| apply(&limit, state, at, Op::Peek { cost: 0 }).0.room == limit.full;
+        let full = |at: u64| apply(&limit, state, at, Op::Peek { cost: 0 }).0.available == limit.full;
         prop_assert!(full(decision.full_at));
         prop_assert!(decision.full_at == now || !full(decision.full_at - 1));
     }
@@ -149,7 +149,7 @@ proptest! {
             now += step;
             let (decision, after) = apply(&limit, state, now, op);
             state = after;
-            let left = limit.tokens_in(decision.room);
+            let left = limit.tokens_in(decision.available);
             prop_assert!(apply(&limit, state, now, take(left)).0.accepted);
             prop_assert!(!apply(&limit, state, now, take(left + 1)).0.accepted);
         }
@@ -166,7 +166,7 @@ proptest! {
         ] {
             let (decision, after) = apply(&limit, state, now, op);
             let (again, _) = apply(&limit, after, now, Op::Peek { cost: 1 });
-            prop_assert!(limit.tokens_in(decision.room) <= limit.capacity);
+            prop_assert!(limit.tokens_in(decision.available) <= limit.capacity);
             prop_assert!(again.reset_after().is_finite());
         }
     }
@@ -210,7 +210,7 @@ proptest! {
             state = apply(&limit, state, now, take(all / 4)).1;
         }
         let left = all - 1 - all / 4 * 3;
-        prop_assert_eq!(limit.tokens_in(apply(&limit, state, now, Op::Peek { cost: 0 }).0.room), left);
+        prop_assert_eq!(limit.tokens_in(apply(&limit, state, now, Op::Peek { cost: 0 }).0.available), left);
     }
 
     /// The published rule, in exact fractions, with its two faults mended: no lock, and a
@@ -306,7 +306,7 @@ fn a_silent_client_starts_afresh_a_busy_one_stays_limited() {
     }
     assert!(!check(state, 129).0.accepted);
     assert!(check(state, 130).0.accepted);
-    assert_eq!(limit.tokens_in(check(state, 130).0.room), 2);
+    assert_eq!(limit.tokens_in(check(state, 130).0.available), 2);
 }
 
 #[test]

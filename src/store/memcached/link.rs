@@ -75,7 +75,7 @@ impl Link {
 
 impl Reusable for Link {
     fn is_reusable(&mut self) -> bool {
-        self.channel.is_good()
+        self.channel.is_reusable()
     }
 
     fn verify(&mut self, by: Instant) -> Result<(), Failure> {

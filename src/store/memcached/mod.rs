@@ -212,7 +212,7 @@ impl Item<'_> {
     /// How long the server keeps a state. It counts in seconds.
     fn expiry(&self, state: State, now: u64) -> String {
         let spare = if self.frozen { SPARE_WHEN_FROZEN } else { MAX_CLOCK_SKEW };
-        let seconds = state.new_again_at().saturating_sub(now).div_ceil(SECOND) + spare;
+        let seconds = state.expires_at().saturating_sub(now).div_ceil(SECOND) + spare;
         match seconds {
             relative if relative <= LONGEST_RELATIVE => format!("T{relative}"),
             // It counts dates in 31 bits.

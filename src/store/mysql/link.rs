@@ -206,6 +206,6 @@ fn is_number(of: ColumnType) -> bool {
 
 impl Reusable for Link {
     fn is_reusable(&mut self) -> bool {
-        self.packets.is_good()
+        self.packets.is_reusable()
     }
 }

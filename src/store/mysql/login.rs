@@ -5,7 +5,7 @@
 //! server sends would show it to an impostor.
 
 use super::packets::{Packets, unreadable};
-use crate::dsn::{Address, Mysql, Secret, printable};
+use crate::dsn::{Address, Mysql, Secret, sanitize};
 use crate::store::net::failure::Failure;
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
@@ -141,7 +141,7 @@ fn prove(
         other => Err(Failure::Down(format!(
             "it wants the user to log in by {:?}; mysql_native_password and caching_sha2_password \
              are known",
-            printable(&String::from_utf8_lossy(other.as_bytes()))
+            sanitize(&String::from_utf8_lossy(other.as_bytes()))
         ))),
     }
 }

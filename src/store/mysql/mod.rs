@@ -23,7 +23,7 @@ use super::net::{
 use super::shm::MappedFile;
 use super::swap::Decider;
 use super::{Request, Store, name};
-use crate::dsn::{Mysql as Target, printable};
+use crate::dsn::{Mysql as Target, sanitize};
 use crate::error::{Error, Result};
 use crate::limit::Decision;
 use entry::RowEntry;
@@ -165,7 +165,7 @@ impl Mysql {
             ),
             code::TABLE_ACCESS_DENIED | code::COLUMN_ACCESS_DENIED => format!(
                 "the user \"{}\" needs SELECT, INSERT and UPDATE on `{table}`",
-                printable(user)
+                sanitize(user)
             ),
             code::DATA_TOO_LONG | code::WRONG_STRING => {
                 "the column `identifier` must take 255 characters of ASCII".to_owned()

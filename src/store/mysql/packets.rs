@@ -49,8 +49,8 @@ impl Packets {
     }
 
     /// Whether a call may be made on the connection.
-    pub fn is_good(&mut self) -> bool {
-        self.channel.is_good()
+    pub fn is_reusable(&mut self) -> bool {
+        self.channel.is_reusable()
     }
 
     /// Sends a command, which begins an exchange.

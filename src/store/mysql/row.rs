@@ -83,7 +83,7 @@ fn empty_at(limit: &Limit, state: State) -> f64 {
     let full_at = match state {
         State::Overdrawn { forgiven_at, debt } => forgiven_at + debt,
         State::Window { ends_at, .. } => ends_at,
-        other => other.new_again_at(),
+        other => other.expires_at(),
     };
     // Never wraps: both are below 2^63.
     let ns = full_at as i64 - refill_time(limit).ns as i64;
@@ -162,7 +162,7 @@ mod tests {
         ) {
             let state = State::Filling { full_at: Span::from_ns(time) };
             let (columns, _) = encode(Schema::Legacy, &bucket(), state);
-            let kept = decode(Schema::Legacy, &bucket(), &columns).unwrap().new_again_at();
+            let kept = decode(Schema::Legacy, &bucket(), &columns).unwrap().expires_at();
             prop_assert!(kept >= time && kept - time <= 1_001, "{} became {}", time, kept);
         }
 

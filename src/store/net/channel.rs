@@ -72,17 +72,17 @@ impl Channel {
 
     /// Whether a call may be made on it: it was opened by this process, and the server has
     /// neither hung up nor said anything that nobody asked for.
-    pub fn is_good(&mut self) -> bool {
+    pub fn is_reusable(&mut self) -> bool {
         if self.process != std::process::id() {
             return false;
         }
         self.was_idle = boot_time().saturating_sub(self.read_at) > IDLE;
-        let Some(tls) = &mut self.tls else { return self.socket.is_quiet() };
+        let Some(tls) = &mut self.tls else { return self.socket.has_no_unread_data() };
         // TLS 1.3 sends session tickets when it likes: only what they leave behind counts. From a server
         // that sends them without end no more is read.
         self.socket.set_deadline(pause::now() + LONGEST_LOOK);
         for _ in 0..MAX_READS {
-            if self.socket.is_quiet() {
+            if self.socket.has_no_unread_data() {
                 return true;
             }
             match tls.read_tls(&mut self.socket) {
@@ -191,11 +191,11 @@ mod tests {
 
     #[test]
     fn connection_with_a_few_session_tickets_is_reusable() {
-        assert!(open(2).is_good());
+        assert!(open(2).is_reusable());
     }
 
     #[test]
     fn connection_with_session_tickets_without_end_is_not_reusable() {
-        assert!(!open(500).is_good());
+        assert!(!open(500).is_reusable());
     }
 }

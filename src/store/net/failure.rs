@@ -33,7 +33,7 @@ pub enum Failure {
 impl Failure {
     /// Why there is no connection.
     pub fn of_connecting(error: &io::Error) -> Self {
-        let reason = format!("cannot connect: {}", told(error));
+        let reason = format!("cannot connect: {}", describe(error));
         if is_local(error) { Self::Local(reason) } else { Self::Down(reason) }
     }
 
@@ -48,8 +48,8 @@ impl Failure {
                 Self::SilentIdle
             }
             ErrorKind::TimedOut => Self::TimedOut,
-            _ if is_local(error) => Self::Local(told(error)),
-            _ => Self::Down(told(error)),
+            _ if is_local(error) => Self::Local(describe(error)),
+            _ => Self::Down(describe(error)),
         }
     }
 
@@ -129,7 +129,7 @@ pub fn line(words: &str) -> String {
 }
 
 /// An error as an operator reads it.
-fn told(error: &io::Error) -> String {
+fn describe(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::TimedOut => NO_ANSWER.to_owned(),
         _ => error.to_string(),

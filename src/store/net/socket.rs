@@ -128,7 +128,7 @@ impl Socket {
     }
 
     /// Whether nothing has come and nobody has hung up.
-    pub fn is_quiet(&self) -> bool {
+    pub fn has_no_unread_data(&self) -> bool {
         let mut byte = [0u8; 1];
         matches!(
             net::recv(&self.fd, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT),

@@ -81,13 +81,13 @@ impl Link {
     }
 
     /// Whether a call may be made on it.
-    pub fn is_good(&mut self) -> bool {
-        self.channel.is_good()
+    pub fn is_reusable(&mut self) -> bool {
+        self.channel.is_reusable()
     }
 
     /// The link, if a call may be made on it.
     pub fn if_good(mut self) -> Option<Self> {
-        self.is_good().then_some(self)
+        self.is_reusable().then_some(self)
     }
 
     /// Sends a command and waits for its answer. After a failure other than

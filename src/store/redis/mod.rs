@@ -50,7 +50,7 @@ impl Redis {
 
     /// Has the server run a script. `may_repeat` tells whether that may
     /// be done again when it is not known if it was done.
-    fn run(&self, call: &Call<'_>, may_repeat: bool, timeouts: &Timeouts) -> Result<Vec<u8>> {
+    fn run(&self, call: &ScriptCall<'_>, may_repeat: bool, timeouts: &Timeouts) -> Result<Vec<u8>> {
         let tls = self
             .encryption
             .of(self.target.tls.as_ref())
@@ -105,7 +105,7 @@ impl Redis {
         nodes: &mut Nodes,
         tls: Option<&Arc<ClientConfig>>,
         budget: &mut Budget,
-        call: &Call<'_>,
+        call: &ScriptCall<'_>,
         redirected: Option<Address>,
     ) -> Result<Vec<u8>, Failed> {
         let asks = redirected.is_some();
@@ -205,7 +205,8 @@ impl Store for Redis {
     fn decide(&self, request: &Request<'_>) -> Result<Decision> {
         let Request { key, limit, op: &op, frozen, timeouts } = *request;
         let (name, arguments) = (name::of(key), arguments(limit, op, frozen));
-        let call = Call { source: self.scripts.of(limit), name: &name, arguments: &arguments };
+        let call =
+            ScriptCall { source: self.scripts.of(limit), name: &name, arguments: &arguments };
         let reply = self.run(&call, op.may_repeat(), timeouts)?;
         let garbled = || Error::refused("Redis's script gave an answer that cannot be read");
         let reply = Reply::read(&reply).ok_or_else(garbled)?;
@@ -222,7 +223,7 @@ impl Store for Redis {
         let limit = TokenBucket::of_time(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
         let source = self.scripts.of(&limit);
-        self.run(&Call { source, name: b"h:prepare", arguments: &arguments }, true, timeouts)
+        self.run(&ScriptCall { source, name: b"h:prepare", arguments: &arguments }, true, timeouts)
             .map(drop)
     }
 
@@ -246,13 +247,13 @@ impl Store for Redis {
 }
 
 /// A script that is to run, on a key of this name.
-struct Call<'a> {
+struct ScriptCall<'a> {
     source: &'a Source,
     name: &'a [u8],
     arguments: &'a [Vec<u8>],
 }
 
-impl Call<'_> {
+impl ScriptCall<'_> {
     fn packed(&self, command: &str, script: &str) -> Cmd {
         let mut packed = ::redis::cmd(command);
         packed.arg(script).arg(1).arg(self.name);

@@ -126,11 +126,11 @@ impl Nodes {
 
     /// Whether there is a good link to `address`. One that is not good is closed.
     fn has_link(&mut self, address: &Address) -> bool {
-        let is_good = self.links.get_mut(address).is_some_and(Link::is_good);
-        if !is_good {
+        let is_reusable = self.links.get_mut(address).is_some_and(Link::is_reusable);
+        if !is_reusable {
             self.links.remove(address);
         }
-        is_good
+        is_reusable
     }
 
     /// Makes sure that there is a good link to `address`; whether there was one.

@@ -2,7 +2,7 @@
 
 use crate::limit::{FixedWindow, Limit, MAX_NOW, Op, SECOND, Span, State, TokenBucket};
 use crate::store::net::mark;
-use crate::store::port::{Order, order};
+use crate::store::opcode::{EncodedOp, encode};
 use crate::store::record;
 use ::redis::Script;
 
@@ -41,44 +41,44 @@ impl Scripts {
 
 /// The script's arguments, which the scripts describe.
 pub fn arguments(limit: &Limit, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
-    let order = order(limit, op);
-    let letter = [&[order.letter as u8][..], &mark::new().to_be_bytes()].concat();
-    let (numbers, further) = match limit {
-        Limit::TokenBucket(limit) => (of_bucket(limit, order), further(order, op)),
-        Limit::FixedWindow(window) => (of_window(window, order), None),
+    let encoded = encode(limit, op);
+    let opcode = [&[encoded.opcode as u8][..], &mark::new().to_be_bytes()].concat();
+    let (numbers, extra) = match limit {
+        Limit::TokenBucket(limit) => (bucket_numbers(limit, encoded), extra_argument(encoded, op)),
+        Limit::FixedWindow(window) => (window_numbers(window, encoded), None),
     };
     let mut arguments = Vec::with_capacity(4);
-    arguments.extend([letter, numbers]);
-    if now.is_some() || further.is_some() {
+    arguments.extend([opcode, numbers]);
+    if now.is_some() || extra.is_some() {
         let mut frozen = Vec::with_capacity(9);
         now.inspect(|now| record::put_time(&mut frozen, *now));
         arguments.push(frozen);
     }
-    arguments.extend(further);
+    arguments.extend(extra);
     arguments
 }
 
-fn of_bucket(limit: &TokenBucket, order: Order) -> Vec<u8> {
+fn bucket_numbers(limit: &TokenBucket, encoded: EncodedOp) -> Vec<u8> {
     let mut numbers = Vec::with_capacity(30);
-    record::put_span(&mut numbers, limit.worth(order.cost));
+    record::put_span(&mut numbers, limit.cost_in_time(encoded.cost));
     record::put_span(&mut numbers, limit.refill_time());
     numbers.extend((limit.parts() as u32).to_be_bytes());
     numbers
 }
 
-fn of_window(window: &FixedWindow, order: Order) -> Vec<u8> {
+fn window_numbers(window: &FixedWindow, encoded: EncodedOp) -> Vec<u8> {
     let mut numbers = Vec::with_capacity(17);
     // Fits: a cost above the limit is not sent.
-    numbers.extend((order.cost as u32).to_be_bytes());
+    numbers.extend((encoded.cost as u32).to_be_bytes());
     numbers.extend(window.limit().to_be_bytes());
     record::put_time(&mut numbers, window.interval());
     numbers
 }
 
 /// What some operations on a bucket need to know beside.
-fn further(order: Order, op: Op) -> Option<Vec<u8>> {
+fn extra_argument(encoded: EncodedOp, op: Op) -> Option<Vec<u8>> {
     let span = match op {
-        Op::Reserve { max_wait, .. } if order.letter == 'R' => max_wait,
+        Op::Reserve { max_wait, .. } if encoded.opcode == 'R' => max_wait,
         Op::Start { missing } => missing,
         _ => return None,
     };

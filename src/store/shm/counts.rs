@@ -47,7 +47,7 @@ pub enum Outcome {
     /// Denied.
     Denied,
     /// Accepted, for the limit is only watched; it would have been denied.
-    LetIn,
+    DryRunDenied,
     /// The store failed.
     Failed,
     /// The policy answered, not the store.
@@ -63,7 +63,7 @@ impl Outcome {
         match accepted {
             Some(true) => Self::Accepted,
             Some(false) if enforced => Self::Denied,
-            Some(false) => Self::LetIn,
+            Some(false) => Self::DryRunDenied,
             None => Self::Failed,
         }
     }

@@ -65,7 +65,7 @@ pub fn look(set: &[AtomicU128], tag: u64, now: u64) -> Option<u64> {
 /// sent at `sent`.
 pub fn note(set: &[AtomicU128], tag: u64, full_at: u64, sent: u64, now: u64) {
     put(set, tag, now, Entry::new(tag, full_at, now + LIFE), |known| {
-        // Given back since: what the server said may be of before.
+        // LimitArguments back since: what the server said may be of before.
         !(known.full_at() <= now && known.full_at() >= sent)
     });
 }

@@ -107,7 +107,7 @@ pub enum Purpose {
 impl Purpose {
     /// How many milliseconds to wait for a process that makes the file, which takes it a few; who
     /// takes longer is stopped. A call on a server has no time for that.
-    const fn patience(self) -> u32 {
+    const fn lock_timeout(self) -> u32 {
         match self {
             Self::Buckets => 500,
             Self::Host | Self::Counts => 10,
@@ -215,7 +215,7 @@ impl Region {
         if let Some(region) = find(&directory, location, &path)? {
             return Ok(region);
         }
-        let _lock = directory::lock(&directory, &path, location.purpose.patience())?;
+        let _lock = directory::lock(&directory, &path, location.purpose.lock_timeout())?;
         // Another process may have made it in the meantime.
         match find(&directory, location, &path)? {
             Some(region) => Ok(region),

@@ -21,7 +21,7 @@ pub mod slot;
 pub mod table;
 pub mod word;
 
-use super::{Answer, FileSettings, Key, Place, Request, Store, Timeouts};
+use super::{FileSettings, FromDecision, Key, KeyHash, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, Limit, Op, SECOND, State};
@@ -109,7 +109,7 @@ impl SharedMemory {
 
     /// Places a key in the table that is open.
     #[cold]
-    fn place(&self, key: &Key<'_>, secret: [u64; 2]) -> u64 {
+    fn hash_and_remember(&self, key: &Key<'_>, secret: [u64; 2]) -> u64 {
         let generation = self.file.generation.get();
         let mut keys = self.hash_keys.get();
         if keys.generation != generation {
@@ -123,7 +123,7 @@ impl SharedMemory {
             hasher.write(part);
         }
         let hash = hasher.finish();
-        key.place.set(Place { hash, generation });
+        key.key_hash.set(KeyHash { hash, generation });
         hash
     }
 }
@@ -152,7 +152,7 @@ fn hash_key([low, high]: [u64; 2], domain: u64, kind: u8) -> [u64; 2] {
 const HOST_FILE: &str = ".host";
 
 /// An operation on its way to a slot.
-struct Call<'a, L, A> {
+struct BucketChange<'a, L, A> {
     limit: &'a L,
     op: &'a Op,
     now: u64,
@@ -163,7 +163,7 @@ struct Call<'a, L, A> {
     answer: Option<A>,
 }
 
-impl<L: Algorithm, A: Answer> Call<'_, L, A> {
+impl<L: Algorithm, A: FromDecision> BucketChange<'_, L, A> {
     /// The time, after whatever has been read by now was written.
     #[cold]
     fn latest(&self) -> u64 {
@@ -171,12 +171,12 @@ impl<L: Algorithm, A: Answer> Call<'_, L, A> {
     }
 }
 
-impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
+impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
     #[inline(always)]
     fn apply(&mut self, state: State) -> Option<State> {
         // Who had to wait for a processor since he looked at the clock shall not take what others have
         // written meanwhile for a time that no clock could have written, and shorten it.
-        if self.limit.is_ahead(state, self.now) {
+        if self.limit.is_from_future(state, self.now) {
             self.now = self.latest();
         }
         let (decision, after) = self.limit.apply(state, self.now, *self.op);
@@ -185,15 +185,15 @@ impl<L: Algorithm, A: Answer> Change for Call<'_, L, A> {
         (decision.accepted || after != state).then_some(after)
     }
 
-    fn take_over(&self, new_again_at: u64) -> State {
-        self.limit.taking_over(new_again_at, self.latest())
+    fn inherited_state(&self, expires_at: u64) -> State {
+        self.limit.inherited_state(expires_at, self.latest())
     }
 
     fn takes(&self) -> bool {
         self.limit.takes(*self.op)
     }
 
-    fn pushed_out(&mut self) {
+    fn note_eviction(&mut self) {
         self.counters.evictions.fetch_add(1, Ordering::Relaxed);
         self.evicted.set(true);
     }
@@ -211,15 +211,15 @@ fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
 impl SharedMemory {
     #[inline(always)]
     fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
-        let place = key.place.get();
-        if place.generation == self.file.generation.get() {
-            return place.hash;
+        let key_hash = key.key_hash.get();
+        if key_hash.generation == self.file.generation.get() {
+            return key_hash.hash;
         }
-        self.place(key, region.secret())
+        self.hash_and_remember(key, region.secret())
     }
 
     #[inline(always)]
-    fn answer<A: Answer>(&self, request: &Request<'_>) -> Result<A> {
+    fn answer<A: FromDecision>(&self, request: &Request<'_>) -> Result<A> {
         match request.limit {
             Limit::TokenBucket(limit) => self.answer_under(limit, request),
             Limit::FixedWindow(window) => self.answer_under(window, request),
@@ -227,7 +227,11 @@ impl SharedMemory {
     }
 
     #[inline(always)]
-    fn answer_under<A: Answer>(&self, limit: &impl Algorithm, request: &Request<'_>) -> Result<A> {
+    fn answer_under<A: FromDecision>(
+        &self,
+        limit: &impl Algorithm,
+        request: &Request<'_>,
+    ) -> Result<A> {
         let Request { key, op, frozen, .. } = *request;
         let clock = boot_time();
         if clock >= self.file.look_at.get() {
@@ -239,7 +243,7 @@ impl SharedMemory {
         let hash = self.hash(key, region);
         let Some((set, tag)) = locate(region.sets(), hash) else { return Err(not_open()) };
         let (counters, evicted) = (region.counters(), &key.evicted);
-        let mut call = Call { limit, op, now, frozen, counters, evicted, answer: None };
+        let mut call = BucketChange { limit, op, now, frozen, counters, evicted, answer: None };
         update(&set.0, tag, now, &mut call);
         call.answer.ok_or_else(not_open)
     }
@@ -271,7 +275,7 @@ impl Store for SharedMemory {
         if let Some(region) = &*self.file.region.borrow() {
             let now = boot_time();
             let slots = region.sets().iter().flat_map(|set| &set.0);
-            let used = slots.filter(|word| Slot(word.load(Ordering::Relaxed)).new_again_at() > now);
+            let used = slots.filter(|word| Slot(word.load(Ordering::Relaxed)).expires_at() > now);
             let evictions = region.counters().evictions.load(Ordering::Relaxed);
             rows.push(("Size in bytes", region.size().to_string()));
             if region.size() != self.file.location.size {
@@ -304,8 +308,8 @@ mod tests {
         });
         let (counters, evicted) = (region.as_ref().unwrap().counters(), &Cell::new(false));
         let now = boot_time() - late;
-        let mut call: Call<'_, _, Decision> =
-            Call { limit, op: &op, now, frozen: false, counters, evicted, answer: None };
+        let mut call: BucketChange<'_, _, Decision> =
+            BucketChange { limit, op: &op, now, frozen: false, counters, evicted, answer: None };
         call.apply(state)
     }
 

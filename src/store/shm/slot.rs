@@ -51,7 +51,7 @@ impl Slot {
     /// What does not fit is rounded against the caller: a debt above 38 hours to 32 µs,
     /// above 101 days to 2 ms.
     #[inline(always)]
-    pub fn settled(tag: u64, state: State) -> Self {
+    pub fn committed(tag: u64, state: State) -> Self {
         match state {
             State::Filling { full_at } => Self::of(tag, full_at.ns, full_at.part as u32),
             State::Reserved { full_at, fraction, ahead } => {
@@ -82,22 +82,22 @@ impl Slot {
 
     /// The same bucket, of nobody.
     #[inline(always)]
-    pub fn of_nobody(self) -> Self {
-        Self::settled(0, self.state())
+    pub fn as_tombstone(self) -> Self {
+        Self::committed(0, self.state())
     }
 
     /// A bucket of nobody that owes as much as both, and for as long. Rounded up where it has to be.
-    pub fn with_what_is_owed_by(self, other: Self) -> Self {
-        let new_again_at = self.new_again_at().max(other.new_again_at());
+    pub fn raised_to(self, other: Self) -> Self {
+        let expires_at = self.expires_at().max(other.expires_at());
         let owes_until = self.owes_until().max(other.owes_until());
-        let state = match owes_until > new_again_at {
+        let state = match owes_until > expires_at {
             true => {
-                let forgiven_at = new_again_at.next_multiple_of(GRAIN);
+                let forgiven_at = expires_at.next_multiple_of(GRAIN);
                 State::Overdrawn { forgiven_at, debt: owes_until.saturating_sub(forgiven_at) }
             }
-            false => State::Filling { full_at: Span::from_ns(new_again_at) },
+            false => State::Filling { full_at: Span::from_ns(expires_at) },
         };
-        Self::settled(0, state)
+        Self::committed(0, state)
     }
 
     /// Whose slot it is.
@@ -114,7 +114,7 @@ impl Slot {
 
     /// The time from which the bucket is as good as new.
     #[inline(always)]
-    pub const fn new_again_at(self) -> u64 {
+    pub const fn expires_at(self) -> u64 {
         if self.0 & OVERDRAWN != 0 {
             return self.forgiven_at();
         }
@@ -127,13 +127,13 @@ impl Slot {
         self.time() + (fraction > 0) as u64
     }
 
-    /// When the bucket would be full if its debts had to be paid off, which [`new_again_at`] forgives.
+    /// When the bucket would be full if its debts had to be paid off, which [`expires_at`] forgives.
     ///
-    /// [`new_again_at`]: Self::new_again_at
+    /// [`expires_at`]: Self::expires_at
     pub const fn owes_until(self) -> u64 {
         match self.state() {
             State::Overdrawn { forgiven_at, debt } => forgiven_at.saturating_add(debt),
-            _ => self.new_again_at(),
+            _ => self.expires_at(),
         }
     }
 
@@ -198,34 +198,34 @@ mod tests {
     const LATEST: u64 = MAX_NOW + 2 * MAX_REFILL;
 
     fn there_and_back(state: State) -> State {
-        let slot = Slot::settled((1 << TAG_BITS) - 1, state);
+        let slot = Slot::committed((1 << TAG_BITS) - 1, state);
         assert_eq!(slot.tag(), (1 << TAG_BITS) - 1);
         assert!(!slot.is_claim());
-        assert_eq!(slot.new_again_at(), slot.state().new_again_at());
+        assert_eq!(slot.expires_at(), slot.state().expires_at());
         slot.state()
     }
 
     #[test]
     fn what_two_owe_together_is_no_less_than_either() {
-        let filling = |ns| Slot::settled(7, State::Filling { full_at: Span { ns, part: 1 } });
+        let filling = |ns| Slot::committed(7, State::Filling { full_at: Span { ns, part: 1 } });
         let overdrawn =
-            |forgiven_at, debt| Slot::settled(9, State::Overdrawn { forgiven_at, debt });
+            |forgiven_at, debt| Slot::committed(9, State::Overdrawn { forgiven_at, debt });
         let slots =
             [filling(1), filling(10_001), overdrawn(5_000, 1_000), overdrawn(1_000, 90_000)];
         for (a, b) in slots.iter().flat_map(|a| slots.map(|b| (*a, b))) {
-            let both = a.with_what_is_owed_by(b);
+            let both = a.raised_to(b);
             assert_eq!(both.tag(), 0);
             let at_least = |f: fn(Slot) -> u64| f(both) >= f(a) && f(both) >= f(b);
-            assert!(at_least(Slot::new_again_at) && at_least(Slot::owes_until), "{a:?} {b:?}");
+            assert!(at_least(Slot::expires_at) && at_least(Slot::owes_until), "{a:?} {b:?}");
         }
     }
 
     #[test]
     fn a_zeroed_table_is_full_of_full_buckets() {
         assert_eq!(Slot::EMPTY.state(), State::FULL);
-        assert_eq!(Slot::EMPTY.new_again_at(), 0);
+        assert_eq!(Slot::EMPTY.expires_at(), 0);
         assert!(!Slot::EMPTY.is_claim());
-        assert_eq!(Slot::settled(0, State::FULL), Slot::EMPTY);
+        assert_eq!(Slot::committed(0, State::FULL), Slot::EMPTY);
     }
 
     proptest! {
@@ -239,7 +239,7 @@ mod tests {
         fn a_claim_is_a_claim(tag in 0u64..1 << TAG_BITS, time in 0..LATEST) {
             let claim = Slot::claim(tag, time);
             prop_assert!(claim.is_claim());
-            prop_assert_eq!((claim.tag(), claim.new_again_at()), (tag, time));
+            prop_assert_eq!((claim.tag(), claim.expires_at()), (tag, time));
             prop_assert_eq!(claim.state(), State::Filling { full_at: Span::from_ns(time) });
         }
 
@@ -266,7 +266,7 @@ mod tests {
         #[test]
         fn any_word_can_be_read(word: u128) {
             let slot = Slot(word);
-            let _ = (slot.tag(), slot.is_claim(), slot.new_again_at(), slot.state());
+            let _ = (slot.tag(), slot.is_claim(), slot.expires_at(), slot.state());
         }
     }
 }

@@ -64,14 +64,14 @@ pub trait Change {
     fn apply(&mut self, state: State) -> Option<State>;
 
     /// At what level a newcomer starts where an evicted bucket is full, or as good as new, at
-    /// `new_again_at`.
-    fn take_over(&self, new_again_at: u64) -> State;
+    /// `expires_at`.
+    fn inherited_state(&self, expires_at: u64) -> State;
 
     /// Whether it takes something, if that is there: a newcomer is to be remembered.
     fn takes(&self) -> bool;
 
     /// A bucket in use had to go.
-    fn pushed_out(&mut self);
+    fn note_eviction(&mut self);
 }
 
 /// Applies `change` to the bucket of `tag` in `set`, as one atomic step.
@@ -80,20 +80,20 @@ pub trait Change {
 #[inline(always)]
 pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
-        if let Some((word, old)) = find_settled(set, tag) {
+        if let Some((word, old)) = find_committed(set, tag) {
             let Some(state) = change.apply(old.state()) else { return };
-            let new = Slot::settled(tag, state);
+            let new = Slot::committed(tag, state);
             if new == old || word.replace(old.0, new.0) {
                 return;
             }
-        } else if bring_in(set, tag, now, change) {
+        } else if insert(set, tag, now, change) {
             return;
         }
     }
 }
 
 #[inline(always)]
-fn find_settled<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
+fn find_committed<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
     set.iter()
         .map(|word| (word, Slot(word.load())))
         .find(|(_, slot)| slot.tag() == tag && !slot.is_claim())
@@ -102,41 +102,41 @@ fn find_settled<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
 /// One step towards a settled slot; whether the change is done.
 #[cold]
 #[inline(never)]
-fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> bool {
+fn insert<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> bool {
     // Looked at once: an eviction after that takes the slot that is chosen here first, which the
     // compare-and-swap below notices.
     let seen = snapshot(set);
     let seen = seen.get(..set.len()).unwrap_or_default();
     if let Some((at, slot)) = slots(seen).find(|(_, slot)| slot.tag() == tag) {
         // Another process has brought the bucket in meanwhile, or is about to.
-        return slot.is_claim() && settle(set, at, tag, change);
+        return slot.is_claim() && commit(set, at, tag, change);
     }
     let tombstone = tombstone(seen, now);
-    let Some((at, reused)) = first_to_go(seen, now, tombstone) else { return true };
+    let Some((at, reused)) = find_reusable(seen, now, tombstone) else { return true };
     let Some(word) = set.get(at) else { return true };
     let in_use = in_use(reused, now);
     let owed = match tombstone {
-        Some((_, tombstone)) if in_use && !owes_as_much(tombstone, reused) => {
-            Some(tombstone.with_what_is_owed_by(reused))
+        Some((_, tombstone)) if in_use && !owes_at_least(tombstone, reused) => {
+            Some(tombstone.raised_to(reused))
         }
         Some((_, tombstone)) => Some(tombstone),
         None => in_use.then_some(reused),
     };
     let floor = owed.map(Slot::owes_until);
-    let start = floor.map_or(State::FULL, |floor| change.take_over(floor));
+    let start = floor.map_or(State::FULL, |floor| change.inherited_state(floor));
     // Nothing to remember: a newcomer that is denied at the level it starts at, a look,
     // something given to a full bucket. But one that starts empty has to get a place, where
     // time will fill its bucket.
-    let starts_empty = floor.is_some_and(|floor| start.new_again_at() < floor);
-    if change.apply(start).unwrap_or(start).new_again_at() <= start.new_again_at()
+    let starts_empty = floor.is_some_and(|floor| start.expires_at() < floor);
+    if change.apply(start).unwrap_or(start).expires_at() <= start.expires_at()
         && !(starts_empty && change.takes())
     {
         return true;
     }
     let is_kept = match (tombstone, owed) {
         (None, Some(owed)) => {
-            if word.replace(reused.0, owed.of_nobody().0) {
-                change.pushed_out();
+            if word.replace(reused.0, owed.as_tombstone().0) {
+                change.note_eviction();
             }
             false
         }
@@ -148,9 +148,9 @@ fn bring_in<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) ->
     if !is_kept {
         return false;
     }
-    let claim = Slot::claim(tag, start.new_again_at().max(now));
+    let claim = Slot::claim(tag, start.expires_at().max(now));
     if word.replace(reused.0, claim.0) && in_use {
-        change.pushed_out();
+        change.note_eviction();
     }
     false
 }
@@ -168,7 +168,7 @@ fn snapshot<W: Word>(set: &[W]) -> [Slot; WAYS] {
 }
 
 /// Settles the claim in slot `at`, or withdraws what stands against a single bucket.
-fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> bool {
+fn commit<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> bool {
     let Some(word) = set.get(at) else { return false };
     let claim = Slot(word.load());
     if !is_claim_of(tag, claim) {
@@ -180,14 +180,14 @@ fn settle<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> 
             continue;
         }
         if slot.is_claim() && i > at {
-            other.replace(slot.0, slot.of_nobody().0);
+            other.replace(slot.0, slot.as_tombstone().0);
         } else {
-            word.replace(claim.0, claim.of_nobody().0);
+            word.replace(claim.0, claim.as_tombstone().0);
         }
         return false;
     }
     let state = change.apply(claim.state()).unwrap_or_else(|| claim.state());
-    word.replace(claim.0, Slot::settled(tag, state).0)
+    word.replace(claim.0, Slot::committed(tag, state).0)
 }
 
 fn is_claim_of(tag: u64, slot: Slot) -> bool {
@@ -197,12 +197,12 @@ fn is_claim_of(tag: u64, slot: Slot) -> bool {
 /// Whether there is something in the slot to lose. A bucket that would be full later than any
 /// limit allows was left by a clock that has gone back, or is garbage.
 fn in_use(slot: Slot, now: u64) -> bool {
-    (now + 1..=now + 2 * MAX_REFILL).contains(&slot.new_again_at())
+    (now + 1..=now + 2 * MAX_REFILL).contains(&slot.expires_at())
 }
 
 /// Whether one owes as much as another, and for as long.
-fn owes_as_much(slot: Slot, other: Slot) -> bool {
-    slot.owes_until() >= other.owes_until() && slot.new_again_at() >= other.new_again_at()
+fn owes_at_least(slot: Slot, other: Slot) -> bool {
+    slot.owes_until() >= other.owes_until() && slot.expires_at() >= other.expires_at()
 }
 
 /// The tombstone that owes most, if there is one.
@@ -213,7 +213,11 @@ fn tombstone(set: &[Slot], now: u64) -> Option<(usize, Slot)> {
 }
 
 /// The slot to be reused first; not the tombstone.
-fn first_to_go(set: &[Slot], now: u64, tombstone: Option<(usize, Slot)>) -> Option<(usize, Slot)> {
+fn find_reusable(
+    set: &[Slot],
+    now: u64,
+    tombstone: Option<(usize, Slot)>,
+) -> Option<(usize, Slot)> {
     slots(set)
         .filter(|(at, _)| tombstone.is_none_or(|(stays, _)| *at != stays))
         .min_by_key(|(_, slot)| (in_use(*slot, now), slot.owes_until()))

@@ -23,10 +23,10 @@ impl Change for Call {
         (after != state).then_some(after)
     }
 
-    fn take_over(&self, new_again_at: u64) -> State {
+    fn inherited_state(&self, expires_at: u64) -> State {
         match &self.limit {
-            Limit::TokenBucket(bucket) => bucket.taking_over(new_again_at, self.now),
-            Limit::FixedWindow(window) => window.taking_over(new_again_at, self.now),
+            Limit::TokenBucket(bucket) => bucket.inherited_state(expires_at, self.now),
+            Limit::FixedWindow(window) => window.inherited_state(expires_at, self.now),
         }
     }
 
@@ -34,7 +34,7 @@ impl Change for Call {
         self.limit.takes(self.op)
     }
 
-    fn pushed_out(&mut self) {
+    fn note_eviction(&mut self) {
         self.evicted = true;
     }
 }
@@ -67,7 +67,7 @@ fn limits() -> Vec<(Limit, Op)> {
 }
 
 fn state_of(set: &[AtomicU128], tag: u64) -> Option<State> {
-    find_settled(set, tag).map(|(_, slot)| slot.state())
+    find_committed(set, tag).map(|(_, slot)| slot.state())
 }
 
 /// Any operation, mostly those that take.
@@ -129,7 +129,7 @@ impl Alone {
         }
         // A window that began with what an evicted one left has its end.
         if let (Limit::FixedWindow(_), Some(inherited)) = (limit, after)
-            && self.0.new_again_at() <= now
+            && self.0.expires_at() <= now
         {
             self.0 = inherited;
         }

@@ -4,19 +4,19 @@ use crate::limit::{Limit, Op};
 
 /// An operation as a port takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
+pub struct EncodedOp {
     /// `T`ake, `R`eserve, `C`heck, re`F`und, `S`tart, reset (`X`) or peek (`P`); `N` for nothing to
     /// take, which is accepted, and `D` for more than there can be, which is denied.
-    pub letter: char,
+    pub opcode: char,
     /// Tokens or hits.
     pub cost: u64,
 }
 
 /// What to ask for this operation. What a window does not know is what it does instead.
-pub fn order(limit: &Limit, op: Op) -> Order {
+pub fn encode(limit: &Limit, op: Op) -> EncodedOp {
     let most = limit.capacity();
     let window = matches!(limit, Limit::FixedWindow(_));
-    let (letter, cost) = match op {
+    let (opcode, cost) = match op {
         Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => ('N', 0),
         Op::Take { cost } | Op::Reserve { cost, .. } if cost > most => ('D', 0),
         Op::Take { cost } => ('T', cost),
@@ -29,5 +29,5 @@ pub fn order(limit: &Limit, op: Op) -> Order {
         Op::Start { .. } => (if window { 'D' } else { 'S' }, 0),
         Op::Peek { .. } => ('P', 0),
     };
-    Order { letter, cost }
+    EncodedOp { opcode, cost }
 }
