@@ -9,8 +9,8 @@ use std::cell::Cell;
 use std::hint::black_box;
 use token_bucket::clock::boot_time;
 use token_bucket::limit::{Limit, Op, SECOND, State, TokenBucket, apply};
+use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::shm::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 
 fn arithmetic(criterion: &mut Criterion) {

@@ -13,8 +13,8 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
+use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::shm::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;

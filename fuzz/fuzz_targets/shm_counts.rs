@@ -5,8 +5,8 @@
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::os::unix::fs::FileExt;
-use token_bucket::store::shm::counts::{Outcome, RECORDS, weight};
-use token_bucket::store::shm::file::{COUNTS_SIZE, Purpose, Region};
+use token_bucket::store::counters::{Outcome, RECORDS, weight};
+use token_bucket::store::file::{COUNTS_SIZE, Purpose, Region};
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 
 fuzz_target!(|bytes: &[u8]| {

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use portable_atomic::Ordering;
 use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
-use token_bucket::store::shm::file::{MIN_SIZE, Purpose, Region};
+use token_bucket::store::file::{MIN_SIZE, Purpose, Region};
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 

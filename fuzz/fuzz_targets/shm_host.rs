@@ -12,10 +12,10 @@ use std::rc::Rc;
 use token_bucket::clock::{Reading, boot_time};
 use token_bucket::dsn::Secret;
 use token_bucket::limit::{Op, SECOND, apply};
+use token_bucket::store::file::{MIN_SIZE, Purpose};
+use token_bucket::store::host::Host;
+use token_bucket::store::host::queue::Handoff;
 use token_bucket::store::shm::MappedFile;
-use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
-use token_bucket::store::shm::host::Host;
-use token_bucket::store::shm::queue::Handoff;
 use token_bucket::store::{FileSettings, Request, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
@@ -67,9 +67,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let circuits: [u64; 4] = u.arbitrary()?;
     for (i, until) in circuits.iter().enumerate() {
         let id = domain.wrapping_add((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1);
-        let key_hash = CIRCUITS_AT + (id % 64) * 16;
+        let offset = CIRCUITS_AT + (id % 64) * 16;
         let word = u128::from(id) << 64 | u128::from(*until);
-        file.write_all_at(&word.to_ne_bytes(), place).expect("within the file");
+        file.write_all_at(&word.to_ne_bytes(), offset).expect("within the file");
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let host_file = Rc::new(MappedFile::of_host(&files));

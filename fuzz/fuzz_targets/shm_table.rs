@@ -6,8 +6,8 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use token_bucket::limit::{Limit, MAX_NOW, Op, SECOND, State, apply};
+use token_bucket::store::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::shm::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{KeyHash, Request, Store, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
@@ -50,7 +50,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let (at, tag) = located(id, window);
         let before = read(&file, at).map(Slot);
         let key_hash = &places[id][usize::from(window)];
-        let (key, timeouts) = (key(IDS[id], window, place), Timeouts::default());
+        let (key, timeouts) = (key(IDS[id], window, key_hash), Timeouts::default());
         let request = Request { key: &key, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
         let decision = shm.decide(&request).expect("the table is open");
         let after = read(&file, at).map(Slot);

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::limit::MAX_NOW;
-use token_bucket::store::shm::file::MIN_SIZE;
+use token_bucket::store::file::MIN_SIZE;
 use token_bucket::store::{FileSettings, Key, KeyHash, Request, Stores, Timeouts};
 
 /// The password of all DSNs, which nobody is to be told.
@@ -149,7 +149,10 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
             }
         }
         // And a machine that has other things to do.
-        assert!(begun.elapsed() < 3 * lock_timeout + Duration::from_secs(5), "longer than its budget");
+        assert!(
+            begun.elapsed() < 3 * lock_timeout + Duration::from_secs(5),
+            "longer than its budget"
+        );
     }
     std::hint::black_box(store.describe());
     Ok(())

@@ -10,7 +10,7 @@ use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
-use token_bucket::store::shm::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
+use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::slot::{Slot, TAG_BITS};
 use token_bucket::store::{Key, KeyHash};
 

@@ -12,7 +12,7 @@ use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, State, apply};
-use crate::store::shm::counts::Outcome;
+use crate::store::counters::Outcome;
 use crate::store::{self, Key, KeyHash, Request, Store, Stores, Timeouts};
 use guard::Guard;
 pub use limiters::Limiters;

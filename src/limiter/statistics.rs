@@ -2,10 +2,8 @@
 
 use super::{CallContext, Identifier};
 use crate::store::FileSettings;
-use crate::store::shm::counts::{
-    LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, weight,
-};
-use crate::store::shm::file::{COUNTS_SIZE, Location, Purpose, Region};
+use crate::store::counters::{LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, weight};
+use crate::store::file::{COUNTS_SIZE, Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
 use std::net::Ipv6Addr;
 use std::path::Path;

@@ -16,7 +16,7 @@ use crate::limiter::{
     CallContext, CounterHandle, DecisionFlags, FlaggedDecision, Identifier, Limiter,
 };
 use crate::store::KeyHash;
-use crate::store::shm::counts::Outcome;
+use crate::store::counters::Outcome;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ExecutorGlobals;

@@ -6,7 +6,7 @@ use super::globals::GLOBALS;
 use super::{FAILURE, SUCCESS};
 use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, sanitize, timeout_ms};
 use crate::limiter::Settings;
-use crate::store::shm::file::{MAX_SIZE, MIN_SIZE};
+use crate::store::file::{MAX_SIZE, MIN_SIZE};
 use crate::store::{FileSettings, Timeouts};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::IniEntryPermission;

@@ -3,7 +3,7 @@
 use super::call::{self, Call};
 use super::exceptions::Thrown;
 use super::globals::GLOBALS;
-use crate::store::shm::counts::{LimitName, LimitStatistics, Outcome};
+use crate::store::counters::{LimitName, LimitStatistics, Outcome};
 use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;
 use ext_php_rs::flags::DataType;

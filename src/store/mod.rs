@@ -1,7 +1,9 @@
 //! Where the state of the buckets lives.
 
 pub mod array;
-mod local_failures;
+pub mod counters;
+pub mod file;
+pub mod host;
 mod memcached;
 mod mysql;
 mod name;
@@ -9,7 +11,6 @@ mod net;
 mod opcode;
 mod record;
 mod redis;
-mod refusal_warnings;
 pub mod shm;
 mod stores;
 mod swap;

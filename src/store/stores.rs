@@ -1,11 +1,11 @@
 //! The stores of a worker.
 
 use super::array::Array;
+use super::file::{Location, Purpose};
+use super::host::Host;
 use super::memcached::Memcached;
 use super::mysql::Mysql;
 use super::redis::Redis;
-use super::shm::file::{Location, Purpose};
-use super::shm::host::Host;
 use super::shm::{MappedFile, SharedMemory};
 use super::{FileSettings, Store};
 use crate::dsn::Target;

@@ -5,9 +5,9 @@
 
 mod link;
 
+use super::host::queue::Handoff;
 use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnection};
 use super::shm::MappedFile;
-use super::shm::queue::Handoff;
 use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Swap};
 use super::{Key, Request, Store, name, record};
 use crate::clock::{Reading, boot_time};

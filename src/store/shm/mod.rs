@@ -3,29 +3,18 @@
 //! * [`word`]: the 128-bit atomic word, and its stand-in for model checking
 //! * [`slot`]: how a bucket fits into one word
 //! * [`table`]: finding, claiming and reusing slots, lock-free
-//! * [`file`]: the file behind the table, private to the user; [`directory`]: where it lies;
-//!   [`boot`]: of which boot it is
-//! * [`counts`]: what its processes count together
-//! * [`host`]: what a host's processes share of the servers they ask, made of [`circuits`],
-//!   [`denials`] and [`queue`]
+//!
+//! The file behind the table is [`file`](super::file).
 
-pub mod boot;
-pub mod circuits;
-pub mod counts;
-pub mod denials;
-pub mod directory;
-pub mod file;
-pub mod host;
-pub mod queue;
 pub mod slot;
 pub mod table;
 pub mod word;
 
+use super::file::{Counters, Location, Purpose, Region, Set};
 use super::{FileSettings, FromDecision, Key, KeyHash, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, Limit, Op, SECOND, State};
-use file::{Counters, Location, Purpose, Region, Set};
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
 use slot::{Slot, TAG_BITS};
@@ -36,19 +25,19 @@ use table::{Change, update};
 
 /// A file of shared memory, opened at its first use: all that need it share one mapping.
 pub struct MappedFile {
-    location: Location,
-    region: RefCell<Option<Region>>,
+    pub(in crate::store) location: Location,
+    pub(in crate::store) region: RefCell<Option<Region>>,
     /// Counts the tables opened, from 1: each has its own secret.
     generation: Cell<u32>,
     /// When to look again whether the file still is the one that others open.
-    look_at: Cell<u64>,
+    pub(in crate::store) look_at: Cell<u64>,
 }
 
 /// A table in shared memory.
 pub struct SharedMemory {
-    file: Rc<MappedFile>,
+    pub(in crate::store) file: Rc<MappedFile>,
     /// Sets apart the buckets of different servers.
-    domain: u64,
+    pub(in crate::store) domain: u64,
     hash_keys: Cell<HashKeys>,
 }
 
@@ -72,7 +61,7 @@ impl MappedFile {
     ///
     /// Should that fail while there still is a table of this user's at hand, it serves on.
     #[cold]
-    fn open(&self) -> Result<()> {
+    pub(in crate::store) fn open(&self) -> Result<()> {
         let mut region = self.region.borrow_mut();
         if region.as_ref().is_none_or(Region::is_stale) {
             match Region::open(&self.location) {
@@ -103,7 +92,7 @@ impl SharedMemory {
     }
 
     /// The table in `file`, with keys apart from those of other domains.
-    fn in_file(file: Rc<MappedFile>, domain: u64) -> Self {
+    pub(in crate::store) fn in_file(file: Rc<MappedFile>, domain: u64) -> Self {
         Self { file, domain, hash_keys: Cell::default() }
     }
 
@@ -201,7 +190,7 @@ impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
 
 /// Where a hash leads: the upper 30 bits choose the set, the lower 34 are the tag.
 #[inline(always)]
-fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
+pub(in crate::store) fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
     // Never wraps: 30 bits times at most 30.
     let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
     let tag = (hash & ((1 << TAG_BITS) - 1)).max(1);
@@ -210,7 +199,7 @@ fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
 
 impl SharedMemory {
     #[inline(always)]
-    fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
+    pub(in crate::store) fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
         let key_hash = key.key_hash.get();
         if key_hash.generation == self.file.generation.get() {
             return key_hash.hash;

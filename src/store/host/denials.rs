@@ -16,8 +16,8 @@
 //! passed says when the bucket was last refunded or reset: a denial that was on its way then
 //! must not be noted any more.
 
-use super::slot::TAG_BITS;
 use crate::limit::SECOND;
+use crate::store::shm::slot::TAG_BITS;
 use portable_atomic::{AtomicU128, Ordering};
 
 /// For how long a denial is believed at most.

@@ -7,14 +7,17 @@
 //! which the kernel frees with its holder, keeps two processes from doing so at once; the table itself
 //! knows no lock.
 
-use super::boot::{self, BootId};
-use super::circuits::Circuits;
-use super::counts::{RECORDS, Record};
-use super::directory::{self, failed, not_created, refused};
-use super::table::WAYS;
+pub mod boot;
+pub mod directory;
+
+use super::counters::{RECORDS, Record};
+use super::host::circuits::Circuits;
+use super::shm::table::WAYS;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::store::FileSettings;
+use boot::BootId;
+use directory::{failed, not_created, refused};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -204,7 +207,7 @@ impl Region {
     /// [`Error::Storage`] naming the path, if it cannot be made (no space, no permission),
     /// belongs to another user, is open to others or is a symbolic link.
     pub fn open(location: &Location) -> Result<Self> {
-        if !super::word::is_supported() {
+        if !super::shm::word::is_supported() {
             return Err(Error::storage(
                 "Shared memory needs a processor that changes 128 bits at once",
             ));

@@ -1,16 +1,22 @@
 //! What the processes of a host share of a server they ask.
 
-use super::circuits::Permit;
+pub mod circuits;
+pub mod denials;
+mod local_failures;
+pub mod queue;
+mod refusal_warnings;
+
 use super::file::Region;
-use super::queue::Ticket;
-use super::{MappedFile, SharedMemory, denials, locate};
+use super::shm::{MappedFile, SharedMemory, locate};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::Decision;
-use crate::store::local_failures::LocalFailures;
-use crate::store::refusal_warnings::RefusalWarnings;
 use crate::store::{Key, Request, Store, Timeouts};
+use circuits::Permit;
+use local_failures::LocalFailures;
+use queue::Ticket;
+use refusal_warnings::RefusalWarnings;
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;

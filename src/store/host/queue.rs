@@ -6,9 +6,9 @@
 //! queue, costs a try and no more. A process that dies with its ticket delays the others for ten
 //! milliseconds, once.
 
-use super::file::Set;
 use crate::clock::{Reading, boot_time};
 use crate::limit::State;
+use crate::store::file::Set;
 use crate::store::record;
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
