@@ -13,7 +13,8 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
-use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
+use token_bucket::store::counters::FILE_SIZE;
+use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 
@@ -249,7 +250,7 @@ fn file_that_left_its_path_is_stale() {
     for (n, purpose) in [Purpose::Buckets, Purpose::Host, Purpose::Counts].into_iter().enumerate() {
         let opened = |name: &str| {
             let folder = Folder::new(&format!("stale-{n}-{name}"));
-            let size = if purpose == Purpose::Counts { COUNTS_SIZE } else { MIN_SIZE };
+            let size = if purpose == Purpose::Counts { FILE_SIZE } else { MIN_SIZE };
             let location = Location { size, purpose, ..folder.location() };
             let region = Region::open(&location).unwrap();
             assert!(!region.is_stale());

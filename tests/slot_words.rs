@@ -8,8 +8,8 @@ mod call;
 use portable_atomic::AtomicU128;
 use std::thread;
 use token_bucket::limit::{Op, TokenBucket};
+use token_bucket::store::shm::set::WAYS;
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::shm::table::WAYS;
 use token_bucket::store::shm::word::Word;
 
 const THREADS: usize = 4;

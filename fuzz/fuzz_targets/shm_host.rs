@@ -15,7 +15,6 @@ use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::store::file::{MIN_SIZE, Purpose};
 use token_bucket::store::host::Host;
 use token_bucket::store::host::queue::Handoff;
-use token_bucket::store::shm::MappedFile;
 use token_bucket::store::{FileSettings, Request, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
@@ -72,7 +71,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         file.write_all_at(&word.to_ne_bytes(), offset).expect("within the file");
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
-    let host_file = Rc::new(MappedFile::of_host(&files));
+    let host_file = Rc::new(Host::file(&files));
     let host = Host::new(STORE, Secret(String::new()), host_file);
     let limit = limit(u)?;
     for _ in 0..32 {
@@ -84,20 +83,20 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let circuit = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=7u8)? {
             0 => drop(host.permit(circuit, Timeouts::default())),
-            1 => drop(host.failed(circuit)),
-            2 => host.succeeded(circuit, host.permit(circuit, Timeouts::default())),
+            1 => drop(host.note_failure(circuit)),
+            2 => host.note_success(circuit, host.permit(circuit, Timeouts::default())),
             3 => {
                 let (full_at, sent) = (time(u, now)?, boot_time());
                 host.note_denial(&key, full_at, sent);
             }
             4 => {
                 let at = boot_time();
-                assert!(host.denied(&key, at).is_none_or(|full_at| full_at > at));
+                assert!(host.denied_until(&key, at).is_none_or(|full_at| full_at > at));
             }
             5 => {
                 host.clear_denials(&key);
                 let at = boot_time();
-                assert_eq!(host.denied(&key, at), None, "given back, and yet denied");
+                assert_eq!(host.denied_until(&key, at), None, "given back, and yet denied");
             }
             6 => host.in_queue(&key, 0, 0, |ticket| {
                 let Some(ticket) = ticket else { return };

@@ -10,7 +10,8 @@ use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
-use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
+use token_bucket::store::counters::FILE_SIZE;
+use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::slot::{Slot, TAG_BITS};
 use token_bucket::store::{Key, KeyHash};
 
@@ -33,7 +34,7 @@ pub fn location(purpose: Purpose) -> Location {
     let (name, size) = match purpose {
         Purpose::Buckets => ("default", MIN_SIZE),
         Purpose::Host => (".host", MIN_SIZE),
-        Purpose::Counts => (".statistics", COUNTS_SIZE),
+        Purpose::Counts => (".statistics", FILE_SIZE),
     };
     Location { base: folder().to_owned(), name: name.to_owned(), size, purpose }
 }

@@ -48,12 +48,10 @@
 //! tombstone of the first bucket that is evicted, or raise it to what the next one owes; claim that
 //! one's slot; settle. After each of them the set is as strict as after the last.
 
+use super::set::WAYS;
 use super::slot::Slot;
 use super::word::Word;
 use crate::limit::{MAX_REFILL, State};
-
-/// The slots of a set: two cache lines.
-pub const WAYS: usize = 8;
 
 /// A change to a bucket.
 ///
