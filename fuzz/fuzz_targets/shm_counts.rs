@@ -1,4 +1,4 @@
-//! What is counted, in a file whose header is right.
+//! Counters, in a file with a valid header and any records.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any header of a file in shared memory, and a file of any length: it is used, or not, but it breaks nothing.
+//! Any header, and a file of any length: the file is used or replaced, and no call fails.
 
 #![no_main]
 

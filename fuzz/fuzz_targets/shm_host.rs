@@ -1,4 +1,4 @@
-//! What a host knows of its servers, with a header that is right but for its circuits.
+//! What a host knows of its servers, in a file with a valid header, any breakers and any words.
 
 #![no_main]
 
@@ -47,16 +47,18 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             write(&file, at, words);
         }
         let (at, _) = locate(hash, 15 * sixteenth, 16 * sixteenth);
-        // What was handed on adds up, or does not.
+        // A hand-off with a valid checksum, or any words.
         let mut words: [u128; WAYS] = u.arbitrary()?;
         if u.arbitrary()? {
-            words[1] = u128::from(hash) << 64 | words[1] & u128::from(u64::MAX);
-            words[3] = (words[3] & 7 << 64) | words[3] & 0xff;
-            let handed = now - u.int_in_range(0..=SECOND / 10)?;
-            let mut sum = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
-            words[1..4].iter().for_each(|word| sum.write_u128(*word));
-            sum.write_u64(handed);
-            words[4] = u128::from(handed) << 64 | u128::from(sum.finish());
+            let low = u128::from(u64::MAX);
+            words[1] = u128::from(hash) << 64 | words[1] & low;
+            let length: u8 = *u.choose(&[12, 13, 14, 18, 31])?;
+            words[2] = u128::from(length) << 120 | words[2] >> 8;
+            let written_at = now - u.int_in_range(0..=SECOND / 10)?;
+            words[5] = words[5] & !low | u128::from(written_at);
+            let mut checksum = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
+            words[1..6].iter().for_each(|word| checksum.write_u128(*word));
+            words[6] = checksum.finish().into();
         }
         if u.arbitrary()? {
             words[0] = 0;
@@ -96,7 +98,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             5 => {
                 host.clear_denials(&key);
                 let at = boot_time();
-                assert_eq!(host.denied_until(&key, at), None, "given back, and yet denied");
+                assert_eq!(host.denied_until(&key, at), None, "denied after a refund");
             }
             6 => host.in_queue(&key, 0, 0, |ticket| {
                 let Some(ticket) = ticket else { return };
@@ -119,7 +121,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     frozen: None,
                     timeouts: &timeouts,
                 };
-                let decision = host.decide(&request).expect("it is open");
+                let decision = host.decide(&request).expect("the file is open");
                 keeps_promises(&limit, op, &decision, true);
             }
         }
