@@ -64,8 +64,9 @@ fn open_own(parent: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
     let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     if is_directory && is_own(&stat) && stat.st_mode & OTHERS == 0 && lacks_owner_bits(&stat) {
-        // By name, since it cannot be opened. No other user can put anything in its place meanwhile:
-        // its parent is sticky. And a process of root never comes here: it can open any directory.
+        // By name, since it cannot be opened. No other user can put anything in its place meanwhile: a
+        // parent that others may write to must be sticky (SECURITY.md). A process of root never comes
+        // here, since it can open any directory.
         fs::chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
     }
     open()

@@ -17,7 +17,7 @@
 //!    slot. A withdrawn claim leaves its level behind, as a tombstone. If no other slot has the key,
 //!    replace the claim by the bucket.
 //!
-//! A process that meets a claim of its key commits it, whoever made it. So no process waits for
+//! A process that meets a claim of its key commits it, whichever process made it. So no process waits for
 //! another, and one that is killed at any instruction leaves at most a claim of a full bucket.
 //!
 //! **No key gets two committed slots.** Suppose slots *a* and *b* were both committed for one key:
