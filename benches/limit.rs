@@ -1,6 +1,6 @@
-//! What one decision costs without PHP: the arithmetic alone, and on shared memory.
+//! The time of one decision without PHP: of the arithmetic alone, and on shared memory.
 //!
-//! `cargo bench`. For numbers beside what PHP users have today, see `make bench`.
+//! Run with `cargo bench`. `make bench` compares the extension with other rate limiters in PHP.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
@@ -37,10 +37,10 @@ fn shared_memory(criterion: &mut Criterion) {
         size: MIN_SIZE,
         purpose: Purpose::Buckets,
     });
-    let place = Cell::new(KeyHash::default());
+    let key_hash = Cell::new(KeyHash::default());
     let key = Key {
         parts: [b"tb:", b"192.0.2.1", b"", b""],
-        key_hash: &place,
+        key_hash: &key_hash,
         window: false,
         evicted: Cell::new(false),
     };

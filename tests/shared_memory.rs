@@ -1,4 +1,4 @@
-//! The file behind a table: what is found, what is made of it, and what a flood does.
+//! The file behind a table: which files are used, replaced or refused; and tables that a flood fills.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,13 +13,14 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
-use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
+use token_bucket::store::counters::FILE_SIZE;
+use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
 
-/// A folder for tables, which goes with the test.
+/// A folder for tables, removed at the end of the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -42,11 +43,11 @@ impl Folder {
         SharedMemory::new(self.location())
     }
 
-    /// A table that was made, with one bucket of one token that is empty, and its path.
+    /// A folder with a table in which one bucket is empty, and the path of the table.
     fn with_table(name: &str) -> (Self, PathBuf) {
         let folder = Self::new(name);
         assert!(take(&folder.store(), b"x"));
-        assert!(!take(&folder.store(), b"x"), "another opening sees the same");
+        assert!(!take(&folder.store(), b"x"), "a second store sees the same table");
         let path = folder.location().path();
         (folder, path)
     }
@@ -93,10 +94,10 @@ fn admitted_under(
     op: Op,
     now: Option<u64>,
 ) -> Result<bool, String> {
-    let place = Cell::new(KeyHash::default());
+    let key_hash = Cell::new(KeyHash::default());
     let key = Key {
         parts: [prefix, name, b"", b""],
-        key_hash: &place,
+        key_hash: &key_hash,
         window: matches!(limit, Limit::FixedWindow(_)),
         evicted: Cell::new(false),
     };
@@ -114,7 +115,7 @@ fn refusal(store: &SharedMemory) -> String {
 }
 
 #[test]
-fn the_file_is_private_and_has_its_space() {
+fn file_is_private_and_has_its_space_allocated() {
     let (folder, path) = Folder::with_table("private");
     let file = fs::metadata(&path).unwrap();
     assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
@@ -126,19 +127,23 @@ fn the_file_is_private_and_has_its_space() {
 }
 
 #[test]
-fn a_file_that_is_cut_short_is_replaced() {
+fn file_that_is_cut_short_is_replaced() {
     for length in [0, 1, 4095, 4096, MIN_SIZE - 1, MIN_SIZE + 1] {
         let (folder, path) = Folder::with_table(&format!("short-{length}"));
         let found = File::options().write(true).open(&path).unwrap();
         found.set_len(length).unwrap();
         assert!(take(&folder.store(), b"x"), "a fresh table at length {length}");
-        assert_eq!(found.metadata().unwrap().len(), length, "what was found is not written to");
+        assert_eq!(
+            found.metadata().unwrap().len(),
+            length,
+            "the file that was found is not written to"
+        );
         assert_eq!(fs::metadata(&path).unwrap().len(), MIN_SIZE);
     }
 }
 
 #[test]
-fn a_file_of_garbage_is_replaced() {
+fn file_of_garbage_is_replaced() {
     let (folder, path) = Folder::with_table("garbage");
     for garbage in [[0u8; 64], [0xff; 64], [b'T'; 64]] {
         let mut bytes = fs::read(&path).unwrap();
@@ -150,7 +155,7 @@ fn a_file_of_garbage_is_replaced() {
 }
 
 #[test]
-fn garbage_in_the_slots_is_read_without_harm() {
+fn garbage_in_the_slots_denies_for_at_most_one_refill() {
     let (folder, path) = Folder::with_table("slots");
     let mut bytes = fs::read(&path).unwrap();
     let mut seed = 88172645463325252u64;
@@ -164,7 +169,7 @@ fn garbage_in_the_slots_is_read_without_harm() {
     let store = folder.store();
     let limit = TokenBucket::per_second(1, 1.0).unwrap().into();
     for i in 0..20_000u64 {
-        // Whatever it was taken for, no bucket is closed for longer than one refill.
+        // Whatever the garbage means, no bucket denies for longer than one refill.
         let (name, now) = (i.to_string(), T0 + i * 10 * SECOND);
         let first = call(&store, name.as_bytes(), &limit, Some(now)).unwrap();
         let later = call(&store, name.as_bytes(), &limit, Some(now + 2 * SECOND)).unwrap();
@@ -173,27 +178,26 @@ fn garbage_in_the_slots_is_read_without_harm() {
 }
 
 #[test]
-fn another_boots_table_is_replaced() {
+fn table_of_another_boot_is_replaced() {
     let (folder, path) = Folder::with_table("boot");
     let mut bytes = fs::read(&path).unwrap();
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
-    let at = bytes.windows(8).position(|window| window == &boot[..8]).expect("the boot's id");
+    let at = bytes.windows(8).position(|window| window == &boot[..8]).expect("the boot id");
     bytes[at] ^= 1;
     fs::write(&path, &bytes).unwrap();
     assert!(take(&folder.store(), b"x"));
 }
 
-/// Where a header has the boot's id, and the time of its last use.
+/// Where a header has the boot id, and the time of the last use.
 const BOOT_AT: std::ops::Range<usize> = 24..64;
 const USED_AT: std::ops::Range<usize> = 80..88;
 
-/// A table that was made by a process without a boot id, and that was last used `ahead` nanoseconds
-/// from now.
+/// A table that a process without a boot id made, last used `ahead` nanoseconds from now.
 fn table_without_a_boot_id(name: &str, ahead: i64) -> Folder {
     let (folder, path) = Folder::with_table(name);
     let mut bytes = fs::read(&path).unwrap();
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
-    assert!(bytes[BOOT_AT].starts_with(&boot), "the boot's id is there");
+    assert!(bytes[BOOT_AT].starts_with(&boot), "the boot id is there");
     bytes[BOOT_AT].fill(0);
     let used_at = u64::from_ne_bytes(bytes[USED_AT].try_into().unwrap());
     let now = token_bucket::clock::boot_time();
@@ -223,7 +227,7 @@ fn window_and_bucket_never_meet_whatever_the_identifier() {
     let take = |name: &[u8], limit| {
         admitted_under(&store, b"", name, limit, Op::Take { cost: 1 }, Some(T0)).unwrap()
     };
-    // Each way in which a text could stand for the numbers of a domain and of a kind, at either end.
+    // Each way in which the bytes of an identifier could imitate a domain and a kind, at either end.
     for (zeros, kind) in (0..=17u8).flat_map(|zeros| [0u8, 1].map(|kind| (zeros, kind))) {
         let plain = [b"client", &[zeros, kind][..]].concat();
         let number = [0u8; 17][..zeros.into()].to_vec();
@@ -236,7 +240,7 @@ fn window_and_bucket_never_meet_whatever_the_identifier() {
         ];
         assert!(take(&plain, &window));
         for name in &names {
-            // The bucket of a name that was asked before is empty by now.
+            // Some names occur twice: their bucket may be empty already.
             take(name, &bucket);
             assert!(!take(name, &bucket));
         }
@@ -249,7 +253,7 @@ fn file_that_left_its_path_is_stale() {
     for (n, purpose) in [Purpose::Buckets, Purpose::Host, Purpose::Counts].into_iter().enumerate() {
         let opened = |name: &str| {
             let folder = Folder::new(&format!("stale-{n}-{name}"));
-            let size = if purpose == Purpose::Counts { COUNTS_SIZE } else { MIN_SIZE };
+            let size = if purpose == Purpose::Counts { FILE_SIZE } else { MIN_SIZE };
             let location = Location { size, purpose, ..folder.location() };
             let region = Region::open(&location).unwrap();
             assert!(!region.is_stale());
@@ -267,7 +271,7 @@ fn file_that_left_its_path_is_stale() {
 
         let (folder, path, region, _) = opened("linked");
         fs::hard_link(&path, elsewhere(&folder)).unwrap();
-        assert!(!region.is_stale(), "a second name takes nothing away");
+        assert!(!region.is_stale(), "a second name changes nothing");
         fs::remove_file(&path).unwrap();
         assert!(region.is_stale(), "only its second name is left");
 
@@ -278,16 +282,16 @@ fn file_that_left_its_path_is_stale() {
 }
 
 #[test]
-fn size_that_the_file_does_not_have_is_told() {
+fn size_that_differs_from_the_directive_is_reported() {
     let (folder, path) = Folder::with_table("size");
-    let told = |size| {
+    let row = |size| {
         let store = SharedMemory::new(Location { size, ..folder.location() });
         assert!(!take(&store, b"x"), "the file is used as it is");
         let rows = store.describe();
         rows.into_iter().find(|(name, _)| *name == "Size set by token_bucket.shm_size")
     };
-    assert_eq!(told(MIN_SIZE), None);
-    let (_, message) = told(MIN_SIZE * 2).unwrap();
+    assert_eq!(row(MIN_SIZE), None);
+    let (_, message) = row(MIN_SIZE * 2).unwrap();
     assert_eq!(message, "131072 (the file keeps its size; remove it to have this one)");
     assert_eq!(fs::metadata(&path).unwrap().len(), MIN_SIZE);
 }
@@ -308,7 +312,7 @@ fn symbolic_links_are_not_followed() {
 }
 
 #[test]
-fn what_others_may_read_is_refused() {
+fn file_or_directory_open_to_other_users_is_refused() {
     let (folder, path) = Folder::with_table("open");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     assert!(refusal(&folder.store()).contains("default.v4 is open to other users"));
@@ -319,7 +323,7 @@ fn what_others_may_read_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_none_is_refused() {
+fn directory_in_place_of_the_file_is_refused() {
     let (folder, path) = Folder::with_table("folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
@@ -327,7 +331,7 @@ fn a_file_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_path_that_is_not_there_or_not_writable_is_named() {
+fn error_names_a_path_that_is_missing_or_not_writable() {
     let missing = Location {
         base: "/nonexistent/x".into(),
         name: "default".into(),
@@ -336,7 +340,7 @@ fn a_path_that_is_not_there_or_not_writable_is_named() {
     };
     let message = refusal(&SharedMemory::new(missing));
     assert!(message.contains("/nonexistent/x") && message.contains("token_bucket.shm_path"));
-    // Root may write anywhere but here.
+    // A directory in which not even root may write.
     let proc = Location {
         base: "/proc".into(),
         name: "default".into(),
@@ -349,12 +353,12 @@ fn a_path_that_is_not_there_or_not_writable_is_named() {
 }
 
 #[test]
-fn a_table_that_is_removed_is_left_within_a_second() {
+fn removed_table_is_left_within_a_second() {
     let (folder, path) = Folder::with_table("removed");
-    let (old, place) = (folder.store(), Cell::new(KeyHash::default()));
+    let (old, key_hash) = (folder.store(), Cell::new(KeyHash::default()));
     let key = Key {
         parts: [b"tb:", b"x", b"", b""],
-        key_hash: &place,
+        key_hash: &key_hash,
         window: false,
         evicted: Cell::new(false),
     };
@@ -366,14 +370,14 @@ fn a_table_that_is_removed_is_left_within_a_second() {
     };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();
-    assert!(take(&folder.store(), b"x"), "newcomers make a fresh table");
-    // The one thing here that waits: the look at the file is by the system's clock.
+    assert!(take(&folder.store(), b"x"), "a new store makes a new table");
+    // A real second: the check of the file goes by the system's clock.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
-    assert!(!take_old(Some(T0)), "and so it sees what the newcomers left");
+    assert!(!take_old(Some(T0)), "the old store uses the new table");
 }
 
 #[test]
-fn a_flood_of_new_keys_frees_nobody() {
+fn flood_of_new_keys_frees_no_denied_client() {
     let limit = |capacity, rate| Limit::from(TokenBucket::per_second(capacity, rate).unwrap());
     let window = |hits, interval| Limit::from(FixedWindow::new(hits, interval).unwrap());
     let slow = limit(5, 0.001);
@@ -408,19 +412,19 @@ fn a_flood_of_new_keys_frees_nobody() {
         let now = Some(T0 + 3 * SECOND);
         let freed =
             victims.iter().filter(|victim| call(&store, victim.as_bytes(), &slow, now).unwrap());
-        assert_eq!(freed.count(), 0, "of {name} limits: nobody is let in before his time");
+        assert_eq!(freed.count(), 0, "limits: {name}; no client is accepted early");
     }
 }
 
 #[test]
-fn a_newcomer_among_longer_limits_waits_for_one_token() {
+fn newcomer_among_longer_limits_waits_for_one_token() {
     let folder = Folder::new("newcomer");
     let store = folder.store();
     let (day, login) = (
         Limit::from(TokenBucket::per_window(100, 86_400).unwrap()),
         Limit::from(TokenBucket::per_window(10, 60).unwrap()),
     );
-    // Many times what a table of this size holds.
+    // Many times as many keys as this table holds.
     for i in 0..50_000 {
         call(&store, format!("day-{i}").as_bytes(), &day, Some(T0)).unwrap();
     }
@@ -432,7 +436,7 @@ fn a_newcomer_among_longer_limits_waits_for_one_token() {
 }
 
 #[test]
-fn a_flood_of_new_keys_does_not_end_what_check_holds_against_a_client() {
+fn flood_of_new_keys_does_not_end_the_debt_of_a_checked_client() {
     let folder = Folder::new("debtors");
     let store = folder.store();
     let limit = Limit::from(TokenBucket::per_window(10, 300).unwrap());
@@ -442,12 +446,12 @@ fn a_flood_of_new_keys_does_not_end_what_check_holds_against_a_client() {
             operate(&store, debtor.as_bytes(), &limit, Op::Check, T0);
         }
     }
-    // Many times what a table of this size holds, over 100 seconds.
+    // Many times as many keys as this table holds, over 100 seconds.
     for i in 0..100_000u64 {
         call(&store, format!("flood-{i}").as_bytes(), &limit, Some(T0 + i * SECOND / 1_000))
             .unwrap();
     }
-    // A token is worth 30 seconds: time enough for one, had they not to be silent for all 300.
+    // A token comes back in 30 seconds, but a checked client must be silent for all 300.
     let freed = debtors
         .iter()
         .filter(|debtor| operate(&store, debtor.as_bytes(), &limit, Op::Check, T0 + 135 * SECOND));
@@ -455,7 +459,7 @@ fn a_flood_of_new_keys_does_not_end_what_check_holds_against_a_client() {
 }
 
 #[test]
-fn a_flood_of_keys_of_shorter_limits_frees_nobody() {
+fn flood_of_keys_of_shorter_limits_frees_no_denied_client() {
     let (long, in_all, most) = (Limit::from(TokenBucket::per_window(10, 300).unwrap()), 100u64, 10);
     let shorter = [
         Limit::from(TokenBucket::per_second(10, 1.0).unwrap()),
@@ -471,7 +475,7 @@ fn a_flood_of_keys_of_shorter_limits_frees_nobody() {
                 assert!(call(&store, victim.as_bytes(), &long, Some(T0)).unwrap());
             }
         }
-        // Some push the victims out, who came before; then others push those out.
+        // Keys of the same limit evict the victims; then keys of a shorter limit evict those.
         for i in 0..60_000 {
             let now = Some(T0 + i * SECOND / 2_000);
             call(&store, format!("long-{i}").as_bytes(), &long, now).unwrap();
@@ -480,13 +484,13 @@ fn a_flood_of_keys_of_shorter_limits_frees_nobody() {
             call(&store, format!("short-{i}").as_bytes(), short, Some(T0 + 30 * SECOND)).unwrap();
         }
         let now = Some(T0 + 30 * SECOND + SECOND / 2);
-        let let_in = victims.iter().map(|victim| {
+        let accepted = victims.iter().map(|victim| {
             (0..most).filter(|_| call(&store, victim.as_bytes(), &long, now).unwrap()).count()
         });
         assert!(
-            let_in.clone().max() <= Some(1),
+            accepted.clone().max() <= Some(1),
             "a token every 30 seconds: {}",
-            let_in.sum::<usize>()
+            accepted.sum::<usize>()
         );
     }
 }

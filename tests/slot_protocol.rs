@@ -1,20 +1,20 @@
 //! The slot protocol under a model checker (loom): the interleavings of a few processes, up to a
 //! bound.
 //!
-//! What is explored, and no more: sets of two or three slots (a table's have eight), two or three
-//! processes with one operation each, at one time that stands still. Between two accesses to a word
-//! loom may switch from one process that could go on to another; it tries every way to do so at
-//! most as often as the test's *preemption bound* says:
+//! Exactly this is explored: sets of two or three slots (a table's have eight), and two or three
+//! processes with one operation each, at a time that stands still. Between two accesses to a word
+//! loom may preempt a process; it tries every interleaving with at most as many preemptions as the
+//! test's *preemption bound* says:
 //!
 //! | test | slots | processes | preemptions |
 //! |---|---|---|---|
-//! | `two_bring_in_one_key` | 2 | 2 | 4 |
-//! | `three_bring_in_one_key` | 2 | 3 | 2 |
-//! | `two_bring_in_one_key_while_the_free_slots_change` | 2 | 3 | 3 |
-//! | `claims_left_by_the_dead_are_settled_once` | 2 | 2 | 4 |
-//! | `a_claim_beside_a_settled_slot_gives_way` | 2 | 2 | 4 |
+//! | `two_insert_one_key` | 2 | 2 | 4 |
+//! | `three_insert_one_key` | 2 | 3 | 2 |
+//! | `two_insert_one_key_while_the_free_slots_change` | 2 | 3 | 3 |
+//! | `one_of_two_abandoned_claims_is_committed` | 2 | 2 | 4 |
+//! | `claim_beside_a_committed_slot_is_withdrawn` | 2 | 2 | 4 |
 //! | `two_keys_want_the_last_free_slot` | 2 | 3 | 2 |
-//! | `a_bucket_pushed_out_gives_nothing_away` | 2 | 3 | 3 |
+//! | `evicted_bucket_gives_no_tokens_away` | 2 | 3 | 3 |
 //! | `taking_and_refunding_add_up` | 2 | 3 | 3 |
 //! | `eviction_leaves_a_tombstone_that_frees_no_evicted_client` | 3 | 2 | 4 |
 //! | `two_evictions_at_once_free_no_evicted_client` | 3 | 3 | 2 |
@@ -23,10 +23,10 @@
 //! | `overdrawn_bucket_is_evicted_while_it_is_checked` | 2 | 3 | 2 |
 //!
 //! `tests/slot_words.rs` runs four real threads on whole sets of eight slots, with most operations, in
-//! whatever order the processor takes.
+//! the order in which the processor happens to run them.
 //!
-//! The word is a mutex here, which gives what sequentially consistent atomics give: one
-//! order of all operations. (loom takes the sequentially consistent for weaker.)
+//! The word is a mutex here, which gives a single order of all operations, as sequentially consistent
+//! atomics do. (loom models those as weaker than they are.)
 
 #![allow(
     clippy::unwrap_used,
@@ -73,12 +73,12 @@ fn set_of(slots: &[Slot]) -> Set {
     Arc::new(slots.iter().map(|slot| Modelled(Mutex::new(slot.0))).collect())
 }
 
-/// A bucket that fills too slowly for anything to come back.
+/// A bucket that refills too slowly for a token to come back.
 fn bucket(capacity: i64) -> TokenBucket {
     TokenBucket::per_second(capacity, 0.001).unwrap()
 }
 
-/// A settled slot, `seconds` from full.
+/// A committed slot, `seconds` from full.
 fn filling(tag: u64, seconds: i64) -> Slot {
     let full_at = Span::from_ns(NOW.saturating_add_signed(seconds * 1_000_000_000));
     Slot::committed(tag, State::Filling { full_at })
@@ -93,7 +93,7 @@ fn committed(set: &Set, tag: u64) -> usize {
     slots.filter(|slot| slot.tag() == tag && !slot.is_claim()).count()
 }
 
-/// Runs the processes in each order that takes at most so many preemptions; then `check`.
+/// Runs the processes in each interleaving with at most so many preemptions, and `check` after each.
 fn explore(
     slots: &'static [fn() -> Slot],
     processes: &'static [fn(&Set) -> bool],
@@ -126,23 +126,23 @@ const TAKE_K: fn(&Set) -> bool = |set| take(set, K, bucket(1));
 const TAKE_L: fn(&Set) -> bool = |set| take(set, L, bucket(1));
 
 #[test]
-fn two_bring_in_one_key() {
+fn two_insert_one_key() {
     explore(&[EMPTY, EMPTY], &[TAKE_K, TAKE_K], 4, |set, answers| {
         assert_eq!((accepted(answers), committed(set, K)), (1, 1));
     });
 }
 
 #[test]
-fn three_bring_in_one_key() {
+fn three_insert_one_key() {
     explore(&[EMPTY, EMPTY], &[TAKE_K, TAKE_K, TAKE_K], 2, |_, answers| {
         assert_eq!(accepted(answers), 1);
     });
 }
 
 #[test]
-fn two_bring_in_one_key_while_the_free_slots_change() {
-    // The reset makes the first slot the better one at some moment: the two that bring
-    // in K may see different slots as the one to reuse.
+fn two_insert_one_key_while_the_free_slots_change() {
+    // The reset makes the first slot the better one to reuse at some moment, so the two that insert K
+    // may choose different slots.
     explore(
         &[|| filling(L, 5), || filling(3, -1)],
         &[TAKE_K, TAKE_K, |set| run(set, L, bucket(1), Op::Reset)],
@@ -152,7 +152,7 @@ fn two_bring_in_one_key_while_the_free_slots_change() {
 }
 
 #[test]
-fn claims_left_by_the_dead_are_settled_once() {
+fn one_of_two_abandoned_claims_is_committed() {
     explore(
         &[|| Slot::claim(K, NOW - 5), || Slot::claim(K, NOW - 3)],
         &[TAKE_K, TAKE_K],
@@ -162,7 +162,7 @@ fn claims_left_by_the_dead_are_settled_once() {
 }
 
 #[test]
-fn a_claim_beside_a_settled_slot_gives_way() {
+fn claim_beside_a_committed_slot_is_withdrawn() {
     explore(&[|| Slot::claim(K, NOW), || filling(K, 1_000)], &[TAKE_K, TAKE_K], 4, |_, answers| {
         assert_eq!(accepted(answers), 0)
     });
@@ -171,15 +171,15 @@ fn a_claim_beside_a_settled_slot_gives_way() {
 #[test]
 fn two_keys_want_the_last_free_slot() {
     explore(&[EMPTY, || filling(3, 900)], &[TAKE_K, TAKE_L, TAKE_K], 2, |_, answers| {
-        assert!(answers[1] || accepted(answers) == 1, "L was free to go on");
-        assert!(accepted(&[answers[0], answers[2]]) <= 1, "K went on twice");
+        assert!(answers[1] || accepted(answers) == 1, "L had a token");
+        assert!(accepted(&[answers[0], answers[2]]) <= 1, "K was accepted twice");
     });
 }
 
 #[test]
-fn a_bucket_pushed_out_gives_nothing_away() {
-    // K has one of two tokens left and is nearest to full. L pushes it out, or not, while
-    // K is used: K must not get more than that one token, whoever comes first.
+fn evicted_bucket_gives_no_tokens_away() {
+    // K has one of two tokens left and owes least. L may evict it while K is used. In any order K must
+    // not get more than that one token.
     explore(
         &[|| filling(K, 1_000), || filling(3, 1_900)],
         &[
@@ -203,14 +203,14 @@ fn taking_and_refunding_add_up() {
         ],
         3,
         |set, answers| {
-            // One token was there and one came back; at most one of the two was missed.
+            // One token was there, and one was refunded.
             let left = [set, set].iter().filter(|set| take(set, K, bucket(2))).count();
             assert_eq!(accepted(&[answers[0], answers[2]]) + left, 2);
         },
     );
 }
 
-/// An overdrawn slot, `seconds` from being forgiven.
+/// An overdrawn slot that is forgiven in `seconds`.
 fn overdrawn(tag: u64, seconds: u64, debt: u64) -> Slot {
     let [forgiven_at, debt] = [NOW + seconds * 1_000_000_000, debt * 1_000_000_000];
     Slot::committed(tag, State::Overdrawn { forgiven_at, debt })
@@ -222,9 +222,9 @@ fn has_tombstone(set: &Set) -> bool {
     slots.into_iter().any(|slot| slot.tag() == 0 && slot.expires_at() > NOW)
 }
 
-/// Asserts that an exploration has reached what its test is about.
+/// Asserts that at least one interleaving reached the case that its test is about.
 fn assert_reached(times: &AtomicUsize) {
-    assert!(times.load(Ordering::Relaxed) > 0, "not reached in any order");
+    assert!(times.load(Ordering::Relaxed) > 0, "no interleaving reached the case");
 }
 
 const CHECK_K: fn(&Set) -> bool = |set| run(set, K, bucket(1), Op::Check);

@@ -1,5 +1,5 @@
-//! The slot protocol on real words of 128 bits, by threads, in plain memory: so that Miri, which
-//! knows no shared file, can watch it too.
+//! The slot protocol on real words of 128 bits, with threads, in plain memory: Miri, which has no
+//! shared files, can run it, too.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,17 +8,17 @@ mod call;
 use portable_atomic::AtomicU128;
 use std::thread;
 use token_bucket::limit::{Op, TokenBucket};
+use token_bucket::store::shm::set::WAYS;
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::shm::table::WAYS;
 use token_bucket::store::shm::word::Word;
 
 const THREADS: usize = 4;
-/// Miri takes a thousand times as long.
+/// Fewer under Miri, which takes a thousand times as long.
 const SETS: usize = if cfg!(miri) { 4 } else { 2_000 };
 
-/// How often each of `keys` was let in by all threads together: each asks `tries` times for each key,
-/// whose bucket holds `capacity` and fills too slowly for anything to come back.
-fn let_in(set: &[AtomicU128; WAYS], keys: u64, capacity: i64, tries: u64) -> Vec<usize> {
+/// How often each of `keys` was accepted by all threads together. Each thread calls `tries` times for
+/// each key, whose bucket holds `capacity` tokens and refills too slowly for one to come back.
+fn count_accepted(set: &[AtomicU128; WAYS], keys: u64, capacity: i64, tries: u64) -> Vec<usize> {
     let limit = TokenBucket::per_second(capacity, 0.001).unwrap();
     let ask = |first: u64| {
         // Each thread begins with another key.
@@ -43,25 +43,25 @@ fn set() -> [AtomicU128; WAYS] {
 fn keys_that_have_room_get_exactly_their_limit() {
     for _ in 0..SETS {
         let set = set();
-        assert_eq!(let_in(&set, 3, 5, 3), [5, 5, 5]);
+        assert_eq!(count_accepted(&set, 3, 5, 3), [5, 5, 5]);
         for tag in 1..=3 {
-            let settled = set.iter().map(|word| Slot(Word::load(word)));
-            assert_eq!(settled.filter(|slot| slot.tag() == tag && !slot.is_claim()).count(), 1);
+            let slots = set.iter().map(|word| Slot(Word::load(word)));
+            assert_eq!(slots.filter(|slot| slot.tag() == tag && !slot.is_claim()).count(), 1);
         }
     }
 }
 
 #[test]
-fn keys_that_push_each_other_out_never_get_more() {
+fn keys_that_evict_each_other_never_get_more_than_their_limit() {
     for _ in 0..SETS {
         let keys = WAYS as u64 + 4;
-        assert!(let_in(&set(), keys, 3, 2).iter().all(|taken| *taken <= 3));
+        assert!(count_accepted(&set(), keys, 3, 2).iter().all(|taken| *taken <= 3));
     }
 }
 
 #[test]
-fn what_others_give_back_frees_no_evicted_client() {
-    // Clients that only take and check, and others that get tokens back, in too small a set.
+fn refunds_of_others_free_no_evicted_client() {
+    // Clients that only take and check, and others that get tokens back, in a set too small for them.
     const CLIENTS: u64 = 4;
     const OTHERS: u64 = WAYS as u64 + 4;
     let limit = TokenBucket::per_second(3, 0.001).unwrap();

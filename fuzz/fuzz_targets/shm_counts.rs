@@ -1,12 +1,12 @@
-//! What is counted, in a file whose header is right.
+//! Counters, in a file with a valid header and any records.
 
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::os::unix::fs::FileExt;
-use token_bucket::store::counters::{Outcome, RECORDS, weight};
-use token_bucket::store::file::{COUNTS_SIZE, Purpose, Region};
+use token_bucket::store::counters::{FILE_SIZE, Outcome, RECORDS, Records, denial_weight};
+use token_bucket::store::file::{Purpose, Region};
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -15,32 +15,33 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let file = file(Purpose::Counts);
-    let size = (COUNTS_SIZE - HEADER) / RECORDS as u64;
+    let size = (FILE_SIZE - HEADER) / RECORDS as u64;
     for _ in 0..u.int_in_range(0..=8u8)? {
         // Near the beginning of a record, where its name is, or anywhere.
         let record = size * u.int_in_range(0..=RECORDS as u64 - 1)?;
         let within = u.int_in_range(0..=size - 1)?;
         let at = HEADER + record + if u.arbitrary()? { within } else { within % 144 };
-        let length = u.int_in_range(1..=64usize)?.min((COUNTS_SIZE - at) as usize);
+        let length = u.int_in_range(1..=64usize)?.min((FILE_SIZE - at) as usize);
         file.write_all_at(u.bytes(length.min(u.len()))?, at).expect("within the file");
     }
-    let region = Region::open(&location(Purpose::Counts)).expect("its header is right");
+    let region = Region::open(&location(Purpose::Counts)).expect("its header is valid");
+    let records = Records::new(&region);
     let names: [&[u8]; 4] = [b"login", b"", &[b'n'; 80], b"a"];
     for _ in 0..16 {
         if u.is_empty() {
             break;
         }
         let name = *u.choose(&names)?;
-        let at = region.record_of(u.choose(&[&b"tb:"[..], b""])?, name, u.arbitrary()?);
-        let record = region.records().get(at).expect("there is such a record");
+        let at = records.find_or_claim(u.choose(&[&b"tb:"[..], b""])?, name, u.arbitrary()?);
+        let record = records.get(at).expect("there is such a record");
         let stripe = record.stripe(u.arbitrary()?);
         let before =
             stripe.count(*u.choose(&[Outcome::Accepted, Outcome::Denied, Outcome::Evicted])?);
         let length = usize::from(u.arbitrary::<u8>()?).min(u.len());
         let id = u.bytes(length)?;
-        region.note_denied(record, weight(before).max(1), [b"login", b":", id]);
+        records.note_denied(record, denial_weight(before).max(1), [b"login", b":", id]);
     }
-    for (name, limit) in region.snapshot() {
+    for (name, limit) in records.snapshot() {
         assert!(name.prefix().is_none_or(|prefix| prefix.len() <= 64));
         assert!(name.name().is_none_or(|name| name.len() <= 56));
         assert!(limit.denied.len() <= 16 && limit.denied.iter().all(|(id, _)| id.len() <= 96));

@@ -1,4 +1,4 @@
-//! Any header of a file in shared memory, and a file of any length: it is used, or not, but it breaks nothing.
+//! Any header, and a file of any length: the file is used or replaced, and no call fails.
 
 #![no_main]
 
@@ -7,7 +7,10 @@ use libfuzzer_sys::fuzz_target;
 use portable_atomic::Ordering;
 use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
-use token_bucket::store::file::{MIN_SIZE, Purpose, Region};
+use token_bucket::store::counters::Records;
+use token_bucket::store::file::{Area, MIN_SIZE, Purpose, Region};
+use token_bucket::store::host::circuits::Circuits;
+use token_bucket::store::shm::set::Set;
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 
@@ -31,9 +34,12 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     file.write_all_at(bytes, at).expect("room in memory");
     let Ok(region) = Region::open(&location(purpose)) else { return Ok(()) };
     assert!(region.size() >= MIN_SIZE);
-    let words = region.sets().iter().chain(region.denials()).chain(region.queue());
-    let sum = words.flat_map(|set| &set.0).fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
-    std::hint::black_box((sum, region.snapshot(), region.circuits().open(boot_time())));
-    assert!(region.record_of(b"tb:", b"a", false) < region.records().len().max(1));
+    let areas = [Area::Buckets, Area::Denials, Area::Queue];
+    let words = areas.into_iter().flat_map(|area| region.area::<Set>(area)).flat_map(|set| &set.0);
+    let sum = words.fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
+    let (records, circuits) = (Records::new(&region), Circuits::in_file(&region));
+    std::hint::black_box((sum, records.snapshot(), circuits.count_open(boot_time())));
+    let index = records.find_or_claim(b"tb:", b"a", false);
+    assert!(index == 0 || records.get(index).is_some());
     Ok(())
 }

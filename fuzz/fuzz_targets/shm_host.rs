@@ -1,4 +1,4 @@
-//! What a host knows of its servers, with a header that is right but for its circuits.
+//! What a host knows of its servers, in a file with a valid header, any breakers and any words.
 
 #![no_main]
 
@@ -15,7 +15,6 @@ use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::store::file::{MIN_SIZE, Purpose};
 use token_bucket::store::host::Host;
 use token_bucket::store::host::queue::Handoff;
-use token_bucket::store::shm::MappedFile;
 use token_bucket::store::{FileSettings, Request, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
@@ -48,16 +47,18 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             write(&file, at, words);
         }
         let (at, _) = locate(hash, 15 * sixteenth, 16 * sixteenth);
-        // What was handed on adds up, or does not.
+        // A hand-off with a valid checksum, or any words.
         let mut words: [u128; WAYS] = u.arbitrary()?;
         if u.arbitrary()? {
-            words[1] = u128::from(hash) << 64 | words[1] & u128::from(u64::MAX);
-            words[3] = (words[3] & 7 << 64) | words[3] & 0xff;
-            let handed = now - u.int_in_range(0..=SECOND / 10)?;
-            let mut sum = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
-            words[1..4].iter().for_each(|word| sum.write_u128(*word));
-            sum.write_u64(handed);
-            words[4] = u128::from(handed) << 64 | u128::from(sum.finish());
+            let low = u128::from(u64::MAX);
+            words[1] = u128::from(hash) << 64 | words[1] & low;
+            let length: u8 = *u.choose(&[12, 13, 14, 18, 31])?;
+            words[2] = u128::from(length) << 120 | words[2] >> 8;
+            let written_at = now - u.int_in_range(0..=SECOND / 10)?;
+            words[5] = words[5] & !low | u128::from(written_at);
+            let mut checksum = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
+            words[1..6].iter().for_each(|word| checksum.write_u128(*word));
+            words[6] = checksum.finish().into();
         }
         if u.arbitrary()? {
             words[0] = 0;
@@ -72,7 +73,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         file.write_all_at(&word.to_ne_bytes(), offset).expect("within the file");
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
-    let host_file = Rc::new(MappedFile::of_host(&files));
+    let host_file = Rc::new(Host::file(&files));
     let host = Host::new(STORE, Secret(String::new()), host_file);
     let limit = limit(u)?;
     for _ in 0..32 {
@@ -84,20 +85,20 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let circuit = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=7u8)? {
             0 => drop(host.permit(circuit, Timeouts::default())),
-            1 => drop(host.failed(circuit)),
-            2 => host.succeeded(circuit, host.permit(circuit, Timeouts::default())),
+            1 => drop(host.note_failure(circuit)),
+            2 => host.note_success(circuit, host.permit(circuit, Timeouts::default())),
             3 => {
                 let (full_at, sent) = (time(u, now)?, boot_time());
                 host.note_denial(&key, full_at, sent);
             }
             4 => {
                 let at = boot_time();
-                assert!(host.denied(&key, at).is_none_or(|full_at| full_at > at));
+                assert!(host.denied_until(&key, at).is_none_or(|full_at| full_at > at));
             }
             5 => {
                 host.clear_denials(&key);
                 let at = boot_time();
-                assert_eq!(host.denied(&key, at), None, "given back, and yet denied");
+                assert_eq!(host.denied_until(&key, at), None, "denied after a refund");
             }
             6 => host.in_queue(&key, 0, 0, |ticket| {
                 let Some(ticket) = ticket else { return };
@@ -120,7 +121,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     frozen: None,
                     timeouts: &timeouts,
                 };
-                let decision = host.decide(&request).expect("it is open");
+                let decision = host.decide(&request).expect("the file is open");
                 keeps_promises(&limit, op, &decision, true);
             }
         }

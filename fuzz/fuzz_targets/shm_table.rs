@@ -1,4 +1,4 @@
-//! A table whose header is right and whose words are any: each is used, or not, and nobody is locked out by it.
+//! A table with a valid header and any words: no word makes a call fail or denies a client for too long.
 
 #![no_main]
 
@@ -38,7 +38,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let limits = [limit(u)?, limit(u)?];
     let shm = SharedMemory::new(location(Purpose::Buckets));
-    let places: [[Cell<KeyHash>; 2]; 3] = Default::default();
+    let key_hashes: [[Cell<KeyHash>; 2]; 3] = Default::default();
     for _ in 0..32 {
         if u.is_empty() {
             break;
@@ -49,7 +49,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let window = matches!(limit, Limit::FixedWindow(_));
         let (at, tag) = located(id, window);
         let before = read(&file, at).map(Slot);
-        let key_hash = &places[id][usize::from(window)];
+        let key_hash = &key_hashes[id][usize::from(window)];
         let (key, timeouts) = (key(IDS[id], window, key_hash), Timeouts::default());
         let request = Request { key: &key, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
         let decision = shm.decide(&request).expect("the table is open");
@@ -59,7 +59,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let mine = |slot: &Slot| slot.tag() == tag && !slot.is_claim();
         let reserved = before.iter().any(|slot| matches!(slot.state(), State::Reserved { .. }));
         keeps_promises(limit, op, &decision, reserved);
-        // None of all the others is touched but for the one that has to go.
+        // A call changes the key's own slot, and at most one other.
         let changed = before.iter().zip(&after).filter(|(before, after)| before != after).count();
         match before.iter().position(mine) {
             Some(found) => {
@@ -79,17 +79,20 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             None => {
                 assert!(after.iter().filter(|slot| mine(slot)).count() <= 1, "{told}");
                 let claims = before.iter().filter(|slot| slot.tag() == tag).count();
-                // His place, and that of what was pushed out and stays owed.
+                // The newcomer's slot, the tombstone, and the claims that were withdrawn.
                 assert!(changed <= 2 + claims, "{told}");
                 if decision.accepted
                     && limit.takes(op)
                     && matches!(op, Op::Take { cost: 1.. } | Op::Check)
                 {
-                    assert!(after.iter().any(mine), "what was taken is forgotten: {told}");
+                    assert!(
+                        after.iter().any(mine),
+                        "a call that took tokens was forgotten: {told}"
+                    );
                 }
             }
         }
-        // What is denied is given when it was said to be.
+        // A denied call is accepted at the time that the answer named.
         if let (false, Op::Take { .. }, true) =
             (decision.accepted, op, decision.retry_at <= MAX_NOW)
         {
@@ -97,7 +100,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             let again = shm.decide(&Request { frozen: Some(now), ..request });
             assert!(
                 again.expect("the table is open").accepted,
-                "not given when it was said: {told}"
+                "denied at the time that was named: {told}"
             );
         }
     }

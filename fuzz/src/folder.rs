@@ -1,10 +1,9 @@
-//! A folder in memory for what the stores of this process make there.
+//! A folder in memory for the files of this process's stores.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The folder. scripts/fuzz.sh makes and removes it; who runs a target by himself finds it in
-/// /dev/shm.
+/// The folder. scripts/fuzz.sh makes and removes its parent; without that script it is in /dev/shm.
 pub fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {

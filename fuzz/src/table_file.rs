@@ -1,4 +1,4 @@
-//! The files in shared memory as raw bytes: where a store finds a key's words, and words that it may find.
+//! The files in shared memory as raw bytes: where a store looks for a key's words, and words to put there.
 
 use crate::calls::{number, time};
 use crate::folder::folder;
@@ -10,22 +10,23 @@ use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
-use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
+use token_bucket::store::counters::FILE_SIZE;
+use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::slot::{Slot, TAG_BITS};
 use token_bucket::store::{Key, KeyHash};
 
 /// The length of a header.
 pub const HEADER: u64 = 4096;
-/// Where a header has its secret, which the files here have in common.
+/// Where a header has its secret.
 const SECRET_AT: u64 = 64;
-/// The secret.
+/// The secret of all files here.
 pub const SECRET: [u64; 2] = [0x0706050403020100, 0x0f0e0d0c0b0a0908];
 /// The words of a set.
 pub const WAYS: usize = 8;
 /// The length of a set.
 pub const SET: u64 = 128;
 const TAG: u64 = (1 << TAG_BITS) - 1;
-/// Of whom buckets are.
+/// The identifiers that have buckets.
 pub const IDS: [&[u8]; 3] = [b"a", b"b", b"c"];
 
 /// The file of this purpose.
@@ -33,12 +34,12 @@ pub fn location(purpose: Purpose) -> Location {
     let (name, size) = match purpose {
         Purpose::Buckets => ("default", MIN_SIZE),
         Purpose::Host => (".host", MIN_SIZE),
-        Purpose::Counts => (".statistics", COUNTS_SIZE),
+        Purpose::Counts => (".statistics", FILE_SIZE),
     };
     Location { base: folder().to_owned(), name: name.to_owned(), size, purpose }
 }
 
-/// The file, with a header that is right and nothing behind it. Nobody has it mapped.
+/// The file, with a valid header and zeros behind it. No process has it mapped.
 pub fn file(purpose: Purpose) -> File {
     static HEADERS: [OnceLock<Vec<u8>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
     let location = location(purpose);
@@ -51,7 +52,7 @@ pub fn file(purpose: Purpose) -> File {
         header
     });
     let file = File::options().read(true).write(true).open(location.path());
-    // One of another header was replaced by the store itself.
+    // The store removed the file that the last input left.
     let file = file.or_else(|_| {
         drop(Region::open(&location));
         File::options().read(true).write(true).open(location.path())
@@ -62,14 +63,13 @@ pub fn file(purpose: Purpose) -> File {
     file
 }
 
-/// The key of this bucket.
+/// The key of an identifier.
 pub fn key<'a>(id: &'a [u8], window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
     Key { parts: [b"tb:", id, b"", b""], key_hash, window, evicted: Cell::new(false) }
 }
 
-/// Where a key belongs, as a store that is `domain` has it.
+/// The hash of a key, as the store of this domain computes it.
 pub fn hash(id: &[u8], window: bool, domain: u64) -> u64 {
-    // A hash key for each domain and kind.
     let [low, high] = [0u8, 1].map(|half| {
         let mut hasher = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
         hasher.write_u64(domain);
@@ -83,13 +83,13 @@ pub fn hash(id: &[u8], window: bool, domain: u64) -> u64 {
     hasher.finish()
 }
 
-/// The offset of a key's set, among those from one set of the file to another, and its tag.
+/// The offset of a key's set, among the sets `from..to` of the file, and the key's tag.
 pub fn locate(hash: u64, from: u64, to: u64) -> (u64, u64) {
     let index = ((hash >> TAG_BITS) * (to - from)) >> (64 - TAG_BITS);
     (HEADER + (from + index) * SET, (hash & TAG).max(1))
 }
 
-/// A word with one of these tags: any, or one near what a store would write.
+/// A word with one of these tags: any bits, or much like one that a store writes.
 pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
     let tag = match u.int_in_range(0..=5u8)? {
         0 => 0,

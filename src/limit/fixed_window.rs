@@ -1,18 +1,17 @@
-//! The fixed window: so many hits in an interval that begins with a client's first.
+//! The fixed window: a number of hits in an interval that opens at the first of them.
 
-use super::Algorithm;
+use super::algorithm::Algorithm;
+use super::bounds::{MAX_HITS, MAX_REFILL};
 use super::decision::Decision;
-use super::span::{MAX_REFILL, SECOND, Span};
+use super::error::LimitError;
+use super::op::Op;
+use super::span::{SECOND, Span};
 use super::state::State;
-use super::token_bucket::{LimitError, Op};
-
-/// The most hits of a window: what the smallest state has room for.
-pub const MAX_HITS: u32 = (1 << 24) - 2;
 
 /// A fixed window: up to `limit` hits in an interval.
 ///
-/// It opens at a client's first hit and lasts for the interval, both ends included; the next hit
-/// after that opens a new one. Unlike a token bucket it comes back all at once.
+/// It opens at a client's first hit and lasts for the interval, both ends included. The first hit
+/// after that opens the next window. Unlike the tokens of a bucket, the hits come back all at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedWindow {
     limit: u32,
@@ -25,8 +24,8 @@ impl FixedWindow {
     ///
     /// # Errors
     ///
-    /// The limit must be within 1 and [`MAX_HITS`]; the interval a nanosecond at least and four
-    /// years at most.
+    /// The limit must be within 1 and [`MAX_HITS`]; the interval at least a nanosecond and at most
+    /// four years.
     ///
     /// # Example
     ///
@@ -46,7 +45,7 @@ impl FixedWindow {
         Ok(Self { limit, interval: ns as u64 })
     }
 
-    /// The hits it allows.
+    /// The hits that it allows.
     pub const fn limit(&self) -> u32 {
         self.limit
     }
@@ -56,12 +55,11 @@ impl FixedWindow {
         self.interval
     }
 
-    /// The window that is open at `now`: its last moment, and its hits.
-    fn open(&self, state: State, now: u64) -> Option<(u64, u32)> {
+    /// The last moment and the hits of the window that is open at `now`, if one is.
+    fn find_open(&self, state: State, now: u64) -> Option<(u64, u32)> {
         let (ends_at, hits) = match state {
             State::Window { ends_at, hits } => (ends_at, hits.min(self.limit)),
-            // What a newcomer took over in a full table, of which no more is known than when it
-            // ends: there is no hit left in it.
+            // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
             other => (other.expires_at().checked_sub(1)?, self.limit),
         };
         (now <= ends_at).then_some((ends_at.min(now + self.interval), hits))
@@ -69,12 +67,12 @@ impl FixedWindow {
 }
 
 impl Algorithm for FixedWindow {
-    /// Of what a window does not know, a check
-    /// is a hit, a reservation waits for nothing, and a start is denied.
+    /// Applies an operation to a window. A check is one hit; a reservation is a take, without a wait;
+    /// a start is denied.
     fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State) {
-        let open = self.open(state, now);
+        let open = self.find_open(state, now);
         let (ends_at, hits) = open.unwrap_or((now + self.interval, 0));
-        // A last moment that no clock could have written is brought down at the next call.
+        // An end from the future is brought down to one interval from now.
         let kept = match open {
             Some(_) if state.expires_at() > ends_at + 1 => State::Window { ends_at, hits },
             _ => state,
@@ -94,7 +92,7 @@ impl Algorithm for FixedWindow {
             _ if cost > limit => (deny(Decision::NEVER), kept),
             _ if u64::from(hits) + cost > limit => (deny(ends_at + 1), kept),
             _ => {
-                // Fits: it is not above the limit.
+                // Fits a u32: the sum is not above the limit.
                 let hits = hits + cost as u32;
                 (accept(hits), State::Window { ends_at, hits })
             }
@@ -143,14 +141,14 @@ mod tests {
     const T: u64 = 1_000 * SECOND;
 
     #[test]
-    fn a_window_opens_at_the_first_hit_and_lasts_its_interval() {
+    fn window_opens_at_the_first_hit_and_lasts_its_interval() {
         let window = FixedWindow::new(2, 5.0).unwrap();
         let take = |state, now| window.apply(state, now, Op::Take { cost: 1 });
         let (first, state) = take(State::FULL, T);
         let (second, state) = take(state, T + SECOND);
         assert!(first.accepted && second.accepted);
         let (third, state) = take(state, T + 5 * SECOND);
-        assert!(!third.accepted, "its end still belongs to it");
+        assert!(!third.accepted, "the last moment belongs to the window");
         assert_eq!((third.retry_at, third.available.ns), (T + 5 * SECOND + 1, 0));
         let (next, state) = take(state, T + 5 * SECOND + 1);
         assert!(next.accepted);
@@ -158,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_have_ranges() {
+    fn limit_out_of_range_is_refused() {
         assert_eq!(FixedWindow::new(0, 1.0), Err(LimitError::Hits));
         assert_eq!(FixedWindow::new(i64::from(MAX_HITS) + 1, 1.0), Err(LimitError::Hits));
         for interval in [0.0, -1.0, 1e-10, f64::NAN, f64::INFINITY, 2e8] {
@@ -168,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_window_has_more_hits_than_its_limit(
+        fn window_never_has_more_hits_than_its_limit(
             limit in 1i64..9, calls in prop::collection::vec((0u64..4, 0u64..3_000), 1..200),
         ) {
             let window = FixedWindow::new(limit, 2.0).unwrap();
@@ -179,7 +177,7 @@ mod tests {
                 let (decision, after) = window.apply(state, now, Op::Take { cost });
                 state = after;
                 if cost > 0 && now > opened_at + 2 * SECOND {
-                    // Costs above the limit open nothing.
+                    // A call that is denied opens no window.
                     if decision.accepted { (opened_at, hits) = (now, 0); }
                 }
                 if decision.accepted { hits += cost; }
@@ -193,7 +191,7 @@ mod tests {
         }
 
         #[test]
-        fn a_clock_that_went_back_locks_nobody_out_for_longer_than_an_interval(
+        fn clock_that_went_back_denies_for_at_most_one_interval(
             ends_at in 0..MAX_REFILL, hits in 0..MAX_HITS, now in 0..MAX_REFILL,
         ) {
             let window = FixedWindow::new(3, 7.0).unwrap();

@@ -1,11 +1,11 @@
-//! From a rate as PHP gives it, a float, to the exact worth of a token.
+//! From a rate, which PHP gives as a float, to the exact time in which a token comes back.
 
 use super::span::{SECOND, Span};
 
-/// The most parts a nanosecond is divided into: what a shared-memory slot can hold.
+/// The most parts that a nanosecond is divided into: a shared-memory slot has 30 bits for them.
 pub(super) const MAX_PARTS: u64 = 1 << 30;
 
-/// The time one token takes to come back: a span, and the parts in a nanosecond.
+/// The time in which one token comes back: a span, and how many parts a nanosecond has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
     pub(super) span: Span,
@@ -13,11 +13,11 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// `seconds` for each `tokens`: exact while `tokens`, in lowest terms, is at most
-    /// 2³⁰; beyond that rounded up, by less than 10⁻⁹ of a nanosecond.
+    /// The interval of `tokens` in `seconds`. Exact if the number of tokens, in lowest terms, is at
+    /// most 2³⁰; else rounded up, by less than 10⁻⁹ of a nanosecond.
     ///
     /// Both must be above zero, and `seconds` at most 2⁶⁴.
-    pub(super) fn of_ratio(seconds: u128, tokens: u128) -> Self {
+    pub(super) fn from_ratio(seconds: u128, tokens: u128) -> Self {
         // Never wraps: 2^64 * 10^9 is below 2^94.
         let ns = seconds * u128::from(SECOND);
         let divisor = gcd(ns, tokens);
@@ -26,8 +26,8 @@ impl Interval {
         let (whole, part, parts) = if tokens <= u128::from(MAX_PARTS) {
             (whole, rest, tokens)
         } else {
-            // Never wraps: `rest` is below `tokens`, which came from a float's 53 bits
-            // times at most 10^9.
+            // Never wraps: `rest` is below `tokens`, which has at most the 53 bits of a float times
+            // 10^9.
             let parts = u128::from(MAX_PARTS);
             match (rest * parts).div_ceil(tokens) {
                 part if part == parts => (whole + 1, 0, parts),
@@ -43,47 +43,49 @@ impl Interval {
         }
     }
 
-    /// The interval of a rate in tokens per second, finite and above zero.
+    /// The interval of a rate in tokens per second, which is finite and above zero.
     ///
-    /// A float stands for every number that rounds to it; the one meant is taken to be
-    /// the simplest fraction among them. So 0.1 is one in ten, and `10 / 300` one in
-    /// thirty, exactly.
-    pub(super) fn of_rate(rate: f64) -> Self {
+    /// Many numbers round to the same float. The rate is taken to be the simplest fraction among
+    /// them, so 0.1 is exactly one in ten, and `10 / 300` exactly one in thirty.
+    pub(super) fn from_rate(rate: f64) -> Self {
         if rate >= 1.0 && rate.fract() == 0.0 {
-            return Self::of_ratio(1, rate as u128);
+            return Self::from_ratio(1, rate as u128);
         }
         let seconds = rate.recip().round();
         if seconds >= 1.0 && seconds.recip() == rate {
-            return Self::of_ratio(seconds as u128, 1);
+            return Self::from_ratio(seconds as u128, 1);
         }
         let (tokens, seconds) = simplest_fraction(rate);
-        Self::of_ratio(seconds, tokens)
+        Self::from_ratio(seconds, tokens)
     }
 }
 
 /// The fraction with the smallest denominator among those that round to `value`.
 ///
-/// `value` must lie in 2⁻²⁸..2³⁰ with a fraction, so that its bounds, which have one
-/// bit more than the float, fit a `u128` as fractions.
+/// `value` must lie in 2⁻²⁸..2³⁰, and neither it nor its reciprocal may be whole. Then its bounds,
+/// which have one bit more than the float, fit a `u128` as fractions.
 fn simplest_fraction(value: f64) -> (u128, u128) {
     let bits = value.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32 - 1075;
     let mantissa = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
-    // value = mantissa * 2^exponent. Its neighbours' midpoints are half a unit away;
-    // the lower one is nearer below a power of two, where taking half is merely careful.
+    // value = mantissa * 2^exponent, and the midpoints to its two neighbours are half a unit away.
+    // Only the lower neighbour of a power of two is nearer, and no power of two comes here: it is
+    // whole, or its reciprocal is.
     let denominator = 1u128 << (1 - exponent).clamp(0, 82);
-    between(2 * mantissa - 1, 2 * mantissa + 1, denominator)
+    simplest_between(2 * mantissa - 1, 2 * mantissa + 1, denominator)
 }
 
-/// The simplest fraction strictly between `low/scale` and `high/scale`, by the
-/// continued fractions of the two (Stern-Brocot).
-fn between(low: u128, high: u128, scale: u128) -> (u128, u128) {
+/// The simplest fraction strictly between `low/scale` and `high/scale`, found by the continued
+/// fractions of the two ([Stern-Brocot tree]).
+///
+/// [Stern-Brocot tree]: https://en.wikipedia.org/wiki/Stern%E2%80%93Brocot_tree
+fn simplest_between(low: u128, high: u128, scale: u128) -> (u128, u128) {
     let (mut low, mut high) = ((low, scale), (high, scale));
-    // (p, q) is the last convergent, (p0, q0) the one before.
+    // The convergents p/q: the last one, and the one before it.
     let (mut p0, mut q0, mut p, mut q) = (0u128, 1u128, 1u128, 0u128);
     loop {
         let whole = low.0 / low.1;
-        // The next term is `whole` as long as both ends share it; then one more.
+        // The next term is `whole` as long as both bounds share it, and one more at the end.
         let differ = (whole + 1) * high.1 < high.0;
         let term = if differ { whole + 1 } else { whole };
         (p0, q0, p, q) = (p, q, term * p + p0, term * q + q0);
@@ -92,8 +94,8 @@ fn between(low: u128, high: u128, scale: u128) -> (u128, u128) {
         }
         let (low_rest, high_rest) = (low.0 - whole * low.1, high.0 - whole * high.1);
         if low_rest == 0 {
-            // `low` is excluded, and there is no fraction `whole + 1` below `high`:
-            // the simplest beyond it has the smallest denominator that fits.
+            // `low` itself is excluded, and `whole + 1` is not below `high`: the simplest fraction
+            // between them has the smallest denominator that fits.
             let term = high.1 / high_rest + 1;
             return (term * p + p0, term * q + q0);
         }
@@ -118,34 +120,42 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_means_the_simplest_fraction() {
-        assert_eq!(Interval::of_rate(1.0), interval(SECOND, 0, 1));
-        assert_eq!(Interval::of_rate(3.0), interval(333_333_333, 1, 3));
-        assert_eq!(Interval::of_rate(0.1), interval(10 * SECOND, 0, 1));
-        assert_eq!(Interval::of_rate(10.0 / 300.0), interval(30 * SECOND, 0, 1));
-        assert_eq!(Interval::of_rate(100.0 / 60.0), interval(600_000_000, 0, 1));
-        assert_eq!(Interval::of_rate(0.7), interval(1_428_571_428, 4, 7));
-        assert_eq!(Interval::of_rate(2.5), interval(400_000_000, 0, 1));
-        assert_eq!(Interval::of_rate(1e9), interval(1, 0, 1));
-        assert_eq!(Interval::of_rate(999_999_999.0), interval(1, 1, 999_999_999));
+    fn rate_is_read_as_the_simplest_fraction() {
+        assert_eq!(Interval::from_rate(1.0), interval(SECOND, 0, 1));
+        assert_eq!(Interval::from_rate(3.0), interval(333_333_333, 1, 3));
+        assert_eq!(Interval::from_rate(0.1), interval(10 * SECOND, 0, 1));
+        assert_eq!(Interval::from_rate(10.0 / 300.0), interval(30 * SECOND, 0, 1));
+        assert_eq!(Interval::from_rate(100.0 / 60.0), interval(600_000_000, 0, 1));
+        assert_eq!(Interval::from_rate(0.7), interval(1_428_571_428, 4, 7));
+        assert_eq!(Interval::from_rate(2.5), interval(400_000_000, 0, 1));
+        assert_eq!(Interval::from_rate(1e9), interval(1, 0, 1));
+        assert_eq!(Interval::from_rate(999_999_999.0), interval(1, 1, 999_999_999));
     }
 
     #[test]
-    fn a_ratio_is_exact() {
-        assert_eq!(Interval::of_ratio(300, 10), interval(30 * SECOND, 0, 1));
-        assert_eq!(Interval::of_ratio(60, 7), interval(8_571_428_571, 3, 7));
+    fn ratio_is_exact() {
+        assert_eq!(Interval::from_ratio(300, 10), interval(30 * SECOND, 0, 1));
+        assert_eq!(Interval::from_ratio(60, 7), interval(8_571_428_571, 3, 7));
+    }
+
+    #[test]
+    fn power_of_two_is_exact() {
+        for exponent in 1..=27 {
+            let seconds = 1u128 << exponent;
+            assert_eq!(Interval::from_rate(1.0 / seconds as f64), Interval::from_ratio(seconds, 1));
+        }
     }
 
     proptest! {
         #[test]
-        fn the_fraction_of_a_ratio_is_found_again(p in 1u32..40_000, q in 1u32..40_000) {
-            let found = Interval::of_rate(f64::from(p) / f64::from(q));
-            prop_assert_eq!(found, Interval::of_ratio(u128::from(q), u128::from(p)));
+        fn float_of_a_ratio_gives_the_ratio(p in 1u32..40_000, q in 1u32..40_000) {
+            let found = Interval::from_rate(f64::from(p) / f64::from(q));
+            prop_assert_eq!(found, Interval::from_ratio(u128::from(q), u128::from(p)));
         }
 
         #[test]
-        fn no_rate_gets_faster(rate in 1e-8..1e9f64) {
-            let found = Interval::of_rate(rate);
+        fn interval_matches_the_rate(rate in 1e-8..1e9f64) {
+            let found = Interval::from_rate(rate);
             prop_assert!(found.span.part < found.parts && found.parts <= MAX_PARTS);
             let ns = found.span.ns as f64 + found.span.part as f64 / found.parts as f64;
             let exact = 1e9 / rate;

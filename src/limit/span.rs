@@ -1,26 +1,18 @@
-//! Time in nanoseconds, with the fraction that makes a token's worth exact.
+//! Time in nanoseconds, with the fraction that makes the cost of a token exact.
 
 /// Nanoseconds in a second.
 pub const SECOND: u64 = 1_000_000_000;
 
-/// The longest a bucket may take to fill: four years, in nanoseconds.
-pub const MAX_REFILL: u64 = 4 * 31_557_600 * SECOND;
-
-/// The latest time a clock may show: 4·10⁹ seconds, the year 2096 of the Unix epoch.
-///
-/// Every sum below adds at most a refill and a debt to it, 4.3·10¹⁸ in all, so no sum
-/// of times can wrap a `u64`, and every such sum fits the 62 bits of a shared-memory
-/// slot.
-pub const MAX_NOW: u64 = 4_000_000_000 * SECOND;
-
-/// The grain of what is kept of a bucket that is overdrawn: 500 nanoseconds.
+/// The unit in which the times of an overdrawn bucket are kept: 500 nanoseconds.
 pub const GRAIN: u64 = 500;
+
+/// The bits of a fraction of a nanosecond that can be read without knowing the limit.
+pub(super) const FRACTION_BITS: u32 = 24;
 
 /// A span or a point of time: `ns` nanoseconds and `part` parts of one more.
 ///
-/// How many parts make a nanosecond is the limit's affair: three tokens a second are
-/// 333,333,333 ns and one part in three. So a sum of tokens is exact, however many
-/// there are, and nothing drifts.
+/// The limit says how many parts make a nanosecond. A token of three a second costs 333,333,333 ns
+/// and one part in three, so sums of tokens are exact and nothing drifts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     /// Whole nanoseconds.
@@ -45,6 +37,3 @@ impl Span {
 pub(super) const fn ceil_to_grain(ns: u64) -> u64 {
     ns.div_ceil(GRAIN) * GRAIN
 }
-
-/// The bits of a fraction of a nanosecond that no limit's parts are needed to read.
-pub(super) const FRACTION_BITS: u32 = 24;

@@ -4,32 +4,31 @@ use super::span::Span;
 
 /// What a store remembers of one bucket.
 ///
-/// A bucket that was never touched, or that no store knows any more, is
-/// [`State::FULL`]: forgetting a bucket that is as good as new loses nothing.
+/// A bucket that a store does not know is [`State::FULL`]. An expired state says no more than that,
+/// so a store may forget it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// A bucket on its way to being full: nothing is owed.
+    /// A bucket that refills and owes nothing.
     Filling {
-        /// When it is full again. Earlier than now: it is full.
+        /// When it is full again. A bucket whose `full_at` has passed is full.
         full_at: Span,
     },
-    /// A bucket from which tokens were taken in advance by `reserve`.
+    /// A bucket from which `reserve` took tokens in advance.
     Reserved {
         /// When it is full again, in nanoseconds.
         full_at: u64,
-        /// The fraction of a nanosecond to be added, in 2⁻²⁴, rounded up.
+        /// The fraction of a nanosecond to add, in 2⁻²⁴, rounded up.
         fraction: u32,
-        /// By how much that lay beyond one full refill when it was written, as the exponent
-        /// of a power of two, rounded up. What lies beyond that can only come from a clock
-        /// that went backwards.
+        /// How far `full_at` lay beyond one full refill when it was written, as the exponent of a
+        /// power of two, rounded up. A `full_at` beyond that comes from a clock that went back.
         ahead: u8,
     },
     /// A bucket overdrawn by `check`, which charges denied calls too.
     Overdrawn {
-        /// When all is forgiven: a whole refill after the last check. A multiple of
+        /// When all is forgiven: one full refill after the last check. A multiple of
         /// [`GRAIN`](super::GRAIN).
         forgiven_at: u64,
-        /// How much longer it would take to fill. A multiple of [`GRAIN`](super::GRAIN).
+        /// How much longer the bucket would take to be full. A multiple of [`GRAIN`](super::GRAIN).
         debt: u64,
     },
     /// A fixed window.
@@ -45,9 +44,8 @@ impl State {
     /// A full bucket.
     pub const FULL: Self = Self::Filling { full_at: Span { ns: 0, part: 0 } };
 
-    /// The time from which the bucket is as good as new, in nanoseconds, rounded up.
-    ///
-    /// From then on a store may forget it.
+    /// The time from which the state is expired, in nanoseconds, rounded up: a store may forget it
+    /// then.
     pub const fn expires_at(self) -> u64 {
         match self {
             Self::Filling { full_at } => full_at.ceil(),
@@ -56,4 +54,13 @@ impl State {
             Self::Window { ends_at, hits } => ends_at + (hits > 0) as u64,
         }
     }
+}
+
+/// The longest time that a reservation may lie ahead, in nanoseconds, from the exponent kept in
+/// [`State::Reserved`].
+///
+/// At most 2⁵⁷, more than the longest debt. Only a reservation on top of such a debt, under a limit
+/// of years, lies further ahead: then some debt of denied calls is forgiven, never a token taken.
+pub(super) const fn max_ahead(ahead: u8) -> u64 {
+    1 << if ahead < 57 { ahead } else { 57 }
 }

@@ -91,7 +91,7 @@ impl Guard {
         }
         let (reason, news) = match store.decide(request) {
             Ok(decision) => {
-                self.host.succeeded(circuit, permit);
+                self.host.note_success(circuit, permit);
                 self.host.local.clear(circuit);
                 match op {
                     Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
@@ -103,8 +103,10 @@ impl Guard {
                 return Ok((decision, false));
             }
             Err(Error::Storage(reason)) => {
-                let news =
-                    self.host.failed(circuit).then(|| format!("{reason}; until it answers, "));
+                let news = self
+                    .host
+                    .note_failure(circuit)
+                    .then(|| format!("{reason}; until it answers, "));
                 (reason, news)
             }
             // Other processes may reach it.
@@ -116,9 +118,9 @@ impl Guard {
             }
             // It is up: that is no outage, and other keys are not concerned.
             Err(Error::Refused(reason)) => {
-                self.host.succeeded(circuit, permit);
+                self.host.note_success(circuit, permit);
                 self.host.local.clear(circuit);
-                let is_due = self.host.refusal_warnings.is_due(&reason, sent);
+                let is_due = self.host.refusal_warnings.claim(&reason, sent);
                 let news = is_due.then(|| format!("{reason}; "));
                 (reason, news)
             }
@@ -145,7 +147,7 @@ impl Guard {
     /// A denial that needs no question: the bucket cannot hold as much yet.
     fn known_denial(&self, key: &Key<'_>, limit: &Limit, op: Op, now: u64) -> Option<Decision> {
         let Op::Take { cost: 1.. } = op else { return None };
-        let full_at = self.host.denied(key, now)?;
+        let full_at = self.host.denied_until(key, now)?;
         let (decision, _) =
             apply(limit, State::Filling { full_at: Span::from_ns(full_at) }, now, op);
         (!decision.accepted && decision.retry_at != Decision::NEVER).then_some(decision)

@@ -234,7 +234,7 @@ impl Limiter {
         // The usual case by itself, for it is in every decision's way.
         match (op, accepted, &self.guard) {
             (Op::Take { .. } | Op::Check, Some(accepted), None) if !evicted => {
-                let outcome = Outcome::of(Some(accepted), self.enforce);
+                let outcome = Outcome::from_answer(Some(accepted), self.enforce);
                 self.statistics.count(context, outcome, self.track);
             }
             _ => self.count_other(*context, evicted, op, accepted),
@@ -266,7 +266,7 @@ impl Limiter {
             self.statistics.count(&context, Outcome::Degraded, false);
         }
         if accepted.is_some() {
-            let outcome = Outcome::of(accepted, self.enforce);
+            let outcome = Outcome::from_answer(accepted, self.enforce);
             self.statistics.count(&context, outcome, self.track);
         }
     }

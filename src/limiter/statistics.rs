@@ -2,8 +2,10 @@
 
 use super::{CallContext, Identifier};
 use crate::store::FileSettings;
-use crate::store::counters::{LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, weight};
-use crate::store::file::{COUNTS_SIZE, Location, Purpose, Region};
+use crate::store::counters::{
+    FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, Records, denial_weight,
+};
+use crate::store::file::{Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
 use std::net::Ipv6Addr;
 use std::path::Path;
@@ -47,7 +49,7 @@ impl StatisticsFile {
     pub fn new(files: &FileSettings) -> Self {
         Self {
             location: Location::new(
-                &FileSettings { size: COUNTS_SIZE, ..files.clone() },
+                &FileSettings { size: FILE_SIZE, ..files.clone() },
                 NAME,
                 Purpose::Counts,
             ),
@@ -121,12 +123,13 @@ impl Statistics {
         }
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return };
-        let Some(record) = region.records().get(counter.record as usize) else { return };
+        let records = Records::new(region);
+        let Some(record) = records.get(counter.record as usize) else { return };
         let before = record.stripe(self.file.stripe.get()).count(outcome);
         if matches!(outcome, Outcome::Denied | Outcome::DryRunDenied) && track {
-            let weight = weight(before);
+            let weight = denial_weight(before);
             if weight > 0 {
-                note_denied(region, record, weight, context.identifier);
+                note_denied(records, record, weight, context.identifier);
             }
         }
     }
@@ -152,7 +155,7 @@ impl Statistics {
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return CounterHandle::default() };
         // Fits: there are 128.
-        let record = region.record_of(&self.prefix, name, bare) as u32;
+        let record = Records::new(region).find_or_claim(&self.prefix, name, bare) as u32;
         let counter = CounterHandle { record, generation: self.file.generation.get() };
         let mut last = LastName { name: [0; LONGEST_NAME], length: name.len(), counter };
         if name.len() <= LONGEST_NAME {
@@ -165,17 +168,18 @@ impl Statistics {
     /// What is counted so far, of all prefixes.
     pub fn snapshot(&self) -> Vec<(LimitName, LimitStatistics)> {
         self.file.open();
-        self.file.region.borrow().as_ref().map(Region::snapshot).unwrap_or_default()
+        let region = self.file.region.borrow();
+        region.as_ref().map(|region| Records::new(region).snapshot()).unwrap_or_default()
     }
 }
 
 #[inline(never)]
-fn note_denied(region: &Region, record: &Record, weight: u32, identifier: Identifier<'_>) {
+fn note_denied(records: Records<'_>, record: &Record, weight: u32, identifier: Identifier<'_>) {
     let identifier: [&[u8]; 3] = match identifier {
         Identifier::Plain(identifier) => [identifier, b"", b""],
         Identifier::Client { name, id } => [name, b":", id],
     };
-    region.note_denied(record, weight, identifier);
+    records.note_denied(record, weight, identifier);
 }
 
 /// The name of a limit that was given none, and whether that is the whole identifier: what stands

@@ -315,7 +315,7 @@ fn ask(call: &Call, method: &str, cost: u64) -> Result<FlaggedDecision, Thrown> 
     let bucket = call.this::<Bucket>()?;
     let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
     let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());
-    let outcome = Outcome::of(answer.as_ref().ok().copied(), enforced);
+    let outcome = Outcome::from_answer(answer.as_ref().ok().copied(), enforced);
     globals.statistics().count(&bucket.context(), outcome, track);
     let decision = php_storage::decision(&limit, cost, answer?);
     Ok(FlaggedDecision { decision, flags: DecisionFlags::new(false, enforced) })

@@ -153,7 +153,7 @@ impl Storage {
         full: u64,
         op: Op,
     ) -> Result<(FlaggedDecision, Option<String>), Thrown> {
-        let limit = TokenBucket::of_time(full)
+        let limit = TokenBucket::per_nanosecond(full)
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
             .into();
         let identifier = Identifier::Plain(identifier.as_bytes());

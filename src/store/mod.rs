@@ -18,8 +18,8 @@ mod swap;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
 use std::cell::Cell;
-use std::path::PathBuf;
 
+pub use file::FileSettings;
 /// How servers know a bucket: fuzzing looks for two that go by one name.
 #[cfg(fuzzing)]
 pub use name::{of as name_of, of_row as row_name_of};
@@ -96,15 +96,6 @@ impl From<Decision> for bool {
     fn from(decision: Decision) -> Self {
         decision.accepted
     }
-}
-
-/// Where shared memory's files are, and how large a table is made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FileSettings {
-    /// The directory for shared memory; the system's if empty.
-    pub path: PathBuf,
-    /// The size of a table in bytes.
-    pub size: u64,
 }
 
 /// The name of a bucket: the bytes of all parts, one after the other.

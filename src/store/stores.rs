@@ -1,12 +1,12 @@
 //! The stores of a worker.
 
 use super::array::Array;
-use super::file::{Location, Purpose};
+use super::file::{Location, MappedFile, Purpose};
 use super::host::Host;
 use super::memcached::Memcached;
 use super::mysql::Mysql;
 use super::redis::Redis;
-use super::shm::{MappedFile, SharedMemory};
+use super::shm::SharedMemory;
 use super::{FileSettings, Store};
 use crate::dsn::Target;
 use std::cell::RefCell;
@@ -73,7 +73,7 @@ impl Stores {
         if let Some((_, file)) = known.iter().find(|(of, _)| of == files) {
             return Rc::clone(file);
         }
-        let file = Rc::new(MappedFile::of_host(files));
+        let file = Rc::new(Host::file(files));
         known.push((files.clone(), Rc::clone(&file)));
         file
     }

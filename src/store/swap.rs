@@ -5,10 +5,10 @@
 //! again. Processes of one host wait in the [`queue`](super::host::queue) for a hot key, and each hands
 //! the next what it wrote, which the next one then need not read.
 
+use super::file::MappedFile;
 use super::host::Host;
 use super::host::queue::{Handoff, Ticket};
 use super::net::budget::Budget;
-use super::shm::MappedFile;
 use super::{Key, Request};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
@@ -247,8 +247,8 @@ mod tests {
     use super::*;
     use crate::limit::Span;
     use crate::limit::TokenBucket;
-    use crate::store::file::Set;
     use crate::store::net::Timeouts;
+    use crate::store::shm::set::Set;
     use std::time::Instant;
 
     const TAKE: Op = Op::Take { cost: 1 };

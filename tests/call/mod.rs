@@ -1,4 +1,4 @@
-//! A call on its way to a set of slots, at a time that stands still.
+//! One call on a set of slots, at a time that stands still.
 
 use token_bucket::limit::{Algorithm, Decision, Op, State, TokenBucket};
 use token_bucket::store::shm::table::{Change, update};
@@ -30,7 +30,7 @@ impl Change for Call {
     fn note_eviction(&mut self) {}
 }
 
-/// Whether it is accepted.
+/// Applies an operation; returns whether it is accepted.
 pub fn run<W: Word>(set: &[W], tag: u64, limit: TokenBucket, op: Op) -> bool {
     let mut call = Call { limit, op, decision: None };
     update(set, tag, NOW, &mut call);

@@ -1,4 +1,4 @@
-//! The user's own directory for shared memory, and the lock on it.
+//! The user's own directory for shared memory, its lock, and the errors of files in it.
 
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
@@ -9,17 +9,17 @@ use std::path::Path;
 
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The bits of a mode by which other users may do something.
+/// The bits of a mode that give other users a right.
 const OTHERS: u32 = 0o077;
 
-/// The user's own directory `name` below `base`, made if need be.
+/// Opens the user's own directory `name` below `base`; makes it if it is not there.
 ///
-/// It has the mode 0700 afterwards, whatever the umask of the process that made it.
+/// Its mode is 0700 then, whatever the umask of the process that made it.
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] naming the path, if it cannot be made or opened, belongs to another user, is
-/// open to others, or is not a directory.
+/// [`Error::Storage`] naming the path, if the directory cannot be made or opened, belongs to another
+/// user, is open to others, or is not a directory.
 pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
     let path = base.join(name);
     let parent = fs::openat(fs::CWD, base, FLAGS, Mode::empty()).map_err(|error| {
@@ -36,7 +36,7 @@ pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
         Ok(()) | Err(Errno::EXIST) => {}
         Err(error) => return Err(not_created(&parent, &path, error)),
     }
-    let directory = open_mended(&parent, name).map_err(|error| match error {
+    let directory = open_own(&parent, name).map_err(|error| match error {
         Errno::NOTDIR | Errno::LOOP => refused(&path, "is not a directory; remove it"),
         other => failed("open", &path, other),
     })?;
@@ -53,9 +53,9 @@ pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
     Ok(directory)
 }
 
-/// Opens the directory. One of the user's own that may not even be read gets its mode first: the
-/// umask of the process that made it took that away.
-fn open_mended(parent: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
+/// Opens the directory. If it is the user's own but unreadable, it gets its mode first: the umask of
+/// the process that made it may have taken the owner's rights away.
+fn open_own(parent: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
     let open = || fs::openat(parent, name, FLAGS | OFlags::NOFOLLOW, Mode::empty());
     let found = open();
     if !matches!(found, Err(Errno::ACCESS)) {
@@ -64,8 +64,9 @@ fn open_mended(parent: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
     let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     if is_directory && is_own(&stat) && stat.st_mode & OTHERS == 0 && lacks_owner_bits(&stat) {
-        // By name, for it cannot be opened. Below a sticky directory no other user can put anything
-        // in its place meanwhile; and root, whose call could change any file, can open any directory.
+        // By name, since it cannot be opened. No other user can put anything in its place meanwhile: a
+        // parent that others may write to must be sticky (SECURITY.md). A process of root never comes
+        // here, since it can open any directory.
         fs::chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
     }
     open()
@@ -79,19 +80,19 @@ fn lacks_owner_bits(stat: &Stat) -> bool {
     stat.st_mode & 0o700 != 0o700
 }
 
-/// Held until dropped; the kernel drops it with the process.
+/// A lock on the directory, held until it is dropped or the process ends.
 pub struct Lock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
 
-/// Locks the directory, in which the file of `path` is to be made.
+/// Locks the directory, in which the file at `path` is to be made.
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] if another process holds the lock for `patience_ms` milliseconds.
-pub fn lock(directory: &OwnedFd, path: &Path, patience_ms: u32) -> Result<Lock> {
-    // A descriptor of its own: one that was inherited by a child would keep the lock.
+/// [`Error::Storage`] if another process holds the lock for `timeout_ms` milliseconds.
+pub fn lock(directory: &OwnedFd, path: &Path, timeout_ms: u32) -> Result<Lock> {
+    // A descriptor of its own: a child that inherited `directory` would share its lock.
     let own = fs::openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| failed("lock", path, error))?;
-    for _ in 0..patience_ms {
+    for _ in 0..timeout_ms {
         match fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Lock(own)),
             Err(Errno::WOULDBLOCK | Errno::INTR) => {
@@ -104,12 +105,12 @@ pub fn lock(directory: &OwnedFd, path: &Path, patience_ms: u32) -> Result<Lock> 
 }
 
 /// The error of a file or directory at `path` that could not be created in `parent`. A file system
-/// that is full by its number of files says what one says that is full by its bytes.
+/// without free inodes reports the same error as one without free bytes, so this looks which it is.
 pub fn not_created(parent: &OwnedFd, path: &Path, error: Errno) -> Error {
     if error != Errno::NOSPC {
         return failed("make", path, error);
     }
-    // Some file systems count no inodes, and say that they have none.
+    // A file system that does not count inodes reports zero of them.
     let no_inodes = fs::fstatvfs(parent).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0);
     let lacking = if no_inodes { "no free inode (see df -i)" } else { "no space" };
     refused(
@@ -121,12 +122,12 @@ pub fn not_created(parent: &OwnedFd, path: &Path, error: Errno) -> Error {
     )
 }
 
-/// The error of a system call that failed.
+/// The error of a system call that failed on the file or directory at `path`.
 pub fn failed(what: &str, path: &Path, error: Errno) -> Error {
     Error::storage(format!("Cannot {what} shared memory {}: {error}", path.display()))
 }
 
-/// The error of a file or directory that must not be used as it is.
+/// The error of a file or directory at `path` that must not be used as it is.
 pub fn refused(path: &Path, why: &str) -> Error {
     Error::storage(format!("Shared memory {} {why}", path.display()))
 }

@@ -1,5 +1,7 @@
-//! Circuit breakers that all processes of the host share: one learns that a server is down, the
-//! others need not.
+//! Circuit breakers that all processes of the host share: one process finds out that a server is
+//! down, and the others need not.
+//!
+//! A breaker is one word, open or closed:
 //!
 //! ```text
 //!  127                    64 63 62                   0
@@ -11,13 +13,17 @@
 //! ```
 
 use crate::limit::SECOND;
+use crate::store::file::{CIRCUITS_AT, Mappable, Region};
 use portable_atomic::{AtomicU128, Ordering};
+
+const COUNT: usize = 64;
 
 /// The breakers of a host. Only a server that has failed has one.
 #[repr(C, align(128))]
 pub struct Circuits([AtomicU128; COUNT]);
 
-const COUNT: usize = 64;
+// SAFETY: consists of atomics, of which any bits are a value.
+unsafe impl Mappable for Circuits {}
 
 impl Default for Circuits {
     fn default() -> Self {
@@ -25,28 +31,29 @@ impl Default for Circuits {
     }
 }
 
-/// For how long a server that failed is left alone: a second, more or less, so that the
-/// hosts of a fleet do not all come back at once.
-const SHORTEST: u64 = 900_000_000;
+/// How long a server that failed is not asked: about a second, with a spread so that the hosts of a
+/// fleet do not all ask it at once.
+const SHORTEST_PAUSE: u64 = 900_000_000;
 const SPREAD: u64 = 200_000_000;
 
-/// A server that fails again so soon after it was tried had not come back: who answered was another
-/// node of a cluster, that serves slots of the same breaker.
+/// A failure so soon after a success belongs to the same outage: the success may have come from
+/// another node of a cluster, which serves slots of the same breaker.
 const RELAPSE: u64 = SECOND;
 
+/// Marks a closed breaker.
 const CLOSED: u64 = 1 << 63;
 
-/// After this time nobody asks for that server any more.
+/// A breaker that could have been probed for so long is unused: no process needs the server.
 const ABANDONED: u64 = 60 * SECOND;
 
 /// Whether a server may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permit {
-    /// It may: as far as anyone knows it is up.
+    /// It may: no process has found it down.
     Granted,
-    /// It was down; this caller is the one to try it again.
+    /// It was down. This caller asks it, and no other does meanwhile.
     Probe,
-    /// It is down, and not to be asked before this time.
+    /// It is down, and must not be asked before this time.
     Denied {
         /// Nanoseconds since boot.
         until: u64,
@@ -54,14 +61,19 @@ pub enum Permit {
 }
 
 impl Circuits {
-    /// Whether the server of this id may be asked, at `now`, by a call that takes `longest` nanoseconds at
-    /// most: while one process tries a server again, no other does.
+    /// The breakers in this file.
+    pub fn in_file(region: &Region) -> &Self {
+        region.in_header::<Self, CIRCUITS_AT>()
+    }
+
+    /// Whether a call may ask the server of this id at `now`. The call takes at most `longest`
+    /// nanoseconds; while it probes the server, no other call may ask.
     pub fn permit(&self, id: u64, now: u64, longest: u64) -> Permit {
         let Some((word, seen)) = self.find(id) else { return Permit::Granted };
         match seen as u64 {
             _ if is_closed(seen) => Permit::Granted,
             until if now < until => Permit::Denied { until },
-            // Of all that come now, one gets to try; the others wait for what he finds.
+            // The one call that replaces the word may probe; all others are denied.
             _ => match replace(word, seen, entry(id, now + pause(now).max(longest))) {
                 true => Permit::Probe,
                 false => Permit::Denied { until: now },
@@ -69,26 +81,26 @@ impl Circuits {
         }
     }
 
-    /// Notes that the server failed; whether that is news, for it was up.
-    pub fn failed(&self, id: u64, now: u64) -> bool {
+    /// Notes that the server failed. Returns whether this begins an outage: the server was up.
+    pub fn note_failure(&self, id: u64, now: u64) -> bool {
         let open = entry(id, now + pause(now));
         if let Some((word, seen)) = self.find(id) {
             let since = seen as u64 & !CLOSED;
             let was_up = is_closed(seen) && now.saturating_sub(since) >= RELAPSE;
             return replace(word, seen, open) && was_up;
         }
-        // One that was never had, or whose server is up again, or asked for by nobody; else the one that
-        // was asked for least lately.
+        // A breaker that was never used, is closed or abandoned; else the one that has been waiting
+        // longest for a probe.
         let free = self.words(id).find(|(_, seen)| !is_open(*seen, now));
         let idle = || self.words(id).min_by_key(|(_, seen)| *seen as u64);
         free.or_else(|| idle().filter(|(_, seen)| (*seen as u64) < now))
             .is_none_or(|(word, seen)| replace(word, seen, open))
     }
 
-    /// Notes that the server answered who had this permit, at `now`.
+    /// Notes that the server answered a call with this permit, at `now`.
     ///
-    /// Only who was sent to try it closes the breaker: others have asked before it was opened.
-    pub fn succeeded(&self, id: u64, permit: Permit, now: u64) {
+    /// Only a probe closes the breaker: calls with another permit asked before it was opened.
+    pub fn note_success(&self, id: u64, permit: Permit, now: u64) {
         if permit == Permit::Probe
             && let Some((word, seen)) = self.find(id)
             && !is_closed(seen)
@@ -97,7 +109,8 @@ impl Circuits {
         }
     }
 
-    /// Notes that the process that was to try the server could not ask it: the next one may.
+    /// Notes that a call with this permit could not ask the server. After a probe the next call may
+    /// probe at once.
     pub fn give_back(&self, id: u64, permit: Permit, now: u64) {
         if permit == Permit::Probe
             && let Some((word, seen)) = self.find(id)
@@ -107,18 +120,18 @@ impl Circuits {
         }
     }
 
-    /// How many servers are down, of those that someone asks for.
-    pub fn open(&self, now: u64) -> usize {
+    /// The number of servers that are down, without those that no process has asked for a minute.
+    pub fn count_open(&self, now: u64) -> usize {
         self.words(0).filter(|(_, seen)| is_open(*seen, now)).count()
     }
 
-    /// All words, first the one that `id` would rather have.
+    /// All words, beginning with the one that `id` prefers.
     fn words(&self, id: u64) -> impl Iterator<Item = (&AtomicU128, u128)> {
         let (before, from) = self.0.split_at(id as usize % COUNT);
         from.iter().chain(before).map(|word| (word, word.load(Ordering::Acquire)))
     }
 
-    /// The word of a server. It is not behind one that nobody ever had: none is given back.
+    /// The word of a server. Words are never zeroed again, so the search ends at the first zero.
     fn find(&self, id: u64) -> Option<(&AtomicU128, u128)> {
         self.words(id)
             .take_while(|(_, seen)| *seen != 0)
@@ -134,13 +147,13 @@ fn is_closed(seen: u128) -> bool {
     seen as u64 & CLOSED != 0
 }
 
-/// Whether the server of this word is down, and someone asks for it.
+/// Whether the server of this word is down, and was asked for within the last minute.
 fn is_open(seen: u128, now: u64) -> bool {
     seen != 0 && !is_closed(seen) && (seen as u64).saturating_add(ABANDONED) > now
 }
 
 fn pause(now: u64) -> u64 {
-    SHORTEST + now % SPREAD
+    SHORTEST_PAUSE + now % SPREAD
 }
 
 fn replace(word: &AtomicU128, old: u128, new: u128) -> bool {
@@ -152,47 +165,53 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_outage_is_noted_once_and_probed_by_one() {
+    fn one_call_notes_an_outage_and_one_call_probes() {
         let circuits = Circuits::default();
         assert_eq!(circuits.permit(7, 5, 0), Permit::Granted);
-        assert!(circuits.failed(7, 5));
-        assert!(!circuits.failed(7, 6), "the second to fail says nothing");
-        let Permit::Denied { until } = circuits.permit(7, 7, 0) else { panic!("open") };
-        assert!((SHORTEST..=7 + SHORTEST + SPREAD).contains(&until));
-        assert_eq!(circuits.permit(8, 7, 0), Permit::Granted, "another server is not concerned");
+        assert!(circuits.note_failure(7, 5));
+        assert!(!circuits.note_failure(7, 6), "the second failure is of the same outage");
+        let Permit::Denied { until } = circuits.permit(7, 7, 0) else {
+            panic!("the breaker is open")
+        };
+        assert!((SHORTEST_PAUSE..=7 + SHORTEST_PAUSE + SPREAD).contains(&until));
+        assert_eq!(
+            circuits.permit(8, 7, 0),
+            Permit::Granted,
+            "another server has a breaker of its own"
+        );
         assert_eq!(circuits.permit(7, until, 0), Permit::Probe);
         assert!(matches!(circuits.permit(7, until, 0), Permit::Denied { .. }));
-        assert!(!circuits.failed(7, until), "still the same outage");
-        circuits.succeeded(7, Permit::Probe, until);
+        assert!(!circuits.note_failure(7, until), "the same outage");
+        circuits.note_success(7, Permit::Probe, until);
         assert_eq!(circuits.permit(7, until + 1, 0), Permit::Granted);
-        assert!(circuits.failed(7, until + RELAPSE), "a new one");
+        assert!(circuits.note_failure(7, until + RELAPSE), "a new outage");
     }
 
     #[test]
-    fn one_process_tries_for_as_long_as_its_call_may_take() {
+    fn probe_lasts_as_long_as_its_call_may_take() {
         let circuits = Circuits::default();
-        circuits.failed(7, 5);
+        circuits.note_failure(7, 5);
         let now = 2 * SECOND;
         assert_eq!(circuits.permit(7, now, 16 * SECOND), Permit::Probe);
         let later = now + 15 * SECOND;
         assert!(matches!(circuits.permit(7, later, 16 * SECOND), Permit::Denied { .. }));
-        circuits.succeeded(7, Permit::Probe, later);
+        circuits.note_success(7, Permit::Probe, later);
         assert_eq!(circuits.permit(7, later, 16 * SECOND), Permit::Granted);
     }
 
     #[test]
-    fn an_answer_to_who_asked_before_an_outage_does_not_end_it() {
+    fn answer_to_a_call_sent_before_the_outage_does_not_end_it() {
         let circuits = Circuits::default();
         let permit = circuits.permit(7, 4, 0);
-        assert!(circuits.failed(7, 5));
-        circuits.succeeded(7, permit, 6);
+        assert!(circuits.note_failure(7, 5));
+        circuits.note_success(7, permit, 6);
         assert!(matches!(circuits.permit(7, 7, 0), Permit::Denied { .. }));
     }
 
     #[test]
-    fn process_that_could_not_try_lets_the_next_one() {
+    fn probe_that_was_given_back_goes_to_the_next_call() {
         let circuits = Circuits::default();
-        circuits.failed(7, 5);
+        circuits.note_failure(7, 5);
         let now = 2 * SECOND;
         let permit = circuits.permit(7, now, 0);
         assert_eq!(permit, Permit::Probe);
@@ -203,39 +222,42 @@ mod tests {
     }
 
     #[test]
-    fn a_relapse_is_no_news() {
+    fn failure_soon_after_a_success_is_the_same_outage() {
         let circuits = Circuits::default();
-        assert!(circuits.failed(7, 5));
+        assert!(circuits.note_failure(7, 5));
         let mut now = 2 * SECOND;
-        circuits.succeeded(7, circuits.permit(7, now, 0), now);
+        circuits.note_success(7, circuits.permit(7, now, 0), now);
         assert_eq!(circuits.permit(7, now, 0), Permit::Granted);
-        assert!(!circuits.failed(7, now + RELAPSE - 1));
+        assert!(!circuits.note_failure(7, now + RELAPSE - 1));
         now = 5 * SECOND;
-        circuits.succeeded(7, circuits.permit(7, now, 0), now);
-        assert!(circuits.failed(7, now + RELAPSE), "another outage");
+        circuits.note_success(7, circuits.permit(7, now, 0), now);
+        assert!(circuits.note_failure(7, now + RELAPSE), "another outage");
     }
 
     #[test]
-    fn there_is_room_for_servers_that_come_and_go() {
+    fn breaker_of_a_server_that_is_up_is_reused() {
         let circuits = Circuits::default();
         for id in 1..1_000 {
-            assert!(circuits.failed(id, 1));
-            circuits.succeeded(id, Permit::Probe, 1);
+            assert!(circuits.note_failure(id, 1));
+            circuits.note_success(id, Permit::Probe, 1);
         }
-        assert_eq!(circuits.open(1), 0);
+        assert_eq!(circuits.count_open(1), 0);
         for id in 1..=COUNT as u64 {
-            circuits.failed(id, 1);
+            circuits.note_failure(id, 1);
         }
-        assert_eq!(circuits.open(1), COUNT);
-        assert!(circuits.failed(9_999, 1), "without room everyone finds out for himself");
+        assert_eq!(circuits.count_open(1), COUNT);
+        assert!(
+            circuits.note_failure(9_999, 1),
+            "without a breaker each call finds the server down"
+        );
         assert_eq!(circuits.permit(9_999, 2, 0), Permit::Granted);
-        // All but one are asked for again; that one makes room.
+        // All but one are probed again; that one is replaced.
         let now = 2 * SECOND;
         for id in (1..=COUNT as u64).filter(|id| *id != 17) {
             assert_eq!(circuits.permit(id, now, 0), Permit::Probe);
         }
-        assert!(circuits.failed(9_999, now));
-        assert!(!circuits.failed(9_999, now), "told once");
+        assert!(circuits.note_failure(9_999, now));
+        assert!(!circuits.note_failure(9_999, now), "noted once");
         assert!(matches!(circuits.permit(9_999, now, 0), Permit::Denied { .. }));
         assert_eq!(circuits.permit(17, now, 0), Permit::Granted);
     }

@@ -1,31 +1,32 @@
-//! Servers that this process alone cannot ask: it has no descriptor left, no route, no right.
+//! Servers that this process cannot ask: it has no descriptor left, no route or no right.
 //!
-//! Another process of this host may well reach them, so the breakers that all share stay closed. This
-//! process still leaves such a server alone for a while.
+//! Another process of this host may reach such a server, so the breakers that all share stay closed.
+//! This process pauses before it asks the server again.
 
 use crate::limit::SECOND;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// How long a server is left alone, in nanoseconds.
+/// The pause after a failure, in nanoseconds.
 const PAUSE: u64 = SECOND;
 
-/// When this process may ask again, by the store's circuits; those that it reaches are not in it.
+/// When this process may ask a server again, by the store's circuits. A server that it reached last
+/// is not in the map.
 #[derive(Default)]
 pub struct LocalFailures(RefCell<HashMap<u64, u64>>);
 
 impl LocalFailures {
-    /// Until when not to ask, if that is later than `now`.
+    /// The time before which this process must not ask, if that is later than `now`.
     pub fn denied_until(&self, circuit: u64, now: u64) -> Option<u64> {
         self.0.borrow().get(&circuit).copied().filter(|until| now < *until)
     }
 
-    /// Notes that a try failed at `now`. Returns whether it is the first since the server was reached.
+    /// Notes a failure at `now`. Returns whether it is the first since the server was last reached.
     pub fn note(&self, circuit: u64, now: u64) -> bool {
         self.0.borrow_mut().insert(circuit, now.saturating_add(PAUSE)).is_none()
     }
 
-    /// How many servers this process may not ask at `now`.
+    /// The number of servers that this process must not ask at `now`.
     pub fn count(&self, now: u64) -> usize {
         self.0.borrow().values().filter(|until| now < **until).count()
     }

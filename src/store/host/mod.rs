@@ -1,4 +1,5 @@
-//! What the processes of a host share of a server they ask.
+//! What the processes of a host share about the servers they ask: breakers, denials, the hot-key
+//! queue, and buckets for when a server fails.
 
 pub mod circuits;
 pub mod denials;
@@ -6,14 +7,15 @@ mod local_failures;
 pub mod queue;
 mod refusal_warnings;
 
-use super::file::Region;
-use super::shm::{MappedFile, SharedMemory, locate};
+use super::file::{Area, FileSettings, Location, MappedFile, Purpose, Region};
+use super::shm::SharedMemory;
+use super::shm::set::{Set, locate};
+use super::{Key, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::Decision;
-use crate::store::{Key, Request, Store, Timeouts};
-use circuits::Permit;
+use circuits::{Circuits, Permit};
 use local_failures::LocalFailures;
 use queue::Ticket;
 use refusal_warnings::RefusalWarnings;
@@ -22,24 +24,33 @@ use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
 
+/// The name of a host's file. No DSN can name it.
+const FILE: &str = ".host";
+
 /// What the processes of this host know of a server, or of several that are one store.
 ///
-/// In a file of its own. Where that cannot be had the process makes do with memory of its own:
-/// a server does not stop answering because this host's shared memory is full.
+/// It is in a file of its own. If no file can be had, the process uses memory of its own: calls to a
+/// server must not fail because this host's shared memory is full.
 pub struct Host {
     memory: SharedMemory,
-    /// Who asks with an old password does not keep others from a server that lets them in.
+    /// The breakers depend on the passwords: a process with an old password, which the server
+    /// refuses, must not keep processes with the new one from it.
     passwords: Secret,
-    /// What this process alone cannot ask.
+    /// The servers that this process alone cannot ask.
     pub local: LocalFailures,
-    /// What this process has warned of.
+    /// The refusals that this process has warned of.
     pub refusal_warnings: RefusalWarnings,
     /// Whether this process has warned of a prefix that has no effect.
     pub has_warned_of_prefix: Cell<bool>,
 }
 
 impl Host {
-    /// What is known of the store of this description, by callers that have these passwords.
+    /// The file in which this host keeps what it knows of servers.
+    pub fn file(files: &FileSettings) -> MappedFile {
+        MappedFile::new(Location::new(files, FILE, Purpose::Host))
+    }
+
+    /// What is known of the store of this description, to callers with these passwords.
     pub fn new(store: &str, passwords: Secret, file: Rc<MappedFile>) -> Self {
         let mut hasher = SipHasher13::new();
         hasher.write(store.as_bytes());
@@ -49,96 +60,92 @@ impl Host {
         Self { memory, passwords, local, refusal_warnings, has_warned_of_prefix }
     }
 
-    fn with<R>(&self, look: impl FnOnce(&Region) -> R) -> Option<R> {
-        let file = &self.memory.file;
-        if boot_time() >= file.look_at.get() {
-            file.open().ok()?;
-        }
-        file.region.borrow().as_ref().map(look)
+    /// Runs `work` on the host's file; returns nothing if no file can be had.
+    fn with_region<R>(&self, work: impl FnOnce(&Region) -> R) -> Option<R> {
+        let file = self.memory.file();
+        file.open_if_due(boot_time()).ok()?;
+        file.region().as_ref().map(work)
     }
 
-    /// Decides as the host's own shared memory does, for a server that fails.
+    /// Decides on the host's own buckets, for a server that fails.
     ///
     /// # Errors
     ///
-    /// As [`Store::decide`].
+    /// [`Error::Storage`](crate::error::Error::Storage) if no memory can be had.
     pub fn decide(&self, request: &Request<'_>) -> Result<Decision> {
         self.memory.decide(request)
     }
 
-    /// Whether the server that answers for this circuit may be asked, by a call with these time-outs.
+    /// Whether a call with these time-outs may ask the server that answers for this circuit.
     pub fn permit(&self, circuit: u64, timeouts: Timeouts) -> Permit {
         let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
-        self.with(|region| region.circuits().permit(self.id(circuit, region), boot_time(), longest))
+        self.with_circuit(circuit, |circuits, id| circuits.permit(id, boot_time(), longest))
             .unwrap_or(Permit::Granted)
     }
 
-    /// Notes that it failed; whether that is news to this host.
-    pub fn failed(&self, circuit: u64) -> bool {
-        self.with(|region| region.circuits().failed(self.id(circuit, region), boot_time()))
+    /// Notes that the server failed. Returns whether it was up so far: then the caller has to warn.
+    pub fn note_failure(&self, circuit: u64) -> bool {
+        self.with_circuit(circuit, |circuits, id| circuits.note_failure(id, boot_time()))
             .unwrap_or(true)
     }
 
-    /// Notes that it answered who had this permit.
-    pub fn succeeded(&self, circuit: u64, permit: Permit) {
-        self.with(|region| {
-            let id = self.id(circuit, region);
-            region.circuits().succeeded(id, permit, boot_time());
-        });
+    /// Notes that the server answered the process that had this permit.
+    pub fn note_success(&self, circuit: u64, permit: Permit) {
+        self.with_circuit(circuit, |circuits, id| circuits.note_success(id, permit, boot_time()));
     }
 
-    /// Notes that the server was not asked by the process that had this permit.
+    /// Notes that the process that had this permit could not ask the server.
     pub fn give_back(&self, circuit: u64, permit: Permit) {
-        self.with(|region| {
-            let id = self.id(circuit, region);
-            region.circuits().give_back(id, permit, boot_time());
-        });
+        self.with_circuit(circuit, |circuits, id| circuits.give_back(id, permit, boot_time()));
     }
 
-    fn id(&self, circuit: u64, region: &Region) -> u64 {
+    /// Runs `work` on the breakers, with the id of this circuit.
+    fn with_circuit<R>(&self, circuit: u64, work: impl FnOnce(&Circuits, u64) -> R) -> Option<R> {
+        self.with_region(|region| work(Circuits::in_file(region), self.circuit_id(circuit, region)))
+    }
+
+    fn circuit_id(&self, circuit: u64, region: &Region) -> u64 {
         let Secret(passwords) = &self.passwords;
-        let of_login = match passwords.is_empty() {
+        let login = match passwords.is_empty() {
             true => 0,
-            // By the table's secret, so that nobody can try passwords on what he sees there.
+            // Hashed with the file's secret: a user that can see the id must not be able to test
+            // passwords on it.
             false => {
-                let [a, b] = region.secret();
-                let mut hasher = SipHasher13::new_with_keys(a, b);
+                let [low, high] = region.secret();
+                let mut hasher = SipHasher13::new_with_keys(low, high);
                 hasher.write(passwords.as_bytes());
                 hasher.finish()
             }
         };
-        let of_circuit = circuit.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.memory.domain.wrapping_add(of_circuit).wrapping_add(of_login).max(1)
+        let spread = circuit.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.memory.domain().wrapping_add(spread).wrapping_add(login).max(1)
     }
 
     /// When the bucket is full at the earliest, by this host's clock, if a denial is known.
-    pub fn denied(&self, key: &Key<'_>, now: u64) -> Option<u64> {
-        self.with(|region| {
-            let (set, tag) = locate(region.denials(), self.memory.hash(key, region))?;
-            denials::look(&set.0, tag, now)
-        })?
+    pub fn denied_until(&self, key: &Key<'_>, now: u64) -> Option<u64> {
+        self.with_denials(key, |set, tag| denials::find(&set.0, tag, now))?
     }
 
     /// Notes a denial of a call that was sent at `sent`.
     pub fn note_denial(&self, key: &Key<'_>, full_at: u64, sent: u64) {
-        self.with(|region| {
-            let (set, tag) = locate(region.denials(), self.memory.hash(key, region))?;
-            denials::note(&set.0, tag, full_at, sent, boot_time());
-            Some(())
-        });
+        self.with_denials(key, |set, tag| denials::note(&set.0, tag, full_at, sent, boot_time()));
     }
 
-    /// Forgets the denials of a bucket that was given something.
+    /// Forgets the denials of a bucket that got tokens back.
     pub fn clear_denials(&self, key: &Key<'_>) {
-        self.with(|region| {
-            let (set, tag) = locate(region.denials(), self.memory.hash(key, region))?;
-            denials::clear(&set.0, tag, boot_time());
-            Some(())
-        });
+        self.with_denials(key, |set, tag| denials::clear(&set.0, tag, boot_time()));
+    }
+
+    /// Runs `work` on the set of denials in which this key is, with its tag.
+    fn with_denials<R>(&self, key: &Key<'_>, work: impl FnOnce(&Set, u64) -> R) -> Option<R> {
+        self.with_region(|region| {
+            let (set, tag) = locate(region.area(Area::Denials), self.memory.hash(key, region))?;
+            Some(work(set, tag))
+        })?
     }
 
     /// Queues for a hot key, at most for `timeout` nanoseconds, and does `work` with a ticket that is
-    /// valid for `lifetime`; without one where the queue cannot be had.
+    /// valid for `lifetime` nanoseconds; without a ticket if no file can be had.
     pub fn in_queue<R>(
         &self,
         key: &Key<'_>,
@@ -146,14 +153,14 @@ impl Host {
         timeout: u64,
         work: impl FnOnce(Option<&Ticket<'_>>) -> R,
     ) -> R {
-        let file = &self.memory.file;
-        if boot_time() >= file.look_at.get() && file.open().is_err() {
+        let file = self.memory.file();
+        if file.open_if_due(boot_time()).is_err() {
             return work(None);
         }
-        let region = file.region.borrow();
+        let region = file.region();
         let Some(region) = region.as_ref() else { return work(None) };
         let hash = self.memory.hash(key, region);
-        match locate(region.queue(), hash) {
+        match locate(region.area(Area::Queue), hash) {
             Some((set, _)) => {
                 work(Some(&Ticket::wait(set, hash, region.secret(), lifetime, timeout)))
             }
@@ -161,9 +168,10 @@ impl Host {
         }
     }
 
-    /// What an operator wants to see of it.
+    /// The rows on this host's servers in phpinfo().
     pub fn describe(&self) -> Vec<(&'static str, String)> {
-        let open = self.with(|region| region.circuits().open(boot_time())).unwrap_or_default();
+        let count = |region: &Region| Circuits::in_file(region).count_open(boot_time());
+        let open = self.with_region(count).unwrap_or_default();
         let local = self.local.count(boot_time());
         vec![
             ("Servers that do not answer, of all storage DSNs", open.to_string()),

@@ -1,25 +1,36 @@
-//! The hot-key queue: processes of one host that would swap the same value on a server go one after
-//! the other, and each hands the next what it wrote.
+//! The hot-key queue: processes of one host that swap the same value on a server go one after the
+//! other, and each hands the next the state that it wrote.
 //!
-//! The next process then need not read the value first. The queue is only a help: the server compares
-//! before it swaps. A ticket that was taken from a slow process, or a host that knows nothing of the
-//! queue, costs a try and no more. A process that dies with its ticket delays the others for ten
-//! milliseconds, once.
+//! The next process then need not read the value first. The queue is never needed for correctness,
+//! since the server compares before it swaps. A ticket that another process took over from a slow
+//! one costs a try, as does a host that does not share the queue. A process that dies with its ticket
+//! delays the others once, until the ticket expires.
+//!
+//! A set of eight words is the queue of its keys: the lock, then a hand-off.
+//!
+//! ```text
+//! word 0     owner's process id, or key and HELD_OFF | the lock expires at
+//! word 1     key                                     | version
+//! words 2-3  length and bytes of the state's record
+//! word 4     clock: time                             | sent at
+//! word 5     clock: read at                          | handed off at
+//! word 6     checksum of words 1 to 5
+//! ```
 
 use crate::clock::{Reading, boot_time};
 use crate::limit::State;
-use crate::store::file::Set;
 use crate::store::record;
+use crate::store::shm::set::Set;
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 use std::time::Duration;
 
-/// The longest that a ticket may be valid, in nanoseconds; and how long a key is held off.
+/// The longest lifetime of a ticket, in nanoseconds; also how long a key is held off.
 const MAX_LIFETIME: u64 = 1_000_000_000;
-/// Marks the lock of a key that is held off. No process has such a number.
+/// Marks the owner of a lock as a key that is held off. No process has such an id.
 const HELD_OFF: u64 = 1 << 63;
-/// How long a hand-off is worth a try, in nanoseconds.
+/// How long a hand-off is used, in nanoseconds. An older one is likely to be out of date.
 const HANDOFF_LIFETIME: u64 = 50_000_000;
 /// The most bytes of a record that a hand-off has room for, behind a byte for their number.
 const MAX_RECORD: usize = 31;
@@ -31,27 +42,27 @@ pub struct Ticket<'a> {
     secret: [u64; 2],
     /// The lock's value while this process holds it; none if the wait timed out.
     lock: Option<u128>,
-    /// Whether the key is held off.
+    /// Whether a process of this host has held the key off (see [`hold_off`](Self::hold_off)).
     pub is_held_off: bool,
 }
 
-/// What the process before wrote on the server.
+/// What the previous process wrote on the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handoff {
     /// The bucket's state.
     pub state: State,
-    /// What the server, or the store, tells this value from others by.
+    /// By what the server, or the store, recognises this value.
     pub version: u64,
-    /// The clock that the process decided by.
+    /// The clock reading that the process decided by.
     pub clock: Reading,
     /// When it was handed off, on this host's clock.
     pub written_at: u64,
 }
 
 impl<'a> Ticket<'a> {
-    /// Waits until no other process has a ticket for the key of this hash, at most for `timeout`
-    /// nanoseconds; then the ticket is without a lock. Another process may take the turn when the ticket
-    /// is older than `lifetime` nanoseconds.
+    /// Waits until no other process has a ticket for the key of this hash. After `timeout` nanoseconds
+    /// it returns a ticket without a lock. Another process may take over a ticket that is older than
+    /// `lifetime` nanoseconds.
     pub fn wait(set: &'a Set, key: u64, secret: [u64; 2], lifetime: u64, timeout: u64) -> Self {
         let mut ticket = Self { set, key, secret, lock: None, is_held_off: false };
         let [lock, ..] = &set.0;
@@ -60,14 +71,14 @@ impl<'a> Ticket<'a> {
             let now = boot_time();
             let seen = lock.load(Ordering::Acquire);
             let expires_at = seen as u64;
-            // A time later than any ticket's is garbage.
+            // A time beyond that of any ticket is garbage.
             let is_expired = expires_at <= now || expires_at > now + MAX_LIFETIME;
             let owner = (seen >> 64) as u64;
             if !is_expired && owner == key | HELD_OFF {
                 ticket.is_held_off = true;
                 return ticket;
             }
-            // Another key's mark may be overwritten: it only saves sessions.
+            // The mark of another key may be overwritten: it only spares the server some sessions.
             let is_free = is_expired || owner & HELD_OFF != 0;
             let own = pair(u64::from(std::process::id()), now + lifetime.min(MAX_LIFETIME));
             if is_free
@@ -79,18 +90,18 @@ impl<'a> Ticket<'a> {
             if now > start + timeout {
                 return ticket;
             }
-            // About the time of the round trip that is waited for.
+            // Short beside the round trip of the process that is waited for.
             std::thread::sleep(Duration::from_micros(10 + now % 16));
         }
     }
 
-    /// Keeps this host's processes from the key for a second.
+    /// Holds the key off for a second: the processes of this host that queue for it are told so.
     pub fn hold_off(&self) {
         let [lock, ..] = &self.set.0;
         lock.store(pair(self.key | HELD_OFF, boot_time() + MAX_LIFETIME), Ordering::Release);
     }
 
-    /// What the process before handed off, unless that was too long ago.
+    /// What the previous process handed off, unless that was too long ago.
     pub fn handoff(&self) -> Option<Handoff> {
         self.lock?;
         let [_, a, b, c, d, e, f, ..] = &self.set.0;
@@ -99,34 +110,34 @@ impl<'a> Ticket<'a> {
         let written_at = times as u64;
         let now = boot_time();
         let is_fresh = written_at <= now && now < written_at + HANDOFF_LIFETIME;
-        // Words of two writers at once do not match the checksum.
+        // The checksum rejects a mix of what two processes wrote at once.
         if !is_fresh || self.checksum([key_and_version, first, second, clock, times]) != checksum {
             return None;
         }
         if (key_and_version >> 64) as u64 != self.key {
             return None;
         }
-        let [length, bytes @ ..] = bytes_of([first, second]);
+        let [length, bytes @ ..] = to_bytes([first, second]);
         let state = record::try_decode(bytes.get(..usize::from(length))?)?;
         let (time, read_at) = ((clock >> 64) as u64, (times >> 64) as u64);
         let clock = Reading { time, sent_at: clock as u64, read_at };
         Some(Handoff { state, version: key_and_version as u64, clock, written_at })
     }
 
-    /// Hands the next process what is on the server now. A state with a long record is not handed
-    /// off: the next process reads it.
+    /// Hands the next process the state that is on the server now. A state whose record is too long
+    /// is not handed off; the next process reads it.
     pub fn hand_off(&self, state: State, version: u64, clock: Reading) {
         let record = record::encode(state);
         if self.lock.is_none() || record.len() > MAX_RECORD {
             return;
         }
         let mut bytes = [0; 32];
-        // Fits: it is at most 31.
+        // Fits: at most MAX_RECORD.
         bytes[0] = record.len() as u8;
         for (to, from) in bytes.iter_mut().skip(1).zip(record) {
             *to = from;
         }
-        let [first, second] = words_of(bytes);
+        let [first, second] = to_words(bytes);
         let times = pair(clock.read_at, boot_time());
         let clock = pair(clock.time, clock.sent_at);
         let words = [pair(self.key, version), first, second, clock, times];
@@ -150,7 +161,7 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let [lock, ..] = &self.set.0;
         if let Some(own) = self.lock {
-            // Fails if the ticket has expired and another process holds the lock.
+            // Fails if the ticket has expired and another process has taken over the lock.
             let _ = lock.compare_exchange(own, 0, Ordering::AcqRel, Ordering::Acquire);
         }
     }
@@ -160,12 +171,12 @@ const fn pair(high: u64, low: u64) -> u128 {
     (high as u128) << 64 | low as u128
 }
 
-fn words_of(bytes: [u8; 32]) -> [u128; 2] {
+fn to_words(bytes: [u8; 32]) -> [u128; 2] {
     let (first, second) = bytes.split_at(16);
     [first, second].map(|half| half.iter().fold(0, |word, byte| word << 8 | u128::from(*byte)))
 }
 
-fn bytes_of([first, second]: [u128; 2]) -> [u8; 32] {
+fn to_bytes([first, second]: [u128; 2]) -> [u8; 32] {
     let mut bytes = [0; 32];
     let both = first.to_be_bytes().into_iter().chain(second.to_be_bytes());
     bytes.iter_mut().zip(both).for_each(|(to, from)| *to = from);
@@ -185,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn next_process_finds_what_was_handed_off() {
+    fn next_process_gets_what_was_handed_off() {
         let set = set();
         for state in [
             State::Filling { full_at: Span { ns: 7, part: 3 } },
@@ -203,11 +214,15 @@ mod tests {
             assert_eq!(
                 Ticket::wait(&set, 2, [2, 3], SECOND, SECOND).handoff(),
                 None,
-                "another key's"
+                "a hand-off of another key"
             );
         }
         set.0[2].fetch_add(1, Ordering::SeqCst);
-        assert_eq!(Ticket::wait(&set, 1, [2, 3], SECOND, SECOND).handoff(), None, "torn");
+        assert_eq!(
+            Ticket::wait(&set, 1, [2, 3], SECOND, SECOND).handoff(),
+            None,
+            "the words do not match the checksum"
+        );
     }
 
     #[test]
@@ -224,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn key_is_held_off_for_others_of_this_host() {
+    fn held_off_key_is_held_off_for_all_processes_of_the_host() {
         let set = set();
         let ticket = Ticket::wait(&set, 1, [0, 0], SECOND, SECOND);
         ticket.hold_off();

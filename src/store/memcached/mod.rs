@@ -5,9 +5,9 @@
 
 mod link;
 
+use super::file::MappedFile;
 use super::host::queue::Handoff;
 use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnection};
-use super::shm::MappedFile;
 use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Swap};
 use super::{Key, Request, Store, name, record};
 use crate::clock::{Reading, boot_time};
@@ -270,7 +270,7 @@ mod tests {
 
     fn store(names: &[&str]) -> Memcached {
         let server = |host: &&str| Address::Tcp { host: (*host).to_owned(), port: 11211 };
-        let host_file = MappedFile::of_host(&FileSettings::default());
+        let host_file = crate::store::host::Host::file(&FileSettings::default());
         Memcached::new(names.iter().map(server).collect(), Rc::new(host_file))
     }
 

@@ -17,10 +17,10 @@ mod row;
 mod statements;
 mod table;
 
+use super::file::MappedFile;
 use super::net::{
     Timeouts, budget::Budget, failure::Failure, kept::KeptConnection, tls::Encryption,
 };
-use super::shm::MappedFile;
 use super::swap::Decider;
 use super::{Request, Store, name};
 use crate::dsn::{Mysql as Target, sanitize};

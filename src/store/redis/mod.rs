@@ -220,7 +220,7 @@ impl Store for Redis {
 
     fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
         // A look at a bucket brings up the connection and the script.
-        let limit = TokenBucket::of_time(1).map_err(|_| Error::storage("no limit"))?.into();
+        let limit = TokenBucket::per_nanosecond(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
         let source = self.scripts.of(&limit);
         self.run(&ScriptCall { source, name: b"h:prepare", arguments: &arguments }, true, timeouts)

@@ -1,21 +1,27 @@
 //! How a bucket fits into one word of 128 bits.
 //!
 //! ```text
-//!  127      94 93 92                                31 30                   0
-//! +-----------+--+------------------------------------+---------------------+
-//! | key's tag | 0| time, ns                        62 | rest             31 |
-//! +-----------+--+----------------------------+-------+---------------------+
-//! | key's tag | 1| time, 500 ns            53 | debt, 500 ns * 64^e      40 |
-//! +-----------+--+----------------------------+-----------------------------+
+//!  127      94  93  92                        31  30  29    24 23            0
+//! +-----------+---+-----------------------------+---+---------+---------------+
+//! | key's tag | 0 | full at, ns              62 | 0 | part of a ns         30 |  filling
+//! +-----------+---+-----------------------------+---+---------+---------------+
+//! | key's tag | 0 | full at, ns              62 | 1 | ahead 6 | fraction   24 |  reserved
+//! +-----------+---+-----------------------------+---+---------+---------------+
+//! | key's tag | 0 | ends at, ns              62 | 1 | 63    6 | hits       24 |  window
+//! +-----------+---+-----------------------------+---+---------+---------------+
+//! | key's tag | 0 | full at, ns              62 | 1 | 63    6 | all ones   24 |  claim
+//! +-----------+---+-----------------------+-----+---+---------+---------------+
+//! | key's tag | 1 | forgiven at, 500 ns 53 | debt, 500 ns * 64^e           40 |  overdrawn
+//! +-----------+---+------------------------+----------------------------------+
+//!  127      94  93  92                   40 39                               0
 //! ```
 //!
-//! The time is when the bucket is as good as new: it can be read without knowing the
-//! limit, and says which slots are free. The rest is the fraction of a nanosecond in parts of
-//! the limit; with its top bit set, 6 bits of how far a reservation reached ahead and 24 of the
-//! fraction; with all of those 6 set, the hits of a window, whose last moment the time is; all ones
-//! mark a claim (see [`table`](super::table)). The second form is for buckets overdrawn by `check`, the debt being 38 bits and an exponent of 2.
+//! The time in each form is when the slot expires. It can be read without knowing the limit, so a
+//! slot can be reused by a call under any other limit. A claim marks a slot whose bucket is about to
+//! be committed (see `table`). Its bits are those of a window of 2²⁴ − 1 hits, more than a window may
+//! have; a reservation is at most 62 `ahead`.
 //!
-//! A word of zeros is a full bucket: a fresh table needs no set-up.
+//! A word of zeros is a full bucket: a new table needs no set-up.
 
 use crate::limit::{GRAIN, Span, State};
 
@@ -23,70 +29,90 @@ use crate::limit::{GRAIN, Span, State};
 pub const TAG_BITS: u32 = 34;
 
 const TAG_SHIFT: u32 = 128 - TAG_BITS;
-const OVERDRAWN: u128 = 1 << 93;
-const REST_BITS: u32 = 31;
 const TIME_BITS: u32 = 62;
+/// The bits behind the time.
+const REST_BITS: u32 = 31;
+/// Marks the rest of a reservation, a window or a claim.
+const MARK: u32 = 1 << 30;
+const FRACTION_BITS: u32 = 24;
+const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
+const MAX_AHEAD: u8 = 62;
+/// What a window has in the place of `ahead`.
+const WINDOW: u32 = 63;
+const CLAIM: u32 = (1 << REST_BITS) - 1;
+
+const OVERDRAWN: u128 = 1 << 93;
+const FORGIVEN_BITS: u32 = 53;
 const DEBT_BITS: u32 = 40;
 const DEBT_MANTISSA_BITS: u32 = 38;
 const DEBT_EXPONENT_STEP: u64 = 6;
-const RESERVED: u32 = 1 << 30;
-const FRACTION_BITS: u32 = 24;
-const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
-/// The largest exponent of a reservation's reach.
-const MAX_AHEAD: u8 = 62;
-/// What stands in its place for a window, whose hits are fewer than all ones, which is a claim.
-const WINDOW: u32 = 63;
-const CLAIM: u32 = (1 << REST_BITS) - 1;
 
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(pub u128);
 
 impl Slot {
-    /// A slot that belongs to nobody.
+    /// A slot without a key, whose bucket is full.
     pub const EMPTY: Self = Self(0);
 
     /// The slot of a bucket in `state`.
     ///
-    /// What does not fit is rounded against the caller: a debt above 38 hours to 32 µs,
-    /// above 101 days to 2 ms.
+    /// What does not fit is rounded against the client: a debt above 38 hours to 32 µs, above 101
+    /// days to 2 ms.
     #[inline(always)]
     pub fn committed(tag: u64, state: State) -> Self {
         match state {
-            State::Filling { full_at } => Self::of(tag, full_at.ns, full_at.part as u32),
+            State::Filling { full_at } => Self::filling(tag, full_at),
             State::Reserved { full_at, fraction, ahead } => {
-                let ahead = u32::from(ahead.min(MAX_AHEAD));
-                Self::of(tag, full_at, RESERVED | ahead << FRACTION_BITS | fraction & FRACTION)
+                Self::reserved(tag, full_at, fraction, ahead)
             }
-            State::Window { ends_at, hits } => {
-                Self::of(tag, ends_at, RESERVED | WINDOW << FRACTION_BITS | hits & FRACTION)
-            }
-            State::Overdrawn { forgiven_at, debt } => {
-                let debt = to_float(debt.div_ceil(GRAIN));
-                let body = u128::from(forgiven_at / GRAIN) << DEBT_BITS | u128::from(debt);
-                Self(u128::from(tag) << TAG_SHIFT | OVERDRAWN | body)
-            }
+            State::Window { ends_at, hits } => Self::window(tag, ends_at, hits),
+            State::Overdrawn { forgiven_at, debt } => Self::overdrawn(tag, forgiven_at, debt),
         }
     }
 
-    /// The slot of a bucket that is being brought in, full again at `full_at`.
+    /// The slot of a key whose bucket is about to be committed, full again at `full_at`.
     #[inline(always)]
     pub fn claim(tag: u64, full_at: u64) -> Self {
-        Self::of(tag, full_at, CLAIM)
+        Self::with_rest(tag, full_at, CLAIM)
     }
 
     #[inline(always)]
-    fn of(tag: u64, time: u64, rest: u32) -> Self {
+    fn filling(tag: u64, full_at: Span) -> Self {
+        Self::with_rest(tag, full_at.ns, full_at.part as u32)
+    }
+
+    #[inline(always)]
+    fn reserved(tag: u64, full_at: u64, fraction: u32, ahead: u8) -> Self {
+        let ahead = u32::from(ahead.min(MAX_AHEAD));
+        Self::with_rest(tag, full_at, MARK | ahead << FRACTION_BITS | fraction & FRACTION)
+    }
+
+    #[inline(always)]
+    fn window(tag: u64, ends_at: u64, hits: u32) -> Self {
+        Self::with_rest(tag, ends_at, MARK | WINDOW << FRACTION_BITS | hits & FRACTION)
+    }
+
+    #[inline(always)]
+    fn overdrawn(tag: u64, forgiven_at: u64, debt: u64) -> Self {
+        let debt = to_float(debt.div_ceil(GRAIN));
+        let body = u128::from(forgiven_at / GRAIN) << DEBT_BITS | u128::from(debt);
+        Self(u128::from(tag) << TAG_SHIFT | OVERDRAWN | body)
+    }
+
+    /// A slot of any form but overdrawn.
+    #[inline(always)]
+    fn with_rest(tag: u64, time: u64, rest: u32) -> Self {
         Self(u128::from(tag) << TAG_SHIFT | u128::from(time) << REST_BITS | u128::from(rest))
     }
 
-    /// The same bucket, of nobody.
+    /// The same bucket without its key.
     #[inline(always)]
     pub fn as_tombstone(self) -> Self {
         Self::committed(0, self.state())
     }
 
-    /// A bucket of nobody that owes as much as both, and for as long. Rounded up where it has to be.
+    /// A tombstone that owes as much as both slots, and for as long, rounded up.
     pub fn raised_to(self, other: Self) -> Self {
         let expires_at = self.expires_at().max(other.expires_at());
         let owes_until = self.owes_until().max(other.owes_until());
@@ -100,36 +126,35 @@ impl Slot {
         Self::committed(0, state)
     }
 
-    /// Whose slot it is.
+    /// The tag of the slot's key. Zero is the tag of a slot without a key.
     #[inline(always)]
     pub const fn tag(self) -> u64 {
         (self.0 >> TAG_SHIFT) as u64
     }
 
-    /// Whether the slot is claimed and not settled yet.
+    /// Whether the slot is a claim, not yet committed.
     #[inline(always)]
     pub const fn is_claim(self) -> bool {
-        self.0 & OVERDRAWN == 0 && self.rest() == CLAIM
+        !self.is_overdrawn() && self.rest() == CLAIM
     }
 
-    /// The time from which the bucket is as good as new.
+    /// The time from which the slot may be reused, since its state is expired.
     #[inline(always)]
     pub const fn expires_at(self) -> u64 {
-        if self.0 & OVERDRAWN != 0 {
+        if self.is_overdrawn() {
             return self.forgiven_at();
         }
         let fraction = match self.rest() {
             CLAIM => 0,
-            reserved if reserved & RESERVED != 0 => reserved & FRACTION,
+            marked if marked & MARK != 0 => marked & FRACTION,
             part => part,
         };
-        // A fraction of a nanosecond more makes it not yet new at the whole one.
+        // Rounded up: at the whole nanosecond a fraction is still missing.
         self.time() + (fraction > 0) as u64
     }
 
-    /// When the bucket would be full if its debts had to be paid off, which [`expires_at`] forgives.
-    ///
-    /// [`expires_at`]: Self::expires_at
+    /// When the bucket would be full if its debt were paid, which [`expires_at`](Self::expires_at)
+    /// forgives.
     pub const fn owes_until(self) -> u64 {
         match self.state() {
             State::Overdrawn { forgiven_at, debt } => forgiven_at.saturating_add(debt),
@@ -137,26 +162,49 @@ impl Slot {
         }
     }
 
-    /// The bucket in it.
+    /// The state of the bucket. A claim is a bucket that fills.
     #[inline(always)]
     pub const fn state(self) -> State {
-        if self.0 & OVERDRAWN != 0 {
-            let debt = (self.0 & ((1 << DEBT_BITS) - 1)) as u64;
-            let debt = from_float(debt).saturating_mul(GRAIN);
-            return State::Overdrawn { forgiven_at: self.forgiven_at(), debt };
+        if self.is_overdrawn() {
+            return self.to_overdrawn();
         }
-        let (time, rest) = (self.time(), self.rest());
+        let rest = self.rest();
         if rest == CLAIM {
-            State::Filling { full_at: Span { ns: time, part: 0 } }
-        } else if rest & RESERVED != 0 {
-            let ahead = ((rest & !RESERVED) >> FRACTION_BITS) as u8;
-            if ahead as u32 == WINDOW {
-                return State::Window { ends_at: time, hits: rest & FRACTION };
-            }
-            State::Reserved { full_at: time, fraction: rest & FRACTION, ahead }
+            State::Filling { full_at: Span { ns: self.time(), part: 0 } }
+        } else if rest & MARK == 0 {
+            self.to_filling()
+        } else if (rest & !MARK) >> FRACTION_BITS == WINDOW {
+            self.to_window()
         } else {
-            State::Filling { full_at: Span { ns: time, part: rest as u64 } }
+            self.to_reserved()
         }
+    }
+
+    #[inline(always)]
+    const fn to_filling(self) -> State {
+        State::Filling { full_at: Span { ns: self.time(), part: self.rest() as u64 } }
+    }
+
+    #[inline(always)]
+    const fn to_reserved(self) -> State {
+        let ahead = ((self.rest() & !MARK) >> FRACTION_BITS) as u8;
+        State::Reserved { full_at: self.time(), fraction: self.rest() & FRACTION, ahead }
+    }
+
+    #[inline(always)]
+    const fn to_window(self) -> State {
+        State::Window { ends_at: self.time(), hits: self.rest() & FRACTION }
+    }
+
+    #[inline(always)]
+    const fn to_overdrawn(self) -> State {
+        let debt = (self.0 & ((1 << DEBT_BITS) - 1)) as u64;
+        let debt = from_float(debt).saturating_mul(GRAIN);
+        State::Overdrawn { forgiven_at: self.forgiven_at(), debt }
+    }
+
+    const fn is_overdrawn(self) -> bool {
+        self.0 & OVERDRAWN != 0
     }
 
     const fn rest(self) -> u32 {
@@ -169,7 +217,7 @@ impl Slot {
 
     const fn forgiven_at(self) -> u64 {
         // Never wraps: 53 bits times 500 are below 2^62.
-        ((self.0 >> DEBT_BITS) as u64 & ((1 << (93 - DEBT_BITS)) - 1)) * GRAIN
+        ((self.0 >> DEBT_BITS) as u64 & ((1 << FORGIVEN_BITS) - 1)) * GRAIN
     }
 }
 
@@ -192,12 +240,12 @@ const fn from_float(float: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{MAX_NOW, MAX_REFILL};
+    use crate::limit::{MAX_HITS, MAX_NOW, MAX_REFILL};
     use proptest::prelude::*;
 
     const LATEST: u64 = MAX_NOW + 2 * MAX_REFILL;
 
-    fn there_and_back(state: State) -> State {
+    fn encode_and_decode(state: State) -> State {
         let slot = Slot::committed((1 << TAG_BITS) - 1, state);
         assert_eq!(slot.tag(), (1 << TAG_BITS) - 1);
         assert!(!slot.is_claim());
@@ -206,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_owe_together_is_no_less_than_either() {
+    fn raised_tombstone_owes_no_less_than_either_slot() {
         let filling = |ns| Slot::committed(7, State::Filling { full_at: Span { ns, part: 1 } });
         let overdrawn =
             |forgiven_at, debt| Slot::committed(9, State::Overdrawn { forgiven_at, debt });
@@ -221,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zeroed_table_is_full_of_full_buckets() {
+    fn word_of_zeros_is_a_full_bucket() {
         assert_eq!(Slot::EMPTY.state(), State::FULL);
         assert_eq!(Slot::EMPTY.expires_at(), 0);
         assert!(!Slot::EMPTY.is_claim());
@@ -230,13 +278,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fills_is_kept_exactly(ns in 0..LATEST, part in 0u64..1 << 30) {
+        fn filling_bucket_is_kept_exactly(ns in 0..LATEST, part in 0u64..1 << 30) {
             let state = State::Filling { full_at: Span { ns, part } };
-            prop_assert_eq!(there_and_back(state), state);
+            prop_assert_eq!(encode_and_decode(state), state);
         }
 
         #[test]
-        fn a_claim_is_a_claim(tag in 0u64..1 << TAG_BITS, time in 0..LATEST) {
+        fn claim_is_recognised(tag in 0u64..1 << TAG_BITS, time in 0..LATEST) {
             let claim = Slot::claim(tag, time);
             prop_assert!(claim.is_claim());
             prop_assert_eq!((claim.tag(), claim.expires_at()), (tag, time));
@@ -244,27 +292,33 @@ mod tests {
         }
 
         #[test]
-        fn a_reservation_is_kept_exactly(
+        fn reservation_is_kept_exactly(
             full_at in 0..LATEST, fraction in 0u32..1 << 24, ahead in 0u8..=57,
         ) {
             let state = State::Reserved { full_at, fraction, ahead };
-            prop_assert_eq!(there_and_back(state), state);
+            prop_assert_eq!(encode_and_decode(state), state);
         }
 
         #[test]
-        fn a_debt_is_never_cut(forgiven in 0..LATEST / GRAIN, debt in prop_oneof![
+        fn window_is_kept_exactly(ends_at in 0..LATEST, hits in 0..=MAX_HITS) {
+            let state = State::Window { ends_at, hits };
+            prop_assert_eq!(encode_and_decode(state), state);
+        }
+
+        #[test]
+        fn debt_is_never_rounded_down(forgiven in 0..LATEST / GRAIN, debt in prop_oneof![
             0..1u64 << 38, 0..MAX_REFILL / GRAIN,
         ]) {
             let (forgiven_at, debt) = (forgiven * GRAIN, debt * GRAIN);
             let State::Overdrawn { forgiven_at: time, debt: more } =
-                there_and_back(State::Overdrawn { forgiven_at, debt }) else { panic!() };
+                encode_and_decode(State::Overdrawn { forgiven_at, debt }) else { panic!() };
             prop_assert_eq!(time, forgiven_at);
             prop_assert!(more >= debt && more - debt <= debt >> 31);
             if debt < GRAIN << 38 { prop_assert_eq!(more, debt); }
         }
 
         #[test]
-        fn any_word_can_be_read(word: u128) {
+        fn any_word_can_be_decoded(word: u128) {
             let slot = Slot(word);
             let _ = (slot.tag(), slot.is_claim(), slot.expires_at(), slot.state());
         }

@@ -1,82 +1,106 @@
 //! Finding, claiming and reusing slots, lock-free.
 //!
-//! A key belongs to one set of slots and may sit in any slot of it. Whoever finds its
-//! bucket there changes it by one compare-and-swap: the word holds the key's tag, so a
-//! slot that has changed hands in between is noticed.
+//! A key belongs to one set of slots and may be in any slot of it. A process that finds the key's
+//! bucket there changes it by one compare-and-swap. The word holds the key's tag, so the swap fails
+//! if the slot has changed hands in between.
 //!
-//! Bringing in a bucket that is not there is the hard part: two processes may do it at
-//! once and must not end up with two buckets for one key. It takes two steps, after the
-//! scheme of Purcell and Harris ("Non-blocking hashtables with open addressing", 2005):
+//! # Claim and commit
 //!
-//! 1. **Claim**: replace the slot that is reused by a claim, which carries the tag and
-//!    the level the bucket starts from.
-//! 2. **Settle**: having seen the claim in place, look at all other slots of the set. If
-//!    one holds the key settled, the claim is withdrawn; of two claims the one in the
-//!    later slot is. The level it had taken over stays behind. If nothing else holds the
-//!    key, replace the claim by the bucket.
+//! Inserting a bucket is the hard part: two processes may insert the same key at once and must not
+//! end up with two buckets for it. It takes two steps, after the scheme of Purcell and Harris
+//! ("Non-blocking hashtables with open addressing", 2005):
 //!
-//! No two slots get settled for one key: to settle *a*, a process saw claim *a*, then
-//! slot *b* without the key; to settle *b*, one saw claim *b*, then slot *a* without the
-//! key. In the single order of all operations claim *a* came before the look at *b*,
-//! which came before claim *b*, which came before the look at *a*, which came before
-//! claim *a*: a circle. And a claim that was withdrawn cannot be settled, for its word
-//! is gone; the same word comes back only if the key is claimed anew in the same slot at
-//! the same level. `tests/slot_protocol.rs` lets a model checker try.
+//! 1. **Claim.** Replace the slot that is reused by a claim, which carries the tag and the level at
+//!    which the bucket starts.
+//! 2. **Commit.** After reading the claim in place, look at all other slots of the set. If another
+//!    slot has the key committed, withdraw the claim; of two claims withdraw the one in the later
+//!    slot. A withdrawn claim leaves its level behind, as a tombstone. If no other slot has the key,
+//!    replace the claim by the bucket.
 //!
-//! Anyone who meets a claim settles it, so nobody waits for the one who made it, and a
-//! process killed at any instruction leaves nothing behind but a full bucket's claim.
+//! A process that meets a claim of its key commits it, whichever process made it. So no process waits for
+//! another, and one that is killed at any instruction leaves at most a claim of a full bucket.
 //!
-//! **Reuse.** The slot that is as good as new for the longest goes, which loses nothing.
-//! If all buckets of the set are in use, the one that owes least is evicted, and the newcomer
-//! starts at its level, as in the Space-Saving algorithm (Metwally, Agrawal, El Abbadi, 2005).
+//! **No key gets two committed slots.** Suppose slots *a* and *b* were both committed for one key:
 //!
-//! What the evicted owed stays in the set, in a slot without a key, the *tombstone*: it owes as much as
-//! any bucket that was evicted since, and for as long. As long as it is in use, every newcomer
-//! starts at its level, also where a slot is free. So an evicted client that comes back finds a
-//! level no higher than it had, whatever happened to other keys in between: a newcomer that is
-//! reset or gets tokens back changes its own slot, never the tombstone. A flood of new keys
-//! cannot free a client from a bucket that denies it. The price is paid by newcomers, and only in a set
-//! that is full or has just been: they start lower, and a slot fewer is left to them. A tombstone
-//! lapses like any bucket, and by then all buckets that it stands for are as good as new.
+//! * To commit *a*, a process read claim *a*, and after that slot *b* without the key.
+//! * To commit *b*, a process read claim *b*, and after that slot *a* without the key.
 //!
-//! Two things are not kept of an evicted bucket, because they lie below empty: what `check` holds
-//! against the client, and how far a reservation reached ahead. Until the client would have been
-//! free of them it finds an empty bucket, and waits for one token; a reservation that is given
-//! back then counts from empty.
+//! All operations have a single order. In it claim *a* was written before *b* was read without the
+//! key; that came before claim *b* was written; that before *a* was read without the key; and that
+//! before claim *a* was written. Claim *a* would come before itself. And a claim that was withdrawn
+//! cannot be committed, for its word is gone; the same word comes back only if the key is claimed
+//! again in the same slot at the same level. `tests/slot_protocol.rs` has a model checker search for
+//! counter-examples.
 //!
-//! To evict takes three steps, each a compare-and-swap that may fail and be begun again: make the
-//! tombstone of the first bucket that is evicted, or raise it to what the next one owes; claim that
-//! one's slot; settle. After each of them the set is as strict as after the last.
+//! # Reuse and eviction
+//!
+//! The slot that expired first is reused, which loses nothing. If every bucket of the set is in use,
+//! the one that owes least is **evicted**, and the newcomer starts at its level, as in the
+//! Space-Saving algorithm (Metwally, Agrawal, El Abbadi, 2005).
+//!
+//! What evicted buckets owed stays in the set, in a slot without a key, the **tombstone**. It owes as
+//! much as any bucket evicted since it was made, and for as long. While it is in use, every newcomer
+//! starts at its level, even if a slot is free. So an evicted client that comes back finds no more
+//! tokens than it had left, whatever happened to other keys: a reset or a refund of a newcomer
+//! changes the newcomer's slot, never the tombstone. A flood of new keys cannot free a client that is
+//! denied.
+//!
+//! Newcomers pay for that, in a set that is full or has just been: they start lower, and have one
+//! slot less. A tombstone expires like any bucket, and by then all buckets that it stands for have
+//! expired, too.
+//!
+//! Two things are not kept of an evicted bucket, since they lie below empty: the debt from `check`,
+//! and how far a reservation is ahead. Until the client would have been free of them, it finds an
+//! empty bucket and waits for one token; a refund of such a reservation counts from empty.
+//!
+//! An eviction takes three steps, each of them a compare-and-swap that may fail and be repeated:
+//!
+//! 1. Turn the first evicted bucket into the tombstone, or raise the tombstone to what the next one
+//!    owes.
+//! 2. Claim the slot of that next one.
+//! 3. Commit.
+//!
+//! After each step the set is at least as strict as before it.
 
+use super::set::WAYS;
 use super::slot::Slot;
 use super::word::Word;
 use crate::limit::{MAX_REFILL, State};
-
-/// The slots of a set: two cache lines.
-pub const WAYS: usize = 8;
 
 /// A change to a bucket.
 ///
 /// A trait rather than a closure so that it can be inlined where a bucket is found.
 pub trait Change {
-    /// What the bucket's state becomes, or `None` if it stays. It may be asked several times;
-    /// the last one counts.
+    /// The bucket's next state, or `None` if it stays. It may be called several times; the last call
+    /// counts.
     fn apply(&mut self, state: State) -> Option<State>;
 
-    /// At what level a newcomer starts where an evicted bucket is full, or as good as new, at
+    /// The state of a newcomer that takes the place of an evicted state which expires at
     /// `expires_at`.
     fn inherited_state(&self, expires_at: u64) -> State;
 
-    /// Whether it takes something, if that is there: a newcomer is to be remembered.
+    /// Whether the change takes tokens if enough of them are there: then a newcomer must be
+    /// remembered.
     fn takes(&self) -> bool;
 
-    /// A bucket in use had to go.
+    /// Notes that a bucket in use was evicted.
     fn note_eviction(&mut self);
 }
 
+/// What one step of an insertion came to.
+enum Step {
+    /// The change is applied, or there is nothing to remember.
+    Done,
+    /// The set has changed; the caller looks for the key again.
+    Repeat,
+}
+
+/// A slot and its place in the set, as they were read.
+type Seen = (usize, Slot);
+
 /// Applies `change` to the bucket of `tag` in `set`, as one atomic step.
 ///
-/// `tag` is a key's, above zero: zero is the tag of a slot without a key.
+/// `tag` is that of a key, above zero: zero is the tag of a slot without a key.
 #[inline(always)]
 pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
@@ -86,7 +110,7 @@ pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) 
             if new == old || word.replace(old.0, new.0) {
                 return;
             }
-        } else if insert(set, tag, now, change) {
+        } else if let Step::Done = insert(set, tag, now, change) {
             return;
         }
     }
@@ -99,64 +123,97 @@ fn find_committed<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
         .find(|(_, slot)| slot.tag() == tag && !slot.is_claim())
 }
 
-/// One step towards a settled slot; whether the change is done.
+/// Takes one step towards a committed slot for `tag`.
 #[cold]
 #[inline(never)]
-fn insert<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> bool {
-    // Looked at once: an eviction after that takes the slot that is chosen here first, which the
+fn insert<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> Step {
+    // Read once. An eviction after that takes the slot that is chosen here first, which the
     // compare-and-swap below notices.
     let seen = snapshot(set);
     let seen = seen.get(..set.len()).unwrap_or_default();
     if let Some((at, slot)) = slots(seen).find(|(_, slot)| slot.tag() == tag) {
-        // Another process has brought the bucket in meanwhile, or is about to.
-        return slot.is_claim() && commit(set, at, tag, change);
+        // Another process has inserted the key meanwhile, or has claimed a slot for it.
+        return if slot.is_claim() { commit(set, at, tag, change) } else { Step::Repeat };
     }
-    let tombstone = tombstone(seen, now);
-    let Some((at, reused)) = find_reusable(seen, now, tombstone) else { return true };
-    let Some(word) = set.get(at) else { return true };
-    let in_use = in_use(reused, now);
-    let owed = match tombstone {
-        Some((_, tombstone)) if in_use && !owes_at_least(tombstone, reused) => {
+    let tombstone = find_tombstone(seen, now);
+    let Some(reused) = find_reusable(seen, now, tombstone) else { return Step::Done };
+    let owed = find_owed(tombstone, reused, now);
+    let floor = owed.map(Slot::owes_until);
+    let start = floor.map_or(State::FULL, |floor| change.inherited_state(floor));
+    if !must_be_remembered(change, start, floor) {
+        return Step::Done;
+    }
+    match (tombstone, owed) {
+        (None, Some(_)) => make_tombstone(set, reused, change),
+        (Some(tombstone), Some(owed)) if tombstone.1 != owed => {
+            raise_tombstone(set, tombstone, owed) && claim(set, reused, tag, start, now, change)
+        }
+        _ => claim(set, reused, tag, start, now, change),
+    };
+    Step::Repeat
+}
+
+/// What the tombstone of the set has to owe once the slot `reused` is reused; none if the set needs
+/// no tombstone.
+fn find_owed(tombstone: Option<Seen>, (_, reused): Seen, now: u64) -> Option<Slot> {
+    let is_in_use = is_in_use(reused, now);
+    match tombstone {
+        Some((_, tombstone)) if is_in_use && !owes_at_least(tombstone, reused) => {
             Some(tombstone.raised_to(reused))
         }
         Some((_, tombstone)) => Some(tombstone),
-        None => in_use.then_some(reused),
-    };
-    let floor = owed.map(Slot::owes_until);
-    let start = floor.map_or(State::FULL, |floor| change.inherited_state(floor));
-    // Nothing to remember: a newcomer that is denied at the level it starts at, a look,
-    // something given to a full bucket. But one that starts empty has to get a place, where
-    // time will fill its bucket.
-    let starts_empty = floor.is_some_and(|floor| start.expires_at() < floor);
-    if change.apply(start).unwrap_or(start).expires_at() <= start.expires_at()
-        && !(starts_empty && change.takes())
-    {
-        return true;
+        None => is_in_use.then_some(reused),
     }
-    let is_kept = match (tombstone, owed) {
-        (None, Some(owed)) => {
-            if word.replace(reused.0, owed.as_tombstone().0) {
-                change.note_eviction();
-            }
-            false
-        }
-        (Some((at, tombstone)), Some(owed)) if tombstone != owed => {
-            set.get(at).is_some_and(|place| place.replace(tombstone.0, owed.0))
-        }
-        _ => true,
-    };
-    if !is_kept {
-        return false;
-    }
-    let claim = Slot::claim(tag, start.expires_at().max(now));
-    if word.replace(reused.0, claim.0) && in_use {
-        change.note_eviction();
-    }
-    false
 }
 
-/// All slots, read until no key has changed its slot meanwhile: else a tombstone that is made in a
-/// slot already read, in the place of one in a slot still to be read, would be missed.
+/// Whether a newcomer that starts in the state `start` needs a slot.
+///
+/// It does not if the change leaves nothing to remember: it is denied, a peek, or a refund to a full
+/// bucket. But a newcomer whose level lies below empty does, once it takes tokens: time fills its
+/// bucket only in a slot.
+fn must_be_remembered(change: &mut impl Change, start: State, floor: Option<u64>) -> bool {
+    let after = change.apply(start).unwrap_or(start);
+    let starts_empty = floor.is_some_and(|floor| start.expires_at() < floor);
+    after.expires_at() > start.expires_at() || starts_empty && change.takes()
+}
+
+/// Evicts the first bucket of a set: it stays as the tombstone, in its slot.
+fn make_tombstone<W: Word>(set: &[W], (at, evicted): Seen, change: &mut impl Change) -> bool {
+    let is_made = replace(set, (at, evicted), evicted.as_tombstone());
+    if is_made {
+        change.note_eviction();
+    }
+    is_made
+}
+
+/// Raises the tombstone to what it has to owe.
+fn raise_tombstone<W: Word>(set: &[W], tombstone: Seen, owed: Slot) -> bool {
+    replace(set, tombstone, owed)
+}
+
+/// Claims the slot `reused` for a newcomer that starts in the state `start`.
+fn claim<W: Word>(
+    set: &[W],
+    reused: Seen,
+    tag: u64,
+    start: State,
+    now: u64,
+    change: &mut impl Change,
+) -> bool {
+    let is_claimed = replace(set, reused, Slot::claim(tag, start.expires_at().max(now)));
+    if is_claimed && is_in_use(reused.1, now) {
+        change.note_eviction();
+    }
+    is_claimed
+}
+
+/// Replaces a slot, if it still is as it was read.
+fn replace<W: Word>(set: &[W], (at, old): Seen, new: Slot) -> bool {
+    set.get(at).is_some_and(|word| word.replace(old.0, new.0))
+}
+
+/// Reads all slots, until no slot has changed its key meanwhile. Else a tombstone would be missed that
+/// is made in a slot already read, while an earlier one disappears from a slot still to be read.
 fn snapshot<W: Word>(set: &[W]) -> [Slot; WAYS] {
     let mut seen = [Slot::EMPTY; WAYS];
     loop {
@@ -167,12 +224,12 @@ fn snapshot<W: Word>(set: &[W]) -> [Slot; WAYS] {
     }
 }
 
-/// Settles the claim in slot `at`, or withdraws what stands against a single bucket.
-fn commit<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> bool {
-    let Some(word) = set.get(at) else { return false };
+/// Commits the claim in slot `at`, or withdraws one of two that stand against each other.
+fn commit<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> Step {
+    let Some(word) = set.get(at) else { return Step::Repeat };
     let claim = Slot(word.load());
     if !is_claim_of(tag, claim) {
-        return false;
+        return Step::Repeat;
     }
     for (i, other) in set.iter().enumerate().filter(|(i, _)| *i != at) {
         let slot = Slot(other.load());
@@ -184,46 +241,45 @@ fn commit<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> 
         } else {
             word.replace(claim.0, claim.as_tombstone().0);
         }
-        return false;
+        return Step::Repeat;
     }
     let state = change.apply(claim.state()).unwrap_or_else(|| claim.state());
-    word.replace(claim.0, Slot::committed(tag, state).0)
+    match word.replace(claim.0, Slot::committed(tag, state).0) {
+        true => Step::Done,
+        false => Step::Repeat,
+    }
 }
 
 fn is_claim_of(tag: u64, slot: Slot) -> bool {
     slot.tag() == tag && slot.is_claim()
 }
 
-/// Whether there is something in the slot to lose. A bucket that would be full later than any
-/// limit allows was left by a clock that has gone back, or is garbage.
-fn in_use(slot: Slot, now: u64) -> bool {
+/// Whether reusing the slot would lose something: its state is not expired. A state that expires
+/// later than any limit allows comes from a clock that went back, or is garbage.
+fn is_in_use(slot: Slot, now: u64) -> bool {
     (now + 1..=now + 2 * MAX_REFILL).contains(&slot.expires_at())
 }
 
-/// Whether one owes as much as another, and for as long.
+/// Whether `slot` owes as much as `other`, and for as long.
 fn owes_at_least(slot: Slot, other: Slot) -> bool {
     slot.owes_until() >= other.owes_until() && slot.expires_at() >= other.expires_at()
 }
 
-/// The tombstone that owes most, if there is one.
-fn tombstone(set: &[Slot], now: u64) -> Option<(usize, Slot)> {
+/// The tombstone that owes most, if the set has one in use.
+fn find_tombstone(set: &[Slot], now: u64) -> Option<Seen> {
     slots(set)
-        .filter(|(_, slot)| slot.tag() == 0 && in_use(*slot, now))
+        .filter(|(_, slot)| slot.tag() == 0 && is_in_use(*slot, now))
         .max_by_key(|(_, slot)| slot.owes_until())
 }
 
-/// The slot to be reused first; not the tombstone.
-fn find_reusable(
-    set: &[Slot],
-    now: u64,
-    tombstone: Option<(usize, Slot)>,
-) -> Option<(usize, Slot)> {
+/// The slot to reuse: one that is expired, or else the one that owes least; never the tombstone.
+fn find_reusable(set: &[Slot], now: u64, tombstone: Option<Seen>) -> Option<Seen> {
     slots(set)
         .filter(|(at, _)| tombstone.is_none_or(|(stays, _)| *at != stays))
-        .min_by_key(|(_, slot)| (in_use(*slot, now), slot.owes_until()))
+        .min_by_key(|(_, slot)| (is_in_use(*slot, now), slot.owes_until()))
 }
 
-fn slots(set: &[Slot]) -> impl Iterator<Item = (usize, Slot)> {
+fn slots(set: &[Slot]) -> impl Iterator<Item = Seen> {
     set.iter().copied().enumerate()
 }
 

@@ -1,16 +1,16 @@
-//! One atomic word of 128 bits, behind a facade so that a model checker can take its place.
+//! One atomic word of 128 bits, behind a trait so that a model checker can take its place.
 
 use portable_atomic::{AtomicU128, Ordering};
 
 /// A 128-bit word that several processes change.
 ///
-/// All operations are sequentially consistent: the argument that no bucket ever has two
-/// settled slots (see [`table`](super::table)) needs a single order of them all.
+/// All operations are sequentially consistent: the argument that no key ever has two committed slots
+/// (see `table`) needs a single order of them all.
 pub trait Word {
     /// Reads the word.
     fn load(&self) -> u128;
 
-    /// Replaces `old` by `new`; tells whether `old` was still there.
+    /// Replaces `old` by `new`; returns whether `old` was still there.
     fn replace(&self, old: u128, new: u128) -> bool;
 }
 
@@ -24,12 +24,4 @@ impl Word for AtomicU128 {
     fn replace(&self, old: u128, new: u128) -> bool {
         self.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
-}
-
-/// Whether this processor changes 128 bits at once.
-///
-/// Without that the word would be guarded by a lock of this process only, which no
-/// other process honours. Every x86-64 since 2006 and every 64-bit ARM does.
-pub fn is_supported() -> bool {
-    AtomicU128::is_lock_free()
 }

@@ -1,4 +1,4 @@
-//! Sets that are too small for their keys.
+//! Sets with more keys than slots.
 
 use super::*;
 use crate::limit::{Algorithm, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, apply};
@@ -49,7 +49,7 @@ fn set_of(size: usize) -> Vec<AtomicU128> {
     (0..size).map(|_| AtomicU128::new(0)).collect()
 }
 
-/// Limits that take from a second to a day to be as new, and whether their clients are checked.
+/// Limits that refill in a second to a day, and the operation of their clients.
 fn limits() -> Vec<(Limit, Op)> {
     let bucket = |capacity, window| TokenBucket::per_window(capacity, window).unwrap().into();
     let window = |limit, interval| FixedWindow::new(limit, interval).unwrap().into();
@@ -70,7 +70,7 @@ fn state_of(set: &[AtomicU128], tag: u64) -> Option<State> {
     find_committed(set, tag).map(|(_, slot)| slot.state())
 }
 
-/// Any operation, mostly those that take.
+/// Any operation, most often one that takes.
 fn any_op() -> impl Strategy<Value = Op> {
     let cost = 1u64..4;
     prop_oneof![
@@ -85,11 +85,11 @@ fn any_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What a client has at least used up of its limit, were it alone in the set.
+/// The state that a client's bucket would have at best, if it were alone in the set.
 struct Alone(State);
 
 impl Alone {
-    /// The state without what lies below empty, which is not kept of an evicted bucket.
+    /// The state without its debts, which are not kept of an evicted bucket.
     fn without_debts(&self, limit: &Limit, now: u64) -> State {
         let (Limit::TokenBucket(bucket), full_at) = (
             limit,
@@ -105,8 +105,8 @@ impl Alone {
         State::Filling { full_at: Span::from_ns(full_at) }
     }
 
-    /// Notes a call in the set, before and after which the key's own slot was as told; whether its
-    /// answer is one that the client alone could have had.
+    /// Notes a call, and the state of the key's slot before and after it. Returns whether a client
+    /// that is alone in the set could have had the same answer.
     fn allows(
         &mut self,
         (limit, op, now): (&Limit, Op, u64),
@@ -122,12 +122,12 @@ impl Alone {
         let is_allowed = !limit.takes(op)
             || !accepted
             || decision.accepted && (reserves || before.is_some() || uncut.0.accepted);
-        // A denied call takes nothing, but for check() of a bucket that has a slot.
+        // A denied call takes nothing, except check() on a bucket that has a slot.
         let overdraws = op == Op::Check && after.is_some() && !decision.accepted;
         if accepted || overdraws {
             self.0 = charged;
         }
-        // A window that began with what an evicted one left has its end.
+        // A window that inherited its state ends when the evicted one does.
         if let (Limit::FixedWindow(_), Some(inherited)) = (limit, after)
             && self.0.expires_at() <= now
         {
@@ -140,10 +140,10 @@ impl Alone {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_024))]
 
-    /// Many more keys than a set has room for, of limits short and long, and all operations on all of
-    /// them: no client is let in where it would not have been, were it alone in the set.
+    /// Many more keys than slots, short and long limits, and all operations: no client is accepted that
+    /// would have been denied if it were alone in the set.
     #[test]
-    fn evicted_client_gains_nothing(
+    fn evicted_client_gets_no_tokens_back(
         size in 2usize..=WAYS,
         calls in prop::collection::vec(
             (0..KEYS, any_op(), 0usize..4, 0u64..40, prop_oneof![4 => Just(1), 1 => 1u32..200]),
@@ -169,15 +169,15 @@ proptest! {
         }
     }
 
-    /// Whatever has been pushed out of a set, it is forgotten once all of it is as good as new: then
-    /// newcomers begin with a full bucket as long as there is a free slot.
+    /// Once all evicted buckets have expired, a newcomer starts with a full bucket while a slot is
+    /// free.
     #[test]
-    fn newcomers_begin_full_where_there_is_room(
+    fn newcomer_starts_full_once_evicted_buckets_have_expired(
         calls in prop::collection::vec((0..KEYS, 0usize..4, 0u64..40), 1..400),
         newcomer in 0usize..8,
     ) {
         let (set, limits) = (set_of(WAYS), limits());
-        // Longest first, so that one bucket in use outlives all that is pushed out.
+        // The longest limit: its buckets outlive all that is evicted.
         let day = &limits[2].0;
         let mut now = T0;
         let mut last = T0;
@@ -193,13 +193,13 @@ proptest! {
         call(&set, 901, day, Op::Take { cost: 1 }, now);
         let (limit, op) = &limits[newcomer];
         let capacity = limit.capacity();
-        let begun = (0..capacity).filter(|_| call(&set, 950, limit, *op, now)).count() as u64;
-        prop_assert_eq!(begun, capacity);
+        let accepted = (0..capacity).filter(|_| call(&set, 950, limit, *op, now)).count() as u64;
+        prop_assert_eq!(accepted, capacity);
     }
 }
 
 #[test]
-fn a_debt_that_is_forgiven_soon_frees_nobody_else() {
+fn tombstone_of_a_forgiven_debt_still_holds_other_evicted_clients() {
     let limit = TokenBucket::per_window(10, 60).unwrap().into();
     let set = set_of(2);
     let check = |tag, at| call(&set, tag, &limit, Op::Check, T0 + at * SECOND);
@@ -208,12 +208,12 @@ fn a_debt_that_is_forgiven_soon_frees_nobody_else() {
     }
     assert!((0..10).all(|_| check(2, 40)));
     check(3, 55);
-    // Who hammered is forgiven by now. Who was pushed out has had 21 seconds, which are worth three.
+    // Client 1 is forgiven by now. Client 2 was evicted, and gets three tokens back in 21 seconds.
     assert!((0..10).filter(|_| check(2, 61)).count() <= 3);
 }
 
 #[test]
-fn what_was_pushed_out_is_forgotten_when_it_is_as_good_as_new() {
+fn tombstone_expires_with_the_buckets_it_stands_for() {
     let [day, minute] = [(2, 86_400), (5, 60)]
         .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
     let set = set_of(WAYS);
@@ -223,26 +223,26 @@ fn what_was_pushed_out_is_forgotten_when_it_is_as_good_as_new() {
     }
     for hour in 1..48 {
         let now = T0 + hour * 3_600 * SECOND;
-        // It stays in use.
+        // Keeps that bucket in use.
         call(&set, 1, &day, Op::Take { cost: 1 }, now);
         assert!(call(&set, 1_000 + hour, &minute, Op::Take { cost: 5 }, now), "{hour} hours later");
     }
 }
 
 #[test]
-fn what_is_given_back_to_a_newcomer_frees_no_evicted_client() {
+fn refund_to_a_newcomer_frees_no_evicted_client() {
     let [short, long] = [(5, 300), (10, 600)]
         .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
     for give_back in [Op::Reset, Op::Refund { cost: 10 }] {
         let set = set_of(WAYS);
         let take = |tag, limit, cost| call(&set, tag, limit, Op::Take { cost }, T0);
-        // The client owes four tokens of five, and least in the set.
+        // The client has taken four tokens of five, and owes least in the set.
         assert!(take(1, &short, 4));
         assert!((2..=WAYS as u64).all(|tag| take(tag, &long, 8)));
-        assert!(take(100, &long, 1), "the newcomer gets what its level leaves");
+        assert!(take(100, &long, 1), "the newcomer has tokens at its level");
         assert!(state_of(&set, 1).is_none(), "the client is evicted");
         call(&set, 100, &long, give_back, T0);
         let admitted = (0..5).filter(|_| take(1, &short, 1)).count();
-        assert!(admitted <= 1, "one token was left, and {admitted} are had after {give_back:?}");
+        assert!(admitted <= 1, "one token was left, and {admitted} were taken after {give_back:?}");
     }
 }

@@ -1,7 +1,9 @@
-//! Properties of the rules, over any limits, times and calls.
+//! Properties that hold for any limits, times and calls.
 
 use super::*;
-use crate::limit::{MAX_NOW, SECOND};
+use crate::limit::bounds::{MAX_CAPACITY, MAX_NOW, MAX_RATE, MAX_REFILL};
+use crate::limit::error::LimitError;
+use crate::limit::span::SECOND;
 use proptest::prelude::*;
 
 fn apply(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
@@ -22,7 +24,7 @@ fn limits() -> impl Strategy<Value = TokenBucket> {
         (1i64..=MAX_CAPACITY.into(), 1.0..=MAX_RATE)
             .prop_map(|(c, r)| TokenBucket::per_second(c, r)),
     ]
-    .prop_filter_map("a limit", Result::ok)
+    .prop_filter_map("a valid limit", Result::ok)
 }
 
 fn ops() -> impl Strategy<Value = Op> {
@@ -36,7 +38,7 @@ fn ops() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Steps of a clock that now and then goes backwards, in nanoseconds.
+/// Steps of a clock that sometimes goes back, in nanoseconds.
 fn steps() -> impl Strategy<Value = i64> {
     prop_oneof![
         4 => Just(0i64),
@@ -57,7 +59,7 @@ fn any_state() -> impl Strategy<Value = State> {
     ]
 }
 
-/// `tokens` and a span in the same unit, parts of a nanosecond, without any rounding.
+/// A span in parts of a nanosecond, without rounding.
 fn parts(limit: &TokenBucket, span: Span) -> u128 {
     u128::from(span.ns) * u128::from(limit.parts) + u128::from(span.part)
 }
@@ -77,7 +79,7 @@ proptest! {
             elapsed += next.saturating_sub(now);
             now = next;
             if let State::Overdrawn { forgiven_at, .. } = state && forgiven_at <= now {
-                // A silent client starts afresh: the one thing that beats the rate.
+                // A silent client starts afresh: the only way to get more than the rate.
                 forgiven += u128::from(limit.capacity);
             }
             let (decision, after) = apply(&limit, state, now, op);
@@ -92,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn a_denied_call_changes_nothing(
+    fn denied_call_changes_nothing(
         limit in limits(),
         calls in prop::collection::vec((0..3 * SECOND, ops()), 1..100),
     ) {
@@ -132,7 +134,7 @@ proptest! {
             prop_assert!(!apply(&limit, state, decision.retry_at - 1, take(cost)).0.accepted);
             prop_assert!(apply(&limit, state, decision.retry_at, take(cost)).0.accepted);
         }
-        // And full when it says so, not before.
+        // The bucket is full at `full_at`, and not before.
         let (decision, _) = apply(&limit, state, now, Op::Peek { cost });
         let full = |at: u64| apply(&limit, state, at, Op::Peek { cost: 0 }).0.available == limit.full;
         prop_assert!(full(decision.full_at));
@@ -140,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn the_numbers_told_agree_with_what_can_be_taken(
+    fn remaining_tokens_can_be_taken_and_no_more(
         limit in limits(),
         calls in prop::collection::vec((0..SECOND, ops()), 1..60),
     ) {
@@ -172,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn a_clock_that_went_back_locks_out_for_one_refill_at_most(
+    fn clock_that_went_back_denies_for_at_most_one_refill(
         limit in limits(), back in 0..T0, calls in 1u32..40,
     ) {
         let mut state = State::FULL;
@@ -188,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn a_full_bucket_gives_its_capacity_and_no_more(capacity in 1i64..3_000, rate in 1e-4..1e9f64) {
+    fn full_bucket_gives_its_capacity_and_no_more(capacity in 1i64..3_000, rate in 1e-4..1e9f64) {
         let limit = TokenBucket::per_second(capacity, rate).unwrap();
         let mut state = State::FULL;
         for _ in 0..capacity {
@@ -200,8 +202,8 @@ proptest! {
     }
 
     #[test]
-    fn a_saturated_bucket_does_not_drift(rate in 1u32..5_000, seconds in 1u64..400_000) {
-        // Whatever the rate, a bucket that is kept empty has given exactly rate * seconds.
+    fn saturated_bucket_does_not_drift(rate in 1u32..5_000, seconds in 1u64..400_000) {
+        // A bucket that is kept empty gives exactly rate * seconds.
         let all = u64::from(rate) * seconds + 1;
         let limit = TokenBucket::per_second(all as i64, rate.into()).unwrap();
         let (_, mut state) = apply(&limit, State::FULL, T0, take(all));
@@ -213,10 +215,10 @@ proptest! {
         prop_assert_eq!(limit.tokens_in(apply(&limit, state, now, Op::Peek { cost: 0 }).0.available), left);
     }
 
-    /// The published rule, in exact fractions, with its two faults mended: no lock, and a
-    /// top-up that stops at the limit.
+    /// The rule of the published PDO class, in exact fractions, without its two faults: it had no
+    /// lock, and its refill went beyond the limit.
     #[test]
-    fn check_is_the_registrys_rule(
+    fn check_follows_the_published_rule(
         limit in 1i64..12, window in 1i64..40,
         steps in prop::collection::vec(prop_oneof![Just(0u64), 1u64..50, 1u64..900], 1..200),
     ) {
@@ -232,8 +234,8 @@ proptest! {
             filled = now;
             let (decision, after) = apply(&bucket, state, T0 + now as u64 * SECOND / 10, Op::Check);
             state = after;
-            // An overdrawn bucket is kept to 500 ns, rounded against the caller: where the
-            // published rule is at zero to the dot, ours may still be that much below.
+            // An overdrawn bucket is kept in units of 500 ns, rounded against the caller: where the
+            // published rule is exactly at zero, this one may still be less than a unit below.
             if balance != 0 {
                 prop_assert_eq!(decision.accepted, balance >= 0, "balance {}", balance);
             } else if !decision.accepted {
@@ -244,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reservation_is_kept(
+    fn reserved_tokens_have_come_back_after_the_wait(
         limit in limits(), costs in prop::collection::vec((1u64..50, 0..SECOND), 1..40),
     ) {
         let (mut state, mut now, mut taken) = (State::FULL, T0, 0u64);
@@ -254,7 +256,7 @@ proptest! {
             prop_assert_eq!(decision.accepted, cost <= limit.capacity);
             if decision.accepted {
                 taken += cost;
-                // Once waited for, all that was reserved has come: never sooner.
+                // Everything reserved so far has come back when the wait ends.
                 let elapsed = Span::from_ns(now - T0 + decision.wait);
                 let came = parts(&limit, limit.full) + parts(&limit, elapsed);
                 prop_assert!(u128::from(taken) * parts(&limit, limit.interval) <= came);
@@ -274,28 +276,28 @@ fn reservations_do_not_drift() {
             let (decision, after) = apply(&limit, state, T0, reserve);
             (state, wait) = (after, decision.wait);
         }
-        // The last one waits for the 100,000 before it, and for a nanosecond at most.
+        // The last one waits for the 100,000 before it, rounded up by a nanosecond at most.
         let exact = (1e14 / rate).ceil() as u64;
         assert!((exact..=exact + 1).contains(&wait), "{wait} ns at {rate}");
     }
 }
 
 #[test]
-fn a_reservation_on_top_of_the_longest_debt_is_paid_for() {
+fn reservation_on_top_of_the_longest_debt_is_charged() {
     let limit = TokenBucket::per_second(2, 2.0 * SECOND as f64 / MAX_REFILL as f64).unwrap();
     let overdrawn =
         State::Overdrawn { forgiven_at: T0 + limit.full.ceil(), debt: MAX_DEBT - GRAIN };
     let (decision, state) =
         apply(&limit, overdrawn, T0, Op::Reserve { cost: 2, max_wait: MAX_DEBT });
     assert!(decision.accepted && decision.full_at - T0 > limit.full.ceil() + MAX_DEBT);
-    // Both tokens have been had by then: the next comes half a refill later, or after that.
+    // Both tokens are taken by then: the next one comes back half a refill later, or after that.
     let served = T0 + decision.wait;
     let next = apply(&limit, state, served, take(1)).0;
     assert!(!next.accepted && next.retry_at >= served + limit.full.ns / 2, "{next:?}");
 }
 
 #[test]
-fn a_silent_client_starts_afresh_a_busy_one_stays_limited() {
+fn checked_client_stays_limited_until_it_is_silent_for_a_refill() {
     let limit = TokenBucket::per_window(3, 30).unwrap();
     let check = |state, seconds: u64| apply(&limit, state, T0 + seconds * SECOND, Op::Check);
     let mut state = State::FULL;
@@ -310,7 +312,7 @@ fn a_silent_client_starts_afresh_a_busy_one_stays_limited() {
 }
 
 #[test]
-fn a_wrong_limit_is_refused() {
+fn limit_out_of_range_is_refused() {
     let bucket = TokenBucket::per_second;
     assert_eq!(bucket(0, 1.0), Err(LimitError::Capacity));
     assert_eq!(bucket(-1, 1.0), Err(LimitError::Capacity));

@@ -1,0 +1,29 @@
+//! What each kind of limit has to be able to do.
+
+use super::decision::Decision;
+use super::op::Op;
+use super::state::State;
+
+/// An algorithm with its numbers: [`TokenBucket`](super::TokenBucket) or
+/// [`FixedWindow`](super::FixedWindow).
+///
+/// A store that keeps its own loop around a decision is generic over this trait, so that the
+/// compiler inlines one algorithm into it.
+pub trait Algorithm {
+    /// Applies an operation to a state, as [`apply`](super::apply) does.
+    fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State);
+
+    /// Whether a clock must have shown more than `now` when it wrote this state. A state of another
+    /// limit may be either.
+    fn is_from_future(&self, state: State, now: u64) -> bool;
+
+    /// The state of a newcomer that takes the place of an evicted state which expires at
+    /// `expires_at`.
+    ///
+    /// A token bucket starts at the level that the evicted one had, and never below empty. A window
+    /// starts without hits left, since only the end of the evicted one is known.
+    fn inherited_state(&self, expires_at: u64, now: u64) -> State;
+
+    /// Whether an operation takes tokens or hits if enough of them are there.
+    fn takes(&self, op: Op) -> bool;
+}

@@ -1,0 +1,97 @@
+//! A limit of any kind, and the function that decides under it.
+
+use super::algorithm::Algorithm;
+use super::decision::Decision;
+use super::fixed_window::FixedWindow;
+use super::op::Op;
+use super::state::State;
+use super::token_bucket::TokenBucket;
+
+/// A limit: an algorithm and its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Refills continuously. A leaky bucket is the same limit: its level is what a token bucket
+    /// lacks.
+    TokenBucket(TokenBucket),
+    /// Comes back all at once.
+    FixedWindow(FixedWindow),
+}
+
+impl From<TokenBucket> for Limit {
+    fn from(limit: TokenBucket) -> Self {
+        Self::TokenBucket(limit)
+    }
+}
+
+impl From<FixedWindow> for Limit {
+    fn from(limit: FixedWindow) -> Self {
+        Self::FixedWindow(limit)
+    }
+}
+
+impl Limit {
+    /// How much the limit allows at once: tokens or hits.
+    pub fn capacity(&self) -> u64 {
+        match self {
+            Self::TokenBucket(limit) => limit.capacity(),
+            Self::FixedWindow(window) => window.limit().into(),
+        }
+    }
+
+    /// The whole tokens, or the hits, that are left after a decision; never below zero.
+    pub fn remaining(&self, decision: &Decision) -> u64 {
+        match self {
+            Self::TokenBucket(limit) => limit.tokens_in(decision.available),
+            Self::FixedWindow(_) => decision.available.ns,
+        }
+    }
+
+    /// Whether an operation takes tokens or hits if enough of them are there.
+    pub fn takes(&self, op: Op) -> bool {
+        match self {
+            Self::TokenBucket(limit) => limit.takes(op),
+            Self::FixedWindow(window) => window.takes(op),
+        }
+    }
+
+    /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
+    /// rounded up by less than a microsecond. Meaningless for a state of another limit.
+    pub fn written_at(&self, state: State) -> u64 {
+        match (self, state) {
+            (Self::TokenBucket(limit), state) => limit.written_at(state),
+            (Self::FixedWindow(window), State::Window { ends_at, .. }) => {
+                ends_at.saturating_sub(window.interval())
+            }
+            (Self::FixedWindow(_), _) => 0,
+        }
+    }
+}
+
+/// Applies an operation to a state: returns the answer, and the state to remember.
+///
+/// `now` is the store's clock in nanoseconds, at most [`MAX_NOW`](super::MAX_NOW). A state equal to
+/// the one passed in need not be written.
+///
+/// A denied call changes nothing, with one exception: a timestamp from the future, left by a clock
+/// that has gone back since, is brought down to one full refill from now.
+///
+/// # Example
+///
+/// ```
+/// use token_bucket::limit::{Limit, Op, State, TokenBucket, apply};
+///
+/// let limit = Limit::from(TokenBucket::per_second(1, 1.0)?);
+/// let (first, state) = apply(&limit, State::FULL, 5_000, Op::Take { cost: 1 });
+/// assert!(first.accepted);
+/// let (second, _) = apply(&limit, state, 5_000, Op::Take { cost: 1 });
+/// assert!(!second.accepted);
+/// assert_eq!(second.retry_after(), 1.0);
+/// # Ok::<(), token_bucket::limit::LimitError>(())
+/// ```
+#[inline(always)]
+pub fn apply(limit: &Limit, state: State, now: u64, op: Op) -> (Decision, State) {
+    match limit {
+        Limit::TokenBucket(limit) => limit.apply(state, now, op),
+        Limit::FixedWindow(window) => window.apply(state, now, op),
+    }
+}

@@ -1,0 +1,25 @@
+//! The ranges of limits and times.
+
+use super::span::SECOND;
+
+/// The largest capacity of a token bucket: 2³¹ − 1.
+pub const MAX_CAPACITY: u32 = i32::MAX as u32;
+
+/// The highest refill rate: 10⁹ tokens a second.
+pub const MAX_RATE: f64 = 1e9;
+
+/// The most hits of a window. The number must fit the 24 bits of a shared-memory slot, and a window
+/// with all bits set would be a claim.
+pub const MAX_HITS: u32 = (1 << 24) - 2;
+
+/// The longest time a bucket may take to fill: four years, in nanoseconds.
+pub const MAX_REFILL: u64 = 4 * 31_557_600 * SECOND;
+
+/// The longest debt that `reserve` or `check` can make, in nanoseconds: the longest refill.
+pub(super) const MAX_DEBT: u64 = MAX_REFILL;
+
+/// The latest time a clock may show: 4·10⁹ seconds, the year 2096 of the Unix epoch.
+///
+/// A sum of times adds at most a refill and a debt to it, 4.3·10¹⁸ in all. So no sum of times can
+/// wrap a `u64`, and each fits the 62 bits of a shared-memory slot.
+pub const MAX_NOW: u64 = 4_000_000_000 * SECOND;

@@ -1,0 +1,29 @@
+//! Why a limit cannot be made.
+
+use super::bounds::{MAX_CAPACITY, MAX_HITS};
+
+/// Why numbers do not make a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LimitError {
+    /// The capacity is below 1 or above [`MAX_CAPACITY`].
+    #[error("must be between 1 and {MAX_CAPACITY}")]
+    Capacity,
+    /// The rate is not finite, or not above zero.
+    #[error("must be finite and greater than 0")]
+    Rate,
+    /// The hits of a window are below 1 or above [`MAX_HITS`].
+    #[error("must be between 1 and {MAX_HITS}")]
+    Hits,
+    /// The interval is not a number, below a nanosecond or above four years.
+    #[error("must be greater than 0 and at most four years, in seconds")]
+    Interval,
+    /// The rate is above [`MAX_RATE`](super::MAX_RATE).
+    #[error("must be at most 1000000000")]
+    RateTooHigh,
+    /// The window is below 1 second.
+    #[error("must be greater than 0")]
+    Window,
+    /// A full refill takes longer than [`MAX_REFILL`](super::MAX_REFILL).
+    #[error("must refill the whole bucket within four years")]
+    RefillTooLong,
+}

@@ -1,0 +1,311 @@
+//! How a token bucket decides: the generic cell rate algorithm (GCRA, [ITU-T I.371]).
+//!
+//! A bucket is kept as the time at which it is full again. A token costs a fixed span of time, so a
+//! call that takes `n` tokens moves that time ahead:
+//!
+//! ```text
+//! full_at' = max(full_at, now) + n * interval
+//! accepted   if full_at' <= now + capacity * interval
+//! ```
+//!
+//! Waiting lets the time come nearer; no clean-up ever runs. `check` may move it beyond that limit
+//! (a debt), and so may `reserve`, which tells the caller how long to wait.
+//!
+//! [ITU-T I.371]: https://www.itu.int/rec/T-REC-I.371
+
+use super::algorithm::Algorithm;
+use super::bounds::MAX_DEBT;
+use super::decision::Decision;
+use super::op::Op;
+use super::span::{FRACTION_BITS, GRAIN, Span, ceil_to_grain};
+use super::state::{State, max_ahead};
+use super::token_bucket::TokenBucket;
+
+impl Algorithm for TokenBucket {
+    #[inline(always)]
+    fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State) {
+        // The usual case has a path of its own, in which the compiler knows the operation and the
+        // kind of state.
+        if let (Op::Take { cost }, State::Filling { full_at }) = (op, state) {
+            return Bucket::new(self, State::Filling { full_at }, now).take(cost);
+        }
+        apply_any(self, state, now, op)
+    }
+
+    #[inline(always)]
+    fn is_from_future(&self, state: State, now: u64) -> bool {
+        match state {
+            State::Filling { full_at } => full_at.ns > now + self.full.ns,
+            other => self.written_at(other) > now,
+        }
+    }
+
+    #[cold]
+    fn inherited_state(&self, expires_at: u64, now: u64) -> State {
+        let empty = self.add(Span::from_ns(now), self.full);
+        State::Filling { full_at: Span::from_ns(expires_at).min(empty) }
+    }
+
+    #[cold]
+    fn takes(&self, op: Op) -> bool {
+        match op {
+            Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
+            Op::Check | Op::Start { .. } => true,
+            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
+        }
+    }
+}
+
+#[inline(never)]
+fn apply_any(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
+    let bucket = Bucket::new(limit, state, now);
+    match op {
+        Op::Take { cost } => bucket.take(cost),
+        Op::Peek { cost } => (bucket.peek(cost), state),
+        Op::Check => bucket.check(),
+        Op::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
+        Op::Refund { cost } => bucket.refund(cost),
+        Op::Reset => (Bucket::new(limit, State::FULL, now).accept(), State::FULL),
+        Op::Start { missing } => bucket.start(missing),
+    }
+}
+
+impl TokenBucket {
+    /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
+    /// rounded up by less than a microsecond. Meaningless for a state of another limit.
+    pub fn written_at(&self, state: State) -> u64 {
+        let furthest = match state {
+            State::Filling { full_at } => full_at.ceil(),
+            State::Reserved { full_at, fraction, ahead } => {
+                (full_at + u64::from(fraction > 0)).saturating_sub(max_ahead(ahead))
+            }
+            State::Overdrawn { forgiven_at, .. } => forgiven_at,
+            State::Window { .. } => return 0,
+        };
+        furthest.saturating_sub(self.full.ns)
+    }
+
+    /// The state without a timestamp from the future: none lies further ahead than this limit lets
+    /// it at a time at which a bucket that owes nothing is full at `latest`. A window, which another
+    /// limit wrote, becomes a full bucket.
+    #[inline(always)]
+    fn without_future(state: State, latest: Span) -> State {
+        match state {
+            State::Filling { full_at } if full_at > latest => State::Filling { full_at: latest },
+            State::Reserved { full_at, ahead, .. }
+                if full_at > latest.ceil() + max_ahead(ahead) =>
+            {
+                State::Reserved { full_at: latest.ceil() + max_ahead(ahead), fraction: 0, ahead }
+            }
+            State::Overdrawn { forgiven_at, debt }
+                if forgiven_at > ceil_to_grain(latest.ceil()) =>
+            {
+                State::Overdrawn { forgiven_at: ceil_to_grain(latest.ceil()), debt }
+            }
+            State::Window { .. } => State::FULL,
+            possible => possible,
+        }
+    }
+
+    /// When a bucket in this state is full, its debt paid. A debt that is forgiven by `now` counts
+    /// for nothing.
+    #[inline(always)]
+    fn full_at(&self, state: State, now: u64) -> Span {
+        match state {
+            State::Filling { full_at } => self.add(full_at, Span::default()),
+            State::Reserved { full_at, fraction, .. } => {
+                // Rounded down, for the fraction was rounded up. Never wraps: 24 bits times at most
+                // 2^30.
+                let part = (u64::from(fraction) * self.parts) >> FRACTION_BITS;
+                self.add(Span { ns: full_at, part }, Span::default())
+            }
+            State::Overdrawn { forgiven_at, debt } if forgiven_at > now => {
+                Span::from_ns(forgiven_at + debt.min(MAX_DEBT))
+            }
+            State::Overdrawn { .. } | State::Window { .. } => Span::default(),
+        }
+    }
+}
+
+/// A bucket at a moment: a limit, and a state as the clock lets it be.
+struct Bucket<'a> {
+    limit: &'a TokenBucket,
+    now: u64,
+    /// The latest time at which a bucket that owes nothing can be full: one full refill from now.
+    latest: Span,
+    /// The state, without timestamps from the future.
+    state: State,
+    /// When the bucket is full again; not before now.
+    full_at: Span,
+}
+
+impl<'a> Bucket<'a> {
+    #[inline(always)]
+    fn new(limit: &'a TokenBucket, state: State, now: u64) -> Self {
+        let latest = limit.add(Span::from_ns(now), limit.full);
+        let state = TokenBucket::without_future(state, latest);
+        let full_at = limit.full_at(state, now).max(Span::from_ns(now));
+        Self { limit, now, latest, state, full_at }
+    }
+
+    /// What is in the bucket, as the time in which it came back.
+    #[inline(always)]
+    fn available(&self) -> Span {
+        self.limit.sub(self.latest, self.full_at)
+    }
+
+    #[inline(always)]
+    fn expires_at(&self) -> u64 {
+        self.state.expires_at().max(self.now)
+    }
+
+    /// Accepts a call that leaves the bucket as it is.
+    #[inline(always)]
+    fn accept(&self) -> Decision {
+        Decision {
+            accepted: true,
+            now: self.now,
+            retry_at: self.now,
+            full_at: self.expires_at(),
+            available: self.available(),
+            wait: 0,
+        }
+    }
+
+    /// Denies a call until `retry_at` and leaves the bucket as it is.
+    #[inline(always)]
+    fn deny(&self, retry_at: u64) -> (Decision, State) {
+        (Decision { accepted: false, retry_at, ..self.accept() }, self.state)
+    }
+
+    /// Accepts a call after which the bucket is full at `full_at`, which is not after `latest`.
+    #[inline(always)]
+    fn accept_until(&self, full_at: Span) -> (Decision, State) {
+        let decision = Decision {
+            accepted: true,
+            now: self.now,
+            retry_at: self.now,
+            full_at: full_at.ceil(),
+            available: self.limit.sub(self.latest, full_at),
+            wait: 0,
+        };
+        (decision, State::Filling { full_at })
+    }
+
+    /// The first moment at which a call is accepted that would make the bucket full at `full_at`:
+    /// one full refill before that, or when all is forgiven.
+    #[inline(always)]
+    fn affordable_at(&self, full_at: Span) -> u64 {
+        let paid = self.limit.sub(full_at, self.limit.full).ceil();
+        match self.state {
+            State::Overdrawn { forgiven_at, .. } => paid.min(forgiven_at),
+            _ => paid,
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self, cost: u64) -> (Decision, State) {
+        if cost == 0 {
+            return (self.accept(), self.state);
+        }
+        if cost > self.limit.capacity {
+            return self.deny(Decision::NEVER);
+        }
+        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost));
+        if full_at > self.latest {
+            return self.deny(self.affordable_at(full_at));
+        }
+        self.accept_until(full_at)
+    }
+
+    /// The answer of `take`, with the level that the bucket keeps.
+    fn peek(&self, cost: u64) -> Decision {
+        let Decision { accepted, retry_at, .. } = self.take(cost).0;
+        Decision { accepted, retry_at, ..self.accept() }
+    }
+
+    #[inline(never)]
+    fn check(&self) -> (Decision, State) {
+        let full_at = self.limit.add(self.full_at, self.limit.interval);
+        if full_at <= self.latest {
+            return self.accept_until(full_at);
+        }
+        // All is forgiven one full refill after this check. Both numbers are rounded up, against
+        // the caller.
+        let forgiven_at = ceil_to_grain(self.latest.ceil());
+        let debt = ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at)).min(MAX_DEBT - GRAIN);
+        let state = State::Overdrawn { forgiven_at, debt };
+        let charged = Bucket::new(self.limit, state, self.now);
+        let retry_at =
+            charged.affordable_at(charged.limit.add(charged.full_at, self.limit.interval));
+        (Decision { accepted: false, retry_at, ..charged.accept() }, state)
+    }
+
+    #[inline(never)]
+    fn reserve(&self, cost: u64, max_wait: u64) -> (Decision, State) {
+        if cost == 0 {
+            return (self.accept(), self.state);
+        }
+        if cost > self.limit.capacity {
+            return self.deny(Decision::NEVER);
+        }
+        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost));
+        if full_at <= self.latest {
+            return self.accept_until(full_at);
+        }
+        let wait = self.affordable_at(full_at) - self.now;
+        let max_wait = max_wait.min(MAX_DEBT);
+        if wait > max_wait {
+            return self.deny(self.now + wait - max_wait);
+        }
+        let decision =
+            Decision { full_at: full_at.ceil(), available: Span::default(), wait, ..self.accept() };
+        (decision, self.reserved_until(full_at))
+    }
+
+    /// The state of a bucket that is full at `full_at`, which is after `latest`.
+    fn reserved_until(&self, full_at: Span) -> State {
+        // Never wraps: a part is below 2^30. A fraction that rounds up to a whole nanosecond is
+        // carried.
+        let fraction = (full_at.part << FRACTION_BITS).div_ceil(self.limit.parts);
+        let beyond = self.limit.sub(full_at, self.latest).ceil().max(1);
+        State::Reserved {
+            full_at: full_at.ns + (fraction >> FRACTION_BITS),
+            fraction: (fraction & ((1 << FRACTION_BITS) - 1)) as u32,
+            ahead: (u64::BITS - (beyond - 1).leading_zeros()) as u8,
+        }
+    }
+
+    #[inline(never)]
+    fn refund(&self, cost: u64) -> (Decision, State) {
+        let back = self.limit.cost_in_time(cost);
+        let floor = Span::from_ns(self.now);
+        let full_at = if self.limit.add(floor, back) >= self.full_at {
+            floor
+        } else {
+            self.limit.sub(self.full_at, back)
+        };
+        let state = match self.state {
+            _ if full_at == floor => State::FULL,
+            _ if full_at <= self.latest => State::Filling { full_at },
+            State::Overdrawn { forgiven_at, .. } => State::Overdrawn {
+                forgiven_at,
+                debt: ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at)),
+            },
+            _ => self.reserved_until(full_at),
+        };
+        (Bucket::new(self.limit, state, self.now).accept(), state)
+    }
+
+    #[inline(never)]
+    fn start(&self, missing: u64) -> (Decision, State) {
+        let now = Span::from_ns(self.now);
+        if self.full_at > now {
+            return self.deny(self.expires_at());
+        }
+        self.accept_until(self.limit.add(now, Span::from_ns(missing)).min(self.latest))
+    }
+}
+
+#[cfg(test)]
+mod tests;

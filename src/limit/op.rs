@@ -1,0 +1,46 @@
+//! What a caller asks of a bucket.
+
+/// An operation on a bucket, or on a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Takes `cost` tokens if all of them are there, else nothing.
+    Take {
+        /// Tokens. 0 takes nothing and is accepted.
+        cost: u64,
+    },
+    /// Answers as `Take` would, and changes nothing.
+    Peek {
+        /// Tokens.
+        cost: u64,
+    },
+    /// Takes one token whether or not it is there, and denies the call if it was not. A client
+    /// that keeps calling stays limited; one that is silent for a full refill starts afresh.
+    Check,
+    /// Takes `cost` tokens, in advance if need be, unless the wait is longer than `max_wait`.
+    Reserve {
+        /// Tokens.
+        cost: u64,
+        /// Nanoseconds.
+        max_wait: u64,
+    },
+    /// Gives `cost` tokens back, never above the capacity.
+    Refund {
+        /// Tokens.
+        cost: u64,
+    },
+    /// Makes the bucket full.
+    Reset,
+    /// Sets the level of a bucket that is full or unknown; denied if it is not full.
+    Start {
+        /// The time until the bucket is full, in nanoseconds.
+        missing: u64,
+    },
+}
+
+impl Op {
+    /// Whether a call may be repeated if it is unknown whether the store has applied it. A repeated
+    /// call charges twice at worst; a repeated refund would give back too much.
+    pub const fn may_repeat(self) -> bool {
+        !matches!(self, Self::Refund { .. })
+    }
+}

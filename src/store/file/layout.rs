@@ -1,0 +1,157 @@
+//! What lies where in a file.
+//!
+//! ```text
+//! byte     0  header      by which the file is recognised, and the secret of its hashes
+//!        128  evictions   how many buckets the table has evicted
+//!        256  circuits    the breakers of servers
+//!      4,096  body        the areas of the file's purpose
+//! ```
+//!
+//! | purpose | areas of the body |
+//! |---|---|
+//! | buckets | sets of buckets |
+//! | host | sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
+//! | counts | records of counters |
+//!
+//! The layout says where an area lies, not what it consists of. Each feature has a type for its own
+//! area, and asks the mapping for it; nothing in this folder depends on a feature.
+
+use super::boot::{self, BootId};
+use crate::clock::boot_time;
+use portable_atomic::{AtomicU64, Ordering};
+use std::ops::Range;
+
+/// The version of everything in a file. It is part of the file's name.
+pub const LAYOUT: u32 = 4;
+
+/// The smallest file, in bytes.
+pub const MIN_SIZE: u64 = 64 * 1024;
+
+/// The largest file, in bytes: the index of a set has 30 bits.
+pub const MAX_SIZE: u64 = 64 << 30;
+
+/// Where the counter of evictions lies.
+pub const EVICTIONS_AT: usize = 128;
+
+/// Where the breakers of servers lie.
+pub const CIRCUITS_AT: usize = 256;
+
+/// Where the body begins: on a page of its own.
+pub const BODY_AT: u64 = 4096;
+
+/// The bytes of a set of slots.
+pub const SET_SIZE: usize = 128;
+
+const MAGIC: [u8; 8] = *b"TBUCKETS";
+
+/// What a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The buckets of `shm:`.
+    Buckets,
+    /// What this host knows of servers, and its buckets for when they fail.
+    Host,
+    /// What the processes of this host count together.
+    Counts,
+}
+
+/// A part of a file's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    /// Sets of slots that hold buckets.
+    Buckets,
+    /// Sets of denials.
+    Denials,
+    /// Sets of the hot-key queue.
+    Queue,
+    /// Records of counters.
+    Records,
+}
+
+/// The bytes of each area, counted from the start of the file. An area that the file does not have
+/// is empty.
+pub(super) struct Areas {
+    buckets: Range<usize>,
+    denials: Range<usize>,
+    queue: Range<usize>,
+    records: Range<usize>,
+}
+
+impl Areas {
+    /// The areas of a file of this purpose and size.
+    pub(super) fn new(purpose: Purpose, size: u64) -> Self {
+        let body = BODY_AT as usize..size as usize;
+        let none = Self { buckets: 0..0, denials: 0..0, queue: 0..0, records: 0..0 };
+        match purpose {
+            Purpose::Buckets => Self { buckets: body, ..none },
+            Purpose::Host => {
+                let sixteenth = body.len() / SET_SIZE / 16 * SET_SIZE;
+                let [denials, queue, end] = [13, 15, 16].map(|n| body.start + n * sixteenth);
+                let (buckets, denials) = (body.start..denials, denials..queue);
+                Self { buckets, denials, queue: queue..end, ..none }
+            }
+            Purpose::Counts => Self { records: body, ..none },
+        }
+    }
+
+    /// The bytes of an area.
+    #[inline(always)]
+    pub(super) const fn bytes(&self, area: Area) -> &Range<usize> {
+        match area {
+            Area::Buckets => &self.buckets,
+            Area::Denials => &self.denials,
+            Area::Queue => &self.queue,
+            Area::Records => &self.records,
+        }
+    }
+}
+
+/// The start of a file. Only `used_at` changes once the file has its name.
+#[repr(C)]
+pub(super) struct Header {
+    magic: [u8; 8],
+    layout: u32,
+    reserved: u32,
+    /// The size of the file, in bytes.
+    size: u64,
+    /// The boot in which the file's times count, as far as the process that made the file knew it.
+    boot: BootId,
+    /// The key of the hashes that place keys.
+    pub(super) secret: [u64; 2],
+    /// When a process last noted that it uses the file, in nanoseconds since boot.
+    used_at: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Header>() <= EVICTIONS_AT);
+
+impl Header {
+    /// The header of a file of this size, with a secret of its own.
+    pub(super) fn new(size: u64) -> rustix::io::Result<Self> {
+        let mut secret = [0u8; 16];
+        rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())?;
+        let secret = [secret.first_chunk::<8>(), secret.last_chunk::<8>()]
+            .map(|half| half.map_or(0, |bytes| u64::from_ne_bytes(*bytes)));
+        Ok(Self {
+            magic: MAGIC,
+            layout: LAYOUT,
+            reserved: 0,
+            size,
+            boot: boot::read_id(),
+            secret,
+            used_at: AtomicU64::new(boot_time()),
+        })
+    }
+
+    /// Whether this is the header of a file of this layout, of `size` bytes, of this boot.
+    pub(super) fn is_valid(&self, size: u64) -> bool {
+        self.magic == MAGIC
+            && self.layout == LAYOUT
+            && self.size == size
+            && boot::is_this_boot(&self.boot, self.used_at.load(Ordering::Relaxed))
+    }
+
+    /// Notes that the file is used now (see [`boot`]).
+    pub(super) fn note_use(&self) {
+        self.used_at.fetch_max(boot_time(), Ordering::Relaxed);
+    }
+}

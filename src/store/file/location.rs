@@ -1,0 +1,56 @@
+//! Where a file is, and how large it is made.
+
+use super::layout::{LAYOUT, Purpose};
+use std::path::PathBuf;
+
+/// Where shared memory's files are, and how large a table is made: what the directives say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileSettings {
+    /// The directory for shared memory; the system's if empty.
+    pub path: PathBuf,
+    /// The size of a table in bytes.
+    pub size: u64,
+}
+
+/// Which file, what it is for, and how large it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The directory that holds the users' directories; `/dev/shm` if empty.
+    pub base: PathBuf,
+    /// The file's name, without the version.
+    pub name: String,
+    /// Bytes, within [`MIN_SIZE`](super::MIN_SIZE) and [`MAX_SIZE`](super::MAX_SIZE).
+    pub size: u64,
+    /// What the file is for.
+    pub purpose: Purpose,
+}
+
+impl Location {
+    /// The file of this name, for this purpose.
+    pub fn new(files: &FileSettings, name: &str, purpose: Purpose) -> Self {
+        Self { base: files.path.clone(), name: name.to_owned(), size: files.size, purpose }
+    }
+
+    /// The directory that holds the users' directories.
+    pub(super) fn base(&self) -> PathBuf {
+        if !self.base.as_os_str().is_empty() {
+            return self.base.clone();
+        }
+        if cfg!(target_os = "linux") { "/dev/shm".into() } else { std::env::temp_dir() }
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> PathBuf {
+        self.base().join(self.directory()).join(self.file())
+    }
+
+    /// The name of the user's own directory.
+    pub(super) fn directory(&self) -> String {
+        format!("token_bucket-{}", rustix::process::geteuid().as_raw())
+    }
+
+    /// The name of the file in that directory.
+    pub(super) fn file(&self) -> String {
+        format!("{}.v{LAYOUT}", self.name)
+    }
+}

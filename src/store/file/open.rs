@@ -1,0 +1,185 @@
+//! Which file is used as it is, and how a new one is made.
+//!
+//! A new file is made under another name, complete and with its space allocated, and only then
+//! renamed. A file that is not valid, or of an earlier boot ([`boot`](super::boot)), is replaced and
+//! never written to. A lock on the directory, which the kernel frees when its holder ends, keeps two
+//! processes from making a file at once. No call waits for that lock once the file is there.
+
+use super::directory::{self, failed, not_created, refused};
+use super::layout::{Header, MAX_SIZE, MIN_SIZE, Purpose};
+use super::location::Location;
+use super::region::{FileIdentity, Region};
+use crate::error::{Error, Result};
+use portable_atomic::AtomicU128;
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+impl Region {
+    /// Opens the file, or makes it.
+    ///
+    /// A file that is cut short, of another boot, or no table at all is replaced by a new one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] naming the path, if the file cannot be made (no space, no permission),
+    /// belongs to another user, is open to others or is a symbolic link.
+    pub fn open(location: &Location) -> Result<Self> {
+        // Without such an instruction a word of 128 bits would be guarded by a lock of this process,
+        // which no other process honours.
+        if !AtomicU128::is_lock_free() {
+            return Err(Error::storage(
+                "Shared memory needs a processor that changes 128 bits at once",
+            ));
+        }
+        let directory = directory::open(&location.base(), &location.directory())?;
+        let path = location.path();
+        if let Some(region) = find(&directory, location, &path)? {
+            return Ok(region);
+        }
+        let _lock = directory::lock(&directory, &path, lock_timeout(location.purpose))?;
+        // Another process may have made the file in the meantime.
+        match find(&directory, location, &path)? {
+            Some(region) => Ok(region),
+            None => make(&directory, location, &path),
+        }
+    }
+
+    /// Memory of this process alone, and of the children it forks, for when no file can be had.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if there is no memory.
+    pub fn without_file(purpose: Purpose) -> Result<Self> {
+        let make = || {
+            let mut region = Self::map_anonymous(purpose, MIN_SIZE)?;
+            // SAFETY: no other process can map memory without a file.
+            unsafe { region.write_header(Header::new(MIN_SIZE)?) };
+            Ok::<_, Errno>(region)
+        };
+        make().map_err(|_| Error::storage("There is no memory to map"))
+    }
+}
+
+/// How many milliseconds to wait for another process that makes the file. That takes a few; a process
+/// that takes longer is stopped. A call on a server has less time to wait.
+const fn lock_timeout(purpose: Purpose) -> u32 {
+    match purpose {
+        Purpose::Buckets => 500,
+        Purpose::Host | Purpose::Counts => 10,
+    }
+}
+
+/// Maps the file that is there, if it is valid.
+fn find(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Option<Region>> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = match fs::openat(directory, location.file(), flags, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP) => return Err(refused(path, "is a symbolic link; remove it")),
+        Err(error) => return Err(failed("open", path, error)),
+    };
+    let stat = fs::fstat(&file).map_err(|error| failed("open", path, error))?;
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(refused(path, &format!("belongs to user {}; remove it", stat.st_uid)));
+    }
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(refused(path, "is not a regular file; remove it"));
+    }
+    if stat.st_mode & 0o077 != 0 {
+        return Err(refused(path, "is open to other users; remove it"));
+    }
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    if !(MIN_SIZE..=MAX_SIZE).contains(&size) {
+        return Ok(None);
+    }
+    let region = Region::map(&file, FileIdentity::new(path, stat), location.purpose, size)
+        .map_err(|error| failed("map", path, error))?;
+    if !region.header().is_valid(size) {
+        return Ok(None);
+    }
+    region.note_use();
+    Ok(Some(region))
+}
+
+/// Makes a new file and puts it in the place of whatever is there. The caller holds the lock.
+fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region> {
+    let draft = format!(".{}.new", location.file());
+    let file = create(directory, &draft).map_err(|error| not_created(directory, path, error))?;
+    fill(&file, location, path)
+        .and_then(|region| {
+            fs::renameat(directory, &draft, directory, location.file()).map(|()| region)
+        })
+        .map_err(|error| {
+            let _ = fs::unlinkat(directory, &draft, AtFlags::empty());
+            not_filled(path, location.size, error)
+        })
+}
+
+/// Creates the draft of a file, empty and with the mode 0600 whatever the umask.
+fn create(directory: &OwnedFd, draft: &str) -> rustix::io::Result<OwnedFd> {
+    // A process that was killed while it held the lock may have left one.
+    match fs::unlinkat(directory, draft, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error),
+    }
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file = fs::openat(directory, draft, flags, mode)?;
+    fs::fchmod(&file, mode)?;
+    Ok(file)
+}
+
+/// Gives the draft its space and its header.
+fn fill(file: &OwnedFd, location: &Location, path: &Path) -> rustix::io::Result<Region> {
+    // A mapped file without its space kills the process (SIGBUS) when the disk is full.
+    allocate(file, location.size)?;
+    let identity = FileIdentity::new(path, fs::fstat(file)?);
+    let mut region = Region::map(file, identity, location.purpose, location.size)?;
+    // SAFETY: no other process looks for the name of a draft, or makes one while this one holds the
+    // lock on the directory.
+    unsafe { region.write_header(Header::new(location.size)?) };
+    Ok(region)
+}
+
+fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
+    // The kernel kills a process that writes beyond this limit (SIGXFSZ).
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some_and(|most| most < size) {
+        return Err(Errno::FBIG);
+    }
+    #[cfg(target_os = "linux")]
+    match fs::fallocate(file, fs::FallocateFlags::empty(), 0, size) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+        done => return done,
+    }
+    let zeros = [0u8; 65536];
+    let mut written = 0;
+    while written < size {
+        let rest = usize::try_from(size - written).unwrap_or(usize::MAX).min(zeros.len());
+        written += rustix::io::write(file, zeros.get(..rest).unwrap_or_default())? as u64;
+    }
+    Ok(())
+}
+
+/// The error of a draft that could not be given its space or its name.
+fn not_filled(path: &Path, size: u64, error: Errno) -> Error {
+    match error {
+        Errno::NOSPC | Errno::DQUOT => refused(
+            path,
+            &format!(
+                "cannot be made: no space for its {size} bytes; \
+                 lower token_bucket.shm_size or set token_bucket.shm_path"
+            ),
+        ),
+        Errno::FBIG => refused(
+            path,
+            &format!(
+                "cannot be made: this process may write no file of its {size} bytes; \
+                 lower token_bucket.shm_size or raise RLIMIT_FSIZE (ulimit -f)"
+            ),
+        ),
+        other => failed("make", path, other),
+    }
+}

@@ -1,0 +1,87 @@
+//! An operation under a limit, as a change to a slot.
+
+use super::table::Change;
+use crate::clock::boot_time;
+use crate::limit::{Algorithm, Op, State};
+use crate::store::FromDecision;
+use portable_atomic::{AtomicU64, Ordering};
+use std::cell::Cell;
+
+/// An operation under a limit, and its answer once it was applied.
+pub struct BucketChange<'a, L, A> {
+    pub limit: &'a L,
+    pub op: &'a Op,
+    pub now: u64,
+    /// Whether `now` is the time of a test's clock, which stands still.
+    pub is_frozen: bool,
+    /// Counts the evictions of the table.
+    pub evictions: &'a AtomicU64,
+    /// Set if this operation evicts a bucket.
+    pub evicted: &'a Cell<bool>,
+    pub answer: Option<A>,
+}
+
+impl<L: Algorithm, A> BucketChange<'_, L, A> {
+    /// A time that is not before any state that was read so far was written.
+    #[cold]
+    fn latest(&self) -> u64 {
+        if self.is_frozen { self.now } else { self.now.max(boot_time()) }
+    }
+}
+
+impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
+    #[inline(always)]
+    fn apply(&mut self, state: State) -> Option<State> {
+        // A process may lose its processor between reading the clock and the slot. By then another
+        // may have written a state that is later than the reading. It is not from the future, and
+        // must not be cut to that reading.
+        if self.limit.is_from_future(state, self.now) {
+            self.now = self.latest();
+        }
+        let (decision, after) = self.limit.apply(state, self.now, *self.op);
+        self.answer = Some(decision.into());
+        // An accepted call almost always changes the state, so only that of a denied one is compared.
+        (decision.accepted || after != state).then_some(after)
+    }
+
+    fn inherited_state(&self, expires_at: u64) -> State {
+        self.limit.inherited_state(expires_at, self.latest())
+    }
+
+    fn takes(&self) -> bool {
+        self.limit.takes(*self.op)
+    }
+
+    fn note_eviction(&mut self) {
+        self.evictions.fetch_add(1, Ordering::Relaxed);
+        self.evicted.set(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{Decision, FixedWindow, SECOND, Span, TokenBucket};
+
+    /// What a call that read the clock `late` ns ago makes of a state that was written just now.
+    fn apply_late(limit: &impl Algorithm, late: u64, state: State) -> Option<State> {
+        let (op, now) = (&Op::Take { cost: 1 }, boot_time() - late);
+        let (evictions, evicted) = (&AtomicU64::new(0), &Cell::new(false));
+        let mut change: BucketChange<'_, _, Decision> =
+            BucketChange { limit, op, now, is_frozen: false, evictions, evicted, answer: None };
+        change.apply(state)
+    }
+
+    #[test]
+    fn stale_clock_reading_does_not_shorten_a_debt() {
+        let bucket = TokenBucket::per_second(10, 10.0).unwrap();
+        let empty = State::Filling { full_at: Span::from_ns(boot_time() + SECOND) };
+        let window = FixedWindow::new(5, 1.0).unwrap();
+        let ends_at = boot_time() + SECOND;
+        for late in [1, 60_000_000, 3 * SECOND] {
+            assert_eq!(apply_late(&bucket, late, empty), None);
+            let hit = apply_late(&window, late, State::Window { ends_at, hits: 1 });
+            assert_eq!(hit, Some(State::Window { ends_at, hits: 2 }));
+        }
+    }
+}
