@@ -2,14 +2,14 @@
 
 use super::declare::{self, Class, Method, Type, optional, required, signature};
 
-/// `TokenBucketStorage`, the classic contract.
+/// `TokenBucketStorage`, the contract of the published classes.
 pub static STORAGE: Class = Class::new();
 
-/// `TokenBucket\Limiter`, for type hints.
+/// `TokenBucket\Limiter`, which all limiter classes implement.
 pub static LIMITER: Class = Class::new();
 
-/// The classic contract declares no types at all: PHP would reject classes written for it,
-/// which declare none, if the interface had a return type.
+/// Without types: PHP would reject the classes written for this contract, which declare none, if the
+/// interface had a return type.
 const STORAGE_METHODS: &[Method] = &[
     signature(c"prepare", &[], Type::NONE),
     signature(
