@@ -2,8 +2,8 @@
 //!
 //! Arguments are read as a C extension reads them, with the engine's coercion and error texts.
 
+use super::argument::Argument;
 use super::declare::{Class, Method, PRIVATE, Type, method};
-use super::engine;
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use crate::limiter::MAX_IDENTIFIER;
@@ -135,12 +135,20 @@ impl Call {
 
     /// The argument `n`, counted from 1, if it was passed.
     #[inline]
-    fn argument(&self, n: u32) -> Option<*mut Zval> {
+    fn argument(&self, n: u32) -> Option<Argument<'_>> {
         if n > self.count() {
             return None;
         }
-        // SAFETY: the arguments that were passed follow the frame, one zval each.
-        Some(unsafe { self.frame.cast::<Zval>().add(FRAME_SLOTS + n as usize - 1) })
+        // SAFETY: the arguments that were passed follow the frame, one zval each, and live as long.
+        Some(unsafe {
+            Argument::new(self.frame.cast::<Zval>().add(FRAME_SLOTS + n as usize - 1), n)
+        })
+    }
+
+    /// The argument `n` if it was passed and is not null.
+    #[inline]
+    fn non_null_argument(&self, n: u32) -> Option<Argument<'_>> {
+        self.argument(n).filter(|argument| !argument.value().is_null())
     }
 
     /// Whether the argument `n` was passed; null counts.
@@ -151,8 +159,7 @@ impl Call {
     /// The argument `n` without coercion, if it was passed and is not null.
     #[inline]
     pub fn non_null(&self, n: u32) -> Option<&Zval> {
-        // SAFETY: an argument that was passed lives as long as its frame.
-        self.argument(n).map(|zval| unsafe { &*zval }).filter(|zval| !zval.is_null())
+        self.non_null_argument(n).map(Argument::value)
     }
 
     /// The `int` argument `n`, or the default if it was not passed.
@@ -160,71 +167,56 @@ impl Call {
     pub fn int(&self, n: u32, default: i64) -> Result<i64, Thrown> {
         match self.argument(n) {
             None => Ok(default),
-            Some(zval) => int(zval, n, ffi::_zend_expected_type_Z_EXPECTED_LONG),
+            Some(argument) => argument.int(ffi::_zend_expected_type_Z_EXPECTED_LONG),
         }
     }
 
     /// The `?int` argument `n`; `None` if it was not passed.
     #[inline]
     pub fn int_or_null(&self, n: u32) -> Result<Option<i64>, Thrown> {
-        match self.non_null(n) {
-            None => Ok(None),
-            Some(zval) => int(zval, n, ffi::_zend_expected_type_Z_EXPECTED_LONG_OR_NULL).map(Some),
-        }
+        let argument = self.non_null_argument(n);
+        argument.map(|it| it.int(ffi::_zend_expected_type_Z_EXPECTED_LONG_OR_NULL)).transpose()
     }
 
     /// The required `float` argument `n`.
     #[inline]
     pub fn float(&self, n: u32) -> Result<f64, Thrown> {
-        match self.argument(n) {
-            None => Err(Thrown),
-            Some(zval) => float(zval, n, ffi::_zend_expected_type_Z_EXPECTED_DOUBLE),
-        }
+        let argument = self.argument(n).ok_or(Thrown)?;
+        argument.float(ffi::_zend_expected_type_Z_EXPECTED_DOUBLE)
     }
 
     /// The `?float` argument `n`; `None` if it was not passed.
     #[inline]
     pub fn float_or_null(&self, n: u32) -> Result<Option<f64>, Thrown> {
-        match self.non_null(n) {
-            None => Ok(None),
-            Some(zval) => {
-                float(zval, n, ffi::_zend_expected_type_Z_EXPECTED_DOUBLE_OR_NULL).map(Some)
-            }
-        }
+        let argument = self.non_null_argument(n);
+        argument.map(|it| it.float(ffi::_zend_expected_type_Z_EXPECTED_DOUBLE_OR_NULL)).transpose()
     }
 
     /// The required `string` argument `n`.
     #[inline]
     pub fn string(&self, n: u32) -> Result<&ZendStr, Thrown> {
-        match self.argument(n) {
-            None => Err(Thrown),
-            Some(zval) => string(zval, n, ffi::_zend_expected_type_Z_EXPECTED_STRING),
-        }
+        let argument = self.argument(n).ok_or(Thrown)?;
+        argument.string(ffi::_zend_expected_type_Z_EXPECTED_STRING)
     }
 
     /// The bytes of the `string` argument `n`, or the default if it was not passed.
     pub fn string_or<'a>(&'a self, n: u32, default: &'a [u8]) -> Result<&'a [u8], Thrown> {
-        match self.argument(n) {
-            None => Ok(default),
-            Some(_) => self.string(n).map(ZendStr::as_bytes),
+        match self.is_passed(n) {
+            true => self.string(n).map(ZendStr::as_bytes),
+            false => Ok(default),
         }
     }
 
     /// The `?string` argument `n`; `None` if it was not passed.
     #[inline]
     pub fn string_or_null(&self, n: u32) -> Result<Option<&ZendStr>, Thrown> {
-        match self.argument(n) {
-            // SAFETY: an argument that was passed lives as long as its frame.
-            Some(zval) if unsafe { !(*zval).is_null() } => {
-                string(zval, n, ffi::_zend_expected_type_Z_EXPECTED_STRING_OR_NULL).map(Some)
-            }
-            _ => Ok(None),
-        }
+        let argument = self.non_null_argument(n);
+        argument.map(|it| it.string(ffi::_zend_expected_type_Z_EXPECTED_STRING_OR_NULL)).transpose()
     }
 
     /// The argument `n` coerced to a string by the engine's rules; `None` if it cannot be.
     pub fn coerced_string(&self, n: u32) -> Option<&ZendStr> {
-        coerce_string(self.argument(n)?, n)
+        self.argument(n)?.coerced_string()
     }
 
     /// Returns `text`, the argument `n`, or throws a `ValueError` if its length is not an identifier's.
@@ -291,58 +283,4 @@ impl Call {
         unsafe { self.result.write(value) };
         Ok(())
     }
-}
-
-#[inline]
-fn int(zval: *const Zval, n: u32, expected: u32) -> Result<i64, Thrown> {
-    // SAFETY: an argument of the call that is running.
-    if let Some(value) = unsafe { (*zval).long() } {
-        return Ok(value);
-    }
-    let mut value = 0;
-    // SAFETY: the engine reads an argument of the call that is running, and on success writes the value.
-    match unsafe { ffi::zend_parse_arg_long_slow(zval.cast_mut(), &raw mut value, n) } {
-        true => Ok(value),
-        false => Err(wrong_type(zval, n, expected)),
-    }
-}
-
-#[inline]
-fn float(zval: *const Zval, n: u32, expected: u32) -> Result<f64, Thrown> {
-    // SAFETY: an argument of the call that is running.
-    if let Some(value) = unsafe { (*zval).double() } {
-        return Ok(value);
-    }
-    // SAFETY: an argument of the call that is running. The engine accepts an int for a float in strict
-    // mode, too.
-    if let Some(value) = unsafe { (*zval).long() } {
-        return Ok(value as f64);
-    }
-    // SAFETY: an argument of the call that is running.
-    unsafe { engine::coerce_to_float(zval.cast_mut(), n) }
-        .ok_or_else(|| wrong_type(zval, n, expected))
-}
-
-#[inline]
-fn string<'a>(zval: *mut Zval, n: u32, expected: u32) -> Result<&'a ZendStr, Thrown> {
-    coerce_string(zval, n).ok_or_else(|| wrong_type(zval, n, expected))
-}
-
-#[inline]
-fn coerce_string<'a>(zval: *mut Zval, n: u32) -> Option<&'a ZendStr> {
-    // SAFETY: an argument of the call that is running. The coerced string replaces the argument in the
-    // frame, so it lives as long as the call.
-    unsafe {
-        if (*zval).is_string() {
-            return (*zval).value.str_.as_ref();
-        }
-        engine::coerce_to_string(zval, n).as_ref()
-    }
-}
-
-#[cold]
-fn wrong_type(zval: *const Zval, n: u32, expected: u32) -> Thrown {
-    // SAFETY: throws; reads the argument and the current call frame.
-    unsafe { ffi::zend_wrong_parameter_type_error(n, expected, zval.cast_mut()) };
-    Thrown
 }

@@ -38,7 +38,10 @@ pub enum Scope {
 /// Declares the table and the struct that holds the values, from rows of
 /// `field: holder = name, default, scope, parser;`.
 macro_rules! directives {
-    ($($(#[$doc:meta])+ $field:ident: $holder:ty = $name:literal, $default:literal, $scope:ident, $parse:path;)+) => {
+    ($(
+        $(#[$doc:meta])+
+        $field:ident: $holder:ty = $name:literal, $default:literal, $scope:ident, $parse:path;
+    )+) => {
         /// The values of the directives in this worker.
         #[derive(Default)]
         pub struct Directives {
@@ -76,7 +79,8 @@ directives! {
     /// How long a call on a server may take.
     timeout_ms: DirectiveCell<Duration> = c"token_bucket.timeout_ms", c"50", Anywhere, parse_timeout;
     /// How much longer a call may take that has to connect first.
-    connect_timeout_ms: DirectiveCell<Duration> = c"token_bucket.connect_timeout_ms", c"100", Anywhere, parse_timeout;
+    connect_timeout_ms: DirectiveCell<Duration> =
+        c"token_bucket.connect_timeout_ms", c"100", Anywhere, parse_timeout;
     /// Whether this host remembers the denials of stores on servers.
     deny_cache: DirectiveCell<bool> = c"token_bucket.deny_cache", c"1", Anywhere, parse_switch;
     /// Whether denied calls are denied; if not, all limits are a dry run.

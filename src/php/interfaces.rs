@@ -1,6 +1,6 @@
 //! The interfaces.
 
-use super::declare::{self, Class, Method, Type, optional, required, signature};
+use super::declare::{self, Class, Method, Parameter, Type, optional, required, signature};
 
 /// `TokenBucketStorage`, the contract of the published classes.
 pub static STORAGE: Class = Class::new();
@@ -29,13 +29,16 @@ const STORAGE_METHODS: &[Method] = &[
     ),
 ];
 
-const DECISION: Type = Type::object(c"TokenBucket\\Decision");
+/// The parameter of the methods that take tokens or hits.
+pub const COUNT: Parameter = optional(c"token_count", Type::INT, c"1");
+/// The return type of the methods that describe their decision.
+pub const DECISION: Type = Type::object(c"TokenBucket\\Decision");
 
 const LIMITER_METHODS: &[Method] = &[
-    signature(c"consume", &[optional(c"token_count", Type::INT, c"1")], Type::BOOL),
-    signature(c"attempt", &[optional(c"token_count", Type::INT, c"1")], DECISION),
-    signature(c"peek", &[optional(c"token_count", Type::INT, c"1")], DECISION),
-    signature(c"refund", &[optional(c"token_count", Type::INT, c"1")], Type::VOID),
+    signature(c"consume", &[COUNT], Type::BOOL),
+    signature(c"attempt", &[COUNT], DECISION),
+    signature(c"peek", &[COUNT], DECISION),
+    signature(c"refund", &[COUNT], Type::VOID),
     signature(c"reset", &[], Type::VOID),
 ];
 

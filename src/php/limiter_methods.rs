@@ -5,6 +5,7 @@ use super::decision::{self, DecisionObject};
 use super::declare::{Method, Parameter, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, logic_exception};
 use super::globals::GLOBALS;
+use super::interfaces::{COUNT, DECISION};
 use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
@@ -19,11 +20,6 @@ pub const STORAGE: Parameter =
 pub const IDENTIFIER: Parameter = required(c"identifier", Type::STRING);
 /// The last parameter of the constructors.
 pub const LIMIT_NAME: Parameter = optional(c"name", Type::STRING.or_null(), c"null");
-
-/// The parameter of the methods that take tokens or hits.
-pub const COUNT: Parameter = optional(c"token_count", Type::INT, c"1");
-/// The return type of the methods that describe their decision.
-pub const DECISION: Type = Type::object(c"TokenBucket\\Decision");
 
 pub const CONSUME: Method = public(c"consume", handler!(consume), &[COUNT], Type::BOOL);
 pub const ATTEMPT: Method = public(c"attempt", handler!(attempt), &[COUNT], DECISION);

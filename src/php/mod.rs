@@ -9,11 +9,13 @@
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and
 //!   [`directive_cell`] and [`default_storage`] hold the values. [`globals`] is what a worker keeps,
 //!   [`info`] the section in phpinfo(), [`module`] the start and the end.
-//! * [`declare`], [`object`], [`call`] are the bridge to the engine: classes, their objects, the calls
-//!   of their methods. Written by hand, because ext-php-rs's macros have no union types, no untyped
-//!   parameters and no subclasses in PHP, and replace the engine's coercion and error texts. [`engine`]
-//!   hides where the versions of PHP differ, [`shared_string`] is a counted reference to a PHP string.
+//! * [`declare`], [`object`], [`call`] and [`argument`] are the bridge to the engine: classes, their
+//!   objects, the calls of their methods and the arguments. Written by hand, because ext-php-rs's macros
+//!   have no union types, no untyped parameters and no subclasses in PHP, and replace the engine's
+//!   coercion and error texts. [`engine`] hides where the versions of PHP differ, [`shared_string`] is a
+//!   counted reference to a PHP string.
 
+mod argument;
 mod call;
 mod decision;
 mod declare;

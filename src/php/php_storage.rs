@@ -137,8 +137,7 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
 /// Makes a `Closure` of `Bootstrap::__invoke()`.
 fn make_closure(value: BootstrapObject) -> Result<Zval, Thrown> {
     let (class, mut this) = (CLASS.as_ptr(), Zval::new());
-    let function =
-        find_method(class, c"__invoke").ok_or_else(|| error("TokenBucket\\Bootstrap"))?;
+    let function = find_method(class, c"__invoke").ok_or_else(|| throw_no_method(c"__invoke"))?;
     this.value.obj = object::create_with(&CLASS, value);
     this.u1.type_info = ffi::IS_OBJECT_EX;
     // SAFETY: `this` holds the only reference to the new object, and drops it when the closure has its own.
@@ -158,7 +157,7 @@ fn call_method<const N: usize>(
     // SAFETY: a live object, to which the caller holds a reference, and a method of its class.
     unsafe {
         let class = (*object).ce;
-        let function = find_method(class, name).ok_or_else(|| error("A storage lacks a method"))?;
+        let function = find_method(class, name).ok_or_else(|| throw_no_method(name))?;
         ffi::zend_call_known_function(
             function,
             object,
@@ -170,6 +169,12 @@ fn call_method<const N: usize>(
         );
     }
     if ExecutorGlobals::has_exception() { Err(Thrown) } else { Ok(result) }
+}
+
+/// Throws where the engine guarantees the method: every class has those of its interfaces.
+#[cold]
+fn throw_no_method(name: &CStr) -> Thrown {
+    error(format!("The storage has no method {}()", name.to_string_lossy()))
 }
 
 /// Finds a method of a class by its name in lower case.

@@ -6,14 +6,14 @@ use super::declare::{
 };
 use super::exceptions::{Thrown, error, value_error};
 use super::globals::GLOBALS;
+use super::interfaces::{self, COUNT, DECISION};
 use super::limiter_methods::{
-    ATTEMPT, CONSUME, COUNT, DECISION, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE,
-    return_decision,
+    ATTEMPT, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
+use super::object;
 use super::storage_argument::parse_storage_argument;
 use super::warnings::emit_warning;
-use super::{interfaces, object};
 use crate::limit::{LimitError, Op, SECOND, TokenBucket};
 use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_key};
 use ext_php_rs::ffi;
@@ -121,8 +121,8 @@ fn describe_slow_rate(capacity: i64, rate: f64) -> String {
     let years = capacity as f64 / rate / YEAR;
     let years = if years < 1e6 { format!("{years:.1}") } else { format!("{years:.1e}") };
     format!(
-        "must refill the whole bucket within four years: a capacity of {capacity} takes {years} years at {rate:?} \
-         tokens per second; were seconds per token meant?"
+        "must refill the whole bucket within four years: a capacity of {capacity} takes {years} years \
+         at {rate:?} tokens per second; were seconds per token meant?"
     )
 }
 
