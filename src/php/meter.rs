@@ -42,7 +42,7 @@ pub fn register(class: &Class, name: &str, constructor: Handler, parameters: &'s
 
 /// Reads the arguments of the constructor in the order of its parameters, so that the first one of a wrong
 /// type is reported.
-#[inline]
+#[inline(always)]
 pub fn parse_arguments(call: &Call) -> Result<MeterArguments, Thrown> {
     call.expect_arguments(4, 5)?;
     let backend = parse_storage_argument(call)?;
