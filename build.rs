@@ -1,10 +1,10 @@
-//! Tells the compiler which PHP it builds for.
+//! Sets the `cfg` flags for the PHP that the extension is built for: `php81` to `php86`, `php_zts`.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=PHP");
     ext_php_rs_build::emit_check_cfg();
-    // Built without src/php.
+    // A fuzzing target is built without src/php.
     if std::env::var_os("CARGO_CFG_FUZZING").is_some() {
         return Ok(());
     }
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if info.thread_safety()? {
         println!("cargo:rustc-cfg=php_zts");
     }
-    // The C compiler's runtime is the one that can come into a PHP; see scripts/sanitize.sh.
+    // PHP can load the C compiler's runtime of AddressSanitizer, but not Rust's; see scripts/sanitize.sh.
     if std::env::var("CARGO_CFG_SANITIZE").is_ok_and(|names| names.contains("address")) {
         println!("cargo:rustc-link-arg=-lasan");
     }

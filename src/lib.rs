@@ -1,14 +1,14 @@
-//! token_bucket: a rate limiter for PHP, in layers that know only those below them.
+//! token_bucket: a rate limiter for PHP, in layers. Each layer knows only those below it.
 //!
-//! `php` is what PHP sees, [`limiter`] a limit on a store, [`store`] where state lives and
-//! [`limit`] the arithmetic. See ARCHITECTURE.md.
+//! `php` is the PHP extension, [`limiter`] a limit on a store, [`store`] keeps the states of buckets, and
+//! [`limit`] is the arithmetic. See ARCHITECTURE.md.
 
 pub mod clock;
 pub mod dsn;
 pub mod error;
 pub mod limit;
 pub mod limiter;
-// What is fuzzed is linked to no PHP.
+// A fuzzing target is not linked to PHP.
 #[cfg(not(fuzzing))]
 mod php;
 pub mod store;

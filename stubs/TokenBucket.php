@@ -3,17 +3,20 @@
 /**
  * A token bucket: holds $bucket_capacity tokens, starts full, refills continuously.
  *
- * Every call is one atomic step, under any number of processes. Calls on the same identifier in the same storage share a
- * bucket, whichever object and method makes them.
+ * Every call is one atomic step, under any number of processes. All objects with the same identifier on the same storage
+ * use one bucket.
  *
  *     $bucket = new TokenBucket(null, $ip, 10, 1);   // ten tokens, one back each second
  *     if ($bucket->consume()) { ... }
  *
  * May be extended; consume() and key() may be overridden. Cannot be cloned or serialized.
+ *
+ * Every method that reads or changes a bucket throws a TokenBucket\StorageException if the storage fails and no on-error
+ * policy answers: shared memory that cannot be opened, or a server with token_bucket.on_error=throw.
  */
 class TokenBucket implements TokenBucket\Limiter
 {
-    /* What to multiply a number of seconds with, or divide tokens by to get a rate. */
+    /* Lengths of time in seconds: 10 / TokenBucket::MINUTE is a rate of ten tokens a minute. */
     public const MILLISECOND = 0.001;
     public const SECOND = 1;
     public const MINUTE = 60;
@@ -21,29 +24,35 @@ class TokenBucket implements TokenBucket\Limiter
     public const DAY = 86400;
     public const WEEK = 604800;
 
-    /** Two times this near to each other, relative to the second, count as equal. */
+    /** compare_microtimes() takes two times for equal if they differ by less than this share of the second one. */
     public const MICROTIME_DELTA = 0.0001;
 
     /**
-     * Compares two times: 0 if they are equal within MICROTIME_DELTA, 1 if $m1 is the later, else -1.
+     * Compares two times.
+     *
+     * @param float $m1 a time in seconds
+     * @param float $m2 a time in seconds
+     *
+     * @return int 0 if they are equal within MICROTIME_DELTA, 1 if $m1 is later, -1 if it is earlier
      */
     public static function compare_microtimes(float $m1, float $m2): int {}
 
     /**
-     * A bucket. Nothing is opened before the first call on it.
+     * Makes an object for one bucket. The storage is opened by the first call on it, not here.
      *
-     * @param TokenBucketStorage|string|null $storage a storage, a DSN, or null for token_bucket.storage. On a storage written
-     *                                      in PHP only consume() and attempt() work; what it throws comes through
-     * @param string     $identifier        whose bucket it is, as "login:$ip": 1 to 4,096 bytes of any kind. One identifier,
-     *                                      one limit: two that take turns at it undo each other
-     * @param int|null   $bucket_capacity   1 to 2,147,483,647 tokens
-     * @param float|null $tokens_per_second above 0, at most 10^9; a full refill takes four years at most. Without capacity
-     *                                      and rate only check() with a limit of its own can be called
-     * @param string|null $name             the limit's name in TokenBucket\statistics(), and no part of the bucket's; what
-     *                                      stands before the first colon of the identifier if null
+     * Use one limit for each identifier: a call with another limit changes the state that the first one left.
      *
-     * @throws ValueError for numbers or an identifier out of range
-     * @throws TokenBucket\ConfigurationException for a DSN with an unknown scheme or parameter
+     * @param TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage. On a storage
+     *                                      written in PHP only consume() and attempt() work, and its exceptions pass through
+     * @param string     $identifier        names the bucket, for example "login:$ip": 1 to 4,096 bytes of any kind
+     * @param int|null   $bucket_capacity   tokens in a full bucket: 1 to 2,147,483,647
+     * @param float|null $tokens_per_second the rate of the refill: above 0, at most 10^9, and a full refill takes at most four
+     *                                      years. Without capacity and rate only check() with a $limit works
+     * @param string|null $name             names the limit in TokenBucket\statistics(); it does not change which bucket is used.
+     *                                      Null: the part of the identifier before the first colon
+     *
+     * @throws ValueError if a number or the length of the identifier is out of range
+     * @throws TokenBucket\ConfigurationException if a DSN has an unknown scheme or parameter, or token_bucket.storage is invalid
      */
     public function __construct(
         #[\SensitiveParameter] TokenBucketStorage|string|null $storage,
@@ -54,70 +63,101 @@ class TokenBucket implements TokenBucket\Limiter
     ) {}
 
     /**
-     * Takes tokens if they are there, else nothing.
+     * Takes tokens if the bucket has them, else takes none.
      *
-     * @param int $token_count 0 or more; 0 takes nothing and is accepted, more than the capacity is never accepted
+     * @param int $token_count 0 or more. 0 takes nothing and is accepted; more than the capacity is never accepted
      *
-     * @return bool whether they were there
+     * @return bool whether the call is accepted
      *
-     * @throws ValueError for a negative count
-     * @throws LogicException for a bucket without capacity and rate
-     * @throws TokenBucket\StorageException if the storage cannot be opened
+     * @throws ValueError if the count is negative
+     * @throws LogicException if the object has no capacity or no rate
+     * @throws TokenBucket\StorageException if the storage fails
      */
     public function consume(int $token_count = 1): bool {}
 
     /**
-     * The registry's limiter: takes one token whether it is there or not; **true means limited**.
+     * Takes one token, even if the bucket is empty; **true means limited**. The limiter of a domain registry.
      *
-     * A client that keeps calling stays limited; one that is silent for a whole window starts afresh with a full bucket.
+     * A client that keeps calling stays limited. A client that is silent for a whole window has a full bucket again.
      *
      *     $limiter = new TokenBucket(null, 'login');
      *     if ($limiter->check($ip, 10, 300)) { ... }   // limited: more than 10 in 300 seconds
      *
-     * @param string|null $id     the client, 1 to 4,096 bytes: its bucket is that of key($id). Null: the object's own bucket
-     * @param int|null    $limit  tokens, which come back evenly over the window. Null: the object's capacity and rate
-     * @param int         $window seconds, 1 or more
+     * @param string|null $id     names the client, 1 to 4,096 bytes; the call uses the bucket of key($id). Null: the object's own
+     *                            bucket
+     * @param int|null    $limit  tokens, 1 to 2,147,483,647, which refill evenly over the window. Null: the object's capacity and
+     *                            rate
+     * @param int         $window seconds: 1 to four years. Has no effect without $limit
      *
-     * @throws ValueError for numbers or an id out of range
-     * @throws LogicException without a limit, for a bucket without capacity and rate
-     * @throws TokenBucket\StorageException if the storage cannot be opened
+     * @return bool whether the client is limited
+     *
+     * @throws ValueError if a number or the length of the id is out of range
+     * @throws LogicException if $limit is null and the object has no capacity or no rate, or on a storage written in PHP
+     * @throws TokenBucket\StorageException if the storage fails
      */
     public function check(?string $id = null, ?int $limit = null, int $window = 300): bool {}
 
     /**
-     * As consume(), and tells what is left and when to return.
+     * Takes tokens if the bucket has them, else takes none, and describes the result.
+     *
+     * @param int $token_count 0 or more. 0 takes nothing and is accepted; more than the capacity is never accepted
+     *
+     * @throws ValueError if the count is negative
+     * @throws LogicException if the object has no capacity or no rate
+     * @throws TokenBucket\StorageException if the storage fails
      */
     public function attempt(int $token_count = 1): TokenBucket\Decision {}
 
     /**
-     * What attempt() would say now. Changes nothing.
+     * Returns what attempt() would return now. Changes nothing.
+     *
+     * @param int $token_count 0 or more
+     *
+     * @throws ValueError if the count is negative
+     * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
+     * @throws TokenBucket\StorageException if the storage fails
      */
     public function peek(int $token_count = 1): TokenBucket\Decision {}
 
     /**
-     * Takes tokens, in advance if they are not there yet; getWait() tells how long to wait before acting.
+     * Takes tokens, in advance if the bucket does not have them yet. The decision's getWait() is the time to wait before acting.
      *
-     * @param float|null $max_wait seconds, 0 or more: refuses to wait longer. Null: any time, up to four years
+     * @param int        $token_count 0 or more; more than the capacity is never accepted
+     * @param float|null $max_wait    the longest wait in seconds, 0 or more: a call that would have to wait longer is denied and
+     *                                takes nothing. Null: no bound
      *
-     * @throws ValueError for a negative count or wait
+     * @throws ValueError if the count or the wait is negative
+     * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
+     * @throws TokenBucket\StorageException if the storage fails
      */
     public function reserve(int $token_count = 1, ?float $max_wait = null): TokenBucket\Decision {}
 
     /**
-     * Gives tokens back, never above the capacity.
+     * Puts tokens back, never above the capacity.
+     *
+     * @param int $token_count 0 or more
+     *
+     * @throws ValueError if the count is negative
+     * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
+     * @throws TokenBucket\StorageException if the storage fails
      */
     public function refund(int $token_count = 1): void {}
 
     /**
      * Makes the bucket full.
+     *
+     * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
+     * @throws TokenBucket\StorageException if the storage fails
      */
     public function reset(): void {}
 
     /**
-     * The identifier of a client's bucket, made from the object's identifier and $id: "login:192.0.2.1".
+     * Makes the identifier of a client's bucket from the object's identifier and $id: "login:192.0.2.1".
      *
-     * A colon or percent sign in the object's identifier is escaped, so that no two pairs make the same one. Override it to
-     * make identifiers in your own way.
+     * A colon or percent sign in the object's identifier is escaped, so that no two pairs make the same identifier. Override
+     * this method to make identifiers in another way: it must return 1 to 4,096 bytes.
+     *
+     * @param string $id the $id of check()
      */
     protected function key(string $id): string {}
 }

@@ -1,38 +1,38 @@
 <?php
 
 /**
- * Where buckets live, in the classic contract: any class may implement it.
+ * A place where buckets live. Any class may implement this interface, which is the contract of the published PHP classes.
  *
- * It speaks of time instead of tokens, so a storage need not know a bucket's rate. Nothing is
- * typed, so that classes written for the contract, which type nothing, load.
+ * It measures in seconds instead of tokens, so a storage need not know a bucket's rate: a token is worth the time in which
+ * it refills. The methods have no types, so that classes without types can implement them.
  */
 interface TokenBucketStorage
 {
     /**
      * Makes the storage ready for use, for example creates a table.
      *
-     * Called by applications; a TokenBucket never calls it.
+     * Applications call it; a TokenBucket never does.
      */
     public function prepare();
 
     /**
      * Makes the record of a bucket.
      *
-     * @param string $identifier whose bucket it is
-     * @param float  $microtime  when the bucket was, or would have been, empty; in seconds, as microtime(true)
+     * @param string $identifier names the bucket
+     * @param float  $microtime  when the bucket was empty, or would have been: seconds, as microtime(true)
      */
     public function bootstrap($identifier, $microtime);
 
     /**
-     * Takes the worth of some tokens in seconds, in one atomic step.
+     * Takes tokens if the bucket has them, in one atomic step.
      *
-     * @param string        $identifier        whose bucket it is
+     * @param string        $identifier        names the bucket
      * @param float         $microtime         what the tokens are worth, in seconds
      * @param float         $full_microtime    what a full bucket is worth, in seconds
-     * @param callable|null $bootstrap_closure makes the record where there is none, by bootstrap(); its result is the
-     *                                         answer then
+     * @param callable|null $bootstrap_closure calls bootstrap() for a bucket without a record; consume() then returns the
+     *                                         closure's result
      *
-     * @return bool whether they were there
+     * @return bool whether the call is accepted
      */
     public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure);
 }

@@ -46,12 +46,12 @@ ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must b
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be greater than 0 and at most four years, in seconds
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be greater than 0 and at most four years, in seconds
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be a nanosecond at least for each of the limit
+ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be at least one nanosecond for each unit of $limit
 ValueError: TokenBucket\LeakyBucket::consume(): Argument #1 ($token_count) must be greater than or equal to 0
 ArgumentCountError: TokenBucket\LeakyBucket::reset() expects exactly 0 arguments, 1 given
 Error: Trying to clone an uncloneable object of class TokenBucket\LeakyBucket
 Exception: Serialization of 'TokenBucket\LeakyBucket' is not allowed
-LogicException: peek() cannot be asked of a storage written in PHP: TokenBucketStorage knows consume() alone
+LogicException: peek() is not available on a storage written in PHP: TokenBucketStorage has consume() only
 ArgumentCountError: TokenBucket\FixedWindow::__construct() expects at least 4 arguments, 3 given
 ArgumentCountError: TokenBucket\FixedWindow::__construct() expects at most 5 arguments, 6 given
 TypeError: TokenBucket\FixedWindow::__construct(): Argument #5 ($name) must be of type ?string, array given
@@ -71,4 +71,4 @@ ValueError: TokenBucket\FixedWindow::consume(): Argument #1 ($token_count) must 
 ArgumentCountError: TokenBucket\FixedWindow::reset() expects exactly 0 arguments, 1 given
 Error: Trying to clone an uncloneable object of class TokenBucket\FixedWindow
 Exception: Serialization of 'TokenBucket\FixedWindow' is not allowed
-ValueError: TokenBucket\FixedWindow::__construct(): Argument #1 ($storage) must not be a storage written in PHP: TokenBucketStorage knows token buckets alone
+ValueError: TokenBucket\FixedWindow::__construct(): Argument #1 ($storage) must not be a storage written in PHP: TokenBucketStorage supports token buckets only

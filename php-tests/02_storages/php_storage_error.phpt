@@ -103,12 +103,12 @@ register_shutdown_function(function () use ($does): void {
 $does(fn () => exit("exit\n"))();
 ?>
 --EXPECT--
-LogicException: peek() cannot be asked of a storage written in PHP: TokenBucketStorage knows consume() alone
-LogicException: reserve() cannot be asked of a storage written in PHP: TokenBucketStorage knows consume() alone
-LogicException: refund() cannot be asked of a storage written in PHP: TokenBucketStorage knows consume() alone
-LogicException: reset() cannot be asked of a storage written in PHP: TokenBucketStorage knows consume() alone
-LogicException: check() cannot be asked of a storage written in PHP: TokenBucketStorage knows consume() alone
-LogicException: check() cannot be asked of a storage written in PHP: TokenBucketStorage knows consume() alone
+LogicException: peek() is not available on a storage written in PHP: TokenBucketStorage has consume() only
+LogicException: reserve() is not available on a storage written in PHP: TokenBucketStorage has consume() only
+LogicException: refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only
+LogicException: reset() is not available on a storage written in PHP: TokenBucketStorage has consume() only
+LogicException: check() is not available on a storage written in PHP: TokenBucketStorage has consume() only
+LogicException: check() is not available on a storage written in PHP: TokenBucketStorage has consume() only
 LogicException: TokenBucket::consume() needs a limit: $bucket_capacity and $tokens_per_second missing in TokenBucket::__construct()
 LogicException: TokenBucket::attempt() needs a limit: $bucket_capacity and $tokens_per_second missing in TokenBucket::__construct()
 ValueError: TokenBucket::consume(): Argument #1 ($token_count) must be greater than or equal to 0
@@ -117,8 +117,8 @@ TypeError: ToldStorage::consume(): Return value must be of type bool, null retur
 TypeError: ToldStorage::consume(): Return value must be of type bool, ArrayObject returned
 DomainException: the database is away
 ArgumentCountError: TokenBucket\Bootstrap::__invoke() expects exactly 0 arguments, 1 given
-LogicException: consume(): the storage must not ask the bucket that it decides for
-LogicException: attempt(): the storage must not ask the bucket that it decides for
+LogicException: consume(): a storage must not call the bucket for which its consume() is running
+LogicException: attempt(): a storage must not call the bucket for which its consume() is running
 bool(true)
 string(21) "php_storage_error.php"
 TypeError: TokenBucketStorage::consume(): Return value must be of type bool, int returned

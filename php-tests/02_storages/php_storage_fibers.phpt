@@ -98,10 +98,10 @@ bool(true)
 A fiber that never ends
 false
 Recursion
-LogicException: consume(): the storage must not ask the bucket that it decides for
-LogicException: consume(): the storage must not ask the bucket that it decides for
-LogicException: consume(): the storage must not ask the bucket that it decides for
-LogicException: consume(): the storage must not ask the bucket that it decides for
+LogicException: consume(): a storage must not call the bucket for which its consume() is running
+LogicException: consume(): a storage must not call the bucket for which its consume() is running
+LogicException: consume(): a storage must not call the bucket for which its consume() is running
+LogicException: consume(): a storage must not call the bucket for which its consume() is running
 What only looks like recursion
 bool(true)
 bool(true)

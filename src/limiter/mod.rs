@@ -12,8 +12,11 @@ use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, State, apply};
-use crate::store::counters::Outcome;
-use crate::store::{self, Key, KeyHash, Request, Store, Stores, Timeouts};
+/// What the layer above needs of the stores, so that it need not know them.
+pub use crate::store::counters::{LimitName, LimitStatistics, Outcome};
+pub use crate::store::file::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
+use crate::store::{self, Key, Request, Store, Stores};
+pub use crate::store::{FileSettings, KeyHash, Timeouts};
 use guard::Guard;
 pub use limiters::Limiters;
 pub use settings::Settings;

@@ -1,10 +1,9 @@
 //! A call from PHP: its arguments, `$this` and the value it returns.
 //!
-//! Arguments are read as a C extension reads them, with the engine's own coercion and its
-//! own error texts.
+//! Arguments are read as a C extension reads them, with the engine's coercion and error texts.
 
-use super::declare::Class;
-use super::engine;
+use super::argument::Argument;
+use super::declare::{Class, Method, PRIVATE, Type, method};
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use crate::limiter::MAX_IDENTIFIER;
@@ -14,13 +13,10 @@ use ext_php_rs::zend::ExecuteData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-/// What the engine calls.
-pub type Handler = unsafe extern "C" fn(*mut ExecuteData, *mut Zval);
-
-/// The zvals before the first argument of a call frame.
+/// The size of a call frame's head in zvals. The arguments follow it.
 const FRAME_SLOTS: usize = size_of::<ExecuteData>().div_ceil(size_of::<Zval>());
 
-/// Makes a [`Handler`] of a function on a [`Call`].
+/// Makes a [`Handler`](super::declare::Handler) of a function that takes a [`Call`].
 macro_rules! handler {
     ($function:path) => {{
         unsafe extern "C" fn handler(
@@ -40,7 +36,15 @@ pub struct Call {
     result: *mut Zval,
 }
 
-/// Runs a method. A panic becomes an `Error`, and the worker lives.
+/// A private constructor, for a final class whose objects only this extension makes.
+pub const NO_CONSTRUCTOR: Method =
+    method(PRIVATE, c"__construct", handler!(do_nothing), &[], Type::NONE);
+
+fn do_nothing(_: &Call) -> Result<(), Thrown> {
+    Ok(())
+}
+
+/// Runs a method. A panic becomes an `Error`, and the worker goes on.
 #[inline]
 pub fn run(
     frame: *mut ExecuteData,
@@ -48,24 +52,23 @@ pub fn run(
     method: impl FnOnce(&Call) -> Result<(), Thrown>,
 ) {
     let call = Call { frame, result };
-    // Whatever a panic left half-done: a store is changed by single atomic steps, and an
-    // object by assignments that cannot panic.
+    // Unwind safe: a store changes by single atomic steps, and an object by assignments that cannot panic.
     if catch_unwind(AssertUnwindSafe(|| method(&call))).is_err() {
         error("token_bucket: internal error, please report it");
     }
 }
 
 impl Call {
-    /// The object the method was called on.
+    /// The object that the method was called on.
     #[inline]
     pub fn object(&self) -> *mut ffi::zend_object {
-        // SAFETY: the engine calls an instance method with an object in This, and ours are
-        // never static where this is used.
+        // SAFETY: the engine calls an instance method with an object in This, and no static method
+        // calls this function.
         unsafe { (*self.frame).This.value.obj }
     }
 
-    /// Whether this call comes, directly or not, out of a call of `method` on `other` that this call's
-    /// object itself has made, not PHP code.
+    /// Whether this call is made, directly or not, by a call of `method` on `other` which this call's
+    /// object itself has made, and not PHP code.
     pub fn is_within(&self, other: &ffi::zend_object, method: *mut ffi::zend_function) -> bool {
         let (own, other) = (self.object().cast_const(), ptr::from_ref(other));
         let this = |frame: &ExecuteData| frame.This.object().map(ptr::from_ref);
@@ -78,8 +81,8 @@ impl Call {
         };
         // SAFETY: the frame of the call that is running.
         let mut frame = unsafe { &*self.frame };
-        // SAFETY: a frame's caller outlives it. The engine unlinks the callers of a suspended fiber, and
-        // what a fatal error has ended: all frames found here wait for this call.
+        // SAFETY: a frame's caller outlives it. The engine unlinks the callers of a suspended fiber and the
+        // frames that a fatal error has ended, so every frame found here waits for this call.
         while let Some(caller) = unsafe { frame.prev_execute_data.cast_const().as_ref() } {
             if frame.func == method
                 && this(frame) == Some(other)
@@ -93,27 +96,28 @@ impl Call {
         false
     }
 
-    /// The value of the object the method was called on.
+    /// Borrows the value of the object that the method was called on.
     ///
-    /// The reference must not be used after a call into PHP.
+    /// The reference must not be used after PHP code has run: that may construct the object again.
     #[inline]
     pub fn this<T: Native>(&self) -> Result<&T, Thrown> {
-        // SAFETY: the engine calls a method on objects of its class only.
-        unsafe { object::value(self.object()) }.ok_or_else(|| {
+        // SAFETY: the engine calls a method only on objects of its class, which carry a `T`.
+        unsafe { object::borrow(self.object()) }.ok_or_else(|| {
             error("The object is not initialized: a constructor that overrides must call parent::__construct()")
         })
     }
 
-    /// Gives the object its value.
+    /// Sets the value of the object that is being constructed.
     #[inline]
     pub fn construct<T: Native>(&self, value: T) {
-        // SAFETY: as in `this`; a constructor holds no reference into the object.
+        // SAFETY: the engine calls a constructor only on objects of its class, and a constructor holds no
+        // reference into the object.
         unsafe { object::construct(self.object(), value) };
     }
 
-    /// Checks the number of arguments.
+    /// Throws the engine's `ArgumentCountError` if the number of arguments is out of range.
     #[inline]
-    pub fn expect(&self, least: u32, most: u32) -> Result<(), Thrown> {
+    pub fn expect_arguments(&self, least: u32, most: u32) -> Result<(), Thrown> {
         let count = self.count();
         if count < least || count > most {
             // SAFETY: throws; reads the current call frame, which is ours.
@@ -131,110 +135,102 @@ impl Call {
 
     /// The argument `n`, counted from 1, if it was passed.
     #[inline]
-    fn argument(&self, n: u32) -> Option<*mut Zval> {
+    fn argument(&self, n: u32) -> Option<Argument<'_>> {
         if n > self.count() {
             return None;
         }
-        // SAFETY: the arguments that were passed follow the frame, one zval each.
-        Some(unsafe { self.frame.cast::<Zval>().add(FRAME_SLOTS + n as usize - 1) })
+        // SAFETY: the arguments that were passed follow the frame, one zval each, and live as long.
+        Some(unsafe {
+            Argument::new(self.frame.cast::<Zval>().add(FRAME_SLOTS + n as usize - 1), n)
+        })
     }
 
-    /// Whether the argument `n` was passed, be it null.
+    /// The argument `n` if it was passed and is not null.
+    #[inline]
+    fn non_null_argument(&self, n: u32) -> Option<Argument<'_>> {
+        self.argument(n).filter(|argument| !argument.value().is_null())
+    }
+
+    /// Whether the argument `n` was passed; null counts.
     pub fn is_passed(&self, n: u32) -> bool {
         self.argument(n).is_some()
     }
 
-    /// The argument `n` as the engine keeps it, if it was passed and is not null.
+    /// The argument `n` without coercion, if it was passed and is not null.
     #[inline]
-    pub fn value(&self, n: u32) -> Option<&Zval> {
-        // SAFETY: an argument that was passed lives as long as its frame.
-        self.argument(n).map(|zval| unsafe { &*zval }).filter(|zval| !zval.is_null())
+    pub fn non_null(&self, n: u32) -> Option<&Zval> {
+        self.non_null_argument(n).map(Argument::value)
     }
 
-    /// An `int`, or the default where none was passed.
+    /// The `int` argument `n`, or the default if it was not passed.
     #[inline]
     pub fn int(&self, n: u32, default: i64) -> Result<i64, Thrown> {
         match self.argument(n) {
             None => Ok(default),
-            Some(zval) => int(zval, n, ffi::_zend_expected_type_Z_EXPECTED_LONG),
+            Some(argument) => argument.int(ffi::_zend_expected_type_Z_EXPECTED_LONG),
         }
     }
 
-    /// An `?int`.
+    /// The `?int` argument `n`; `None` if it was not passed.
     #[inline]
     pub fn int_or_null(&self, n: u32) -> Result<Option<i64>, Thrown> {
-        match self.value(n) {
-            None => Ok(None),
-            Some(zval) => int(zval, n, ffi::_zend_expected_type_Z_EXPECTED_LONG_OR_NULL).map(Some),
-        }
+        let argument = self.non_null_argument(n);
+        argument.map(|it| it.int(ffi::_zend_expected_type_Z_EXPECTED_LONG_OR_NULL)).transpose()
     }
 
-    /// A `float`.
+    /// The required `float` argument `n`.
     #[inline]
     pub fn float(&self, n: u32) -> Result<f64, Thrown> {
-        match self.argument(n) {
-            None => Err(Thrown),
-            Some(zval) => float(zval, n, ffi::_zend_expected_type_Z_EXPECTED_DOUBLE),
-        }
+        let argument = self.argument(n).ok_or(Thrown)?;
+        argument.float(ffi::_zend_expected_type_Z_EXPECTED_DOUBLE)
     }
 
-    /// A `?float`.
+    /// The `?float` argument `n`; `None` if it was not passed.
     #[inline]
     pub fn float_or_null(&self, n: u32) -> Result<Option<f64>, Thrown> {
-        match self.value(n) {
-            None => Ok(None),
-            Some(zval) => {
-                float(zval, n, ffi::_zend_expected_type_Z_EXPECTED_DOUBLE_OR_NULL).map(Some)
-            }
-        }
+        let argument = self.non_null_argument(n);
+        argument.map(|it| it.float(ffi::_zend_expected_type_Z_EXPECTED_DOUBLE_OR_NULL)).transpose()
     }
 
-    /// A `string`.
+    /// The required `string` argument `n`.
     #[inline]
     pub fn string(&self, n: u32) -> Result<&ZendStr, Thrown> {
-        match self.argument(n) {
-            None => Err(Thrown),
-            Some(zval) => string(zval, n, ffi::_zend_expected_type_Z_EXPECTED_STRING),
-        }
+        let argument = self.argument(n).ok_or(Thrown)?;
+        argument.string(ffi::_zend_expected_type_Z_EXPECTED_STRING)
     }
 
-    /// The bytes of a `string`, or the default where none was passed.
+    /// The bytes of the `string` argument `n`, or the default if it was not passed.
     pub fn string_or<'a>(&'a self, n: u32, default: &'a [u8]) -> Result<&'a [u8], Thrown> {
-        match self.argument(n) {
-            None => Ok(default),
-            Some(_) => self.string(n).map(ZendStr::as_bytes),
+        match self.is_passed(n) {
+            true => self.string(n).map(ZendStr::as_bytes),
+            false => Ok(default),
         }
     }
 
-    /// A `?string`.
+    /// The `?string` argument `n`; `None` if it was not passed.
     #[inline]
     pub fn string_or_null(&self, n: u32) -> Result<Option<&ZendStr>, Thrown> {
-        match self.argument(n) {
-            // SAFETY: an argument that was passed lives as long as its frame.
-            Some(zval) if unsafe { !(*zval).is_null() } => {
-                string(zval, n, ffi::_zend_expected_type_Z_EXPECTED_STRING_OR_NULL).map(Some)
-            }
-            _ => Ok(None),
-        }
+        let argument = self.non_null_argument(n);
+        argument.map(|it| it.string(ffi::_zend_expected_type_Z_EXPECTED_STRING_OR_NULL)).transpose()
     }
 
-    /// The argument `n` as a string by the engine's coercion, or `None` if it has none.
-    pub fn as_string(&self, n: u32) -> Option<&ZendStr> {
-        coerced_string(self.argument(n)?, n)
+    /// The argument `n` coerced to a string by the engine's rules; `None` if it cannot be.
+    pub fn coerced_string(&self, n: u32) -> Option<&ZendStr> {
+        self.argument(n)?.coerced_string()
     }
 
-    /// The argument `n`, a string, if it may be an identifier.
+    /// Returns `text`, the argument `n`, or throws a `ValueError` if its length is not an identifier's.
     #[inline]
-    pub fn valid_identifier<'a>(&self, n: u32, text: &'a ZendStr) -> Result<&'a ZendStr, Thrown> {
+    pub fn check_identifier<'a>(&self, n: u32, text: &'a ZendStr) -> Result<&'a ZendStr, Thrown> {
         if (1..=MAX_IDENTIFIER).contains(&text.len()) {
             return Ok(text);
         }
         Err(value_error(n, format!("must be between 1 and {MAX_IDENTIFIER} bytes long")))
     }
 
-    /// A cost in tokens, 1 where none was passed.
+    /// The argument `n` as a number of tokens, 1 if it was not passed.
     #[inline]
-    pub fn cost(&self, n: u32) -> Result<u64, Thrown> {
+    pub fn token_count(&self, n: u32) -> Result<u64, Thrown> {
         u64::try_from(self.int(n, 1)?)
             .map_err(|_| value_error(n, "must be greater than or equal to 0"))
     }
@@ -242,7 +238,7 @@ impl Call {
     /// Returns a bool to PHP.
     #[inline]
     pub fn return_bool(&self, value: bool) -> Result<(), Thrown> {
-        // SAFETY: the engine passes a place for the result, which holds nothing yet.
+        // SAFETY: the engine passes a place for the result, which owns nothing yet.
         unsafe { (*self.result).u1.type_info = if value { ffi::IS_TRUE } else { ffi::IS_FALSE } };
         Ok(())
     }
@@ -250,7 +246,7 @@ impl Call {
     /// Returns an int to PHP.
     #[inline]
     pub fn return_int(&self, value: i64) -> Result<(), Thrown> {
-        // SAFETY: as in `return_bool`.
+        // SAFETY: the engine passes a place for the result, which owns nothing yet.
         unsafe {
             (*self.result).value.lval = value;
             (*self.result).u1.type_info = ffi::IS_LONG;
@@ -261,7 +257,7 @@ impl Call {
     /// Returns a float to PHP.
     #[inline]
     pub fn return_float(&self, value: f64) -> Result<(), Thrown> {
-        // SAFETY: as in `return_bool`.
+        // SAFETY: the engine passes a place for the result, which owns nothing yet.
         unsafe {
             (*self.result).value.dval = value;
             (*self.result).u1.type_info = ffi::IS_DOUBLE;
@@ -272,9 +268,10 @@ impl Call {
     /// Returns a new object to PHP.
     #[inline]
     pub fn return_new<T: Native>(&self, class: &Class, value: T) -> Result<(), Thrown> {
-        // SAFETY: as in `return_bool`; the object's one reference goes to the caller.
+        // SAFETY: the engine passes a place for the result, which owns nothing yet and takes the object's
+        // only reference.
         unsafe {
-            (*self.result).value.obj = object::new(class, value);
+            (*self.result).value.obj = object::create_with(class, value);
             (*self.result).u1.type_info = ffi::IS_OBJECT_EX;
         }
         Ok(())
@@ -282,61 +279,8 @@ impl Call {
 
     /// Returns any value to PHP.
     pub fn return_value(&self, value: Zval) -> Result<(), Thrown> {
-        // SAFETY: as in `return_bool`; the value moves to the caller.
+        // SAFETY: the engine passes a place for the result, which owns nothing yet.
         unsafe { self.result.write(value) };
         Ok(())
     }
-}
-
-#[inline]
-fn int(zval: *const Zval, n: u32, expected: u32) -> Result<i64, Thrown> {
-    // SAFETY: an argument of the call that is running.
-    if let Some(value) = unsafe { (*zval).long() } {
-        return Ok(value);
-    }
-    let mut value = 0;
-    // SAFETY: the engine reads the argument, and on success writes the value.
-    match unsafe { ffi::zend_parse_arg_long_slow(zval.cast_mut(), &raw mut value, n) } {
-        true => Ok(value),
-        false => Err(wrong_type(zval, n, expected)),
-    }
-}
-
-#[inline]
-fn float(zval: *const Zval, n: u32, expected: u32) -> Result<f64, Thrown> {
-    // SAFETY: an argument of the call that is running.
-    if let Some(value) = unsafe { (*zval).double() } {
-        return Ok(value);
-    }
-    // SAFETY: the same. The engine takes an int for a float, in strict mode too.
-    if let Some(value) = unsafe { (*zval).long() } {
-        return Ok(value as f64);
-    }
-    // SAFETY: an argument of the call that is running.
-    unsafe { engine::coerce_to_float(zval.cast_mut(), n) }
-        .ok_or_else(|| wrong_type(zval, n, expected))
-}
-
-#[inline]
-fn string<'a>(zval: *mut Zval, n: u32, expected: u32) -> Result<&'a ZendStr, Thrown> {
-    coerced_string(zval, n).ok_or_else(|| wrong_type(zval, n, expected))
-}
-
-#[inline]
-fn coerced_string<'a>(zval: *mut Zval, n: u32) -> Option<&'a ZendStr> {
-    // SAFETY: an argument of the call that is running; what it is converted to takes its
-    // place in the frame, so the string lives as long as the call.
-    unsafe {
-        if (*zval).is_string() {
-            return (*zval).value.str_.as_ref();
-        }
-        engine::coerce_to_string(zval, n).as_ref()
-    }
-}
-
-#[cold]
-fn wrong_type(zval: *const Zval, n: u32, expected: u32) -> Thrown {
-    // SAFETY: throws; reads the argument and the current call frame.
-    unsafe { ffi::zend_wrong_parameter_type_error(n, expected, zval.cast_mut()) };
-    Thrown
 }

@@ -1,23 +1,24 @@
-//! `TokenBucket\Decision`: the answer to one call.
+//! `TokenBucket\Decision`: the outcome of one call.
 
-use super::call::{Call, handler};
+use super::call::{Call, NO_CONSTRUCTOR, handler};
 use super::declare::{self, Class, Method, Type, public};
 use super::exceptions::Thrown;
 use super::object::{self, Handlers, Native};
-use crate::limit::{self, Limit};
+use crate::limit::{Decision, Limit};
 use crate::limiter::FlaggedDecision;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::ptr;
 
-/// A decision, and the limit that made it.
-pub struct Decision {
-    pub answer: FlaggedDecision,
+/// The value of a `TokenBucket\Decision`.
+pub struct DecisionObject {
+    pub flagged: FlaggedDecision,
+    /// The limit that was applied.
     pub limit: Limit,
 }
 
-/// The class.
+/// `TokenBucket\Decision`.
 pub static CLASS: Class = Class::new();
 
 static HANDLERS: Handlers = Handlers::new();
@@ -32,7 +33,7 @@ const METHODS: &[Method] = &[
     public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
     public(c"wouldDeny", handler!(would_deny), &[], Type::BOOL),
     public(c"jsonSerialize", handler!(json_serialize), &[], Type::ARRAY),
-    declare::private(c"__construct", handler!(construct), &[], Type::NONE),
+    NO_CONSTRUCTOR,
 ];
 
 unsafe extern "C" {
@@ -43,15 +44,15 @@ unsafe extern "C" {
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
     declare::class(&CLASS, "TokenBucket\\Decision", flags, METHODS, ptr::null_mut(), &[]);
-    // SAFETY: the JSON extension is part of every PHP from 8.0 on, and registers its
-    // interface before any extension that is loaded from a file.
+    // SAFETY: the JSON extension is part of every PHP from 8.0 on, and registers its interface before the
+    // engine loads extensions from files.
     declare::implement(&CLASS, unsafe { php_json_serializable_ce });
-    object::install_handlers::<Decision>(&CLASS);
+    object::install_handlers::<DecisionObject>(&CLASS);
 }
 
-impl Decision {
+impl DecisionObject {
     fn limit(&self) -> i64 {
-        // Never wraps: a capacity that PHP gave is below 2^31.
+        // Never wraps: a limit from PHP is below 2^31.
         self.limit.capacity() as i64
     }
 
@@ -59,24 +60,25 @@ impl Decision {
         self.limit.remaining(self.decided()) as i64
     }
 
-    /// What the limit has decided, whether it is enforced or not.
-    fn decided(&self) -> &limit::Decision {
-        &self.answer.decision
+    /// The decision of the limit, whether it is enforced or not.
+    fn decided(&self) -> &Decision {
+        &self.flagged.decision
     }
 
-    /// How long a reservation has to wait; who is let in anyway need not.
+    /// How many seconds a reservation has to wait; 0.0 if the limit is not enforced.
     fn wait(&self) -> f64 {
-        if self.answer.flags.is_enforced() { self.decided().wait() } else { 0.0 }
+        if self.flagged.flags.is_enforced() { self.decided().wait() } else { 0.0 }
     }
 
     fn retry_after(&self) -> f64 {
-        if self.answer.is_admitted() { 0.0 } else { self.decided().retry_after() }
+        if self.flagged.is_admitted() { 0.0 } else { self.decided().retry_after() }
     }
 
-    /// What JSON and `var_dump` show. JSON knows no infinity: there it is null.
+    /// Adds what JSON and `var_dump()` show. `never` stands for an infinite `retry_after`, which JSON
+    /// cannot express.
     fn fill(&self, table: &mut ZendHashTable, never: Zval) {
         let retry_after = self.retry_after();
-        let _ = table.insert("accepted", self.answer.is_admitted());
+        let _ = table.insert("accepted", self.flagged.is_admitted());
         let _ = table.insert("limit", self.limit());
         let _ = table.insert("remaining_tokens", self.remaining());
         let _ = match retry_after.is_finite() {
@@ -85,12 +87,12 @@ impl Decision {
         };
         let _ = table.insert("reset_after", self.decided().reset_after());
         let _ = table.insert("wait", self.wait());
-        let _ = table.insert("degraded", self.answer.flags.is_degraded());
+        let _ = table.insert("degraded", self.flagged.flags.is_degraded());
         let _ = table.insert("would_deny", !self.decided().accepted);
     }
 }
 
-impl Native for Decision {
+impl Native for DecisionObject {
     fn handlers() -> &'static Handlers {
         &HANDLERS
     }
@@ -102,55 +104,50 @@ impl Native for Decision {
     }
 }
 
-fn construct(_: &Call) -> Result<(), Thrown> {
-    // Private: only a class that cannot exist, for ours is final, gets here.
-    Ok(())
-}
-
 fn is_accepted(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    call.return_bool(call.this::<Decision>()?.answer.is_admitted())
+    call.expect_arguments(0, 0)?;
+    call.return_bool(call.this::<DecisionObject>()?.flagged.is_admitted())
 }
 
 fn get_limit(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    call.return_int(call.this::<Decision>()?.limit())
+    call.expect_arguments(0, 0)?;
+    call.return_int(call.this::<DecisionObject>()?.limit())
 }
 
 fn get_remaining_tokens(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    call.return_int(call.this::<Decision>()?.remaining())
+    call.expect_arguments(0, 0)?;
+    call.return_int(call.this::<DecisionObject>()?.remaining())
 }
 
 fn get_retry_after(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    call.return_float(call.this::<Decision>()?.retry_after())
+    call.expect_arguments(0, 0)?;
+    call.return_float(call.this::<DecisionObject>()?.retry_after())
 }
 
 fn get_reset_after(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    call.return_float(call.this::<Decision>()?.decided().reset_after())
+    call.expect_arguments(0, 0)?;
+    call.return_float(call.this::<DecisionObject>()?.decided().reset_after())
 }
 
 fn get_wait(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    call.return_float(call.this::<Decision>()?.wait())
+    call.expect_arguments(0, 0)?;
+    call.return_float(call.this::<DecisionObject>()?.wait())
 }
 
 fn is_degraded(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    call.return_bool(call.this::<Decision>()?.answer.flags.is_degraded())
+    call.expect_arguments(0, 0)?;
+    call.return_bool(call.this::<DecisionObject>()?.flagged.flags.is_degraded())
 }
 
 fn would_deny(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    call.return_bool(!call.this::<Decision>()?.decided().accepted)
+    call.expect_arguments(0, 0)?;
+    call.return_bool(!call.this::<DecisionObject>()?.decided().accepted)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
+    call.expect_arguments(0, 0)?;
     let mut table = ZendHashTable::new();
-    call.this::<Decision>()?.fill(&mut table, Zval::null());
+    call.this::<DecisionObject>()?.fill(&mut table, Zval::null());
     let mut result = Zval::new();
     result.set_hashtable(table);
     call.return_value(result)

@@ -1,37 +1,39 @@
-//! Making classes known to the engine: what a C extension generates from its stubs.
+//! Declares classes to the engine: what a C extension generates from its stubs.
 
-use super::call::Handler;
 use ext_php_rs::args::ArgInfo;
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::{ClassFlags, MethodFlags};
-use ext_php_rs::types::ZendStr;
-use ext_php_rs::zend::{ClassEntry, FunctionEntry, ZendType};
+use ext_php_rs::types::{ZendStr, Zval};
+use ext_php_rs::zend::{ClassEntry, ExecuteData, FunctionEntry, ZendType};
 use std::ffi::CStr;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A class once it is registered.
+/// A function that the engine calls for a method. `call.rs` has a macro that makes one.
+pub type Handler = unsafe extern "C" fn(*mut ExecuteData, *mut Zval);
+
+/// The engine's entry of a class of this extension, once it is registered.
 pub struct Class(AtomicPtr<ClassEntry>);
 
 impl Class {
-    /// One that is not registered yet.
+    /// A class that is not registered yet.
     pub const fn new() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// The engine's entry, or null before it is registered.
+    /// The entry, or null before the class is registered.
     #[inline]
     pub fn as_ptr(&self) -> *mut ClassEntry {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The engine's entry.
+    /// The entry.
     #[inline]
-    #[allow(clippy::expect_used, reason = "all are set at startup, or startup fails")]
+    #[allow(clippy::expect_used, reason = "startup registers all classes, or fails")]
     pub fn get(&self) -> &'static ClassEntry {
-        // SAFETY: null, or what the engine registered, which it keeps until after the module's
+        // SAFETY: null, or the entry that the engine registered and keeps until after the module's
         // shutdown.
         unsafe { self.as_ptr().as_ref() }.expect("class is registered")
     }
@@ -45,30 +47,30 @@ pub struct Type {
 }
 
 impl Type {
-    /// No type at all.
+    /// No type declaration.
     pub const NONE: Self = Self { mask: 0, class: None };
-    pub const INT: Self = Self::of(ffi::IS_LONG);
-    pub const FLOAT: Self = Self::of(ffi::IS_DOUBLE);
-    pub const STRING: Self = Self::of(ffi::IS_STRING);
-    pub const ARRAY: Self = Self::of(ffi::IS_ARRAY);
-    pub const VOID: Self = Self::of(ffi::IS_VOID);
+    pub const INT: Self = Self::from_code(ffi::IS_LONG);
+    pub const FLOAT: Self = Self::from_code(ffi::IS_DOUBLE);
+    pub const STRING: Self = Self::from_code(ffi::IS_STRING);
+    pub const ARRAY: Self = Self::from_code(ffi::IS_ARRAY);
+    pub const VOID: Self = Self::from_code(ffi::IS_VOID);
     pub const BOOL: Self = Self { mask: ffi::MAY_BE_BOOL, class: None };
 
-    const fn of(code: u32) -> Self {
+    const fn from_code(code: u32) -> Self {
         Self { mask: 1 << code, class: None }
     }
 
-    /// An object of a class.
+    /// An object of the class of that name.
     pub const fn object(class: &'static CStr) -> Self {
         Self { mask: 0, class: Some(class) }
     }
 
-    /// Either of two types.
+    /// A union of two types, of which at most one names a class.
     pub const fn or(self, other: Self) -> Self {
         Self { mask: self.mask | other.mask, class: self.class }
     }
 
-    /// The type or null.
+    /// A union of the type and null.
     pub const fn or_null(self) -> Self {
         Self { mask: self.mask | ffi::_ZEND_TYPE_NULLABLE_BIT, class: self.class }
     }
@@ -87,40 +89,55 @@ impl Type {
     }
 }
 
-/// A parameter.
+/// A parameter of a method.
 pub struct Parameter {
     pub name: &'static CStr,
     pub ty: Type,
-    /// The default as PHP source; without one the parameter is required.
+    /// The default as PHP source; a parameter without one is required.
     pub default: Option<&'static CStr>,
-    /// Whether traces must not show it.
-    pub sensitive: bool,
+    /// Whether traces hide its argument.
+    pub is_sensitive: bool,
 }
 
 /// A required parameter.
 pub const fn required(name: &'static CStr, ty: Type) -> Parameter {
-    Parameter { name, ty, default: None, sensitive: false }
+    Parameter { name, ty, default: None, is_sensitive: false }
 }
 
 /// A parameter with a default.
 pub const fn optional(name: &'static CStr, ty: Type, default: &'static CStr) -> Parameter {
-    Parameter { name, ty, default: Some(default), sensitive: false }
+    Parameter { name, ty, default: Some(default), is_sensitive: false }
 }
 
-/// A parameter that may hold a secret: from PHP 8.2 on traces do not show it.
+/// Marks a parameter whose argument may hold a secret: from PHP 8.2 on traces hide it.
 pub const fn sensitive(parameter: Parameter) -> Parameter {
-    Parameter { sensitive: true, ..parameter }
+    Parameter { is_sensitive: true, ..parameter }
 }
 
-/// A method.
+/// A method of a class or an interface.
 pub struct Method {
     pub name: &'static CStr,
-    /// What runs; an interface's method has none.
+    /// The function that runs; `None` in an interface.
     pub handler: Option<Handler>,
     pub flags: MethodFlags,
     pub parameters: &'static [Parameter],
     pub returns: Type,
 }
+
+/// A method with the flags `PROTECTED`, `PRIVATE` or `PUBLIC_STATIC`.
+pub const fn method(
+    flags: MethodFlags,
+    name: &'static CStr,
+    handler: Handler,
+    parameters: &'static [Parameter],
+    returns: Type,
+) -> Method {
+    Method { name, handler: Some(handler), flags, parameters, returns }
+}
+
+pub const PROTECTED: MethodFlags = MethodFlags::Protected;
+pub const PRIVATE: MethodFlags = MethodFlags::Private;
+pub const PUBLIC_STATIC: MethodFlags = MethodFlags::Public.union(MethodFlags::Static);
 
 /// A public method.
 pub const fn public(
@@ -129,38 +146,7 @@ pub const fn public(
     parameters: &'static [Parameter],
     returns: Type,
 ) -> Method {
-    Method { name, handler: Some(handler), flags: MethodFlags::Public, parameters, returns }
-}
-
-/// A public static method.
-pub const fn public_static(
-    name: &'static CStr,
-    handler: Handler,
-    parameters: &'static [Parameter],
-    returns: Type,
-) -> Method {
-    let flags = MethodFlags::Public.union(MethodFlags::Static);
-    Method { name, handler: Some(handler), flags, parameters, returns }
-}
-
-/// A protected method.
-pub const fn protected(
-    name: &'static CStr,
-    handler: Handler,
-    parameters: &'static [Parameter],
-    returns: Type,
-) -> Method {
-    Method { name, handler: Some(handler), flags: MethodFlags::Protected, parameters, returns }
-}
-
-/// A private method.
-pub const fn private(
-    name: &'static CStr,
-    handler: Handler,
-    parameters: &'static [Parameter],
-    returns: Type,
-) -> Method {
-    Method { name, handler: Some(handler), flags: MethodFlags::Private, parameters, returns }
+    method(MethodFlags::Public, name, handler, parameters, returns)
 }
 
 /// A method of an interface.
@@ -173,7 +159,7 @@ pub const fn signature(
     Method { name, handler: None, flags, parameters, returns }
 }
 
-/// Registers a class; null for no parent. At startup only.
+/// Registers a class with its parent, which may be null. At startup only.
 pub fn class(
     class: &Class,
     name: &str,
@@ -183,10 +169,10 @@ pub fn class(
     interfaces: &[&Class],
 ) {
     register(class, name, methods, interfaces, |entry| {
-        // SAFETY: `entry` is complete, `parent` null or a registered class, and we are in
-        // the module's startup.
+        // SAFETY: `entry` is complete, `parent` is null or a registered class, and the module is
+        // starting.
         let registered = unsafe { ffi::zend_register_internal_class_ex(entry, parent) };
-        // SAFETY: just registered, and nobody else uses it during startup.
+        // SAFETY: the class was just registered, and no other thread runs during startup.
         unsafe { (*registered).ce_flags |= flags.bits() };
         registered
     });
@@ -195,7 +181,7 @@ pub fn class(
 /// Registers an interface. At startup only.
 pub fn interface(class: &Class, name: &str, methods: &[Method]) {
     register(class, name, methods, &[], |entry| {
-        // SAFETY: `entry` is complete and we are in the module's startup.
+        // SAFETY: `entry` is complete, and the module is starting.
         unsafe { ffi::zend_register_internal_interface(entry) }
     });
 }
@@ -209,10 +195,10 @@ fn register(
 ) {
     let mut table: Vec<FunctionEntry> = methods.iter().map(function_entry).collect();
     table.push(FunctionEntry::end());
-    // SAFETY: a zeroed class entry is how INIT_CLASS_ENTRY begins: plain C data.
+    // SAFETY: plain C data, which INIT_CLASS_ENTRY zeroes, too.
     let mut entry: ClassEntry = unsafe { MaybeUninit::zeroed().assume_init() };
     entry.name = ZendStr::new_interned(name, true).into_raw();
-    // Kept until the process ends, as a C extension's static tables are.
+    // Leaked: the engine keeps a pointer to the table until the process ends.
     entry.info.internal.builtin_functions = Box::leak(table.into_boxed_slice()).as_ptr();
     class.0.store(register(&mut entry), Ordering::Relaxed);
     #[cfg(php82)]
@@ -224,11 +210,11 @@ fn register(
     }
 }
 
-/// Gives `#[\SensitiveParameter]` to the parameters of a method that may hold a secret.
+/// Adds `#[\SensitiveParameter]` to the parameters of a method that are marked sensitive.
 #[cfg(php82)]
 fn hide_sensitive(class: &Class, method: &Method) {
     unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds; the same from PHP 8.0 to 8.6.
+        // ext-php-rs does not bind its header. The signature is the same from PHP 8.0 to 8.6.
         fn zend_add_attribute(
             attributes: *mut *mut ffi::HashTable,
             name: *mut ffi::zend_string,
@@ -238,12 +224,12 @@ fn hide_sensitive(class: &Class, method: &Method) {
             line: u32,
         ) -> *mut std::ffi::c_void;
     }
-    /// `ZEND_ATTRIBUTE_PERSISTENT`: lives as long as the class.
+    /// `ZEND_ATTRIBUTE_PERSISTENT`: the attribute lives as long as the class.
     const PERSISTENT: u32 = 1;
     let name = method.name.to_string_lossy().to_lowercase();
-    for (index, _) in method.parameters.iter().enumerate().filter(|(_, p)| p.sensitive) {
-        // SAFETY: the class is registered, its functions are ours, and nobody else uses them
-        // during startup. The name is interned for the life of the process.
+    for (index, _) in method.parameters.iter().enumerate().filter(|(_, p)| p.is_sensitive) {
+        // SAFETY: the class is registered, its functions belong to this extension, and no other
+        // thread runs during startup. The name is interned for the life of the process.
         unsafe {
             let table = &raw const (*class.as_ptr()).function_table;
             let found = ffi::zend_hash_str_find(table, name.as_ptr().cast(), name.len());
@@ -251,7 +237,7 @@ fn hide_sensitive(class: &Class, method: &Method) {
                 continue;
             };
             let attribute = ZendStr::new_interned("SensitiveParameter", true).into_raw();
-            // Offset 0 is the function, 1 its first parameter.
+            // Offset 0 means the function, 1 its first parameter.
             let offset = index as u32 + 1;
             let attributes = &raw mut function.common.attributes;
             zend_add_attribute(attributes, attribute, 0, PERSISTENT, offset, 0);
@@ -259,16 +245,16 @@ fn hide_sensitive(class: &Class, method: &Method) {
     }
 }
 
-/// Has a class implement an interface. At startup only.
+/// Declares that a class implements an interface. At startup only.
 pub fn implement(class: &Class, interface: *mut ClassEntry) {
-    // SAFETY: both are registered, and nobody else uses the class during startup.
+    // SAFETY: both are registered, and no other thread runs during startup.
     unsafe { ffi::zend_do_implement_interface(class.as_ptr(), interface) };
 }
 
 fn function_entry(method: &Method) -> FunctionEntry {
     let required = method.parameters.iter().filter(|p| p.default.is_none()).count();
     let mut info = vec![ArgInfo {
-        // The head of the table: this field is the number of required parameters.
+        // The first entry describes the method: its `name` is the number of required parameters.
         name: ptr::without_provenance(required),
         type_: method.returns.to_zend(),
         default_value: ptr::null(),
@@ -296,9 +282,9 @@ fn function_entry(method: &Method) -> FunctionEntry {
 pub fn constant(class: &Class, name: &str, value: impl IntoZval) {
     let name = ZendStr::new_interned(name, true);
     let Ok(value) = value.into_zval(true) else { return };
-    // The class owns the value from here on.
+    // The engine takes ownership of the value.
     let mut value = ManuallyDrop::new(value);
-    // SAFETY: the class is registered and ours; name and value live as long as the process.
+    // SAFETY: the class is registered, and name and value live as long as the process.
     unsafe {
         ffi::zend_declare_class_constant_ex(
             class.as_ptr(),

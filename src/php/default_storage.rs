@@ -1,44 +1,30 @@
 //! `token_bucket.storage`: the storage of `new TokenBucket(null, ...)`.
 //!
-//! Where php.ini or a pool says something that is no DSN there is no default storage: another one would
-//! enforce other limits, unnoticed.
+//! While the value of php.ini, the pool or the request is invalid there is no default storage: any other
+//! store would enforce other limits, and the application would not notice.
 
+use super::directive_cell::{DirectiveValue, ValueSource};
 use crate::dsn::Dsn;
 use crate::error::Error;
+use parking_lot::RwLock;
 use std::cell::{Cell, RefCell};
-use std::sync::{PoisonError, RwLock};
 
-/// What is wrong with php.ini's value. In a thread-safe PHP the first thread alone is given that value; the
-/// others are given the default.
+/// The error of php.ini's value. Shared by all threads: in a thread-safe PHP only the first one is given
+/// that value, the others are given the default.
 static PHP_INI_ERROR: RwLock<Option<String>> = RwLock::new(None);
 
-/// The directive's value, and what is wrong with those that were refused.
+/// The value of the directive, and the errors of the values that were refused.
 #[derive(Default)]
 pub struct DefaultStorage {
     dsn: RefCell<String>,
-    /// Of the pool's value.
+    /// The error of the pool's value.
     pool_error: RefCell<Option<String>>,
-    /// Of the value that the web server gave with the request that is running.
+    /// The error of the value that the web server gave with the current request.
     request_error: RefCell<Option<String>>,
-    /// Whether the pool has a value that is valid.
-    has_pool: Cell<bool>,
-    /// Whether a request or a script has.
+    /// Whether the pool has a valid value.
+    has_pool_value: Cell<bool>,
+    /// Whether the request or the script has a valid value.
     is_overridden: Cell<bool>,
-}
-
-/// Where a value comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// php.ini, or the default in the place of what it says.
-    PhpIni,
-    /// The pool, when a worker starts.
-    Pool,
-    /// The web server, for a request.
-    Request,
-    /// `ini_set()`.
-    Script,
-    /// The end of a request, or `ini_restore()`: the value from before it was set.
-    Restored,
 }
 
 impl DefaultStorage {
@@ -46,7 +32,7 @@ impl DefaultStorage {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] with what is wrong in php.ini, in the pool or in what the web server says.
+    /// [`Error::Configuration`] if the value of php.ini, the pool or the request is invalid.
     pub fn dsn(&self) -> Result<String, Error> {
         match self.error() {
             Some(message) => Err(Error::configuration(message)),
@@ -54,59 +40,70 @@ impl DefaultStorage {
         }
     }
 
-    /// What is wrong with the value that counts: the request's, then the pool's, then php.ini's.
+    /// The error of the value that counts: the request's, else the pool's, else php.ini's.
     fn error(&self) -> Option<String> {
         if let Some(message) = &*self.request_error.borrow() {
             return Some(message.clone());
         }
-        if self.is_overridden.get() || self.has_pool.get() {
+        if self.is_overridden.get() || self.has_pool_value.get() {
             return None;
         }
-        let of_pool = self.pool_error.borrow().clone();
-        of_pool.or_else(|| PHP_INI_ERROR.read().unwrap_or_else(PoisonError::into_inner).clone())
+        let pool_error = self.pool_error.borrow().clone();
+        pool_error.or_else(|| PHP_INI_ERROR.read().clone())
     }
 
-    /// Forgets what was wrong with php.ini: it is read anew.
-    pub fn begin() {
-        PHP_INI_ERROR.write().unwrap_or_else(PoisonError::into_inner).take();
+    /// Forgets the error of php.ini's value, before php.ini is read.
+    pub fn forget_php_ini_error() {
+        PHP_INI_ERROR.write().take();
     }
 
-    /// Takes a value over, or says what it must be.
-    pub fn set(&self, value: &str, source: Source) -> Result<(), String> {
-        Dsn::parse(value).map_err(|error| format!("must be a storage DSN ({error})"))?;
-        self.dsn.replace(value.to_owned());
-        self.request_error.take();
-        match source {
-            // At startup the default comes after a value that was refused.
-            Source::PhpIni => {}
-            Source::Pool => self.has_pool.set(true),
-            Source::Request | Source::Script => self.is_overridden.set(true),
-            Source::Restored => self.is_overridden.set(false),
-        }
-        Ok(())
-    }
-
-    /// Notes that a value was refused.
-    pub fn refuse(&self, message: String, source: Source) {
-        match source {
-            Source::PhpIni => {
-                *PHP_INI_ERROR.write().unwrap_or_else(PoisonError::into_inner) = Some(message);
-            }
-            Source::Pool => {
-                self.has_pool.set(false);
-                self.pool_error.replace(Some(message));
-            }
-            Source::Request => {
-                self.request_error.replace(Some(message));
-            }
-            // The value from before stays.
-            Source::Script | Source::Restored => {}
-        }
-    }
-
-    /// Forgets what was wrong with the request that ends; whether anything was.
+    /// Forgets the error of the request that ends. Returns whether there was one.
     pub fn end_request(&self) -> bool {
         self.request_error.take().is_some()
+    }
+}
+
+impl DirectiveValue for DefaultStorage {
+    /// A valid DSN.
+    type Value = String;
+
+    const IS_SECRET: bool = true;
+
+    fn assign(&self, dsn: String, source: ValueSource) {
+        self.dsn.replace(dsn);
+        self.request_error.take();
+        match source {
+            // At startup the engine sets the default after it refused php.ini's value: the error stays.
+            ValueSource::PhpIni => {}
+            ValueSource::Pool => self.has_pool_value.set(true),
+            ValueSource::Request | ValueSource::Script => self.is_overridden.set(true),
+            ValueSource::Restored => self.is_overridden.set(false),
+        }
+    }
+
+    fn refuse(&self, message: &str, source: ValueSource) -> bool {
+        let message = Some(message.to_owned());
+        match source {
+            ValueSource::PhpIni => *PHP_INI_ERROR.write() = message,
+            ValueSource::Pool => {
+                self.has_pool_value.set(false);
+                self.pool_error.replace(message);
+            }
+            ValueSource::Request => {
+                self.request_error.replace(message);
+            }
+            ValueSource::Script | ValueSource::Restored => {}
+        }
+        source == ValueSource::Script
+    }
+}
+
+/// Checks that a value is a DSN.
+pub fn parse_storage(value: &[u8]) -> Result<String, String> {
+    let dsn = String::from_utf8_lossy(value).into_owned();
+    match Dsn::parse(&dsn) {
+        Ok(_) => Ok(dsn),
+        Err(error) => Err(format!("must be a storage DSN ({error})")),
     }
 }
 
@@ -114,50 +111,60 @@ impl DefaultStorage {
 mod tests {
     use super::*;
 
-    fn is_refused(storage: &DefaultStorage, value: &str, source: Source) -> bool {
-        let wrong = storage.set(value, source);
-        wrong.is_err_and(|message| {
-            storage.refuse(message, source);
-            true
-        })
+    /// Sets a value as the engine does. Returns whether it is accepted.
+    fn set(storage: &DefaultStorage, value: &str, source: ValueSource) -> bool {
+        match parse_storage(value.as_bytes()) {
+            Ok(dsn) => storage.assign(dsn, source),
+            Err(message) => {
+                storage.refuse(&message, source);
+                return false;
+            }
+        }
+        true
     }
 
     #[test]
-    fn pools_error_outlasts_what_a_script_or_request_sets() {
+    fn error_of_the_pool_outlasts_what_a_script_or_a_request_sets() {
         let storage = DefaultStorage::default();
-        storage.set("shm:", Source::PhpIni).unwrap();
-        assert!(is_refused(&storage, "reddis:", Source::Pool));
+        assert!(set(&storage, "shm:", ValueSource::PhpIni));
+        assert!(!set(&storage, "reddis:", ValueSource::Pool));
         assert!(storage.dsn().is_err());
-        storage.set("array:", Source::Script).unwrap();
+        assert!(set(&storage, "array:", ValueSource::Script));
         assert_eq!(storage.dsn().unwrap(), "array:");
-        storage.set("shm:", Source::Restored).unwrap();
-        assert!(storage.dsn().is_err(), "the script is over");
-        assert!(is_refused(&storage, "nowhere:", Source::Request));
+        assert!(set(&storage, "shm:", ValueSource::Restored));
+        assert!(storage.dsn().is_err(), "the script has ended");
+        assert!(!set(&storage, "nowhere:", ValueSource::Request));
         assert!(storage.end_request());
         assert!(storage.dsn().unwrap_err().to_string().contains("reddis"));
-        storage.set("shm:pool", Source::Pool).unwrap();
+        assert!(set(&storage, "shm:pool", ValueSource::Pool));
         assert_eq!(storage.dsn().unwrap(), "shm:pool");
     }
 
     #[test]
-    fn valid_value_of_a_pool_outlasts_a_script() {
+    fn valid_value_of_the_pool_outlasts_a_script() {
         let storage = DefaultStorage::default();
-        assert!(is_refused(&storage, "reddis:", Source::Pool));
-        storage.set("shm:pool", Source::Pool).unwrap();
-        storage.set("array:", Source::Script).unwrap();
-        storage.set("shm:pool", Source::Restored).unwrap();
+        assert!(!set(&storage, "reddis:", ValueSource::Pool));
+        assert!(set(&storage, "shm:pool", ValueSource::Pool));
+        assert!(set(&storage, "array:", ValueSource::Script));
+        assert!(set(&storage, "shm:pool", ValueSource::Restored));
         assert_eq!(storage.dsn().unwrap(), "shm:pool");
     }
 
     #[test]
-    fn requests_error_ends_with_it() {
+    fn error_of_a_request_ends_with_the_next_valid_value() {
         let storage = DefaultStorage::default();
-        storage.set("shm:", Source::PhpIni).unwrap();
-        assert!(is_refused(&storage, "nowhere:", Source::Request));
+        assert!(set(&storage, "shm:", ValueSource::PhpIni));
+        assert!(!set(&storage, "nowhere:", ValueSource::Request));
         assert!(storage.dsn().is_err());
-        assert!(!is_refused(&storage, "array:", Source::Script));
+        assert!(set(&storage, "array:", ValueSource::Script));
         assert!(storage.dsn().is_ok());
-        assert!(is_refused(&storage, "nowhere:", Source::Script));
-        assert_eq!(storage.dsn().unwrap(), "array:", "what a script sets wrongly changes nothing");
+    }
+
+    #[test]
+    fn invalid_value_of_a_script_changes_nothing() {
+        let storage = DefaultStorage::default();
+        assert!(set(&storage, "array:", ValueSource::Script));
+        assert!(!set(&storage, "nowhere:", ValueSource::Script));
+        assert_eq!(storage.dsn().unwrap(), "array:");
     }
 }

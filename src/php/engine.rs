@@ -1,14 +1,19 @@
 //! Where the versions of PHP differ: one function for each difference, so that the rest of this folder
 //! need not know the version.
 //!
-//! What ext-php-rs binds from PHP's headers, the compiler checks for each version. What is declared by
-//! hand, here and elsewhere in this folder, it cannot check: compare those with the headers of a new PHP.
+//! The compiler checks the functions that ext-php-rs binds from PHP's headers. It cannot check those that
+//! this folder declares by hand: compare them with the headers of each new PHP.
 
 use ext_php_rs::ffi;
 use ext_php_rs::types::Zval;
 use ext_php_rs::zend::ClassEntry;
 
-/// Sets how far into an object's memory the engine's part begins.
+/// What a callback returns to the engine for success.
+pub const SUCCESS: i32 = 0;
+/// What a callback returns to the engine for failure.
+pub const FAILURE: i32 = -1;
+
+/// Sets the offset of the engine's part in an object's memory.
 pub fn set_offset(handlers: &mut ffi::zend_object_handlers, offset: usize) {
     #[cfg(php86)]
     {
@@ -20,7 +25,7 @@ pub fn set_offset(handlers: &mut ffi::zend_object_handlers, offset: usize) {
     }
 }
 
-/// Converts an argument to a float as the engine does; `None` if it cannot be converted.
+/// Coerces an argument to a float by the engine's rules; `None` if it cannot be.
 ///
 /// # Safety
 ///
@@ -28,7 +33,7 @@ pub fn set_offset(handlers: &mut ffi::zend_object_handlers, offset: usize) {
 pub unsafe fn coerce_to_float(argument: *mut Zval, n: u32) -> Option<f64> {
     #[cfg(php86)]
     {
-        // SAFETY: by contract. NaN stands for failure.
+        // SAFETY: by contract. The function returns NaN for failure.
         Some(unsafe { ffi::zend_parse_arg_double_slow(argument, n) })
             .filter(|value| !value.is_nan())
     }
@@ -40,8 +45,8 @@ pub unsafe fn coerce_to_float(argument: *mut Zval, n: u32) -> Option<f64> {
     }
 }
 
-/// Converts an argument to a string as the engine does, in the argument's place; null if it cannot be
-/// converted.
+/// Coerces an argument to a string by the engine's rules, and replaces the argument by it; null if it
+/// cannot be.
 ///
 /// # Safety
 ///
@@ -63,7 +68,7 @@ pub unsafe fn coerce_to_string(argument: *mut Zval, n: u32) -> *mut ffi::zend_st
     }
 }
 
-/// A `Closure` of a method, bound to `this`, to which it takes a reference of its own.
+/// Makes a `Closure` of a method, bound to `this`, to which the closure holds a reference of its own.
 ///
 /// # Safety
 ///
@@ -74,18 +79,18 @@ pub unsafe fn create_closure(
     this: &mut Zval,
 ) -> Zval {
     #[cfg(php86)]
-    type This = *mut ffi::zend_object;
+    type ClosureThis = *mut ffi::zend_object;
     #[cfg(not(php86))]
-    type This = *mut Zval;
+    type ClosureThis = *mut Zval;
     unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds. PHP 8.6 takes the object for the last
-        // argument, PHP 7.0 to 8.5 the value that holds it.
+        // ext-php-rs does not bind its header. The last argument is the object in PHP 8.6, and the zval
+        // that holds it in PHP 7.0 to 8.5.
         fn zend_create_closure(
             result: *mut Zval,
             function: *mut ffi::zend_function,
             scope: *mut ClassEntry,
             called_scope: *mut ClassEntry,
-            this: This,
+            this: ClosureThis,
         );
     }
     // SAFETY: by contract `this` holds an object.

@@ -1,7 +1,6 @@
-//! The exceptions, and throwing them.
+//! The exception classes, and functions that throw.
 //!
-//! They are plain classes without objects of ours, so that file, line, trace and
-//! subclasses are all the engine's own.
+//! The classes carry no Rust value: file, line, trace and subclasses work as the engine makes them.
 
 use super::declare::{self, Class};
 use crate::error::Error;
@@ -11,7 +10,7 @@ use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::zend::{ClassEntry, ce};
 use std::ffi::CString;
 
-/// An exception is pending: nothing is left to do but to return to PHP.
+/// The error of a function that has thrown a PHP exception. The caller returns to PHP at once.
 #[derive(Debug, Clone, Copy)]
 pub struct Thrown;
 
@@ -29,8 +28,8 @@ unsafe extern "C" {
 pub fn register() {
     declare::interface(&THROWABLE, "TokenBucket\\Throwable", &[]);
     declare::implement(&THROWABLE, std::ptr::from_ref(ce::throwable()).cast_mut());
-    // SAFETY: SPL is part of every PHP and registers its classes before any extension that
-    // is loaded from a file.
+    // SAFETY: SPL is part of every PHP, and registers its classes before the engine loads extensions
+    // from files.
     let (runtime, argument) = unsafe { (spl_ce_RuntimeException, spl_ce_InvalidArgumentException) };
     for (class, name, parent) in [
         (&STORAGE_EXCEPTION, "TokenBucket\\StorageException", runtime),
@@ -53,15 +52,15 @@ impl From<Error> for Thrown {
 
 #[cold]
 fn throw(class: &'static ClassEntry, message: String) -> Thrown {
-    // The engine takes none with a NUL, which an anonymous class has in its name.
+    // ext-php-rs refuses a message with a NUL byte, and the name of an anonymous class has one.
     PhpException::new(message.replace('\0', "\\0"), 0, class).throw();
     Thrown
 }
 
-/// Throws a `LogicException`: the program cannot mean this.
+/// Throws a `LogicException`, for a call that no correct program makes.
 #[cold]
 pub fn logic_exception(message: impl Into<String>) -> Thrown {
-    // SAFETY: as in `register`.
+    // SAFETY: SPL has registered its classes before this extension was loaded.
     match unsafe { spl_ce_LogicException.as_ref() } {
         Some(class) => throw(class, message.into()),
         None => error(message),
@@ -80,8 +79,8 @@ pub fn error(message: impl Into<String>) -> Thrown {
     throw(ce::error(), message.into())
 }
 
-/// Throws a `ValueError` in the engine's words: which argument of which method, and what it
-/// must be.
+/// Throws a `ValueError` as the engine does, with the method, the number and the name of the argument.
+/// `must` says what the argument must be.
 #[cold]
 pub fn value_error(argument: u32, must: impl std::fmt::Display) -> Thrown {
     let must = CString::new(must.to_string()).unwrap_or_default();

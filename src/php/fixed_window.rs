@@ -1,60 +1,41 @@
 //! `TokenBucket\FixedWindow`.
 
-use super::bucket::{self, Bucket, LimitArguments, Store};
 use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Type, public, required};
+use super::declare::{Class, Parameter};
 use super::exceptions::{Thrown, value_error};
-use super::interfaces;
-use super::object;
+use super::limiter_object::{LimitArguments, LimiterObject};
+use super::meter::{self, LIMIT_POSITION, MeterArguments, SECONDS_POSITION, STORAGE_POSITION};
+use super::storage_argument::Backend;
 use crate::limit::{FixedWindow, LimitError};
-use ext_php_rs::flags::ClassFlags;
-use std::ptr;
 use std::rc::Rc;
 
 static CLASS: Class = Class::new();
 
-const METHODS: &[Method] = &[
-    public(
-        c"__construct",
-        handler!(construct),
-        &[
-            bucket::STORAGE,
-            bucket::IDENTIFIER,
-            required(c"limit", Type::INT),
-            required(c"interval", Type::FLOAT),
-            bucket::LIMIT_NAME,
-        ],
-        Type::NONE,
-    ),
-    bucket::CONSUME,
-    bucket::ATTEMPT,
-    bucket::PEEK,
-    bucket::REFUND,
-    bucket::RESET,
-];
+const PARAMETERS: &[Parameter] = &meter::parameters(c"interval");
 
 /// Makes the class known to the engine.
 pub fn register() {
-    let interfaces = [&interfaces::LIMITER];
-    let name = "TokenBucket\\FixedWindow";
-    declare::class(&CLASS, name, ClassFlags::Final, METHODS, ptr::null_mut(), &interfaces);
-    object::install_handlers::<Bucket>(&CLASS);
+    meter::register(&CLASS, "TokenBucket\\FixedWindow", handler!(construct), PARAMETERS);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
-    call.expect(4, 5)?;
-    let store = bucket::store(call)?;
-    call.string(2)?;
-    let (limit, interval) = (call.int(3, 0)?, call.float(4)?);
-    if let Store::Php(..) = store {
+    let MeterArguments { backend, limit: hits, seconds: interval } = meter::parse_arguments(call)?;
+    if let Backend::Php(..) = backend {
         return Err(value_error(
-            1,
-            "must not be a storage written in PHP: TokenBucketStorage knows token buckets alone",
+            STORAGE_POSITION,
+            "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",
         ));
     }
-    let made = FixedWindow::new(limit, interval)
-        .map_err(|wrong| value_error(if wrong == LimitError::Hits { 3 } else { 4 }, wrong))?;
-    let arguments = LimitArguments::FixedWindow(limit, interval);
-    call.construct(Bucket::new(call, store, Some(Rc::new(made.into())), arguments)?);
+    let limit = FixedWindow::new(hits, interval).map_err(|error| match error {
+        LimitError::Hits => value_error(LIMIT_POSITION, error),
+        _ => value_error(SECONDS_POSITION, error),
+    })?;
+    let arguments = LimitArguments::FixedWindow(hits, interval);
+    call.construct(LimiterObject::from_call(
+        call,
+        backend,
+        Some(Rc::new(limit.into())),
+        arguments,
+    )?);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What a worker keeps from one request to the next.
 
+use super::directives::Directives;
 use super::exceptions::Thrown;
-use super::ini::Directives;
 use crate::error::Result;
 use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::{Limiter, Limiters, Statistics};
@@ -12,58 +12,61 @@ use std::rc::Rc;
 /// The worker's globals; in a thread-safe PHP, the thread's.
 pub static GLOBALS: ModuleGlobals<Globals> = ModuleGlobals::new();
 
-/// How many DSNs a worker remembers by their text alone: programs use one or two.
+/// How many DSNs a worker finds again without parsing them. Most programs use one or two.
 const MAX_RECENT: usize = 8;
 
-/// A limiter, and the DSN that it was asked for by.
+/// The text of a DSN and its limiter.
 type RecentLimiter = (Box<[u8]>, Rc<Limiter>);
+
+/// The limit made last and the numbers it was made of.
+type LastLimit<T> = RefCell<Option<(i64, T, Rc<Limit>)>>;
 
 /// What a worker keeps from one request to the next.
 #[derive(Default)]
 pub struct Globals {
-    /// The directives, as they stand.
+    /// The values of the directives.
     pub directives: Directives,
-    /// What is wrong with the pool's directives, until there is a request to say it in.
-    pub complaints: RefCell<Vec<String>>,
-    /// The time a test has frozen, in nanoseconds.
-    pub frozen: Cell<Option<u64>>,
-    /// The limits made last: programs make the same ones over and over.
-    last_per_second: RefCell<Option<(i64, f64, Rc<Limit>)>>,
-    last_per_window: RefCell<Option<(i64, i64, Rc<Limit>)>>,
-    /// The limiters, and the stores that they share.
+    /// Warnings about values that were set before the request. The next request emits them.
+    pub pending_warnings: RefCell<Vec<String>>,
+    /// The time of `TokenBucket\TestClock`, in nanoseconds, while a test has frozen it.
+    pub frozen_time: Cell<Option<u64>>,
+    last_per_second: LastLimit<f64>,
+    last_per_window: LastLimit<i64>,
+    /// All limiters of the worker, and the stores that they share.
     limiters: Limiters,
-    /// The limiter on `token_bucket.storage`, once it is used; until a directive changes.
-    default: RefCell<Option<Rc<Limiter>>>,
-    /// The limiters that were asked for last, by DSN; until a directive changes.
-    recent: RefCell<Vec<RecentLimiter>>,
-    /// What counts the calls on storages written in PHP; until a directive changes.
+    /// The limiter on the default storage. Empty until it is used, and after a directive changes.
+    default_limiter: RefCell<Option<Rc<Limiter>>>,
+    /// The limiters that were used last. Empty after a directive changes.
+    recent_limiters: RefCell<Vec<RecentLimiter>>,
+    /// Counts the calls on storages written in PHP. Empty after a directive changes.
     statistics: RefCell<Option<Rc<Statistics>>>,
 }
 
 impl ModuleGlobal for Globals {
     fn gshutdown(&mut self) {
-        self.directive_changed();
+        self.forget_limiters();
         self.limiters = Limiters::default();
     }
 }
 
 impl Globals {
-    /// [`TokenBucket::per_second`], which has divisions in it, remembered.
+    /// Returns [`TokenBucket::per_second`], from a cache if the last call had the same arguments: programs
+    /// make the same limit over and over, and making one takes divisions.
     #[inline(always)]
     pub fn per_second(&self, capacity: i64, rate: f64) -> Result<Rc<Limit>, LimitError> {
-        remembered(&self.last_per_second, capacity, rate, TokenBucket::per_second)
+        reuse_or_make(&self.last_per_second, capacity, rate, TokenBucket::per_second)
     }
 
-    /// [`TokenBucket::per_window`], likewise.
+    /// Returns [`TokenBucket::per_window`], from a cache if the last call had the same arguments.
     #[inline]
     pub fn per_window(&self, limit: i64, window: i64) -> Result<Rc<Limit>, LimitError> {
-        remembered(&self.last_per_window, limit, window, TokenBucket::per_window)
+        reuse_or_make(&self.last_per_window, limit, window, TokenBucket::per_window)
     }
 
     /// The limiter on `token_bucket.storage`.
     #[inline(always)]
     pub fn default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
-        if let Some(limiter) = &*self.default.borrow() {
+        if let Some(limiter) = &*self.default_limiter.borrow() {
             return Ok(Rc::clone(limiter));
         }
         self.find_default_limiter()
@@ -73,30 +76,32 @@ impl Globals {
     fn find_default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
         let dsn = self.directives.storage.dsn()?;
         let limiter = self.limiter_on(dsn.as_bytes())?;
-        *self.default.borrow_mut() = Some(Rc::clone(&limiter));
+        *self.default_limiter.borrow_mut() = Some(Rc::clone(&limiter));
         Ok(limiter)
     }
 
-    /// The limiter on the store of a DSN: one for each DSN, prefix and settings.
+    /// The limiter on the store of a DSN, with the prefix and settings of the directives.
     #[inline]
     pub fn limiter_on(&self, dsn: &[u8]) -> Result<Rc<Limiter>, Thrown> {
-        // The directives are those of the time when these were found.
-        if let Some((_, limiter)) = self.recent.borrow().iter().find(|(known, _)| **known == *dsn) {
+        // A change of a directive empties this list.
+        if let Some((_, limiter)) =
+            self.recent_limiters.borrow().iter().find(|(known, _)| **known == *dsn)
+        {
             return Ok(Rc::clone(limiter));
         }
-        // The error becomes an exception here, where nothing is borrowed: a fatal error while it is made
-        // (the memory limit) jumps over these frames, and what they borrow would stay so.
+        // The error becomes an exception here, where nothing is borrowed: a fatal error meanwhile (the memory
+        // limit) skips these frames, and a RefCell that they borrow would stay borrowed.
         Ok(self.find_limiter(dsn)?)
     }
 
-    /// As [`limiter_on`](Self::limiter_on), for a caller that does not throw.
+    /// The limiter on the store of a DSN, for a caller that does not throw.
     #[cold]
     pub fn find_limiter(&self, dsn: &[u8]) -> Result<Rc<Limiter>> {
         let limiter = {
-            let prefix = self.directives.prefix.borrow();
+            let prefix = self.directives.prefix.get();
             self.limiters.get(dsn, &prefix, &self.directives.settings())?
         };
-        let mut recent = self.recent.borrow_mut();
+        let mut recent = self.recent_limiters.borrow_mut();
         if recent.len() >= MAX_RECENT {
             recent.clear();
         }
@@ -106,56 +111,55 @@ impl Globals {
 
     /// A limiter on the store of a DSN that no other limiter shares.
     pub fn limiter_alone_on(&self, dsn: &[u8]) -> Result<Limiter> {
-        let prefix = self.directives.prefix.borrow();
+        let prefix = self.directives.prefix.get();
         self.limiters.alone(dsn, &prefix, &self.directives.settings())
     }
 
-    /// What counts the calls below the prefix and the `shm_path` as they stand.
+    /// Counts calls below the current `token_bucket.prefix`.
     pub fn statistics(&self) -> Rc<Statistics> {
         let mut statistics = self.statistics.borrow_mut();
         let make = || {
-            let prefix = self.directives.prefix.borrow();
+            let prefix = self.directives.prefix.get();
             Rc::new(self.limiters.statistics(&prefix, &self.directives.settings()))
         };
         Rc::clone(statistics.get_or_insert_with(make))
     }
 
-    /// Ends a request: what belongs to it alone is forgotten.
+    /// Forgets what belongs to the request that ends.
     pub fn end_request(&self) {
-        // A frozen clock is the affair of the request that froze it.
-        self.frozen.set(None);
+        self.frozen_time.set(None);
         if self.directives.storage.end_request() {
-            self.directive_changed();
+            self.forget_limiters();
         }
     }
 
-    /// Has what depends on directives be looked up anew: one has changed.
-    pub fn directive_changed(&self) {
-        self.default.take();
-        self.recent.take();
+    /// Forgets everything that depends on directives, because one has changed.
+    pub fn forget_limiters(&self) {
+        self.default_limiter.take();
+        self.recent_limiters.take();
         self.statistics.take();
     }
 }
 
 #[inline(always)]
-fn remembered<T: Copy + PartialEq>(
-    last: &RefCell<Option<(i64, T, Rc<Limit>)>>,
+fn reuse_or_make<T: Copy + PartialEq>(
+    last: &LastLimit<T>,
     capacity: i64,
     pace: T,
     make: fn(i64, T) -> Result<TokenBucket, LimitError>,
 ) -> Result<Rc<Limit>, LimitError> {
-    if let Some((of, at, limit)) = &*last.borrow()
-        && *of == capacity
-        && *at == pace
+    if let Some((last_capacity, last_pace, limit)) = &*last.borrow()
+        && *last_capacity == capacity
+        && *last_pace == pace
     {
         return Ok(Rc::clone(limit));
     }
-    remember(last, capacity, pace, make)
+    make_and_keep(last, capacity, pace, make)
 }
 
 #[cold]
-fn remember<T: Copy>(
-    last: &RefCell<Option<(i64, T, Rc<Limit>)>>,
+fn make_and_keep<T: Copy>(
+    last: &LastLimit<T>,
     capacity: i64,
     pace: T,
     make: fn(i64, T) -> Result<TokenBucket, LimitError>,

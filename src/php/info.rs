@@ -1,4 +1,4 @@
-//! The section in phpinfo().
+//! The section of the extension in phpinfo().
 
 use super::globals::GLOBALS;
 use crate::dsn::sanitize;
@@ -7,13 +7,13 @@ use ext_php_rs::zend::ModuleEntry;
 use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Prints the section: the version, the store that is the default, the directives.
+/// Prints the section: the version, the default store, the directives.
 pub extern "C" fn print(module: *mut ModuleEntry) {
     let printed = catch_unwind(AssertUnwindSafe(|| {
         info_table_start!();
         info_table_header!("token_bucket", "enabled");
         info_table_row!("Version", env!("CARGO_PKG_VERSION"));
-        for (name, value) in default_store() {
+        for (name, value) in describe_default_store() {
             info_table_row!(name, value);
         }
         info_table_end!();
@@ -24,8 +24,8 @@ pub extern "C" fn print(module: *mut ModuleEntry) {
     }
 }
 
-/// What there is to see of the default store of this worker.
-fn default_store() -> Vec<(String, String)> {
+/// Names and values that describe the default store of this worker.
+fn describe_default_store() -> Vec<(String, String)> {
     let globals = GLOBALS.get();
     let limiter =
         globals.directives.storage.dsn().and_then(|dsn| globals.find_limiter(dsn.as_bytes()));
@@ -39,7 +39,7 @@ fn default_store() -> Vec<(String, String)> {
     }
 }
 
-/// A value that breaks out of no table, be it text or HTML.
+/// Escapes a value for a row of the table, in text and in HTML.
 fn sanitized_line(value: &str) -> String {
     let shown: Vec<String> = value.split(' ').map(sanitize).collect();
     shown.join(" ").replace('&', "&amp;").replace('<', "&lt;")

@@ -1,15 +1,15 @@
 //! The interfaces.
 
-use super::declare::{self, Class, Method, Type, optional, required, signature};
+use super::declare::{self, Class, Method, Parameter, Type, optional, required, signature};
 
-/// `TokenBucketStorage`, the classic contract.
+/// `TokenBucketStorage`, the contract of the published classes.
 pub static STORAGE: Class = Class::new();
 
-/// `TokenBucket\Limiter`, for type hints.
+/// `TokenBucket\Limiter`, which all limiter classes implement.
 pub static LIMITER: Class = Class::new();
 
-/// The classic contract declares no types at all: PHP would reject classes written for it,
-/// which declare none, if the interface had a return type.
+/// Without types: PHP would reject the classes written for this contract, which declare none, if the
+/// interface had a return type.
 const STORAGE_METHODS: &[Method] = &[
     signature(c"prepare", &[], Type::NONE),
     signature(
@@ -29,13 +29,16 @@ const STORAGE_METHODS: &[Method] = &[
     ),
 ];
 
-const DECISION: Type = Type::object(c"TokenBucket\\Decision");
+/// The parameter of the methods that take tokens or hits.
+pub const COUNT: Parameter = optional(c"token_count", Type::INT, c"1");
+/// The return type of the methods that describe their decision.
+pub const DECISION: Type = Type::object(c"TokenBucket\\Decision");
 
 const LIMITER_METHODS: &[Method] = &[
-    signature(c"consume", &[optional(c"token_count", Type::INT, c"1")], Type::BOOL),
-    signature(c"attempt", &[optional(c"token_count", Type::INT, c"1")], DECISION),
-    signature(c"peek", &[optional(c"token_count", Type::INT, c"1")], DECISION),
-    signature(c"refund", &[optional(c"token_count", Type::INT, c"1")], Type::VOID),
+    signature(c"consume", &[COUNT], Type::BOOL),
+    signature(c"attempt", &[COUNT], DECISION),
+    signature(c"peek", &[COUNT], DECISION),
+    signature(c"refund", &[COUNT], Type::VOID),
     signature(c"reset", &[], Type::VOID),
 ];
 

@@ -1,22 +1,27 @@
-//! What PHP sees. The only folder that knows PHP.
+//! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
-//! * one file per class: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], which have [`bucket`]
-//!   in common; [`decision`], [`storage`], [`test_clock`];
-//!   [`php_storage`] asks the storages that are written in PHP;
-//!   [`interfaces`] and [`exceptions`] hold the small ones; [`statistics`] is the one function
-//! * [`ini`], [`default_storage`], [`globals`], [`info`]: directives, what a worker keeps, phpinfo
-//! * [`shared_string`]: a string that is shared with the script
-//! * [`declare`], [`object`], [`call`]: how classes, their objects and their methods are
-//!   made known to the engine. By hand rather than with ext-php-rs's macros, because of
-//!   what those cannot do: union types and untyped parameters, the engine's own coercion
-//!   and error texts, subclasses in PHP, and a constructor at the speed of a C one.
-//! * [`engine`]: where the versions of PHP differ
+//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`decision`],
+//!   [`test_clock`]; [`storage`] has one class for each kind of store, [`interfaces`] and
+//!   [`exceptions`] the small ones. [`statistics`] is the one function.
+//! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
+//!   [`storage_argument`]; [`meter`] is what [`leaky_bucket`] and [`fixed_window`] have in common.
+//!   [`php_storage`] calls storages that are written in PHP.
+//! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and
+//!   [`directive_cell`] and [`default_storage`] hold the values. [`globals`] is what a worker keeps,
+//!   [`info`] the section in phpinfo(), [`module`] the start and the end.
+//! * [`declare`], [`object`], [`call`] and [`argument`] are the bridge to the engine: classes, their
+//!   objects, the calls of their methods and the arguments. Written by hand, because ext-php-rs's macros
+//!   have no union types, no untyped parameters and no subclasses in PHP, and replace the engine's
+//!   coercion and error texts. [`engine`] hides where the versions of PHP differ, [`shared_string`] is a
+//!   counted reference to a PHP string.
 
-mod bucket;
+mod argument;
 mod call;
 mod decision;
 mod declare;
 mod default_storage;
+mod directive_cell;
+mod directives;
 mod engine;
 mod exceptions;
 mod fixed_window;
@@ -25,73 +30,16 @@ mod info;
 mod ini;
 mod interfaces;
 mod leaky_bucket;
+mod limiter_methods;
+mod limiter_object;
+mod meter;
+mod module;
 mod object;
 mod php_storage;
 mod shared_string;
 mod statistics;
 mod storage;
+mod storage_argument;
 mod test_clock;
 mod token_bucket;
-
-use ext_php_rs::builders::ModuleBuilder;
-use ext_php_rs::ffi;
-use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
-
-const SUCCESS: i32 = 0;
-const FAILURE: i32 = -1;
-
-/// The module, as the engine asks for it when it loads the extension.
-#[unsafe(no_mangle)]
-#[allow(clippy::expect_used, reason = "the engine cannot be told why loading failed")]
-extern "C" fn get_module() -> *mut ModuleEntry {
-    static MODULE: StaticModuleEntry = StaticModuleEntry::new();
-    MODULE.get_or_init(|| {
-        let (entry, _, owned) = ModuleBuilder::new("token_bucket", env!("CARGO_PKG_VERSION"))
-            .globals(&globals::GLOBALS)
-            .startup_function(startup)
-            .shutdown_function(shutdown)
-            .request_startup_function(request_startup)
-            .request_shutdown_function(request_shutdown)
-            .info_function(info::print)
-            .function(statistics::function())
-            .try_into()
-            .expect("a name and a version without NUL bytes");
-        (entry, owned)
-    })
-}
-
-/// Runs once, before any request; under FPM in the master, before it forks.
-///
-/// Opens nothing: the stores are opened by the worker that needs them.
-unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
-    let started = std::panic::catch_unwind(|| {
-        ini::register(module);
-        interfaces::register();
-        exceptions::register();
-        decision::register();
-        storage::register();
-        php_storage::register();
-        token_bucket::register();
-        leaky_bucket::register();
-        fixed_window::register();
-        test_clock::register();
-    });
-    if started.is_ok() { SUCCESS } else { FAILURE }
-}
-
-unsafe extern "C" fn shutdown(_type: i32, module: i32) -> i32 {
-    // SAFETY: the engine passes the number it gave this module at startup.
-    unsafe { ffi::zend_unregister_ini_entries(module) };
-    SUCCESS
-}
-
-unsafe extern "C" fn request_startup(_type: i32, _module: i32) -> i32 {
-    // A panic has nothing to say either.
-    let _ = std::panic::catch_unwind(ini::emit_directive_warnings);
-    SUCCESS
-}
-
-unsafe extern "C" fn request_shutdown(_type: i32, _module: i32) -> i32 {
-    let _ = std::panic::catch_unwind(|| globals::GLOBALS.get().end_request());
-    SUCCESS
-}
+mod warnings;

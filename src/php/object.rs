@@ -1,4 +1,4 @@
-//! Objects that carry a Rust value.
+//! PHP objects that carry a Rust value.
 
 use super::declare::Class;
 use super::engine;
@@ -9,53 +9,53 @@ use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A value that lives in PHP objects.
+/// A Rust value that a PHP object carries.
 pub trait Native: Sized + 'static {
-    /// How the engine handles objects that carry it.
+    /// The handlers of the objects that carry such a value.
     fn handlers() -> &'static Handlers;
 
-    /// Adds what `var_dump` shows.
+    /// Adds the properties that `var_dump()` shows.
     fn dump(&self, properties: &mut ZendHashTable);
 
-    /// The values of the script's that it holds, for the engine to find circles of references.
+    /// The PHP values that it holds. The garbage collector needs them to find cycles of references.
     fn gc_roots(&self) -> &[Zval] {
         &[]
     }
 }
 
-/// How the engine handles the objects that carry a value.
+/// The engine's table of handlers for the objects that carry one type of value.
 pub struct Handlers(AtomicPtr<ffi::zend_object_handlers>);
 
 impl Handlers {
-    /// Handlers of no class yet.
+    /// A table that no class uses yet.
     pub const fn new() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 }
 
-/// Has the engine make the objects of a class, and of those that extend it, with room for
-/// a `T`. They cannot be cloned, compared or serialized. At startup only.
+/// Makes the objects of a class, and of the classes that extend it, carry a `T`. They cannot be cloned,
+/// compared or serialized. At startup only.
 pub fn install_handlers<T: Native>(class: &Class) {
-    // SAFETY: the engine's table of standard handlers is plain data, set before us.
+    // SAFETY: the engine's table of standard handlers is plain data, complete before extensions start.
     let mut handlers = unsafe { ffi::std_object_handlers };
     engine::set_offset(&mut handlers, offset_of!(Object<T>, std));
     handlers.free_obj = Some(free::<T>);
     handlers.clone_obj = None;
     handlers.compare = Some(ffi::zend_objects_not_comparable);
     handlers.get_debug_info = Some(debug_info::<T>);
-    handlers.get_gc = Some(references::<T>);
-    // Kept until the process ends: objects point to it.
+    handlers.get_gc = Some(collect_gc_roots::<T>);
+    // Leaked: objects point to the table until the process ends.
     T::handlers().0.store(Box::leak(Box::new(handlers)), Ordering::Relaxed);
     let entry = class.as_ptr();
-    // SAFETY: a registered class, which nobody else uses during startup.
+    // SAFETY: the class is registered, and no other thread runs during startup.
     unsafe {
         (*entry).__bindgen_anon_2.create_object = Some(create::<T>);
         (*entry).ce_flags |= ffi::ZEND_ACC_NOT_SERIALIZABLE;
     }
 }
 
-/// The memory of an object: the value, then the engine's part, which grows by the
-/// properties of a class that extends ours.
+/// The memory of an object: the value, then the engine's part. The engine's part is last because the
+/// properties of a class follow it.
 #[repr(C)]
 struct Object<T> {
     /// `None` until the constructor has run.
@@ -68,49 +68,48 @@ impl<T: Native> Object<T> {
     ///
     /// `object` must be an object made by `create::<T>`.
     #[inline]
-    unsafe fn of(object: *mut ffi::zend_object) -> *mut Self {
+    unsafe fn from_std(object: *mut ffi::zend_object) -> *mut Self {
         // SAFETY: by contract `object` is the `std` of an Object<T>.
         unsafe { object.byte_sub(offset_of!(Self, std)).cast() }
     }
 }
 
-/// Whether an object carries a `T`: none of a class that `disable_classes` names does.
-pub fn is_instance<T: Native>(object: *mut ffi::zend_object) -> bool {
-    // SAFETY: a live object, as any argument of a call is.
+/// Whether an object carries a `T`. The objects of a class that `disable_classes` names carry none.
+pub fn carries<T: Native>(object: *mut ffi::zend_object) -> bool {
+    // SAFETY: callers pass an argument of the call that is running, which is a live object.
     ptr::eq(unsafe { (*object).handlers }, T::handlers().0.load(Ordering::Relaxed))
 }
 
-/// The value of an object, if it has been constructed.
+/// Borrows the value of an object; `None` before its constructor has run.
 ///
 /// # Safety
 ///
-/// `object` must be an object of a class that carries a `T`, or of one that extends it, and must not
-/// be freed or constructed again while the reference lives: no call into PHP meanwhile.
+/// `object` must carry a `T`, and must not be freed or constructed again while the reference lives: no
+/// PHP code may run meanwhile.
 #[inline]
-pub unsafe fn value<'a, T: Native>(object: *mut ffi::zend_object) -> Option<&'a T> {
-    // SAFETY: objects of the class are made by `create::<T>`; the rest by contract.
-    unsafe { (*Object::<T>::of(object)).value.as_ref() }
+pub unsafe fn borrow<'a, T: Native>(object: *mut ffi::zend_object) -> Option<&'a T> {
+    // SAFETY: by contract; an object that carries a `T` was made by `create::<T>`.
+    unsafe { (*Object::<T>::from_std(object)).value.as_ref() }
 }
 
-/// Gives an object its value, in place of the one it may have.
+/// Sets the value of an object, and drops the previous value.
 ///
 /// # Safety
 ///
-/// `object` must be an object of a class that carries a `T`, or of one that extends it, and no
-/// reference to its value may be alive.
+/// `object` must carry a `T`, and no reference to its value may be alive.
 #[inline]
 pub unsafe fn construct<T: Native>(object: *mut ffi::zend_object, value: T) {
     // SAFETY: by contract.
-    let old = unsafe { (&raw mut (*Object::<T>::of(object)).value).replace(Some(value)) };
-    // Last: it may hold the last reference to a PHP object, whose destructor may construct this object
-    // once more, or free it.
+    let old = unsafe { (&raw mut (*Object::<T>::from_std(object)).value).replace(Some(value)) };
+    // Last, because the value may hold the last reference to a PHP object, whose destructor may construct
+    // this object again or free it.
     drop(old);
 }
 
-/// A new object of a class that carries a `T`, with its value.
+/// Makes an object of a class whose objects carry a `T`.
 #[inline]
-pub fn new<T: Native>(class: &Class, value: T) -> *mut ffi::zend_object {
-    // SAFETY: the entry is that of a registered class; the object is new.
+pub fn create_with<T: Native>(class: &Class, value: T) -> *mut ffi::zend_object {
+    // SAFETY: the class is registered; no reference to the new object's value exists.
     unsafe {
         let object = create::<T>(class.as_ptr());
         construct(object, value);
@@ -119,9 +118,9 @@ pub fn new<T: Native>(class: &Class, value: T) -> *mut ffi::zend_object {
 }
 
 unsafe extern "C" fn create<T: Native>(class: *mut ClassEntry) -> *mut ffi::zend_object {
-    // SAFETY: the engine passes the class to be instantiated, ours or one that extends it.
-    // The memory has room for Object<T> and the class's properties; the value is written
-    // before anyone can read it, and then the engine's part as every create_object does.
+    // SAFETY: the engine passes a class with this handler, or one that extends it. The memory has room
+    // for Object<T> and the class's properties. The value is written before the engine sees the object,
+    // and the engine's part is initialized as every create_object handler does.
     unsafe {
         let object: *mut Object<T> =
             ffi::ext_php_rs_zend_object_alloc(size_of::<Object<T>>(), class).cast();
@@ -135,12 +134,13 @@ unsafe extern "C" fn create<T: Native>(class: *mut ClassEntry) -> *mut ffi::zend
 }
 
 unsafe extern "C" fn free<T: Native>(object: *mut ffi::zend_object) {
-    // SAFETY: the engine frees each object once, and its memory after this call. From here on the
-    // object has no value: what the destructors of its properties could still call would find none.
-    let value = unsafe { (&raw mut (*Object::<T>::of(object)).value).replace(None) };
-    // SAFETY: as above. The object leaves its WeakReferences here.
+    // SAFETY: the engine calls this once for each object, and frees the memory afterwards. The value is
+    // taken out first: the destructors of the properties run below and may call methods of this object.
+    let value = unsafe { (&raw mut (*Object::<T>::from_std(object)).value).replace(None) };
+    // SAFETY: a live object, which the engine frees. WeakReferences lose it here.
     unsafe { ffi::zend_object_std_dtor(object) };
-    // Last: it may hold the last reference to a PHP object, whose destructor must not find this object.
+    // Last, because the value may hold the last reference to a PHP object, whose destructor must not
+    // find this object.
     drop(value);
 }
 
@@ -148,45 +148,45 @@ unsafe extern "C" fn debug_info<T: Native>(
     object: *mut ffi::zend_object,
     is_temporary: *mut i32,
 ) -> *mut ZendHashTable {
-    // SAFETY: the engine passes a live object of ours and a place for the flag. The copy of
-    // its properties is ours until it is returned as temporary, which has the engine free it.
+    // SAFETY: the engine passes a live object with this handler and a place for the flag. The copy of
+    // its properties belongs to this function until it returns it as temporary; then the engine frees it.
     unsafe {
         *is_temporary = 1;
         let properties = ffi::zend_array_dup(ffi::zend_std_get_properties(object));
         let shown = std::panic::AssertUnwindSafe(|| {
-            if let Some(value) = value::<T>(object) {
+            if let Some(value) = borrow::<T>(object) {
                 value.dump(&mut *properties);
             }
         });
-        // What cannot be shown is left out.
+        // After a panic the properties added so far are shown.
         let _ = std::panic::catch_unwind(shown);
         properties
     }
 }
 
-unsafe extern "C" fn references<T: Native>(
+unsafe extern "C" fn collect_gc_roots<T: Native>(
     object: *mut ffi::zend_object,
     table: *mut *mut Zval,
     count: *mut i32,
 ) -> *mut ZendHashTable {
     unsafe extern "C" {
-        // Its header is not among those that ext-php-rs binds; the same from PHP 7.3 to 8.6.
+        // ext-php-rs does not bind its header. The signature is the same from PHP 7.3 to 8.6.
         fn zend_std_get_gc(
             object: *mut ffi::zend_object,
             table: *mut *mut Zval,
             count: *mut i32,
         ) -> *mut ZendHashTable;
     }
-    // SAFETY: the engine passes a live object of ours and places for the table and its length.
-    // What it holds stays where it is as long as the object is not changed, and the engine only
-    // looks at it. A property of a class that extends ours is in the object's own table.
+    // SAFETY: the engine passes a live object with this handler, and places for the table and its length.
+    // The roots stay where they are until the object changes, and the engine only reads them. The
+    // properties that a class in PHP adds are in the returned table.
     unsafe {
-        let held = value::<T>(object).map_or(&[][..], T::gc_roots);
-        if held.is_empty() {
+        let roots = borrow::<T>(object).map_or(&[][..], T::gc_roots);
+        if roots.is_empty() {
             return zend_std_get_gc(object, table, count);
         }
-        *table = held.as_ptr().cast_mut();
-        *count = held.len() as i32;
+        *table = roots.as_ptr().cast_mut();
+        *count = roots.len() as i32;
         ffi::zend_std_get_properties(object)
     }
 }

@@ -1,14 +1,14 @@
-//! Storages written in PHP: any class that implements `TokenBucketStorage`.
+//! Storages written in PHP: objects of any class that implements `TokenBucketStorage`.
 //!
-//! The bucket asks with the identifier, what the tokens are worth in seconds, what a full bucket is
-//! worth, and a closure that makes the record where there is none. The storage decides, by its own
-//! clock; what it throws goes to the caller as it is.
+//! A bucket calls the storage's `consume()` with the identifier, the cost in seconds, the size of a full
+//! bucket in seconds, and a closure that makes the record of a new bucket. The storage decides by its own
+//! clock. Its exceptions pass through to the caller.
 //!
-//! Nothing of ours is borrowed while it runs: it may do anything, and a fatal error in it jumps over
-//! this frame, which leaks no more than references that end with the request.
+//! The storage may run any PHP code, so no reference into an object is held meanwhile. A fatal error in it
+//! skips these frames, which leak no more than references that end with the request.
 
-use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Type, private, public};
+use super::call::{Call, NO_CONSTRUCTOR, handler};
+use super::declare::{self, Class, Method, Type, public};
 use super::engine;
 use super::exceptions::{Thrown, error, type_error};
 use super::object::{self, Handlers, Native};
@@ -22,42 +22,40 @@ use std::ffi::{CStr, c_char};
 use std::ptr;
 use std::time::SystemTime;
 
-/// What a bucket on such a storage asks for: tokens, and what they are worth to it.
-pub struct ConsumeCall {
+/// A bucket on a storage written in PHP.
+pub struct PhpBucket {
     /// The storage, an object.
     pub storage: Zval,
     /// The identifier, a string.
     pub identifier: Zval,
-    /// Tokens.
+    /// Tokens in a full bucket.
     pub capacity: i64,
     /// Tokens per second.
     pub rate: f64,
 }
 
-/// `TokenBucket\Bootstrap`: what the closure is bound to.
-struct Bootstrap {
+/// The value of a `TokenBucket\Bootstrap`, the object that the closure is bound to.
+struct BootstrapObject {
     storage: Zval,
     identifier: Zval,
-    /// What is left in a new bucket after the call, in seconds.
+    /// What the call leaves in a full bucket, in seconds.
     left: f64,
 }
 
 static CLASS: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
-const METHODS: &[Method] = &[
-    public(c"__invoke", handler!(bootstrap), &[], Type::BOOL),
-    private(c"__construct", handler!(construct), &[], Type::NONE),
-];
+const METHODS: &[Method] =
+    &[public(c"__invoke", handler!(bootstrap), &[], Type::BOOL), NO_CONSTRUCTOR];
 
 /// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
     declare::class(&CLASS, "TokenBucket\\Bootstrap", flags, METHODS, ptr::null_mut(), &[]);
-    object::install_handlers::<Bootstrap>(&CLASS);
+    object::install_handlers::<BootstrapObject>(&CLASS);
 }
 
-impl Native for Bootstrap {
+impl Native for BootstrapObject {
     fn handlers() -> &'static Handlers {
         &HANDLERS
     }
@@ -69,89 +67,86 @@ impl Native for Bootstrap {
     }
 }
 
-impl ConsumeCall {
-    /// Whether the storage lets `cost` tokens go.
-    pub fn ask(self, cost: u64) -> Result<bool, Thrown> {
-        // As the classic class: more than there can be is not asked for. Nor is nothing.
+impl PhpBucket {
+    /// Calls the storage's `consume()`. Returns whether it accepts.
+    pub fn consume(self, cost: u64) -> Result<bool, Thrown> {
+        // As the published class: a cost above the capacity is denied, and a cost of 0 is accepted, without
+        // a call of the storage.
         if cost == 0 || cost > self.capacity as u64 {
             return Ok(cost == 0);
         }
-        let worth = |tokens: f64| tokens / self.rate;
-        let left = worth(self.capacity as f64 - cost as f64);
-        let full = worth(self.capacity as f64);
+        let seconds = |tokens: f64| tokens / self.rate;
+        let left = seconds(self.capacity as f64 - cost as f64);
+        let (cost, full) = (seconds(cost as f64), seconds(self.capacity as f64));
         let Self { storage, identifier, .. } = self;
-        let closure = closure(Bootstrap {
+        let closure = make_closure(BootstrapObject {
             storage: storage.shallow_clone(),
             identifier: identifier.shallow_clone(),
             left,
         })?;
-        let arguments = [identifier, float(worth(cost as f64)), float(full), closure];
-        let answer = call(&storage, c"consume", arguments)?;
-        answer.bool().ok_or_else(|| {
+        let arguments = [identifier, float(cost), float(full), closure];
+        let returned = call_method(&storage, c"consume", arguments)?;
+        returned.bool().ok_or_else(|| {
             let class = storage.object().and_then(|object| object.get_class_name().ok());
             type_error(format!(
                 "{}::consume(): Return value must be of type bool, {} returned",
                 class.unwrap_or_default(),
-                type_name(&answer)
+                type_name(&returned)
             ))
         })
     }
 }
 
-/// Whether the call comes out of the storage's `consume()`, which decides for the same object. Another
-/// fiber may call while one is suspended in there.
+/// Whether `call` is made by the storage's `consume()`, which is deciding for the same object. A call from
+/// another fiber, while one is suspended in there, is not.
 pub fn is_deciding_for(call: &Call, storage: &Zval) -> bool {
     storage.object().is_some_and(|storage| {
-        let consume = method(ptr::from_ref(storage.get_class_entry()).cast_mut(), c"consume");
+        let class = ptr::from_ref(storage.get_class_entry()).cast_mut();
+        let consume = find_method(class, c"consume");
         consume.is_some_and(|consume| call.is_within(storage, consume))
     })
 }
 
-/// What can be said of a bucket of which no more is known than yes or no: there may be nothing in it
-/// now, and by the time that takes the cost will be there, or all.
+/// The decision of a storage that only tells whether it accepts: no tokens are known to be left, and the
+/// times are upper bounds, those of an empty bucket.
 pub fn decision(limit: &Limit, cost: u64, accepted: bool) -> Decision {
     let now = 0;
-    let (worth, full) = match limit {
+    let (refill, full) = match limit {
         Limit::TokenBucket(limit) => (limit.cost_in_time(cost).ceil(), limit.refill_time().ceil()),
         Limit::FixedWindow(window) => (window.interval(), window.interval()),
     };
     let retry_at = match accepted {
         true => now,
         false if cost > limit.capacity() => Decision::NEVER,
-        false => now + worth,
+        false => now + refill,
     };
     Decision { accepted, now, retry_at, full_at: now + full, available: Span::default(), wait: 0 }
 }
 
-fn construct(_: &Call) -> Result<(), Thrown> {
-    // Private: only a class that cannot exist, for ours is final, gets here.
-    Ok(())
-}
-
-/// Makes the record of a new bucket, from which the call has taken.
+/// Calls the storage's `bootstrap()` to make the record of a new bucket, less the cost of the call.
 fn bootstrap(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    let this = call.this::<Bootstrap>()?;
+    call.expect_arguments(0, 0)?;
+    let this = call.this::<BootstrapObject>()?;
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
     let (storage, identifier) = (this.storage.shallow_clone(), this.identifier.shallow_clone());
     let empty_at = float(now - this.left);
-    self::call(&storage, c"bootstrap", [identifier, empty_at])?;
+    call_method(&storage, c"bootstrap", [identifier, empty_at])?;
     call.return_bool(true)
 }
 
-/// A `Closure` of a [`Bootstrap`].
-fn closure(bootstrap: Bootstrap) -> Result<Zval, Thrown> {
+/// Makes a `Closure` of `Bootstrap::__invoke()`.
+fn make_closure(value: BootstrapObject) -> Result<Zval, Thrown> {
     let (class, mut this) = (CLASS.as_ptr(), Zval::new());
-    let function = method(class, c"__invoke").ok_or_else(|| error("TokenBucket\\Bootstrap"))?;
-    this.value.obj = object::new(&CLASS, bootstrap);
+    let function = find_method(class, c"__invoke").ok_or_else(|| throw_no_method(c"__invoke"))?;
+    this.value.obj = object::create_with(&CLASS, value);
     this.u1.type_info = ffi::IS_OBJECT_EX;
-    // SAFETY: the object is new, and its one reference is `this`'s, which drops it once the closure has
-    // its own; the function is one of the class's.
+    // SAFETY: `this` holds the only reference to the new object, and drops it when the closure has its own.
+    // The function is a method of the class.
     Ok(unsafe { engine::create_closure(function, class, &mut this) })
 }
 
-/// Calls a method of an object. What it throws is left to the caller's caller.
-fn call<const N: usize>(
+/// Calls a method of an object.
+fn call_method<const N: usize>(
     object: &Zval,
     name: &CStr,
     mut arguments: [Zval; N],
@@ -159,10 +154,10 @@ fn call<const N: usize>(
     let Some(object) = object.object() else { return Err(Thrown) };
     let object = ptr::from_ref(object).cast_mut();
     let mut result = Zval::new();
-    // SAFETY: a live object, of which the caller holds a reference, and a method of its class.
+    // SAFETY: a live object, to which the caller holds a reference, and a method of its class.
     unsafe {
         let class = (*object).ce;
-        let function = method(class, name).ok_or_else(|| error("A storage lacks a method"))?;
+        let function = find_method(class, name).ok_or_else(|| throw_no_method(name))?;
         ffi::zend_call_known_function(
             function,
             object,
@@ -176,9 +171,15 @@ fn call<const N: usize>(
     if ExecutorGlobals::has_exception() { Err(Thrown) } else { Ok(result) }
 }
 
-/// A method of a class, by its name in lower case.
-fn method(class: *mut ClassEntry, name: &CStr) -> Option<*mut ffi::zend_function> {
-    // SAFETY: a registered class, whose functions live as long as it does.
+/// Throws where the engine guarantees the method: every class has those of its interfaces.
+#[cold]
+fn throw_no_method(name: &CStr) -> Thrown {
+    error(format!("The storage has no method {}()", name.to_string_lossy()))
+}
+
+/// Finds a method of a class by its name in lower case.
+fn find_method(class: *mut ClassEntry, name: &CStr) -> Option<*mut ffi::zend_function> {
+    // SAFETY: a registered class. Its functions live as long as the class.
     unsafe {
         let table = &raw const (*class).function_table;
         let found = ffi::zend_hash_str_find(table, name.as_ptr(), name.count_bytes());
@@ -190,11 +191,11 @@ fn float(value: f64) -> Zval {
     value.into_zval(false).unwrap_or_default()
 }
 
-/// The type of a value, as the engine's messages call it.
+/// The name of a value's type in the engine's error texts.
 fn type_name(value: &Zval) -> String {
     unsafe extern "C" {
         fn zend_zval_type_name(value: *const Zval) -> *const c_char;
     }
-    // SAFETY: reads the value; the name is a constant of the engine's.
+    // SAFETY: the engine reads the value, and returns a static string.
     unsafe { CStr::from_ptr(zend_zval_type_name(value)).to_string_lossy().into_owned() }
 }

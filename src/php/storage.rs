@@ -1,15 +1,15 @@
 //! `TokenBucket\SharedMemoryStorage` and its siblings: one class for each kind of store.
 //!
-//! A `TokenBucket` takes their store and decides by itself. Code written for the classic
-//! contract may also call `prepare()`, `bootstrap()` and `consume()` on them.
+//! A limiter takes the store out of such an object and decides by itself. The methods `prepare()`,
+//! `bootstrap()` and `consume()` serve code that was written for the contract `TokenBucketStorage`.
 
 use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Parameter, Type, optional, public, required, sensitive};
 use super::exceptions::{Thrown, error, logic_exception, value_error};
 use super::globals::GLOBALS;
-use super::ini::emit_warning;
 use super::interfaces;
 use super::object::{self, Handlers, Native};
+use super::warnings::emit_warning;
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;
@@ -24,117 +24,137 @@ use std::ptr;
 use std::rc::Rc;
 use std::time::SystemTime;
 
-/// A store as a PHP object.
-pub struct Storage {
+/// The value of a storage object.
+pub struct StorageObject {
     limiter: Rc<Limiter>,
     dsn: String,
-    /// The `consume()` whose bootstrap closure is running.
-    starting: Cell<Option<Starting>>,
+    /// Set while a `consume()` runs its bootstrap closure.
+    bootstrapping: Cell<Option<Bootstrapping>>,
 }
 
-/// What `bootstrap()` has to know of the `consume()` it is called from, and tells it.
+/// What `consume()` passes to the `bootstrap()` that its closure calls, and the result.
 #[derive(Clone, Copy)]
-struct Starting {
-    /// A full bucket, in nanoseconds.
+struct Bootstrapping {
+    /// The size of a full bucket, in nanoseconds.
     full: u64,
-    /// Whether it gave the bucket its first level; false if someone else had before.
+    /// Whether `bootstrap()` has started the bucket: `None` if it was not called, `Some(false)` if the
+    /// bucket existed by then.
     started: Option<bool>,
 }
 
-static SHARED_MEMORY: Class = Class::new();
-static ARRAY: Class = Class::new();
-static REDIS: Class = Class::new();
-static MEMCACHED: Class = Class::new();
-static MYSQL: Class = Class::new();
-static HANDLERS: Handlers = Handlers::new();
+/// One of the classes.
+struct StorageClass {
+    class: Class,
+    name: &'static str,
+    constructor: &'static [Parameter],
+    /// The DSN for a constructor without arguments; `None` if the argument is required.
+    default_dsn: Option<&'static [u8]>,
+    /// The schemes of the class's DSNs, as its error names them.
+    schemes: &'static str,
+    accepts: fn(&Target) -> bool,
+}
 
-const SHARED_MEMORY_DSN: &[Parameter] = &[sensitive(optional(c"dsn", Type::STRING, c"\"shm:\""))];
-const SERVER_DSN: &[Parameter] = &[sensitive(required(c"dsn", Type::STRING))];
-const ARRAY_DSN: &[Parameter] = &[sensitive(optional(c"dsn", Type::STRING, c"\"array:\""))];
-
-/// The classic contract, with the types it leaves out.
-const CONTRACT: [Method; 3] = [
-    public(c"prepare", handler!(prepare), &[], Type::VOID),
-    public(
-        c"bootstrap",
-        handler!(bootstrap),
-        &[required(c"identifier", Type::NONE), required(c"microtime", Type::NONE)],
-        Type::VOID,
-    ),
-    public(
-        c"consume",
-        handler!(consume),
-        &[
-            required(c"identifier", Type::NONE),
-            required(c"microtime", Type::NONE),
-            required(c"full_microtime", Type::NONE),
-            required(c"bootstrap_closure", Type::NONE),
-        ],
-        Type::BOOL,
-    ),
+static CLASSES: [StorageClass; 5] = [
+    StorageClass {
+        class: Class::new(),
+        name: "TokenBucket\\SharedMemoryStorage",
+        constructor: &[sensitive(optional(c"dsn", Type::STRING, c"\"shm:\""))],
+        default_dsn: Some(b"shm:"),
+        schemes: "\"shm:\"",
+        accepts: |target| matches!(target, Target::SharedMemory { .. }),
+    },
+    StorageClass {
+        class: Class::new(),
+        name: "TokenBucket\\ArrayStorage",
+        constructor: &[sensitive(optional(c"dsn", Type::STRING, c"\"array:\""))],
+        default_dsn: Some(b"array:"),
+        schemes: "\"array:\"",
+        accepts: |target| matches!(target, Target::Array),
+    },
+    StorageClass {
+        class: Class::new(),
+        name: "TokenBucket\\RedisStorage",
+        constructor: REQUIRED_DSN,
+        default_dsn: None,
+        schemes: "\"redis:\" or \"rediss:\"",
+        accepts: |target| matches!(target, Target::Redis(_)),
+    },
+    StorageClass {
+        class: Class::new(),
+        name: "TokenBucket\\MemcachedStorage",
+        constructor: REQUIRED_DSN,
+        default_dsn: None,
+        schemes: "\"memcached:\"",
+        accepts: |target| matches!(target, Target::Memcached { .. }),
+    },
+    StorageClass {
+        class: Class::new(),
+        name: "TokenBucket\\MysqlStorage",
+        constructor: REQUIRED_DSN,
+        default_dsn: None,
+        schemes: "\"mysql:\"",
+        accepts: |target| matches!(target, Target::Mysql(_)),
+    },
 ];
+
+const REQUIRED_DSN: &[Parameter] = &[sensitive(required(c"dsn", Type::STRING))];
+
+/// The methods of `TokenBucketStorage`, with return types.
+const PREPARE: Method = public(c"prepare", handler!(prepare), &[], Type::VOID);
+const BOOTSTRAP: Method = public(
+    c"bootstrap",
+    handler!(bootstrap),
+    &[required(c"identifier", Type::NONE), required(c"microtime", Type::NONE)],
+    Type::VOID,
+);
+const CONSUME: Method = public(
+    c"consume",
+    handler!(consume),
+    &[
+        required(c"identifier", Type::NONE),
+        required(c"microtime", Type::NONE),
+        required(c"full_microtime", Type::NONE),
+        required(c"bootstrap_closure", Type::NONE),
+    ],
+    Type::BOOL,
+);
+
+static HANDLERS: Handlers = Handlers::new();
 
 /// Makes the classes known to the engine.
 pub fn register() {
-    for (class, name, constructor) in [
-        (
-            &SHARED_MEMORY,
-            "TokenBucket\\SharedMemoryStorage",
-            public(
-                c"__construct",
-                handler!(construct_shared_memory),
-                SHARED_MEMORY_DSN,
-                Type::NONE,
-            ),
-        ),
-        (
-            &ARRAY,
-            "TokenBucket\\ArrayStorage",
-            public(c"__construct", handler!(construct_array), ARRAY_DSN, Type::NONE),
-        ),
-        (
-            &REDIS,
-            "TokenBucket\\RedisStorage",
-            public(c"__construct", handler!(construct_redis), SERVER_DSN, Type::NONE),
-        ),
-        (
-            &MEMCACHED,
-            "TokenBucket\\MemcachedStorage",
-            public(c"__construct", handler!(construct_memcached), SERVER_DSN, Type::NONE),
-        ),
-        (
-            &MYSQL,
-            "TokenBucket\\MysqlStorage",
-            public(c"__construct", handler!(construct_mysql), SERVER_DSN, Type::NONE),
-        ),
-    ] {
-        let [prepare, bootstrap, consume] = CONTRACT;
-        let methods = [constructor, prepare, bootstrap, consume];
+    for StorageClass { class, name, constructor, .. } in &CLASSES {
+        let constructor = public(c"__construct", handler!(construct), constructor, Type::NONE);
+        let methods = [constructor, PREPARE, BOOTSTRAP, CONSUME];
         let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
         declare::class(class, name, flags, &methods, ptr::null_mut(), &[&interfaces::STORAGE]);
-        object::install_handlers::<Storage>(class);
+        object::install_handlers::<StorageObject>(class);
     }
 }
 
-/// The limiter of an object, if it is one of the storages here.
-pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thrown> {
-    // SAFETY: a live object, from an argument of the call that is running.
+/// Which of the classes an object is of. They are final, so no other class extends them.
+fn class_of(object: *mut ffi::zend_object) -> Option<&'static StorageClass> {
+    // SAFETY: callers pass an argument or the object of the call that is running, which is alive.
     let class = unsafe { (*object).ce };
-    let known = [&SHARED_MEMORY, &ARRAY, &REDIS, &MEMCACHED, &MYSQL];
-    if !known.iter().any(|known| class == known.as_ptr()) {
+    CLASSES.iter().find(|known| class == known.class.as_ptr())
+}
+
+/// The limiter of an object of one of these classes; `None` for any other object.
+pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thrown> {
+    if class_of(object).is_none() {
         return Ok(None);
     }
-    if !object::is_instance::<Storage>(object) {
+    if !object::carries::<StorageObject>(object) {
         return Err(error("The storage's class is disabled"));
     }
-    // SAFETY: all these classes carry a Storage and are final; the reference ends here.
-    match unsafe { object::value::<Storage>(object) } {
+    // SAFETY: the object carries a StorageObject; the reference ends here, before PHP code can run.
+    match unsafe { object::borrow::<StorageObject>(object) } {
         Some(storage) => Ok(Some(Rc::clone(&storage.limiter))),
         None => Err(error("The storage is not initialized")),
     }
 }
 
-impl Native for Storage {
+impl Native for StorageObject {
     fn handlers() -> &'static Handlers {
         &HANDLERS
     }
@@ -144,9 +164,9 @@ impl Native for Storage {
     }
 }
 
-impl Storage {
-    /// Takes `cost` from the bucket of `identifier`, where a full one is worth `full`; all
-    /// in nanoseconds.
+impl StorageObject {
+    /// Applies `op` to the bucket of `identifier`. A full bucket is worth `full` nanoseconds, and a token
+    /// is one nanosecond. Returns the decision and the warning of the call.
     fn decide(
         &self,
         identifier: &ZendStr,
@@ -160,156 +180,117 @@ impl Storage {
         let (key_hash, counter) = (Cell::default(), Cell::default());
         let context =
             CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter };
-        let answer = self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen.get())?;
-        Ok((answer, self.limiter.take_warning()))
+        let flagged =
+            self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get())?;
+        Ok((flagged, self.limiter.take_warning()))
     }
 }
 
-fn construct_shared_memory(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 1)?;
-    let dsn = call.string_or(1, b"shm:")?;
-    let limiter = match parse(dsn)?.target {
-        // One table, one mapping: shared with the buckets that name the DSN.
-        Target::SharedMemory { .. } => GLOBALS.get().limiter_on(dsn)?,
-        _ => return Err(wrong_scheme("shm:")),
+fn construct(call: &Call) -> Result<(), Thrown> {
+    let Some(class) = class_of(call.object()) else { return Err(error("Unknown storage class")) };
+    call.expect_arguments(u32::from(class.default_dsn.is_none()), 1)?;
+    let dsn = match class.default_dsn {
+        Some(default) => call.string_or(1, default)?,
+        None => call.string(1)?.as_bytes(),
     };
-    construct(call, limiter, dsn)
-}
-
-fn construct_array(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 1)?;
-    let dsn = call.string_or(1, b"array:")?;
-    let limiter = match parse(dsn)?.target {
-        // Each object has buckets of its own, so that one test does not see another's.
+    let target = Dsn::parse(&String::from_utf8_lossy(dsn))?.target;
+    if !(class.accepts)(&target) {
+        let schemes = class.schemes;
+        let message = format!("The DSN of this storage must begin with {schemes}");
+        return Err(Error::configuration(message).into());
+    }
+    let limiter = match target {
+        // Each object has its own buckets, so that tests do not affect each other.
         Target::Array => Rc::new(GLOBALS.get().limiter_alone_on(dsn)?),
-        _ => return Err(wrong_scheme("array:")),
+        // One mapping or connection, shared with the limiters that name the same DSN.
+        _ => GLOBALS.get().limiter_on(dsn)?,
     };
-    construct(call, limiter, dsn)
-}
-
-fn construct_redis(call: &Call) -> Result<(), Thrown> {
-    call.expect(1, 1)?;
-    let dsn = call.string(1)?.as_bytes();
-    let limiter = match parse(dsn)?.target {
-        // One connection: shared with the buckets that name the DSN.
-        Target::Redis(_) => GLOBALS.get().limiter_on(dsn)?,
-        _ => return Err(wrong_scheme("redis:\" or \"rediss:")),
-    };
-    construct(call, limiter, dsn)
-}
-
-fn construct_memcached(call: &Call) -> Result<(), Thrown> {
-    call.expect(1, 1)?;
-    let dsn = call.string(1)?.as_bytes();
-    let limiter = match parse(dsn)?.target {
-        Target::Memcached { .. } => GLOBALS.get().limiter_on(dsn)?,
-        _ => return Err(wrong_scheme("memcached:")),
-    };
-    construct(call, limiter, dsn)
-}
-
-fn construct_mysql(call: &Call) -> Result<(), Thrown> {
-    call.expect(1, 1)?;
-    let dsn = call.string(1)?.as_bytes();
-    let limiter = match parse(dsn)?.target {
-        Target::Mysql(_) => GLOBALS.get().limiter_on(dsn)?,
-        _ => return Err(wrong_scheme("mysql:")),
-    };
-    construct(call, limiter, dsn)
-}
-
-fn parse(dsn: &[u8]) -> Result<Dsn, Thrown> {
-    Ok(Dsn::parse(&String::from_utf8_lossy(dsn))?)
-}
-
-fn wrong_scheme(scheme: &str) -> Thrown {
-    Error::configuration(format!("The DSN of this storage must begin with \"{scheme}\"")).into()
-}
-
-fn construct(call: &Call, limiter: Rc<Limiter>, dsn: &[u8]) -> Result<(), Thrown> {
     let dsn = String::from_utf8_lossy(dsn).into_owned();
-    call.construct(Storage { limiter, dsn, starting: Cell::new(None) });
+    call.construct(StorageObject { limiter, dsn, bootstrapping: Cell::new(None) });
     Ok(())
 }
 
 fn prepare(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    Ok(call.this::<Storage>()?.limiter.prepare()?)
+    call.expect_arguments(0, 0)?;
+    Ok(call.this::<StorageObject>()?.limiter.prepare()?)
 }
 
-/// Gives a bucket its first level; only from the closure that `consume()` calls, for only
-/// `consume()` knows what a full bucket is.
+/// Starts a bucket with a first level. Only the closure of a `consume()` may call it, because only that
+/// call knows the size of a full bucket.
 fn bootstrap(call: &Call) -> Result<(), Thrown> {
-    call.expect(2, 2)?;
-    let identifier = identifier(call)?;
+    call.expect_arguments(2, 2)?;
+    let identifier = parse_identifier(call)?;
     let empty_at = call.float(2)?;
-    let storage = call.this::<Storage>()?;
-    let Some(starting) = storage.starting.get() else {
+    let storage = call.this::<StorageObject>()?;
+    let Some(bootstrapping) = storage.bootstrapping.get() else {
         return Err(logic_exception(
             "bootstrap() must be called by the closure that was passed to consume(); \
              a bucket without a record is full",
         ));
     };
     let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64());
-    let full = starting.full as f64 / SECOND as f64;
+    let full = bootstrapping.full as f64 / SECOND as f64;
     let missing = (full - (now - empty_at)).clamp(0.0, full);
-    let missing = from_seconds(missing).unwrap_or(starting.full);
-    let (answer, warning) = storage.decide(identifier, starting.full, Op::Start { missing })?;
-    storage.starting.set(Some(Starting { started: Some(answer.decision.accepted), ..starting }));
+    let missing = from_seconds(missing).unwrap_or(bootstrapping.full);
+    let start = Op::Start { missing };
+    let (flagged, warning) = storage.decide(identifier, bootstrapping.full, start)?;
+    let started = Some(flagged.decision.accepted);
+    storage.bootstrapping.set(Some(Bootstrapping { started, ..bootstrapping }));
     emit_warning(warning)
 }
 
 fn consume(call: &Call) -> Result<(), Thrown> {
-    call.expect(4, 4)?;
-    let identifier = identifier(call)?;
-    // Down, against the storage: ten times a tenth of a bucket must not be more than one.
-    let cost = seconds(call, 2)?.floor() as u64;
-    let full = seconds(call, 3)?.round() as u64;
-    if call.value(4).is_some() && is_unknown(call, identifier, full)? {
-        let storage = call.this::<Storage>()?;
-        let outer = storage.starting.replace(Some(Starting { full, started: None }));
-        let answer = run_closure(call);
-        // The closure may have done anything; the object itself is held by the call.
-        let storage = call.this::<Storage>()?;
-        let started = storage.starting.replace(outer).and_then(|starting| starting.started);
-        let answer = answer?;
-        // Someone else had brought the bucket in: then it is consumed from like any other.
-        if started != Some(false) {
-            return call.return_bool(answer);
+    call.expect_arguments(4, 4)?;
+    let identifier = parse_identifier(call)?;
+    // Rounded down: ten times a tenth of a bucket must not cost more than one bucket.
+    let cost = parse_seconds(call, 2)?.floor() as u64;
+    let full = parse_seconds(call, 3)?.round() as u64;
+    if call.non_null(4).is_some() && is_full(call, identifier, full)? {
+        let storage = call.this::<StorageObject>()?;
+        let outer = storage.bootstrapping.replace(Some(Bootstrapping { full, started: None }));
+        let result = run_bootstrap_closure(call);
+        // Borrowed again: the closure may have run any PHP code. The call holds the object.
+        let storage = call.this::<StorageObject>()?;
+        let bootstrapping = storage.bootstrapping.replace(outer);
+        let result = result?;
+        // Another process may have started the bucket meanwhile. Then this call takes from it, as below.
+        if bootstrapping.and_then(|bootstrapping| bootstrapping.started) != Some(false) {
+            return call.return_bool(result);
         }
     }
-    let (answer, warning) = call.this::<Storage>()?.decide(identifier, full, Op::Take { cost })?;
+    let (flagged, warning) =
+        call.this::<StorageObject>()?.decide(identifier, full, Op::Take { cost })?;
     emit_warning(warning)?;
-    call.return_bool(answer.is_admitted())
+    call.return_bool(flagged.is_admitted())
 }
 
-/// Whether the bucket is full, which is all that is known of one that was never used.
-fn is_unknown(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown> {
-    let (answer, warning) =
-        call.this::<Storage>()?.decide(identifier, full, Op::Peek { cost: 0 })?;
+/// Whether the bucket is full. A bucket without a record is full, too: the two cannot be told apart.
+fn is_full(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown> {
+    let (flagged, warning) =
+        call.this::<StorageObject>()?.decide(identifier, full, Op::Peek { cost: 0 })?;
     emit_warning(warning)?;
-    Ok(answer.decision.reset_after() == 0.0)
+    Ok(flagged.decision.reset_after() == 0.0)
 }
 
-/// Calls the bootstrap closure. Nothing of ours may be borrowed meanwhile.
-fn run_closure(call: &Call) -> Result<bool, Thrown> {
-    let closure = call.value(4).and_then(|value| ZendCallable::new(value).ok());
+/// Calls the bootstrap closure. No reference into the object may be used afterwards.
+fn run_bootstrap_closure(call: &Call) -> Result<bool, Thrown> {
+    let closure = call.non_null(4).and_then(|value| ZendCallable::new(value).ok());
     let Some(closure) = closure else {
         return Err(value_error(4, "must be a callable or null"));
     };
     match closure.try_call(vec![]) {
-        Ok(answer) => Ok(answer.coerce_to_bool()),
+        Ok(result) => Ok(result.coerce_to_bool()),
         Err(_) if ExecutorGlobals::has_exception() => Err(Thrown),
         Err(_) => Err(error("The bootstrap closure could not be called")),
     }
 }
 
-fn identifier(call: &Call) -> Result<&ZendStr, Thrown> {
-    call.valid_identifier(1, call.string(1)?)
+fn parse_identifier(call: &Call) -> Result<&ZendStr, Thrown> {
+    call.check_identifier(1, call.string(1)?)
 }
 
-/// An argument in seconds, as nanoseconds.
-fn seconds(call: &Call, n: u32) -> Result<f64, Thrown> {
+/// The argument `n`, which is in seconds, in nanoseconds.
+fn parse_seconds(call: &Call, n: u32) -> Result<f64, Thrown> {
     let seconds = call.float(n)?;
     if seconds.is_finite() && seconds >= 0.0 {
         return Ok(seconds * SECOND as f64);

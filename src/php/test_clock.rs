@@ -1,7 +1,7 @@
-//! `TokenBucket\TestClock`: time that stands still, for tests of throttling.
+//! `TokenBucket\TestClock`: freezes the time of all limiters, for tests.
 
 use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Type, public_static, required};
+use super::declare::{self, Class, Method, PUBLIC_STATIC, Parameter, Type, method, required};
 use super::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use crate::clock::from_seconds;
@@ -13,19 +13,21 @@ use std::ptr;
 static CLASS: Class = Class::new();
 
 const METHODS: &[Method] = &[
-    public_static(c"freeze", handler!(freeze), &[required(c"seconds", Type::FLOAT)], Type::VOID),
-    public_static(c"advance", handler!(advance), &[required(c"seconds", Type::FLOAT)], Type::VOID),
-    public_static(c"resume", handler!(resume), &[], Type::VOID),
+    method(PUBLIC_STATIC, c"freeze", handler!(freeze), &[SECONDS], Type::VOID),
+    method(PUBLIC_STATIC, c"advance", handler!(advance), &[SECONDS], Type::VOID),
+    method(PUBLIC_STATIC, c"resume", handler!(resume), &[], Type::VOID),
 ];
 
-/// Makes the class known to the engine. Abstract, for it has no objects.
+const SECONDS: Parameter = required(c"seconds", Type::FLOAT);
+
+/// Makes the class known to the engine. It is abstract because it has static methods only.
 pub fn register() {
     let flags = ClassFlags::Abstract;
     declare::class(&CLASS, "TokenBucket\\TestClock", flags, METHODS, ptr::null_mut(), &[]);
 }
 
-/// Refuses where tests have no business: a frozen clock lifts, or locks, every limit.
-fn allowed() -> Result<(), Thrown> {
+/// Throws unless the directive allows it: a frozen clock refills no bucket, and an advanced one all.
+fn check_is_allowed() -> Result<(), Thrown> {
     if GLOBALS.get().directives.test_clock.get() {
         return Ok(());
     }
@@ -36,37 +38,37 @@ fn allowed() -> Result<(), Thrown> {
 }
 
 fn freeze(call: &Call) -> Result<(), Thrown> {
-    call.expect(1, 1)?;
+    call.expect_arguments(1, 1)?;
     let seconds = call.float(1)?;
-    allowed()?;
-    let now = from_seconds(seconds).ok_or_else(out_of_range)?;
-    GLOBALS.get().frozen.set(Some(now));
+    check_is_allowed()?;
+    let now = from_seconds(seconds).ok_or_else(throw_out_of_range)?;
+    GLOBALS.get().frozen_time.set(Some(now));
     Ok(())
 }
 
 fn advance(call: &Call) -> Result<(), Thrown> {
-    call.expect(1, 1)?;
+    call.expect_arguments(1, 1)?;
     let seconds = call.float(1)?;
-    allowed()?;
-    let frozen = &GLOBALS.get().frozen;
-    let Some(now) = frozen.get() else {
+    check_is_allowed()?;
+    let frozen_time = &GLOBALS.get().frozen_time;
+    let Some(now) = frozen_time.get() else {
         return Err(logic_exception(
             "TokenBucket\\TestClock::advance() needs a frozen clock, call freeze() first",
         ));
     };
-    let step = from_seconds(seconds.abs()).ok_or_else(out_of_range)?;
+    let step = from_seconds(seconds.abs()).ok_or_else(throw_out_of_range)?;
     let then = if seconds < 0.0 { now.checked_sub(step) } else { now.checked_add(step) };
-    frozen.set(Some(then.filter(|then| *then <= MAX_NOW).ok_or_else(out_of_range)?));
+    frozen_time.set(Some(then.filter(|then| *then <= MAX_NOW).ok_or_else(throw_out_of_range)?));
     Ok(())
 }
 
 fn resume(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 0)?;
-    allowed()?;
-    GLOBALS.get().frozen.set(None);
+    call.expect_arguments(0, 0)?;
+    check_is_allowed()?;
+    GLOBALS.get().frozen_time.set(None);
     Ok(())
 }
 
-fn out_of_range() -> Thrown {
+fn throw_out_of_range() -> Thrown {
     value_error(1, format!("must keep the clock between 0 and {} seconds", MAX_NOW / SECOND))
 }

@@ -1,15 +1,19 @@
 //! `TokenBucket`.
 
-use super::bucket::{self, Bucket, COUNT, DECISION, LimitArguments};
 use super::call::{Call, handler};
 use super::declare::{
-    self, Class, Method, Type, optional, protected, public, public_static, required,
+    self, Class, Method, PROTECTED, PUBLIC_STATIC, Type, method, optional, public, required,
 };
 use super::exceptions::{Thrown, error, value_error};
 use super::globals::GLOBALS;
-use super::ini::emit_warning;
-use super::interfaces;
+use super::interfaces::{self, COUNT, DECISION};
+use super::limiter_methods::{
+    ATTEMPT, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
+};
+use super::limiter_object::{LimitArguments, LimiterObject};
 use super::object;
+use super::storage_argument::parse_storage_argument;
+use super::warnings::emit_warning;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket};
 use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_key};
 use ext_php_rs::ffi;
@@ -20,11 +24,12 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
 static CLASS: Class = Class::new();
-/// Two times this near to each other, relative to the second, count as equal.
+/// `compare_microtimes()` takes two times for equal if they differ by less than this share of the second.
 const MICROTIME_DELTA: f64 = 0.0001;
 
 const METHODS: &[Method] = &[
-    public_static(
+    method(
+        PUBLIC_STATIC,
         c"compare_microtimes",
         handler!(compare_microtimes),
         &[required(c"m1", Type::FLOAT), required(c"m2", Type::FLOAT)],
@@ -34,15 +39,15 @@ const METHODS: &[Method] = &[
         c"__construct",
         handler!(construct),
         &[
-            bucket::STORAGE,
-            bucket::IDENTIFIER,
+            STORAGE,
+            IDENTIFIER,
             optional(c"bucket_capacity", Type::INT.or_null(), c"null"),
             optional(c"tokens_per_second", Type::FLOAT.or_null(), c"null"),
-            bucket::LIMIT_NAME,
+            LIMIT_NAME,
         ],
         Type::NONE,
     ),
-    bucket::CONSUME,
+    CONSUME,
     public(
         c"check",
         handler!(check),
@@ -53,24 +58,24 @@ const METHODS: &[Method] = &[
         ],
         Type::BOOL,
     ),
-    bucket::ATTEMPT,
-    bucket::PEEK,
+    ATTEMPT,
+    PEEK,
     public(
         c"reserve",
         handler!(reserve),
         &[COUNT, optional(c"max_wait", Type::FLOAT.or_null(), c"null")],
         DECISION,
     ),
-    bucket::REFUND,
-    bucket::RESET,
-    protected(c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
+    REFUND,
+    RESET,
+    method(PROTECTED, c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
 ];
 
 /// Makes the class known to the engine.
 pub fn register() {
     let (flags, limiter) = (ClassFlags::empty(), [&interfaces::LIMITER]);
     declare::class(&CLASS, "TokenBucket", flags, METHODS, ptr::null_mut(), &limiter);
-    object::install_handlers::<Bucket>(&CLASS);
+    object::install_handlers::<LimiterObject>(&CLASS);
     declare::constant(&CLASS, "MILLISECOND", 0.001);
     for (name, seconds) in
         [("SECOND", 1i64), ("MINUTE", 60), ("HOUR", 3_600), ("DAY", 86_400), ("WEEK", 604_800)]
@@ -81,16 +86,16 @@ pub fn register() {
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
-    call.expect(2, 5)?;
-    let store = bucket::store(call)?;
+    call.expect_arguments(2, 5)?;
+    let backend = parse_storage_argument(call)?;
     call.string(2)?;
     let (capacity, rate) = (call.int_or_null(3)?, call.float_or_null(4)?);
     let limit = match (capacity, rate) {
         (Some(capacity), Some(rate)) => {
-            Some(GLOBALS.get().per_second(capacity, rate).map_err(|wrong| match wrong {
-                LimitError::Capacity => value_error(3, wrong),
-                LimitError::RefillTooLong => value_error(4, too_slow(capacity, rate)),
-                _ => value_error(4, wrong),
+            Some(GLOBALS.get().per_second(capacity, rate).map_err(|error| match error {
+                LimitError::Capacity => value_error(3, error),
+                LimitError::RefillTooLong => value_error(4, describe_slow_rate(capacity, rate)),
+                _ => value_error(4, error),
             })?)
         }
         (Some(capacity), None) if TokenBucket::per_second(capacity, 1e9).is_err() => {
@@ -102,29 +107,30 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         _ => None,
     };
     let arguments = LimitArguments::TokenBucket(capacity, rate);
-    let mut bucket = Bucket::new(call, store, limit, arguments)?;
-    bucket.key = overridden_key(call.object());
-    call.construct(bucket);
+    let mut value = LimiterObject::from_call(call, backend, limit, arguments)?;
+    value.overridden_key = find_overridden_key(call.object());
+    call.construct(value);
     Ok(())
 }
 
-/// What is wrong with a rate that refills the bucket too slowly: mostly it is meant in seconds per token.
+/// The error text for a rate that refills the bucket too slowly. The usual mistake is to pass seconds per
+/// token.
 #[cold]
-fn too_slow(capacity: i64, rate: f64) -> String {
+fn describe_slow_rate(capacity: i64, rate: f64) -> String {
     const YEAR: f64 = 365.25 * 86_400.0;
     let years = capacity as f64 / rate / YEAR;
     let years = if years < 1e6 { format!("{years:.1}") } else { format!("{years:.1e}") };
     format!(
-        "must refill the whole bucket within four years: a capacity of {capacity} takes {years} years at {rate:?} \
-         tokens per second; were seconds per token meant?"
+        "must refill the whole bucket within four years: a capacity of {capacity} takes {years} years \
+         at {rate:?} tokens per second; were seconds per token meant?"
     )
 }
 
-/// `key()` of the object's class, if it is not ours.
+/// The `key()` of the object's class, if that class overrides it.
 #[inline]
-fn overridden_key(object: *mut ffi::zend_object) -> Option<NonNull<ffi::zend_function>> {
-    // SAFETY: the object of the call that is running, its class and that class's functions
-    // live as long as the request, as the object does.
+fn find_overridden_key(object: *mut ffi::zend_object) -> Option<NonNull<ffi::zend_function>> {
+    // SAFETY: the object of the call that is running. Its class and the functions of that class live as
+    // long as the object.
     unsafe {
         let class = (*object).ce;
         if class == CLASS.as_ptr() {
@@ -137,69 +143,68 @@ fn overridden_key(object: *mut ffi::zend_object) -> Option<NonNull<ffi::zend_fun
 }
 
 fn check(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 3)?;
+    call.expect_arguments(0, 3)?;
     let id = call.string_or_null(1)?;
     let limit = call.int_or_null(2)?;
     let window = call.int(3, 300)?;
     let limit = limit.map(|limit| {
-        GLOBALS.get().per_window(limit, window).map_err(|wrong| {
-            let argument = match wrong {
+        GLOBALS.get().per_window(limit, window).map_err(|error| {
+            let argument = match error {
                 LimitError::Capacity | LimitError::RateTooHigh => 2,
                 _ => 3,
             };
-            value_error(argument, wrong)
+            value_error(argument, error)
         })
     });
     let limit = limit.transpose()?;
-    let id = id.map(|id| call.valid_identifier(1, id)).transpose()?;
-    let bucket = call.this::<Bucket>()?;
-    let own_key = match (id, bucket.key) {
+    let id = id.map(|id| call.check_identifier(1, id)).transpose()?;
+    let this = call.this::<LimiterObject>()?;
+    let overridden_key = match (id, this.overridden_key) {
         (Some(id), Some(function)) => Some(call_key(call, function, id)?),
         _ => None,
     };
-    // Anew: the class's own key() may have done anything to the object.
-    let bucket = call.this::<Bucket>()?;
-    let limiter = bucket.limiter("check")?;
+    // Borrowed again: key() in PHP may have constructed this object once more.
+    let this = call.this::<LimiterObject>()?;
+    let limiter = this.limiter("check")?;
     let limit = match &limit {
         Some(limit) => limit,
-        None => bucket.limit("check")?,
+        None => this.limit("check")?,
     };
     let Some(id) = id else {
-        let admitted = bucket.admits(limiter, limit, &Op::Check)?;
+        let admitted = this.admits(limiter, limit, &Op::Check)?;
         emit_warning(limiter.take_warning())?;
         return call.return_bool(!admitted);
     };
     let (key_hash, counter) = (Cell::default(), Cell::default());
-    let context = match own_key.as_ref().and_then(Zval::zend_str) {
-        // Whatever it names: it is not the bucket's own limit then.
+    let context = match overridden_key.as_ref().and_then(Zval::zend_str) {
+        // Not the object's counter: the key may begin with another limit's name.
         Some(key) => CallContext {
             counter: &counter,
-            ..bucket.context_for(Identifier::Plain(key.as_bytes()), &key_hash)
+            ..this.context_for(Identifier::Plain(key.as_bytes()), &key_hash)
         },
         None => {
-            let (name, id) = (bucket.identifier(), id.as_bytes());
-            bucket.context_for(Identifier::Client { name, id }, &key_hash)
+            let (name, id) = (this.identifier(), id.as_bytes());
+            this.context_for(Identifier::Client { name, id }, &key_hash)
         }
     };
-    let admitted = limiter.admits(&context, limit, &Op::Check, GLOBALS.get().frozen.get())?;
+    let admitted = limiter.admits(&context, limit, &Op::Check, GLOBALS.get().frozen_time.get())?;
     emit_warning(limiter.take_warning())?;
     call.return_bool(!admitted)
 }
 
-/// Calls the class's own `key()`. Nothing of the object may be borrowed meanwhile.
+/// Calls a `key()` written in PHP. No reference into the object may be used afterwards.
 fn call_key(
     call: &Call,
     function: NonNull<ffi::zend_function>,
     id: &ZendStr,
 ) -> Result<Zval, Thrown> {
     let mut key = Zval::new();
-    let Some(argument) = call.value(1) else { return Err(Thrown) };
+    let Some(argument) = call.non_null(1) else { return Err(Thrown) };
     let mut argument = argument.shallow_clone();
     let object = call.object();
     debug_assert_eq!(argument.zend_str().map(ZendStr::len), Some(id.len()));
-    // SAFETY: a method of the object's class, with the one parameter it takes; the object is
-    // held by the call. A fatal error jumps over this frame and leaks the argument's
-    // reference, which ends with the request.
+    // SAFETY: a method of the object's class, with the one argument it takes. The call holds the object.
+    // A fatal error skips this frame and leaks a reference to the argument until the request ends.
     unsafe {
         ffi::zend_call_known_function(
             function.as_ptr(),
@@ -223,33 +228,33 @@ fn call_key(
 }
 
 fn reserve(call: &Call) -> Result<(), Thrown> {
-    call.expect(0, 2)?;
-    let cost = call.cost(1)?;
+    call.expect_arguments(0, 2)?;
+    let cost = call.token_count(1)?;
     let max_wait = match call.float_or_null(2)? {
         None => u64::MAX,
         Some(seconds) if seconds >= 0.0 => (seconds * SECOND as f64).round() as u64,
         Some(_) => return Err(value_error(2, "must be greater than or equal to 0")),
     };
-    bucket::decide(call, "reserve", Op::Reserve { cost, max_wait })
+    return_decision(call, "reserve", Op::Reserve { cost, max_wait })
 }
 
 fn key(call: &Call) -> Result<(), Thrown> {
-    call.expect(1, 1)?;
+    call.expect_arguments(1, 1)?;
     let id = call.string(1)?;
-    let key = client_key(call.this::<Bucket>()?.identifier(), id.as_bytes());
+    let key = client_key(call.this::<LimiterObject>()?.identifier(), id.as_bytes());
     let mut result = Zval::new();
     result.set_zend_string(ZendStr::new(key, false));
     call.return_value(result)
 }
 
 fn compare_microtimes(call: &Call) -> Result<(), Thrown> {
-    call.expect(2, 2)?;
+    call.expect_arguments(2, 2)?;
     let (m1, m2) = (call.float(1)?, call.float(2)?);
-    let near = match m2 == 0.0 {
+    let is_equal = match m2 == 0.0 {
         true => m1.abs() < MICROTIME_DELTA,
         false => ((m1 - m2) / m2).abs() < MICROTIME_DELTA,
     };
-    call.return_int(match near {
+    call.return_int(match is_equal {
         true => 0,
         false if m1 > m2 => 1,
         false => -1,

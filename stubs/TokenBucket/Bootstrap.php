@@ -3,14 +3,14 @@
 namespace TokenBucket;
 
 /**
- * What the closure is bound to that a storage written in PHP gets to make a bucket's record. Never built by users.
+ * The object behind the closure that a storage written in PHP gets in consume(). Only the extension makes such objects.
  */
 final class Bootstrap
 {
     private function __construct() {}
 
     /**
-     * Makes the record of a new bucket, from which the call has taken, by the storage's bootstrap().
+     * Calls the storage's bootstrap() for a new bucket, from which the current call has already taken its tokens.
      *
      * @return bool true: the call is accepted
      */

@@ -2,7 +2,7 @@
 
 namespace TokenBucket;
 
-/** A DSN or a directive that cannot be used as it is. */
+/** Thrown for a DSN or a directive that is invalid. */
 class ConfigurationException extends \InvalidArgumentException implements Throwable
 {
 }

@@ -3,35 +3,34 @@
 namespace TokenBucket;
 
 /**
- * The answer to one call. Made by limiters, never by applications.
+ * The result of one call. Only limiters make such objects.
  *
- * As JSON: accepted, limit, remaining_tokens, retry_after (null for never), reset_after, wait, degraded,
- * would_deny.
+ * As JSON: accepted, limit, remaining_tokens, retry_after (null for never), reset_after, wait, degraded, would_deny.
  */
 final class Decision implements \JsonSerializable
 {
-    /** Whether the call may go on; always, where the limit is only watched (enforce=0). */
+    /** Whether the call is accepted. Always true in a dry run (enforce=0). */
     public function isAccepted(): bool {}
 
-    /** The bucket's capacity. */
+    /** The bucket's capacity, or the window's limit. */
     public function getLimit(): int {}
 
-    /** Whole tokens left, never below 0. */
+    /** Whole tokens or hits left, 0 or more. */
     public function getRemainingTokens(): int {}
 
-    /** Seconds until the same call would be accepted: 0.0 if this one is, INF if its cost can never be met. */
+    /** Seconds until the same call would be accepted: 0.0 if this one is, INF if it costs more than the capacity. */
     public function getRetryAfter(): float {}
 
-    /** Seconds until the bucket is full, if nobody takes more. */
+    /** Seconds until the bucket is full or the window ends, if no further call takes tokens. */
     public function getResetAfter(): float {}
 
-    /** Seconds to wait before acting on a reservation; 0.0 for any other call. */
+    /** Seconds to wait before acting on a reserve(); 0.0 after any other call. */
     public function getWait(): float {}
 
-    /** Whether the store failed and the answer is not its own. */
+    /** Whether the store failed and the on-error policy decided instead. */
     public function isDegraded(): bool {}
 
-    /** Whether the limit denies the call, be it enforced or only watched. */
+    /** Whether the limit denies the call, also in a dry run. */
     public function wouldDeny(): bool {}
 
     public function jsonSerialize(): array {}

@@ -3,28 +3,31 @@
 namespace TokenBucket;
 
 /**
- * A fixed window: up to $limit hits in an interval that begins with a client's first.
+ * A fixed window: up to $limit hits in an interval that begins with the client's first hit.
  *
  *     $window = new TokenBucket\FixedWindow(null, $ip, 5, 60);   // five in a minute
  *     if ($window->consume()) { ... }
  *
- * A hit at exactly the end of the interval still belongs to it; the next one opens a new window. It comes back all at
- * once, so up to twice the limit may pass within an interval that spans two windows: where that matters use a
- * TokenBucket. Windows and buckets on the same identifier are apart. Cannot be cloned or serialized.
+ * A hit at exactly the end of the interval still belongs to it; the next one opens a new window. The whole limit comes back
+ * at once, so an interval that spans two windows may see up to twice the limit: where that matters use a TokenBucket. A
+ * window and a bucket on the same identifier do not affect each other. Cannot be cloned or serialized.
+ *
+ * Every method but the constructor throws a StorageException if the storage fails and no on-error policy answers.
  */
 final class FixedWindow implements Limiter
 {
     /**
-     * A window. Nothing is opened before the first call on it.
+     * Makes an object for one window. The storage is opened by the first call on it, not here.
      *
-     * @param \TokenBucketStorage|string|null $storage a storage of this extension, a DSN, or null for token_bucket.storage
-     * @param string $identifier whose window it is: 1 to 4,096 bytes of any kind
+     * @param \TokenBucketStorage|string|null $storage a storage object of this extension, a DSN, or null for
+     *                           token_bucket.storage
+     * @param string $identifier names the window: 1 to 4,096 bytes of any kind
      * @param int    $limit      hits in a window: 1 to 16,777,214
-     * @param float  $interval   how long it lasts, in seconds: above 0, at most four years
-     * @param string|null $name  the limit's name in statistics(); what stands before the first colon of the identifier if null
+     * @param float  $interval   the length of a window in seconds: at least 1 nanosecond, at most four years
+     * @param string|null $name  names the limit in statistics(). Null: the part of the identifier before the first colon
      *
-     * @throws \ValueError for numbers or an identifier out of range, or a storage written in PHP
-     * @throws ConfigurationException for a DSN with an unknown scheme or parameter
+     * @throws \ValueError if a number or the length of the identifier is out of range, or for a storage written in PHP
+     * @throws ConfigurationException if a DSN has an unknown scheme or parameter, or token_bucket.storage is invalid
      */
     public function __construct(
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
@@ -35,19 +38,41 @@ final class FixedWindow implements Limiter
     ) {}
 
     /**
-     * Counts hits if they fit into the window, else nothing.
+     * Counts hits if they fit into the window, else counts none.
      *
-     * @param int $token_count 0 or more; 0 counts nothing and is accepted, more than the limit never fits
+     * @param int $token_count hits, 0 or more. 0 counts nothing and is accepted; more than the limit is never accepted
+     *
+     * @return bool whether the call is accepted
+     *
+     * @throws \ValueError if the count is negative
      */
     public function consume(int $token_count = 1): bool {}
 
-    /** As consume(), and tells how many are left and when to return. */
+    /**
+     * Counts hits if they fit into the window, else counts none, and describes the result.
+     *
+     * @param int $token_count hits, 0 or more
+     *
+     * @throws \ValueError if the count is negative
+     */
     public function attempt(int $token_count = 1): Decision {}
 
-    /** What attempt() would say; changes nothing. */
+    /**
+     * Returns what attempt() would return now. Changes nothing.
+     *
+     * @param int $token_count hits, 0 or more
+     *
+     * @throws \ValueError if the count is negative
+     */
     public function peek(int $token_count = 1): Decision {}
 
-    /** Takes hits back, never below none; the window lasts as long. */
+    /**
+     * Subtracts hits, never below 0. The end of the window does not change.
+     *
+     * @param int $token_count hits, 0 or more
+     *
+     * @throws \ValueError if the count is negative
+     */
     public function refund(int $token_count = 1): void {}
 
     /** Forgets the window: the next hit opens a new one. */

@@ -3,28 +3,32 @@
 namespace TokenBucket;
 
 /**
- * A leaky bucket as a meter: each call raises its level by the cost, it leaks evenly, and a call is accepted while it
- * does not overflow.
+ * A leaky bucket as a meter: each call raises its level by the cost, the level sinks evenly, and a call is accepted if the
+ * bucket does not overflow.
  *
  *     $bucket = new TokenBucket\LeakyBucket(null, "$ip search", 6, 30);   // six at once, one more every five seconds
  *     if ($bucket->consume()) { ... }
  *
- * It decides as a TokenBucket of $limit tokens does that gets $limit of them back in $period seconds, and shares its
- * bucket with one on the same identifier; there is nothing to clean up. Cannot be cloned or serialized.
+ * It decides as a TokenBucket of $limit tokens that refills in $period seconds, and uses the same bucket as a TokenBucket
+ * on the same identifier. Cannot be cloned or serialized.
+ *
+ * Every method but the constructor throws a StorageException if the storage fails and no on-error policy answers. On a
+ * storage written in PHP only consume() and attempt() work; the other methods throw a \LogicException.
  */
 final class LeakyBucket implements Limiter
 {
     /**
-     * A bucket. Nothing is opened before the first call on it.
+     * Makes an object for one bucket. The storage is opened by the first call on it, not here.
      *
-     * @param \TokenBucketStorage|string|null $storage a storage, a DSN, or null for token_bucket.storage
-     * @param string $identifier whose bucket it is, and for which action: 1 to 4,096 bytes of any kind
+     * @param \TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage
+     * @param string $identifier names the bucket, for example by client and action: 1 to 4,096 bytes of any kind
      * @param int    $limit      how much fits: 1 to 2,147,483,647
-     * @param float  $period     how long a full bucket takes to leak out, in seconds: above 0, at most four years
-     * @param string|null $name  the limit's name in statistics(); what stands before the first colon of the identifier if null
+     * @param float  $period     how long a full bucket takes to leak out, in seconds: at least 1 nanosecond for each unit of
+     *                           $limit, at most four years
+     * @param string|null $name  names the limit in statistics(). Null: the part of the identifier before the first colon
      *
-     * @throws \ValueError for numbers or an identifier out of range
-     * @throws ConfigurationException for a DSN with an unknown scheme or parameter
+     * @throws \ValueError if a number or the length of the identifier is out of range
+     * @throws ConfigurationException if a DSN has an unknown scheme or parameter, or token_bucket.storage is invalid
      */
     public function __construct(
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
@@ -35,19 +39,41 @@ final class LeakyBucket implements Limiter
     ) {}
 
     /**
-     * Adds to the bucket if that fits, else nothing.
+     * Raises the level if that fits, else changes nothing.
      *
-     * @param int $token_count 0 or more; 0 adds nothing and is accepted, more than the limit never fits
+     * @param int $token_count 0 or more. 0 adds nothing and is accepted; more than the limit is never accepted
+     *
+     * @return bool whether the call is accepted
+     *
+     * @throws \ValueError if the count is negative
      */
     public function consume(int $token_count = 1): bool {}
 
-    /** As consume(), and tells how much still fits and when to return. */
+    /**
+     * Raises the level if that fits, else changes nothing, and describes the result.
+     *
+     * @param int $token_count 0 or more
+     *
+     * @throws \ValueError if the count is negative
+     */
     public function attempt(int $token_count = 1): Decision {}
 
-    /** What attempt() would say; changes nothing. */
+    /**
+     * Returns what attempt() would return now. Changes nothing.
+     *
+     * @param int $token_count 0 or more
+     *
+     * @throws \ValueError if the count is negative
+     */
     public function peek(int $token_count = 1): Decision {}
 
-    /** Takes back what was added, never below empty. */
+    /**
+     * Lowers the level, never below empty.
+     *
+     * @param int $token_count 0 or more
+     *
+     * @throws \ValueError if the count is negative
+     */
     public function refund(int $token_count = 1): void {}
 
     /** Empties the bucket. */

@@ -3,22 +3,25 @@
 namespace TokenBucket;
 
 /**
- * What all limiters can do, for type hints.
+ * What TokenBucket, LeakyBucket and FixedWindow have in common, for type declarations.
+ *
+ * $token_count is 0 or more in every method; a negative count is a \ValueError. Every method throws a StorageException if
+ * the storage fails and no on-error policy answers.
  */
 interface Limiter
 {
-    /** Takes tokens if they are there; whether they were. */
+    /** Takes tokens if there are enough, else takes none. Returns whether the call is accepted. */
     public function consume(int $token_count = 1): bool;
 
-    /** As consume(), and tells what is left and when to return. */
+    /** Takes tokens if there are enough, else takes none, and describes the result. */
     public function attempt(int $token_count = 1): Decision;
 
-    /** What attempt() would say now. Changes nothing. */
+    /** Returns what attempt() would return now. Changes nothing. */
     public function peek(int $token_count = 1): Decision;
 
-    /** Gives tokens back, never above the capacity. */
+    /** Puts tokens back, never above the limit. */
     public function refund(int $token_count = 1): void;
 
-    /** Forgets all that was taken. */
+    /** Puts all tokens back. */
     public function reset(): void;
 }

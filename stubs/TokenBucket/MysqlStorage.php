@@ -3,42 +3,51 @@
 namespace TokenBucket;
 
 /**
- * Buckets in a table of MariaDB or MySQL: every host that asks the same server sees them.
+ * Buckets in a table of MariaDB or MySQL: all hosts that ask the same server share them.
  *
- * The rows of the published PDO class (`identifier`, `microtime`) stay valid.
+ * The rows that the published PDO class wrote (`identifier`, `microtime`) stay valid.
  *
- * Also usable by code written for the classic contract. Cannot be extended, cloned or serialized.
+ * Its methods serve code that calls a TokenBucketStorage itself. Cannot be extended, cloned or serialized.
  */
 final class MysqlStorage implements \TokenBucketStorage
 {
     /**
      * @param string $dsn mysql: or mysql+unix:; see docs/configuration.md for each form
      *
-     * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
+     * @throws ConfigurationException if the DSN has another scheme or an unknown parameter
      */
     public function __construct(#[\SensitiveParameter] string $dsn) {}
 
     /**
-     * Makes the table if there is none, and adds the columns that the published class's table lacks. Nothing else
-     * does, so that the application's own user needs no more than SELECT, INSERT and UPDATE.
+     * Creates the table if there is none, and adds the columns that a table of the published PDO class lacks. No other
+     * method does: the application's own user needs only SELECT, INSERT and UPDATE.
      *
-     * @throws StorageException if that fails; no on-error policy stands in
+     * @throws StorageException if that fails; the on-error policy does not apply
      */
     public function prepare(): void {}
 
     /**
-     * Gives a bucket its first level. To be called by the closure that consume() was given.
+     * Starts a bucket with a first level. Only the closure that was passed to consume() may call it.
      *
-     * @throws \LogicException elsewhere: only consume() knows what a full bucket is
+     * @param string $identifier names the bucket: 1 to 4,096 bytes
+     * @param float  $microtime  when the bucket was empty, or would have been: seconds, as microtime(true)
+     *
+     * @throws \LogicException elsewhere, because only consume() knows the size of a full bucket
      */
     public function bootstrap($identifier, $microtime): void {}
 
     /**
-     * Takes the worth of some tokens in seconds, in one atomic step.
+     * Takes tokens if the bucket has them, in one atomic step.
      *
-     * The closure is called for a bucket that is full or unknown, which is the same here; without one such a bucket is full.
+     * @param string        $identifier        names the bucket: 1 to 4,096 bytes
+     * @param float         $microtime         what the tokens are worth, in seconds: 0 or more
+     * @param float         $full_microtime    what a full bucket is worth, in seconds: above 0, at most four years
+     * @param callable|null $bootstrap_closure is called if the bucket is full, which a new one is, too; consume() then returns
+     *                                         its result. Null: a new bucket is full
      *
-     * @throws \ValueError for times that are negative, not finite or above four years
+     * @return bool whether the call is accepted
+     *
+     * @throws \ValueError if a time or the length of the identifier is out of range
      * @throws StorageException if the store fails and on_error is "throw"
      */
     public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure): bool {}

@@ -3,40 +3,49 @@
 namespace TokenBucket;
 
 /**
- * Buckets in this host's shared memory: all processes of the same user see them.
+ * Buckets in this host's shared memory: all processes of the same user share them.
  *
- * Also usable by code written for the classic contract. Cannot be extended, cloned or serialized.
+ * Its methods serve code that calls a TokenBucketStorage itself. Cannot be extended, cloned or serialized.
  */
 final class SharedMemoryStorage implements \TokenBucketStorage
 {
     /**
-     * @param string $dsn "shm:" or "shm:NAME", with ?prefix= for a prefix of its own
+     * @param string $dsn "shm:" or "shm:NAME", with ?prefix= for another prefix than token_bucket.prefix
      *
-     * @throws ConfigurationException for a DSN of another scheme, or with an unknown parameter
+     * @throws ConfigurationException if the DSN has another scheme or an unknown parameter
      */
     public function __construct(#[\SensitiveParameter] string $dsn = "shm:") {}
 
     /**
-     * Opens the table, which otherwise the first call does.
+     * Opens the table. Without it the first call does.
      *
-     * @throws StorageException if it cannot be opened
+     * @throws StorageException if the table cannot be opened
      */
     public function prepare(): void {}
 
     /**
-     * Gives a bucket its first level. To be called by the closure that consume() was given.
+     * Starts a bucket with a first level. Only the closure that was passed to consume() may call it.
      *
-     * @throws \LogicException elsewhere: only consume() knows what a full bucket is
+     * @param string $identifier names the bucket: 1 to 4,096 bytes
+     * @param float  $microtime  when the bucket was empty, or would have been: seconds, as microtime(true)
+     *
+     * @throws \LogicException elsewhere, because only consume() knows the size of a full bucket
      */
     public function bootstrap($identifier, $microtime): void {}
 
     /**
-     * Takes the worth of some tokens in seconds, in one atomic step.
+     * Takes tokens if the bucket has them, in one atomic step.
      *
-     * The closure is called for a bucket that is full or unknown, which is the same here; without one such a bucket is full.
+     * @param string        $identifier        names the bucket: 1 to 4,096 bytes
+     * @param float         $microtime         what the tokens are worth, in seconds: 0 or more
+     * @param float         $full_microtime    what a full bucket is worth, in seconds: above 0, at most four years
+     * @param callable|null $bootstrap_closure is called if the bucket is full, which a new one is, too; consume() then returns
+     *                                         its result. Null: a new bucket is full
      *
-     * @throws \ValueError for times that are negative, not finite or above four years
-     * @throws StorageException if the store cannot be opened
+     * @return bool whether the call is accepted
+     *
+     * @throws \ValueError if a time or the length of the identifier is out of range
+     * @throws StorageException if the table cannot be opened
      */
     public function consume($identifier, $microtime, $full_microtime, $bootstrap_closure): bool {}
 }

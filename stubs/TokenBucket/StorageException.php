@@ -2,7 +2,7 @@
 
 namespace TokenBucket;
 
-/** A store that cannot be opened or does not answer. */
+/** Thrown if a storage cannot be opened, or a server does not answer and token_bucket.on_error is "throw". */
 class StorageException extends \RuntimeException implements Throwable
 {
 }

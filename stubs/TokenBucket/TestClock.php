@@ -3,9 +3,9 @@
 namespace TokenBucket;
 
 /**
- * Time that stands still, for tests of throttling. Needs token_bucket.test_clock=1; never set it in production.
+ * Freezes the time of all limiters, for tests. Needs token_bucket.test_clock=1 in php.ini; never set it in production.
  *
- * A frozen time is that of this process and this request, and travels with each call to whatever store.
+ * The frozen time holds for this process until the request ends, on every storage.
  *
  *     TestClock::freeze(1_000_000);
  *     $bucket->consume(10);
@@ -16,16 +16,20 @@ abstract class TestClock
     /**
      * Stops the clock at a time.
      *
-     * @param float $seconds 0 to 4·10^9, rounded to the nearest nanosecond
+     * @param float $seconds the time: 0 to 4·10^9, rounded to the nearest nanosecond
      *
+     * @throws \ValueError if the time is out of range
      * @throws ConfigurationException without token_bucket.test_clock=1
      */
     public static function freeze(float $seconds): void {}
 
     /**
-     * Moves a clock that is frozen; backwards, too.
+     * Moves a frozen clock.
      *
-     * @throws \LogicException for a clock that is not frozen
+     * @param float $seconds how far; backwards if negative
+     *
+     * @throws \ValueError if the clock would leave 0 to 4·10^9 seconds
+     * @throws \LogicException if the clock is not frozen
      * @throws ConfigurationException without token_bucket.test_clock=1
      */
     public static function advance(float $seconds): void {}

@@ -2,7 +2,7 @@
 
 namespace TokenBucket;
 
-/** What the exceptions of this extension have in common. */
+/** Implemented by all exception classes of this extension. */
 interface Throwable extends \Throwable
 {
 }

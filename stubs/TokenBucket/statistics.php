@@ -3,30 +3,30 @@
 namespace TokenBucket;
 
 /**
- * What all workers of this host and user have counted together since it booted, by the names of the limits below a prefix.
+ * Returns what all workers of this host and user have counted since the host booted, by the names of the limits.
  *
- * A prefix is a token_bucket.prefix, so that two sites or pools of one user have counts of their own. The prefix= of a DSN names keys;
- * it has no part in this.
+ * A prefix is a value of token_bucket.prefix: two sites or pools of one user have separate counts. The prefix= of a DSN names
+ * keys only and has no effect here.
  *
- * A limit is named by what stands before the first colon of its identifiers (`login` of `login:192.0.2.1`), unless its
- * constructor is given a `name:`. Addresses and numbers by themselves name nothing: they are counted under `''`. There is room
- * for 127 prefixes and names (a name has at most 56 bytes), 32 of them for identifiers without a colon; all further ones, of
- * whatever prefix, are counted under `'*'`.
+ * The name of a limit is the part of its identifiers before the first colon (`login` of `login:192.0.2.1`), unless its
+ * constructor is given a `name:`. Limits whose identifiers are addresses or numbers only are counted under `''`. There is room
+ * for 127 pairs of a prefix and a name (a name has at most 56 bytes), 32 of them for identifiers without a colon; all further
+ * ones, of any prefix, are counted under `'*'`.
  *
  * Each limit has
  * - checked: calls of consume(), check(), attempt() and reserve() that were decided; the sum of the next two
- * - accepted: those that might go on
- * - denied: those that might not
- * - would_deny: those that might go on only because the limit is watched, not enforced (enforce=0)
+ * - accepted: calls that were accepted
+ * - denied: calls that were denied
+ * - would_deny: calls that were accepted only because the limit was a dry run (enforce=0)
  * - errors: calls on which the store failed
- * - degraded: calls that the on-error policy answered
- * - evictions: buckets in use that its new ones have pushed out of shared memory
+ * - degraded: calls that the on-error policy decided
+ * - evictions: buckets in use that new buckets of this limit evicted from shared memory
  * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
- *   bytes. Exact where few were denied, some hundred times in all. Empty with token_bucket.track_identifiers=0. A number
- *   is an int, as array keys are
+ *   bytes. Exact where few were denied, some hundred times in all. Empty with token_bucket.track_identifiers=0. As in every
+ *   PHP array, an identifier of digits is an int
  *
- * @param string|null $prefix  the prefix; without this argument the current token_bucket.prefix; null for all prefixes: an array of such arrays, by prefix,
- *     with what has no place of its own below `'*'`
+ * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes; the result
+ *     is then an array of such arrays by prefix, where `'*'` has the limits without a place of their own
  *
  * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
  *     evictions: int, most_denied: array<int|string, int>}>

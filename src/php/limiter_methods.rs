@@ -1,0 +1,118 @@
+//! The methods that all limiter classes share, and the parameters of their constructors.
+
+use super::call::{Call, handler};
+use super::decision::{self, DecisionObject};
+use super::declare::{Method, Parameter, Type, optional, public, required, sensitive};
+use super::exceptions::{Thrown, logic_exception};
+use super::globals::GLOBALS;
+use super::interfaces::{COUNT, DECISION};
+use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
+use super::php_storage::{self, PhpBucket};
+use super::storage_argument::Backend;
+use super::warnings::emit_warning;
+use crate::limit::Op;
+use crate::limiter::{DecisionFlags, FlaggedDecision, Outcome};
+
+/// The first parameter of the constructors.
+pub const STORAGE: Parameter =
+    sensitive(required(c"storage", Type::object(c"TokenBucketStorage").or(Type::STRING).or_null()));
+/// The second parameter of the constructors.
+pub const IDENTIFIER: Parameter = required(c"identifier", Type::STRING);
+/// The last parameter of the constructors.
+pub const LIMIT_NAME: Parameter = optional(c"name", Type::STRING.or_null(), c"null");
+
+pub const CONSUME: Method = public(c"consume", handler!(consume), &[COUNT], Type::BOOL);
+pub const ATTEMPT: Method = public(c"attempt", handler!(attempt), &[COUNT], DECISION);
+pub const PEEK: Method = public(c"peek", handler!(peek), &[COUNT], DECISION);
+pub const REFUND: Method = public(c"refund", handler!(refund), &[COUNT], Type::VOID);
+pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
+
+fn consume(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    let cost = call.token_count(1)?;
+    let this = call.this::<LimiterObject>()?;
+    let Backend::Native(limiter) = &this.backend else {
+        return call.return_bool(consume_php_storage(call, "consume", cost)?.is_admitted());
+    };
+    let admitted = this.admits(limiter, this.limit("consume")?, &Op::Take { cost })?;
+    emit_warning(limiter.take_warning())?;
+    call.return_bool(admitted)
+}
+
+fn attempt(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    let cost = call.token_count(1)?;
+    let this = call.this::<LimiterObject>()?;
+    if let Backend::Php(..) = this.backend {
+        let limit = *this.limit("attempt")?;
+        let flagged = consume_php_storage(call, "attempt", cost)?;
+        return call.return_new(&decision::CLASS, DecisionObject { flagged, limit });
+    }
+    return_decision(call, "attempt", Op::Take { cost })
+}
+
+fn peek(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    return_decision(call, "peek", Op::Peek { cost: call.token_count(1)? })
+}
+
+fn refund(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    let cost = call.token_count(1)?;
+    let this = call.this::<LimiterObject>()?;
+    let limiter = this.limiter("refund")?;
+    this.decide(limiter, this.limit("refund")?, &Op::Refund { cost })?;
+    emit_warning(limiter.take_warning())
+}
+
+fn reset(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let this = call.this::<LimiterObject>()?;
+    let limiter = this.limiter("reset")?;
+    this.decide(limiter, this.limit("reset")?, &Op::Reset)?;
+    emit_warning(limiter.take_warning())
+}
+
+/// Applies `op` to the object's own bucket, and returns the decision to PHP.
+#[inline]
+pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
+    let this = call.this::<LimiterObject>()?;
+    let limiter = this.limiter(method)?;
+    let limit = *this.limit(method)?;
+    let flagged = this.decide(limiter, &limit, &op)?;
+    emit_warning(limiter.take_warning())?;
+    call.return_new(&decision::CLASS, DecisionObject { flagged, limit })
+}
+
+/// Takes tokens from a bucket on a storage written in PHP, and counts the call.
+#[cold]
+fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDecision, Thrown> {
+    let this = call.this::<LimiterObject>()?;
+    let limit = *this.limit(method)?;
+    let (capacity, rate) = match this.arguments {
+        LimitArguments::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
+        LimitArguments::LeakyBucket(limit, period) => (limit, limit as f64 / period),
+        _ => return Err(throw_unsupported(method)),
+    };
+    let Backend::Php(storage) = &this.backend else { return Err(throw_unsupported(method)) };
+    if php_storage::is_deciding_for(call, storage) {
+        return Err(logic_exception(format!(
+            "{method}(): a storage must not call the bucket for which its consume() is running"
+        )));
+    }
+    let bucket = PhpBucket {
+        storage: storage.shallow_clone(),
+        identifier: this.identifier_to_zval(),
+        capacity,
+        rate,
+    };
+    let accepted = bucket.consume(cost);
+    // Borrowed again: the storage may have constructed this object once more.
+    let this = call.this::<LimiterObject>()?;
+    let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
+    let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());
+    let outcome = Outcome::from_answer(accepted.as_ref().ok().copied(), enforced);
+    globals.statistics().count(&this.context(), outcome, track);
+    let decision = php_storage::decision(&limit, cost, accepted?);
+    Ok(FlaggedDecision { decision, flags: DecisionFlags::new(false, enforced) })
+}

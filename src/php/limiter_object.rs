@@ -1,0 +1,213 @@
+//! The value that the objects of all limiter classes carry: a backend, an identifier and a limit.
+
+use super::call::Call;
+use super::exceptions::{Thrown, logic_exception};
+use super::globals::GLOBALS;
+use super::object::{Handlers, Native};
+use super::shared_string::SharedString;
+use super::storage_argument::Backend;
+use crate::limit::{Limit, Op};
+use crate::limiter::{CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter};
+use ext_php_rs::ffi;
+use ext_php_rs::types::{ZendHashTable, Zval};
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// The position of `$identifier` in the constructors.
+const IDENTIFIER: u32 = 2;
+/// The position of `$name` in the constructors.
+const NAME: u32 = 5;
+
+static HANDLERS: Handlers = Handlers::new();
+
+/// The value of a `TokenBucket`, `LeakyBucket` or `FixedWindow`.
+pub struct LimiterObject {
+    pub backend: Backend,
+    identifier: SharedString,
+    /// `None` for a `TokenBucket` without capacity or rate.
+    pub limit: Option<Rc<Limit>>,
+    pub arguments: LimitArguments,
+    /// The name of the limit in statistics, if the constructor was given one.
+    name: Option<SharedString>,
+    key_hash: Cell<KeyHash>,
+    counter: Cell<CounterHandle>,
+    /// The `key()` of a class in PHP that overrides ours.
+    pub overridden_key: Option<NonNull<ffi::zend_function>>,
+}
+
+/// The numbers that the constructor was given.
+#[derive(Clone, Copy)]
+pub enum LimitArguments {
+    /// `$bucket_capacity`, `$tokens_per_second`.
+    TokenBucket(Option<i64>, Option<f64>),
+    /// `$limit`, `$period`.
+    LeakyBucket(i64, f64),
+    /// `$limit`, `$interval`.
+    FixedWindow(i64, f64),
+}
+
+impl Native for LimiterObject {
+    fn handlers() -> &'static Handlers {
+        &HANDLERS
+    }
+
+    fn dump(&self, properties: &mut ZendHashTable) {
+        let (count_name, count, pace_name, pace) = match self.arguments {
+            LimitArguments::TokenBucket(capacity, rate) => {
+                ("bucket_capacity", capacity, "tokens_per_second", rate)
+            }
+            LimitArguments::LeakyBucket(limit, period) => {
+                ("limit", Some(limit), "period", Some(period))
+            }
+            LimitArguments::FixedWindow(limit, interval) => {
+                ("limit", Some(limit), "interval", Some(interval))
+            }
+        };
+        // A class in PHP may have properties of the same names.
+        if properties.get("identifier").is_none() {
+            let _ = properties.insert("identifier", self.identifier.to_zval());
+        }
+        if properties.get(count_name).is_none() {
+            let _ = properties.insert(count_name, count);
+        }
+        if properties.get(pace_name).is_none() {
+            let _ = properties.insert(pace_name, pace);
+        }
+    }
+
+    fn gc_roots(&self) -> &[Zval] {
+        match &self.backend {
+            Backend::Native(_) => &[],
+            Backend::Php(storage) => std::slice::from_ref(&**storage),
+        }
+    }
+}
+
+impl LimiterObject {
+    /// Makes the value in a constructor, with the `$identifier` and the `$name` of the call.
+    #[inline(always)]
+    pub fn from_call(
+        call: &Call,
+        backend: Backend,
+        limit: Option<Rc<Limit>>,
+        arguments: LimitArguments,
+    ) -> Result<Self, Thrown> {
+        let identifier = call.check_identifier(IDENTIFIER, call.string(IDENTIFIER)?)?;
+        Ok(Self {
+            backend,
+            identifier: SharedString::new(identifier),
+            limit,
+            arguments,
+            name: parse_name(call)?,
+            key_hash: Cell::default(),
+            counter: Cell::default(),
+            overridden_key: None,
+        })
+    }
+
+    /// The object's own identifier.
+    #[inline]
+    pub fn identifier(&self) -> &[u8] {
+        self.identifier.as_bytes()
+    }
+
+    /// The object's own identifier as a PHP string.
+    pub fn identifier_to_zval(&self) -> Zval {
+        self.identifier.to_zval()
+    }
+
+    #[inline(always)]
+    fn name(&self) -> Option<&[u8]> {
+        self.name.as_ref().map(SharedString::as_bytes)
+    }
+
+    /// The context of a call on the object's own identifier.
+    #[inline(always)]
+    pub fn context(&self) -> CallContext<'_> {
+        let identifier = Identifier::Plain(self.identifier());
+        CallContext {
+            identifier,
+            name: self.name(),
+            key_hash: &self.key_hash,
+            counter: &self.counter,
+        }
+    }
+
+    /// The context of a call on another identifier under the object's limit.
+    #[inline(always)]
+    pub fn context_for<'a>(
+        &'a self,
+        identifier: Identifier<'a>,
+        key_hash: &'a Cell<KeyHash>,
+    ) -> CallContext<'a> {
+        CallContext { identifier, name: self.name(), key_hash, counter: &self.counter }
+    }
+
+    /// The object's own limit. Throws a `LogicException` in the name of `method` if it has none.
+    #[inline]
+    pub fn limit(&self, method: &str) -> Result<&Limit, Thrown> {
+        self.limit.as_deref().ok_or_else(|| self.throw_no_limit(method))
+    }
+
+    #[cold]
+    fn throw_no_limit(&self, method: &str) -> Thrown {
+        let missing = match self.arguments {
+            LimitArguments::TokenBucket(None, None) => "$bucket_capacity and $tokens_per_second",
+            LimitArguments::TokenBucket(None, _) => "$bucket_capacity",
+            _ => "$tokens_per_second",
+        };
+        logic_exception(format!(
+            "TokenBucket::{method}() needs a limit: {missing} missing in TokenBucket::__construct()"
+        ))
+    }
+
+    /// The limiter of a native backend. Throws a `LogicException` in the name of `method` for a storage
+    /// written in PHP.
+    #[inline(always)]
+    pub fn limiter(&self, method: &str) -> Result<&Limiter, Thrown> {
+        match &self.backend {
+            Backend::Native(limiter) => Ok(limiter),
+            Backend::Php(..) => Err(throw_unsupported(method)),
+        }
+    }
+
+    /// Decides a call on the object's own identifier.
+    #[inline(always)]
+    pub fn decide(
+        &self,
+        limiter: &Limiter,
+        limit: &Limit,
+        op: &Op,
+    ) -> Result<FlaggedDecision, Thrown> {
+        Ok(limiter.decide(&self.context(), limit, op, GLOBALS.get().frozen_time.get())?)
+    }
+
+    /// Decides a call on the object's own identifier, and returns only whether it is admitted.
+    #[inline(always)]
+    pub fn admits(&self, limiter: &Limiter, limit: &Limit, op: &Op) -> Result<bool, Thrown> {
+        Ok(limiter.admits(&self.context(), limit, op, GLOBALS.get().frozen_time.get())?)
+    }
+}
+
+/// Throws the exception of a method that needs more than a storage written in PHP can do.
+#[cold]
+pub fn throw_unsupported(method: &str) -> Thrown {
+    logic_exception(format!(
+        "{method}() is not available on a storage written in PHP: \
+         TokenBucketStorage has consume() only"
+    ))
+}
+
+#[inline(always)]
+fn parse_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
+    match call.non_null(NAME) {
+        None => Ok(None),
+        Some(_) => parse_passed_name(call),
+    }
+}
+
+#[cold]
+fn parse_passed_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
+    Ok(call.string_or_null(NAME)?.map(SharedString::new))
+}

@@ -1,0 +1,52 @@
+//! What `LeakyBucket` and `FixedWindow` share: final classes with a constructor of
+//! `($storage, $identifier, int $limit, float SECONDS, $name)`, where each class names SECONDS.
+
+use super::call::Call;
+use super::declare::{self, Class, Handler, Method, Parameter, Type, public, required};
+use super::exceptions::Thrown;
+use super::limiter_methods::{
+    ATTEMPT, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE,
+};
+use super::limiter_object::LimiterObject;
+use super::storage_argument::{Backend, parse_storage_argument};
+use super::{interfaces, object};
+use ext_php_rs::flags::ClassFlags;
+use std::ffi::CStr;
+use std::ptr;
+
+/// The positions of the arguments in the constructors, for error messages.
+pub const STORAGE_POSITION: u32 = 1;
+pub const LIMIT_POSITION: u32 = 3;
+pub const SECONDS_POSITION: u32 = 4;
+
+/// The arguments of a constructor, but for those that `LimiterObject::from_call` reads.
+pub struct MeterArguments {
+    pub backend: Backend,
+    pub limit: i64,
+    pub seconds: f64,
+}
+
+/// The parameters of the constructor.
+pub const fn parameters(seconds: &'static CStr) -> [Parameter; 5] {
+    [STORAGE, IDENTIFIER, required(c"limit", Type::INT), required(seconds, Type::FLOAT), LIMIT_NAME]
+}
+
+/// Makes a class known to the engine. At startup only.
+pub fn register(class: &Class, name: &str, constructor: Handler, parameters: &'static [Parameter]) {
+    let constructor = public(c"__construct", constructor, parameters, Type::NONE);
+    let methods: [Method; 6] = [constructor, CONSUME, ATTEMPT, PEEK, REFUND, RESET];
+    let interfaces = [&interfaces::LIMITER];
+    declare::class(class, name, ClassFlags::Final, &methods, ptr::null_mut(), &interfaces);
+    object::install_handlers::<LimiterObject>(class);
+}
+
+/// Reads the arguments of the constructor in the order of its parameters, so that the first one of a wrong
+/// type is reported.
+#[inline(always)]
+pub fn parse_arguments(call: &Call) -> Result<MeterArguments, Thrown> {
+    call.expect_arguments(4, 5)?;
+    let backend = parse_storage_argument(call)?;
+    call.string(2)?;
+    let (limit, seconds) = (call.int(LIMIT_POSITION, 0)?, call.float(SECONDS_POSITION)?);
+    Ok(MeterArguments { backend, limit, seconds })
+}

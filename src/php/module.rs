@@ -1,0 +1,68 @@
+//! The module: its entry, and what runs when a process or a request starts and ends.
+
+use super::engine::{FAILURE, SUCCESS};
+use super::globals::GLOBALS;
+use super::{
+    decision, exceptions, fixed_window, info, ini, interfaces, leaky_bucket, php_storage,
+    statistics, storage, test_clock, token_bucket,
+};
+use ext_php_rs::builders::ModuleBuilder;
+use ext_php_rs::ffi;
+use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
+use std::panic::catch_unwind;
+
+/// Returns the module's entry. The engine calls this when it loads the extension.
+#[unsafe(no_mangle)]
+#[allow(clippy::expect_used, reason = "the engine cannot be told why loading failed")]
+extern "C" fn get_module() -> *mut ModuleEntry {
+    static MODULE: StaticModuleEntry = StaticModuleEntry::new();
+    MODULE.get_or_init(|| {
+        let (entry, _, owned) = ModuleBuilder::new("token_bucket", env!("CARGO_PKG_VERSION"))
+            .globals(&GLOBALS)
+            .startup_function(startup)
+            .shutdown_function(shutdown)
+            .request_startup_function(request_startup)
+            .request_shutdown_function(request_shutdown)
+            .info_function(info::print)
+            .function(statistics::function())
+            .try_into()
+            .expect("a name and a version without NUL bytes");
+        (entry, owned)
+    })
+}
+
+/// Runs once, before any request; under FPM in the master process, before it forks.
+///
+/// Opens no store: each worker opens those that it needs.
+unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
+    let started = catch_unwind(|| {
+        ini::register(module);
+        interfaces::register();
+        exceptions::register();
+        decision::register();
+        storage::register();
+        php_storage::register();
+        token_bucket::register();
+        leaky_bucket::register();
+        fixed_window::register();
+        test_clock::register();
+    });
+    if started.is_ok() { SUCCESS } else { FAILURE }
+}
+
+unsafe extern "C" fn shutdown(_type: i32, module: i32) -> i32 {
+    // SAFETY: the engine passes the number it gave this module at startup.
+    unsafe { ffi::zend_unregister_ini_entries(module) };
+    SUCCESS
+}
+
+unsafe extern "C" fn request_startup(_type: i32, _module: i32) -> i32 {
+    // A request runs without the warnings rather than not at all.
+    let _ = catch_unwind(ini::emit_pending_warnings);
+    SUCCESS
+}
+
+unsafe extern "C" fn request_shutdown(_type: i32, _module: i32) -> i32 {
+    let _ = catch_unwind(|| GLOBALS.get().end_request());
+    SUCCESS
+}

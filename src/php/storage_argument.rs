@@ -1,0 +1,64 @@
+//! The argument `$storage` of the limiters' constructors.
+
+use super::call::Call;
+use super::exceptions::Thrown;
+use super::globals::GLOBALS;
+use super::{interfaces, storage};
+use crate::limiter::Limiter;
+use ext_php_rs::ffi;
+use ext_php_rs::types::Zval;
+use ext_php_rs::zend::ExecutorGlobals;
+use std::ptr;
+use std::rc::Rc;
+
+/// The position of `$storage` in the constructors.
+const STORAGE: u32 = 1;
+
+/// What decides the calls on a limiter.
+pub enum Backend {
+    /// A store of this extension.
+    Native(Rc<Limiter>),
+    /// A storage written in PHP, an object. Boxed, so that a `Backend` is returned in two registers.
+    Php(Box<Zval>),
+}
+
+/// Reads `$storage`: null for the default storage, a DSN, or an object.
+#[inline(always)]
+pub fn parse_storage_argument(call: &Call) -> Result<Backend, Thrown> {
+    match call.non_null(STORAGE) {
+        None => GLOBALS.get().default_limiter().map(Backend::Native),
+        Some(storage) => match storage.zend_str() {
+            Some(dsn) => GLOBALS.get().limiter_on(dsn.as_bytes()).map(Backend::Native),
+            None => parse_other_type(call, storage),
+        },
+    }
+}
+
+/// Reads a `$storage` that is an object, or a value that the engine may coerce to a string.
+#[inline(never)]
+fn parse_other_type(call: &Call, storage: &Zval) -> Result<Backend, Thrown> {
+    if let Some(object) = storage.object() {
+        if let Some(limiter) = storage::limiter_of(ptr::from_ref(object).cast_mut())? {
+            return Ok(Backend::Native(limiter));
+        }
+        if object.instance_of(interfaces::STORAGE.get()) {
+            return Ok(Backend::Php(Box::new(storage.shallow_clone())));
+        }
+    }
+    // Also for an object: it may be Stringable.
+    if let Some(dsn) = call.coerced_string(STORAGE) {
+        return GLOBALS.get().limiter_on(dsn.as_bytes()).map(Backend::Native);
+    }
+    if ExecutorGlobals::has_exception() {
+        return Err(Thrown);
+    }
+    // SAFETY: throws; reads the argument and the current call frame.
+    unsafe {
+        ffi::zend_wrong_parameter_class_or_string_or_null_error(
+            STORAGE,
+            c"TokenBucketStorage".as_ptr(),
+            ptr::from_ref(storage).cast_mut(),
+        );
+    }
+    Err(Thrown)
+}
