@@ -14,7 +14,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::limit::{Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply};
-use token_bucket::limiter::{CallContext, CounterHandle, Identifier, Limiter, Limiters, Settings};
+use token_bucket::limiter::{
+    CallContext, CounterHandle, Identifier, Limiter, Limiters, Policy, Settings, StoreSettings,
+};
 use token_bucket::store::{FileSettings, KeyHash, Stores, Timeouts};
 
 const T0: u64 = 1_700_000_000 * SECOND;
@@ -50,14 +52,18 @@ impl Bench {
         let folder = Folder::new(case);
         // Large enough that no bucket of a case has to go; and time enough for a busy machine, for
         // a call that fails must fail the case, not be answered otherwise.
-        let lock_timeout = std::time::Duration::from_secs(10);
+        let timeout = std::time::Duration::from_secs(10);
         let settings = Settings {
-            files: FileSettings { path: folder.0.clone(), size: 16 << 20 },
-            timeouts: Timeouts { call: lock_timeout, connect: lock_timeout },
-            on_error: OnError::Throw,
-            deny_cache: true,
-            enforce: true,
-            track_identifiers: true,
+            store: StoreSettings {
+                files: FileSettings { path: folder.0.clone(), size: 16 << 20 },
+                timeouts: Timeouts { call: timeout, connect: timeout },
+            },
+            policy: Policy {
+                on_error: OnError::Throw,
+                deny_cache: true,
+                enforce: true,
+                track_identifiers: true,
+            },
         };
         // Servers outlive a case: each has keys of its own.
         static CASES: AtomicU32 = AtomicU32::new(0);

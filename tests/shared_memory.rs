@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
+use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
 
@@ -94,14 +94,11 @@ fn admitted_under(
     now: Option<u64>,
 ) -> Result<bool, String> {
     let place = Cell::new(KeyHash::default());
-    let key = Key {
-        parts: [prefix, name, b"", b""],
-        key_hash: &place,
-        window: matches!(limit, Limit::FixedWindow(_)),
-        evicted: Cell::new(false),
-    };
+    let key =
+        Key { parts: [prefix, name, b"", b""], key_hash: &place, kind: LimitKind::from(limit) };
+    let evicted = &Cell::new(false);
     let request =
-        Request { key: &key, limit, op: &op, frozen: now, timeouts: &Timeouts::default() };
+        Request { key: &key, limit, op: &op, frozen: now, timeouts: &Timeouts::default(), evicted };
     store.admits(&request).map_err(|error| error.to_string())
 }
 
@@ -352,17 +349,21 @@ fn a_path_that_is_not_there_or_not_writable_is_named() {
 fn a_table_that_is_removed_is_left_within_a_second() {
     let (folder, path) = Folder::with_table("removed");
     let (old, place) = (folder.store(), Cell::new(KeyHash::default()));
-    let key = Key {
-        parts: [b"tb:", b"x", b"", b""],
-        key_hash: &place,
-        window: false,
-        evicted: Cell::new(false),
-    };
+    let key =
+        Key { parts: [b"tb:", b"x", b"", b""], key_hash: &place, kind: LimitKind::TokenBucket };
     let (limit, timeouts) = (limit(), Timeouts::default());
     let take_old = |frozen| {
         let op = Op::Take { cost: 1 };
-        old.admits(&Request { key: &key, limit: &limit, op: &op, frozen, timeouts: &timeouts })
-            .unwrap()
+        let evicted = &Cell::new(false);
+        old.admits(&Request {
+            key: &key,
+            limit: &limit,
+            op: &op,
+            frozen,
+            timeouts: &timeouts,
+            evicted,
+        })
+        .unwrap()
     };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();

@@ -8,10 +8,9 @@ use std::cell::{Cell, LazyCell};
 use std::net::Ipv6Addr;
 use std::rc::Rc;
 use token_bucket::dsn::{Address, Redis, Target, Topology};
-use token_bucket::limiter::{Identifier, client_key, name_of};
-use token_bucket::store::{
-    FileSettings, Key, KeyHash, Store, Stores, name_of as key_name, row_name_of,
-};
+use token_bucket::limiter::{Identifier, InferredName, client_key, infer_name};
+use token_bucket::store::{FileSettings, Key, KeyHash, Store, Stores, key_name, row_name};
+use token_bucket_fuzz::table_file::kind;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -51,7 +50,7 @@ fuzz_target!(|input: Input<'_>| {
     }
     // What a row of another's might be called: names are no identifiers.
     let (name, window) = &keys[0][0];
-    for called in [with_key(&[name], *window, key_name), with_key(&[name], *window, row_name_of)] {
+    for called in [with_key(&[name], *window, key_name), with_key(&[name], *window, row_name)] {
         apart(&(called.clone(), false), &(name.clone(), *window));
         apart(&(called, true), &(name.clone(), *window));
     }
@@ -63,12 +62,12 @@ fuzz_target!(|input: Input<'_>| {
 fn with_key<R>(parts: &[&[u8]], window: bool, look: impl FnOnce(&Key<'_>) -> R) -> R {
     let (key_hash, mut all) = (Cell::new(KeyHash::default()), [&b""[..]; 4]);
     all.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
-    look(&Key { parts: all, key_hash: &key_hash, window, evicted: Cell::new(false) })
+    look(&Key { parts: all, key_hash: &key_hash, kind: kind(window) })
 }
 
 /// Two keys have one name only if they are the same.
 fn apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
-    for make in [key_name, row_name_of] {
+    for make in [key_name, row_name] {
         let [one, other] = [a, b].map(|(name, window)| with_key(&[name], *window, make));
         assert_eq!(one == other, a == b, "{a:?} and {b:?} are {:?}", String::from_utf8_lossy(&one));
         // Nor do they where a table does not tell capitals, or spaces at the end.
@@ -83,14 +82,14 @@ fn harmless(name: &[u8], window: bool, cut: usize) {
     let called = with_key(&[name], window, key_name);
     assert!((1..=250).contains(&called.len()), "more than memcached takes");
     assert!(called.iter().all(|b| b.is_ascii_alphanumeric() || b"._:@/-".contains(b)));
-    let row = with_key(&[name], window, row_name_of);
+    let row = with_key(&[name], window, row_name);
     assert!((1..=255).contains(&row.len()), "more than the column takes");
     assert!(row.iter().all(|b| (b' '..=b'~').contains(b)) && !row.ends_with(b" "));
     // Where it is cut into parts does not matter.
     let (head, tail) = name.split_at(cut % (name.len() + 1));
     for parts in [[head, b"", tail, b""], [b"", head, b"", tail], [head, tail, b"", b""]] {
         assert_eq!(with_key(&parts, window, key_name), called);
-        assert_eq!(with_key(&parts, window, row_name_of), row);
+        assert_eq!(with_key(&parts, window, row_name), row);
     }
     let circuit = CLUSTER.with(|store| with_key(&[name], window, |key| store.circuit(key)));
     assert_eq!(circuit, u64::from(crc16(&called) % 16384 / 1024));
@@ -120,7 +119,8 @@ fn named(identifier: Identifier<'_>) {
     let address = std::str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
         || number && first.contains(&b'.');
     // An application's name is its own, whatever it looks like.
-    let expected =
+    let (name, is_whole_identifier) =
         if alone && (bare && number || address) { (&b""[..], false) } else { (first, bare) };
-    assert_eq!(name_of(identifier), expected, "{:?}", String::from_utf8_lossy(text));
+    let expected = InferredName { name, is_whole_identifier };
+    assert_eq!(infer_name(identifier), expected, "{:?}", String::from_utf8_lossy(text));
 }

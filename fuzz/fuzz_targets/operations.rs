@@ -15,6 +15,7 @@ use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
+use token_bucket_fuzz::table_file::kind;
 
 /// Fewer than a set has slots: wherever they are, none has to go.
 const KEYS: usize = 4;
@@ -49,10 +50,17 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
             reference[key] = state.judge(bucket, now, op, &expected, &told);
         }
         model[at] = after;
-        let (key_hash, timeouts) = (Cell::default(), Timeouts::default());
+        let (key_hash, timeouts, evicted) =
+            (Cell::default(), Timeouts::default(), Cell::new(false));
         let name = named(key, window, &key_hash);
-        let request =
-            Request { key: &name, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
+        let request = Request {
+            key: &name,
+            limit,
+            op: &op,
+            frozen: Some(now),
+            timeouts: &timeouts,
+            evicted: &evicted,
+        };
         assert_eq!(array.decide(&request), Ok(expected), "{told}");
 
         // A slot has less room for a debt.
@@ -65,14 +73,14 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         } else {
             assert_eq!(shm.decide(&request), Ok(expected), "{told}");
         }
-        assert!(!name.evicted.get());
+        assert!(!evicted.get());
     }
     Ok(())
 }
 
 fn named<'a>(key: usize, window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
     let id: &[u8] = [b"a", b"b", b"c", b"d"][key];
-    Key { parts: [b"tb:", id, b"", b""], key_hash, window, evicted: Cell::new(false) }
+    Key { parts: [b"tb:", id, b"", b""], key_hash, kind: kind(window) }
 }
 
 /// A table in which there is nothing.

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use redis::{Parser, Value};
 use std::net::IpAddr;
 use token_bucket::dsn::{Address, Dsn, Target, Topology};
-use token_bucket::store::{map_of, master_of, redirection_of};
+use token_bucket::store::{parse_map, parse_master, parse_redirection};
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::server::bytes;
 
@@ -44,7 +44,7 @@ fn map(u: &mut Unstructured<'_>, asked: &Address) -> Result<()> {
         answer.extend(range(u)?);
     }
     let Some(answer) = parsed(&answer) else { return Ok(()) };
-    let mut map = map_of(&answer, asked).into_iter().peekable();
+    let mut map = parse_map(&answer, asked).into_iter().peekable();
     for told in array(&answer) {
         let [Value::Int(first), Value::Int(last), Value::Array(node), ..] = array(told) else {
             continue;
@@ -70,7 +70,7 @@ fn master(u: &mut Unstructured<'_>) -> Result<()> {
     let port = [format!("${}\r\n{port}\r\n", port.len()).into_bytes(), bytes(u)?];
     let answer = [&b"*2\r\n"[..], &host, u.choose(&port)?].concat();
     let Some(answer) = parsed(&answer) else { return Ok(()) };
-    let master = master_of(&answer);
+    let master = parse_master(&answer);
     let told = match array(&answer) {
         [host, port] => text(host).zip(text(port).and_then(|port| port.parse().ok())),
         _ => None,
@@ -93,13 +93,13 @@ fn redirection(u: &mut Unstructured<'_>, asked: &Address) -> Result<()> {
     let host = text(&parsed(&host(u)?).unwrap_or(Value::Nil)).unwrap_or(any.clone());
     let (slot, port) = (number(u, 1 << 17)?, number(u, 1 << 17)?);
     let made = format!("{slot} {host}:{port}");
-    let to = redirection_of(&made, asked);
+    let to = parse_redirection(&made, asked);
     if slot < 16384 && is_right(&host, port as i64) {
         let expected = (slot as u16, Address::Tcp { host, port: port as u16 });
         assert_eq!(to, Some(expected), "{made:?}");
     }
     for detail in [made, any] {
-        let Some((slot, node)) = redirection_of(&detail, asked) else { continue };
+        let Some((slot, node)) = parse_redirection(&detail, asked) else { continue };
         assert!(slot < 16384, "no slot: {detail:?}");
         let (told, to) = detail.split_once(' ').expect("two words");
         let (host, port) = to.rsplit_once(':').expect("a port");

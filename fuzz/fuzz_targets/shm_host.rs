@@ -119,6 +119,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     op: &op,
                     frozen: None,
                     timeouts: &timeouts,
+                    evicted: &Cell::new(false),
                 };
                 let decision = host.decide(&request).expect("it is open");
                 keeps_promises(&limit, op, &decision, true);

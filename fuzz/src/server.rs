@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::limit::MAX_NOW;
 use token_bucket::store::file::MIN_SIZE;
-use token_bucket::store::{FileSettings, Key, KeyHash, Request, Stores, Timeouts};
+use token_bucket::store::{FileSettings, Key, KeyHash, LimitKind, Request, Stores, Timeouts};
 
 /// The password of all DSNs, which nobody is to be told.
 pub const PASSWORD: &str = "Zq7vSKx9wJ";
@@ -128,9 +128,9 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
         }
         let (limit, op) = (limit(u)?, operation(u)?);
         let now = u.arbitrary::<Option<u64>>()?.map(|now| now.min(MAX_NOW));
-        let window = matches!(limit, token_bucket::limit::Limit::FixedWindow(_));
         let parts = [&b"tb:"[..], b"x", b"", b""];
-        let key = Key { parts, key_hash: &key_hash, window, evicted: Cell::new(false) };
+        let key = Key { parts, key_hash: &key_hash, kind: LimitKind::from(&limit) };
+        let evicted = Cell::new(false);
         let begun = Instant::now();
         match store.decide(&Request {
             key: &key,
@@ -138,6 +138,7 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
             op: &op,
             frozen: now,
             timeouts: &timeouts,
+            evicted: &evicted,
         }) {
             // What a bucket may hold is up to the server, but not what follows from it.
             Ok(decision) => keeps_promises(&limit, op, &decision, true),

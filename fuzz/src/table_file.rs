@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
 use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::slot::{Slot, TAG_BITS};
-use token_bucket::store::{Key, KeyHash};
+use token_bucket::store::{Key, KeyHash, LimitKind};
 
 /// The length of a header.
 pub const HEADER: u64 = 4096;
@@ -64,7 +64,12 @@ pub fn file(purpose: Purpose) -> File {
 
 /// The key of this bucket.
 pub fn key<'a>(id: &'a [u8], window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
-    Key { parts: [b"tb:", id, b"", b""], key_hash, window, evicted: Cell::new(false) }
+    Key { parts: [b"tb:", id, b"", b""], key_hash, kind: kind(window) }
+}
+
+/// The kind of a window, or of a bucket.
+pub const fn kind(window: bool) -> LimitKind {
+    if window { LimitKind::FixedWindow } else { LimitKind::TokenBucket }
 }
 
 /// Where a key belongs, as a store that is `domain` has it.

@@ -42,6 +42,17 @@ pub enum Target {
 }
 
 impl Target {
+    /// Whether the store is on servers, which may fail while this host does not.
+    pub const fn is_remote(&self) -> bool {
+        matches!(self, Self::Redis(_) | Self::Memcached { .. } | Self::Mysql(_))
+    }
+
+    /// Whether `token_bucket.prefix` stands before the identifiers. A table of MySQL or MariaDB is a space
+    /// of its own, and rows of the legacy schema have no prefix.
+    pub const fn needs_prefix(&self) -> bool {
+        !matches!(self, Self::Mysql(_))
+    }
+
     /// The passwords, one after the other: who has others may be refused where these are not.
     pub fn passwords(&self) -> Secret {
         let all = match self {

@@ -5,7 +5,7 @@ use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{FAILURE, SUCCESS};
 use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, sanitize, timeout_ms};
-use crate::limiter::Settings;
+use crate::limiter::{Policy, Settings, StoreSettings};
 use crate::store::file::{MAX_SIZE, MIN_SIZE};
 use crate::store::{FileSettings, Timeouts};
 use ext_php_rs::ffi;
@@ -46,13 +46,16 @@ pub struct Directives {
 impl Directives {
     /// What a limiter has to know of them.
     pub fn settings(&self) -> Settings {
+        let (path, size) = (self.shm_path.borrow().clone(), self.shm_size.get());
+        let files = FileSettings { path, size };
         Settings {
-            files: FileSettings { path: self.shm_path.borrow().clone(), size: self.shm_size.get() },
-            timeouts: self.timeouts.get(),
-            on_error: self.on_error.get(),
-            deny_cache: self.deny_cache.get(),
-            enforce: self.enforce.get(),
-            track_identifiers: self.track_identifiers.get(),
+            store: StoreSettings { files, timeouts: self.timeouts.get() },
+            policy: Policy {
+                on_error: self.on_error.get(),
+                deny_cache: self.deny_cache.get(),
+                enforce: self.enforce.get(),
+                track_identifiers: self.track_identifiers.get(),
+            },
         }
     }
 }

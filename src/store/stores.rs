@@ -2,12 +2,13 @@
 
 use super::array::Array;
 use super::file::{Location, Purpose};
+use super::file_settings::FileSettings;
 use super::host::Host;
 use super::memcached::Memcached;
 use super::mysql::Mysql;
 use super::redis::Redis;
+use super::request::Store;
 use super::shm::{MappedFile, SharedMemory};
-use super::{FileSettings, Store};
 use crate::dsn::Target;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -65,7 +66,7 @@ impl Stores {
         };
         // Passwords are not part of the description.
         let host = || Rc::new(Host::new(&format!("{target:?}"), target.passwords(), host_file()));
-        OpenStore { store, host: is_remote(target).then(host) }
+        OpenStore { store, host: target.is_remote().then(host) }
     }
 
     fn host_file(&self, files: &FileSettings) -> Rc<MappedFile> {
@@ -77,15 +78,4 @@ impl Stores {
         known.push((files.clone(), Rc::clone(&file)));
         file
     }
-}
-
-/// Whether a store is on servers, which may fail while this host does not.
-pub fn is_remote(target: &Target) -> bool {
-    matches!(target, Target::Redis(_) | Target::Memcached { .. } | Target::Mysql(_))
-}
-
-/// Whether a prefix has to keep the buckets of this store from those of others; a table of its own
-/// does that by itself, and has rows whose names have none.
-pub fn needs_prefix(target: &Target) -> bool {
-    !matches!(target, Target::Mysql(_))
 }

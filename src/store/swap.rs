@@ -7,9 +7,11 @@
 
 use super::host::Host;
 use super::host::queue::{Handoff, Ticket};
+use super::key::Key;
+use super::kind::LimitKind;
 use super::net::budget::Budget;
+use super::request::Request;
 use super::shm::MappedFile;
-use super::{Key, Request};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
@@ -108,7 +110,7 @@ impl Decider {
         let parts = [name, b"@", address, b""];
         // The queue's key is not the caller's: its hash must not be cached for the caller.
         let key_hash = Cell::default();
-        let key = Key { parts, key_hash: &key_hash, window: false, evicted: Cell::new(false) };
+        let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
         // Half of the time is left for the call itself.
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
         self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
@@ -313,8 +315,9 @@ mod tests {
 
     fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
         let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
-        let key = Key { parts, key_hash: &key_hash, window: false, evicted: Cell::new(false) };
-        work(&Request { key: &key, limit, op: &op, frozen: None, timeouts: &Timeouts::default() })
+        let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
+        let (timeouts, evicted) = (&Timeouts::default(), &Cell::new(false));
+        work(&Request { key: &key, limit, op: &op, frozen: None, timeouts, evicted })
     }
 
     fn decide(register: &Register, set: &Set, op: Op, budget: Duration) -> Result<Decision> {

@@ -6,10 +6,13 @@
 mod link;
 
 use super::host::queue::Handoff;
+use super::key::Key;
+use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnection};
+use super::record;
+use super::request::{Request, Store};
 use super::shm::MappedFile;
 use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Swap};
-use super::{Key, Request, Store, name, record};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
@@ -223,7 +226,7 @@ impl Item<'_> {
 
 impl Store for Memcached {
     fn decide(&self, request: &Request<'_>) -> Result<Decision> {
-        let name = name::of(request.key);
+        let name = key_name(request.key);
         let server = self.server(&name);
         let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
         let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen.is_some());
@@ -241,7 +244,7 @@ impl Store for Memcached {
     fn circuit(&self, key: &Key<'_>) -> u64 {
         match self.servers.len() {
             1 => 0,
-            _ => self.server(&name::of(key)) as u64,
+            _ => self.server(&key_name(key)) as u64,
         }
     }
 

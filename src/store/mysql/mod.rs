@@ -17,12 +17,13 @@ mod row;
 mod statements;
 mod table;
 
+use super::name::row_name;
 use super::net::{
     Timeouts, budget::Budget, failure::Failure, kept::KeptConnection, tls::Encryption,
 };
+use super::request::{Request, Store};
 use super::shm::MappedFile;
 use super::swap::Decider;
-use super::{Request, Store, name};
 use crate::dsn::{Mysql as Target, sanitize};
 use crate::error::{Error, Result};
 use crate::limit::Decision;
@@ -184,7 +185,7 @@ impl Mysql {
 
 impl Store for Mysql {
     fn decide(&self, request: &Request<'_>) -> Result<Decision> {
-        let identifier = name::of_row(request.key);
+        let identifier = row_name(request.key);
         let entry = RowEntry { store: self, identifier, request: *request };
         let decision = self.decider.decide(&entry, request, &entry.identifier, &self.table)?;
         self.slow.take();

@@ -1,7 +1,8 @@
 //! How long a call may take.
 
+use super::pause;
 use super::socket::share;
-use super::{Timeouts, pause};
+use super::timeouts::Timeouts;
 use std::time::{Duration, Instant};
 
 /// The time left to a call, whatever it has to do: connect, log in, retry.

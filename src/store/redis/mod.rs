@@ -8,17 +8,19 @@ mod link;
 mod nodes;
 mod scripts;
 
+use super::key::Key;
+use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
-use super::{Key, Request, Store, name};
+use super::request::{Request, Store};
 use crate::dsn::{Address, Redis as Target, Topology};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, TokenBucket, apply};
 use ::redis::{Cmd, Value};
-use nodes::{Nodes, redirection};
+use nodes::Nodes;
 #[cfg(fuzzing)]
-pub use nodes::{map_of, master_of, redirection as redirection_of};
+pub use nodes::{parse_map, parse_master, parse_redirection};
 use rustls::ClientConfig;
-use scripts::{Reply, Scripts, Source, arguments, unmarked};
+use scripts::{ScriptReply, Scripts, Source, arguments, remove_mark};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -137,7 +139,7 @@ impl Redis {
             other => other,
         };
         let failure = match answer {
-            Ok(Value::BulkString(reply)) => match unmarked(reply, call.arguments) {
+            Ok(Value::BulkString(reply)) => match remove_mark(reply, call.arguments) {
                 Some(reply) => return Ok(reply),
                 None => Failure::Astray,
             },
@@ -168,7 +170,7 @@ impl Redis {
             let idle = failure.is_lost() && *reused;
             return may_repeat && (idle || !single);
         };
-        match (code.as_str(), redirection(detail, address)) {
+        match (code.as_str(), nodes::parse_redirection(detail, address)) {
             ("MOVED", Some((slot, to))) if !single => {
                 nodes.moved(slot, to);
                 true
@@ -203,13 +205,16 @@ impl Redis {
 
 impl Store for Redis {
     fn decide(&self, request: &Request<'_>) -> Result<Decision> {
-        let Request { key, limit, op: &op, frozen, timeouts } = *request;
-        let (name, arguments) = (name::of(key), arguments(limit, op, frozen));
-        let call =
-            ScriptCall { source: self.scripts.of(limit), name: &name, arguments: &arguments };
+        let Request { key, limit, op: &op, frozen, timeouts, .. } = *request;
+        let (name, arguments) = (key_name(key), arguments(limit, op, frozen));
+        let call = ScriptCall {
+            source: self.scripts.script_for(limit),
+            name: &name,
+            arguments: &arguments,
+        };
         let reply = self.run(&call, op.may_repeat(), timeouts)?;
         let garbled = || Error::refused("Redis's script gave an answer that cannot be read");
-        let reply = Reply::read(&reply).ok_or_else(garbled)?;
+        let reply = ScriptReply::parse(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, reply.before, frozen.unwrap_or(reply.now), op);
         match op {
             Op::Peek { .. } => Ok(decision),
@@ -222,14 +227,14 @@ impl Store for Redis {
         // A look at a bucket brings up the connection and the script.
         let limit = TokenBucket::of_time(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
-        let source = self.scripts.of(&limit);
+        let source = self.scripts.script_for(&limit);
         self.run(&ScriptCall { source, name: b"h:prepare", arguments: &arguments }, true, timeouts)
             .map(drop)
     }
 
     fn circuit(&self, key: &Key<'_>) -> u64 {
         match self.target.topology {
-            Topology::Cluster(_) => nodes::circuit(&name::of(key)),
+            Topology::Cluster(_) => nodes::circuit(&key_name(key)),
             _ => 0,
         }
     }

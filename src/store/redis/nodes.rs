@@ -77,7 +77,7 @@ impl Nodes {
                             Link::open_sentinel(address, password.as_ref(), tls, deadline)?;
                         let name = master.as_bytes();
                         let question = command("SENTINEL", &[b"get-master-addr-by-name", name]);
-                        master_of(&link.call(&question, deadline)?).ok_or_else(|| {
+                        parse_master(&link.call(&question, deadline)?).ok_or_else(|| {
                             Failure::Down("the sentinel does not know the master".to_owned())
                         })
                     };
@@ -194,7 +194,7 @@ impl Nodes {
                 Some(link) => link,
                 None => Link::open(address, redis, tls, deadline)?,
             };
-            let map = map_of(&link.call(&question, deadline)?, address);
+            let map = parse_map(&link.call(&question, deadline)?, address);
             // Taken out of the cluster, say; the others may know it.
             if map.is_empty() {
                 return Err(Failure::Down("it knows no node of the cluster".to_owned()));
@@ -236,14 +236,14 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// The answer to `SENTINEL get-master-addr-by-name`: host and port.
-pub fn master_of(value: &Value) -> Option<Address> {
+pub fn parse_master(value: &Value) -> Option<Address> {
     let Value::Array(parts) = value else { return None };
     let [host, port] = parts.as_slice() else { return None };
     Address::tcp(&text(host)?, text(port)?.parse().ok()?)
 }
 
 /// The answer to `CLUSTER SLOTS`: first slot, last slot, the master (host and port), replicas.
-pub fn map_of(value: &Value, asked: &Address) -> Vec<Range> {
+pub fn parse_map(value: &Value, asked: &Address) -> Vec<Range> {
     let Value::Array(ranges) = value else { return Vec::new() };
     let range = |value: &Value| {
         let Value::Array(parts) = value else { return None };
@@ -274,7 +274,7 @@ fn node(host: &str, port: u16, asked: &Address) -> Option<Address> {
 }
 
 /// Where a redirection leads: `MOVED 3999 127.0.0.1:6381`, `ASK 3999 127.0.0.1:6381`.
-pub fn redirection(detail: &str, asked: &Address) -> Option<(u16, Address)> {
+pub fn parse_redirection(detail: &str, asked: &Address) -> Option<(u16, Address)> {
     let (slot, to) = detail.split_once(' ')?;
     let (host, port) = to.rsplit_once(':')?;
     let slot = slot.parse().ok().filter(|slot| *slot < SLOTS)?;
@@ -306,25 +306,29 @@ mod tests {
     fn redirections_name_a_slot_and_a_node() {
         let asked = tcp("10.0.0.1", 1);
         assert_eq!(
-            redirection("3999 127.0.0.1:6381", &asked),
+            parse_redirection("3999 127.0.0.1:6381", &asked),
             Some((3999, tcp("127.0.0.1", 6381)))
         );
-        assert_eq!(redirection("3999 :6381", &asked), Some((3999, tcp("10.0.0.1", 6381))));
-        assert_eq!(redirection("3999 ::1:6381", &asked), Some((3999, tcp("::1", 6381))));
+        assert_eq!(parse_redirection("3999 :6381", &asked), Some((3999, tcp("10.0.0.1", 6381))));
+        assert_eq!(parse_redirection("3999 ::1:6381", &asked), Some((3999, tcp("::1", 6381))));
         for garbage in ["garbage", "16384 a:1", "3999 a:0", "3999 a b:1", "3999 \u{202e}a:1"] {
-            assert_eq!(redirection(garbage, &asked), None, "{garbage}");
+            assert_eq!(parse_redirection(garbage, &asked), None, "{garbage}");
         }
-        assert_eq!(redirection("3999 :6381", &Address::Unix("/s".into())), None, "no host at all");
+        assert_eq!(
+            parse_redirection("3999 :6381", &Address::Unix("/s".into())),
+            None,
+            "no host at all"
+        );
     }
 
     #[test]
     fn what_is_no_address_or_no_run_of_slots_is_not_used() {
         let read = |first, last, host, port| {
-            map_of(&Value::Array(vec![entry(first, last, host, port)]), &tcp("seed", 9))
+            parse_map(&Value::Array(vec![entry(first, last, host, port)]), &tcp("seed", 9))
         };
         let master = |host: &[u8], port: &[u8]| {
             let parts = [host, port].map(|part| Value::BulkString(part.into()));
-            master_of(&Value::Array(parts.into()))
+            parse_master(&Value::Array(parts.into()))
         };
         assert_eq!(read(0, 16383, b"a", 1).len(), 1);
         assert_eq!(master(b"a", b"1"), Some(tcp("a", 1)));
@@ -343,7 +347,7 @@ mod tests {
     fn a_map_is_read_and_corrected() {
         let answer =
             Value::Array(vec![entry(0, 99, b"a", 1), entry(100, 16383, b"", 2), Value::Nil]);
-        let mut nodes = Nodes { map: map_of(&answer, &tcp("seed", 9)), ..Nodes::default() };
+        let mut nodes = Nodes { map: parse_map(&answer, &tcp("seed", 9)), ..Nodes::default() };
         assert_eq!(nodes.range(99).unwrap().node, tcp("a", 1));
         assert_eq!(nodes.range(100).unwrap().node, tcp("seed", 2));
         nodes.moved(100, tcp("b", 3));

@@ -11,10 +11,11 @@ pub mod table;
 pub mod word;
 
 use super::file::{Counters, Location, Purpose, Region, Set};
-use super::{FileSettings, FromDecision, Key, KeyHash, Request, Store, Timeouts};
+use super::kind::with_algorithm;
+use super::{FileSettings, FromDecision, Key, KeyHash, LimitKind, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Algorithm, Decision, Limit, Op, SECOND, State};
+use crate::limit::{Algorithm, Decision, Op, SECOND, State};
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
 use slot::{Slot, TAG_BITS};
@@ -102,11 +103,11 @@ impl SharedMemory {
         let generation = self.file.generation.get();
         let mut keys = self.hash_keys.get();
         if keys.generation != generation {
-            let [buckets, windows] = [0, 1].map(|kind| hash_key(secret, self.domain, kind));
-            keys = HashKeys { generation, buckets, windows };
+            let by_kind = LimitKind::ALL.map(|kind| hash_key(secret, self.domain, kind));
+            keys = HashKeys { generation, by_kind };
             self.hash_keys.set(keys);
         }
-        let [low, high] = if key.window { keys.windows } else { keys.buckets };
+        let [low, high] = keys.by_kind.get(key.kind as usize).copied().unwrap_or_default();
         let mut hasher = SipHasher13::new_with_keys(low, high);
         for part in key.parts.iter().filter(|part| !part.is_empty()) {
             hasher.write(part);
@@ -117,21 +118,20 @@ impl SharedMemory {
     }
 }
 
-/// The keys of the hashes that place the keys of a table: of buckets, and of windows.
+/// The keys of the hashes that place the keys of a table.
 #[derive(Clone, Copy, Default)]
 struct HashKeys {
     /// Of the table that was open then; 0 before the first.
     generation: u32,
-    buckets: [u64; 2],
-    windows: [u64; 2],
+    by_kind: [[u64; 2]; LimitKind::ALL.len()],
 }
 
 /// A hash key for the domain and the kind: so no two of them place a key alike.
-fn hash_key([low, high]: [u64; 2], domain: u64, kind: u8) -> [u64; 2] {
+fn hash_key([low, high]: [u64; 2], domain: u64, kind: LimitKind) -> [u64; 2] {
     [0, 1].map(|half| {
         let mut hasher = SipHasher13::new_with_keys(low, high);
         hasher.write_u64(domain);
-        hasher.write_u8(kind);
+        hasher.write_u8(kind as u8);
         hasher.write_u8(half);
         hasher.finish()
     })
@@ -209,10 +209,7 @@ impl SharedMemory {
 
     #[inline(always)]
     fn answer<A: FromDecision>(&self, request: &Request<'_>) -> Result<A> {
-        match request.limit {
-            Limit::TokenBucket(limit) => self.answer_under(limit, request),
-            Limit::FixedWindow(window) => self.answer_under(window, request),
-        }
+        with_algorithm!(request.limit, limit => self.answer_under(limit, request))
     }
 
     #[inline(always)]
@@ -221,7 +218,7 @@ impl SharedMemory {
         limit: &impl Algorithm,
         request: &Request<'_>,
     ) -> Result<A> {
-        let Request { key, op, frozen, .. } = *request;
+        let Request { key, op, frozen, evicted, .. } = *request;
         let clock = boot_time();
         if clock >= self.file.look_at.get() {
             self.file.open()?;
@@ -231,7 +228,7 @@ impl SharedMemory {
         let Some(region) = &*region else { return Err(not_open()) };
         let hash = self.hash(key, region);
         let Some((set, tag)) = locate(region.sets(), hash) else { return Err(not_open()) };
-        let (counters, evicted) = (region.counters(), &key.evicted);
+        let counters = region.counters();
         let mut call = BucketChange { limit, op, now, frozen, counters, evicted, answer: None };
         update(&set.0, tag, now, &mut call);
         call.answer.ok_or_else(not_open)
