@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use std::cell::{Cell, LazyCell};
 use std::net::Ipv6Addr;
 use std::rc::Rc;
-use token_bucket::dsn::{Address, Redis, Target, Topology};
+use token_bucket::dsn::{Address, RedisTarget, Target, Topology};
 use token_bucket::limiter::{Identifier, InferredName, client_key, infer_name};
 use token_bucket::store::{FileSettings, Key, KeyHash, Store, Stores, key_name, row_name};
 use token_bucket_fuzz::table_file::kind;
@@ -24,7 +24,7 @@ thread_local! {
     static CLUSTER: LazyCell<Rc<dyn Store>> = LazyCell::new(|| {
         let node = Address::Tcp { host: "127.0.0.1".into(), port: 1 };
         let topology = Topology::Cluster(vec![node]);
-        let target = Redis { topology, user: None, password: None, database: 0, tls: None };
+        let target = RedisTarget { topology, user: None, password: None, database: 0, tls: None };
         Stores::default().get(&Target::Redis(target), &FileSettings::default()).store
     });
 }

@@ -4,7 +4,7 @@ use super::default_storage::{DefaultStorage, Source};
 use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{FAILURE, SUCCESS};
-use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, sanitize, timeout_ms};
+use crate::dsn::{Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_timeout_ms, sanitize};
 use crate::limiter::{Policy, Settings, StoreSettings};
 use crate::store::file::{MAX_SIZE, MIN_SIZE};
 use crate::store::{FileSettings, Timeouts};
@@ -262,7 +262,7 @@ fn set_prefix(directives: &Directives, value: &[u8], _: Source) -> Result<(), St
 }
 
 fn set_on_error(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
-    let policy = OnError::named(value).ok_or_else(|| format!("must be {}", OnError::VALUES))?;
+    let policy = OnError::from_name(value).ok_or_else(|| format!("must be {}", OnError::VALUES))?;
     directives.on_error.set(policy);
     Ok(())
 }
@@ -280,7 +280,8 @@ fn set_connect_timeout(directives: &Directives, value: &[u8], _: Source) -> Resu
 }
 
 fn milliseconds(value: &[u8]) -> Result<std::time::Duration, String> {
-    timeout_ms(value).ok_or_else(|| format!("must be milliseconds between 1 and {MAX_TIMEOUT_MS}"))
+    parse_timeout_ms(value)
+        .ok_or_else(|| format!("must be milliseconds between 1 and {MAX_TIMEOUT_MS}"))
 }
 
 fn set_deny_cache(directives: &Directives, value: &[u8], _: Source) -> Result<(), String> {
