@@ -1,4 +1,4 @@
-//! Any bytes as identifiers: what servers are told is harmless, and no two go by one name.
+//! Any bytes as identifiers: their names on servers are harmless, and no two keys share a name.
 
 #![no_main]
 
@@ -32,27 +32,27 @@ thread_local! {
 fuzz_target!(|input: Input<'_>| {
     let Input { prefix, first, second, cut } = input;
     let keys = [first, second].map(|(name, id, window)| {
-        named(Identifier::Client { name, id });
-        named(Identifier::Plain(id));
-        // Each by itself, and as the client of an application.
+        check_inferred_name(Identifier::Client { name, id });
+        check_inferred_name(Identifier::Plain(id));
+        // Each as an identifier, and as the client of an application.
         [([prefix, id].concat(), window), ([prefix, &client_key(name, id)].concat(), window)]
     });
     for (name, window) in keys.as_flattened() {
-        harmless(name, *window, cut);
+        assert_harmless(name, *window, cut);
     }
     for ([plain, client], [other, other_client]) in [(&keys[0], &keys[1])] {
-        apart(plain, other);
-        apart(client, other_client);
-        apart(plain, other_client);
-        // What differs in nothing but the kind.
-        apart(&(plain.0.clone(), true), &(plain.0.clone(), false));
-        apart(&(plain.0.clone(), true), &(other.0.clone(), false));
+        assert_apart(plain, other);
+        assert_apart(client, other_client);
+        assert_apart(plain, other_client);
+        // Keys that differ in their kind only.
+        assert_apart(&(plain.0.clone(), true), &(plain.0.clone(), false));
+        assert_apart(&(plain.0.clone(), true), &(other.0.clone(), false));
     }
-    // What a row of another's might be called: names are no identifiers.
+    // An identifier that looks like a name does not get that name.
     let (name, window) = &keys[0][0];
     for called in [with_key(&[name], *window, key_name), with_key(&[name], *window, row_name)] {
-        apart(&(called.clone(), false), &(name.clone(), *window));
-        apart(&(called, true), &(name.clone(), *window));
+        assert_apart(&(called.clone(), false), &(name.clone(), *window));
+        assert_apart(&(called, true), &(name.clone(), *window));
     }
     if (first.0, first.1) != (second.0, second.1) {
         assert_ne!(client_key(first.0, first.1), client_key(second.0, second.1));
@@ -66,11 +66,11 @@ fn with_key<R>(parts: &[&[u8]], window: bool, look: impl FnOnce(&Key<'_>) -> R) 
 }
 
 /// Two keys have one name only if they are the same.
-fn apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
+fn assert_apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
     for make in [key_name, row_name] {
         let [one, other] = [a, b].map(|(name, window)| with_key(&[name], *window, make));
         assert_eq!(one == other, a == b, "{a:?} and {b:?} are {:?}", String::from_utf8_lossy(&one));
-        // Nor do they where a table does not tell capitals, or spaces at the end.
+        // Nor where a table does not distinguish case, or spaces at the end.
         let fold = |name: &[u8]| name.trim_ascii_end().to_ascii_lowercase();
         if fold(&one) == fold(&other) {
             assert!(a.1 == b.1 && fold(&a.0) == fold(&b.0), "{a:?} and {b:?}");
@@ -78,14 +78,14 @@ fn apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
     }
 }
 
-fn harmless(name: &[u8], window: bool, cut: usize) {
+fn assert_harmless(name: &[u8], window: bool, cut: usize) {
     let called = with_key(&[name], window, key_name);
     assert!((1..=250).contains(&called.len()), "more than memcached takes");
     assert!(called.iter().all(|b| b.is_ascii_alphanumeric() || b"._:@/-".contains(b)));
     let row = with_key(&[name], window, row_name);
     assert!((1..=255).contains(&row.len()), "more than the column takes");
     assert!(row.iter().all(|b| (b' '..=b'~').contains(b)) && !row.ends_with(b" "));
-    // Where it is cut into parts does not matter.
+    // The name does not depend on the parts.
     let (head, tail) = name.split_at(cut % (name.len() + 1));
     for parts in [[head, b"", tail, b""], [b"", head, b"", tail], [head, tail, b"", b""]] {
         assert_eq!(with_key(&parts, window, key_name), called);
@@ -104,8 +104,8 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// The name that a limit is counted by: what stands before the first colon, unless that is a client's.
-fn named(identifier: Identifier<'_>) {
+/// Compares the inferred name with one that is computed in a simpler way.
+fn check_inferred_name(identifier: Identifier<'_>) {
     let (text, alone) = match identifier {
         Identifier::Client { name, .. } => (name, false),
         Identifier::Plain(identifier) => (identifier, true),
@@ -118,7 +118,7 @@ fn named(identifier: Identifier<'_>) {
     let address = text.split(|b| b"/%".contains(b)).next().unwrap_or_default();
     let address = std::str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
         || number && first.contains(&b'.');
-    // An application's name is its own, whatever it looks like.
+    // The name of an application counts, whatever it looks like.
     let (name, is_whole_identifier) =
         if alone && (bare && number || address) { (&b""[..], false) } else { (first, bare) };
     let expected = InferredName { name, is_whole_identifier };
