@@ -10,14 +10,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// One parameter of a DSN.
-pub struct Parameter<'a> {
+pub struct DsnParameter<'a> {
     /// The name.
     pub name: &'a str,
     /// The value, decoded.
     pub value: Vec<u8>,
 }
 
-impl<'a> Parameter<'a> {
+impl<'a> DsnParameter<'a> {
     /// Parses `name=value`.
     pub fn parse(pair: &'a str) -> Self {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

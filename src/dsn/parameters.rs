@@ -1,7 +1,7 @@
 //! The parameters of a DSN: what follows the question mark.
 
 use super::options::{MAX_PREFIX, OnError, Options};
-use super::parameter::{Parameter, must_be};
+use super::parameter::{DsnParameter, must_be};
 use super::sanitize::sanitize;
 use super::schemes::Target;
 use super::servers::{RedisTarget, Topology};
@@ -14,7 +14,7 @@ const COMMON: [&str; 5] = ["prefix", "on_error", "enforce", "timeout_ms", "conne
 pub fn parse(query: &str, target: &mut Target) -> Result<Options> {
     let mut options = Options::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let parameter = Parameter::parse(pair);
+        let parameter = DsnParameter::parse(pair);
         if COMMON.contains(&parameter.name) {
             set_option(&mut options, parameter)?;
         } else if target.parameter_names().contains(&parameter.name) {
@@ -27,8 +27,8 @@ pub fn parse(query: &str, target: &mut Target) -> Result<Options> {
     Ok(options)
 }
 
-fn set_option(options: &mut Options, parameter: Parameter<'_>) -> Result<()> {
-    let Parameter { name, ref value } = parameter;
+fn set_option(options: &mut Options, parameter: DsnParameter<'_>) -> Result<()> {
+    let DsnParameter { name, ref value } = parameter;
     match name {
         "prefix" if value.len() > MAX_PREFIX => {
             return Err(must_be(name, &format!("at most {MAX_PREFIX} bytes")));

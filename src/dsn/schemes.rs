@@ -4,7 +4,7 @@
 
 use super::address::Address;
 use super::location::{Authority, Form, decode, malformed, parse_database, quote_unless_secret};
-use super::parameter::{Parameter, must_be};
+use super::parameter::{DsnParameter, must_be};
 use super::servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};
 use crate::error::{Error, Result};
 
@@ -119,7 +119,7 @@ impl Target {
     /// # Errors
     ///
     /// [`Error::Configuration`] if the value is not accepted.
-    pub fn set_parameter(&mut self, parameter: &Parameter<'_>) -> Result<()> {
+    pub fn set_parameter(&mut self, parameter: &DsnParameter<'_>) -> Result<()> {
         match self {
             Self::Redis(RedisTarget { database, topology, tls, .. }) => {
                 match (parameter.name, topology) {

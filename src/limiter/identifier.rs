@@ -1,6 +1,6 @@
 //! What a call is about.
 
-use super::statistics::CounterHandle;
+use super::counter_handle::CounterHandle;
 use crate::store::KeyHash;
 use std::cell::Cell;
 

@@ -8,6 +8,7 @@
 //! * [`flagged_decision`]: a decision, and how it came about
 //! * [`statistics`], [`inferred_name`]: what is counted, and by which names
 
+mod counter_handle;
 mod flagged_decision;
 mod guard;
 mod identifier;
@@ -18,6 +19,7 @@ mod limiters;
 mod settings;
 mod statistics;
 
+pub use counter_handle::CounterHandle;
 pub use flagged_decision::{DecisionFlags, FlaggedDecision};
 pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_key};
 /// The name that calls without one are counted by, for fuzzing.
@@ -26,4 +28,4 @@ pub use inferred_name::{InferredName, infer_name};
 pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;
 pub use settings::{Policy, Settings, StoreSettings};
-pub use statistics::{CounterHandle, Statistics, StatisticsFile};
+pub use statistics::{Statistics, StatisticsFile};

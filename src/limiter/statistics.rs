@@ -1,5 +1,6 @@
 //! Counts the calls of all workers of a host, by the prefixes and names of the limits.
 
+use super::counter_handle::CounterHandle;
 use super::identifier::{CallContext, Identifier};
 use super::inferred_name::{InferredName, infer_name};
 use crate::store::FileSettings;
@@ -15,15 +16,6 @@ const NAME: &str = ".statistics";
 /// After this many calls a process checks that its file is the one that other processes open, and opens
 /// that one if not.
 const CHECK_EVERY: u32 = 1_024;
-
-/// Caches where the calls of a limit are counted; the default is the empty cache.
-#[derive(Clone, Copy, Default)]
-pub struct CounterHandle {
-    record: u32,
-    /// The [`generation`](StatisticsFile::generation) of the file that holds the record; 0 where nothing is
-    /// cached.
-    generation: u32,
-}
 
 /// Counts the [`StatisticsFile`]s of this process: each thread has one.
 static FILES: AtomicU32 = AtomicU32::new(0);

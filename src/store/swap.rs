@@ -56,7 +56,7 @@ pub enum Swap {
 }
 
 /// The value of one key on a server.
-pub trait Entry {
+pub trait SwapEntry {
     /// Tells one value from others.
     type Version;
 
@@ -97,7 +97,7 @@ impl Decider {
     }
 
     /// Decides on an entry. `name` and `address` identify it in this host's queue.
-    pub fn decide<E: Entry>(
+    pub fn decide<E: SwapEntry>(
         &self,
         entry: &E,
         request: &Request<'_>,
@@ -122,7 +122,7 @@ impl Decider {
 }
 
 impl Request<'_> {
-    fn swap<E: Entry>(
+    fn swap<E: SwapEntry>(
         &self,
         entry: &E,
         ticket: Option<&Ticket<'_>>,
@@ -205,7 +205,7 @@ impl Request<'_> {
     }
 
     /// The answer where other processes were faster at every try. A busy key is no failure of the server.
-    fn busy<E: Entry>(&self, entry: &E) -> Result<Decision> {
+    fn busy<E: SwapEntry>(&self, entry: &E) -> Result<Decision> {
         if let Op::Refund { .. } | Op::Reset = self.op {
             // A denial would not say that nothing was given back.
             return Err(Error::refused(format!("{}: the bucket is too busy", entry.server())));
@@ -220,7 +220,7 @@ impl Request<'_> {
 ///
 /// Its clock reading comes with it: processes that hand off a state agree on the time, also while the
 /// server's clock is set.
-fn handed_off<E: Entry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::Version>> {
+fn handed_off<E: SwapEntry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::Version>> {
     let handoff = ticket.handoff()?;
     let version = entry.handed_off(&handoff)?;
     let is_fresh = handoff.clock.age() < MAX_READING_AGE;
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    impl Entry for Register {
+    impl SwapEntry for Register {
         type Version = u64;
 
         fn read(&self, _: &mut Budget) -> Result<Found<u64>> {

@@ -12,7 +12,7 @@ use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnectio
 use super::record;
 use super::request::{Request, Store};
 use super::shm::MappedFile;
-use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Swap};
+use super::swap::{Decider, Found, MAX_CLOCK_SKEW, Swap, SwapEntry};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
@@ -141,7 +141,7 @@ struct Item<'a> {
     lost: Cell<bool>,
 }
 
-impl Entry for Item<'_> {
+impl SwapEntry for Item<'_> {
     /// The token for compare-and-swap, if there is an item.
     type Version = Option<Token>;
 

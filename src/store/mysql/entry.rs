@@ -11,7 +11,7 @@ use crate::limit::{MAX_NOW, SECOND, State};
 use crate::store::host::queue::Handoff;
 use crate::store::net::{budget::Budget, failure::Failure};
 use crate::store::request::Request;
-use crate::store::swap::{Entry, Found, Swap};
+use crate::store::swap::{Found, Swap, SwapEntry};
 use mysql_common::value::Value;
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ pub struct RowVersion {
 /// The most reads of a row while another session's statements conflict with them.
 const MAX_TRIES: u32 = 5;
 
-impl Entry for RowEntry<'_> {
+impl SwapEntry for RowEntry<'_> {
     type Version = RowVersion;
 
     fn read(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {

@@ -20,7 +20,7 @@ use nodes::Nodes;
 #[cfg(fuzzing)]
 pub use nodes::{parse_map, parse_master, parse_redirection};
 use rustls::ClientConfig;
-use scripts::{ScriptReply, Scripts, Source, arguments, remove_mark};
+use scripts::{ScriptReply, ScriptSource, Scripts, arguments, remove_mark};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -253,7 +253,7 @@ impl Store for Redis {
 
 /// A call of a script on the key of this name.
 struct ScriptCall<'a> {
-    source: &'a Source,
+    source: &'a ScriptSource,
     name: &'a [u8],
     arguments: &'a [Vec<u8>],
 }

@@ -6,7 +6,7 @@ use crate::store::record;
 use ::redis::Script;
 
 /// A script that decides for one algorithm.
-pub struct Source {
+pub struct ScriptSource {
     /// The script, which the server knows by the hash of its text.
     pub script: Script,
     /// The text.
@@ -15,14 +15,14 @@ pub struct Source {
 
 /// The scripts, one for each algorithm.
 pub struct Scripts {
-    bucket: Source,
-    window: Source,
+    bucket: ScriptSource,
+    window: ScriptSource,
 }
 
 impl Scripts {
     /// Hashes the texts of all scripts.
     pub fn new() -> Self {
-        let source = |text| Source { script: Script::new(text), text };
+        let source = |text| ScriptSource { script: Script::new(text), text };
         Self {
             bucket: source(concat!(include_str!("head.lua"), include_str!("bucket.lua"))),
             window: source(concat!(include_str!("head.lua"), include_str!("window.lua"))),
@@ -30,7 +30,7 @@ impl Scripts {
     }
 
     /// The script that decides for this limit.
-    pub fn script_for(&self, limit: &Limit) -> &Source {
+    pub fn script_for(&self, limit: &Limit) -> &ScriptSource {
         match limit {
             Limit::TokenBucket(_) => &self.bucket,
             Limit::FixedWindow(_) => &self.window,
