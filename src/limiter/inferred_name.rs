@@ -56,10 +56,27 @@ fn is_ipv6(first: &[u8], identifier: &[u8]) -> bool {
     std::str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
 }
 
+/// The part before the first colon. Compares eight bytes at once, inline: each new object has its
+/// identifier searched, and a call of the crate memchr takes longer on texts of a few bytes (`make bench`,
+/// a new object's `consume()`).
 #[inline]
 fn up_to_colon(text: &[u8]) -> &[u8] {
-    let end = memchr::memchr(b':', text).unwrap_or(text.len());
-    text.get(..end).unwrap_or_default()
+    const COLONS: u64 = u64::from_le_bytes([b':'; 8]);
+    const LOW: u64 = u64::from_le_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let (words, rest) = text.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        // A byte is zero where the text has a colon. The lowest set high bit marks the first zero byte.
+        let word = u64::from_le_bytes(*word) ^ COLONS;
+        let found = word.wrapping_sub(LOW) & !word & HIGH;
+        if found != 0 {
+            return text.get(..at + found.trailing_zeros() as usize / 8).unwrap_or_default();
+        }
+        at += 8;
+    }
+    let end = rest.iter().position(|byte| *byte == b':').unwrap_or(rest.len());
+    text.get(..at + end).unwrap_or_default()
 }
 
 #[cfg(test)]
