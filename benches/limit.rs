@@ -11,7 +11,7 @@ use token_bucket::clock::boot_time;
 use token_bucket::limit::{Limit, Op, SECOND, State, TokenBucket, apply};
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
+use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Timeouts};
 
 fn arithmetic(criterion: &mut Criterion) {
     let Ok(limit) = TokenBucket::per_second(10, 1.0).map(Limit::from) else { return };
@@ -41,14 +41,14 @@ fn shared_memory(criterion: &mut Criterion) {
     let key = Key {
         parts: [b"tb:", b"192.0.2.1", b"", b""],
         key_hash: &key_hash,
-        window: false,
-        evicted: Cell::new(false),
+        kind: LimitKind::TokenBucket,
     };
     let Ok(limit) = TokenBucket::per_second(1_000_000_000, 1000.0).map(Limit::from) else { return };
     let timeouts = Timeouts::default();
     criterion.bench_function("shared memory/take", |bencher| {
-        let (op, frozen) = (Op::Take { cost: 1 }, None);
-        let request = Request { key: &key, limit: &limit, op: &op, frozen, timeouts: &timeouts };
+        let (op, frozen, evicted) = (Op::Take { cost: 1 }, None, &Cell::new(false));
+        let request =
+            Request { key: &key, limit: &limit, op: &op, frozen, timeouts: &timeouts, evicted };
         bencher.iter(|| store.admits(&request));
     });
     let _ = std::fs::remove_dir_all(base);

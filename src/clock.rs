@@ -1,12 +1,11 @@
-//! The clock of the stores that live on this host.
+//! The clock of this host, and readings of a server's clock.
 
 use crate::limit::{MAX_NOW, SECOND};
 
 /// Nanoseconds since this host booted, sleep included.
 ///
-/// Never steps when the wall clock is set, and is the same in every process of the
-/// host, which is what lets them share a table. About 25 ns: no system call where the
-/// kernel offers a vDSO.
+/// Does not step when the wall clock is set, and is the same in every process of the host, so the
+/// processes can share a table.
 #[inline]
 pub fn boot_time() -> u64 {
     #[cfg(target_os = "linux")]
@@ -18,14 +17,14 @@ pub fn boot_time() -> u64 {
     (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64).min(MAX_NOW)
 }
 
-/// A server's clock, as it was read a while ago. How late it is now is reckoned by this host's clock.
+/// A reading of a server's clock. This host's clock tells how old it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// What it showed, in nanoseconds.
+    /// The time that the server sent, in nanoseconds.
     pub time: u64,
-    /// When the question was sent, on this host's clock.
+    /// When this process asked, by this host's clock.
     pub sent_at: u64,
-    /// When the answer arrived.
+    /// When the answer arrived, by this host's clock.
     pub read_at: u64,
 }
 
@@ -35,13 +34,13 @@ impl Reading {
         Self { time, sent_at, read_at: boot_time() }
     }
 
-    /// How long ago it was taken, in nanoseconds.
+    /// The age of the reading, in nanoseconds.
     pub fn age(self) -> u64 {
         boot_time().saturating_sub(self.sent_at)
     }
 
-    /// What the clock shows now: at least, and at most. Its answer may have been on its way for as long
-    /// as the round trip took.
+    /// The earliest and the latest time that the server's clock may show now. They differ by the round trip,
+    /// for the server read its clock at some moment within it.
     pub fn now(self) -> [u64; 2] {
         let now = boot_time();
         [self.read_at, self.sent_at]
@@ -49,8 +48,7 @@ impl Reading {
     }
 }
 
-/// Seconds as nanoseconds, to the nearest; `None` unless the result is a time the limits
-/// can reckon with.
+/// Converts seconds to nanoseconds, to the nearest. None if the limits cannot compute with the result.
 ///
 /// # Example
 ///

@@ -1,19 +1,18 @@
-//! What can go wrong outside of PHP's own argument checks.
+//! The errors of stores and settings. PHP's own argument checks have theirs.
 
-/// An error a caller has to hear of. Its message names what is wrong and what would be
-/// right, and holds no secret.
+/// An error that a caller gets. Its message names what is wrong and what is accepted, and holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A DSN or a directive that cannot be used as it is.
+    /// A DSN or a directive is not valid.
     #[error("{0}")]
     Configuration(String),
-    /// A store that cannot be opened or does not answer.
+    /// A store cannot be opened or does not answer. Opens the server's breaker for all processes.
     #[error("{0}")]
     Storage(String),
-    /// A store that this process cannot ask, though others may.
+    /// This process cannot reach the store. Other processes may.
     #[error("{0}")]
     Local(String),
-    /// A store that is up, but does not decide on this key.
+    /// The store is up, but does not decide on this key.
     #[error("{0}")]
     Refused(String),
 }
@@ -22,22 +21,22 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// A configuration error.
+    /// Makes an [`Error::Configuration`].
     pub fn configuration(message: impl Into<String>) -> Self {
         Self::Configuration(message.into())
     }
 
-    /// A storage error.
+    /// Makes an [`Error::Storage`].
     pub fn storage(message: impl Into<String>) -> Self {
         Self::Storage(message.into())
     }
 
-    /// An error that concerns this process alone.
+    /// Makes an [`Error::Local`].
     pub fn local(message: impl Into<String>) -> Self {
         Self::Local(message.into())
     }
 
-    /// A refusal that concerns one key.
+    /// Makes an [`Error::Refused`].
     pub fn refused(message: impl Into<String>) -> Self {
         Self::Refused(message.into())
     }

@@ -1,4 +1,4 @@
-//! What every store must do, each case on every store.
+//! The conformance suite: every case runs on every store.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,20 +14,22 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::limit::{Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply};
-use token_bucket::limiter::{CallContext, CounterHandle, Identifier, Limiter, Limiters, Settings};
+use token_bucket::limiter::{
+    CallContext, CounterHandle, Identifier, Limiter, Limiters, Policy, Settings, StoreSettings,
+};
 use token_bucket::store::{FileSettings, KeyHash, Stores, Timeouts};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 
-/// A store of its own for a case, and how to use it.
+/// A store for one case, and how to call it.
 struct Bench {
     limiter: Limiter,
-    /// How many random sequences to try.
+    /// The number of random sequences to try.
     sequences: u32,
     _folder: Folder,
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -48,22 +50,26 @@ impl Drop for Folder {
 impl Bench {
     fn new(dsn: &str, case: &str) -> Self {
         let folder = Folder::new(case);
-        // Large enough that no bucket of a case has to go; and time enough for a busy machine, for
-        // a call that fails must fail the case, not be answered otherwise.
-        let lock_timeout = std::time::Duration::from_secs(10);
+        // The table is large enough that no bucket is evicted. The time-out is long enough for a busy
+        // machine, and a call that fails must fail the case, so no policy answers in its place.
+        let timeout = std::time::Duration::from_secs(10);
         let settings = Settings {
-            files: FileSettings { path: folder.0.clone(), size: 16 << 20 },
-            timeouts: Timeouts { call: lock_timeout, connect: lock_timeout },
-            on_error: OnError::Throw,
-            deny_cache: true,
-            enforce: true,
-            track_identifiers: true,
+            store: StoreSettings {
+                files: FileSettings { path: folder.0.clone(), size: 16 << 20 },
+                timeouts: Timeouts { call: timeout, connect: timeout },
+            },
+            policy: Policy {
+                on_error: OnError::Throw,
+                deny_cache: true,
+                enforce: true,
+                track_identifiers: true,
+            },
         };
-        // Servers outlive a case: each has keys of its own.
+        // Servers outlive a case, so each case has a prefix of its own.
         static CASES: AtomicU32 = AtomicU32::new(0);
         let prefix = format!("{}-{}:", std::process::id(), CASES.fetch_add(1, Ordering::Relaxed));
-        // Redis decides by scripts of its own, and shared memory packs a state most tightly. The others keep it
-        // as it is, and take longer.
+        // memcached and MySQL run `apply` itself on a state that is stored as it is, and are slower, so fewer
+        // sequences do. Redis has scripts, and shared memory packs states.
         let is_plain = ["memcached", "mysql"].iter().any(|scheme| dsn.starts_with(scheme));
         let sequences = if is_plain { 1_000 } else { 10_000 };
         let mut dsn = Dsn::parse(dsn).unwrap();
@@ -100,9 +106,9 @@ impl Bench {
 }
 
 fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
-    let (place, counted) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
+    let (key_hash, counter) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
     let identifier = Identifier::Plain(name);
-    call(CallContext { identifier, name: None, key_hash: &place, counter: &counted })
+    call(CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter })
 }
 
 fn per_second(capacity: i64, rate: f64) -> Limit {
@@ -155,23 +161,23 @@ macro_rules! on_every_store {
 }
 
 on_every_store!(
-    a_bucket_starts_full_and_refills,
-    a_denied_call_changes_nothing,
-    check_charges_and_forgives,
-    reservations_wait_their_turn,
-    refund_and_reset_give_back,
-    a_changed_limit_takes_effect,
-    keys_do_not_collide,
-    the_system_clock_counts_without_a_test,
-    a_clock_that_went_back_is_forgiven,
-    yes_and_no_agree_with_the_decision,
-    a_window_opens_closes_and_is_given_back,
-    windows_and_buckets_are_apart,
-    any_sequence_is_decided_as_apply_does,
-    any_sequence_on_a_window_is_decided_as_apply_does,
+    bucket_starts_full_and_refills,
+    denied_call_changes_nothing,
+    check_charges_denied_calls_and_forgives_after_a_refill,
+    reservations_are_served_in_order,
+    refund_and_reset_give_tokens_back,
+    changed_limit_takes_effect,
+    different_identifiers_have_different_buckets,
+    system_clock_counts_without_a_test,
+    clock_that_went_back_denies_for_one_refill_at_most,
+    admits_agrees_with_decide,
+    window_opens_ends_and_takes_refunds,
+    windows_and_buckets_of_one_identifier_are_separate,
+    any_sequence_on_a_bucket_is_decided_as_by_apply,
+    any_sequence_on_a_window_is_decided_as_by_apply,
 );
 
-fn a_bucket_starts_full_and_refills(bench: &Bench) {
+fn bucket_starts_full_and_refills(bench: &Bench) {
     let limit = per_second(3, 0.5);
     for left in [2, 1, 0] {
         let decision = bench.take(b"x", &limit, 1, T0);
@@ -186,7 +192,7 @@ fn a_bucket_starts_full_and_refills(bench: &Bench) {
     assert!(bench.take(b"x", &limit, 3, T0 + 60 * SECOND).accepted);
 }
 
-fn a_denied_call_changes_nothing(bench: &Bench) {
+fn denied_call_changes_nothing(bench: &Bench) {
     let limit = per_second(2, 1.0);
     bench.take(b"x", &limit, 2, T0);
     for step in 0..9 {
@@ -197,7 +203,7 @@ fn a_denied_call_changes_nothing(bench: &Bench) {
     assert_eq!(bench.take(b"x", &limit, 3, T0).retry_at, Decision::NEVER);
 }
 
-fn check_charges_and_forgives(bench: &Bench) {
+fn check_charges_denied_calls_and_forgives_after_a_refill(bench: &Bench) {
     let limit = per_window(2, 20);
     let check = |seconds: u64| bench.call(b"x", &limit, Op::Check, T0 + seconds * SECOND).accepted;
     let answers: Vec<bool> = (0..=60).map(check).collect();
@@ -207,7 +213,7 @@ fn check_charges_and_forgives(bench: &Bench) {
     assert!(check(99));
 }
 
-fn reservations_wait_their_turn(bench: &Bench) {
+fn reservations_are_served_in_order(bench: &Bench) {
     let limit = per_second(1, 1.0);
     let reserve = |max_wait| bench.call(b"x", &limit, Op::Reserve { cost: 1, max_wait }, T0);
     for wait in [0.0, 1.0, 2.0] {
@@ -222,7 +228,7 @@ fn reservations_wait_their_turn(bench: &Bench) {
     assert!(bench.take(b"x", &limit, 1, T0 + 3 * SECOND).accepted);
 }
 
-fn refund_and_reset_give_back(bench: &Bench) {
+fn refund_and_reset_give_tokens_back(bench: &Bench) {
     let limit = per_second(5, 1.0);
     bench.take(b"x", &limit, 5, T0);
     assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 2 }, T0)), 2);
@@ -233,7 +239,7 @@ fn refund_and_reset_give_back(bench: &Bench) {
     assert_eq!(limit.remaining(&bench.call(b"new", &limit, Op::Refund { cost: 2 }, T0)), 5);
 }
 
-fn a_changed_limit_takes_effect(bench: &Bench) {
+fn changed_limit_takes_effect(bench: &Bench) {
     let (wide, narrow) = (per_second(10, 1.0), per_second(2, 1.0));
     bench.take(b"x", &wide, 5, T0);
     assert!(!bench.take(b"x", &narrow, 1, T0).accepted);
@@ -242,7 +248,7 @@ fn a_changed_limit_takes_effect(bench: &Bench) {
     assert_eq!(wide.remaining(&bench.call(b"y", &wide, Op::Peek { cost: 0 }, T0)), 8);
 }
 
-fn keys_do_not_collide(bench: &Bench) {
+fn different_identifiers_have_different_buckets(bench: &Bench) {
     let limit = per_second(1, 0.001);
     let long = [b'a'; 4096];
     let mut names: Vec<Vec<u8>> = (0..4_000).map(|i: u32| i.to_string().into_bytes()).collect();
@@ -257,14 +263,14 @@ fn keys_do_not_collide(bench: &Bench) {
     }
 }
 
-fn the_system_clock_counts_without_a_test(bench: &Bench) {
+fn system_clock_counts_without_a_test(bench: &Bench) {
     let limit = per_second(1, 0.001);
     let take = || bench.admits(b"x", &limit, Op::Take { cost: 1 }, None);
     assert!(take());
     assert!(!take());
 }
 
-fn a_clock_that_went_back_is_forgiven(bench: &Bench) {
+fn clock_that_went_back_denies_for_one_refill_at_most(bench: &Bench) {
     let limit = per_second(2, 1.0);
     bench.take(b"x", &limit, 2, T0);
     let back = T0 - 3_600 * SECOND;
@@ -273,7 +279,7 @@ fn a_clock_that_went_back_is_forgiven(bench: &Bench) {
     assert!(bench.take(b"x", &limit, 2, back + 2 * SECOND).accepted);
 }
 
-fn yes_and_no_agree_with_the_decision(bench: &Bench) {
+fn admits_agrees_with_decide(bench: &Bench) {
     let limit = per_second(3, 1.0);
     for i in 0..20 {
         let (op, now) = (Op::Take { cost: i % 3 }, T0 + i * SECOND / 2);
@@ -282,7 +288,7 @@ fn yes_and_no_agree_with_the_decision(bench: &Bench) {
     }
 }
 
-fn a_window_opens_closes_and_is_given_back(bench: &Bench) {
+fn window_opens_ends_and_takes_refunds(bench: &Bench) {
     let window = Limit::from(FixedWindow::new(3, 10.0).unwrap());
     let hit = |now| bench.take(b"x", &window, 1, now);
     for left in [2, 1, 0] {
@@ -300,17 +306,17 @@ fn a_window_opens_closes_and_is_given_back(bench: &Bench) {
         2
     );
     assert!(bench.take(b"x", &window, 2, T0 + 10 * SECOND).accepted);
-    assert!(!hit(T0 + 12 * SECOND - 2).accepted, "its last moment belongs to it");
+    assert!(!hit(T0 + 12 * SECOND - 2).accepted, "its last moment is part of it");
     assert_eq!(window.remaining(&hit(T0 + 12 * SECOND)), 2);
     assert_eq!(bench.take(b"x", &window, 4, T0 + 13 * SECOND).retry_at, Decision::NEVER);
     assert_eq!(window.remaining(&bench.call(b"x", &window, Op::Reset, T0 + 13 * SECOND)), 3);
     assert!(bench.take(b"x", &window, 3, T0 + 13 * SECOND).accepted);
-    // A clock that went back by an hour: after an interval all is well again.
+    // A clock that went back by an hour denies for one interval.
     assert!(!hit(T0 - 3_600 * SECOND).accepted);
     assert!(hit(T0 - 3_590 * SECOND + 1).accepted);
 }
 
-fn windows_and_buckets_are_apart(bench: &Bench) {
+fn windows_and_buckets_of_one_identifier_are_separate(bench: &Bench) {
     let (window, bucket) = (Limit::from(FixedWindow::new(1, 10.0).unwrap()), per_second(1, 0.001));
     let long = [b'a'; 300];
     for name in [&b"x"[..], b"w:x", b"h:x", b"a b", b"w:a b", &long] {
@@ -321,7 +327,7 @@ fn windows_and_buckets_are_apart(bench: &Bench) {
     }
 }
 
-fn any_sequence_on_a_window_is_decided_as_apply_does(bench: &Bench) {
+fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
     let limits = [(5, 2.5), (7, 1.0 / 3.0), (3, 7.0)]
         .map(|(limit, interval)| Limit::from(FixedWindow::new(limit, interval).unwrap()));
     let op = prop_oneof![
@@ -330,13 +336,14 @@ fn any_sequence_on_a_window_is_decided_as_apply_does(bench: &Bench) {
         1 => (0u64..4).prop_map(|cost| Op::Refund { cost }),
         1 => Just(Op::Reset),
     ];
-    decided_as_apply_does(bench, "w", &limits, op.boxed());
+    check_sequences(bench, "w", &limits, op.boxed());
 }
 
-/// The differential test: the store against the pure function, on sequences of calls on a few
-/// keys, limits and times. Forwards only: a store may forget a bucket that is as good as new,
-/// and then has nothing to remember when the clock goes back.
-fn any_sequence_is_decided_as_apply_does(bench: &Bench) {
+/// The differential test: compares the store with the pure function on random sequences of calls.
+///
+/// Time only goes forwards: a store may forget an expired state, and then a clock that goes back finds a
+/// full bucket.
+fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
     let limits = [per_second(5, 2.0), per_second(7, 1.0 / 3.0), per_window(3, 7)];
     let op = prop_oneof![
         4 => (0u64..4).prop_map(|cost| Op::Take { cost }),
@@ -347,10 +354,10 @@ fn any_sequence_is_decided_as_apply_does(bench: &Bench) {
         1 => Just(Op::Reset),
         1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
     ];
-    decided_as_apply_does(bench, "b", &limits, op.boxed());
+    check_sequences(bench, "b", &limits, op.boxed());
 }
 
-fn decided_as_apply_does(bench: &Bench, kind: &str, limits: &[Limit; 3], op: BoxedStrategy<Op>) {
+fn check_sequences(bench: &Bench, kind: &str, limits: &[Limit; 3], op: BoxedStrategy<Op>) {
     let call = (0usize..3, 0usize..3, op, 0u64..2_000_000);
     let config = ProptestConfig {
         cases: bench.sequences,

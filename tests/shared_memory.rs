@@ -16,7 +16,7 @@ use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::counters::FILE_SIZE;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
+use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
 
@@ -95,14 +95,11 @@ fn admitted_under(
     now: Option<u64>,
 ) -> Result<bool, String> {
     let key_hash = Cell::new(KeyHash::default());
-    let key = Key {
-        parts: [prefix, name, b"", b""],
-        key_hash: &key_hash,
-        window: matches!(limit, Limit::FixedWindow(_)),
-        evicted: Cell::new(false),
-    };
+    let key =
+        Key { parts: [prefix, name, b"", b""], key_hash: &key_hash, kind: LimitKind::from(limit) };
+    let evicted = &Cell::new(false);
     let request =
-        Request { key: &key, limit, op: &op, frozen: now, timeouts: &Timeouts::default() };
+        Request { key: &key, limit, op: &op, frozen: now, timeouts: &Timeouts::default(), evicted };
     store.admits(&request).map_err(|error| error.to_string())
 }
 
@@ -356,17 +353,14 @@ fn error_names_a_path_that_is_missing_or_not_writable() {
 fn removed_table_is_left_within_a_second() {
     let (folder, path) = Folder::with_table("removed");
     let (old, key_hash) = (folder.store(), Cell::new(KeyHash::default()));
-    let key = Key {
-        parts: [b"tb:", b"x", b"", b""],
-        key_hash: &key_hash,
-        window: false,
-        evicted: Cell::new(false),
-    };
+    let key =
+        Key { parts: [b"tb:", b"x", b"", b""], key_hash: &key_hash, kind: LimitKind::TokenBucket };
     let (limit, timeouts) = (limit(), Timeouts::default());
     let take_old = |frozen| {
         let op = Op::Take { cost: 1 };
-        old.admits(&Request { key: &key, limit: &limit, op: &op, frozen, timeouts: &timeouts })
-            .unwrap()
+        let (key, limit, op, timeouts) = (&key, &limit, &op, &timeouts);
+        let evicted = &Cell::new(false);
+        old.admits(&Request { key, limit, op, frozen, timeouts, evicted }).unwrap()
     };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();

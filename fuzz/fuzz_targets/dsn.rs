@@ -1,4 +1,4 @@
-//! Any text as a DSN: what is read is in range, and a password is told to nobody.
+//! Parses any text as a DSN: values are in range, and no message or debug text contains a password.
 
 #![no_main]
 
@@ -6,9 +6,9 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use token_bucket::dsn::{Address, Dsn, MAX_PREFIX, MAX_TIMEOUT_MS, Target, Topology, sanitize};
 
-/// Both halves of the password; between them is what the fuzzer likes.
+/// Both halves of the password. The fuzzer chooses what is between them.
 const SECRET: [&str; 2] = ["Zq7vS", "Kx9wJ"];
-/// What stands for the password in the text.
+/// The placeholder of the password in the text.
 const HERE: &str = "$";
 
 #[derive(Arbitrary, Debug)]
@@ -45,7 +45,7 @@ fuzz_target!(|input: Input<'_>| match input {
             "shm",
         ];
         let scheme = schemes[usize::from(scheme) % schemes.len()];
-        // What is around the password may not end it; and one with both may be read in two ways.
+        // The text around the password must not end it, and a password with both characters is ambiguous.
         if user.contains(['@', '/', ':', '?', '#']) || rest.contains('@') {
             return;
         }
@@ -69,11 +69,11 @@ fn hides(text: &str, between: &str) {
         return;
     }
     let text = text.replacen(HERE, &[SECRET[0], between, SECRET[1]].concat(), 1);
-    let told = match Dsn::parse(&text) {
+    let shown = match Dsn::parse(&text) {
         Ok(dsn) => format!("{dsn:?} {}", Dsn::shown(&text)),
         Err(error) => format!("{error} {error:?}"),
     };
-    assert!(SECRET.iter().all(|half| !told.contains(half)), "{text} told {told}");
+    assert!(SECRET.iter().all(|half| !shown.contains(half)), "{text} shows {shown}");
     read(&text);
 }
 
@@ -99,7 +99,7 @@ fn read(text: &str) {
                 Topology::Cluster(nodes) => nodes.iter().for_each(address),
                 Topology::Sentinel { sentinels, .. } => sentinels.iter().for_each(address),
             }
-            // A user without a password is nobody.
+            // A user always has a password.
             assert!(redis.user.is_none() || redis.password.is_some());
             if let Some(tls) = &redis.tls {
                 assert_eq!(tls.cert.is_some(), tls.key.is_some());
@@ -108,7 +108,7 @@ fn read(text: &str) {
         Target::Mysql(mysql) => {
             address(&mysql.address);
             assert!(!mysql.database.is_empty());
-            // It stands in statements, in backquotes.
+            // Statements contain the name in backquotes.
             assert!((1..=64).contains(&mysql.table.len()));
             assert!(mysql.table.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$".contains(&b)));
         }

@@ -1,4 +1,4 @@
-//! Any bytes as identifiers: what servers are told is harmless, and no two go by one name.
+//! Any bytes as identifiers: their names on servers are harmless, and no two keys share a name.
 
 #![no_main]
 
@@ -7,11 +7,10 @@ use libfuzzer_sys::fuzz_target;
 use std::cell::{Cell, LazyCell};
 use std::net::Ipv6Addr;
 use std::rc::Rc;
-use token_bucket::dsn::{Address, Redis, Target, Topology};
-use token_bucket::limiter::{Identifier, client_key, name_of};
-use token_bucket::store::{
-    FileSettings, Key, KeyHash, Store, Stores, name_of as key_name, row_name_of,
-};
+use token_bucket::dsn::{Address, RedisTarget, Target, Topology};
+use token_bucket::limiter::{Identifier, InferredName, client_key, infer_name};
+use token_bucket::store::{FileSettings, Key, KeyHash, Store, Stores, key_name, row_name};
+use token_bucket_fuzz::table_file::kind;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -25,7 +24,7 @@ thread_local! {
     static CLUSTER: LazyCell<Rc<dyn Store>> = LazyCell::new(|| {
         let node = Address::Tcp { host: "127.0.0.1".into(), port: 1 };
         let topology = Topology::Cluster(vec![node]);
-        let target = Redis { topology, user: None, password: None, database: 0, tls: None };
+        let target = RedisTarget { topology, user: None, password: None, database: 0, tls: None };
         Stores::default().get(&Target::Redis(target), &FileSettings::default()).store
     });
 }
@@ -33,27 +32,27 @@ thread_local! {
 fuzz_target!(|input: Input<'_>| {
     let Input { prefix, first, second, cut } = input;
     let keys = [first, second].map(|(name, id, window)| {
-        named(Identifier::Client { name, id });
-        named(Identifier::Plain(id));
-        // Each by itself, and as the client of an application.
+        check_inferred_name(Identifier::Client { name, id });
+        check_inferred_name(Identifier::Plain(id));
+        // Each as an identifier, and as the client of an application.
         [([prefix, id].concat(), window), ([prefix, &client_key(name, id)].concat(), window)]
     });
     for (name, window) in keys.as_flattened() {
-        harmless(name, *window, cut);
+        assert_harmless(name, *window, cut);
     }
     for ([plain, client], [other, other_client]) in [(&keys[0], &keys[1])] {
-        apart(plain, other);
-        apart(client, other_client);
-        apart(plain, other_client);
-        // What differs in nothing but the kind.
-        apart(&(plain.0.clone(), true), &(plain.0.clone(), false));
-        apart(&(plain.0.clone(), true), &(other.0.clone(), false));
+        assert_apart(plain, other);
+        assert_apart(client, other_client);
+        assert_apart(plain, other_client);
+        // Keys that differ in their kind only.
+        assert_apart(&(plain.0.clone(), true), &(plain.0.clone(), false));
+        assert_apart(&(plain.0.clone(), true), &(other.0.clone(), false));
     }
-    // What a row of another's might be called: names are no identifiers.
+    // An identifier that looks like a name does not get that name.
     let (name, window) = &keys[0][0];
-    for called in [with_key(&[name], *window, key_name), with_key(&[name], *window, row_name_of)] {
-        apart(&(called.clone(), false), &(name.clone(), *window));
-        apart(&(called, true), &(name.clone(), *window));
+    for called in [with_key(&[name], *window, key_name), with_key(&[name], *window, row_name)] {
+        assert_apart(&(called.clone(), false), &(name.clone(), *window));
+        assert_apart(&(called, true), &(name.clone(), *window));
     }
     if (first.0, first.1) != (second.0, second.1) {
         assert_ne!(client_key(first.0, first.1), client_key(second.0, second.1));
@@ -63,15 +62,15 @@ fuzz_target!(|input: Input<'_>| {
 fn with_key<R>(parts: &[&[u8]], window: bool, look: impl FnOnce(&Key<'_>) -> R) -> R {
     let (key_hash, mut all) = (Cell::new(KeyHash::default()), [&b""[..]; 4]);
     all.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
-    look(&Key { parts: all, key_hash: &key_hash, window, evicted: Cell::new(false) })
+    look(&Key { parts: all, key_hash: &key_hash, kind: kind(window) })
 }
 
 /// Two keys have one name only if they are the same.
-fn apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
-    for make in [key_name, row_name_of] {
+fn assert_apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
+    for make in [key_name, row_name] {
         let [one, other] = [a, b].map(|(name, window)| with_key(&[name], *window, make));
         assert_eq!(one == other, a == b, "{a:?} and {b:?} are {:?}", String::from_utf8_lossy(&one));
-        // Nor do they where a table does not tell capitals, or spaces at the end.
+        // Nor where a table does not distinguish case, or spaces at the end.
         let fold = |name: &[u8]| name.trim_ascii_end().to_ascii_lowercase();
         if fold(&one) == fold(&other) {
             assert!(a.1 == b.1 && fold(&a.0) == fold(&b.0), "{a:?} and {b:?}");
@@ -79,18 +78,18 @@ fn apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
     }
 }
 
-fn harmless(name: &[u8], window: bool, cut: usize) {
+fn assert_harmless(name: &[u8], window: bool, cut: usize) {
     let called = with_key(&[name], window, key_name);
     assert!((1..=250).contains(&called.len()), "more than memcached takes");
     assert!(called.iter().all(|b| b.is_ascii_alphanumeric() || b"._:@/-".contains(b)));
-    let row = with_key(&[name], window, row_name_of);
+    let row = with_key(&[name], window, row_name);
     assert!((1..=255).contains(&row.len()), "more than the column takes");
     assert!(row.iter().all(|b| (b' '..=b'~').contains(b)) && !row.ends_with(b" "));
-    // Where it is cut into parts does not matter.
+    // The name does not depend on the parts.
     let (head, tail) = name.split_at(cut % (name.len() + 1));
     for parts in [[head, b"", tail, b""], [b"", head, b"", tail], [head, tail, b"", b""]] {
         assert_eq!(with_key(&parts, window, key_name), called);
-        assert_eq!(with_key(&parts, window, row_name_of), row);
+        assert_eq!(with_key(&parts, window, row_name), row);
     }
     let circuit = CLUSTER.with(|store| with_key(&[name], window, |key| store.circuit(key)));
     assert_eq!(circuit, u64::from(crc16(&called) % 16384 / 1024));
@@ -105,8 +104,8 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// The name that a limit is counted by: what stands before the first colon, unless that is a client's.
-fn named(identifier: Identifier<'_>) {
+/// Compares the inferred name with one that is computed in a simpler way.
+fn check_inferred_name(identifier: Identifier<'_>) {
     let (text, alone) = match identifier {
         Identifier::Client { name, .. } => (name, false),
         Identifier::Plain(identifier) => (identifier, true),
@@ -119,8 +118,9 @@ fn named(identifier: Identifier<'_>) {
     let address = text.split(|b| b"/%".contains(b)).next().unwrap_or_default();
     let address = std::str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
         || number && first.contains(&b'.');
-    // An application's name is its own, whatever it looks like.
-    let expected =
+    // The name of an application counts, whatever it looks like.
+    let (name, is_whole_identifier) =
         if alone && (bare && number || address) { (&b""[..], false) } else { (first, bare) };
-    assert_eq!(name_of(identifier), expected, "{:?}", String::from_utf8_lossy(text));
+    let expected = InferredName { name, is_whole_identifier };
+    assert_eq!(infer_name(identifier), expected, "{:?}", String::from_utf8_lossy(text));
 }

@@ -15,6 +15,7 @@ use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
+use token_bucket_fuzz::table_file::kind;
 
 /// Fewer than a set has slots: wherever they are, none has to go.
 const KEYS: usize = 4;
@@ -41,58 +42,65 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         now = time(u, now)?;
         let window = matches!(limit, Limit::FixedWindow(_));
         let at = if window { WINDOW + key } else { key };
-        let told = format!("{op:?} of {limit:?} at {now}");
+        let call = format!("{op:?} of {limit:?} at {now}");
 
         let (expected, after) = apply(limit, model[at], now, op);
         keeps_promises(limit, op, &expected, matches!(model[at], State::Reserved { .. }));
         if let (Limit::TokenBucket(bucket), Some(state)) = (limit, reference[key].take()) {
-            reference[key] = state.judge(bucket, now, op, &expected, &told);
+            reference[key] = state.judge(bucket, now, op, &expected, &call);
         }
         model[at] = after;
-        let (key_hash, timeouts) = (Cell::default(), Timeouts::default());
+        let (key_hash, timeouts, evicted) =
+            (Cell::default(), Timeouts::default(), Cell::new(false));
         let name = named(key, window, &key_hash);
-        let request =
-            Request { key: &name, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
-        assert_eq!(array.decide(&request), Ok(expected), "{told}");
+        let request = Request {
+            key: &name,
+            limit,
+            op: &op,
+            frozen: Some(now),
+            timeouts: &timeouts,
+            evicted: &evicted,
+        };
+        assert_eq!(array.decide(&request), Ok(expected), "{call}");
 
-        // A slot has less room for a debt.
+        // A slot stores a debt less exactly.
         let (expected, after) = apply(limit, model_of_shm[at], now, op);
         model_of_shm[at] = Slot::committed(1, after).state();
         let name = named(key, window, &places[at]);
         let request = Request { key: &name, ..request };
         if op.may_repeat() && now % 2 == 0 {
-            assert_eq!(shm.admits(&request), Ok(expected.accepted), "{told}");
+            assert_eq!(shm.admits(&request), Ok(expected.accepted), "{call}");
         } else {
-            assert_eq!(shm.decide(&request), Ok(expected), "{told}");
+            assert_eq!(shm.decide(&request), Ok(expected), "{call}");
         }
-        assert!(!name.evicted.get());
+        assert!(!evicted.get());
     }
     Ok(())
 }
 
 fn named<'a>(key: usize, window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
     let id: &[u8] = [b"a", b"b", b"c", b"d"][key];
-    Key { parts: [b"tb:", id, b"", b""], key_hash, window, evicted: Cell::new(false) }
+    Key { parts: [b"tb:", id, b"", b""], key_hash, kind: kind(window) }
 }
 
-/// A table in which there is nothing.
+/// An empty table.
 fn fresh() -> SharedMemory {
     let (base, name) = (folder().to_owned(), "default".to_owned());
     let location = Location { base, name, size: MIN_SIZE, purpose: Purpose::Buckets };
     if let Ok(file) = File::options().write(true).open(location.path()) {
-        // Its header stays. Nobody has it mapped.
+        // The header stays. No process has the file mapped.
         file.set_len(4096).and_then(|()| file.set_len(MIN_SIZE)).expect("a file in memory");
     }
     SharedMemory::new(location)
 }
 
-/// A bucket as a textbook has it: so much was in it at that time. In parts of a nanosecond, of which
-/// no more are told apart than the limit does.
+/// A token bucket as a textbook has it, for comparison: how much is missing, and since when. It counts in
+/// the limit's parts of a nanosecond.
 ///
-/// Knows no debts: it ends with the first.
+/// It has no debts: the comparison ends with the first one.
 #[derive(Clone, Copy)]
 struct Reference {
-    /// How much is missing, and at what time. Kept thus, for the limit may be another next time.
+    /// How much was missing at the time `at`. The next limit may have another capacity.
     missing: u128,
     parts: u64,
     at: u64,
@@ -106,10 +114,10 @@ impl Reference {
         limit: &TokenBucket,
         now: u64,
         op: Op,
-        told: &Decision,
+        decision: &Decision,
         what: &str,
     ) -> Option<Self> {
-        // Parts of one limit mean nothing to another.
+        // The parts of one limit have no meaning under another one.
         if self.parts != limit.parts() && self.missing > 0 {
             return None;
         }
@@ -120,8 +128,8 @@ impl Reference {
             u128::from(tokens) * (span(one.ns) + u128::from(one.part))
         };
         let whole = exact(limit.capacity());
-        // Time has filled it; or has gone back, and then more is missing, but no more than all: a time
-        // that no clock could have written is brought down for good.
+        // Time refills the bucket. If the clock went back more is missing, at most the whole bucket, and
+        // the correction is stored.
         let missing = match now >= self.at {
             true => self.missing.saturating_sub(span(now - self.at)),
             false => self.missing + span(self.at - now),
@@ -133,7 +141,7 @@ impl Reference {
         };
         let becomes = |missing: u128| Some(Self { missing, parts: limit.parts(), at: now });
         let left = |missing: u128| ((whole - missing) / exact(1)) as u64;
-        let remaining = Limit::from(*limit).remaining(told);
+        let remaining = Limit::from(*limit).remaining(decision);
         let (accepted, after, in_it) = match op {
             Op::Take { cost: 0 } => (true, Some(kept), lowered),
             Op::Peek { cost } => {
@@ -168,10 +176,10 @@ impl Reference {
                 (true, becomes(missing), missing)
             }
         };
-        assert_eq!(told.accepted, accepted, "{what}");
+        assert_eq!(decision.accepted, accepted, "{what}");
         assert_eq!(remaining, left(in_it), "{what}");
-        if told.full_at > now {
-            assert_eq!(u128::from(told.full_at - now), in_it.div_ceil(parts), "{what}");
+        if decision.full_at > now {
+            assert_eq!(u128::from(decision.full_at - now), in_it.div_ceil(parts), "{what}");
         } else {
             assert_eq!(in_it, 0, "{what}");
         }
@@ -179,7 +187,7 @@ impl Reference {
             && cost <= limit.capacity()
         {
             let short = lowered + exact(cost) - whole;
-            assert_eq!(u128::from(told.retry_at - now), short.div_ceil(parts), "{what}");
+            assert_eq!(u128::from(decision.retry_at - now), short.div_ceil(parts), "{what}");
         }
         after
     }

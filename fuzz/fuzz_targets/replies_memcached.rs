@@ -1,4 +1,4 @@
-//! Any answers to the store on memcached.
+//! The store on memcached gets any answers.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::server::{Piece, bytes, play};
 
-/// What marks each call where it is fuzzed: `fuzzmark` in hexadecimal digits.
+/// The mark of each call under fuzzing: `fuzzmark` in hexadecimal digits.
 const MARK: &str = "O66757a7a6d61726b";
 
 fuzz_target!(|input: &[u8]| {
@@ -44,7 +44,7 @@ fn reply(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
         1 => [u.choose(&LINES)?.as_bytes(), &bytes(u)?, b"\r\n"].concat(),
         2 => [u.choose(&LINES)?.as_bytes(), b" ", MARK.as_bytes(), b"\r\n"].concat(),
         3 => format!("HD c{} {MARK}\r\n", u.arbitrary::<u64>()?).into_bytes(),
-        // A value, which is a state or not, and its length, which may be wrong.
+        // A value, which may be a state, and its length, which may be wrong.
         kind => {
             let value = if kind == 4 { bytes(u)? } else { state(u)? };
             let length = if u.ratio(1, 8)? { number(u, u64::MAX)? } else { value.len() as u64 };

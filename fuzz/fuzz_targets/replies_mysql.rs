@@ -1,4 +1,4 @@
-//! Any answers to the store on MariaDB or MySQL, from the greeting on.
+//! The store on MariaDB or MySQL gets any answers, the greeting included.
 
 #![no_main]
 
@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let mut pieces = Vec::new();
-    // How far all goes well: the greeting, the login, the session, the statement.
+    // The number of valid answers at the beginning: greeting, login, session, statement.
     let well = u.int_in_range(0..=5u8)?;
     let maria = u.arbitrary()?;
     let right = [

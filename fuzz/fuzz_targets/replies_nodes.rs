@@ -1,5 +1,5 @@
-//! Any answers to where a cluster's nodes are, or the master of sentinels: what is made of them is an
-//! address that a DSN could name, and that they have named.
+//! Parses any answers about a cluster's nodes or a sentinel's master: an address is one that a DSN could
+//! name, and that the answer contains.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use redis::{Parser, Value};
 use std::net::IpAddr;
 use token_bucket::dsn::{Address, Dsn, Target, Topology};
-use token_bucket::store::{map_of, master_of, redirection_of};
+use token_bucket::store::{parse_map, parse_master, parse_redirection};
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::server::bytes;
 
@@ -29,7 +29,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
 }
 
-/// As the store reads it, of which an error is no answer.
+/// Parses an answer as the store does.
 fn parsed(answer: &[u8]) -> Option<Value> {
     Parser::new().parse_value(answer).ok()
 }
@@ -44,7 +44,7 @@ fn map(u: &mut Unstructured<'_>, asked: &Address) -> Result<()> {
         answer.extend(range(u)?);
     }
     let Some(answer) = parsed(&answer) else { return Ok(()) };
-    let mut map = map_of(&answer, asked).into_iter().peekable();
+    let mut map = parse_map(&answer, asked).into_iter().peekable();
     for told in array(&answer) {
         let [Value::Int(first), Value::Int(last), Value::Array(node), ..] = array(told) else {
             continue;
@@ -56,12 +56,12 @@ fn map(u: &mut Unstructured<'_>, asked: &Address) -> Result<()> {
                 && named(&range.node, host.as_deref().unwrap_or_default(), *port, asked)
         });
         let runs = 0 <= *first && first <= last && *last < 16384;
-        assert!(runs || range.is_none(), "no run of slots: {range:?}");
+        assert!(runs || range.is_none(), "no range of slots: {range:?}");
         if runs && host.is_some_and(|host| is_right(&host, *port)) {
             assert!(range.is_some(), "not in the map: {told:?}");
         }
     }
-    assert_eq!(map.next(), None, "nobody told of it, or not so");
+    assert_eq!(map.next(), None, "not in the answer, or not like this");
     Ok(())
 }
 
@@ -70,19 +70,19 @@ fn master(u: &mut Unstructured<'_>) -> Result<()> {
     let port = [format!("${}\r\n{port}\r\n", port.len()).into_bytes(), bytes(u)?];
     let answer = [&b"*2\r\n"[..], &host, u.choose(&port)?].concat();
     let Some(answer) = parsed(&answer) else { return Ok(()) };
-    let master = master_of(&answer);
+    let master = parse_master(&answer);
     let told = match array(&answer) {
         [host, port] => text(host).zip(text(port).and_then(|port| port.parse().ok())),
         _ => None,
     };
     let Some((host, port)) = told else {
-        assert_eq!(master, None, "nobody told of it");
+        assert_eq!(master, None, "not in the answer");
         return Ok(());
     };
     // A sentinel's own address is not its master's.
-    let nobody = Address::Unix("".into());
+    let no_node = Address::Unix("".into());
     match master {
-        Some(master) => assert!(named(&master, &host, port, &nobody), "{master:?}"),
+        Some(master) => assert!(named(&master, &host, port, &no_node), "{master:?}"),
         None => assert!(!is_right(&host, port), "{host:?}"),
     }
     Ok(())
@@ -93,13 +93,13 @@ fn redirection(u: &mut Unstructured<'_>, asked: &Address) -> Result<()> {
     let host = text(&parsed(&host(u)?).unwrap_or(Value::Nil)).unwrap_or(any.clone());
     let (slot, port) = (number(u, 1 << 17)?, number(u, 1 << 17)?);
     let made = format!("{slot} {host}:{port}");
-    let to = redirection_of(&made, asked);
+    let to = parse_redirection(&made, asked);
     if slot < 16384 && is_right(&host, port as i64) {
         let expected = (slot as u16, Address::Tcp { host, port: port as u16 });
         assert_eq!(to, Some(expected), "{made:?}");
     }
     for detail in [made, any] {
-        let Some((slot, node)) = redirection_of(&detail, asked) else { continue };
+        let Some((slot, node)) = parse_redirection(&detail, asked) else { continue };
         assert!(slot < 16384, "no slot: {detail:?}");
         let (told, to) = detail.split_once(' ').expect("two words");
         let (host, port) = to.rsplit_once(':').expect("a port");
@@ -109,7 +109,7 @@ fn redirection(u: &mut Unstructured<'_>, asked: &Address) -> Result<()> {
     Ok(())
 }
 
-/// Whether it is the address of this node, which says nothing of its host if it is the one that was asked.
+/// Whether it is the address of this node. A node without a host of its own is the one that was asked.
 fn named(node: &Address, host: &str, port: i64, asked: &Address) -> bool {
     let host = match (host, asked) {
         ("" | "?", Address::Tcp { host, .. }) => host,
@@ -126,7 +126,7 @@ fn named(node: &Address, host: &str, port: i64, asked: &Address) -> bool {
     }
 }
 
-/// An address that nobody may overlook.
+/// Whether it is certainly a valid address.
 fn is_right(host: &str, port: i64) -> bool {
     let name = (1..64).contains(&host.len()) && host.bytes().all(|b| b.is_ascii_alphabetic());
     (1..65536).contains(&port) && (name || host.parse::<IpAddr>().is_ok())
@@ -147,7 +147,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// What stands for a run of slots: near what a cluster says, or anything.
+/// A range of slots as a cluster describes it, or something else.
 fn range(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut slot = || match number(u, 1 << 17)? {
         other if other >> 16 > 0 => u.arbitrary::<i64>(),
@@ -168,7 +168,7 @@ fn range(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     })
 }
 
-/// What stands for a host.
+/// A host as a cluster describes it, or something else.
 fn host(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     const HOSTS: [&[u8]; 9] = [
         b"",

@@ -1,4 +1,4 @@
-//! Any answers to the store on Redis.
+//! The store on Redis gets any answers.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::server::{PASSWORD, Piece, bytes, play};
 
-/// What marks each call where it is fuzzed.
+/// The mark of each call under fuzzing.
 const MARK: &[u8] = b"fuzzmark";
 
 fuzz_target!(|input: &[u8]| {
@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let with_password = u.arbitrary()?;
     let mut pieces = Vec::new();
-    // Mostly the login goes well: that of a password and of a name.
+    // Mostly the login succeeds: the answers to AUTH and CLIENT SETNAME.
     if u.int_in_range(0..=7u8)? > 0 {
         let login: &[u8] = if with_password { b"+OK\r\n+OK\r\n" } else { b"+OK\r\n" };
         pieces.push(Piece::Bytes(login.to_vec()));
@@ -50,7 +50,7 @@ fn reply(u: &mut Unstructured<'_>, depth: usize) -> Result<Vec<u8>> {
             let kind = *u.choose(b"*~>%|")?;
             let mut all =
                 [&[kind][..], number(u, i64::MAX as u64)?.to_string().as_bytes(), b"\r\n"].concat();
-            // As deep, or as wide, as there are bytes.
+            // Nests as deep as there are bytes.
             for _ in 0..u.int_in_range(0..=4u8)? {
                 all.extend(reply(u, depth + 1)?);
             }
@@ -63,13 +63,14 @@ fn reply(u: &mut Unstructured<'_>, depth: usize) -> Result<Vec<u8>> {
         5 => u
             .choose(&[&b"*"[..], b"*1\r\n", b"%1\r\n", b"$-1\r\n", b"*-1\r\n"])?
             .repeat(u.arbitrary::<u8>()?.into()),
-        // A script's: whether it accepted, its clock, the state before, mostly the call's mark.
+        // The reply of a script: accepted or not, the clock, the state before, mostly the mark.
         _ => {
             let (seconds, micros) = (number(u, 4_000_000_000)?, number(u, 999_999)?);
-            let mut told = format!("{}{seconds} {micros} ", u.int_in_range(0..=1u8)?).into_bytes();
-            told.extend(state(u, seconds)?);
-            told.extend(if u.ratio(7, 8)? { MARK } else { b"" });
-            [format!("${}\r\n", told.len()).as_bytes(), &told, b"\r\n"].concat()
+            let mut reply_text =
+                format!("{}{seconds} {micros} ", u.int_in_range(0..=1u8)?).into_bytes();
+            reply_text.extend(state(u, seconds)?);
+            reply_text.extend(if u.ratio(7, 8)? { MARK } else { b"" });
+            [format!("${}\r\n", reply_text.len()).as_bytes(), &reply_text, b"\r\n"].concat()
         }
     })
 }

@@ -120,6 +120,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     op: &op,
                     frozen: None,
                     timeouts: &timeouts,
+                    evicted: &Cell::new(false),
                 };
                 let decision = host.decide(&request).expect("the file is open");
                 keeps_promises(&limit, op, &decision, true);

@@ -51,7 +51,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let before = read(&file, at).map(Slot);
         let key_hash = &key_hashes[id][usize::from(window)];
         let (key, timeouts) = (key(IDS[id], window, key_hash), Timeouts::default());
-        let request = Request { key: &key, limit, op: &op, frozen: Some(now), timeouts: &timeouts };
+        let evicted = &Cell::new(false);
+        let request =
+            Request { key: &key, limit, op: &op, frozen: Some(now), timeouts: &timeouts, evicted };
         let decision = shm.decide(&request).expect("the table is open");
         let after = read(&file, at).map(Slot);
         let told = format!("{op:?} of {limit:?} at {now}: {decision:?}, {before:x?} {after:x?}");

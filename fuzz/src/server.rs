@@ -1,4 +1,4 @@
-//! A server on a unix socket, which answers what it is sent with what the fuzzer has made.
+//! A server on a unix socket that answers with what the fuzzer has made.
 
 use crate::calls::{keeps_promises, limit, operation};
 use crate::folder::folder;
@@ -13,25 +13,25 @@ use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::limit::MAX_NOW;
 use token_bucket::store::file::MIN_SIZE;
-use token_bucket::store::{FileSettings, Key, KeyHash, Request, Stores, Timeouts};
+use token_bucket::store::{FileSettings, Key, KeyHash, LimitKind, Request, Stores, Timeouts};
 
-/// The password of all DSNs, which nobody is to be told.
+/// The password of all DSNs, which no message may contain.
 pub const PASSWORD: &str = "Zq7vSKx9wJ";
 
-/// What the server says: one after the other, each once something was sent.
+/// What the server sends: one piece after the other, each once it has received something.
 pub enum Piece {
-    /// This.
+    /// These bytes.
     Bytes(Vec<u8>),
-    /// What it was sent, after this: as servers do that do not know a command.
+    /// These bytes, and then what it received: as servers answer to an unknown command.
     Echo(&'static [u8]),
-    /// This over and over, until nobody listens, or it is far more than anyone should.
+    /// These bytes again and again, until the client closes the connection.
     Endless(Vec<u8>),
 }
 
-/// What is said by the server, and how far it has come.
+/// What the server sends, and how far it has come.
 struct Script {
     pieces: Vec<Piece>,
-    /// Said at once, before anything was sent.
+    /// Whether the first piece is sent before anything was received.
     greets: bool,
     next: AtomicUsize,
 }
@@ -47,7 +47,7 @@ fn socket() -> &'static PathBuf {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let script = SCRIPT.lock().expect("no one panics here").clone();
-                // That nobody listens any more is the client's right.
+                // The client may close the connection at any time.
                 let _ = script.map(|script| converse(stream, &script));
             }
         });
@@ -55,10 +55,10 @@ fn socket() -> &'static PathBuf {
     })
 }
 
-/// For how long a client may be silent: then it waits for the rest of an answer, and gets the next piece.
+/// A client that is silent for this long waits for the rest of an answer, and gets the next piece.
 const SILENCE: Duration = Duration::from_millis(2);
 
-/// Closes the connection with the last piece, so that nobody waits for more.
+/// Sends the pieces, and closes the connection after the last so that the client does not wait.
 fn converse(mut stream: UnixStream, script: &Script) -> std::io::Result<()> {
     let mut request = vec![0; 1 << 16];
     let mut greets = script.greets;
@@ -77,8 +77,8 @@ fn converse(mut stream: UnixStream, script: &Script) -> std::io::Result<()> {
         match script.pieces.get(at) {
             None => return Ok(()),
             Some(Piece::Bytes(bytes)) => stream.write_all(bytes)?,
-            // But a password only in answer to it: no server keeps it for later.
-            Some(Piece::Echo(_)) if at > 0 && tells_password(&request[..read]) => return Ok(()),
+            // An echo of the password is an answer to the login only: no server keeps it for later.
+            Some(Piece::Echo(_)) if at > 0 && contains_password(&request[..read]) => return Ok(()),
             Some(Piece::Echo(before)) => {
                 let words = request[..read].iter().map(|byte| match byte {
                     b'\r' | b'\n' => b' ',
@@ -102,23 +102,23 @@ fn converse(mut stream: UnixStream, script: &Script) -> std::io::Result<()> {
     }
 }
 
-fn tells_password(bytes: &[u8]) -> bool {
+fn contains_password(bytes: &[u8]) -> bool {
     bytes.windows(PASSWORD.len()).any(|window| window == PASSWORD.as_bytes())
 }
 
-/// Has the store of this DSN, in which `%` is the socket's path, do something on a server that
-/// says these pieces.
+/// Makes calls on the store of this DSN, in which `%` is the socket's path, while the server sends these
+/// pieces.
 pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece>) -> Result<()> {
-    // The fuzzer knows the password too, from what it is compared with. What a server says by itself is no secret.
+    // libFuzzer learns the password from comparisons. What a server sends by itself is not a secret.
     let knows = pieces.iter().any(|piece| {
-        matches!(piece, Piece::Bytes(bytes) | Piece::Endless(bytes) if tells_password(bytes))
+        matches!(piece, Piece::Bytes(bytes) | Piece::Endless(bytes) if contains_password(bytes))
     });
     let script = Arc::new(Script { pieces, greets, next: AtomicUsize::new(0) });
     *SCRIPT.lock().expect("no one panics here") = Some(Arc::clone(&script));
     let dsn = dsn.replace('%', &socket().to_string_lossy());
     let dsn = Dsn::parse(&dsn).expect("a DSN that is right");
-    let lock_timeout = Duration::from_millis(200);
-    let timeouts = Timeouts { call: lock_timeout, connect: lock_timeout };
+    let timeout = Duration::from_millis(200);
+    let timeouts = Timeouts { call: timeout, connect: timeout };
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let store = Stores::default().get(&dsn.target, &files).store;
     let key_hash = Cell::new(KeyHash::default());
@@ -128,9 +128,9 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
         }
         let (limit, op) = (limit(u)?, operation(u)?);
         let now = u.arbitrary::<Option<u64>>()?.map(|now| now.min(MAX_NOW));
-        let window = matches!(limit, token_bucket::limit::Limit::FixedWindow(_));
         let parts = [&b"tb:"[..], b"x", b"", b""];
-        let key = Key { parts, key_hash: &key_hash, window, evicted: Cell::new(false) };
+        let key = Key { parts, key_hash: &key_hash, kind: LimitKind::from(&limit) };
+        let evicted = Cell::new(false);
         let begun = Instant::now();
         match store.decide(&Request {
             key: &key,
@@ -138,27 +138,25 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
             op: &op,
             frozen: now,
             timeouts: &timeouts,
+            evicted: &evicted,
         }) {
-            // What a bucket may hold is up to the server, but not what follows from it.
+            // The server determines the state, but the decision must follow from it.
             Ok(decision) => keeps_promises(&limit, op, &decision, true),
             Err(error) => {
-                let told = format!("{error} {error:?}");
-                assert!(knows || !told.contains(PASSWORD), "{told}");
-                assert!(told.len() < 2_000, "longer than anyone reads: {told}");
-                assert!(!error.to_string().contains(char::is_control), "{told}");
+                let message = format!("{error} {error:?}");
+                assert!(knows || !message.contains(PASSWORD), "{message}");
+                assert!(message.len() < 2_000, "too long for a log: {message}");
+                assert!(!error.to_string().contains(char::is_control), "{message}");
             }
         }
-        // And a machine that has other things to do.
-        assert!(
-            begun.elapsed() < 3 * lock_timeout + Duration::from_secs(5),
-            "longer than its budget"
-        );
+        // Five seconds more for a busy machine.
+        assert!(begun.elapsed() < 3 * timeout + Duration::from_secs(5), "longer than its budget");
     }
     std::hint::black_box(store.describe());
     Ok(())
 }
 
-/// Some bytes of the fuzzer's own.
+/// Takes some bytes of the input.
 pub fn bytes(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let length = usize::from(u.arbitrary::<u8>()?).min(u.len());
     Ok(u.bytes(length)?.to_vec())

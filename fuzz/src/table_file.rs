@@ -13,7 +13,7 @@ use token_bucket::limit::{MAX_REFILL, Span, State};
 use token_bucket::store::counters::FILE_SIZE;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::slot::{Slot, TAG_BITS};
-use token_bucket::store::{Key, KeyHash};
+use token_bucket::store::{Key, KeyHash, LimitKind};
 
 /// The length of a header.
 pub const HEADER: u64 = 4096;
@@ -65,7 +65,12 @@ pub fn file(purpose: Purpose) -> File {
 
 /// The key of an identifier.
 pub fn key<'a>(id: &'a [u8], window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
-    Key { parts: [b"tb:", id, b"", b""], key_hash, window, evicted: Cell::new(false) }
+    Key { parts: [b"tb:", id, b"", b""], key_hash, kind: kind(window) }
+}
+
+/// The kind of a window, or of a bucket.
+pub const fn kind(window: bool) -> LimitKind {
+    if window { LimitKind::FixedWindow } else { LimitKind::TokenBucket }
 }
 
 /// The hash of a key, as the store of this domain computes it.

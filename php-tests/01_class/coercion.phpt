@@ -25,7 +25,7 @@ thrown(
 bool(true)
 
 Deprecated: TokenBucket\ArrayStorage::__construct(): Passing null to parameter #1 ($dsn) of type string is deprecated in %s on line %d
-TokenBucket\ConfigurationException: The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
+TokenBucket\ConfigurationException: The storage DSN must begin with a scheme, known are shm:, %s
 bool(true)
 bool(true)
 bool(true)

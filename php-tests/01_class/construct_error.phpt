@@ -31,13 +31,13 @@ thrown(
     fn () => (new ReflectionClass(TokenBucket::class))->newInstanceWithoutConstructor()->consume(),
 );
 ?>
---EXPECT--
+--EXPECTF--
 ArgumentCountError: TokenBucket::__construct() expects at least 2 arguments, 0 given
 TypeError: TokenBucket::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, array given
 TypeError: TokenBucket::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, stdClass given
 TypeError: TokenBucket\ArrayStorage::__construct(): Argument #1 ($dsn) must be of type string, array given
-TokenBucket\ConfigurationException: The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
+TokenBucket\ConfigurationException: The storage DSN must begin with a scheme, known are shm:, %s
+TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, %s
 TokenBucket\ConfigurationException: Unknown parameter "prefx" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms
 TokenBucket\ConfigurationException: Shared memory name "\u{0}" must be 1 to 64 letters, digits, "_" or "-"
 ValueError: TokenBucket::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long

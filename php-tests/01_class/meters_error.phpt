@@ -31,12 +31,12 @@ foreach ([LeakyBucket::class, FixedWindow::class] as $class) {
     );
 }
 ?>
---EXPECT--
+--EXPECTF--
 ArgumentCountError: TokenBucket\LeakyBucket::__construct() expects at least 4 arguments, 3 given
 ArgumentCountError: TokenBucket\LeakyBucket::__construct() expects at most 5 arguments, 6 given
 TypeError: TokenBucket\LeakyBucket::__construct(): Argument #5 ($name) must be of type ?string, array given
 TypeError: TokenBucket\LeakyBucket::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, array given
-TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
+TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, %s
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #3 ($limit) must be between 1 and 2147483647
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #3 ($limit) must be between 1 and 2147483647
@@ -56,7 +56,7 @@ ArgumentCountError: TokenBucket\FixedWindow::__construct() expects at least 4 ar
 ArgumentCountError: TokenBucket\FixedWindow::__construct() expects at most 5 arguments, 6 given
 TypeError: TokenBucket\FixedWindow::__construct(): Argument #5 ($name) must be of type ?string, array given
 TypeError: TokenBucket\FixedWindow::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, array given
-TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
+TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, %s
 ValueError: TokenBucket\FixedWindow::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
 ValueError: TokenBucket\FixedWindow::__construct(): Argument #3 ($limit) must be between 1 and 16777214
 ValueError: TokenBucket\FixedWindow::__construct(): Argument #3 ($limit) must be between 1 and 16777214

@@ -75,7 +75,7 @@ array(0) {
 string(2) "{}"
 bool(false)
 ValueError: TokenBucket::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
-TokenBucket\ConfigurationException: Unknown scheme "nowhere:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
+TokenBucket\ConfigurationException: Unknown scheme "nowhere:" in the storage DSN, known are shm:, %s
 ValueError: TokenBucket::__construct(): Argument #3 ($bucket_capacity) must be between 1 and 2147483647
 2 110
 int(1)

@@ -41,7 +41,7 @@ bool(false)
 bool(false)
 bool(false)
 
-Warning: ini_set(): token_bucket.storage must be a storage DSN (Unknown scheme "nowhere:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:); "array:?prefix=tb:" stays in force in %s on line %d
+Warning: ini_set(): token_bucket.storage must be a storage DSN (Unknown scheme "nowhere:" in the storage DSN, known are shm:, %s); "array:?prefix=tb:" stays in force in %s on line %d
 bool(false)
 
 Warning: ini_set(): token_bucket.prefix must be at most 64 bytes, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." given; "tb:" stays in force in %s on line %d

@@ -44,12 +44,12 @@ foreach ([
     }
 }
 ?>
---EXPECT--
+--EXPECTF--
 storage=
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:); until it is, there is no default storage
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, %s); until it is, there is no default storage
 shm: not frozen, no default storage
 storage=shm
-Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:); until it is, there is no default storage
+Warning: PHP Startup: token_bucket.storage must be a storage DSN (The storage DSN must begin with a scheme, known are shm:, %s); until it is, there is no default storage
 shm: not frozen, no default storage
 storage=shm:a b
 Warning: PHP Startup: token_bucket.storage must be a storage DSN (Shared memory name "a b" must be 1 to 64 letters, digits, "_" or "-"); until it is, there is no default storage

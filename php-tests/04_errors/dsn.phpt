@@ -31,16 +31,16 @@ foreach ([
     }
 }
 ?>
---EXPECT--
-The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-Unknown scheme ":" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-Unknown scheme ":" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-Unknown scheme "SHM:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-Unknown scheme " shm:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-Unknown scheme "reddis:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-Unknown scheme "re\nd\u{0}is:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
-Unknown scheme "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
+--EXPECTF--
+The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, rediss+cluster:, redis+sentinel:, rediss+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
+The storage DSN must begin with a scheme, known are shm:, %s
+Unknown scheme ":" in the storage DSN, known are shm:, %s
+Unknown scheme ":" in the storage DSN, known are shm:, %s
+Unknown scheme "SHM:" in the storage DSN, known are shm:, %s
+Unknown scheme " shm:" in the storage DSN, known are shm:, %s
+Unknown scheme "reddis:" in the storage DSN, known are shm:, %s
+Unknown scheme "re\nd\u{0}is:" in the storage DSN, known are shm:, %s
+Unknown scheme "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." in the storage DSN, known are shm:, %s
 Shared memory name "../etc" must be 1 to 64 letters, digits, "_" or "-"
 Shared memory name "a/b" must be 1 to 64 letters, digits, "_" or "-"
 Shared memory name "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." must be 1 to 64 letters, digits, "_" or "-"

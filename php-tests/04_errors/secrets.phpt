@@ -44,7 +44,7 @@ $shown = ob_get_clean();
 var_dump(str_contains($shown, 'hunter2'), str_contains($shown, '127.0.0.1:1'));
 ?>
 --EXPECTF--
-Unknown scheme "redos:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix:
+Unknown scheme "redos:" in the storage DSN, known are shm:, %s
 bool(false)
 The port in the storage DSN must be between 1 and 65535
 bool(false)

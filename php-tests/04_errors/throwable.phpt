@@ -98,7 +98,7 @@ TypeError throwable.php:44 PHP's
     TokenBucket->consume:44
     {closure%S}:47
 
-Fatal error: Uncaught TokenBucket\ConfigurationException: Unknown scheme "nowhere:" in the storage DSN, known are shm:, array:, redis:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, memcached:, memcached+unix:, mysql:, mysql+unix: in %s/throwable.php:57
+Fatal error: Uncaught TokenBucket\ConfigurationException: Unknown scheme "nowhere:" in the storage DSN, known are shm:, %s in %s/throwable.php:57
 Stack trace:
 #0 %s/throwable.php(57): TokenBucket->__construct(Object(SensitiveParameterValue), 'x')
 #1 %s/throwable.php(58): {closure%S}()

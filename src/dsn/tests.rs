@@ -1,4 +1,5 @@
 use super::*;
+use std::time::Duration;
 
 fn refused(dsn: &str) -> String {
     Dsn::parse(dsn).unwrap_err().to_string()
@@ -12,7 +13,7 @@ fn tcp(host: &str, port: u16) -> Address {
     Address::Tcp { host: host.into(), port }
 }
 
-fn redis(dsn: &str) -> Redis {
+fn redis(dsn: &str) -> RedisTarget {
     match target(dsn) {
         Target::Redis(redis) => redis,
         other => panic!("{other:?}"),
@@ -20,7 +21,7 @@ fn redis(dsn: &str) -> Redis {
 }
 
 #[test]
-fn local_stores() {
+fn local_stores_need_no_address() {
     let shm = |name: &str| Target::SharedMemory { name: name.into() };
     assert_eq!(target("shm:"), shm("default"));
     assert_eq!(target("shm:a-B_9"), shm("a-B_9"));
@@ -32,7 +33,7 @@ fn local_stores() {
 }
 
 #[test]
-fn redis_in_every_form() {
+fn redis_dsn_is_parsed_in_every_form() {
     let plain = redis("redis://localhost");
     assert_eq!(plain.topology, Topology::Single(tcp("localhost", 6379)));
     assert_eq!((plain.user, plain.password, plain.database, plain.tls), (None, None, 0, None));
@@ -60,7 +61,7 @@ fn redis_in_every_form() {
 }
 
 #[test]
-fn memcached_in_every_form() {
+fn memcached_dsn_is_parsed_in_every_form() {
     let servers = vec![tcp("10.0.0.1", 11211), tcp("10.0.0.2", 11212)];
     assert_eq!(target("memcached://10.0.0.1,10.0.0.2:11212"), Target::Memcached { servers });
     let servers = vec![Address::Unix("/run/m.sock".into())];
@@ -68,7 +69,7 @@ fn memcached_in_every_form() {
 }
 
 #[test]
-fn mysql_in_every_form() {
+fn mysql_dsn_is_parsed_in_every_form() {
     let mysql = |dsn: &str| match target(dsn) {
         Target::Mysql(mysql) => mysql,
         other => panic!("{other:?}"),
@@ -100,7 +101,7 @@ fn mysql_in_every_form() {
 }
 
 #[test]
-fn options_of_every_store() {
+fn every_store_has_the_common_parameters() {
     let dsn = "redis://h?on_error=throw&timeout_ms=7&connect_timeout_ms=60000";
     let options = Dsn::parse(dsn).unwrap().options;
     assert_eq!(options.on_error, Some(OnError::Throw));
@@ -109,8 +110,12 @@ fn options_of_every_store() {
 }
 
 #[test]
-fn what_is_not_known_is_named() {
+fn error_names_what_is_not_accepted() {
     assert!(refused("reddis://h").starts_with("Unknown scheme \"reddis:\" in the storage DSN"));
+    let listed = refused("");
+    for scheme in ["shm:", "array:", "rediss+cluster:", "rediss+sentinel:", "mysql+unix:"] {
+        assert!(listed.contains(scheme), "{listed}");
+    }
     assert!(refused("").starts_with("The storage DSN must begin with a scheme"));
     assert_eq!(
         refused("shm:?prefx=a"),
@@ -143,7 +148,7 @@ fn what_is_not_known_is_named() {
 }
 
 #[test]
-fn nothing_shows_a_password() {
+fn no_message_shows_a_password() {
     let wrong = [
         "redis://u:s3cret@h:99999",
         "redis://u:s3?cret@h",

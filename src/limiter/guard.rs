@@ -1,201 +1,231 @@
-//! What stands before a store on servers: what was denied, whether it is up, and what to answer
-//! when it is not.
+//! Stands before a store on servers: remembers denials and outages, and answers in the store's place
+//! while its servers fail.
 
-use super::Settings;
+use super::settings::Policy;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
-use crate::store::host::Host;
-use crate::store::host::circuits::Permit;
-use crate::store::{Key, Request, Store};
-use std::cell::{Cell, RefCell};
+use crate::store::{Host, Key, Permit, Request, Store};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The guard of a store on servers.
 ///
-/// What it knows it shares with all processes of this host: that a server is down, which one of
-/// them is to find out; the denials; and the buckets that stand in.
+/// All processes of this host share what it knows: which servers are down and which process probes them,
+/// the denials, and the buckets that `fallback` decides on.
 pub struct Guard {
     host: Rc<Host>,
     on_error: OnError,
     deny_cache: bool,
-    /// Of an outage that was news to this host, until someone says it.
+    /// Set by the worker that opens the breaker; taken by the next call that can emit a warning.
     warning: RefCell<Option<String>>,
-    /// Of the last call: whether the store failed, and whether the policy answered.
-    news: Cell<(bool, bool)>,
+}
+
+/// How a call on a guarded store ended.
+pub struct GuardedCall {
+    /// The decision, or the error where the policy is to throw.
+    pub decision: Result<Decision>,
+    /// Whether the store was asked and failed.
+    pub has_failed: bool,
+    /// Whether the on-error policy answered in the store's place.
+    pub is_degraded: bool,
+}
+
+impl GuardedCall {
+    /// A call on which the store decided, or a denial that it decided on before.
+    const fn decided(decision: Decision) -> Self {
+        Self { decision: Ok(decision), has_failed: false, is_degraded: false }
+    }
+}
+
+/// A failure of the store, as the guard treats it.
+struct StoreFailure {
+    reason: String,
+    /// The beginning of a warning, if this process is the first to notice the failure.
+    warning: Option<String>,
 }
 
 const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
      write prefix= into the storage DSN, with a prefix or with none";
 
 impl Guard {
-    /// The guard of a store of whose servers `host` keeps what is known.
-    pub fn new(host: Rc<Host>, settings: &Settings) -> Self {
-        Self {
-            host,
-            on_error: settings.on_error,
-            deny_cache: settings.deny_cache,
-            warning: RefCell::new(None),
-            news: Cell::default(),
-        }
+    /// The guard of a store. `host` holds what is known of its servers.
+    pub fn new(host: Rc<Host>, policy: Policy) -> Self {
+        let Policy { on_error, deny_cache, .. } = policy;
+        Self { host, on_error, deny_cache, warning: RefCell::new(None) }
     }
 
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
-    pub fn warn_of_prefix(&self) {
+    pub fn warn_of_ignored_prefix(&self) {
         if !self.host.has_warned_of_prefix.replace(true) {
             self.warning.replace(Some(IGNORED_PREFIX.to_owned()));
         }
     }
 
-    /// What has to be said, once.
+    /// The warning for an outage this worker was the first to notice; returned once.
     #[inline(never)]
     pub fn take_warning(&self) -> Option<String> {
         self.warning.take()
     }
 
-    /// Of the last call: whether the store failed, and whether the policy answered.
-    pub fn take_news(&self) -> (bool, bool) {
-        self.news.take()
-    }
-
-    /// What an operator wants to see of it.
+    /// What `phpinfo()` shows of the servers: pairs of a name and a value.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         self.host.describe()
     }
 
-    /// Decides, be it from what is known here, by the store, or by the policy: that is told with it.
+    /// Decides on a call: by a remembered denial, by the store, or by the on-error policy.
     #[inline(never)]
-    pub fn decide(&self, store: &dyn Store, request: &Request<'_>) -> Result<(Decision, bool)> {
-        let Request { key, limit, op: &op, frozen, timeouts } = *request;
+    pub fn decide(&self, store: &dyn Store, request: &Request<'_>) -> GuardedCall {
+        let Request { key, limit, op: &op, frozen, timeouts, .. } = *request;
         let sent = boot_time();
-        // A frozen clock is not this host's: nothing can be told from one to the other.
-        let remembers = self.deny_cache && frozen.is_none();
-        if remembers && let Some(decision) = self.known_denial(key, limit, op, sent) {
-            return Ok((decision, false));
+        // Denials are kept by this host's clock, which says nothing about the frozen one of a test.
+        let remembers_denials = self.deny_cache && frozen.is_none();
+        if remembers_denials && let Some(denial) = self.known_denial(key, limit, op, sent) {
+            return GuardedCall::decided(denial);
         }
         let circuit = store.circuit(key);
-        // Before the breaker: what it permits one process to try, this one could not.
+        // Checked before the breaker, whose one permit to probe would be lost on a process that cannot ask.
         if let Some(until) = self.host.local.denied_until(circuit, boot_time()) {
             let (name, left) = (store.name(), seconds_until(until));
             let reason = format!(
                 "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
             );
-            return self.answer_instead(request, &reason);
+            return self.answer_in_place(request, &reason, false);
         }
         let permit = self.host.permit(circuit, *timeouts);
         if let Permit::Denied { until } = permit {
             let (name, left) = (store.name(), seconds_until(until));
             let reason = format!("{name} failed a moment ago; it is asked again in {left:.1} s");
-            return self.answer_instead(request, &reason);
+            return self.answer_in_place(request, &reason, false);
         }
-        let (reason, news) = match store.decide(request) {
+        let error = match store.decide(request) {
             Ok(decision) => {
                 self.host.note_success(circuit, permit);
                 self.host.local.clear(circuit);
                 match op {
                     Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
-                    Op::Take { cost } if remembers && !decision.accepted => {
+                    Op::Take { cost } if remembers_denials && !decision.accepted => {
                         self.note_denial(key, limit, cost, decision, sent);
                     }
                     _ => {}
                 }
-                return Ok((decision, false));
+                return GuardedCall::decided(decision);
             }
-            Err(Error::Storage(reason)) => {
-                let news = self
-                    .host
-                    .note_failure(circuit)
-                    .then(|| format!("{reason}; until it answers, "));
-                (reason, news)
+            Err(error) => error,
+        };
+        let failure = match self.note_failure(error, circuit, permit, sent) {
+            Ok(failure) => failure,
+            Err(error) => {
+                let (has_failed, is_degraded) = (false, false);
+                return GuardedCall { decision: Err(error), has_failed, is_degraded };
             }
-            // Other processes may reach it.
-            Err(Error::Local(reason)) => {
+        };
+        if let Op::Refund { .. } | Op::Reset = op {
+            // The server may have given the tokens back before the call failed.
+            self.host.clear_denials(key);
+        }
+        let call = self.answer_in_place(request, &failure.reason, true);
+        if call.decision.is_ok()
+            && let (Some(warning), Some(consequence)) = (failure.warning, self.consequence())
+        {
+            self.warning.replace(Some(warning + consequence));
+        }
+        call
+    }
+
+    /// Notes a failed call where it concerns others: on the server's breaker, or for this process alone.
+    ///
+    /// # Errors
+    ///
+    /// The error itself, if it is no failure of the store.
+    fn note_failure(
+        &self,
+        error: Error,
+        circuit: u64,
+        permit: Permit,
+        sent: u64,
+    ) -> Result<StoreFailure> {
+        Ok(match error {
+            Error::Storage(reason) => {
+                let is_first = self.host.note_failure(circuit);
+                let warning = is_first.then(|| format!("{reason}; until it answers, "));
+                StoreFailure { reason, warning }
+            }
+            // Other processes may reach the server.
+            Error::Local(reason) => {
                 self.host.give_back(circuit, permit);
-                let news = self.host.local.note(circuit, boot_time());
-                let news = news.then(|| format!("{reason}; until this process can ask it, "));
-                (reason, news)
+                let is_first = self.host.local.note(circuit, boot_time());
+                let warning =
+                    is_first.then(|| format!("{reason}; until this process can ask it, "));
+                StoreFailure { reason, warning }
             }
-            // It is up: that is no outage, and other keys are not concerned.
-            Err(Error::Refused(reason)) => {
+            // The server is up, and other keys are not concerned.
+            Error::Refused(reason) => {
                 self.host.note_success(circuit, permit);
                 self.host.local.clear(circuit);
                 let is_due = self.host.refusal_warnings.claim(&reason, sent);
-                let news = is_due.then(|| format!("{reason}; "));
-                (reason, news)
+                let warning = is_due.then(|| format!("{reason}; "));
+                StoreFailure { reason, warning }
             }
-            Err(other) => return Err(other),
-        };
-        self.news.set((true, false));
-        if let Op::Refund { .. } | Op::Reset = op {
-            // It may have been done, though nobody knows.
-            self.host.clear_denials(key);
-        }
-        let answer = self.answer_instead(request, &reason)?;
-        if let (Some(news), Some(instead)) = (news, self.instead()) {
-            self.warning.replace(Some(news + instead));
-        }
-        Ok(answer)
+            other @ Error::Configuration(_) => return Err(other),
+        })
     }
 
-    /// As [`decide`](Self::decide), where nobody asks for more than yes or no.
-    #[inline(never)]
-    pub fn admits(&self, store: &dyn Store, request: &Request<'_>) -> Result<bool> {
-        Ok(self.decide(store, request)?.0.accepted)
-    }
-
-    /// A denial that needs no question: the bucket cannot hold as much yet.
+    /// A denial that is known without asking: the bucket cannot hold the cost yet.
     fn known_denial(&self, key: &Key<'_>, limit: &Limit, op: Op, now: u64) -> Option<Decision> {
         let Op::Take { cost: 1.. } = op else { return None };
         let full_at = self.host.denied_until(key, now)?;
-        let (decision, _) =
-            apply(limit, State::Filling { full_at: Span::from_ns(full_at) }, now, op);
+        let state = State::Filling { full_at: Span::from_ns(full_at) };
+        let (decision, _) = apply(limit, state, now, op);
         (!decision.accepted && decision.retry_at != Decision::NEVER).then_some(decision)
     }
 
-    /// Remembers when the bucket will be full, on this host's clock.
+    /// Remembers when the bucket will be full, by this host's clock.
     ///
-    /// The server decided after the call was sent: counted from there, the time is never too
-    /// late.
+    /// The server decided after the call was sent, so the time counted from `sent` is never too late.
     fn note_denial(&self, key: &Key<'_>, limit: &Limit, cost: u64, decision: Decision, sent: u64) {
-        // A window does not come back by and by, and a raised limit could not be told from a cached
-        // denial.
+        // Other algorithms do not refill gradually, so the time at which they are full does not say what
+        // a raised limit would allow before.
         let Limit::TokenBucket(bucket) = limit else { return };
         if decision.retry_at == Decision::NEVER {
             return;
         }
-        // Both to the lower nanosecond: rather asked once too often.
+        // Rounded down: a denial that ends too early costs one call more.
         let missing = (decision.retry_at - decision.now).saturating_sub(1);
         let full = missing + bucket.refill_time().ns;
         let full_in = full.saturating_sub(bucket.cost_in_time(cost).ceil());
-        // A bucket overdrawn by check() is forgiven all at once, not full by and by: that is not
-        // what is kept here.
+        // The debt of an overdrawn bucket is forgiven all at once, so its denial ends differently and is
+        // not remembered.
         let known = decision.now + full_in;
         if decision.full_at.abs_diff(known) <= 4 {
             self.host.note_denial(key, sent + full_in, sent);
         }
     }
 
-    /// What the policy answers.
-    fn answer_instead(&self, request: &Request<'_>, reason: &str) -> Result<(Decision, bool)> {
-        let at = request.frozen.unwrap_or_else(boot_time);
-        let full = apply(request.limit, State::FULL, at, Op::Peek { cost: 0 }).0;
+    /// Answers by the on-error policy.
+    fn answer_in_place(
+        &self,
+        request: &Request<'_>,
+        reason: &str,
+        has_failed: bool,
+    ) -> GuardedCall {
         let decision = match self.on_error {
-            OnError::Fallback => self.host.decide(request)?,
-            OnError::Open => full,
+            OnError::Fallback => self.host.decide(request),
+            OnError::Open => Ok(full_bucket(request)),
             OnError::Closed => {
-                let available = Span::default();
-                Decision { accepted: false, retry_at: at + SECOND, available, ..full }
+                let full = full_bucket(request);
+                let (retry_at, available) = (full.now + SECOND, Span::default());
+                Ok(Decision { accepted: false, retry_at, available, ..full })
             }
-            OnError::Throw => return Err(Error::storage(reason)),
+            OnError::Throw => Err(Error::storage(reason)),
         };
-        let (failed, _) = self.news.get();
-        self.news.set((failed, true));
-        Ok((decision, true))
+        let is_degraded = decision.is_ok();
+        GuardedCall { decision, has_failed, is_degraded }
     }
 
-    /// What is done instead, in a warning; nothing where the caller gets an exception.
-    fn instead(&self) -> Option<&'static str> {
+    /// The end of a warning: what the policy does. None where the caller gets an exception instead.
+    fn consequence(&self) -> Option<&'static str> {
         match self.on_error {
             OnError::Fallback => Some("limits are enforced in this host's shared memory"),
             OnError::Open => Some("everyone is let in"),
@@ -203,6 +233,11 @@ impl Guard {
             OnError::Throw => None,
         }
     }
+}
+
+fn full_bucket(request: &Request<'_>) -> Decision {
+    let now = request.frozen.unwrap_or_else(boot_time);
+    apply(request.limit, State::FULL, now, Op::Peek { cost: 0 }).0
 }
 
 fn seconds_until(time: u64) -> f64 {

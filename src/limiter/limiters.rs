@@ -1,23 +1,25 @@
 //! The limiters of a worker.
 
-use super::{Limiter, Settings, Statistics, StatisticsFile};
+use super::limiter::Limiter;
+use super::settings::Settings;
+use super::statistics::{Statistics, StatisticsFile};
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::store::Stores;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The most limiters that a worker keeps. One that has made more forgets them all: a program may make
-/// up DSNs and prefixes without end.
+/// The most limiters that a worker caches. A worker that has made more drops them all, for a program may
+/// make up DSNs and prefixes without end.
 const MAX_LIMITERS: usize = 256;
 
 /// The limiters of a worker, by DSN, prefix and settings, and what they share.
 #[derive(Default)]
 pub struct Limiters {
     stores: Stores,
-    made: RefCell<Vec<CachedLimiter>>,
+    cached: RefCell<Vec<CachedLimiter>>,
     /// The file that calls are counted in.
-    counts: RefCell<Option<Rc<StatisticsFile>>>,
+    statistics_file: RefCell<Option<Rc<StatisticsFile>>>,
 }
 
 struct CachedLimiter {
@@ -28,33 +30,34 @@ struct CachedLimiter {
 }
 
 impl Limiters {
-    /// The limiter on the store of a DSN. What the DSN says goes before `prefix` and `settings`.
+    /// Returns the limiter on the store of a DSN, and makes it if this worker has none. The DSN overrides
+    /// `prefix` and `settings`.
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`](crate::error::Error::Configuration) if the DSN cannot be read.
+    /// [`Error::Configuration`](crate::error::Error::Configuration) if the DSN is not valid.
     pub fn get(&self, dsn: &[u8], prefix: &[u8], settings: &Settings) -> Result<Rc<Limiter>> {
-        let is_same = |made: &&CachedLimiter| {
-            made.dsn == dsn && made.prefix == prefix && made.settings == *settings
+        let is_same = |cached: &&CachedLimiter| {
+            cached.dsn == dsn && cached.prefix == prefix && cached.settings == *settings
         };
-        if let Some(found) = self.made.borrow().iter().find(is_same) {
+        if let Some(found) = self.cached.borrow().iter().find(is_same) {
             return Ok(Rc::clone(&found.limiter));
         }
         let limiter = Rc::new(self.make(dsn, prefix, settings, &self.stores)?);
-        let mut made = self.made.borrow_mut();
-        if made.len() >= MAX_LIMITERS {
-            made.clear();
+        let mut cached = self.cached.borrow_mut();
+        if cached.len() >= MAX_LIMITERS {
+            cached.clear();
         }
         let (dsn, prefix, settings) = (dsn.to_vec(), prefix.to_vec(), settings.clone());
-        made.push(CachedLimiter { dsn, prefix, settings, limiter: Rc::clone(&limiter) });
+        cached.push(CachedLimiter { dsn, prefix, settings, limiter: Rc::clone(&limiter) });
         Ok(limiter)
     }
 
-    /// A limiter on a store of its own, which no other limiter shares.
+    /// Makes a limiter on a store of its own, which no other limiter shares.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// [`Error::Configuration`](crate::error::Error::Configuration) if the DSN is not valid.
     pub fn alone(&self, dsn: &[u8], prefix: &[u8], settings: &Settings) -> Result<Limiter> {
         self.make(dsn, prefix, settings, &Stores::default())
     }
@@ -71,14 +74,15 @@ impl Limiters {
         Ok(Limiter::new(&dsn, prefix, settings, stores, statistics))
     }
 
-    /// What counts the calls of the limits below a prefix.
+    /// The counters of the limits below a prefix.
     pub fn statistics(&self, prefix: &[u8], settings: &Settings) -> Statistics {
-        let mut counts = self.counts.borrow_mut();
-        let file = match counts.take() {
-            Some(file) if *file.path() == settings.files.path => file,
-            _ => Rc::new(StatisticsFile::new(&settings.files)),
+        let files = &settings.store.files;
+        let mut shared = self.statistics_file.borrow_mut();
+        let file = match shared.take() {
+            Some(file) if *file.path() == files.path => file,
+            _ => Rc::new(StatisticsFile::new(files)),
         };
-        *counts = Some(Rc::clone(&file));
+        *shared = Some(Rc::clone(&file));
         Statistics::new(file, prefix)
     }
 }

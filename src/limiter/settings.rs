@@ -1,37 +1,57 @@
-//! What a limiter does, besides what its limit says.
+//! What the directives set, and what a DSN sets in their place.
 
 use crate::dsn::{OnError, Options};
 use crate::store::{FileSettings, Timeouts};
 
-/// What the directives say, or a DSN in their place.
+/// What the directives set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
+    /// What a store needs to know.
+    pub store: StoreSettings,
+    /// What the limiter does around the store's decisions.
+    pub policy: Policy,
+}
+
+/// What a store needs to know.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreSettings {
     /// Where shared memory's files are.
     pub files: FileSettings,
     /// How long a server may take.
     pub timeouts: Timeouts,
+}
+
+/// What the limiter does around the store's decisions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Policy {
     /// What to answer when a store fails.
     pub on_error: OnError,
-    /// Whether a server's denials are remembered by this host.
+    /// Whether this host remembers a server's denials.
     pub deny_cache: bool,
-    /// Whether limits are enforced, or only counted.
+    /// Whether a denial denies. In a dry run it is only counted.
     pub enforce: bool,
-    /// Whether the identifiers that are denied most are counted.
+    /// Whether the identifiers that are denied most often are counted.
     pub track_identifiers: bool,
 }
 
-impl Settings {
-    /// The settings, with what a DSN says instead.
+impl StoreSettings {
+    /// The time-outs, with those that a DSN sets in their place.
+    pub fn timeouts_under(&self, options: &Options) -> Timeouts {
+        Timeouts {
+            call: options.timeout.unwrap_or(self.timeouts.call),
+            connect: options.connect_timeout.unwrap_or(self.timeouts.connect),
+        }
+    }
+}
+
+impl Policy {
+    /// The policy, with what a DSN sets in its place.
     #[must_use]
-    pub fn overridden_by(&self, options: &Options) -> Self {
+    pub fn overridden_by(self, options: &Options) -> Self {
         Self {
-            timeouts: Timeouts {
-                call: options.timeout.unwrap_or(self.timeouts.call),
-                connect: options.connect_timeout.unwrap_or(self.timeouts.connect),
-            },
             on_error: options.on_error.unwrap_or(self.on_error),
             enforce: options.enforce.unwrap_or(self.enforce),
-            ..self.clone()
+            ..self
         }
     }
 }

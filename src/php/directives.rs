@@ -5,8 +5,10 @@
 
 use super::default_storage::{DefaultStorage, parse_storage};
 use super::directive_cell::{DirectiveCell, DirectiveValue, ValueSource};
-use crate::dsn::{MAX_PREFIX, MAX_TIMEOUT_MS, OnError, timeout_ms};
-use crate::limiter::{FileSettings, MAX_SHM_SIZE, MIN_SHM_SIZE, Settings, Timeouts};
+use crate::dsn::{MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_timeout_ms};
+use crate::limiter::{
+    FileSettings, MAX_SHM_SIZE, MIN_SHM_SIZE, Policy, Settings, StoreSettings, Timeouts,
+};
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -98,16 +100,19 @@ directives! {
 impl Directives {
     /// The values that a limiter depends on.
     pub fn settings(&self) -> Settings {
+        let (path, size) = (self.shm_path.get(), self.shm_size.get());
+        let (call, connect) = (self.timeout_ms.get(), self.connect_timeout_ms.get());
         Settings {
-            files: FileSettings { path: self.shm_path.get(), size: self.shm_size.get() },
-            timeouts: Timeouts {
-                call: self.timeout_ms.get(),
-                connect: self.connect_timeout_ms.get(),
+            store: StoreSettings {
+                files: FileSettings { path, size },
+                timeouts: Timeouts { call, connect },
             },
-            on_error: self.on_error.get(),
-            deny_cache: self.deny_cache.get(),
-            enforce: self.enforce.get(),
-            track_identifiers: self.track_identifiers.get(),
+            policy: Policy {
+                on_error: self.on_error.get(),
+                deny_cache: self.deny_cache.get(),
+                enforce: self.enforce.get(),
+                track_identifiers: self.track_identifiers.get(),
+            },
         }
     }
 }
@@ -120,11 +125,12 @@ fn parse_prefix(value: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 fn parse_on_error(value: &[u8]) -> Result<OnError, String> {
-    OnError::named(value).ok_or_else(|| format!("must be {}", OnError::VALUES))
+    OnError::from_name(value).ok_or_else(|| format!("must be {}", OnError::VALUES))
 }
 
 fn parse_timeout(value: &[u8]) -> Result<Duration, String> {
-    timeout_ms(value).ok_or_else(|| format!("must be milliseconds between 1 and {MAX_TIMEOUT_MS}"))
+    parse_timeout_ms(value)
+        .ok_or_else(|| format!("must be milliseconds between 1 and {MAX_TIMEOUT_MS}"))
 }
 
 fn parse_switch(value: &[u8]) -> Result<bool, String> {

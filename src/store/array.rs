@@ -1,9 +1,10 @@
 //! Buckets in this process alone.
 
-use super::{FromDecision, Key, KeyHash, Request, Store, Timeouts};
+use super::kind::with_algorithm;
+use super::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::{Algorithm, Decision, Limit, State};
+use crate::limit::{Algorithm, Decision, State};
 use hashbrown::HashTable;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -28,7 +29,7 @@ struct Table {
 #[derive(Debug)]
 struct Bucket {
     hash: u64,
-    window: bool,
+    kind: LimitKind,
     name: Box<[u8]>,
     state: State,
 }
@@ -50,7 +51,7 @@ impl Bucket {
             }
             None => false,
         });
-        fits && rest.is_empty() && self.window == key.window
+        fits && rest.is_empty() && self.kind == key.kind
     }
 }
 
@@ -72,7 +73,7 @@ impl Array {
             return key_hash.hash;
         }
         let mut hasher = self.hash_key.build_hasher();
-        hasher.write_u8(key.window.into());
+        hasher.write_u8(key.kind as u8);
         key.parts.iter().for_each(|part| hasher.write(part));
         let hash = hasher.finish();
         key.key_hash.set(KeyHash { hash, generation: 1 });
@@ -81,10 +82,7 @@ impl Array {
 
     #[inline(always)]
     fn answer<A: FromDecision>(&self, request: &Request<'_>) -> A {
-        match request.limit {
-            Limit::TokenBucket(limit) => self.answer_under(limit, request),
-            Limit::FixedWindow(window) => self.answer_under(window, request),
-        }
+        with_algorithm!(request.limit, limit => self.answer_under(limit, request))
     }
 
     #[inline(always)]
@@ -97,7 +95,7 @@ impl Array {
             let (decision, state) = limit.apply(State::FULL, now, *op);
             if state != State::FULL {
                 let name = key.to_vec().into_boxed_slice();
-                table.insert(Bucket { hash, window: key.window, name, state }, now);
+                table.insert(Bucket { hash, kind: key.kind, name, state }, now);
             }
             return decision.into();
         };

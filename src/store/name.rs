@@ -1,37 +1,41 @@
-//! The name under which a server knows a bucket.
+//! The name under which a server knows a key.
 
-use super::Key;
+use super::key::Key;
 use sha2::{Digest, Sha256};
 
-/// The longest name that is sent as it is, in bytes.
-const READABLE: usize = 200;
+/// The longest name that is sent without hashing, in bytes.
+const MAX_READABLE: usize = 200;
 
-/// The name of a key: the key itself where it is short and of harmless characters, which an
-/// operator can read; else `h:` and a hash. `w:` stands before that of a window. So nothing of a
-/// client's making reaches a protocol unescaped.
+/// The name of a key on Redis and memcached.
 ///
-/// The hash is half a SHA-256. It has no secret, for all hosts must make the same; to find a
-/// name that shares a given client's bucket takes 2¹²⁸ tries.
-pub fn of(key: &Key<'_>) -> Vec<u8> {
-    of_characters(key, |byte| byte.is_ascii_alphanumeric() || b"._:@/-".contains(&byte))
+/// A short key of harmless characters is its own name, which an operator can read; any other is named
+/// `h:` and a hash. The kind's prefix stands before both. So no character that a client chose reaches a
+/// protocol unescaped.
+///
+/// The hash is half a SHA-256. It has no secret, for all hosts must make the same name; to find a key
+/// that shares the name of a given one takes 2¹²⁸ tries.
+pub fn key_name(key: &Key<'_>) -> Vec<u8> {
+    name_with(key, |byte| byte.is_ascii_alphanumeric() || b"._:@/-".contains(&byte))
 }
 
-/// The name of a key as that of a row in a table: as [`of`], but all that can be printed may stand as it
-/// is, so that rows of the classic table are found again. It must not be quoted but encoded.
-pub fn of_row(key: &Key<'_>) -> Vec<u8> {
-    // Tables do not tell apart names that differ in spaces at their end.
-    let ends_in_space =
-        key.parts.iter().rfind(|part| !part.is_empty()).is_some_and(|part| part.ends_with(b" "));
-    of_characters(key, |byte| byte.is_ascii_graphic() || byte == b' ' && !ends_in_space)
+/// The name of a key as the primary key of a row.
+///
+/// Every printable character of ASCII stands as it is, so that rows of the legacy schema are found
+/// again. The name must be sent as a parameter, never within a statement.
+pub fn row_name(key: &Key<'_>) -> Vec<u8> {
+    // A table does not distinguish names that differ in spaces at the end.
+    let last = key.parts.iter().rfind(|part| !part.is_empty());
+    let ends_in_space = last.is_some_and(|part| part.ends_with(b" "));
+    name_with(key, |byte| byte.is_ascii_graphic() || byte == b' ' && !ends_in_space)
 }
 
-fn of_characters(key: &Key<'_>, harmless: impl Fn(u8) -> bool) -> Vec<u8> {
+fn name_with(key: &Key<'_>, is_harmless: impl Fn(u8) -> bool) -> Vec<u8> {
     let plain = key.to_vec();
-    // What begins like a hash or a window is hashed too, or a client could name another's.
-    // Whatever its case, which a table may not tell apart.
-    let marked = matches!(plain.as_slice(), [b'h' | b'H' | b'w' | b'W', b':', ..]);
-    let readable = (1..=READABLE).contains(&plain.len()) && !marked;
-    let name = match readable && plain.iter().all(|byte| harmless(*byte)) {
+    // A key that begins like a hash or a window is hashed, or a client could name the key of another
+    // one. Upper case as well, which a table may not distinguish.
+    let is_marked = matches!(plain.as_slice(), [b'h' | b'H' | b'w' | b'W', b':', ..]);
+    let is_readable = (1..=MAX_READABLE).contains(&plain.len()) && !is_marked;
+    let name = match is_readable && plain.iter().all(|byte| is_harmless(*byte)) {
         true => plain,
         false => {
             let digest = Sha256::digest(&plain);
@@ -39,63 +43,58 @@ fn of_characters(key: &Key<'_>, harmless: impl Fn(u8) -> bool) -> Vec<u8> {
             format!("h:{half:032x}").into_bytes()
         }
     };
-    match key.window {
-        true => [b"w:", name.as_slice()].concat(),
-        false => name,
-    }
+    [key.kind.name_prefix(), name.as_slice()].concat()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::KeyHash;
+    use crate::store::{KeyHash, LimitKind};
     use std::cell::Cell;
 
-    fn name(parts: [&[u8]; 4]) -> String {
-        named(parts, false)
+    fn name_of_kind(kind: LimitKind, parts: [&[u8]; 4]) -> String {
+        let key_hash = &Cell::new(KeyHash::default());
+        String::from_utf8(key_name(&Key { parts, kind, key_hash })).unwrap()
     }
 
-    fn named(parts: [&[u8]; 4], window: bool) -> String {
-        let key_hash = Cell::new(KeyHash::default());
-        String::from_utf8(of(&Key {
-            parts,
-            key_hash: &key_hash,
-            window,
-            evicted: Cell::new(false),
-        }))
-        .unwrap()
+    fn bucket(parts: [&[u8]; 4]) -> String {
+        name_of_kind(LimitKind::TokenBucket, parts)
+    }
+
+    fn window(parts: [&[u8]; 4]) -> String {
+        name_of_kind(LimitKind::FixedWindow, parts)
     }
 
     #[test]
-    fn readable_where_harmless() {
-        assert_eq!(name([b"tb:", b"login", b":", b"2001:db8::1"]), "tb:login:2001:db8::1");
+    fn harmless_key_is_its_own_name() {
+        assert_eq!(bucket([b"tb:", b"login", b":", b"2001:db8::1"]), "tb:login:2001:db8::1");
         let longest = [b'a'; 197];
-        assert_eq!(name([b"tb:", &longest, b"", b""]).len(), 200);
+        assert_eq!(bucket([b"tb:", &longest, b"", b""]).len(), 200);
     }
 
     #[test]
-    fn windows_have_a_space_of_their_own() {
-        assert_eq!(named([b"tb:", b"x", b"", b""], true), "w:tb:x");
-        assert!(named([b"tb:", b"a b", b"", b""], true).starts_with("w:h:"));
-        assert_ne!(named([b"", b"w:x", b"", b""], false), named([b"", b"x", b"", b""], true));
+    fn names_of_windows_are_never_those_of_buckets() {
+        assert_eq!(window([b"tb:", b"x", b"", b""]), "w:tb:x");
+        assert!(window([b"tb:", b"a b", b"", b""]).starts_with("w:h:"));
+        assert_ne!(bucket([b"", b"w:x", b"", b""]), window([b"", b"x", b"", b""]));
     }
 
     #[test]
-    fn hashed_where_not() {
+    fn any_other_key_is_hashed() {
         let hashes = [
-            name([b"tb:", b"a b", b"", b""]),
-            name([b"tb:", b"a\r\nflush_all", b"", b""]),
-            name([b"tb:", b"{tag}", b"", b""]),
-            name([b"", b"h:00000000000000000000000000000000", b"", b""]),
-            name([b"", b"w:tb:x", b"", b""]),
-            name([b"", b"", b"", b""]),
-            name([b"tb:", &[b'a'; 198], b"", b""]),
+            bucket([b"tb:", b"a b", b"", b""]),
+            bucket([b"tb:", b"a\r\nflush_all", b"", b""]),
+            bucket([b"tb:", b"{tag}", b"", b""]),
+            bucket([b"", b"h:00000000000000000000000000000000", b"", b""]),
+            bucket([b"", b"w:tb:x", b"", b""]),
+            bucket([b"", b"", b"", b""]),
+            bucket([b"tb:", &[b'a'; 198], b"", b""]),
         ];
         for (i, hash) in hashes.iter().enumerate() {
             assert!(hash.starts_with("h:") && hash.len() == 34, "{hash}");
             assert!(hashes.iter().skip(i + 1).all(|other| other != hash));
         }
-        // As every host must make it, whatever the version: printf 'tb:a b' | sha256sum
+        // Every host and every version must make this one: printf 'tb:a b' | sha256sum
         assert_eq!(hashes[0], "h:57696ce0495826e48cd396e06dc81657");
     }
 }

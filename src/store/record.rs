@@ -1,6 +1,7 @@
 //! A bucket's state as the bytes that servers keep.
 //!
-//! Big-endian, told apart by their length; the Redis script reads and writes the same:
+//! Numbers are big-endian, and the length tells the states apart. The Redis scripts read and write the same
+//! bytes:
 //!
 //! | bytes | state | fields |
 //! |---|---|---|
@@ -11,10 +12,10 @@
 
 use crate::limit::{SECOND, Span, State};
 
-/// No time is as late, in seconds: 2⁶² nanoseconds.
+/// Every time is below this one, in seconds: 2⁶² nanoseconds.
 const END: u64 = (1 << 62) / SECOND;
 
-/// The bytes of a state.
+/// Encodes a state.
 pub fn encode(state: State) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(18);
     match state {
@@ -38,12 +39,12 @@ pub fn encode(state: State) -> Vec<u8> {
     bytes
 }
 
-/// The state of a record. Bytes that are no record are a full bucket.
+/// Decodes a state. Bytes that are not a state are a full bucket.
 pub fn decode(bytes: &[u8]) -> State {
     try_decode(bytes).unwrap_or(State::FULL)
 }
 
-/// The state of a record, if the bytes are one.
+/// Decodes a state. None if the bytes are not one.
 pub fn try_decode(bytes: &[u8]) -> Option<State> {
     let (first, rest) = take_time(bytes)?;
     match *rest {
@@ -70,14 +71,14 @@ fn read_bucket(first: u64, rest: &[u8]) -> Option<State> {
     }
 }
 
-/// Adds a time and the parts of one nanosecond more: 13 bytes.
+/// Appends a time and the parts of one nanosecond more: 13 bytes.
 pub fn put_span(bytes: &mut Vec<u8>, span: Span) {
     put_time(bytes, span.ns);
     // Fits: a nanosecond has fewer than 2^30 parts.
     bytes.extend((span.part as u32).to_be_bytes());
 }
 
-/// Adds a time: 9 bytes.
+/// Appends a time: 9 bytes.
 pub fn put_time(bytes: &mut Vec<u8>, ns: u64) {
     // Five bytes of seconds: eight, less three that are zero.
     bytes.extend((ns / SECOND).to_be_bytes().into_iter().skip(3));
@@ -89,7 +90,7 @@ fn take_time(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (ns, rest) = rest.split_at_checked(4)?;
     let number = |bytes: &[u8]| bytes.iter().fold(0u64, |n, byte| (n << 8) | u64::from(*byte));
     let (seconds, ns) = (number(seconds), number(ns));
-    // A time no clock shows is no state of ours; and none of ours wraps.
+    // No clock shows a later time, and the sum does not wrap.
     (seconds < END && ns < SECOND).then(|| (seconds * SECOND + ns, rest))
 }
 
@@ -100,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn states_survive_the_way_there_and_back(
+        fn decoding_returns_the_encoded_state(
             a in 0u64..END * SECOND, b in 0u64..1 << 57, part in 0u32..1 << 30, ahead in 0u8..58,
         ) {
             for state in [
@@ -114,7 +115,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_are_too_strange(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
+        fn any_bytes_are_decoded_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
             let _ = decode(&bytes);
         }
     }

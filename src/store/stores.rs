@@ -1,29 +1,29 @@
 //! The stores of a worker.
 
 use super::array::Array;
-use super::file::{Location, MappedFile, Purpose};
+use super::file::{FileSettings, Location, MappedFile, Purpose};
 use super::host::Host;
 use super::memcached::Memcached;
 use super::mysql::Mysql;
 use super::redis::Redis;
+use super::request::Store;
 use super::shm::SharedMemory;
-use super::{FileSettings, Store};
 use crate::dsn::Target;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The most stores that a worker keeps. One that has opened more forgets them all: a program may make
-/// up DSNs without end.
+/// The most stores that a worker keeps. A worker that has opened more drops them all, for a program may
+/// make up DSNs without end.
 const MAX_STORES: usize = 256;
 
 /// The stores of a worker: one for each target, whichever limiters use it.
 ///
-/// Connections, TLS sessions, scripts and mapped files belong to a store; prefixes, time-outs and
-/// policies belong to a limiter. So 300 prefixes share one connection.
+/// Connections, TLS sessions, scripts and mapped files belong to a store; prefixes, time-outs and policies
+/// belong to a limiter. So limiters that differ in these alone share one connection.
 #[derive(Default)]
 pub struct Stores {
     opened: RefCell<Vec<(Target, FileSettings, OpenStore)>>,
-    /// The files in which this host keeps what it knows of servers, one for each `token_bucket.shm_path`.
+    /// The files with what this host knows about servers, one for each `token_bucket.shm_path`.
     host_files: RefCell<Vec<(FileSettings, Rc<MappedFile>)>>,
 }
 
@@ -32,12 +32,12 @@ pub struct Stores {
 pub struct OpenStore {
     /// The store.
     pub store: Rc<dyn Store>,
-    /// What this host knows of the servers; none for a store on this host.
+    /// What this host knows about the servers; none for a store on this host.
     pub host: Option<Rc<Host>>,
 }
 
 impl Stores {
-    /// The store at `target`. The first decision opens files and connections, not this.
+    /// Returns the store at `target`. Files and connections are opened by its first decision.
     pub fn get(&self, target: &Target, files: &FileSettings) -> OpenStore {
         let mut opened = self.opened.borrow_mut();
         if let Some((_, _, store)) = opened.iter().find(|(t, f, _)| t == target && f == files) {
@@ -63,29 +63,18 @@ impl Stores {
             Target::Memcached { servers } => Rc::new(Memcached::new(servers.clone(), host_file())),
             Target::Mysql(target) => Rc::new(Mysql::new(target.clone(), host_file())),
         };
-        // Passwords are not part of the description.
+        // The description holds no passwords.
         let host = || Rc::new(Host::new(&format!("{target:?}"), target.passwords(), host_file()));
-        OpenStore { store, host: is_remote(target).then(host) }
+        OpenStore { store, host: target.is_remote().then(host) }
     }
 
     fn host_file(&self, files: &FileSettings) -> Rc<MappedFile> {
         let mut known = self.host_files.borrow_mut();
-        if let Some((_, file)) = known.iter().find(|(of, _)| of == files) {
+        if let Some((_, file)) = known.iter().find(|(settings, _)| settings == files) {
             return Rc::clone(file);
         }
         let file = Rc::new(Host::file(files));
         known.push((files.clone(), Rc::clone(&file)));
         file
     }
-}
-
-/// Whether a store is on servers, which may fail while this host does not.
-pub fn is_remote(target: &Target) -> bool {
-    matches!(target, Target::Redis(_) | Target::Memcached { .. } | Target::Mysql(_))
-}
-
-/// Whether a prefix has to keep the buckets of this store from those of others; a table of its own
-/// does that by itself, and has rows whose names have none.
-pub fn needs_prefix(target: &Target) -> bool {
-    !matches!(target, Target::Mysql(_))
 }

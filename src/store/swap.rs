@@ -1,15 +1,17 @@
 //! Decisions on servers that compare and swap: memcached, MariaDB and MySQL.
 //!
-//! Such a server runs no algorithm of ours. A decision reads the value of a key, applies the operation
-//! here, and replaces the value if the server still holds the one that was read; if not, it begins
-//! again. Processes of one host wait in the [`queue`](super::host::queue) for a hot key, and each hands
-//! the next what it wrote, which the next one then need not read.
+//! Such a server runs no algorithm. The process reads the value of a key, applies the operation to it, and
+//! replaces the value if the server still holds the one that was read; if not, it tries again. For a hot
+//! key the processes of one host wait in the hot-key [`queue`](super::host::queue). Each process hands off
+//! the state it wrote to the next one, which then need not read it.
 
 use super::file::MappedFile;
 use super::host::Host;
 use super::host::queue::{Handoff, Ticket};
+use super::key::Key;
+use super::kind::LimitKind;
 use super::net::budget::Budget;
-use super::{Key, Request};
+use super::request::Request;
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
@@ -18,52 +20,53 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How often a decision is tried before it is denied because others were faster every time.
+/// The most tries of a decision. If other processes were faster every time, the call is denied.
 const MAX_TRIES: u32 = 64;
-/// How long to wait in the queue, at most.
+/// The longest wait in the hot-key queue.
 const MAX_QUEUE_TIME: Duration = Duration::from_millis(100);
-/// How far the clocks of two writers may differ, in seconds.
+/// The largest difference between the clocks of two writers that is tolerated, in seconds.
 pub const MAX_CLOCK_SKEW: u64 = 2;
-/// How old the clock reading of a hand-off may be, in nanoseconds: the clock may have been set since.
+/// The largest age of the clock reading of a hand-off, in nanoseconds. The server's clock may have been
+/// set since the reading.
 const MAX_READING_AGE: u64 = SECOND;
 
 /// A state that a server holds.
 pub struct Found<V> {
     /// The state; [`State::FULL`] if the server holds none.
     pub state: State,
-    /// What the server tells this value from others by.
+    /// Tells this value from others.
     pub version: V,
-    /// The time to decide at, in nanoseconds: at least, and at most. Both are the same if it was read
+    /// The earliest and the latest time to decide at, in nanoseconds. They are equal if the time was read
     /// within this call.
     pub now: [u64; 2],
-    /// The reading that this time is from.
+    /// The clock reading that gave this time.
     pub clock: Reading,
 }
 
-/// What came of a swap.
+/// The result of a swap.
 pub enum Swap {
-    /// It is done. The number names the new value in a hand-off, if it has one.
+    /// The value is replaced. The number is the new value's version in a hand-off, if it has one.
     Done(Option<u64>),
     /// The server holds another value by now.
     Lost,
-    /// It was not done in time, for something else holds a lock.
+    /// Another session held a lock for too long. Nothing was done.
     Locked,
-    /// The server may yet do it, when it is not kept from the value any more: the key is held off.
+    /// The server may still replace the value, once a lock is released. The key is held off.
     Blocked,
 }
 
-/// The place of one key on a server.
-pub trait Entry {
-    /// What the server tells one value from others by.
+/// The value of one key on a server.
+pub trait SwapEntry {
+    /// Tells one value from others.
     type Version;
 
     /// Reads the state.
     fn read(&self, budget: &mut Budget) -> Result<Found<Self::Version>>;
 
-    /// The version of what another process of this host has just written, if it can be known.
+    /// The version of a value that another process of this host handed off. None if it must not be used.
     fn handed_off(&self, handoff: &Handoff) -> Option<Self::Version>;
 
-    /// Replaces the value by `state`, decided at `now`, if it still is that of `version`.
+    /// Replaces the value by `state`, which was decided at `now`, if the value still has `version`.
     fn swap(
         &self,
         version: &Self::Version,
@@ -72,29 +75,29 @@ pub trait Entry {
         budget: &mut Budget,
     ) -> Result<Swap>;
 
-    /// The error of a key that is held off.
+    /// The error of a call on a key that is held off.
     fn blocked(&self) -> Error;
 
-    /// Which server, in a message.
+    /// Names the server in a message.
     fn server(&self) -> String;
 }
 
-/// Decides by compare and swap for one kind of store, and queues for hot keys.
+/// Decides by compare and swap for one kind of store, with the hot-key queue.
 pub struct Decider {
     host: Host,
-    /// How long a process may take to swap, in nanoseconds.
+    /// How long a ticket of the queue is valid, in nanoseconds.
     swap_time: u64,
 }
 
 impl Decider {
-    /// The decider of a store of this kind, on whose server a swap takes no longer than `swap_time`.
+    /// The decider of a kind of store. A ticket of its queue is valid for `swap_time`.
     pub fn new(kind: &str, swap_time: Duration, host_file: Rc<MappedFile>) -> Self {
         let host = Host::new(&format!("{kind} queue"), Secret(String::new()), host_file);
         Self { host, swap_time: swap_time.as_nanos() as u64 }
     }
 
-    /// Decides on an entry, which the processes of this host know by `name` and `address`.
-    pub fn decide<E: Entry>(
+    /// Decides on an entry. `name` and `address` identify it in this host's queue.
+    pub fn decide<E: SwapEntry>(
         &self,
         entry: &E,
         request: &Request<'_>,
@@ -106,10 +109,10 @@ impl Decider {
             return request.swap(entry, None, &mut budget);
         }
         let parts = [name, b"@", address, b""];
-        // The queue's key is not the caller's: its hash must not be cached for the caller.
+        // The queue's key differs from the caller's key, whose hash cache must not be used for it.
         let key_hash = Cell::default();
-        let key = Key { parts, key_hash: &key_hash, window: false, evicted: Cell::new(false) };
-        // Half of the time is left for the call itself.
+        let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
+        // Leaves half of the time for the call itself.
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
         self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
             budget.waited(Duration::from_nanos(timeout));
@@ -119,7 +122,7 @@ impl Decider {
 }
 
 impl Request<'_> {
-    fn swap<E: Entry>(
+    fn swap<E: SwapEntry>(
         &self,
         entry: &E,
         ticket: Option<&Ticket<'_>>,
@@ -139,8 +142,7 @@ impl Request<'_> {
                 continue;
             };
             if after == found.state {
-                // The server does not verify a decision that changes nothing, so a hand-off alone must
-                // not make it.
+                // No swap verifies a decision that changes nothing, so it must not rest on a hand-off.
                 if is_handed_off {
                     continue;
                 }
@@ -162,11 +164,11 @@ impl Request<'_> {
                 Swap::Locked if !budget.is_left() => return Err(entry.blocked()),
                 Swap::Locked | Swap::Lost => {}
             }
-            // Another try would run out of time, and the server would be blamed for it.
+            // A try that runs out of time would count as a failure of the server.
             if !budget.is_left() {
                 break;
             }
-            // Rivals must not meet again: each waits for a time of its own, longer with every try.
+            // Waits for a random time that grows with every try, so that rivals do not meet again.
             let spread = 20u64 << tries.min(6);
             let pause = Duration::from_micros(boot_time() / 64 % spread);
             std::thread::sleep(pause);
@@ -175,9 +177,8 @@ impl Request<'_> {
         self.busy(entry)
     }
 
-    /// Decides at a time of which two bounds are known. The answer must be the same at both, and the
-    /// state is the one that owes more: so a bucket gains nothing from a clock that is not known
-    /// exactly. Nothing if the answers differ.
+    /// Decides at a time that is known by two bounds. Both must give the same answer, and the state that
+    /// expires later is kept, so the bound that is wrong gives no tokens away. None if the answers differ.
     fn apply_within(
         &self,
         state: State,
@@ -198,15 +199,15 @@ impl Request<'_> {
             None => {
                 let latest = latest_clock(self.limit, state, now);
                 let (decision, after) = apply(self.limit, state, latest, *self.op);
-                (as_of(now, decision), after)
+                (in_time_of(now, decision), after)
             }
         }
     }
 
-    /// The answer if others were faster at every try: a busy key is no failure of the server.
-    fn busy<E: Entry>(&self, entry: &E) -> Result<Decision> {
+    /// The answer where other processes were faster at every try. A busy key is no failure of the server.
+    fn busy<E: SwapEntry>(&self, entry: &E) -> Result<Decision> {
         if let Op::Refund { .. } | Op::Reset = self.op {
-            // A denial could not tell that nothing was given back.
+            // A denial would not say that nothing was given back.
             return Err(Error::refused(format!("{}: the bucket is too busy", entry.server())));
         }
         let now = self.frozen.unwrap_or_else(boot_time);
@@ -215,11 +216,11 @@ impl Request<'_> {
     }
 }
 
-/// What the process before this one has written.
+/// The state that the previous process in the queue wrote.
 ///
-/// The clock is the one that it decided by: processes that hand on a state must agree on the time, also
-/// while the server's clock is set.
-fn handed_off<E: Entry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::Version>> {
+/// Its clock reading comes with it: processes that hand off a state agree on the time, also while the
+/// server's clock is set.
+fn handed_off<E: SwapEntry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::Version>> {
     let handoff = ticket.handoff()?;
     let version = entry.handed_off(&handoff)?;
     let is_fresh = handoff.clock.age() < MAX_READING_AGE;
@@ -227,17 +228,19 @@ fn handed_off<E: Entry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::Versi
     is_fresh.then(|| Found { state, version, now: clock.now(), clock })
 }
 
-/// The later of our clock and the clock that the state was written by. A state that is slightly in the
-/// future comes from a clock ahead of ours: to cut it to our time would shorten a debt. Beyond
-/// [`MAX_CLOCK_SKEW`] a clock has been set back.
+/// The later of this host's clock and the clock that wrote the state.
+///
+/// A state from slightly in the future was written by a clock that is ahead; deciding by the slower clock
+/// would shorten a debt. A state from further ahead than [`MAX_CLOCK_SKEW`] was written before a clock was
+/// set back.
 fn latest_clock(limit: &Limit, state: State, own: u64) -> u64 {
     let written_at = limit.written_at(state);
     let is_skew = written_at > own && written_at - own <= MAX_CLOCK_SKEW * SECOND;
     if is_skew { written_at } else { own }
 }
 
-/// A decision made by another clock, in the time of our own. An accepted call has nothing to wait for.
-fn as_of(own: u64, decision: Decision) -> Decision {
+/// Expresses a decision by another clock in this host's time. An accepted call has nothing to wait for.
+fn in_time_of(own: u64, decision: Decision) -> Decision {
     let retry_at = if decision.accepted { own } else { decision.retry_at };
     Decision { now: own, retry_at, ..decision }
 }
@@ -254,13 +257,13 @@ mod tests {
     const TAKE: Op = Op::Take { cost: 1 };
     const NOW: u64 = 100_000 * SECOND;
 
-    /// A server's register: a state with a version, and how many further swaps others make first.
+    /// A server with one value, and the number of swaps that other processes make first.
     struct Register {
         held: Cell<(State, u64)>,
         rivals: Cell<u32>,
         reads: Cell<u32>,
         time: Cell<u64>,
-        /// How late its answers arrive.
+        /// The delay of its answers.
         late: Cell<u64>,
     }
 
@@ -272,7 +275,7 @@ mod tests {
         }
     }
 
-    impl Entry for Register {
+    impl SwapEntry for Register {
         type Version = u64;
 
         fn read(&self, _: &mut Budget) -> Result<Found<u64>> {
@@ -313,8 +316,9 @@ mod tests {
 
     fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
         let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
-        let key = Key { parts, key_hash: &key_hash, window: false, evicted: Cell::new(false) };
-        work(&Request { key: &key, limit, op: &op, frozen: None, timeouts: &Timeouts::default() })
+        let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
+        let (timeouts, evicted) = (&Timeouts::default(), &Cell::new(false));
+        work(&Request { key: &key, limit, op: &op, frozen: None, timeouts, evicted })
     }
 
     fn decide(register: &Register, set: &Set, op: Op, budget: Duration) -> Result<Decision> {
@@ -432,8 +436,8 @@ mod tests {
         let limit = Limit::from(TokenBucket::per_second(100, 100.0).unwrap());
         let (own, other) = (1_000 * SECOND, 1_001 * SECOND);
         let (accepted, after) = apply(&limit, State::FULL, other, Op::Take { cost: 100 });
-        assert_eq!(as_of(own, accepted).retry_after(), 0.0);
+        assert_eq!(in_time_of(own, accepted).retry_after(), 0.0);
         let (denied, _) = apply(&limit, after, other, Op::Take { cost: 1 });
-        assert_eq!(as_of(own, denied).retry_after(), 1.01);
+        assert_eq!(in_time_of(own, denied).retry_after(), 1.01);
     }
 }

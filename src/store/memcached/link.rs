@@ -1,7 +1,7 @@
 //! A connection that speaks memcached's meta protocol.
 //!
-//! Commands are built and answers are read by the crate `memcache`; its own connections know no
-//! unix sockets and no time budget.
+//! The crate `memcache` builds the commands and parses the headers of replies. Its own connections have no
+//! unix sockets and no deadlines.
 
 use crate::clock::boot_time;
 use crate::dsn::Address;
@@ -13,56 +13,56 @@ use memcache::exp::{MetaCommand, MetaOp, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
 use std::time::Instant;
 
-/// The longest answer that can be ours: a line of flags and a state.
+/// The longest valid reply, in bytes: a line of flags and a state.
 const LONGEST: usize = 512;
 
-/// An answer: its code, its token for compare-and-swap, its mark, and the value if there is one.
+/// A reply of the meta protocol.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The first word.
+pub struct MetaReply {
+    /// The return code.
     pub code: ReturnCode,
-    /// The token, if it has one.
+    /// The token for compare and swap, if there is one.
     pub cas: Option<u64>,
-    /// The mark of the command that it answers. A miss (`EN`) carries none.
+    /// The mark of the command that it answers. A miss (`EN`) has none.
     mark: Option<u64>,
-    /// The value, if it has one.
+    /// The value, if there is one.
     pub value: Option<Vec<u8>>,
 }
 
 /// A connection that speaks memcached's meta protocol.
-pub struct Link {
+pub struct MemcachedLink {
     channel: Channel,
-    /// When the connection was opened, on the clock of this host. A token that was known before may be
-    /// another server's.
+    /// When the connection was opened, by this host's clock. An older token may be from an earlier run of
+    /// the server.
     pub opened: u64,
 }
 
-impl Link {
+impl MemcachedLink {
     /// Connects to `address` by `deadline`.
     pub fn open(address: &Address, deadline: Instant) -> Result<Self, Failure> {
         let channel = Channel::open(address, None, deadline)
-            .map_err(|error| Failure::of_connecting(&error))?;
+            .map_err(|error| Failure::from_connecting(&error))?;
         Ok(Self { channel, opened: boot_time() })
     }
 
     /// Sends a command and waits for its answer. After a failure the link must be dropped: its
     /// answer may yet come.
-    pub fn call(&mut self, command: &MetaCommand, deadline: Instant) -> Result<Answer, Failure> {
+    pub fn call(&mut self, command: &MetaCommand, deadline: Instant) -> Result<MetaReply, Failure> {
         let mark = mark::new();
         let request = command.clone().flag(format!("O{mark:x}")).encode();
         let request = request.map_err(|error| Failure::Down(error.to_string()))?;
         let channel = &mut self.channel;
         channel.set_deadline(deadline);
-        channel.write_all(&request).map_err(|error| Failure::of_io(&error))?;
+        channel.write_all(&request).map_err(|error| Failure::from_io(&error))?;
         let mut received = Vec::with_capacity(LONGEST);
         loop {
             let mut chunk = [0u8; LONGEST];
-            let read = channel.read(&mut chunk).map_err(|error| Failure::of_io(&error))?;
+            let read = channel.read(&mut chunk).map_err(|error| Failure::from_io(&error))?;
             if read == 0 {
                 return Err(Failure::Lost);
             }
             received.extend(chunk.iter().take(read));
-            if let Some(answer) = read_answer(&received)? {
+            if let Some(answer) = parse_reply(&received)? {
                 let is_marked = !matches!(answer.code, ReturnCode::En | ReturnCode::Mn);
                 return match is_marked && answer.mark != Some(mark) {
                     true => Err(Failure::Astray),
@@ -73,7 +73,7 @@ impl Link {
     }
 }
 
-impl Reusable for Link {
+impl Reusable for MemcachedLink {
     fn is_reusable(&mut self) -> bool {
         self.channel.is_reusable()
     }
@@ -83,8 +83,8 @@ impl Reusable for Link {
     }
 }
 
-/// Reads an answer that fills `bytes`; `None` if more has to come.
-fn read_answer(bytes: &[u8]) -> Result<Option<Answer>, Failure> {
+/// Parses the reply in `bytes`. None if it is not complete.
+fn parse_reply(bytes: &[u8]) -> Result<Option<MetaReply>, Failure> {
     let garbage = || Failure::Down("its answer is not memcached's meta protocol".to_owned());
     if bytes.len() > LONGEST {
         return Err(garbage());
@@ -96,12 +96,13 @@ fn read_answer(bytes: &[u8]) -> Result<Option<Answer>, Failure> {
         memcache::exp::Error::Rejected(_) if line == b"ERROR" => {
             Failure::Down("it does not know the meta protocol: memcached 1.6 is needed".to_owned())
         }
-        // It is up, and has no room for this one.
-        memcache::exp::Error::Server(why) if why.starts_with("out of memory") => {
-            Failure::Refused { code: "SERVER_ERROR".to_owned(), detail: failure::line(&why) }
-        }
+        // The server is up, but has no memory for this item.
+        memcache::exp::Error::Server(why) if why.starts_with("out of memory") => Failure::Refused {
+            code: "SERVER_ERROR".to_owned(),
+            detail: failure::sanitize_line(&why),
+        },
         memcache::exp::Error::Rejected(why) | memcache::exp::Error::Server(why) => {
-            Failure::Down(failure::line(&why))
+            Failure::Down(failure::sanitize_line(&why))
         }
         _ => garbage(),
     })?;
@@ -116,7 +117,7 @@ fn read_answer(bytes: &[u8]) -> Result<Option<Answer>, Failure> {
     });
     let value = match response.rc() {
         ReturnCode::Va => {
-            // How long it is stands after the code; the crate keeps that to itself.
+            // The length follows the code; the crate does not return it.
             let length = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
             let length: usize = std::str::from_utf8(length)
                 .ok()
@@ -128,11 +129,11 @@ fn read_answer(bytes: &[u8]) -> Result<Option<Answer>, Failure> {
                 _ => return Err(garbage()),
             }
         }
-        // Nobody asked for what comes after.
+        // There is no second reply to one command.
         _ if !rest.is_empty() => return Err(garbage()),
         _ => None,
     };
-    Ok(Some(Answer { code: response.rc(), cas, mark, value }))
+    Ok(Some(MetaReply { code: response.rc(), cas, mark, value }))
 }
 
 #[cfg(test)]
@@ -140,12 +141,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_whole() {
-        let answer = |bytes: &[u8]| read_answer(bytes).unwrap();
+    fn reply_is_parsed_once_it_is_complete() {
+        let answer = |bytes: &[u8]| parse_reply(bytes).unwrap();
         let (code, value) = (ReturnCode::Va, Some(b"a\r\n".to_vec()));
-        let hit = Answer { code, cas: Some(7), mark: Some(0xAB), value };
+        let hit = MetaReply { code, cas: Some(7), mark: Some(0xAB), value };
         assert_eq!(answer(b"VA 3 c7 Oab\r\na\r\n\r\n"), Some(hit));
-        let stored = Answer { code: ReturnCode::Hd, cas: Some(8), mark: None, value: None };
+        let stored = MetaReply { code: ReturnCode::Hd, cas: Some(8), mark: None, value: None };
         assert_eq!(answer(b"HD c8\r\n"), Some(stored));
         for part in
             [&b""[..], b"V", b"VA 3 c7\r", b"VA 3 c7\r\n", b"VA 3 c7\r\nabc", b"VA 3 c7\r\nabc\r"]
@@ -155,8 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_refused() {
-        let refused = |bytes: &[u8]| read_answer(bytes).unwrap_err().reason();
+    fn garbage_is_a_failure_of_the_server() {
+        let refused = |bytes: &[u8]| parse_reply(bytes).unwrap_err().reason();
         let strange = [
             &b"\r\n"[..],
             b"XX\r\n",
@@ -175,7 +176,7 @@ mod tests {
         assert!(
             refused(b"SERVER_ERROR out of memory storing object\r\n").contains("out of memory")
         );
-        // Nothing that a terminal or a log would take for more than words.
+        // A message has no control characters.
         assert!(!refused(b"SERVER_ERROR \x1b[2J\x07x\r\n").contains(char::is_control));
     }
 }

@@ -1,20 +1,23 @@
 //! Buckets in memcached: compare and swap, by this host's wall clock.
 //!
-//! An item holds a bucket's record. The server gives a token with it, and replaces the item only while
-//! the token is still the same: see [`swap`](super::swap).
+//! An item holds a state as a record. The server returns a token with it, and replaces the item only while
+//! the token is unchanged: see [`swap`](super::swap).
 
 mod link;
 
 use super::file::MappedFile;
 use super::host::queue::Handoff;
+use super::key::Key;
+use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnection};
-use super::swap::{Decider, Entry, Found, MAX_CLOCK_SKEW, Swap};
-use super::{Key, Request, Store, name, record};
+use super::record;
+use super::request::{Request, Store};
+use super::swap::{Decider, Found, MAX_CLOCK_SKEW, Swap, SwapEntry};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, MAX_NOW, SECOND, State};
-use link::{Answer, Link};
+use link::{MemcachedLink, MetaReply};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
@@ -22,18 +25,19 @@ use std::hash::Hasher;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
-/// How much longer than until it is full a bucket is kept, in seconds, where a test has frozen the
-/// clock; else it is kept for what clocks may differ.
-const SPARE_WHEN_FROZEN: u64 = 3_600;
-/// How long a process may take to swap: a hundred round trips, for a busy machine may suspend it.
+/// How much longer than its state needs an item is kept where a test has frozen the clock, in seconds.
+/// Without a test it is [`MAX_CLOCK_SKEW`].
+const EXTRA_TTL_WHEN_FROZEN: u64 = 3_600;
+/// How long a ticket of the hot-key queue is valid: many round trips, for a busy machine may suspend the
+/// process.
 const MAX_SWAP_TIME: Duration = Duration::from_millis(10);
-/// The longest time memcached counts from now; what is longer is a date.
-const LONGEST_RELATIVE: u64 = 30 * 86_400;
+/// The longest relative time to live, in seconds. memcached takes a larger number for a date.
+const MAX_RELATIVE_TTL: u64 = 30 * 86_400;
 
 /// Buckets in one memcached or several.
 pub struct Memcached {
     servers: Vec<Address>,
-    links: Vec<KeptConnection<Link>>,
+    links: Vec<KeptConnection<MemcachedLink>>,
     decider: Decider,
 }
 
@@ -45,9 +49,10 @@ impl Memcached {
         Self { servers, links, decider }
     }
 
-    /// The server a key belongs to: of all, the one for which a hash of both is highest
-    /// (rendezvous hashing). The order of the servers does not matter, and where one is added or
-    /// removed only its own keys move. The hash is fixed, for all hosts must agree.
+    /// The server of a key: the one with the highest hash of server and key (rendezvous hashing).
+    ///
+    /// The order of the servers does not matter, and if a server is added or removed only its own keys
+    /// move. The hash has no secret, for all hosts must agree.
     fn server(&self, name: &[u8]) -> usize {
         let score = |server: &Address| {
             let mut hasher = SipHasher13::new();
@@ -59,26 +64,26 @@ impl Memcached {
         (0..self.servers.len()).max_by_key(|i| self.servers.get(*i).map(score)).unwrap_or_default()
     }
 
-    /// Sends a command to a server, on a new connection if need be. `may_repeat` tells whether
-    /// that may be done again when it is not known if it was done.
+    /// Sends a command to a server, and opens a connection if there is none. `may_repeat`: the command may
+    /// be sent again if it is not known whether it was done.
     fn call(
         &self,
         server: usize,
         command: &MetaCommand,
         may_repeat: bool,
         budget: &mut Budget,
-    ) -> Result<Answer> {
+    ) -> Result<MetaReply> {
         let (Some(address), Some(link)) = (self.servers.get(server), self.links.get(server)) else {
             return Err(Error::storage("The storage DSN names no memcached"));
         };
-        let open = |deadline| Link::open(address, deadline);
+        let open = |deadline| MemcachedLink::open(address, deadline);
         let answer = link.call(budget, may_repeat, open, |link, by| link.call(command, by));
         answer.map_err(|failure| error(address, failure))
     }
 
-    /// Sends a swap by a token to a server, if there is a connection to the one that the token is of:
-    /// a server that was started anew counts its tokens anew. Nothing if there is none, or if it was lost
-    /// with the swap and that may be repeated.
+    /// Sends a swap by a token, if there is a connection to the very server process that gave the token: a
+    /// restarted server counts its tokens from the start. None if there is no such connection, or if it was
+    /// lost with the swap and `may_repeat`.
     fn swap(
         &self,
         server: usize,
@@ -86,17 +91,17 @@ impl Memcached {
         token: &Token,
         may_repeat: bool,
         budget: &mut Budget,
-    ) -> Result<Option<Answer>> {
+    ) -> Result<Option<MetaReply>> {
         let (Some(address), Some(link)) = (self.servers.get(server), self.links.get(server)) else {
             return Ok(None);
         };
-        let is_same = |link: &Link| link.opened < token.known_at;
+        let is_same = |link: &MemcachedLink| link.opened < token.known_at;
         let failure = match link.call_only_on(budget, is_same, |link, by| link.call(command, by)) {
             None => return Ok(None),
             Some(Ok(answer)) => return Ok(Some(answer)),
             Some(Err(failure)) if failure.is_lost() && may_repeat => return Ok(None),
             Some(Err(failure)) if failure.is_lost() => {
-                link.after_loss(budget, |deadline| Link::open(address, deadline))
+                link.after_loss(budget, |deadline| MemcachedLink::open(address, deadline))
             }
             Some(Err(failure)) => failure,
         };
@@ -104,22 +109,22 @@ impl Memcached {
     }
 }
 
-/// The error of a call that came to nothing.
+/// The error of a call that failed.
 fn error(address: &Address, failure: Failure) -> Error {
     let message = format!("memcached at {address}: {}", failure.reason());
     match failure {
-        // No room for more keys: a client that is denied stays so, for that needs none.
+        // A server without memory for a new key still denies, for a denial stores nothing.
         Failure::Refused { .. } | Failure::LostIdle => Error::refused(message),
         Failure::Local(_) => Error::local(message),
         _ => Error::storage(message),
     }
 }
 
-/// What a memcached tells an item's values from one another by, while it runs.
+/// Tells the values of an item apart. Valid for one run of the server.
 struct Token {
     cas: u64,
-    /// A time at which the server that gave it was running. It is the one behind a connection that was
-    /// opened before and stands.
+    /// A time at which the server that gave the token was running. A connection that was opened before and
+    /// is still open leads to the same run of the server.
     known_at: u64,
 }
 
@@ -128,15 +133,15 @@ struct Item<'a> {
     store: &'a Memcached,
     server: usize,
     name: Vec<u8>,
-    /// Whether the operation may be sent again if it is not known whether it was done.
+    /// Whether the operation may be repeated if it is not known whether it was done.
     may_repeat: bool,
-    /// Whether a test's clock decides.
+    /// Whether the time is that of a test's clock.
     frozen: bool,
-    /// Whether a swap was not sent or was lost, for its connection was gone.
+    /// Whether a swap has failed because its connection was gone.
     lost: Cell<bool>,
 }
 
-impl Entry for Item<'_> {
+impl SwapEntry for Item<'_> {
     /// The token for compare-and-swap, if there is an item.
     type Version = Option<Token>;
 
@@ -155,7 +160,7 @@ impl Entry for Item<'_> {
     }
 
     fn handed_off(&self, handoff: &Handoff) -> Option<Option<Token>> {
-        // The clock was read before the swap that gave the token was sent.
+        // The clock was read before the swap that gave the token.
         let token = Token { cas: handoff.version, known_at: handoff.clock.sent_at };
         let opened = self.store.links.get(self.server)?.with(|link| link.opened)?;
         (opened < token.known_at).then_some(Some(token))
@@ -168,7 +173,7 @@ impl Entry for Item<'_> {
         now: u64,
         budget: &mut Budget,
     ) -> Result<Swap> {
-        // Without a token: only where there is no item yet.
+        // ME (mode add) stores only where there is no item.
         let unchanged =
             version.as_ref().map_or("ME".to_owned(), |Token { cas, .. }| format!("C{cas}"));
         let command = match state {
@@ -184,9 +189,10 @@ impl Entry for Item<'_> {
             None => self.store.call(server, &command, may_repeat, budget)?,
             Some(token) => match self.store.swap(server, &command, token, may_repeat, budget)? {
                 Some(answer) => answer,
-                // It is read again, on a new connection. A server that hangs up every time is down.
+                // The item is read again on a new connection. A server that closes every connection is
+                // down.
                 None if !self.lost.replace(true) => return Ok(Swap::Lost),
-                None => return Err(self.hangs_up()),
+                None => return Err(self.hung_up()),
             },
         };
         Ok(if answer.code == ReturnCode::Hd { Swap::Done(answer.cas) } else { Swap::Lost })
@@ -202,20 +208,20 @@ impl Entry for Item<'_> {
 }
 
 impl Item<'_> {
-    fn hangs_up(&self) -> Error {
+    fn hung_up(&self) -> Error {
         match self.store.servers.get(self.server) {
             Some(address) => error(address, Failure::Lost),
             None => self.blocked(),
         }
     }
 
-    /// How long the server keeps a state. It counts in seconds.
+    /// The time to live of a state, as a flag.
     fn expiry(&self, state: State, now: u64) -> String {
-        let spare = if self.frozen { SPARE_WHEN_FROZEN } else { MAX_CLOCK_SKEW };
+        let spare = if self.frozen { EXTRA_TTL_WHEN_FROZEN } else { MAX_CLOCK_SKEW };
         let seconds = state.expires_at().saturating_sub(now).div_ceil(SECOND) + spare;
         match seconds {
-            relative if relative <= LONGEST_RELATIVE => format!("T{relative}"),
-            // It counts dates in 31 bits.
+            relative if relative <= MAX_RELATIVE_TTL => format!("T{relative}"),
+            // A date has 31 bits.
             long => format!("T{}", (wall_clock() / SECOND + long).min(i32::MAX as u64)),
         }
     }
@@ -223,7 +229,7 @@ impl Item<'_> {
 
 impl Store for Memcached {
     fn decide(&self, request: &Request<'_>) -> Result<Decision> {
-        let name = name::of(request.key);
+        let name = key_name(request.key);
         let server = self.server(&name);
         let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
         let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen.is_some());
@@ -241,7 +247,7 @@ impl Store for Memcached {
     fn circuit(&self, key: &Key<'_>) -> u64 {
         match self.servers.len() {
             1 => 0,
-            _ => self.server(&name::of(key)) as u64,
+            _ => self.server(&key_name(key)) as u64,
         }
     }
 
@@ -270,7 +276,7 @@ mod tests {
 
     fn store(names: &[&str]) -> Memcached {
         let server = |host: &&str| Address::Tcp { host: (*host).to_owned(), port: 11211 };
-        let host_file = crate::store::host::Host::file(&FileSettings::default());
+        let host_file = crate::store::Host::file(&FileSettings::default());
         Memcached::new(names.iter().map(server).collect(), Rc::new(host_file))
     }
 
@@ -289,7 +295,7 @@ mod tests {
             }
         }
         assert!(counts.iter().all(|count| *count > 900), "{counts:?}");
-        // As every host must do it, whatever the version.
+        // Every host and every version must choose these.
         let servers = (0..8).map(|i| three.server(format!("tb:192.0.2.{i}").as_bytes()));
         assert_eq!(servers.collect::<Vec<_>>(), [2, 1, 2, 0, 2, 0, 2, 0]);
     }

@@ -1,62 +1,69 @@
-//! One row: read, and swapped while it is as it was read.
+//! One row: read, and swapped while it is unchanged.
 
-use super::link::{Link, Reply, Row};
+use super::code;
+use super::database::Database;
+use super::link::{MysqlLink, Row, StatementReply};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
-use super::{Mysql, code};
 use crate::clock::{Reading, boot_time};
 use crate::error::{Error, Result};
-use crate::limit::{Limit, MAX_NOW, Op, SECOND, State};
-use crate::store::Request;
+use crate::limit::{MAX_NOW, SECOND, State};
 use crate::store::host::queue::Handoff;
 use crate::store::net::{budget::Budget, failure::Failure};
-use crate::store::swap::{Entry, Found, Swap};
+use crate::store::request::Request;
+use crate::store::swap::{Found, Swap, SwapEntry};
 use mysql_common::value::Value;
 use std::time::Instant;
 
 /// The row of one key.
 pub struct RowEntry<'a> {
-    /// Its store.
-    pub store: &'a Mysql,
+    /// The database that holds it.
+    pub database: &'a Database,
     /// Its primary key.
     pub identifier: Vec<u8>,
-    /// What is asked of it.
+    /// The call that is about it.
     pub request: Request<'a>,
 }
 
 /// A row as it was read or handed off.
-pub struct Version {
+pub struct RowVersion {
     schema: Schema,
-    /// None where there is no row.
+    /// None if there is no row.
     columns: Option<Columns>,
 }
 
-/// How often a row is read that another session keeps from being read.
+/// The most reads of a row while another session's statements conflict with them.
 const MAX_TRIES: u32 = 5;
 
-impl Entry for RowEntry<'_> {
-    type Version = Version;
+impl SwapEntry for RowEntry<'_> {
+    type Version = RowVersion;
 
-    fn read(&self, budget: &mut Budget) -> Result<Found<Version>> {
+    fn read(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
         let found = self.read_once(budget)?;
         let [now, _] = self.request.frozen.map_or(found.now, |now| [now; 2]);
         let is_from_future = self.request.limit.written_at(found.state) > now;
         if found.version.schema == Schema::Legacy && is_from_future {
-            // Another process may have prepared the table, and the other columns tell a debt.
-            self.store.link.with(|link| link.legacy_until.set(0));
+            // Another process may have prepared the table, so its other columns may hold a debt.
+            self.database.link.with(|link| link.legacy_until.set(0));
             return self.read_once(budget);
         }
         Ok(found)
     }
 
-    fn handed_off(&self, handoff: &Handoff) -> Option<Version> {
+    fn handed_off(&self, handoff: &Handoff) -> Option<RowVersion> {
         // A row of the legacy schema does not hold the whole state.
-        let schema = self.store.link.with(Link::schema).filter(|it| *it == Schema::Full)?;
+        let schema = self.database.link.with(MysqlLink::schema).filter(|it| *it == Schema::Full)?;
         let columns = row::columns(handoff.state, f64::from_bits(handoff.version));
-        Some(Version { schema, columns: Some(columns) })
+        Some(RowVersion { schema, columns: Some(columns) })
     }
 
-    fn swap(&self, version: &Version, state: State, _: u64, budget: &mut Budget) -> Result<Swap> {
+    fn swap(
+        &self,
+        version: &RowVersion,
+        state: State,
+        _: u64,
+        budget: &mut Budget,
+    ) -> Result<Swap> {
         let (schema, identifier) = (version.schema, self.identifier());
         let (new, microtime) = row::encode(schema, self.request.limit, state);
         let (statement, values): (_, Vec<Value>) = match &version.columns {
@@ -66,31 +73,32 @@ impl Entry for RowEntry<'_> {
                 (Statement::Update(schema), values.collect())
             }
         };
-        let table = &self.store.target.table;
+        let table = &self.database.target.table;
         let may_repeat = self.request.op.may_repeat();
-        let reply = self.store.run(budget, may_repeat, |link, deadline| {
+        let reply = self.database.run(budget, may_repeat, |link, deadline| {
             link.execute(statement, table, &values, deadline)
         });
         match reply {
-            Ok(Reply::Done(1)) => {
+            Ok(StatementReply::Done(1)) => {
                 Ok(Swap::Done((schema == Schema::Full).then(|| microtime.to_bits())))
             }
             Ok(_) => Ok(Swap::Lost),
             Err(failure) if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
             Err(failure) if failure.is(code::LOCK_WAIT) => Ok(Swap::Locked),
-            Err(failure) if failure.is_any(&code::IN_THE_WAY) => Ok(Swap::Lost),
-            // Only MariaDB says that it was too slow. A server that is down is found out by the next call.
+            Err(failure) if failure.is_any(&code::CONFLICTS) => Ok(Swap::Lost),
+            // MySQL has no limit for a statement's time, so a locked row cannot be told from a server that is
+            // down. The next call finds that out.
             Err(Failure::TimedOut) => Ok(Swap::Blocked),
-            Err(failure) => Err(self.store.error(&failure, &self.identifier)),
+            Err(failure) => Err(self.database.error(&failure, &self.identifier)),
         }
     }
 
     fn blocked(&self) -> Error {
-        self.store.too_slow(&self.identifier)
+        self.database.too_slow(&self.identifier)
     }
 
     fn server(&self) -> String {
-        crate::store::Store::name(self.store)
+        self.database.name()
     }
 }
 
@@ -99,16 +107,16 @@ impl RowEntry<'_> {
         Value::Bytes(self.identifier.clone())
     }
 
-    fn read_once(&self, budget: &mut Budget) -> Result<Found<Version>> {
+    fn read_once(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
         let mut read =
-            || self.store.run(budget, true, |link, deadline| self.read_row(link, deadline));
+            || self.database.run(budget, true, |link, deadline| self.read_row(link, deadline));
         let mut row = read();
-        // A table that is altered is waited for.
+        // Waits for a table that is being altered.
         for _ in 1..MAX_TRIES {
             match row {
-                Err(failure) if failure.is_any(&code::IN_THE_WAY) => {
+                Err(failure) if failure.is_any(&code::CONFLICTS) => {
                     row = match read() {
-                        // The server has answered: the lock is what took the time.
+                        // The server has answered before, so the lock took the time.
                         Err(Failure::TimedOut) => Err(failure),
                         again => again,
                     };
@@ -120,21 +128,21 @@ impl RowEntry<'_> {
             }
         }
         let (schema, row, clock) =
-            row.map_err(|failure| self.store.error(&failure, &self.identifier))?;
-        let clock = clock.ok_or_else(|| self.store.unreadable())?;
+            row.map_err(|failure| self.database.error(&failure, &self.identifier))?;
+        let clock = clock.ok_or_else(|| self.database.unreadable())?;
         let state = match &row {
             Some(columns) => row::decode(schema, self.request.limit, columns),
             None => Some(State::FULL),
         };
-        let state = state.ok_or_else(|| self.store.unreadable())?;
-        let version = Version { schema, columns: row };
+        let state = state.ok_or_else(|| self.database.unreadable())?;
+        let version = RowVersion { schema, columns: row };
         Ok(Found { state, version, now: [clock.time; 2], clock })
     }
 
-    /// Reads a row and the clock; no clock if it cannot be read.
+    /// Reads a row and the clock. The clock is None if it cannot be parsed.
     fn read_row(
         &self,
-        link: &mut Link,
+        link: &mut MysqlLink,
         deadline: Instant,
     ) -> Result<(Schema, Option<Columns>, Option<Reading>), Failure> {
         let sent_at = boot_time();
@@ -154,19 +162,17 @@ impl RowEntry<'_> {
         Ok((schema, columns, time.map(|time| Reading::taken_now(time, sent_at))))
     }
 
-    /// Looks for the row, by the legacy schema where the table has no other.
+    /// Finds the row, by the legacy schema if the table has no other.
     fn find_row(
         &self,
-        link: &mut Link,
+        link: &mut MysqlLink,
         deadline: Instant,
     ) -> Result<(Schema, Option<Row>), Failure> {
         let values = [self.identifier()];
-        let read = |link: &mut Link, schema| {
+        let read = |link: &mut MysqlLink, schema| {
             self.first_row(link, Statement::Read(schema), &values, deadline)
         };
-        // The legacy schema cannot hold what these may leave.
-        let needs_all = matches!(self.request.limit, Limit::FixedWindow(_))
-            || matches!(self.request.op, Op::Check | Op::Reserve { .. });
+        let needs_all = row::needs_full_schema(self.request.limit, *self.request.op);
         if link.schema() == Schema::Full || needs_all {
             match read(link, Schema::Full) {
                 Err(failure) if failure.is(code::NO_SUCH_COLUMN) && !needs_all => {
@@ -183,14 +189,14 @@ impl RowEntry<'_> {
 
     fn first_row(
         &self,
-        link: &mut Link,
+        link: &mut MysqlLink,
         statement: Statement,
         values: &[Value],
         deadline: Instant,
     ) -> Result<Option<Row>, Failure> {
-        match link.execute(statement, &self.store.target.table, values, deadline)? {
-            Reply::Rows(rows) => Ok(rows.into_iter().next()),
-            Reply::Done(_) => Ok(Some(Row::new())),
+        match link.execute(statement, &self.database.target.table, values, deadline)? {
+            StatementReply::Rows(rows) => Ok(rows.into_iter().next()),
+            StatementReply::Done(_) => Ok(Some(Row::new())),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! A session with MariaDB or MySQL that runs prepared statements.
 //!
-//! Packets are read and written by the crate `mysql_common`. The connections of `mysql`, which is made
-//! of it, know no time budget and say goodbye when a forked child drops them.
+//! The crate `mysql_common` parses and builds packets. The connections of the crate `mysql` have no
+//! deadline for a whole call, and a forked child that drops one ends its parent's session.
 
 use super::login::log_in;
 use super::packets::{Packets, unreadable};
 use super::statements::{Schema, Statement, session, time_limit};
 use crate::clock::boot_time;
-use crate::dsn::Mysql;
+use crate::dsn::MysqlTarget;
 use crate::store::net::failure::Failure;
 use crate::store::net::kept::Reusable;
 use mysql_common::constants::{CapabilityFlags, ColumnType};
@@ -23,42 +23,41 @@ use std::time::{Duration, Instant};
 
 const QUERY: u8 = 3;
 const PREPARE: u8 = 22;
-/// More than any statement of ours returns.
+/// The most columns of a reply: more than any statement returns.
 const MAX_COLUMNS: u64 = 64;
-/// More than any statement of ours returns.
+/// The most rows of a reply: more than any statement returns.
 const MAX_ROWS: usize = 64;
 /// The values of a row.
 pub type Row = Vec<Value>;
 
 /// What a statement returns.
 #[derive(Debug, PartialEq)]
-pub enum Reply {
+pub enum StatementReply {
     /// The rows of a `SELECT`.
     Rows(Vec<Row>),
-    /// The number of rows that were found or made.
+    /// The number of rows that an `UPDATE` found or an `INSERT` made.
     Done(u64),
 }
 
 /// A session, logged in.
-pub struct Link {
+pub struct MysqlLink {
     packets: Packets,
     is_mariadb: bool,
-    /// How long the session lets a statement take.
+    /// The time limit of statements in this session.
     timeout: Duration,
-    /// Until when the table is taken to have the legacy schema, on the clock of this host: another
-    /// process may prepare it.
+    /// Until when the table is assumed to have the legacy schema, by this host's clock. Another process may
+    /// prepare the table.
     pub legacy_until: Cell<u64>,
     /// The numbers of the statements that this session has prepared.
     prepared: Vec<(Statement, u32)>,
-    /// The columns of the last reply with rows, as they were sent and as they were read.
+    /// The columns of the last reply with rows: the packets, and what they describe.
     columns: (Vec<Vec<u8>>, Arc<[Column]>),
 }
 
-impl Link {
-    /// Connects, logs in and sets up the session, by `deadline`. `timeout` is how long a statement may
-    /// take.
+impl MysqlLink {
+    /// Connects, logs in and sets up the session, by `deadline`. `timeout` limits the time of statements.
     pub fn open(
-        target: &Mysql,
+        target: &MysqlTarget,
         tls: Option<&Arc<ClientConfig>>,
         timeout: Duration,
         deadline: Instant,
@@ -77,7 +76,7 @@ impl Link {
         Ok(link)
     }
 
-    /// Has the server end a statement that takes longer than `timeout`. MariaDB only: MySQL has no such limit
+    /// Makes the server end statements that take longer than `timeout`. MariaDB only: MySQL has no such limit
     /// for `UPDATE` and `INSERT`.
     pub fn limit_statements(&mut self, timeout: Duration, by: Instant) -> Result<(), Failure> {
         if self.is_mariadb && self.timeout != timeout {
@@ -87,7 +86,7 @@ impl Link {
         Ok(())
     }
 
-    /// The schema that the table is taken to have.
+    /// The schema that the table is assumed to have.
     pub fn schema(&self) -> Schema {
         if boot_time() < self.legacy_until.get() { Schema::Legacy } else { Schema::Full }
     }
@@ -99,15 +98,15 @@ impl Link {
         self.reply(deadline).map(drop)
     }
 
-    /// Runs a statement on `table`, and prepares it if this session has not done so. After a failure as
-    /// [`query`](Self::query).
+    /// Runs a statement on `table`, and prepares it if this session has not done so. After a failure other
+    /// than [`Failure::Refused`] the link must be dropped: its answer may yet come.
     pub fn execute(
         &mut self,
         statement: Statement,
         table: &str,
         values: &[Value],
         deadline: Instant,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<StatementReply, Failure> {
         let number = match self.prepared.iter().find(|(known, _)| *known == statement) {
             Some((_, number)) => *number,
             None => {
@@ -126,7 +125,7 @@ impl Link {
         self.packets.command(&[&[PREPARE], statement.as_bytes()].concat(), deadline)?;
         let answer = self.packets.receive(deadline)?;
         let prepared = ParseBuf(&answer).parse::<StmtPacket>(()).map_err(|_| unreadable())?;
-        // What it says of parameters and columns it says again.
+        // Skips the descriptions of parameters and columns: each reply describes its columns again.
         for described in [prepared.num_params(), prepared.num_columns()] {
             let end = u32::from(described > 0 && self.sends_eof());
             for _ in 0..u32::from(described) + end {
@@ -136,15 +135,15 @@ impl Link {
         Ok(prepared.statement_id())
     }
 
-    /// The reply to a statement. Its rows, if it has any, must be a prepared one's.
-    fn reply(&mut self, deadline: Instant) -> Result<Reply, Failure> {
+    /// Receives the reply to a statement. Rows must be those of a prepared statement (binary).
+    fn reply(&mut self, deadline: Instant) -> Result<StatementReply, Failure> {
         let first = self.packets.receive(deadline)?;
         let count = match first.split_first() {
             Some((0x00, rest)) => {
                 let found = ParseBuf(rest).checked_eat_lenenc_int();
-                return found.map(Reply::Done).ok_or_else(unreadable);
+                return found.map(StatementReply::Done).ok_or_else(unreadable);
             }
-            // It wants a file of ours.
+            // LOAD DATA LOCAL: the server asks for a file of this host.
             Some((0xFB, _)) => return Err(unreadable()),
             _ => ParseBuf(&first).checked_eat_lenenc_int().ok_or_else(unreadable)?,
         };
@@ -164,12 +163,13 @@ impl Link {
             let packet = self.packets.receive(deadline)?;
             // A row of a prepared statement begins with 0.
             if packet.first() == Some(&0xFE) {
-                return Ok(Reply::Rows(rows));
+                return Ok(StatementReply::Rows(rows));
             }
             if rows.len() == MAX_ROWS {
                 return Err(unreadable());
             }
-            // Ours are all numbers, and not every other type can be read: such a row is left empty.
+            // All statements return numbers. mysql_common cannot parse every other type, so a row with one
+            // becomes an empty row.
             if !columns.iter().all(|column| is_number(column.column_type())) {
                 rows.push(Row::new());
                 continue;
@@ -178,13 +178,12 @@ impl Link {
                 Arc::clone(&columns),
                 &mut ParseBuf(&packet),
             );
-            // Panics only for a value that was taken out before.
+            // `unwrap` of a row is None only if a value was taken out before.
             rows.push(row.map_err(|_| unreadable())?.into_inner().unwrap());
         }
     }
 
-    /// The columns that these packets describe: mostly those of the reply before, which need not be
-    /// read again.
+    /// Parses the descriptions of columns, unless they are those of the previous reply.
     fn columns(&mut self, described: Vec<Vec<u8>>) -> Result<Arc<[Column]>, Failure> {
         if self.columns.0 != described {
             let read = |packet: &Vec<u8>| ParseBuf(packet).parse::<Column>(());
@@ -200,11 +199,11 @@ impl Link {
 }
 
 /// Whether a value of this type is a number or `NULL`.
-fn is_number(of: ColumnType) -> bool {
-    of.is_numeric_type() || of == ColumnType::MYSQL_TYPE_NULL
+fn is_number(kind: ColumnType) -> bool {
+    kind.is_numeric_type() || kind == ColumnType::MYSQL_TYPE_NULL
 }
 
-impl Reusable for Link {
+impl Reusable for MysqlLink {
     fn is_reusable(&mut self) -> bool {
         self.packets.is_reusable()
     }

@@ -1,11 +1,11 @@
-//! Logging in: the server's greeting, encryption, and the password in the way that the server asks for.
+//! The login: the server's greeting, encryption, and the authentication that the server asks for.
 //!
-//! The password itself is sent over TLS and unix sockets only. Where a server on plain TCP asks for it
-//! (`caching_sha2_password`, once after it has started) the login fails: to encrypt it by a key that the
-//! server sends would show it to an impostor.
+//! The password itself is sent over TLS and unix sockets only. If a server on plain TCP asks for it
+//! (`caching_sha2_password` does once after each start) the login fails: an impostor could decrypt a
+//! password that was encrypted with a key that the server sent.
 
 use super::packets::{Packets, unreadable};
-use crate::dsn::{Address, Mysql, Secret, sanitize};
+use crate::dsn::{Address, MysqlTarget, Secret, sanitize};
 use crate::store::net::failure::Failure;
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
@@ -20,25 +20,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The longest packet that the server may send, as the login says it.
+/// The longest packet that the server may send; part of the login.
 const MAX_PACKET: u32 = 1 << 24;
 const UTF8MB4: u8 = 45;
-/// What the connection needs of the protocol, where the server knows it.
+/// The capabilities that are used where the server has them.
 const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_PASSWORD
     .union(CapabilityFlags::CLIENT_PROTOCOL_41)
     .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
     .union(CapabilityFlags::CLIENT_TRANSACTIONS)
-    // An UPDATE counts the rows that it finds, not those that it changes.
+    // An UPDATE reports the rows that it finds, not those that it changes.
     .union(CapabilityFlags::CLIENT_FOUND_ROWS)
     .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB)
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA)
     .union(CapabilityFlags::CLIENT_CONNECT_ATTRS)
     .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
-/// More packets than any way of logging in takes.
+/// The most packets of a login: more than any authentication needs.
 const MAX_STEPS: usize = 8;
 
-/// How what is sent is kept from others.
+/// What keeps others from reading what is sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Privacy {
     None,
@@ -46,10 +46,10 @@ enum Privacy {
     Tls,
 }
 
-/// Logs in on a connection that has just been made. Returns whether the server is a MariaDB.
+/// Logs in on a new connection. Returns whether the server is a MariaDB.
 pub fn log_in(
     packets: &mut Packets,
-    target: &Mysql,
+    target: &MysqlTarget,
     tls: Option<&Arc<ClientConfig>>,
     deadline: Instant,
 ) -> Result<bool, Failure> {
@@ -76,7 +76,7 @@ pub fn log_in(
         (_, Some(_)) => Privacy::Tls,
         _ => Privacy::None,
     };
-    // What the greeting proposes is the server's default. The user's own way comes later.
+    // The greeting names the server's default. If the user has another plugin, a switch request follows.
     let plugin = match greeting.auth_plugin() {
         Some(AuthPlugin::CachingSha2Password) => AuthPlugin::CachingSha2Password,
         _ => AuthPlugin::MysqlNativePassword,
@@ -90,7 +90,7 @@ pub fn log_in(
         Some(target.database.as_bytes()),
         Some(plugin),
         packets.capabilities,
-        // An operator who lists the sessions sees whose this is.
+        // An operator who lists the sessions recognises this one.
         Some(HashMap::from([("program_name".to_owned(), "token_bucket".to_owned())])),
         MAX_PACKET,
     )
@@ -102,7 +102,7 @@ pub fn log_in(
             Some((0x00, _)) => {
                 return Ok(greeting.server_version_str().contains("MariaDB"));
             }
-            // `caching_sha2_password`: the server knows the proof, or it wants the password.
+            // `caching_sha2_password`: the server accepts the proof (3), or asks for the password (4).
             Some((0x01, [3])) => {}
             Some((0x01, [4])) if privacy == Privacy::None => return Err(needs_encryption()),
             Some((0x01, [4])) => packets.send(&in_clear(password), deadline)?,
@@ -119,7 +119,7 @@ pub fn log_in(
     Err(unreadable())
 }
 
-/// What proves to the server that the client knows the password.
+/// Makes the proof that the client knows the password.
 fn prove(
     plugin: &AuthPlugin<'_>,
     password: &str,

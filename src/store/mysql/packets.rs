@@ -1,8 +1,8 @@
-//! Packets of the protocol of MariaDB and MySQL: frames on a connection.
+//! The packets of the protocol of MariaDB and MySQL.
 
 use crate::dsn::Address;
 use crate::store::net::channel::Channel;
-use crate::store::net::failure::{Failure, line};
+use crate::store::net::failure::{Failure, sanitize_line};
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::ErrPacket;
@@ -11,13 +11,13 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The longest packet that is read, in bytes: no answer to our statements comes near it.
+/// The longest packet that is received, in bytes: more than any statement returns.
 const MAX_PACKET: usize = 1 << 16;
 
-/// A connection on which packets go back and forth.
+/// A connection that sends and receives packets.
 pub struct Packets {
     channel: Channel,
-    /// What both sides know of the protocol.
+    /// The capabilities that both sides have.
     pub capabilities: CapabilityFlags,
     /// The number of the next packet of this exchange.
     sequence: u8,
@@ -28,7 +28,7 @@ impl Packets {
     /// Connects to `address` by `deadline`.
     pub fn open(address: &Address, deadline: Instant) -> Result<Self, Failure> {
         let channel = Channel::open(address, None, deadline)
-            .map_err(|error| Failure::of_connecting(&error))?;
+            .map_err(|error| Failure::from_connecting(&error))?;
         let capabilities = CapabilityFlags::empty();
         Ok(Self { channel, capabilities, sequence: 0, received: Vec::new() })
     }
@@ -40,12 +40,12 @@ impl Packets {
         config: &Arc<ClientConfig>,
         deadline: Instant,
     ) -> Result<(), Failure> {
-        // Bytes sent in the clear behind the greeting would be taken for what the server says.
+        // Bytes that an attacker sent in the clear must not be taken for the server's over TLS.
         if !self.received.is_empty() {
             return Err(unreadable());
         }
         let encrypted = self.channel.encrypt(address, config, deadline);
-        encrypted.map_err(|error| Failure::of_connecting(&error))
+        encrypted.map_err(|error| Failure::from_connecting(&error))
     }
 
     /// Whether a call may be made on the connection.
@@ -61,16 +61,16 @@ impl Packets {
 
     /// Sends a packet.
     pub fn send(&mut self, payload: &[u8], deadline: Instant) -> Result<(), Failure> {
-        // Three bytes of length: no statement of ours is as long as 2^24.
+        // The length has three bytes: every statement is shorter than 2^24.
         let [a, b, c, _] = (payload.len() as u32).to_le_bytes();
         let packet = [&[a, b, c, self.sequence], payload].concat();
         self.sequence = self.sequence.wrapping_add(1);
         self.channel.set_deadline(deadline);
         let sent = self.channel.write_all(&packet).and_then(|()| self.channel.flush());
-        sent.map_err(|error| Failure::of_io(&error))
+        sent.map_err(|error| Failure::from_io(&error))
     }
 
-    /// Receives a packet; one that reports an error is a failure.
+    /// Receives a packet. A packet that reports an error becomes [`Failure::Refused`].
     pub fn receive(&mut self, deadline: Instant) -> Result<Vec<u8>, Failure> {
         self.channel.set_deadline(deadline);
         loop {
@@ -86,7 +86,7 @@ impl Packets {
                 }
             }
             let mut chunk = [0u8; 2048];
-            let read = self.channel.read(&mut chunk).map_err(|error| Failure::of_io(&error))?;
+            let read = self.channel.read(&mut chunk).map_err(|error| Failure::from_io(&error))?;
             if read == 0 {
                 return Err(Failure::Lost);
             }
@@ -101,14 +101,14 @@ impl Packets {
         match ParseBuf(&payload).parse::<ErrPacket<'_>>(self.capabilities) {
             Ok(ErrPacket::Error(error)) => Err(Failure::Refused {
                 code: error.error_code().to_string(),
-                detail: line(&error.message_str()),
+                detail: sanitize_line(&error.message_str()),
             }),
             _ => Err(unreadable()),
         }
     }
 }
 
-/// The failure of an answer that cannot be read.
+/// The failure of an answer that cannot be parsed.
 pub fn unreadable() -> Failure {
     Failure::Down("its answer is not the protocol of MariaDB or MySQL".to_owned())
 }

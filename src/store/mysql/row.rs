@@ -2,25 +2,25 @@
 //!
 //! | column | |
 //! |---|---|
-//! | `microtime` | when the bucket was empty, in seconds: all that the published PDO class knows |
+//! | `microtime` | when the bucket was empty, in seconds; the published PDO class has this column only |
 //! | `seen` | the `microtime` that the columns below were written with |
 //! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window |
-//! | `due` | when the row may be forgotten, in nanoseconds; of a reservation and a filling bucket without its fraction |
+//! | `due` | when the state expires, in nanoseconds; without the fraction of a filling or reserved bucket |
 //! | `part` | the fraction of a nanosecond, or a window's hits |
 //! | `more` | how far a reservation reaches ahead, or the debt of an overdrawn bucket in nanoseconds |
 //!
-//! The last four count while `seen` is `microtime`. If it is not, the published class has written to the
-//! row since, and `microtime` says what is left.
+//! The last four columns are valid while `seen` equals `microtime`. If it does not, the published class has
+//! written to the row since, and `microtime` alone is the state.
 
 use super::statements::Schema;
-use crate::limit::{Limit, Span, State};
+use crate::limit::{Limit, Op, Span, State};
 use mysql_common::value::Value;
 use mysql_common::value::convert::from_value_opt;
 
 /// The columns of a row, in the order of [`Schema::columns`].
 pub type Columns = Vec<Value>;
 
-/// The columns of `state`, and when they say that the bucket was empty.
+/// Encodes `state` as the columns of `schema`. Also returns their `microtime`.
 pub fn encode(schema: Schema, limit: &Limit, state: State) -> (Columns, f64) {
     let microtime = empty_at(limit, state);
     let mut columns = columns(state, microtime);
@@ -28,7 +28,7 @@ pub fn encode(schema: Schema, limit: &Limit, state: State) -> (Columns, f64) {
     (columns, microtime)
 }
 
-/// The columns of `state`, if its bucket was empty at `microtime`.
+/// Encodes `state` as all columns, with this `microtime`.
 pub fn columns(state: State, microtime: f64) -> Columns {
     let (kind, due, part, more) = match state {
         State::Filling { full_at } => (0, full_at.ns, full_at.part, 0),
@@ -43,13 +43,22 @@ pub fn columns(state: State, microtime: f64) -> Columns {
     [Value::Double(microtime), Value::Double(microtime)].into_iter().chain(numbers).collect()
 }
 
-/// The state that a row of `schema` says; nothing if it cannot be read.
+/// Whether an operation needs the columns that the legacy schema lacks.
+pub fn needs_full_schema(limit: &Limit, op: Op) -> bool {
+    match limit {
+        // An overdrawn or a reserved bucket does not fit into `microtime`.
+        Limit::TokenBucket(_) => matches!(op, Op::Check | Op::Reserve { .. }),
+        Limit::FixedWindow(_) => true,
+    }
+}
+
+/// Decodes the columns of `schema`. None if they are not a state.
 pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State> {
     let microtime = seconds(columns.first()?)?;
     let [_, seen, kind, due, part, more] = columns else {
         return (schema == Schema::Legacy).then(|| from_empty_at(limit, microtime));
     };
-    // The published class writes no windows: theirs are rows of their own.
+    // The published class has no windows, so the state of a window is always current.
     let is_current = microtime.is_some() && seconds(seen)? == microtime;
     let number = |value| Some(whole(value)?.unwrap_or(0).clamp(0, MAX_TIME));
     let (kind, due, part, more) = (whole(kind)?, number(due)?, number(part)?, number(more)?);
@@ -72,29 +81,29 @@ pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State>
     })
 }
 
-/// No time in a row is later, in nanoseconds.
+/// The latest time in a row, in nanoseconds.
 const MAX_TIME: i64 = (1 << 62) - 1;
-/// No time that the published class writes is further from 1970, in seconds.
+/// The furthest time from 1970 that the published class writes, in seconds.
 const MAX_SECONDS: f64 = 4e9;
 
-/// When the bucket of `state` was empty, in seconds: whole microseconds, which a double and a decimal
-/// column keep exactly. Rounded up, against the caller.
+/// When the bucket of `state` was empty, in seconds: whole microseconds, which a `DOUBLE` and a `DECIMAL`
+/// keep exactly. Rounded up, so that rounding gives no tokens away.
 fn empty_at(limit: &Limit, state: State) -> f64 {
     let full_at = match state {
         State::Overdrawn { forgiven_at, debt } => forgiven_at + debt,
         State::Window { ends_at, .. } => ends_at,
         other => other.expires_at(),
     };
-    // Never wraps: both are below 2^63.
+    // Does not wrap: both are below 2^63.
     let ns = full_at as i64 - refill_time(limit).ns as i64;
     ns.div_euclid(1_000).saturating_add((ns.rem_euclid(1_000) > 0).into()) as f64 / 1e6
 }
 
-/// The state of a bucket that was empty at `microtime`; one that was never empty is full.
+/// The state of a bucket that was empty at `microtime`.
 fn from_empty_at(limit: &Limit, microtime: Option<f64>) -> State {
     let microseconds = microtime.unwrap_or(0.0).clamp(-MAX_SECONDS, MAX_SECONDS) * 1e6;
     let full = refill_time(limit);
-    // Never wraps: 4e18 and a refill of four years are below 2^63.
+    // Does not wrap: 4e18 and a refill of four years are below 2^63.
     let full_at = (microseconds.round() as i64) * 1_000 + full.ns as i64;
     match u64::try_from(full_at) {
         Ok(ns) => State::Filling { full_at: Span { ns, part: full.part } },
@@ -109,8 +118,8 @@ fn refill_time(limit: &Limit) -> Span {
     }
 }
 
-/// A number of seconds, if it is not `NULL`. Nothing if it is none, or not exact to the microsecond, as a
-/// `DOUBLE` is and a `DECIMAL` with six places.
+/// Reads a number of seconds; the inner None is `NULL`. The outer None is a value that is no number, or not
+/// exact to the microsecond, as a `DOUBLE` and a `DECIMAL` with six places are.
 fn seconds(value: &Value) -> Option<Option<f64>> {
     match value {
         Value::Bytes(text) if !has_microseconds(text) => None,
@@ -123,7 +132,7 @@ fn has_microseconds(decimal: &[u8]) -> bool {
     decimal.iter().rev().position(|byte| *byte == b'.').is_some_and(|places| places >= 6)
 }
 
-/// A whole number, if it is not `NULL`. Nothing if it is none.
+/// Reads a whole number; the inner None is `NULL`. The outer None is a value that is no whole number.
 pub fn whole(value: &Value) -> Option<Option<i64>> {
     from_value_opt(value.clone()).ok()
 }
@@ -140,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn states_survive_the_way_there_and_back(
+        fn decoding_returns_the_encoded_state(
             time in 0u64..4_000_000_000 * SECOND, debt in 0u64..1 << 57, part in 0u32..1 << 30, ahead in 0u8..58,
         ) {
             let window = FixedWindow::new(5, 60.0).unwrap().into();
@@ -167,7 +176,7 @@ mod tests {
         }
 
         #[test]
-        fn any_row_is_a_state_or_cannot_be_read(
+        fn any_row_is_decoded_without_a_panic(
             microtime in any::<f64>(), kind in any::<i64>(), due in any::<i64>(), part in any::<i64>(), more in any::<i64>(),
         ) {
             for seen in [microtime, 5.0] {

@@ -1,18 +1,17 @@
-//! The statements that are sent, and what a session begins with.
+//! The texts of all statements.
 //!
-//! A decision is a `SELECT` by primary key, which locks nothing, and if the row has to change an
-//! `UPDATE` or `INSERT` that does so only while the row is as it was read. No statement holds an
-//! algorithm, a variable, or an expression whose result depends on the order of evaluation.
+//! A decision is a `SELECT` by primary key, which locks nothing. If the row has to change, an `UPDATE` or
+//! `INSERT` follows, which takes effect only while the row is unchanged. Each statement is a transaction of
+//! its own (autocommit). No statement uses a variable or depends on the order of evaluation.
 
 use std::time::Duration;
 
-/// What every session begins with, whatever the server's defaults: UTC, no transaction, errors reported,
-/// the level that every binary log allows. No lock is waited for longer than a second, the shortest a
-/// server knows: by then the caller has given up.
+/// Sets what statements depend on, whatever the server's defaults: UTC, no open transaction, strict errors.
+/// A second is the shortest lock wait that a server knows; the caller has given up by then.
 const SESSION: &str = "SET time_zone = '+00:00', autocommit = 1, sql_select_limit = DEFAULT, \
      sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = 1, lock_wait_timeout = 1";
 
-/// What a session begins with.
+/// The first statement of a session. `REPEATABLE-READ` is allowed with every format of the binary log.
 pub fn session(is_mariadb: bool, timeout: Duration) -> String {
     const LEVEL: &str = "'REPEATABLE-READ'";
     match is_mariadb {
@@ -21,27 +20,27 @@ pub fn session(is_mariadb: bool, timeout: Duration) -> String {
     }
 }
 
-/// Limits the time of MariaDB's statements, so that none runs on after the caller has given up: to a
-/// little less than `timeout`, so that the caller learns of it in time.
+/// Limits the time of a statement on MariaDB to a little less than `timeout`: the server ends the statement
+/// and reports it before the caller gives up.
 pub fn time_limit(timeout: Duration) -> String {
     format!("max_statement_time = {:.6}", timeout.as_secs_f64() * 0.8)
 }
 
-/// The server's clock in nanoseconds. `SYSDATE` and not `NOW`: the time when the row is read, not when
-/// the statement began.
+/// The server's clock in nanoseconds. `SYSDATE` tells the time when the row is read, `NOW` would tell the
+/// time when the statement began.
 const CLOCK: &str = "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) * 1000";
 
 /// The columns a table has besides `identifier`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schema {
-    /// All that `prepare()` makes.
+    /// All columns, as `prepare()` creates them.
     Full,
-    /// The one of the published PDO class.
+    /// The column of the published PDO class.
     Legacy,
 }
 
 impl Schema {
-    /// Their names.
+    /// The names of the columns.
     pub const fn columns(self) -> &'static [&'static str] {
         const FULL: &[&str] = &["microtime", "seen", "kind", "due", "part", "more"];
         match self {
@@ -54,21 +53,22 @@ impl Schema {
 /// A statement on a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statement {
-    /// Reads the clock and the columns of a row. Takes the identifier.
+    /// Reads the clock and the columns of a row. Parameter: the identifier.
     Read(Schema),
-    /// Reads the clock.
+    /// Reads the clock. No parameters.
     Clock,
-    /// Makes a row. Takes the identifier and the columns.
+    /// Inserts a row. Parameters: the identifier, the columns.
     Insert(Schema),
-    /// Replaces a row that has not changed. Takes the new columns, the identifier, the old columns.
+    /// Updates a row that is unchanged. Parameters: the new columns, the identifier, the old columns. `<=>`
+    /// compares `NULL`s as equal.
     Update(Schema),
-    /// Counts the keys of a table by which it has one row for each identifier; 0 if its `microtime` is not
-    /// exact. Takes the table's name.
+    /// Counts the unique keys on `identifier` alone; 0 if `microtime` is not exact to the microsecond.
+    /// Parameter: the table's name.
     CountUsableKeys,
 }
 
 impl Statement {
-    /// Its text for `table`, with a question mark for each parameter.
+    /// The text of the statement for `table`, with a question mark for each parameter.
     pub fn text(self, table: &str) -> String {
         match self {
             Self::Read(schema) => {

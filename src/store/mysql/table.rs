@@ -1,33 +1,34 @@
-//! The table: made, or given the columns that it lacks.
+//! Creates the table, or adds the columns that it lacks.
 
-use super::link::{Link, Reply};
+use super::code;
+use super::database::Database;
+use super::link::{MysqlLink, StatementReply};
 use super::statements::Statement;
-use super::{Mysql, code};
 use crate::error::Result;
 use crate::store::net::{Timeouts, budget::Budget, failure::Failure};
 use mysql_common::value::Value;
 use std::time::Instant;
 
-/// The columns that the legacy schema lacks. None needs a value, so that code that does not know them
-/// can go on writing.
+/// The columns that the legacy schema lacks. All may be `NULL`, so code that does not know them can still
+/// insert rows.
 const COLUMNS: [&str; 5] = ["kind TINYINT", "due BIGINT", "part INT", "more BIGINT", "seen DOUBLE"];
 
-/// Makes the table of a store, or adds what it lacks.
-pub fn prepare(store: &Mysql, timeouts: Timeouts) -> Result<()> {
-    let table = &store.target.table;
+/// Creates the table of a database, or adds the columns that it lacks.
+pub fn prepare(database: &Database, timeouts: Timeouts) -> Result<()> {
+    let table = &database.target.table;
     let budget = &mut Budget::start(timeouts);
-    match store.run(budget, true, |link, deadline| make(link, table, deadline)) {
+    match database.run(budget, true, |link, deadline| create_or_alter(link, table, deadline)) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(store.refused(&format!(
+        Ok(false) => Err(database.refused(&format!(
             "the column `identifier` of `{table}` must be its primary key, and `microtime` a DOUBLE"
         ))),
-        Err(Failure::Refused { detail, .. }) => Err(store.refused(&detail)),
-        Err(failure) => Err(store.failed(&failure.reason())),
+        Err(Failure::Refused { detail, .. }) => Err(database.refused(&detail)),
+        Err(failure) => Err(database.failed(&failure.reason())),
     }
 }
 
-/// Returns whether the table can be used; one that cannot is left as it is.
-fn make(link: &mut Link, table: &str, deadline: Instant) -> Result<bool, Failure> {
+/// Returns whether the table can be used. A table that cannot is not altered.
+fn create_or_alter(link: &mut MysqlLink, table: &str, deadline: Instant) -> Result<bool, Failure> {
     let probe =
         format!("SELECT identifier, microtime, kind, due, part, more, seen FROM `{table}` LIMIT 0");
     let probed = link.query(&probe, deadline);
@@ -42,12 +43,13 @@ fn make(link: &mut Link, table: &str, deadline: Instant) -> Result<bool, Failure
     }
     let name = Value::Bytes(table.as_bytes().to_vec());
     let keys = link.execute(Statement::CountUsableKeys, table, &[name], deadline)?;
-    if keys == Reply::Rows(vec![vec![Value::Int(0)]]) {
+    if keys == StatementReply::Rows(vec![vec![Value::Int(0)]]) {
         return Ok(false);
     }
     match probed {
         Err(failure) if failure.is(code::NO_SUCH_COLUMN) => {
-            // One by one: the table may have some, or another process may add them too.
+            // One statement for each column: the table may have some of them, and another process may add
+            // them at the same time.
             for column in COLUMNS {
                 match link.query(&format!("ALTER TABLE `{table}` ADD {column}"), deadline) {
                     Err(failure) if !failure.is(code::COLUMN_EXISTS) => return Err(failure),

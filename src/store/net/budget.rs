@@ -1,13 +1,14 @@
-//! How long a call may take.
+//! The time that is left to one call.
 
+use super::pause;
 use super::socket::share;
-use super::{Timeouts, pause};
+use super::timeouts::Timeouts;
 use std::time::{Duration, Instant};
 
-/// The time left to a call, whatever it has to do: connect, log in, retry.
+/// The time that is left to one call for all it has to do: connect, log in, send, retry.
 ///
-/// One time-out for the call; a connection that has to be made adds the time for that, once. Time in
-/// which this process could not run is added, too: see [`pause`].
+/// It starts with the call's time-out. The first connection adds the time-out for connections, once. Pauses
+/// of this process are added, too: see [`pause`].
 pub struct Budget {
     timeouts: Timeouts,
     end: Instant,
@@ -20,12 +21,12 @@ impl Budget {
         Self { timeouts, end: pause::start() + timeouts.call, connected: false }
     }
 
-    /// The time-outs that it was made of.
+    /// The time-outs that the budget started with.
     pub fn timeouts(&self) -> Timeouts {
         self.timeouts
     }
 
-    /// Until when a connection that is needed now must stand.
+    /// The deadline of a connection that is opened now.
     pub fn connect_by(&mut self) -> Instant {
         if !self.connected {
             self.connected = true;
@@ -34,23 +35,23 @@ impl Budget {
         self.end.min(pause::now() + self.timeouts.connect)
     }
 
-    /// As [`connect_by`](Self::connect_by), for the first of `many` servers to be tried: who
-    /// does not answer must leave time for the others.
+    /// The deadline of a connection to the first of `many` servers that are tried in turn. A silent server
+    /// leaves time for the others.
     pub fn connect_one_of_by(&mut self, many: usize) -> Instant {
         share(self.connect_by(), many)
     }
 
-    /// Until when the answer to a command sent now must be there.
+    /// The deadline of the answer to a command that is sent now.
     pub fn answer_by(&self) -> Instant {
         self.end.min(pause::now() + self.timeouts.call)
     }
 
-    /// Whether there is time for another try: an eighth of what an answer may take.
+    /// Whether there is time for another try: an eighth of the call's time-out.
     pub fn is_left(&self) -> bool {
         pause::now() + self.timeouts.call / 8 < self.end
     }
 
-    /// Notes that the call has waited for something other than a server, for no longer than `at_most`.
+    /// Notes that the call has waited, `at_most` this long, for something other than a server.
     pub fn waited(&self, at_most: Duration) {
         pause::waited(at_most);
     }

@@ -3,7 +3,7 @@
 use super::failure::{LocalError, SilentIdle};
 use super::pause;
 use super::socket::Socket;
-use super::verdict::of_tls;
+use super::verdict::explain_tls_error;
 use crate::clock::boot_time;
 use crate::dsn::Address;
 use crate::limit::SECOND;
@@ -13,12 +13,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// After what time without an answer a connection counts as idle, in nanoseconds: a firewall may have
-/// dropped its flow.
+/// A connection without an answer for this long is idle, in nanoseconds: a firewall may have dropped its
+/// flow.
 const IDLE: u64 = SECOND;
-/// How long the look at an idle connection may wait.
-const LONGEST_LOOK: Duration = Duration::from_millis(1);
-/// The most reads of a look, of four kilobytes each: the session tickets of one handshake take one.
+/// The longest time that the check of an idle connection takes.
+const MAX_CHECK_TIME: Duration = Duration::from_millis(1);
+/// The most reads of a check, of four kilobytes each. The session tickets of one handshake take one.
 const MAX_READS: u32 = 8;
 
 /// A connection to a server, for reading and writing until its deadline.
@@ -29,14 +29,14 @@ pub struct Channel {
     socket: Socket,
     tls: Option<Box<ClientConnection>>,
     process: u32,
-    /// When something was read last, on the clock of this host.
+    /// When something was last received, by this host's clock.
     read_at: u64,
-    /// Whether the call that is made now found the connection idle for long.
+    /// Whether the connection was idle when the current call began.
     was_idle: bool,
 }
 
 impl Channel {
-    /// Connects to `address` by `deadline`, and with a `tls` verifies who answers.
+    /// Connects to `address` by `deadline`; with `tls` it encrypts and verifies the server.
     pub fn open(
         address: &Address,
         tls: Option<&Arc<ClientConfig>>,
@@ -51,7 +51,7 @@ impl Channel {
         Ok(channel)
     }
 
-    /// Encrypts from here on, and verifies who answers; a unix socket stays as it is.
+    /// Encrypts all that follows, and verifies the server. A unix socket is not encrypted.
     pub fn encrypt(
         &mut self,
         address: &Address,
@@ -64,23 +64,23 @@ impl Channel {
         let mut tls = ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
         self.set_deadline(deadline);
         while tls.is_handshaking() {
-            tls.complete_io(&mut self.socket).map_err(of_tls)?;
+            tls.complete_io(&mut self.socket).map_err(explain_tls_error)?;
         }
         self.tls = Some(Box::new(tls));
         Ok(())
     }
 
-    /// Whether a call may be made on it: it was opened by this process, and the server has
-    /// neither hung up nor said anything that nobody asked for.
+    /// Whether a call may be made on the connection: this process opened it, and the server has neither
+    /// closed it nor sent anything unasked.
     pub fn is_reusable(&mut self) -> bool {
         if self.process != std::process::id() {
             return false;
         }
         self.was_idle = boot_time().saturating_sub(self.read_at) > IDLE;
         let Some(tls) = &mut self.tls else { return self.socket.has_no_unread_data() };
-        // TLS 1.3 sends session tickets when it likes: only what they leave behind counts. From a server
-        // that sends them without end no more is read.
-        self.socket.set_deadline(pause::now() + LONGEST_LOOK);
+        // TLS 1.3 servers send session tickets at any time, so only application data counts. The number of
+        // reads is bounded, for a server may send tickets without end.
+        self.socket.set_deadline(pause::now() + MAX_CHECK_TIME);
         for _ in 0..MAX_READS {
             if self.socket.has_no_unread_data() {
                 return true;
@@ -97,7 +97,7 @@ impl Channel {
         false
     }
 
-    /// Sets until when to read and write.
+    /// Sets the deadline of reads and writes.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.socket.set_deadline(deadline);
     }
@@ -107,7 +107,9 @@ impl Read for Channel {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = match self.tls.as_deref_mut() {
             None => self.socket.read(buffer),
-            Some(tls) => rustls::Stream::new(tls, &mut self.socket).read(buffer).map_err(of_tls),
+            Some(tls) => {
+                rustls::Stream::new(tls, &mut self.socket).read(buffer).map_err(explain_tls_error)
+            }
         };
         match read {
             Ok(read) => {
@@ -126,7 +128,9 @@ impl Write for Channel {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.tls.as_deref_mut() {
             None => self.socket.write(bytes),
-            Some(tls) => rustls::Stream::new(tls, &mut self.socket).write(bytes).map_err(of_tls),
+            Some(tls) => {
+                rustls::Stream::new(tls, &mut self.socket).write(bytes).map_err(explain_tls_error)
+            }
         }
     }
 
@@ -149,7 +153,7 @@ mod tests {
 
     const PEM: &[u8] = include_bytes!("../../../tests/localhost.pem");
 
-    /// A server that sends as many session tickets behind the handshake, says so, and waits for a byte.
+    /// Starts a server that sends this many session tickets after the handshake, reports that, and waits.
     fn serve(tickets: usize) -> (Address, Arc<ClientConfig>, Receiver<()>) {
         let certificate = CertificateDer::from_pem_slice(PEM).unwrap();
         let key = PrivateKeyDer::from_pem_slice(PEM).unwrap();

@@ -1,27 +1,27 @@
-//! Why a call on a server came to nothing.
+//! Why a call on a server failed.
 
 use rustix::io::Errno;
 use std::io::{self, ErrorKind};
 
-/// Why a call on a server came to nothing.
+/// Why a call on a server failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The server hung up before it answered: it may have closed an idle connection.
+    /// The server closed the connection before it answered. The connection may have been idle.
     Lost,
-    /// The answer is not to this call, though it could be to another: the connection is out of step.
+    /// The answer belongs to another call: the connection is out of step.
     Astray,
-    /// An idle connection gave no answer in time: something on the way may have dropped it.
+    /// An idle connection gave no answer in time: a firewall may have dropped its flow.
     SilentIdle,
-    /// An idle connection was lost with the call, but a new one could be opened: the server is up, and
-    /// may have done what it was asked or not.
+    /// An idle connection was lost with the call, but a new one could be opened: the server is up. It is not
+    /// known whether the call was done.
     LostIdle,
-    /// This process could not even ask. That says nothing of the server: see [`is_local`].
+    /// This process could not send the call. That says nothing about the server: see [`is_local`].
     Local(String),
     /// The server has not answered in time.
     TimedOut,
-    /// No connection, or no answer that can be read.
+    /// The server cannot be connected to, or its answer cannot be parsed.
     Down(String),
-    /// The server's own word: a code (`NOSCRIPT`, `MOVED`) and the rest of the line.
+    /// The server answered with an error: a code (`NOSCRIPT`, `MOVED`) and the rest of the line.
     Refused {
         /// The first word.
         code: String,
@@ -31,14 +31,14 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Why there is no connection.
-    pub fn of_connecting(error: &io::Error) -> Self {
+    /// The failure of opening a connection.
+    pub fn from_connecting(error: &io::Error) -> Self {
         let reason = format!("cannot connect: {}", describe(error));
         if is_local(error) { Self::Local(reason) } else { Self::Down(reason) }
     }
 
-    /// Why there is no answer.
-    pub fn of_io(error: &io::Error) -> Self {
+    /// The failure of sending a call or receiving its answer.
+    pub fn from_io(error: &io::Error) -> Self {
         match error.kind() {
             ErrorKind::UnexpectedEof
             | ErrorKind::BrokenPipe
@@ -53,7 +53,7 @@ impl Failure {
         }
     }
 
-    /// Whether nothing but an idle connection may be lost.
+    /// Whether the failure may be that of an idle connection alone.
     pub const fn is_lost(&self) -> bool {
         matches!(self, Self::Lost | Self::Astray | Self::SilentIdle)
     }
@@ -68,16 +68,16 @@ impl Failure {
         expected.iter().any(|code| self.is(code))
     }
 
-    /// The same, where it kept a connection from being opened: a server that is silent then has not
-    /// answered anything.
-    pub fn of_opening(self) -> Self {
+    /// The failure, if it happened while a connection was opened: a server that is silent then is down, not
+    /// slow on one statement.
+    pub fn while_opening(self) -> Self {
         match self {
             Self::TimedOut => Self::Down(NO_ANSWER.to_owned()),
             other => other,
         }
     }
 
-    /// What to tell of it.
+    /// The reason, for a message.
     pub fn reason(&self) -> String {
         match self {
             Self::Lost => "the server closed the connection".to_owned(),
@@ -94,7 +94,7 @@ impl Failure {
 
 const NO_ANSWER: &str = "no answer in time";
 
-/// An error of this process, which says nothing of the server.
+/// An error of this process, which says nothing about the server.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LocalError(pub String);
@@ -104,7 +104,7 @@ pub struct LocalError(pub String);
 #[error("{}", NO_ANSWER)]
 pub struct SilentIdle;
 
-/// The errors of the system that a server causes: it refuses, it hangs up, or it is silent.
+/// The errors of the system that a server causes: it refuses, closes the connection, or is silent.
 const REMOTE: [Errno; 6] = [
     Errno::CONNREFUSED,
     Errno::CONNRESET,
@@ -114,8 +114,8 @@ const REMOTE: [Errno; 6] = [
     Errno::TIMEDOUT,
 ];
 
-/// Whether an error is this process's own: it has no descriptor left, no route, no right to open the
-/// socket, no such socket, no memory. Another process of this host may well reach the server.
+/// Whether an error concerns this process alone: no descriptor left, no route, no right to the socket, no
+/// such socket, no memory. Another process of this host may reach the server.
 pub fn is_local(error: &io::Error) -> bool {
     match error.get_ref() {
         Some(inner) => inner.is::<LocalError>(),
@@ -123,12 +123,12 @@ pub fn is_local(error: &io::Error) -> bool {
     }
 }
 
-/// A server's own words, fit for a log: one line of no more than is worth reading.
-pub fn line(words: &str) -> String {
+/// Makes a server's text fit for a log: one line of at most 300 characters.
+pub fn sanitize_line(words: &str) -> String {
     words.chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// An error as an operator reads it.
+/// Describes an error to an operator.
 fn describe(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::TimedOut => NO_ANSWER.to_owned(),

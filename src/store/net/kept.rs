@@ -7,12 +7,11 @@ use std::time::Instant;
 
 /// A connection that may be used again.
 pub trait Reusable {
-    /// Whether a call may be made on it: it is this process's, the server has not hung up, and nothing
-    /// is left of an earlier call.
+    /// Whether a call may be made on it: this process opened it, the server has not closed it, and nothing of
+    /// an earlier call is unread.
     fn is_reusable(&mut self) -> bool;
 
-    /// Finds out whether the server answers on a connection that was just opened, where that took no
-    /// answer.
+    /// Checks that the server answers on a new connection, if opening it took no answer.
     fn verify(&mut self, _: Instant) -> Result<(), Failure> {
         Ok(())
     }
@@ -28,12 +27,12 @@ impl<C> Default for KeptConnection<C> {
 }
 
 impl<C: Reusable> KeptConnection<C> {
-    /// Calls `work` with the connection and a deadline; `open` makes one where there is none to use. A
-    /// connection on which `work` fails is closed, for its answer may yet come; a refusal is an answer.
+    /// Calls `work` with the connection and a deadline; `open` makes a connection if there is none to use.
+    /// A connection on which `work` failed is closed, for its answer may yet come; a refusal is an answer.
     ///
-    /// If an idle connection turns out to be closed, `work` is called once more with a new one, provided
-    /// it `may_repeat`. If not, a new connection tells whether the server is up: then the call came to
-    /// nothing by [`Failure::LostIdle`].
+    /// If an idle connection was lost and `work` `may_repeat`, it is called once more with a new connection.
+    /// Otherwise a new connection shows whether the server is up: if so, the failure is
+    /// [`Failure::LostIdle`].
     pub fn call<R>(
         &self,
         budget: &mut Budget,
@@ -67,8 +66,7 @@ impl<C: Reusable> KeptConnection<C> {
         }
     }
 
-    /// Calls `work` with the connection if there is one to use that `is_right`. Nothing if there is none;
-    /// then `work` was not called.
+    /// Calls `work` with the connection, if there is a reusable one that `is_right`. None if there is not.
     pub fn call_only_on<R>(
         &self,
         budget: &Budget,
@@ -84,8 +82,8 @@ impl<C: Reusable> KeptConnection<C> {
         result
     }
 
-    /// Opens a new connection, after one was lost with a call that must not be repeated: what to say of
-    /// that call.
+    /// Opens a new connection after one was lost with a call that must not be repeated. Returns the failure
+    /// of that call.
     pub fn after_loss(
         &self,
         budget: &mut Budget,

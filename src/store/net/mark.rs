@@ -1,19 +1,19 @@
-//! A mark by which a reply is known to be the one to this call.
+//! A mark that a server sends back with its reply.
 //!
-//! A server sends the mark of a call back with its reply. So a reply that something on the way has
-//! delayed, doubled or mixed up is not taken for another call's. A mark is no secret: it holds against
-//! accidents, not against a server that lies.
+//! The mark shows that the reply belongs to this call, and was not delayed, doubled or mixed up on the way.
+//! It is not a secret: it protects against accidents, not against a server that lies.
 
 use crate::clock::boot_time;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A mark that no other call of this or another process has.
+/// Makes a mark that no other call of this or another process has.
 pub fn new() -> u64 {
-    // Fuzzing plays a server that does not read what it is asked.
+    // The server of the fuzz targets does not read the mark.
     if cfg!(fuzzing) {
         return u64::from_be_bytes(*b"fuzzmark");
     }
-    // The state differs with each call, and the time from a parent's call to its child's.
+    // The state differs in each call. The time differs between a parent and its forked child, which have
+    // the same states.
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u64(boot_time());
     hasher.finish()

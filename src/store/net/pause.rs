@@ -1,36 +1,35 @@
-//! The time that servers are given. Time in which this process could not run is not part of it.
+//! The clock of deadlines: time in which this process could not run does not count.
 //!
-//! A process that is stopped (SIGSTOP, a cgroup without CPU time left, a suspended machine) finds its
-//! deadlines passed although no server was slow. Nothing tells a process that it was stopped. But each
-//! of its steps has a known length: a wait ends about when it was asked to, and between two waits
-//! little is computed. What a step took beyond that was a pause, and pauses do not count.
+//! A process that was stopped (SIGSTOP, a cgroup without CPU time left, a suspended machine) finds its
+//! deadlines passed although no server was slow, and nothing tells it that it was stopped. But each of its
+//! steps has a known length: a wait ends about when it should, and little is computed between two waits.
+//! What a step took beyond that length was a pause.
 //!
-//! At most [`MAX_PAUSES`] pauses and [`MAX_DELAY`] of shorter delays prolong one call. So a call ends,
-//! whatever a scheduler does.
+//! At most [`MAX_PAUSES`] pauses and [`MAX_DELAY`] of shorter delays prolong one call, so every call ends.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// The longest that this process computes between two looks at the clock.
+/// The longest computation between two readings of the clock.
 const LONGEST_STEP: Duration = Duration::from_millis(2);
-/// How much later than asked for a wait may end.
+/// How much later than it should a wait may end.
 const MAX_LATENESS: Duration = Duration::from_millis(2);
-/// What is shorter is a delay.
+/// A shorter excess is a delay, not a pause.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 /// The most pauses that prolong a call.
 const MAX_PAUSES: u32 = 16;
-/// By how much all delays together prolong it.
+/// The most by which all delays together prolong a call.
 const MAX_DELAY: Duration = Duration::from_millis(100);
 
-/// The steps of the call that this thread makes.
+/// The steps of the current call of this thread.
 #[derive(Clone, Copy)]
 struct Steps {
     /// When the last step ended.
     last: Instant,
-    /// How long all pauses took.
+    /// The length of all pauses and delays that do not count.
     paused: Duration,
     pauses: u32,
-    /// How long all delays took that were too short for a pause.
+    /// The length of the delays among them.
     delayed: Duration,
 }
 
@@ -44,24 +43,24 @@ thread_local! {
     static STEPS: Cell<Option<Steps>> = const { Cell::new(None) };
 }
 
-/// The time at which a call begins.
+/// Begins a call. Returns the time.
 pub fn start() -> Instant {
     let last = Instant::now();
     STEPS.set(Some(Steps::new(last)));
     last
 }
 
-/// The time, less the pauses of this call. All deadlines are in this time.
+/// The time, less the pauses of this call. All deadlines are times of this clock.
 pub fn now() -> Instant {
     step(Instant::now(), LONGEST_STEP)
 }
 
-/// Notes that what was done last was a wait for no longer than `at_most`.
+/// Notes that the last step was a wait that should take `at_most` this long.
 pub fn waited(at_most: Duration) {
     step(Instant::now(), at_most + MAX_LATENESS);
 }
 
-/// Ends a step that takes `at_most` this long, at `now`.
+/// Ends a step at `now` that should take `at_most` this long.
 fn step(now: Instant, at_most: Duration) -> Instant {
     let start = Steps::new(now);
     let mut steps = STEPS.get().unwrap_or(start);
@@ -70,7 +69,7 @@ fn step(now: Instant, at_most: Duration) -> Instant {
         steps.paused += excess;
         steps.pauses += 1;
     } else if excess <= SHORTEST_PAUSE && steps.delayed < MAX_DELAY {
-        // A busy machine's doing: it does not use up a pause.
+        // Normal on a busy machine, so it does not use up a pause.
         steps.paused += excess;
         steps.delayed += excess;
     }
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn call_that_is_stopped_for_ever_ends() {
+    fn call_that_is_stopped_again_and_again_ends() {
         let begin = start();
         let mut now = begin;
         let mut counted = begin;
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_of_one_call_are_not_the_next_ones() {
+    fn pauses_do_not_carry_over_to_the_next_call() {
         let begin = start();
         step(begin + 100 * MS, MS);
         let next = start();

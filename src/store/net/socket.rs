@@ -1,11 +1,11 @@
-//! A socket that is never waited for beyond a deadline.
+//! A socket that never waits beyond a deadline.
 //!
-//! `poll` does the waiting, in slices, so that a pause of this process is told from a slow server
-//! ([`pause`](super::pause)). Where much time is left, reading waits by itself for the first part of
-//! it, which saves a system call: that is as long as most answers take. A signal that interrupts (a
-//! timer of PHP's) makes it wait on, not start anew.
+//! `poll` waits in slices, so that a pause of this process can be told from a slow server
+//! ([`pause`](super::pause)). If enough time is left, a blocking read waits for the first part of it, which
+//! saves the call of `poll` for most answers. A signal (PHP's timers) does not end a wait or prolong it.
 //!
-//! The socket is looked at before a wait is given up: what has arrived is read, however late it is.
+//! Before a wait times out the socket is read once more: an answer that has arrived counts, however late
+//! this process reads it.
 
 use super::failure::{LocalError, is_local};
 use super::pause;
@@ -19,56 +19,56 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest that the system looks for a name.
+/// The longest look-up of a name by the system.
 const LONGEST_LOOKUP: Duration = Duration::from_secs(600);
-/// For how long reading waits by itself.
-const PATIENCE: Duration = Duration::from_millis(10);
-/// How much is read after the deadline, in bytes: what had arrived by then. No answer is longer, and a
-/// server that sends without end is not listened to without end.
+/// How long a blocking read waits.
+const BLOCKING_READ: Duration = Duration::from_millis(10);
+/// The most that is read after the deadline, in bytes. No answer is longer, and a server may send without
+/// end.
 const MAX_LATE_BYTES: usize = 64 * 1024;
-/// For how long `poll` waits at once: a pause counts as no more than this.
+/// The longest wait of one `poll`. A pause counts as no more than this.
 const SLICE: Duration = Duration::from_millis(5);
 
 /// A connected socket, for reading and writing until its deadline.
 pub struct Socket {
     fd: OwnedFd,
-    /// Until when to read and write.
+    /// The deadline of reads and writes.
     deadline: Instant,
     /// How many bytes may still be read after the deadline.
     late_bytes: usize,
 }
 
 impl Socket {
-    /// Connects to `address`; where a name has several addresses, to the first that answers.
+    /// Connects to `address`. If a name has several addresses, it connects to the first that answers.
     ///
-    /// The look-up of a name is the one thing no deadline reaches: it is the system's.
+    /// No deadline ends the look-up of a name, which the system does.
     pub fn connect(address: &Address, deadline: Instant) -> io::Result<Self> {
         let socket = match address {
             Address::Unix(path) => Self::connect_unix(path, deadline)?,
             Address::Tcp { host, port } => Self::connect_by_name(host, *port, deadline)?,
         };
         rustix::io::ioctl_fionbio(&socket.fd, false)?;
-        sockopt::set_socket_timeout(&socket.fd, sockopt::Timeout::Recv, Some(PATIENCE))?;
+        sockopt::set_socket_timeout(&socket.fd, sockopt::Timeout::Recv, Some(BLOCKING_READ))?;
         Ok(socket)
     }
 
     fn connect_by_name(host: &str, port: u16, deadline: Instant) -> io::Result<Self> {
-        // What the system says of it differs, and helps nobody.
+        // The system's messages for this differ and do not help.
         let unknown = || io::Error::other(LocalError("the host name is not known".to_owned()));
         let mut failure = unknown();
         let candidates = (host, port).to_socket_addrs();
         pause::waited(LONGEST_LOOKUP);
         let candidates = candidates.map_err(|_| match pause::now() < deadline {
             true => unknown(),
-            // The name server is silent, as it will be to the other processes of this host.
+            // The name server is silent, to other processes of this host as well: not a local error.
             false => io::Error::other("the host name was not looked up in time"),
         })?;
-        // One that drops every packet must leave time for the others.
+        // An address that drops every packet must leave time for the others.
         let candidates: Vec<SocketAddr> = candidates.collect();
         for (i, candidate) in candidates.iter().enumerate() {
             match Self::connect_tcp(candidate, share(deadline, candidates.len() - i)) {
                 Ok(socket) => return Ok(socket),
-                // One that this host cannot reach says nothing of those that it can.
+                // A local failure does not replace one that is a server's fault.
                 Err(error) if !is_local(&failure) && is_local(&error) => {}
                 Err(error) => failure = error,
             }
@@ -79,9 +79,9 @@ impl Socket {
     fn connect_tcp(to: &SocketAddr, deadline: Instant) -> io::Result<Self> {
         let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let socket = Self::new(family, deadline)?;
-        // Answers are awaited one by one: nothing is gained by gathering small packets.
+        // Each call waits for its answer, so a small packet must not wait for a further one.
         sockopt::set_tcp_nodelay(&socket.fd, true)?;
-        // A server or a firewall that went away in silence is noticed between calls.
+        // Notices between calls that a server or a firewall has silently dropped the connection.
         sockopt::set_socket_keepalive(&socket.fd, true)?;
         match net::connect(&socket.fd, to) {
             Ok(()) => return Ok(socket),
@@ -100,7 +100,7 @@ impl Socket {
             match net::connect(&socket.fd, &address) {
                 Ok(()) => return Ok(socket),
                 Err(Errno::INTR) => {}
-                // The server's queue of callers is full, and there is nothing to poll for.
+                // The server's backlog is full, and `poll` cannot wait for room in it.
                 Err(Errno::AGAIN) if pause::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -119,7 +119,7 @@ impl Socket {
         Ok(Self { fd, deadline, late_bytes: MAX_LATE_BYTES })
     }
 
-    /// Sets until when to read and write.
+    /// Sets the deadline of reads and writes.
     pub fn set_deadline(&mut self, deadline: Instant) {
         if deadline != self.deadline {
             self.deadline = deadline;
@@ -127,7 +127,7 @@ impl Socket {
         }
     }
 
-    /// Whether nothing has come and nobody has hung up.
+    /// Whether the server has sent nothing and has not closed the connection.
     pub fn has_no_unread_data(&self) -> bool {
         let mut byte = [0u8; 1];
         matches!(
@@ -161,10 +161,10 @@ pub fn share(deadline: Instant, many: usize) -> Instant {
 
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Twice as long is left, for the kernel counts in ticks of some milliseconds.
-        if self.deadline.saturating_duration_since(pause::now()) >= 2 * PATIENCE {
+        // Twice the wait must be left, for the kernel counts in ticks of some milliseconds.
+        if self.deadline.saturating_duration_since(pause::now()) >= 2 * BLOCKING_READ {
             let received = net::recv(&self.fd, &mut *buffer, RecvFlags::empty());
-            pause::waited(PATIENCE);
+            pause::waited(BLOCKING_READ);
             match received {
                 Ok((read, _)) => return Ok(read),
                 Err(Errno::AGAIN | Errno::INTR) => {}
@@ -210,7 +210,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn server_that_sends_without_end_is_left_after_the_deadline() {
+    fn server_that_sends_without_end_is_not_read_after_the_deadline() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         std::thread::spawn(move || {
@@ -224,7 +224,7 @@ mod tests {
         socket.set_deadline(deadline);
         let mut late = 0;
         let error = loop {
-            // For each part of an answer the same one.
+            // The same deadline for each part of an answer.
             socket.set_deadline(deadline);
             match socket.read(&mut [0; 4096]) {
                 Ok(read) if pause::now() > deadline => late += read,

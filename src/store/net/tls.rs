@@ -1,4 +1,4 @@
-//! Encryption: rustls with ring, TLS 1.2 and 1.3. The server is always verified.
+//! The configuration of encryption: rustls with ring, TLS 1.2 and 1.3. The server is always verified.
 
 use super::failure::Failure;
 use crate::clock::boot_time;
@@ -12,11 +12,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How often it is looked whether the files have changed, at most.
-const LOOK_EVERY: u64 = SECOND;
+/// How often the files are checked for changes, at most.
+const CHECK_EVERY: u64 = SECOND;
 
-/// What the connections of a store need for encryption: read when the first of them does, and again
-/// when the files have changed or a connection has failed.
+/// The TLS configuration of a store. It is read for the first connection, and again when the files have
+/// changed or a connection has failed.
 #[derive(Default)]
 pub struct Encryption {
     loaded: RefCell<Option<Loaded>>,
@@ -26,29 +26,29 @@ pub struct Encryption {
 
 struct Loaded {
     config: Arc<ClientConfig>,
-    /// The files as they were before they were read.
-    files: Vec<Option<Version>>,
-    /// When to look at the files again, on this host's clock.
-    look_at: u64,
+    /// The versions of the files, from before they were read.
+    files: Vec<Option<FileVersion>>,
+    /// When to check the files again, by this host's clock.
+    check_at: u64,
 }
 
-/// What tells one version of a file from another: device, inode, size, and when it was changed.
-type Version = (u64, u64, u64, [i64; 4]);
+/// Tells the versions of a file apart: device, inode, size, and the times of its last changes.
+type FileVersion = (u64, u64, u64, [i64; 4]);
 
 impl Encryption {
-    /// What `tls` asks for, if it asks for encryption at all.
+    /// The configuration for `tls`. None if there is no encryption.
     ///
     /// # Errors
     ///
     /// [`Failure::Local`] naming the file that cannot be read or holds nothing of use.
-    pub fn of(&self, tls: Option<&Tls>) -> Result<Option<Arc<ClientConfig>>, Failure> {
+    pub fn config_for(&self, tls: Option<&Tls>) -> Result<Option<Arc<ClientConfig>>, Failure> {
         let Some(tls) = tls else { return Ok(None) };
         let mut loaded = self.loaded.borrow_mut();
         let now = boot_time();
         let files = match loaded.as_mut() {
-            Some(known) if now < known.look_at => return Ok(Some(Arc::clone(&known.config))),
+            Some(known) if now < known.check_at => return Ok(Some(Arc::clone(&known.config))),
             Some(known) => {
-                known.look_at = now + LOOK_EVERY;
+                known.check_at = now + CHECK_EVERY;
                 let files = versions(tls);
                 if files == known.files && !self.is_suspect.get() {
                     return Ok(Some(Arc::clone(&known.config)));
@@ -61,24 +61,24 @@ impl Encryption {
             (Ok(config), _) => {
                 self.is_suspect.set(false);
                 let known =
-                    Loaded { config: Arc::clone(&config), files, look_at: now + LOOK_EVERY };
+                    Loaded { config: Arc::clone(&config), files, check_at: now + CHECK_EVERY };
                 *loaded = Some(known);
                 Ok(Some(config))
             }
-            // They may be in the midst of being replaced, one after the other: what was read serves yet.
+            // The files may be replaced one after the other at this moment: the old configuration still
+            // works.
             (Err(_), Some(known)) => Ok(Some(Arc::clone(&known.config))),
             (Err(failure), _) => Err(failure),
         }
     }
 
-    /// Notes that a connection has failed. It may be for certificates that have been renewed since they
-    /// were read.
-    pub fn suspect(&self) {
+    /// Notes that a connection has failed. The certificates may have been renewed since they were read.
+    pub fn note_failure(&self) {
         self.is_suspect.set(true);
     }
 }
 
-fn versions(tls: &Tls) -> Vec<Option<Version>> {
+fn versions(tls: &Tls) -> Vec<Option<FileVersion>> {
     let version = |path: &PathBuf| {
         let file = std::fs::metadata(path).ok()?;
         let times = [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()];
@@ -87,7 +87,7 @@ fn versions(tls: &Tls) -> Vec<Option<Version>> {
     [&tls.ca, &tls.cert, &tls.key].into_iter().flatten().map(version).collect()
 }
 
-/// Reads the certificates, and makes what every connection of a store needs.
+/// Reads the certificates and makes a configuration.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ fn configure(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
                 roots.add(certificate).map_err(|error| unusable(path, &error.to_string()))?;
             }
         }
-        // Some of the system's may be of a kind that is not known; the others serve.
+        // Ignores those certificates of the system that rustls cannot parse.
         None => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
@@ -135,7 +135,7 @@ fn unreadable(path: &Path, error: pem::Error) -> Failure {
     match error {
         pem::Error::Io(error) => unusable(path, &error.to_string()),
         pem::Error::NoItemsFound => unusable(path, "it holds nothing of the kind"),
-        // What else it has to say may quote the file, which may be a private key.
+        // Other errors may quote the file, which may be a private key.
         _ => unusable(path, "it is not a PEM file"),
     }
 }

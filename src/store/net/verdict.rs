@@ -1,33 +1,33 @@
-//! Explains TLS failures, and says whether the server or this process is at fault.
+//! Explains TLS failures, and tells the server's faults from those of this process.
 //!
-//! Whether a certificate is trusted depends on files of this host, which a process may have read long
-//! ago: another process may come to another verdict. So such an error is this process's own.
+//! Whether a certificate is trusted depends on files of this host, which a process may have read long ago:
+//! another process may trust the certificate. So such an error concerns this process alone.
 
-use super::failure::{LocalError, line};
+use super::failure::{LocalError, sanitize_line};
 use rustls::{AlertDescription, CertificateError, Error};
 use std::io;
 
-/// Says of an error that it was the encryption's, and how it could be right.
-pub fn of_tls(error: io::Error) -> io::Error {
+/// Explains an error of the encryption, and says how to repair it. Returns other errors unchanged.
+pub fn explain_tls_error(error: io::Error) -> io::Error {
     let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
         return error;
     };
     let (is_local, words) = match tls {
-        Error::InvalidCertificate(why) => (true, of_certificate(why)),
+        Error::InvalidCertificate(why) => (true, explain_certificate_error(why)),
         Error::NoCertificatesPresented => (true, "it shows no certificate".to_owned()),
-        Error::AlertReceived(alert) => (is_about_ours(*alert), of_alert(*alert)),
+        Error::AlertReceived(alert) => (is_about_ours(*alert), explain_alert(*alert)),
         Error::InvalidMessage(_) => (false, "it does not speak TLS here".to_owned()),
         other => (false, other.to_string()),
     };
-    // It quotes the certificate.
-    let words = format!("TLS: {}", line(&words));
+    // The words may quote the certificate.
+    let words = format!("TLS: {}", sanitize_line(&words));
     match is_local {
         true => io::Error::other(LocalError(words)),
         false => io::Error::new(error.kind(), words),
     }
 }
 
-fn of_certificate(why: &CertificateError) -> String {
+fn explain_certificate_error(why: &CertificateError) -> String {
     let (what, remedy) = match why {
         CertificateError::UnknownIssuer => (
             "its certificate is not signed by an authority that is trusted here".to_owned(),
@@ -53,7 +53,7 @@ fn of_certificate(why: &CertificateError) -> String {
             "its certificate is not one for servers".to_owned(),
             "have one signed with the extended key usage serverAuth, or none at all",
         ),
-        // rustls has no name of its own for it.
+        // rustls has no variant for it.
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => (
             "its certificate is that of an authority, as a self-signed one mostly is".to_owned(),
             "sign one for the server by it, with CA:FALSE, and name the authority as ca= in the storage DSN",
@@ -78,7 +78,7 @@ fn names(presented: &[String]) -> String {
     }
 }
 
-/// Whether the server does not accept the certificate of this process, or misses one.
+/// Whether the server rejects the certificate of this process, or asks for one.
 const fn is_about_ours(alert: AlertDescription) -> bool {
     matches!(
         alert,
@@ -90,12 +90,12 @@ const fn is_about_ours(alert: AlertDescription) -> bool {
             | AlertDescription::CertificateRequired
             | AlertDescription::UnknownCA
             | AlertDescription::AccessDenied
-            // What TLS 1.2 says where a certificate is missing.
+            // TLS 1.2 has no alert of its own for a missing certificate.
             | AlertDescription::HandshakeFailure
     )
 }
 
-fn of_alert(alert: AlertDescription) -> String {
+fn explain_alert(alert: AlertDescription) -> String {
     match alert {
         AlertDescription::CertificateRequired => {
             "it wants a certificate; cert= and key= in the storage DSN name one".to_owned()
@@ -115,32 +115,32 @@ mod tests {
     use rustls::{InvalidMessage, OtherError};
     use std::sync::Arc;
 
-    fn told(error: Error) -> io::Error {
-        of_tls(io::Error::new(io::ErrorKind::InvalidData, error))
+    fn explained(error: Error) -> io::Error {
+        explain_tls_error(io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
     #[test]
-    fn verdict_on_a_certificate_is_this_processes_own() {
+    fn untrusted_certificate_is_a_local_error() {
         for why in [CertificateError::UnknownIssuer, CertificateError::BadEncoding] {
-            assert!(is_local(&told(Error::InvalidCertificate(why))));
+            assert!(is_local(&explained(Error::InvalidCertificate(why))));
         }
-        assert!(is_local(&told(Error::AlertReceived(AlertDescription::UnknownCA))));
-        assert!(!is_local(&told(Error::AlertReceived(AlertDescription::InternalError))));
-        assert!(!is_local(&told(Error::InvalidMessage(InvalidMessage::InvalidContentType))));
+        assert!(is_local(&explained(Error::AlertReceived(AlertDescription::UnknownCA))));
+        assert!(!is_local(&explained(Error::AlertReceived(AlertDescription::InternalError))));
+        assert!(!is_local(&explained(Error::InvalidMessage(InvalidMessage::InvalidContentType))));
     }
 
     #[test]
-    fn self_signed_certificate_is_told_in_plain_words() {
+    fn self_signed_certificate_is_explained() {
         #[derive(Debug, thiserror::Error)]
         #[error("CaUsedAsEndEntity")]
         struct CaUsedAsEndEntity;
         let why = CertificateError::Other(OtherError(Arc::new(CaUsedAsEndEntity)));
-        let told = told(Error::InvalidCertificate(why)).to_string();
-        assert!(told.contains("self-signed") && !told.contains("EndEntity"), "{told}");
+        let text = explained(Error::InvalidCertificate(why)).to_string();
+        assert!(text.contains("self-signed") && !text.contains("EndEntity"), "{text}");
     }
 
     #[test]
-    fn names_are_told_as_they_stand_in_the_certificate() {
+    fn message_lists_the_names_in_the_certificate() {
         let presented = ["DnsName(\"a.example\")".to_owned(), "IpAddress(127.0.0.2)".to_owned()];
         assert_eq!(names(&presented), "a.example, 127.0.0.2");
         assert_eq!(names(&[]), "no name");

@@ -1,44 +1,47 @@
--- The token bucket on the server: the port of limit::apply, held to it by the differential test. Goes
--- on from head.lua.
+-- The token bucket (GCRA): its state is the time at which the bucket is full. Continues head.lua.
 --
--- ARGV     2 what the cost is worth: seconds (5 bytes), nanoseconds (4), parts of one more (4);
---            what a full bucket is worth, likewise; how many parts a nanosecond has (4)
---          4 in the form of the cost: the longest wait, for R; the level missing, for S
+-- ARGV[2]  three numbers: the time that the cost takes to refill: seconds (5 bytes), nanoseconds (4),
+--          parts of a nanosecond (4); the time that the whole bucket takes, in the same form; the
+--          number of parts in a nanosecond (4)
+-- ARGV[4]  a time in the same form: for R the longest wait, for S the time until the bucket is full
+--
+-- Parts of a nanosecond have names with _p.
 
 local cost_s, cost_n, cost_p, full_s, full_n, full_p, parts = struct.unpack('>I5I4I4I5I4I4I4', ARGV[2])
 
--- When a bucket that owes nothing is full at the latest.
+-- A bucket that is empty now is full at this time. No bucket without debts is full later.
 local latest_s, latest_n, latest_p = now_s + full_s, now_n + full_n, full_p
 if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
 
--- The usual case first: take from a bucket that owes nothing.
+-- The usual case has a path of its own: take from a bucket without debts or reservations.
 if op == 'T' and (not stored or #stored == 13) then
   local s, n, p = now_s, now_n, 0
-  local possible = true
+  local is_from_past = true
   if stored then
     local fs, fn, fp = struct.unpack('>I5I4I4', stored)
-    possible = fn < 1e9 and (fs < latest_s or (fs == latest_s and (fn < latest_n or (fn == latest_n and fp <= latest_p))))
+    is_from_past = fn < 1e9 and (fs < latest_s or (fs == latest_s and (fn < latest_n or (fn == latest_n and fp <= latest_p))))
     if fp >= parts then fp = parts - 1 end
     if fs > s or (fs == s and fn >= n) then s, n, p = fs, fn, fp end
   end
-  if possible then
+  if is_from_past then
     s, n, p = s + cost_s, n + cost_n, p + cost_p
     if p >= parts then n = n + 1; p = p - parts end
     if n >= 1e9 then s = s + 1; n = n - 1e9 end
     if s < latest_s or (s == latest_s and (n < latest_n or (n == latest_n and p <= latest_p))) then
-      keep(struct.pack('>I5I4I4', s, n, p), s, p > 0 and n + 1 or n)
-      return '1' .. seen
+      store(struct.pack('>I5I4I4', s, n, p), s, p > 0 and n + 1 or n)
+      return '1' .. reply
     end
-    return '0' .. seen
+    return '0' .. reply
   end
 end
 
--- Everything else. A time is a table of seconds, nanoseconds and parts.
+-- All other cases. A time is a table of seconds, nanoseconds and parts.
 
+-- GRAIN is the unit of debts in nanoseconds; MAX_DEBT is four years.
 local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
 local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, latest_p}
-local cost, further = {cost_s, cost_n, cost_p}, {0, 0, 0}
-if ARGV[4] then further[1], further[2], further[3] = struct.unpack('>I5I4I4', ARGV[4]) end
+local cost, extra = {cost_s, cost_n, cost_p}, {0, 0, 0}
+if ARGV[4] then extra[1], extra[2], extra[3] = struct.unpack('>I5I4I4', ARGV[4]) end
 
 local function less(a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end
@@ -84,23 +87,23 @@ local function power(exponent)
   return {s, ns - s * 1e9, 0}
 end
 
--- The state in the light of the clock, with no time in it that no clock could have written.
+-- Reads the state. kind: F filling, R reserved, O overdrawn. A time further ahead than the limit allows
+-- was written before the clock went back or the limit was lowered; it is corrected to the latest one.
 local kind, stored_at, fraction, ahead, debt = 'F', {0, 0, 0}, 0, 0, {0, 0, 0}
 local corrected = false
 local full_at
 local size = stored and #stored or 0
--- What no clock of ours could have written is nobody's bucket.
-local function is_time(from)
-  local s, n = struct.unpack('>I5I4', stored, from)
-  return s < 4611686018 and n < 1e9
+-- A value without valid times is not a state: the bucket is full.
+local function has_time(from)
+  return is_time(struct.unpack('>I5I4', stored, from))
 end
-if (size == 13 or size == 14 or size == 18) and not (is_time(1) and (size < 18 or is_time(10))) then size = 0 end
+if (size == 13 or size == 14 or size == 18) and not (has_time(1) and (size < 18 or has_time(10))) then size = 0 end
 if size == 14 then
   kind = 'R'
   stored_at[1], stored_at[2], fraction, ahead = struct.unpack('>I5I4I4B', stored)
   local furthest = add(ceil(latest), power(math.min(ahead, 57)))
   if less(furthest, stored_at) then stored_at, fraction, corrected = furthest, 0, true end
-  -- The fraction times the parts has up to 54 bits: in two steps, each exact.
+  -- The product of fraction and parts has up to 54 bits, so it is computed in two exact steps.
   local high = math.floor(fraction / 4096)
   local low = fraction - high * 4096
   local part = math.floor((high * parts + math.floor(low * parts / 4096)) / 4096)
@@ -118,41 +121,42 @@ else
 end
 if less(full_at, now) then full_at = now end
 
-local function keep_filling(at)
-  keep(struct.pack('>I5I4I4', at[1], at[2], at[3]), at[1], at[3] > 0 and at[2] + 1 or at[2])
+local function store_filling(at)
+  store(struct.pack('>I5I4I4', at[1], at[2], at[3]), at[1], at[3] > 0 and at[2] + 1 or at[2])
 end
 
-local function keep_reserved(at, fraction, ahead)
+local function store_reserved(at, fraction, ahead)
   local n = fraction > 0 and at[2] + 1 or at[2]
-  keep(struct.pack('>I5I4I4B', at[1], at[2], fraction, ahead), at[1], n)
+  store(struct.pack('>I5I4I4B', at[1], at[2], fraction, ahead), at[1], n)
 end
 
-local function keep_overdrawn(forgiven_at, debt)
+local function store_overdrawn(forgiven_at, debt)
   local value = struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2])
-  keep(value, forgiven_at[1], forgiven_at[2])
+  store(value, forgiven_at[1], forgiven_at[2])
 end
 
--- The bucket stays as it is, but for a time that no clock could have written.
+-- Leaves the bucket as it is, but stores a corrected time.
 local function unchanged(accepted)
   if corrected then
-    if kind == 'F' then keep_filling(stored_at)
-    elseif kind == 'R' then keep_reserved(stored_at, fraction, ahead)
-    else keep_overdrawn(stored_at, debt) end
+    if kind == 'F' then store_filling(stored_at)
+    elseif kind == 'R' then store_reserved(stored_at, fraction, ahead)
+    else store_overdrawn(stored_at, debt) end
   end
-  return accepted .. seen
+  return accepted .. reply
 end
 
 local function accept_until(at)
-  keep_filling(at)
-  return '1' .. seen
+  store_filling(at)
+  return '1' .. reply
 end
 
 local function forget()
   if stored then redis.call('DEL', key) end
-  return '1' .. seen
+  return '1' .. reply
 end
 
--- At a time after the latest: part/parts as a fraction of 24 bits, rounded up, and how far it is.
+-- Stores a time beyond the latest: its parts as a fraction of 24 bits, rounded up, and its distance to the
+-- latest time as the exponent of a power of two.
 local function reserve_until(at)
   local scaled = at[3] * 16777216
   local rest = math.fmod(scaled, parts)
@@ -161,7 +165,7 @@ local function reserve_until(at)
   if fraction == 16777216 then whole = ceil({at[1], at[2], 1}); fraction = 0 end
   local beyond, ahead = ceil(sub(at, latest)), 0
   while less(power(ahead), beyond) do ahead = ahead + 1 end
-  keep_reserved(whole, fraction, ahead)
+  store_reserved(whole, fraction, ahead)
 end
 
 if op == 'N' then return unchanged('1') end
@@ -174,14 +178,14 @@ if op == 'T' or op == 'R' or op == 'C' then
   if op == 'C' then
     local forgiven_at = to_grain(ceil(latest))
     local most = {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0}
-    keep_overdrawn(forgiven_at, min(to_grain(sub(ceil(charged), forgiven_at)), most))
-    return '0' .. seen
+    store_overdrawn(forgiven_at, min(to_grain(sub(ceil(charged), forgiven_at)), most))
+    return '0' .. reply
   end
   local affordable = ceil(sub(charged, full))
   if kind == 'O' then affordable = min(affordable, stored_at) end
-  if less(min(further, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
+  if less(min(extra, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
   reserve_until(charged)
-  return '1' .. seen
+  return '1' .. reply
 end
 
 if op == 'F' then
@@ -189,14 +193,14 @@ if op == 'F' then
   local at = sub(full_at, cost)
   if not less(now, at) then return forget() end
   if not less(latest, at) then return accept_until(at) end
-  if kind == 'O' then keep_overdrawn(stored_at, to_grain(sub(ceil(at), stored_at)))
+  if kind == 'O' then store_overdrawn(stored_at, to_grain(sub(ceil(at), stored_at)))
   else reserve_until(at) end
-  return '1' .. seen
+  return '1' .. reply
 end
 
 if op == 'S' then
   if less(now, full_at) then return unchanged('0') end
-  return accept_until(min(add(now, further), latest))
+  return accept_until(min(add(now, extra), latest))
 end
 
 if op == 'X' then return forget() end

@@ -1,28 +1,27 @@
 //! A connection that speaks RESP, logged in.
 
-use crate::dsn::{Address, Redis, Secret, Topology};
+use crate::dsn::{Address, RedisTarget, Secret, Topology};
 use crate::store::net::channel::Channel;
-use crate::store::net::failure::{Failure, line};
+use crate::store::net::failure::{Failure, sanitize_line};
 use redis::{Cmd, Parser, RedisError, Value};
 use rustls::ClientConfig;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The most that is read of an answer, in bytes. The map of a large cluster is the longest that
-/// is ever asked for.
+/// The most that is read of an answer, in bytes. The longest answer is the map of a large cluster.
 const LONGEST_ANSWER: usize = 1 << 20;
 
 /// A connection that speaks RESP, logged in.
-pub struct Link {
+pub struct RedisLink {
     channel: Channel,
 }
 
-impl Link {
+impl RedisLink {
     /// Connects to `address` and logs in as `redis` says, by `deadline`.
     pub fn open(
         address: &Address,
-        redis: &Redis,
+        redis: &RedisTarget,
         tls: Option<&Arc<ClientConfig>>,
         deadline: Instant,
     ) -> Result<Self, Failure> {
@@ -56,13 +55,14 @@ impl Link {
         deadline: Instant,
     ) -> Result<Self, Failure> {
         let channel = Channel::open(address, tls, deadline)
-            .map_err(|error| Failure::of_connecting(&error))?;
+            .map_err(|error| Failure::from_connecting(&error))?;
         let mut link = Self { channel };
         let mut commands: Vec<Cmd> = password.map(|it| auth(user, it)).into_iter().collect();
         commands.extend(further);
-        // Who looks at CLIENT LIST shall know us; a user who may not set a name needs none.
+        // An operator who reads CLIENT LIST recognises the connection. A user without the right to set a
+        // name does without.
         commands.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
-        // A user without the right to it skips this check; a replica then refuses the first call.
+        // A user without the right to ROLE skips this check; a replica then refuses the first call.
         commands.extend(must_be_master.then(|| command("ROLE", &[])));
         let mut answers = link.exchange(&commands, deadline)?;
         let role = must_be_master.then(|| answers.pop()).flatten();
@@ -71,22 +71,22 @@ impl Link {
         if password.is_some()
             && let Some(Err(failure)) = answers.next()
         {
-            return Err(not_logged_in(failure));
+            return Err(explain_login_failure(failure));
         }
         let refused = match answers.find_map(Result::err) {
             None => named.and_then(Result::err).filter(|failure| failure.is("NOAUTH")),
             some => some,
         };
-        refused.or_else(|| role.and_then(Result::ok).and_then(demoted)).map_or(Ok(link), Err)
+        refused.or_else(|| role.and_then(Result::ok).and_then(check_role)).map_or(Ok(link), Err)
     }
 
-    /// Whether a call may be made on it.
+    /// Whether a call may be made on this connection.
     pub fn is_reusable(&mut self) -> bool {
         self.channel.is_reusable()
     }
 
-    /// The link, if a call may be made on it.
-    pub fn if_good(mut self) -> Option<Self> {
+    /// Returns the link if a call may be made on it.
+    pub fn if_reusable(mut self) -> Option<Self> {
         self.is_reusable().then_some(self)
     }
 
@@ -108,9 +108,9 @@ impl Link {
         let mut request = Vec::new();
         commands.iter().for_each(|command| command.write_packed_command(&mut request));
         let sent = channel.write_all(&request).and_then(|()| channel.flush());
-        sent.map_err(|error| Failure::of_io(&error))?;
-        // One parser for all answers, for it reads ahead; and none for the next call, which must
-        // not find what an earlier one left.
+        sent.map_err(|error| Failure::from_io(&error))?;
+        // The parser reads ahead, so all answers need the same one. The next call gets a new parser, which
+        // holds nothing of this call's.
         let mut reader = Reader { inner: channel, failure: None, left: LONGEST_ANSWER };
         let mut parser = Parser::new();
         commands
@@ -118,16 +118,17 @@ impl Link {
             .map(|_| match parser.parse_value(&mut reader) {
                 Ok(Value::ServerError(error)) => Ok(Err(refused(&RedisError::from(error)))),
                 Ok(value) => Ok(Ok(value)),
-                Err(_) if reader.failure.is_some() => {
-                    Err(reader.failure.take().map_or(Failure::Lost, |error| Failure::of_io(&error)))
-                }
+                Err(_) if reader.failure.is_some() => Err(reader
+                    .failure
+                    .take()
+                    .map_or(Failure::Lost, |error| Failure::from_io(&error))),
                 Err(_) => Err(Failure::Down("its answer is not Redis's protocol".to_owned())),
             })
             .collect()
     }
 }
 
-/// Keeps the error that the parser makes its own of, and bounds what is read.
+/// Keeps the error of a read, which the parser replaces by its own, and bounds what is read.
 struct Reader<R> {
     inner: R,
     failure: Option<io::Error>,
@@ -173,9 +174,9 @@ fn auth(user: Option<&str>, Secret(password): &Secret) -> Cmd {
     }
 }
 
-/// Why the server did not take the password. Its own words are told where they are known to hold
-/// no password: a server that does not know AUTH quotes what it was sent.
-fn not_logged_in(failure: Failure) -> Failure {
+/// Explains a refused login. The server's message is used only if it is known to hold no password: a
+/// server that does not know AUTH quotes what it was sent.
+fn explain_login_failure(failure: Failure) -> Failure {
     match failure {
         Failure::Refused { code, detail } => {
             let detail = match code.as_str() {
@@ -191,8 +192,8 @@ fn not_logged_in(failure: Failure) -> Failure {
     }
 }
 
-/// The failure of a server that should be the master, by its answer to `ROLE`, if it is not.
-fn demoted(answer: Value) -> Option<Failure> {
+/// The failure of a server that is not the master, by its answer to `ROLE`.
+fn check_role(answer: Value) -> Option<Failure> {
     let Value::Array(parts) = answer else { return None };
     match parts.first() {
         Some(Value::BulkString(role)) if role != b"master" => {
@@ -205,8 +206,8 @@ fn demoted(answer: Value) -> Option<Failure> {
 
 fn refused(error: &RedisError) -> Failure {
     Failure::Refused {
-        code: line(error.code().unwrap_or("ERR")),
-        detail: line(error.detail().unwrap_or_default()),
+        code: sanitize_line(error.code().unwrap_or("ERR")),
+        detail: sanitize_line(error.detail().unwrap_or_default()),
     }
 }
 
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_server_says_is_told_without_control_characters() {
+    fn message_of_a_server_has_no_control_characters() {
         let answer = redis::parse_redis_value(b"-\x1b[2J\0 a\x07b\r\n").unwrap();
         let Value::ServerError(error) = answer else { panic!("{answer:?}") };
         let told = refused(&RedisError::from(error)).reason();

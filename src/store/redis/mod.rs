@@ -1,59 +1,61 @@
-//! Buckets in Redis or Valkey: one script call a decision, by the server's clock.
+//! Buckets in Redis or Valkey: one call of a script decides, by the server's clock.
 //!
 //! * [`link`]: a connection that speaks RESP, logged in
-//! * [`nodes`]: which server to ask
-//! * [`scripts`]: what runs on the server: `head.lua` and then `bucket.lua` or `window.lua`
+//! * [`nodes`]: finds the server of a key: the single one, the master, or a node of a cluster
+//! * [`scripts`]: the scripts that decide on the server: `head.lua`, then `bucket.lua` or `window.lua`
 
 mod link;
 mod nodes;
 mod scripts;
 
+use super::key::Key;
+use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
-use super::{Key, Request, Store, name};
-use crate::dsn::{Address, Redis as Target, Topology};
+use super::request::{Request, Store};
+use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, TokenBucket, apply};
 use ::redis::{Cmd, Value};
-use nodes::{Nodes, redirection};
+use nodes::Nodes;
 #[cfg(fuzzing)]
-pub use nodes::{map_of, master_of, redirection as redirection_of};
+pub use nodes::{parse_map, parse_master, parse_redirection};
 use rustls::ClientConfig;
-use scripts::{Reply, Scripts, Source, arguments, unmarked};
+use scripts::{ScriptReply, ScriptSource, Scripts, arguments, remove_mark};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// How often a cluster may send a call on, or a call be tried anew.
+/// The most tries of a call, redirections of a cluster included.
 const MAX_TRIES: u32 = 5;
 
 /// Buckets in Redis or Valkey.
 pub struct Redis {
-    target: Target,
+    target: RedisTarget,
     scripts: Scripts,
     encryption: Encryption,
     nodes: RefCell<Nodes>,
 }
 
-/// A try that came to nothing.
+/// A try that failed.
 struct Failed {
     address: Address,
-    /// Whether the connection had stood before.
+    /// Whether the connection was opened by an earlier call.
     reused: bool,
     failure: Failure,
 }
 
 impl Redis {
     /// The store at `target`. Nothing is opened yet.
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: RedisTarget) -> Self {
         let (scripts, nodes) = (Scripts::new(), RefCell::default());
         Self { target, scripts, encryption: Encryption::default(), nodes }
     }
 
-    /// Has the server run a script. `may_repeat` tells whether that may
-    /// be done again when it is not known if it was done.
+    /// Runs a script on the server. `may_repeat`: the script may run again if it is not known whether it
+    /// ran.
     fn run(&self, call: &ScriptCall<'_>, may_repeat: bool, timeouts: &Timeouts) -> Result<Vec<u8>> {
         let tls = self
             .encryption
-            .of(self.target.tls.as_ref())
+            .config_for(self.target.tls.as_ref())
             .map_err(|failure| Error::local(format!("{}: {}", self.name(), failure.reason())))?;
         let tls = tls.as_ref();
         let mut nodes = self.nodes.borrow_mut();
@@ -70,12 +72,13 @@ impl Redis {
             if !again || tries == MAX_TRIES || !budget.is_left() {
                 let Failed { address, reused, mut failure } = failed;
                 if reused && failure.is_lost() {
-                    // A firewall closes idle connections, too: a new one tells whether the server is up.
+                    // A firewall may have closed the idle connection: a new one shows whether the server
+                    // is up.
                     let reopened = nodes.link_to(&address, &self.target, tls, &mut budget);
                     failure = reopened.err().unwrap_or(Failure::LostIdle);
                 }
                 if matches!(failure, Failure::Local(_) | Failure::Down(_)) {
-                    self.encryption.suspect();
+                    self.encryption.note_failure();
                 }
                 let single = matches!(self.target.topology, Topology::Single(_));
                 let remedy = match single && failure.is("MOVED") {
@@ -84,8 +87,8 @@ impl Redis {
                 };
                 let message = format!("Redis at {address}: {}{remedy}", failure.reason());
                 return Err(match failure {
-                    // What has to do with the key says nothing of the others. Nor is a server down that
-                    // has no room for more keys: who is denied stays so, for that needs none.
+                    // These errors concern one key. A server without memory for a new key (OOM) is not
+                    // down either: it still denies, for a denial stores nothing.
                     Failure::Refused { code, .. }
                         if matches!(code.as_str(), "WRONGTYPE" | "NOPERM" | "OOM") =>
                     {
@@ -99,7 +102,7 @@ impl Redis {
         }
     }
 
-    /// One try, at the server for this name or the one that a cluster has `redirected` to.
+    /// Tries once: on the server of the key, or on the node that a cluster has `redirected` to.
     fn ask(
         &self,
         nodes: &mut Nodes,
@@ -132,12 +135,12 @@ impl Redis {
             answers.into_iter().last().unwrap_or(Err(Failure::Lost))
         };
         let answer = match eval("EVALSHA", call.source.script.get_hash(), budget) {
-            // It was flushed, or the server is another: with the text it is known again.
+            // The server does not know the script, or forgot it: EVAL sends the text.
             Err(failure) if failure.is("NOSCRIPT") => eval("EVAL", call.source.text, budget),
             other => other,
         };
         let failure = match answer {
-            Ok(Value::BulkString(reply)) => match unmarked(reply, call.arguments) {
+            Ok(Value::BulkString(reply)) => match remove_mark(reply, call.arguments) {
                 Some(reply) => return Ok(reply),
                 None => Failure::Astray,
             },
@@ -147,8 +150,8 @@ impl Redis {
         Err(Failed { address, reused, failure })
     }
 
-    /// Closes what failed and forgets what it belies; whether the call may succeed elsewhere, or on
-    /// a new connection.
+    /// Closes the connection that failed, and forgets what is no longer true about the nodes. Returns
+    /// whether another try may succeed.
     fn after_failure(
         &self,
         nodes: &mut Nodes,
@@ -160,15 +163,14 @@ impl Redis {
         let Failure::Refused { code, detail } = failure else {
             nodes.close(address);
             if !single {
-                // Another may have taken its place by now.
+                // Another node may have taken its place.
                 nodes.forget();
             }
-            // A connection that had been idle may have been closed: nothing but the call itself
-            // was lost with it.
+            // The server may have closed an idle connection without any fault.
             let idle = failure.is_lost() && *reused;
             return may_repeat && (idle || !single);
         };
-        match (code.as_str(), redirection(detail, address)) {
+        match (code.as_str(), nodes::parse_redirection(detail, address)) {
             ("MOVED", Some((slot, to))) if !single => {
                 nodes.moved(slot, to);
                 true
@@ -177,8 +179,8 @@ impl Redis {
                 *redirected = Some(to);
                 true
             }
-            // The master has become a replica: another one is the master now. Or the slot has moved, but to
-            // no address.
+            // The master has become a replica, so another server is the master. Or the slot has moved, and
+            // the node does not say where.
             ("READONLY" | "MASTERDOWN" | "MOVED", _) if !single => {
                 nodes.forget();
                 true
@@ -203,13 +205,16 @@ impl Redis {
 
 impl Store for Redis {
     fn decide(&self, request: &Request<'_>) -> Result<Decision> {
-        let Request { key, limit, op: &op, frozen, timeouts } = *request;
-        let (name, arguments) = (name::of(key), arguments(limit, op, frozen));
-        let call =
-            ScriptCall { source: self.scripts.of(limit), name: &name, arguments: &arguments };
+        let Request { key, limit, op: &op, frozen, timeouts, .. } = *request;
+        let (name, arguments) = (key_name(key), arguments(limit, op, frozen));
+        let call = ScriptCall {
+            source: self.scripts.script_for(limit),
+            name: &name,
+            arguments: &arguments,
+        };
         let reply = self.run(&call, op.may_repeat(), timeouts)?;
         let garbled = || Error::refused("Redis's script gave an answer that cannot be read");
-        let reply = Reply::read(&reply).ok_or_else(garbled)?;
+        let reply = ScriptReply::parse(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, reply.before, frozen.unwrap_or(reply.now), op);
         match op {
             Op::Peek { .. } => Ok(decision),
@@ -219,17 +224,17 @@ impl Store for Redis {
     }
 
     fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
-        // A look at a bucket brings up the connection and the script.
+        // A peek opens the connection and loads the script.
         let limit = TokenBucket::per_nanosecond(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
-        let source = self.scripts.of(&limit);
+        let source = self.scripts.script_for(&limit);
         self.run(&ScriptCall { source, name: b"h:prepare", arguments: &arguments }, true, timeouts)
             .map(drop)
     }
 
     fn circuit(&self, key: &Key<'_>) -> u64 {
         match self.target.topology {
-            Topology::Cluster(_) => nodes::circuit(&name::of(key)),
+            Topology::Cluster(_) => nodes::circuit(&key_name(key)),
             _ => 0,
         }
     }
@@ -246,9 +251,9 @@ impl Store for Redis {
     }
 }
 
-/// A script that is to run, on a key of this name.
+/// A call of a script on the key of this name.
 struct ScriptCall<'a> {
-    source: &'a Source,
+    source: &'a ScriptSource,
     name: &'a [u8],
     arguments: &'a [Vec<u8>],
 }

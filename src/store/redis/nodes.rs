@@ -1,8 +1,8 @@
-//! Which server to ask: the one there is, the master that sentinels name, or the node of a
-//! cluster that a key belongs to.
+//! Finds the server to ask: the single one, the master that sentinels name, or the node of a cluster that
+//! serves a key.
 
-use super::link::{Link, command};
-use crate::dsn::{Address, Redis, Topology};
+use super::link::{RedisLink, command};
+use crate::dsn::{Address, RedisTarget, Topology};
 use crate::store::net::budget::Budget;
 use crate::store::net::failure::Failure;
 use redis::Value;
@@ -10,11 +10,11 @@ use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The slots of a cluster.
+/// The number of slots of a cluster.
 const SLOTS: u16 = 16384;
 const CRC: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_XMODEM);
 
-/// A run of slots that one node serves.
+/// A range of slots that one node serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     /// The first slot.
@@ -28,28 +28,30 @@ pub struct Range {
 /// The connections of one process, one for each server it had to ask.
 #[derive(Default)]
 pub struct Nodes {
-    links: HashMap<Address, Link>,
-    /// The master that the sentinels named last.
+    links: HashMap<Address, RedisLink>,
+    /// The master, as the sentinels named it last.
     master: Option<Address>,
-    /// The cluster's map, by first slot.
+    /// The ranges of slots of the cluster. The first range that holds a slot counts.
     map: Vec<Range>,
 }
 
-/// A server, and how its address was come by.
-pub struct Found {
+/// A server with an open connection.
+pub struct FoundNode {
     /// The server.
     pub address: Address,
-    /// Whether the connection to it has stood before this call.
+    /// Whether the connection was opened by an earlier call.
     pub reused: bool,
 }
 
-/// What a breaker counts as one server for a key: one of sixteen runs of slots. Not the node that
-/// serves it, for that is not known to who comes new, and another may take it over.
+/// The number of a key's breaker: one for each sixteenth of the slots.
+///
+/// Not one for each node: a new process does not know which node serves a slot, and another node may take
+/// the slot over.
 pub fn circuit(name: &[u8]) -> u64 {
     u64::from(slot(name) / (SLOTS / 16))
 }
 
-/// The slot of a key. It holds no braces: what has them is hashed.
+/// The slot of a key's name. A name never holds braces, so there are no hash tags.
 pub fn slot(name: &[u8]) -> u16 {
     CRC.checksum(name) % SLOTS
 }
@@ -59,25 +61,25 @@ impl Nodes {
         self.map.iter().find(|range| (range.first..=range.last).contains(&slot))
     }
 
-    /// The link to the server for `name`, opened if need be.
+    /// Finds the server of the key `name`, and opens a connection to it if there is none.
     pub fn find(
         &mut self,
-        redis: &Redis,
+        redis: &RedisTarget,
         tls: Option<&Arc<ClientConfig>>,
         name: &[u8],
         budget: &mut Budget,
-    ) -> Result<Found, (Address, Failure)> {
+    ) -> Result<FoundNode, (Address, Failure)> {
         let address = match &redis.topology {
             Topology::Single(address) => address.clone(),
-            Topology::Sentinel { sentinels, master, password } => match self.linked_master() {
+            Topology::Sentinel { sentinels, master, password } => match self.connected_master() {
                 Some(address) => address,
                 None => {
                     let ask = |address: &Address, deadline| {
                         let mut link =
-                            Link::open_sentinel(address, password.as_ref(), tls, deadline)?;
+                            RedisLink::open_sentinel(address, password.as_ref(), tls, deadline)?;
                         let name = master.as_bytes();
                         let question = command("SENTINEL", &[b"get-master-addr-by-name", name]);
-                        master_of(&link.call(&question, deadline)?).ok_or_else(|| {
+                        parse_master(&link.call(&question, deadline)?).ok_or_else(|| {
                             Failure::Down("the sentinel does not know the master".to_owned())
                         })
                     };
@@ -93,7 +95,7 @@ impl Nodes {
                     .map(|range| range.node.clone())
                     .is_some_and(|it| self.is_trusted(&it))
                 {
-                    self.look_at_cluster(redis, seeds, tls, budget)?;
+                    self.update_map(redis, seeds, tls, budget)?;
                 }
                 match self.range(slot) {
                     Some(range) => range.node.clone(),
@@ -107,54 +109,56 @@ impl Nodes {
             }
         };
         let reused = self.link_to(&address, redis, tls, budget);
-        reused.map(|reused| Found { address: address.clone(), reused }).map_err(|f| (address, f))
+        reused
+            .map(|reused| FoundNode { address: address.clone(), reused })
+            .map_err(|f| (address, f))
     }
 
-    /// The master, while there is a good link to it. Else the sentinels are asked anew: another server may
-    /// have become the master, and the old one may still take itself for it.
-    fn linked_master(&mut self) -> Option<Address> {
+    /// The master, if there is a reusable connection to it. Otherwise the sentinels are asked again: another
+    /// server may have become the master, while the old one still believes to be it.
+    fn connected_master(&mut self) -> Option<Address> {
         let master = self.master.take()?;
         self.master = self.has_link(&master).then_some(master);
         self.master.clone()
     }
 
-    /// Whether a node may be asked by the map as it is known: not if its link is gone, for then another
+    /// Whether the map is still trusted about a node. If the connection to the node is gone, another node
     /// may serve its slots.
     fn is_trusted(&mut self, node: &Address) -> bool {
         !self.links.contains_key(node) || self.has_link(node)
     }
 
-    /// Whether there is a good link to `address`. One that is not good is closed.
+    /// Whether there is a reusable connection to `address`. One that is not reusable is closed.
     fn has_link(&mut self, address: &Address) -> bool {
-        let is_reusable = self.links.get_mut(address).is_some_and(Link::is_reusable);
+        let is_reusable = self.links.get_mut(address).is_some_and(RedisLink::is_reusable);
         if !is_reusable {
             self.links.remove(address);
         }
         is_reusable
     }
 
-    /// Makes sure that there is a good link to `address`; whether there was one.
+    /// Opens a connection to `address` if there is no reusable one. Returns whether there was one.
     pub fn link_to(
         &mut self,
         address: &Address,
-        redis: &Redis,
+        redis: &RedisTarget,
         tls: Option<&Arc<ClientConfig>>,
         budget: &mut Budget,
     ) -> Result<bool, Failure> {
         if self.has_link(address) {
             return Ok(true);
         }
-        let link = Link::open(address, redis, tls, budget.connect_by())?;
+        let link = RedisLink::open(address, redis, tls, budget.connect_by())?;
         self.links.insert(address.clone(), link);
         Ok(false)
     }
 
-    /// The link to a server that was found.
-    pub fn link(&mut self, address: &Address) -> Option<&mut Link> {
+    /// The connection to a server.
+    pub fn link(&mut self, address: &Address) -> Option<&mut RedisLink> {
         self.links.get_mut(address)
     }
 
-    /// How many connections stand.
+    /// The number of open connections.
     pub fn connections(&self) -> usize {
         self.links.len()
     }
@@ -164,7 +168,7 @@ impl Nodes {
         self.links.remove(address);
     }
 
-    /// Has the master, or the cluster's map, be asked for anew.
+    /// Forgets the master and the cluster's map, so that the next call asks for them again.
     pub fn forget(&mut self) {
         self.master = None;
         self.map.clear();
@@ -172,15 +176,15 @@ impl Nodes {
 
     /// Notes that a slot has moved to another node.
     pub fn moved(&mut self, slot: u16, to: Address) {
-        // The rest of the map may be as old; but one answer tells of one slot only.
+        // The redirection says nothing about other slots, so the rest of the map stays.
         self.map.retain(|range| !(range.first..=range.last).contains(&slot));
         self.map.insert(0, Range { first: slot, last: slot, node: to });
     }
 
-    /// Asks a node for the cluster's map: one that has a connection, or one of the seeds.
-    fn look_at_cluster(
+    /// Asks a node for the cluster's map: first the nodes with a connection, then the seeds.
+    fn update_map(
         &mut self,
-        redis: &Redis,
+        redis: &RedisTarget,
         seeds: &[Address],
         tls: Option<&Arc<ClientConfig>>,
         budget: &mut Budget,
@@ -190,26 +194,26 @@ impl Nodes {
         let question = command("CLUSTER", &[b"SLOTS"]);
         let links = &mut self.links;
         self.map = first_that_answers(&candidates, budget, |address, deadline| {
-            let mut link = match links.remove(address).and_then(Link::if_good) {
+            let mut link = match links.remove(address).and_then(RedisLink::if_reusable) {
                 Some(link) => link,
-                None => Link::open(address, redis, tls, deadline)?,
+                None => RedisLink::open(address, redis, tls, deadline)?,
             };
-            let map = map_of(&link.call(&question, deadline)?, address);
-            // Taken out of the cluster, say; the others may know it.
+            let map = parse_map(&link.call(&question, deadline)?, address);
+            // The node may have been removed from the cluster; the others may know the map.
             if map.is_empty() {
                 return Err(Failure::Down("it knows no node of the cluster".to_owned()));
             }
             links.insert(address.clone(), link);
             Ok(map)
         })?;
-        // A seed may go by another name in the map: it needs no second connection.
+        // The map may call a seed by another name. One connection to it is enough.
         let map = &self.map;
         self.links.retain(|address, _| map.iter().any(|range| range.node == *address));
         Ok(())
     }
 }
 
-/// Asks one server after the other, each with its share of the time.
+/// Asks one server after the other, each with an equal share of the time that is left.
 fn first_that_answers<T>(
     candidates: &[Address],
     budget: &mut Budget,
@@ -219,7 +223,7 @@ fn first_that_answers<T>(
     for (i, address) in candidates.iter().enumerate() {
         match ask(address, budget.connect_one_of_by(candidates.len() - i)) {
             Ok(answer) => return Ok(answer),
-            // A server that this process cannot reach says nothing of the others.
+            // A local failure does not replace one that is a server's fault.
             Err(Failure::Local(_)) if i > 0 && !matches!(last.1, Failure::Local(_)) => {}
             Err(failure) => last = (address.clone(), failure),
         }
@@ -235,15 +239,16 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// The answer to `SENTINEL get-master-addr-by-name`: host and port.
-pub fn master_of(value: &Value) -> Option<Address> {
+/// Parses the answer to `SENTINEL get-master-addr-by-name`: host and port.
+pub fn parse_master(value: &Value) -> Option<Address> {
     let Value::Array(parts) = value else { return None };
     let [host, port] = parts.as_slice() else { return None };
     Address::tcp(&text(host)?, text(port)?.parse().ok()?)
 }
 
-/// The answer to `CLUSTER SLOTS`: first slot, last slot, the master (host and port), replicas.
-pub fn map_of(value: &Value, asked: &Address) -> Vec<Range> {
+/// Parses the answer to `CLUSTER SLOTS`: first slot, last slot, the master (host and port), replicas.
+/// `asked` is the node that answered.
+pub fn parse_map(value: &Value, asked: &Address) -> Vec<Range> {
     let Value::Array(ranges) = value else { return Vec::new() };
     let range = |value: &Value| {
         let Value::Array(parts) = value else { return None };
@@ -263,18 +268,18 @@ pub fn map_of(value: &Value, asked: &Address) -> Vec<Range> {
     ranges.iter().filter_map(range).collect()
 }
 
-/// A node by what the one that was `asked` calls it, which has messages and connections made of it: a
-/// name that no DSN could have is none.
+/// The address of a node, as the node that was `asked` reports it. None if no DSN could name it, for the
+/// address appears in messages.
 fn node(host: &str, port: u16, asked: &Address) -> Option<Address> {
     match (host, asked) {
-        // One whose address is not known is looked for where the answer came from.
+        // A node that does not know its own address is at the address that was asked.
         ("" | "?", Address::Tcp { host, .. }) => Address::tcp(host, port),
         _ => Address::tcp(host, port),
     }
 }
 
-/// Where a redirection leads: `MOVED 3999 127.0.0.1:6381`, `ASK 3999 127.0.0.1:6381`.
-pub fn redirection(detail: &str, asked: &Address) -> Option<(u16, Address)> {
+/// Parses the slot and node of a redirection: `MOVED 3999 127.0.0.1:6381`, `ASK 3999 127.0.0.1:6381`.
+pub fn parse_redirection(detail: &str, asked: &Address) -> Option<(u16, Address)> {
     let (slot, to) = detail.split_once(' ')?;
     let (host, port) = to.rsplit_once(':')?;
     let slot = slot.parse().ok().filter(|slot| *slot < SLOTS)?;
@@ -295,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_the_clusters() {
+    fn slots_are_those_of_the_cluster_specification() {
         // From the cluster specification, and CLUSTER KEYSLOT.
         assert_eq!(CRC.checksum(b"123456789"), 0x31c3);
         assert_eq!(slot(b"foo"), 12182);
@@ -306,25 +311,29 @@ mod tests {
     fn redirections_name_a_slot_and_a_node() {
         let asked = tcp("10.0.0.1", 1);
         assert_eq!(
-            redirection("3999 127.0.0.1:6381", &asked),
+            parse_redirection("3999 127.0.0.1:6381", &asked),
             Some((3999, tcp("127.0.0.1", 6381)))
         );
-        assert_eq!(redirection("3999 :6381", &asked), Some((3999, tcp("10.0.0.1", 6381))));
-        assert_eq!(redirection("3999 ::1:6381", &asked), Some((3999, tcp("::1", 6381))));
+        assert_eq!(parse_redirection("3999 :6381", &asked), Some((3999, tcp("10.0.0.1", 6381))));
+        assert_eq!(parse_redirection("3999 ::1:6381", &asked), Some((3999, tcp("::1", 6381))));
         for garbage in ["garbage", "16384 a:1", "3999 a:0", "3999 a b:1", "3999 \u{202e}a:1"] {
-            assert_eq!(redirection(garbage, &asked), None, "{garbage}");
+            assert_eq!(parse_redirection(garbage, &asked), None, "{garbage}");
         }
-        assert_eq!(redirection("3999 :6381", &Address::Unix("/s".into())), None, "no host at all");
+        assert_eq!(
+            parse_redirection("3999 :6381", &Address::Unix("/s".into())),
+            None,
+            "no host at all"
+        );
     }
 
     #[test]
-    fn what_is_no_address_or_no_run_of_slots_is_not_used() {
+    fn invalid_addresses_and_ranges_are_ignored() {
         let read = |first, last, host, port| {
-            map_of(&Value::Array(vec![entry(first, last, host, port)]), &tcp("seed", 9))
+            parse_map(&Value::Array(vec![entry(first, last, host, port)]), &tcp("seed", 9))
         };
         let master = |host: &[u8], port: &[u8]| {
             let parts = [host, port].map(|part| Value::BulkString(part.into()));
-            master_of(&Value::Array(parts.into()))
+            parse_master(&Value::Array(parts.into()))
         };
         assert_eq!(read(0, 16383, b"a", 1).len(), 1);
         assert_eq!(master(b"a", b"1"), Some(tcp("a", 1)));
@@ -340,10 +349,10 @@ mod tests {
     }
 
     #[test]
-    fn a_map_is_read_and_corrected() {
+    fn redirection_corrects_one_slot_of_the_map() {
         let answer =
             Value::Array(vec![entry(0, 99, b"a", 1), entry(100, 16383, b"", 2), Value::Nil]);
-        let mut nodes = Nodes { map: map_of(&answer, &tcp("seed", 9)), ..Nodes::default() };
+        let mut nodes = Nodes { map: parse_map(&answer, &tcp("seed", 9)), ..Nodes::default() };
         assert_eq!(nodes.range(99).unwrap().node, tcp("a", 1));
         assert_eq!(nodes.range(100).unwrap().node, tcp("seed", 2));
         nodes.moved(100, tcp("b", 3));

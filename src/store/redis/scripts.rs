@@ -1,37 +1,36 @@
-//! The scripts, and what they are given and return.
+//! The scripts that decide on the server, their arguments and their replies.
 
 use crate::limit::{FixedWindow, Limit, MAX_NOW, Op, SECOND, Span, State, TokenBucket};
 use crate::store::net::mark;
-use crate::store::opcode::{EncodedOp, encode};
 use crate::store::record;
 use ::redis::Script;
 
 /// A script that decides for one algorithm.
-pub struct Source {
-    /// Its name: the hash of its text.
+pub struct ScriptSource {
+    /// The script, which the server knows by the hash of its text.
     pub script: Script,
-    /// Its text.
+    /// The text.
     pub text: &'static str,
 }
 
-/// The scripts, by algorithm.
+/// The scripts, one for each algorithm.
 pub struct Scripts {
-    bucket: Source,
-    window: Source,
+    bucket: ScriptSource,
+    window: ScriptSource,
 }
 
 impl Scripts {
-    /// All of them.
+    /// Hashes the texts of all scripts.
     pub fn new() -> Self {
-        let source = |text| Source { script: Script::new(text), text };
+        let source = |text| ScriptSource { script: Script::new(text), text };
         Self {
             bucket: source(concat!(include_str!("head.lua"), include_str!("bucket.lua"))),
             window: source(concat!(include_str!("head.lua"), include_str!("window.lua"))),
         }
     }
 
-    /// The one that decides for this limit.
-    pub fn of(&self, limit: &Limit) -> &Source {
+    /// The script that decides for this limit.
+    pub fn script_for(&self, limit: &Limit) -> &ScriptSource {
         match limit {
             Limit::TokenBucket(_) => &self.bucket,
             Limit::FixedWindow(_) => &self.window,
@@ -39,56 +38,77 @@ impl Scripts {
     }
 }
 
-/// The script's arguments, which the scripts describe.
-pub fn arguments(limit: &Limit, op: Op, now: Option<u64>) -> Vec<Vec<u8>> {
-    let encoded = encode(limit, op);
-    let opcode = [&[encoded.opcode as u8][..], &mark::new().to_be_bytes()].concat();
-    let (numbers, extra) = match limit {
-        Limit::TokenBucket(limit) => (bucket_numbers(limit, encoded), extra_argument(encoded, op)),
-        Limit::FixedWindow(window) => (window_numbers(window, encoded), None),
+/// What a script does, as one letter. `head.lua` lists the opcodes.
+type Opcode = u8;
+
+/// The arguments of a script, as `head.lua`, `bucket.lua` and `window.lua` describe them.
+pub fn arguments(limit: &Limit, op: Op, frozen: Option<u64>) -> Vec<Vec<u8>> {
+    let (opcode, numbers, extra) = match limit {
+        Limit::TokenBucket(bucket) => bucket_arguments(bucket, op),
+        Limit::FixedWindow(window) => window_arguments(window, op),
     };
+    let opcode = [&[opcode][..], &mark::new().to_be_bytes()].concat();
     let mut arguments = Vec::with_capacity(4);
     arguments.extend([opcode, numbers]);
-    if now.is_some() || extra.is_some() {
-        let mut frozen = Vec::with_capacity(9);
-        now.inspect(|now| record::put_time(&mut frozen, *now));
-        arguments.push(frozen);
+    if frozen.is_some() || extra.is_some() {
+        let mut time = Vec::with_capacity(9);
+        frozen.inspect(|frozen| record::put_time(&mut time, *frozen));
+        arguments.push(time);
     }
     arguments.extend(extra);
     arguments
 }
 
-fn bucket_numbers(limit: &TokenBucket, encoded: EncodedOp) -> Vec<u8> {
+fn bucket_arguments(bucket: &TokenBucket, op: Op) -> (Opcode, Vec<u8>, Option<Vec<u8>>) {
+    let most = bucket.capacity();
+    let (opcode, cost, extra) = match op {
+        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
+        Op::Take { cost } | Op::Reserve { cost, .. } if cost > most => (b'D', 0, None),
+        Op::Take { cost } => (b'T', cost, None),
+        Op::Reserve { cost, max_wait } => (b'R', cost, Some(max_wait)),
+        Op::Check => (b'C', 1, None),
+        Op::Refund { cost } => (b'F', cost, None),
+        Op::Reset => (b'X', 0, None),
+        Op::Start { missing } => (b'S', 0, Some(missing)),
+        Op::Peek { .. } => (b'P', 0, None),
+    };
     let mut numbers = Vec::with_capacity(30);
-    record::put_span(&mut numbers, limit.cost_in_time(encoded.cost));
-    record::put_span(&mut numbers, limit.refill_time());
-    numbers.extend((limit.parts() as u32).to_be_bytes());
-    numbers
+    record::put_span(&mut numbers, bucket.cost_in_time(cost));
+    record::put_span(&mut numbers, bucket.refill_time());
+    numbers.extend((bucket.parts() as u32).to_be_bytes());
+    let extra = extra.map(|ns| {
+        let mut bytes = Vec::with_capacity(13);
+        record::put_span(&mut bytes, Span::from_ns(ns));
+        bytes
+    });
+    (opcode, numbers, extra)
 }
 
-fn window_numbers(window: &FixedWindow, encoded: EncodedOp) -> Vec<u8> {
+/// A window has no debts and no reservations: a check is a take of one hit, and a reservation a take that
+/// waits for nothing.
+fn window_arguments(window: &FixedWindow, op: Op) -> (Opcode, Vec<u8>, Option<Vec<u8>>) {
+    let most = u64::from(window.limit());
+    let (opcode, cost) = match op {
+        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } | Op::Refund { cost: 0 } => (b'N', 0),
+        Op::Take { cost } | Op::Reserve { cost, .. } if cost > most => (b'D', 0),
+        Op::Take { cost } | Op::Reserve { cost, .. } => (b'T', cost),
+        Op::Check => (b'T', 1),
+        Op::Refund { cost } => (b'F', cost.min(most)),
+        Op::Reset => (b'X', 0),
+        Op::Start { .. } => (b'D', 0),
+        Op::Peek { .. } => (b'P', 0),
+    };
     let mut numbers = Vec::with_capacity(17);
-    // Fits: a cost above the limit is not sent.
-    numbers.extend((encoded.cost as u32).to_be_bytes());
+    // Fits: the cost is not above the limit, which is a `u32`.
+    numbers.extend((cost as u32).to_be_bytes());
     numbers.extend(window.limit().to_be_bytes());
     record::put_time(&mut numbers, window.interval());
-    numbers
+    (opcode, numbers, None)
 }
 
-/// What some operations on a bucket need to know beside.
-fn extra_argument(encoded: EncodedOp, op: Op) -> Option<Vec<u8>> {
-    let span = match op {
-        Op::Reserve { max_wait, .. } if encoded.opcode == 'R' => max_wait,
-        Op::Start { missing } => missing,
-        _ => return None,
-    };
-    let mut bytes = Vec::with_capacity(13);
-    record::put_span(&mut bytes, Span::from_ns(span));
-    Some(bytes)
-}
-
-/// What a script returned, without the mark of the call; nothing if that is another's.
-pub fn unmarked(mut reply: Vec<u8>, arguments: &[Vec<u8>]) -> Option<Vec<u8>> {
+/// Removes the mark of the call from the end of a reply. None if the mark is missing: the reply belongs to
+/// another call.
+pub fn remove_mark(mut reply: Vec<u8>, arguments: &[Vec<u8>]) -> Option<Vec<u8>> {
     let (_, mark) = arguments.first()?.split_first()?;
     let end = reply.len().checked_sub(mark.len())?;
     let is_ours = reply.split_off(end) == *mark;
@@ -96,7 +116,7 @@ pub fn unmarked(mut reply: Vec<u8>, arguments: &[Vec<u8>]) -> Option<Vec<u8>> {
 }
 
 /// What a script returns, without the mark.
-pub struct Reply {
+pub struct ScriptReply {
     /// Whether the call was accepted.
     pub accepted: bool,
     /// The server's clock, in nanoseconds.
@@ -105,9 +125,9 @@ pub struct Reply {
     pub before: State,
 }
 
-impl Reply {
-    /// Reads a reply, if it is one.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
+impl ScriptReply {
+    /// Parses a reply. None if it is not one of a script's.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
         let (accepted, rest) = bytes.split_first()?;
         let mut parts = rest.splitn(3, |byte| *byte == b' ');
         let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();

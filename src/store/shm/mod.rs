@@ -14,10 +14,11 @@ pub mod table;
 pub mod word;
 
 use super::file::{Area, EVICTIONS_AT, Location, MappedFile, Region};
-use super::{FromDecision, Key, KeyHash, Request, Store, Timeouts};
+use super::kind::with_algorithm;
+use super::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Algorithm, Decision, Limit};
+use crate::limit::{Algorithm, Decision};
 use bucket_change::BucketChange;
 use portable_atomic::{AtomicU64, Ordering};
 use set::{Set, WAYS, locate};
@@ -35,21 +36,20 @@ pub struct SharedMemory {
     hash_keys: Cell<HashKeys>,
 }
 
-/// The keys of the hashes that place the keys of a table: of buckets, and of windows.
+/// The keys of the hashes that place the keys of a table.
 #[derive(Clone, Copy, Default)]
 struct HashKeys {
     /// The file that they were made for, as [`MappedFile::generation`] counts; 0 before the first.
     generation: u32,
-    buckets: [u64; 2],
-    windows: [u64; 2],
+    by_kind: [[u64; 2]; LimitKind::ALL.len()],
 }
 
 /// A hash key for the domain and the kind. Two of them place no key alike.
-fn hash_key([low, high]: [u64; 2], domain: u64, kind: u8) -> [u64; 2] {
+fn hash_key([low, high]: [u64; 2], domain: u64, kind: LimitKind) -> [u64; 2] {
     [0, 1].map(|half| {
         let mut hasher = SipHasher13::new_with_keys(low, high);
         hasher.write_u64(domain);
-        hasher.write_u8(kind);
+        hasher.write_u8(kind as u8);
         hasher.write_u8(half);
         hasher.finish()
     })
@@ -91,11 +91,11 @@ impl SharedMemory {
         let generation = self.file.generation();
         let mut keys = self.hash_keys.get();
         if keys.generation != generation {
-            let [buckets, windows] = [0, 1].map(|kind| hash_key(secret, self.domain, kind));
-            keys = HashKeys { generation, buckets, windows };
+            let by_kind = LimitKind::ALL.map(|kind| hash_key(secret, self.domain, kind));
+            keys = HashKeys { generation, by_kind };
             self.hash_keys.set(keys);
         }
-        let [low, high] = if key.window { keys.windows } else { keys.buckets };
+        let [low, high] = keys.by_kind.get(key.kind as usize).copied().unwrap_or_default();
         let mut hasher = SipHasher13::new_with_keys(low, high);
         for part in key.parts.iter().filter(|part| !part.is_empty()) {
             hasher.write(part);
@@ -107,10 +107,7 @@ impl SharedMemory {
 
     #[inline(always)]
     fn answer<A: FromDecision>(&self, request: &Request<'_>) -> Result<A> {
-        match request.limit {
-            Limit::TokenBucket(limit) => self.answer_under(limit, request),
-            Limit::FixedWindow(window) => self.answer_under(window, request),
-        }
+        with_algorithm!(request.limit, limit => self.answer_under(limit, request))
     }
 
     #[inline(always)]
@@ -128,7 +125,7 @@ impl SharedMemory {
         let hash = self.hash(key, region);
         let sets = region.area::<Set>(Area::Buckets);
         let Some((set, tag)) = locate(sets, hash) else { return Err(not_open()) };
-        let (evictions, evicted) = (evictions(region), &key.evicted);
+        let (evictions, evicted) = (evictions(region), request.evicted);
         let mut change =
             BucketChange { limit, op, now, is_frozen, evictions, evicted, answer: None };
         table::update(&set.0, tag, now, &mut change);

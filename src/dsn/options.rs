@@ -1,0 +1,60 @@
+//! The parameters of a DSN that override directives.
+
+use std::time::Duration;
+
+/// The parameters of a DSN that override directives; absent where the directive counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// `prefix`: stands before every identifier.
+    pub prefix: Option<Vec<u8>>,
+    /// `on_error`: what to answer when the store fails.
+    pub on_error: Option<OnError>,
+    /// `enforce`: whether a denial denies, or is only counted.
+    pub enforce: Option<bool>,
+    /// `timeout_ms`: the time-out of a call.
+    pub timeout: Option<Duration>,
+    /// `connect_timeout_ms`: the time-out of a connection.
+    pub connect_timeout: Option<Duration>,
+}
+
+/// What to answer when the store fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    /// Enforce the same limit in this host's shared memory.
+    #[default]
+    Fallback,
+    /// Accept every call.
+    Open,
+    /// Deny every call.
+    Closed,
+    /// Throw an exception.
+    Throw,
+}
+
+impl OnError {
+    /// The accepted values, for messages.
+    pub const VALUES: &'static str = "\"fallback\", \"open\", \"closed\" or \"throw\"";
+
+    /// The policy of this name.
+    pub fn from_name(name: &[u8]) -> Option<Self> {
+        match name {
+            b"fallback" => Some(Self::Fallback),
+            b"open" => Some(Self::Open),
+            b"closed" => Some(Self::Closed),
+            b"throw" => Some(Self::Throw),
+            _ => None,
+        }
+    }
+}
+
+/// The longest prefix, in bytes.
+pub const MAX_PREFIX: usize = 64;
+
+/// The longest time-out: a minute, in milliseconds.
+pub const MAX_TIMEOUT_MS: u64 = 60_000;
+
+/// Parses a time-out in milliseconds, which must be within 1 and [`MAX_TIMEOUT_MS`].
+pub fn parse_timeout_ms(value: &[u8]) -> Option<Duration> {
+    let ms: u64 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    (1..=MAX_TIMEOUT_MS).contains(&ms).then(|| Duration::from_millis(ms))
+}

@@ -1,0 +1,50 @@
+//! The kinds of limits, as stores tell them apart.
+
+use crate::limit::Limit;
+
+/// The algorithm of a limit. Its number goes into the hashes of keys in shared memory and must not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum LimitKind {
+    /// A token bucket, or a leaky bucket.
+    TokenBucket = 0,
+    /// A fixed window.
+    FixedWindow = 1,
+}
+
+impl LimitKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 2] = [Self::TokenBucket, Self::FixedWindow];
+
+    /// What stands before the name of a key on a server. [`name`](super::name) hashes identifiers that
+    /// begin like it.
+    pub const fn name_prefix(self) -> &'static [u8] {
+        match self {
+            Self::TokenBucket => b"",
+            Self::FixedWindow => b"w:",
+        }
+    }
+}
+
+impl From<&Limit> for LimitKind {
+    #[inline(always)]
+    fn from(limit: &Limit) -> Self {
+        match limit {
+            Limit::TokenBucket(_) => Self::TokenBucket,
+            Limit::FixedWindow(_) => Self::FixedWindow,
+        }
+    }
+}
+
+/// Binds `$algorithm` to the algorithm of a [`Limit`] and evaluates `$call`, which is compiled once for
+/// each algorithm.
+macro_rules! with_algorithm {
+    ($limit:expr, $algorithm:ident => $call:expr) => {
+        match $limit {
+            $crate::limit::Limit::TokenBucket($algorithm) => $call,
+            $crate::limit::Limit::FixedWindow($algorithm) => $call,
+        }
+    };
+}
+
+pub(in crate::store) use with_algorithm;

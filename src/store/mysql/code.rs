@@ -1,0 +1,29 @@
+//! The error codes of MariaDB and MySQL.
+
+/// The table lacks a column.
+pub const NO_SUCH_COLUMN: &str = "1054";
+/// The table has the column already.
+pub const COLUMN_EXISTS: &str = "1060";
+/// The table has a row of this identifier already.
+pub const DUPLICATE_ROW: &str = "1062";
+/// The table does not exist.
+pub const NO_SUCH_TABLE: &str = "1146";
+/// The user lacks a right to the table.
+pub const TABLE_ACCESS_DENIED: &str = "1142";
+/// The user lacks a right to a column.
+pub const COLUMN_ACCESS_DENIED: &str = "1143";
+/// The identifier does not fit into its column.
+pub const DATA_TOO_LONG: &str = "1406";
+/// The identifier has characters that its column does not take.
+pub const WRONG_STRING: &str = "1366";
+/// Nothing was done because of another session: a lock wait, a deadlock, a snapshot that is too old, a
+/// killed statement.
+pub const CONFLICTS: [&str; 4] = [LOCK_WAIT, "1213", "1020", "1317"];
+/// A lock was not released within a second.
+pub const LOCK_WAIT: &str = "1205";
+/// Nothing was done within `max_statement_time`.
+pub const TOO_SLOW: &str = "1969";
+/// An option of the server forbids the statement; the message names it.
+pub const FORBIDDEN_BY_OPTION: &str = "1290";
+/// The server takes no writes.
+pub const READ_ONLY: [&str; 2] = ["1792", "1836"];

@@ -1,0 +1,141 @@
+//! The database: its sessions, and what its errors mean.
+
+use super::code;
+use super::link::MysqlLink;
+use crate::dsn::{MysqlTarget, sanitize};
+use crate::error::{Error, Result};
+use crate::store::net::{budget::Budget, failure::Failure, kept::KeptConnection, tls::Encryption};
+use std::cell::RefCell;
+use std::time::Instant;
+
+/// The message of a statement that ran out of time. The server does not say what it waited for.
+const TOO_SLOW: &str = "the statement was not done in time: the bucket's row may be locked";
+
+/// A database of MariaDB or MySQL, and the session that this process keeps with it.
+pub struct Database {
+    /// The server, the login and the table.
+    pub target: MysqlTarget,
+    /// The kept session.
+    pub link: KeptConnection<MysqlLink>,
+    encryption: Encryption,
+    /// The identifier of the row that the call before was about, if that call took too long.
+    slow: RefCell<Option<Vec<u8>>>,
+}
+
+impl Database {
+    /// The database at `target`. Nothing is opened yet.
+    pub fn new(target: MysqlTarget) -> Self {
+        let (link, encryption) = (KeptConnection::default(), Encryption::default());
+        Self { target, link, encryption, slow: RefCell::default() }
+    }
+
+    /// Names the server in a message.
+    pub fn name(&self) -> String {
+        format!("MySQL at {}", self.target.address)
+    }
+
+    /// Notes that a call was done in time.
+    pub fn note_success(&self) {
+        self.slow.take();
+    }
+
+    /// Calls `work` with a session. `may_repeat`: the work may be done again if it is not known whether it
+    /// was done.
+    pub fn run<R>(
+        &self,
+        budget: &mut Budget,
+        may_repeat: bool,
+        work: impl Fn(&mut MysqlLink, Instant) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let tls = self.encryption.config_for(self.target.tls.as_ref())?;
+        let timeout = budget.timeouts().call;
+        let open = |deadline| {
+            let link = MysqlLink::open(&self.target, tls.as_ref(), timeout, deadline);
+            link.map_err(Failure::while_opening)
+        };
+        let result = self.link.call(budget, may_repeat, open, |link, deadline| {
+            link.limit_statements(timeout, deadline)?;
+            work(link, deadline)
+        });
+        if matches!(result, Err(Failure::Local(_) | Failure::Down(_))) {
+            self.encryption.note_failure();
+        }
+        result
+    }
+
+    /// The error of a failed call on the row of `identifier`.
+    pub fn error(&self, failure: &Failure, identifier: &[u8]) -> Error {
+        let (code, detail) = match failure {
+            Failure::Refused { code, detail } => (code, detail),
+            Failure::LostIdle => return self.refused(&failure.reason()),
+            Failure::Local(reason) => return Error::local(format!("{}: {reason}", self.name())),
+            _ => return self.failed(&failure.reason()),
+        };
+        if code == code::TOO_SLOW || code == code::LOCK_WAIT {
+            return self.too_slow(identifier);
+        }
+        if failure.is_any(&code::CONFLICTS) {
+            return self.refused(detail);
+        }
+        // The next call opens a new session, for this one may not learn of new rights.
+        self.link.close();
+        match self.hint(code) {
+            Some(hint) => self.refused(&format!("{detail}; {hint}")),
+            None => self.failed(&format!("{detail} (error {code})")),
+        }
+    }
+
+    /// The error of a statement that ran out of time. One locked row says nothing about others; if a second
+    /// row is locked next, the server counts as down.
+    pub fn too_slow(&self, identifier: &[u8]) -> Error {
+        match self.slow.replace(Some(identifier.to_vec())) {
+            Some(before) if before != identifier => self.failed(TOO_SLOW),
+            _ => self.refused(TOO_SLOW),
+        }
+    }
+
+    /// An error of the whole server.
+    pub fn failed(&self, reason: &str) -> Error {
+        Error::storage(format!("{}: {reason}", self.name()))
+    }
+
+    /// An error of this call alone: the server is up.
+    pub fn refused(&self, reason: &str) -> Error {
+        Error::refused(format!("{}: {reason}", self.name()))
+    }
+
+    /// The error of a row that cannot be parsed.
+    pub fn unreadable(&self) -> Error {
+        self.refused("the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them")
+    }
+
+    /// How to repair an error of the table, its rights or the server's options.
+    fn hint(&self, code: &str) -> Option<String> {
+        let MysqlTarget { user, table, .. } = &self.target;
+        Some(match code {
+            code::NO_SUCH_TABLE => format!(
+                "prepare() makes `{table}`, as a user who may create it; its statement is in docs/stores.md, \
+                 \"MariaDB and MySQL\""
+            ),
+            code::NO_SUCH_COLUMN => format!(
+                "prepare() adds the columns to `{table}`, as a user who may alter it; their statement is \
+                 in docs/stores.md, \"MariaDB and MySQL\""
+            ),
+            code::TABLE_ACCESS_DENIED | code::COLUMN_ACCESS_DENIED => format!(
+                "the user \"{}\" needs SELECT, INSERT and UPDATE on `{table}`",
+                sanitize(user)
+            ),
+            code::DATA_TOO_LONG | code::WRONG_STRING => {
+                "the column `identifier` must take 255 characters of ASCII".to_owned()
+            }
+            code::FORBIDDEN_BY_OPTION => {
+                "start the server without this option, or name another server in the storage DSN"
+                    .to_owned()
+            }
+            code if code::READ_ONLY.contains(&code) => {
+                "the storage DSN must name a server that can be written to".to_owned()
+            }
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! What a caller asks of a store, and the trait of all stores.
+
+use super::key::Key;
+use super::net::Timeouts;
+use crate::error::Result;
+use crate::limit::{Decision, Limit, Op};
+use std::cell::Cell;
+
+/// One call on a store.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// Names the bucket.
+    pub key: &'a Key<'a>,
+    /// The limit.
+    pub limit: &'a Limit,
+    /// The operation. A reference, for a copy would have to wait until the caller's writes to it are done
+    /// (`make bench`, `consume()`).
+    pub op: &'a Op,
+    /// The time of a test's clock; without it the store's own clock counts.
+    pub frozen: Option<u64>,
+    /// How long a store on servers may take.
+    pub timeouts: &'a Timeouts,
+    /// Set by a store that evicted another bucket in use for this one.
+    pub evicted: &'a Cell<bool>,
+}
+
+/// A place that remembers buckets and decides on them, each decision in one atomic step.
+pub trait Store {
+    /// Applies an operation to a bucket under a limit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if a server failed,
+    /// [`Error::Local`](crate::error::Error::Local) if this process cannot reach it, and
+    /// [`Error::Refused`](crate::error::Error::Refused) if it is up but does not decide on this key.
+    fn decide(&self, request: &Request<'_>) -> Result<Decision>;
+
+    /// Decides, and returns no more than whether the call was accepted. The state changes as by
+    /// [`decide`](Self::decide).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decide`](Self::decide).
+    fn admits(&self, request: &Request<'_>) -> Result<bool> {
+        Ok(self.decide(request)?.accepted)
+    }
+
+    /// Makes the store ready for use. Without it, the first decision does so.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decide`](Self::decide).
+    fn prepare(&self, timeouts: &Timeouts) -> Result<()>;
+
+    /// A number for the server that answers for `key`. A failure of one server says nothing of servers
+    /// with other numbers.
+    fn circuit(&self, _key: &Key<'_>) -> u64 {
+        0
+    }
+
+    /// The kind of store and its servers, for messages. Empty for a store on this host.
+    fn name(&self) -> String {
+        String::new()
+    }
+
+    /// What `phpinfo()` shows of the store: pairs of a name and a value.
+    fn describe(&self) -> Vec<(&'static str, String)>;
+}
+
+/// What a caller keeps of a decision: all of it, or whether the call was accepted. A caller that keeps
+/// less spares the copy (`make bench`, `consume()` against `attempt()`).
+pub(crate) trait FromDecision: From<Decision> {
+    /// Whether the call was accepted.
+    fn is_accepted(&self) -> bool;
+}
+
+impl FromDecision for Decision {
+    #[inline(always)]
+    fn is_accepted(&self) -> bool {
+        self.accepted
+    }
+}
+
+impl FromDecision for bool {
+    #[inline(always)]
+    fn is_accepted(&self) -> bool {
+        *self
+    }
+}
+
+impl From<Decision> for bool {
+    #[inline(always)]
+    fn from(decision: Decision) -> Self {
+        decision.accepted
+    }
+}
