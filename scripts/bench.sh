@@ -12,7 +12,7 @@ export BENCH_DATA="$PWD/target/bench"
 mkdir -p "$BENCH_DATA"
 if [ $# = 0 ]; then rm -f "$BENCH_DATA"/*.json; else subjects="environment $*"; fi
 if [ $# = 0 ] && [ -z "${BENCH_ROUNDS-}" ]; then export BENCH_PAGE=docs; else export BENCH_PAGE=target/bench; fi
-. scripts/php.sh
+. scripts/setup/php.sh
 tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)
 chmod 1777 "$tables"
 trap 'rm -rf "$tables"' EXIT

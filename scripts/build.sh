@@ -3,6 +3,6 @@
 # Usage: build.sh [OPTION]...
 set -eu
 cd "$(dirname "$0")/.."
-. scripts/php.sh
+. scripts/setup/php.sh
 
 PHP=$php PHP_CONFIG=$php_config cargo build --release --locked --quiet "$@"

@@ -3,8 +3,8 @@
 # who was let in. Leaves nothing behind.
 set -eu
 cd "$(dirname "$0")/.."
-. scripts/php.sh
-. scripts/fpm.sh
+. scripts/setup/php.sh
+. scripts/servers/fpm.sh
 
 folder=$(mktemp -d)
 chmod 755 "$folder"

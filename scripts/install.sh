@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
-. scripts/php.sh
+. scripts/setup/php.sh
 folder=$("$php" -n -r 'echo PHP_EXTENSION_DIR;')
 $as_root install -m 644 target/release/libtoken_bucket.so "$folder/token_bucket.so"
 

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-. scripts/php.sh
+. scripts/setup/php.sh
 extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
 # Where PHP's own installation keeps the runner, and where Debian does; --phpapi is Debian's.
 run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php

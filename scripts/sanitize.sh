@@ -69,8 +69,8 @@ asan() {
         return
     fi
     mkdir -p "$asan_folder/bin"
-    cc -shared -fPIC -o "$asan_folder/dlopen.so" scripts/dlopen.c
-    . scripts/php.sh
+    cc -shared -fPIC -o "$asan_folder/dlopen.so" scripts/sanitize/dlopen.c
+    . scripts/setup/php.sh
     ln -sf "$php_config" "$asan_folder/bin/php-config"
     # Leaks are counted by php-tests/08_memory: what is made once, at the start of PHP, is not freed at its end.
     write_program bin/php "export LD_PRELOAD='$asan_folder/dlopen.so $asan_runtime' USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1

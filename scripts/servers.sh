@@ -94,8 +94,8 @@ sql_options="--tmpdir=$folder --bind-address=127.0.0.1 --innodb-flush-log-at-trx
     --max-connections=500 --ssl-ca=$folder/ca.pem --ssl-cert=$folder/server.pem --ssl-key=$folder/server.key"
 start mariadb mariadbd --no-defaults --datadir="$folder/mariadb" --user="$(id -un)" --socket="$folder/mariadb.sock" \
     --port="$mariadb_port" --pid-file="$folder/mariadb.pid" $sql_options
-"$scripts/mysqld.sh" install "$folder/mysql"
-start mysql "$scripts/mysqld.sh" run --datadir="$folder/mysql" --socket="$folder/mysql.sock" --port="$mysql_port" \
+"$scripts/servers/mysqld.sh" install "$folder/mysql"
+start mysql "$scripts/servers/mysqld.sh" run --datadir="$folder/mysql" --socket="$folder/mysql.sock" --port="$mysql_port" \
     --pid-file="$folder/mysql.pid" --skip-log-bin $sql_options
 
 # Waits until a command succeeds, for ten seconds.

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 # Certificates, and where they are, come with the servers.
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/soak.sh
 
-. scripts/php.sh
+. scripts/setup/php.sh
 posix=
 "$php" -n -m | grep -qx posix || posix='-d extension=posix'
 # In memory, as they are by default, and apart from those of others.
@@ -16,4 +16,4 @@ chmod 1777 "$tables"
 trap 'rm -rf "$tables"' EXIT INT TERM
 # shellcheck disable=SC2086
 "$php" -n $posix -d memory_limit=512M -d extension="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}" \
-    -d token_bucket.shm_path="$tables" soak/run.php
+    -d token_bucket.shm_path="$tables" tests/soak/run.php

@@ -16,7 +16,7 @@ redis-server --version | sed -n 's/.* v=\([0-9.]*\).*/Redis \1/p'
 [ -z "${TB_VALKEY-}" ] || valkey-server --version | sed -n 's/.* v=\([0-9.]*\).*/Valkey \1/p'
 memcached --version
 mariadbd --version | sed -n 's/.*Ver \([0-9.]*\).*/MariaDB \1/p'
-scripts/mysqld.sh run --version | sed -n 's/.*Ver \([0-9.]*\).*/MySQL \1/p'
+scripts/servers/mysqld.sh run --version | sed -n 's/.*Ver \([0-9.]*\).*/MySQL \1/p'
 
 step "Rust: limits, slots, every store, the slot protocol under a model checker"
 cargo test --locked --quiet 2>&1
@@ -26,9 +26,9 @@ step "PHP: classes, stores, directives, errors, reflection, php-fpm, servers"
 scripts/phpt.sh
 
 step "PHP: MySQL, in MariaDB's place"
-scripts/mysql.sh
+scripts/test/mysql-for-mariadb.sh
 
-[ -z "${TB_VALKEY-}" ] || { step "Valkey, in Redis's place"; scripts/valkey.sh; }
+[ -z "${TB_VALKEY-}" ] || { step "Valkey, in Redis's place"; scripts/test/valkey-for-redis.sh; }
 
 step "Memory: PHP under valgrind and AddressSanitizer"
 scripts/sanitize.sh short

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
-. scripts/php.sh
+. scripts/setup/php.sh
 folder=$("$php" -n -r 'echo PHP_EXTENSION_DIR;')
 ini=/etc/php/$php_version/mods-available/token_bucket.ini
 if [ "${folder#/usr/lib/php/}" != "$folder" ] && [ -e "$ini" ]; then

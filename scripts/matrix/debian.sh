@@ -17,7 +17,7 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
 if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
 
-. scripts/mirror.sh
+. scripts/setup/mirror.sh
 
 install_base() {
     $as_root rm -rf "$root" "$root.new"

@@ -1,7 +1,7 @@
 <?php
 /**
  * Prints the licences of the crates that are linked into the extension, each text once.
- * Usage: php scripts/third-party-licenses.php TARGET, such as x86_64-unknown-linux-gnu
+ * Usage: php packaging/third-party-licenses.php TARGET, such as x86_64-unknown-linux-gnu
  */
 
 function fail(string $message): never

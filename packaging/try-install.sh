@@ -63,7 +63,7 @@ as_root() {
     chroot "$root" env -i HOME=/root DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c '"$@"' sh "$@" >>"$log" 2>&1
 }
 as_user() {
-    chroot "$root" su newcomer -c "export PATH=/home/newcomer/.cargo/bin:\$PATH CARGO_NET_OFFLINE=true; cd ~/token_bucket/pie && { $1; }" >>"$log" 2>&1
+    chroot "$root" su newcomer -c "export PATH=/home/newcomer/.cargo/bin:\$PATH CARGO_NET_OFFLINE=true; cd ~/token_bucket/packaging/pie && { $1; }" >>"$log" 2>&1
 }
 packages() { as_root apt-get -qy -o APT::Keep-Downloaded-Packages=true install --no-install-recommends "$@"; }
 # Tells whether a command fails with this text.
@@ -150,7 +150,7 @@ refused 'apt-get install clang libclang-dev' as_user './configure'
 echo "    without libclang, configure tells what to install"
 packages clang libclang-dev
 as_user './configure --with-php-config=/usr/bin/php-config8.2 && make -j2'
-as_root make -C /home/newcomer/token_bucket/pie install
+as_root make -C /home/newcomer/token_bucket/packaging/pie install
 as_root sh -c 'cp /home/newcomer/token_bucket/token_bucket.ini /etc/php/8.2/mods-available/ && phpenmod token_bucket'
 works
 as_user 'NO_INTERACTION=1 make test'
@@ -158,7 +158,7 @@ echo "    make test: $(sed -n 's/^Tests passed *: *\([0-9]*\).*/\1/p' "$log" | t
 
 step "scripts/install.sh and uninstall.sh"
 mkdir -p "$home/token_bucket/target/release"
-cp "$home/token_bucket/pie/modules/token_bucket.so" "$home/token_bucket/target/release/libtoken_bucket.so"
+cp "$home/token_bucket/packaging/pie/modules/token_bucket.so" "$home/token_bucket/target/release/libtoken_bucket.so"
 scripts=/home/newcomer/token_bucket/scripts
 as_root $scripts/uninstall.sh
 gone

@@ -4,8 +4,8 @@
  * are stopped and killed, workers are killed and the pool is reloaded. At the end one table, and
  * whether all of it held.
  */
-require dirname(__DIR__) . '/php-tests/06_fpm/fpm.inc';
-require dirname(__DIR__) . '/php-tests/servers.inc';
+require dirname(__DIR__, 2) . '/php-tests/06_fpm/fpm.inc';
+require dirname(__DIR__, 2) . '/php-tests/servers.inc';
 foreach (['stores', 'bound', 'journal', 'client', 'faults', 'findings', 'machine', 'memory', 'warnings', 'table'] as $part) {
     require __DIR__ . "/$part.php";
 }

@@ -30,7 +30,7 @@ final class Second
         }
     }
 
-    /** @param list<int> $call as soak/page.php tells it */
+    /** @param list<int> $call as page.php tells it */
     public function call(string $store, string $bucket, string $who, array $call): void
     {
         [$before, $after, $took, $queued, $accepted, $degraded, $connected] = $call;

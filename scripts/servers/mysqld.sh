@@ -3,16 +3,16 @@
 # Usage: mysqld.sh install FOLDER    makes a new data folder
 #        mysqld.sh run OPTION...     runs the server
 set -eu
-scripts=$(dirname "$0")
-if (. "$scripts/mirror.sh") 2>/dev/null; then
-    folder=$("$scripts/unpack.sh" unstable mysql-server-core)
+scripts=$(dirname "$0")/..
+if (. "$scripts/setup/mirror.sh") 2>/dev/null; then
+    folder=$("$scripts/setup/unpack.sh" unstable mysql-server-core)
 else
     package=$(apt-cache search --names-only '^mysql-server-core-[0-9]' | cut -d ' ' -f 1 | sort -V | tail -n 1)
-    folder=$("$scripts/unpack.sh" own "${package:?apt knows no mysql-server-core}")
+    folder=$("$scripts/setup/unpack.sh" own "${package:?apt knows no mysql-server-core}")
 fi
 
 run() {
-    exec "$scripts/unpacked.sh" "$folder" usr/sbin/mysqld --no-defaults --basedir="$folder/usr" \
+    exec "$scripts/setup/unpacked.sh" "$folder" usr/sbin/mysqld --no-defaults --basedir="$folder/usr" \
         --lc-messages-dir="$folder/usr/share/mysql" --character-sets-dir="$folder/usr/share/mysql/charsets" \
         --plugin-dir="$folder/usr/lib/mysql/plugin" --secure-file-priv= --mysqlx=OFF --user="$(id -un)" "$@"
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Unpacks packages, with all they depend on, into a folder that is kept, and prints the folder. Nothing is
-# installed: scripts/unpacked.sh runs a program from there.
+# installed: scripts/setup/unpacked.sh runs a program from there.
 # Usage: unpack.sh RELEASE PACKAGE...    a release of Debian (unstable), or `own` for this machine's
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 release=$1
 shift
@@ -22,7 +22,7 @@ if [ ! -d "$folder" ]; then
     : >"$apt/status"
     sources=
     if [ "$release" != own ]; then
-        . scripts/mirror.sh
+        . scripts/setup/mirror.sh
         echo "deb $mirror $release main" >"$apt/sources.list"
         sources="-o Dir::Etc::sourcelist=$apt/sources.list -o Dir::Etc::sourceparts=/dev/null"
     fi

@@ -3,7 +3,7 @@ dnl by cargo, for the PHP whose php-config is given. The rules are in Makefile.f
 
 AC_PATH_PROG([CARGO], [cargo], [], [$PATH:$HOME/.cargo/bin])
 AC_MSG_CHECKING([for the version of cargo])
-token_bucket_wanted=`sed -n 's/^rust-version = "\(.*\)"/\1/p' "$abs_srcdir/../Cargo.toml"`
+token_bucket_wanted=`sed -n 's/^rust-version = "\(.*\)"/\1/p' "$abs_srcdir/../../Cargo.toml"`
 token_bucket_cargo=
 if test -n "$CARGO"; then
   token_bucket_cargo=`"$CARGO" --version 2>/dev/null | sed 's/^cargo \([[0-9.]]*\).*/\1/'`

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-. scripts/php.sh
+. scripts/setup/php.sh
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 target=$(rustc -vV | sed -n 's/^host: //p')
 case $target in
@@ -34,7 +34,7 @@ install -m 644 docs/*.md "$folder/docs/"
 install -m 644 docs/benchmarks/*.svg "$folder/docs/benchmarks/"
 install -m 644 target/package/release/libtoken_bucket.so "$folder/token_bucket.so"
 install -m 644 "$sysroot/share/doc/rust/COPYRIGHT-library.html" "$folder/LICENSES-Rust-library.html"
-"$php" -n scripts/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"
+"$php" -n packaging/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"
 
 if strings "$folder/token_bucket.so" | grep -m 3 -F -e "$PWD" -e "$cargo_home" -e "$sysroot" -e "$HOME/"; then
     echo "token_bucket.so has paths of this machine in it" >&2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests Valkey in the place of Redis: conformance, the vectors, strict counts. Within scripts/servers.sh.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 export TB_REDIS_UNIX="$TB_VALKEY"
 cargo test --locked --quiet --test conformance redis_unix
