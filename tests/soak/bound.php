@@ -1,38 +1,37 @@
 <?php
 /*
- * The bound that no bucket may exceed, over any stretch of time: capacity + rate x time, and as much
- * as a capacity more for each time that the bucket was lost with its server.
+ * The bound that a bucket must not exceed in any stretch of time: capacity + rate x time, plus one capacity for each
+ * time that the bucket was lost with its server.
  *
- * Of a call that was admitted it is known that it was decided between `before` and `after`. Within a
- * stretch are those that began and ended in it. A stretch worth looking at begins where one of them
- * begins and ends where one ends; all of them are looked at. Times count in ns, a token as much as
- * it takes to come back (`interval`).
+ * An accepted call was decided between its `before` and its `after`. A call is within a stretch if both are. Every
+ * stretch is looked at that begins with a call's `before` and ends with a call's `after`; no other can hold more.
+ * Times are in ns, and a token counts as the time in which it comes back (`interval`).
  */
 final class Bound
 {
-    /** How many calls were admitted above it. */
+    /** The number of calls that were accepted above the bound. */
     public int $exceeded = 0;
 
-    /** How much too early the worst of them was, ns. */
+    /** The most that one of them came too early, ns. */
     public int $worst = 0;
 
-    /** How many were admitted. */
+    /** The number of accepted calls. */
     public int $count = 0;
 
-    /** From when to when. */
+    /** The first `before` and the last `after` of them. */
     public int $first = PHP_INT_MAX;
     public int $last = 0;
 
-    /** @var list<array{int, int}> after and before, of calls to be looked at */
+    /** @var list<array{int, int}> `after` and `before` of the calls that are not looked at yet */
     private array $coming = [];
 
-    /** @var list<int> when the bucket was lost */
+    /** @var list<int> the times at which the bucket was lost */
     private array $losses = [];
 
-    /** @var list<int> before, of calls that were looked at and lie in stretches which may yet begin */
+    /** @var list<int> `before` of the calls that were looked at and may be within a stretch that is still to come */
     private array $recent = [];
 
-    /** @var array<int, int> where stretches begin, and that plus what was admitted since */
+    /** @var array<int, int> by the beginning of a stretch: the beginning plus the calls accepted since, ns */
     private array $stretches = [];
 
     public function __construct(private readonly int $capacity, private readonly int $interval)
@@ -47,13 +46,13 @@ final class Bound
         $this->last = max($this->last, $after);
     }
 
-    /** The server was killed, and its next life begins with a full bucket. */
+    /** Notes that the server was killed: it restarts with a full bucket. */
     public function lost(int $at): void
     {
         $this->losses[] = $at;
     }
 
-    /** Judges what ended until then: nothing that is still to be told began before. */
+    /** Looks at the calls that ended before `until`; calls that began before it must be known by then. */
     public function advance(int $until): void
     {
         sort($this->coming);
@@ -81,7 +80,7 @@ final class Bound
             $over = max($over, $sum + $this->interval - $after - $full * (1 + $losses($from)));
         }
         if ($over > 0) {
-            // It is not counted twice, with those that come after.
+            // Left out of the sums, so that later calls are not blamed for it.
             $this->exceeded++;
             $this->worst = max($this->worst, $over);
             if ($new) {
@@ -95,7 +94,7 @@ final class Bound
         $this->recent[] = $before;
     }
 
-    /** Nothing begins before `from` any more: of all stretches that did, the fullest is enough. */
+    /** Forgets what no later call can matter to: of all stretches that begin before `from`, the fullest is kept. */
     private function forget(int $from): void
     {
         $this->recent = array_values(array_filter($this->recent, fn (int $begun): bool => $begun >= $from));
@@ -106,7 +105,7 @@ final class Bound
                 $later[$begun] = $sum;
                 continue;
             }
-            // Losses that are in all that is to come are settled here.
+            // These losses are within every later end of this stretch: they are added now.
             $sum -= $this->capacity * $this->interval * count(array_filter($this->losses, fn (int $at): bool => $begun <= $at && $at < $from));
             if (!$fullest || $sum > end($fullest)) {
                 $fullest = [$begun => $sum];
@@ -117,10 +116,10 @@ final class Bound
     }
 
     /**
-     * The most that can be admitted while the bucket is in use, from the first to the last moment
-     * of each span: what it holds when a span begins, and what comes back until its end.
+     * The most calls that can be accepted in these spans: what the bucket holds when a span begins, and what comes
+     * back until its end.
      *
-     * @param list<array{int, int, bool}> $spans from, to, and whether the bucket was lost before
+     * @param list<array{int, int, bool}> $spans from, to, and whether the bucket was lost before it
      */
     public function most(array $spans): int
     {

@@ -1,7 +1,7 @@
 <?php
 /*
- * The clients: attackers far above their limit on the same few buckets, floods of new keys, honest
- * clients below it, and one that measures the machine.
+ * The clients: attackers far above the limit on the same few buckets, floods of new keys, honest clients below their
+ * limit, and controls that measure the machine.
  */
 
 final class Client
@@ -9,17 +9,17 @@ final class Client
     private Second $seen;
 
     /** @param list<Store> $stores */
-    public function __construct(private readonly Fpm $fpm, private readonly array $stores, private readonly Journal $journal, private readonly int $number, private readonly string $who, private readonly int $offset, private readonly int $control)
+    public function __construct(private readonly Fpm $fpm, private readonly array $stores, private readonly Journal $journal, private readonly int $number, private readonly string $kind, private readonly int $offset, private readonly int $control)
     {
         $this->seen = new Second();
     }
 
-    /** From a second on until another. */
+    /** Sends requests from one second until another. */
     public function run(int $from, int $until): void
     {
-        // Clients are other machines: they shall not take the servers' time.
+        // In production clients are other machines: here they yield to the servers.
         proc_nice(15);
-        // A worker that dies in the midst of a request.
+        // A worker may die in the middle of a request; the read then warns.
         set_error_handler(fn (int $level, string $message) => throw new ErrorException($message));
         $parent = posix_getppid();
         for ($n = 0; ($now = time()) < $until && posix_getppid() === $parent; $n++) {
@@ -39,7 +39,7 @@ final class Client
     {
         $store = $this->stores[mt_rand(0, count($this->stores) - 1)];
         $bucket = array_rand($store->hot);
-        $get = ['dsn' => $store->dsn, 'offset' => $this->offset] + match ($this->who) {
+        $get = ['dsn' => $store->dsn, 'offset' => $this->offset] + match ($this->kind) {
             'attacker' => ['id' => $bucket, 'tries' => 6, 'capacity' => CAPACITY, 'rate' => RATE],
             'flood' => ['id' => "flood:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
             'honest' => ['id' => "honest:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],
@@ -52,17 +52,17 @@ final class Client
         }
         if ($answer === null) {
             $this->seen->lost++;
-        } elseif ($answer->status !== 200 || !is_array($told = json_decode($answer->body, true))) {
+        } elseif ($answer->status !== 200 || !is_array($reply = json_decode($answer->body, true))) {
             $this->seen->errors[] = substr("$store->name: $answer->status $answer->body $answer->errors", 0, 500);
-        } elseif ($this->who === 'control') {
-            $this->seen->control($told);
+        } elseif ($this->kind === 'control') {
+            $this->seen->control($reply);
         } else {
-            foreach ($told as $call) {
-                $this->seen->call($store->name, $bucket, $this->who, $call);
+            foreach ($reply as $call) {
+                $this->seen->call($store->name, $bucket, $this->kind, $call);
             }
         }
-        // Attackers do not wait.
-        if ($this->who === 'honest' || $this->who === 'flood') {
+        // Attackers do not wait between requests.
+        if ($this->kind === 'honest' || $this->kind === 'flood') {
             usleep(mt_rand(0, 10_000));
         }
     }

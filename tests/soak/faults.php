@@ -1,17 +1,17 @@
 <?php
 /*
- * The faults, in an order that the seed decides: each server is stopped and killed, workers are
- * killed, the pool is reloaded; then all of it in another order.
+ * The faults, in an order that the seed decides: each server is stopped and killed, workers are killed and the pool
+ * is reloaded; then the same again in another order.
  */
 
-/** A server that did not answer for a while. */
+/** A time in which a server did not answer. */
 final class Outage
 {
-    /** When it was back; while it lasts, when it will be. */
+    /** When the server was back; while the outage lasts, when it will be. */
     public int $to;
     public bool $lasts = true;
 
-    /** @param int $from just before it was stopped or killed, and $down just after */
+    /** @param int $from just before the server was stopped or killed, and $down just after */
     public function __construct(public readonly Node $node, public readonly string $kind, public readonly int $from, public readonly int $down, int $for)
     {
         $this->to = $down + $for;
@@ -25,10 +25,10 @@ final class Outage
 
 final class Faults
 {
-    /** How many servers are down at once, at most. */
+    /** At most so many servers are down at once. */
     private const AT_ONCE = 2;
 
-    /** @var list<Outage> in order */
+    /** @var list<Outage> by their beginning */
     public array $outages = [];
     public int $killed = 0;
     public int $reloads = 0;
@@ -42,7 +42,7 @@ final class Faults
     {
     }
 
-    /** Ends what is due, and does something new where that may be. */
+    /** Ends the outages that are due, and begins the next fault. */
     public function tick(bool $may_begin): void
     {
         foreach ($this->outages as $outage) {
@@ -78,7 +78,7 @@ final class Faults
         }
     }
 
-    /** Not too many at once, and none that has only just come back: that shall be seen. */
+    /** Few servers are down at once, and a server that has just come back stays up, so that its recovery is seen. */
     private function may_fail(Node $node): bool
     {
         $recent = array_filter($this->outages, fn (Outage $outage): bool => $outage->lasts || $outage->node === $node && wall() < $outage->to + 4_000_000_000);

@@ -1,6 +1,6 @@
 <?php
 /*
- * What is found in the journal: by store, and by what was going on at the time.
+ * What the journal shows of one store, and which outages were going on at the time.
  */
 
 final class Findings
@@ -10,16 +10,18 @@ final class Findings
     public int $degraded = 0;
     public int $denied_honest = 0;
     public int $slowest = 0;
-    /** @var list<array{int, int}> from when to when there were degraded answers that no outage explains */
+    /** @var list<array{int, int}> stray: the spans of degraded answers that no outage explains, ns */
     public array $strays = [];
-    /** The longest after a server's return that it was not used, ns. */
+    /** The latest degraded answer after a server's return, ns after it. */
     public int $back_after = 0;
-    /** @var list<array{int, int}> by how much calls took too long, the longest, and when they began */
+    /** @var list<array{int, int}> the latest calls: by how much each was late, and when it began */
     public array $over = [];
-    /** @var array<string, array<int, int>> how many calls took how long, while `calm`, or while `others` were down */
+    /** @var array<string, array<int, int>> histograms of the calls' times: while all servers were up, and while `others` were down */
     public array $times = ['calm' => [], 'others' => []];
-    /** @var array<string, Bound> of each bucket: the server's, and that of the host which stands in */
+    /** @var array<string, Bound> two for each bucket: the server's, and the host's own that stands in for it */
     public array $bounds = [];
+    /** @var list<array{int, string}> the calls that caused a warning: when each began, and its text */
+    private array $warnings = [];
 
     public function __construct(public readonly Store $store)
     {
@@ -44,6 +46,7 @@ final class Findings
         foreach ($seen['journal'] as [$id, $degraded, $before, $after]) {
             $this->bounds["$id $degraded"]->admitted($before, $after);
         }
+        array_push($this->warnings, ...$seen['warnings']);
         foreach ($seen['degraded_at'] as [$before, $after]) {
             $this->degraded_at($before, $after, $outages);
         }
@@ -54,7 +57,7 @@ final class Findings
         }
     }
 
-    /** An outage explains it until its breaker must be closed again. */
+    /** A degraded answer is explained by an outage of its server, until the breaker must be closed again. */
     private function degraded_at(int $at, int $after, array $outages): void
     {
         $own = array_filter($outages, fn (Outage $outage): bool => in_array($outage->node, $this->store->nodes, true) && $outage->from <= $after);
@@ -83,7 +86,7 @@ final class Findings
         $this->strays[] = [$at, $at];
     }
 
-    /** Whether that second was calm, or other servers were down; null while its own were. */
+    /** Whether all servers were up in that second or only `others` were down; null while the store's own was. */
     private function when(int $second, array $outages): ?string
     {
         [$from, $to] = [$second * 1_000_000_000, ($second + 3) * 1_000_000_000];
@@ -92,12 +95,12 @@ final class Findings
         return $own ? null : ($then ? 'others' : 'calm');
     }
 
-    /** The time that this part of the calls did not exceed, in µs; null if there were none. */
-    public function took(string $when, float $part): ?float
+    /** A quantile of the calls' times, in µs; null if there were no calls. */
+    public function took(string $when, float $quantile): ?float
     {
         $times = $this->times[$when];
         ksort($times);
-        $left = $part * array_sum($times);
+        $left = $quantile * array_sum($times);
         foreach ($times as $class => $count) {
             if (($left -= $count) <= 0) {
                 return 2 ** (($class + 0.5) / 8);
@@ -106,7 +109,7 @@ final class Findings
         return null;
     }
 
-    /** Notes that a server was killed, if its buckets are gone with it. */
+    /** Notes an outage in which a server lost its buckets. */
     public function lost(Outage $outage): void
     {
         foreach ($this->store->hot as $id => $node) {
@@ -114,6 +117,20 @@ final class Findings
                 $this->bounds["$id 0"]->lost($outage->down);
             }
         }
+    }
+
+    /**
+     * The texts of the store's warnings around a stray, and how often each came: what the calls themselves gave as
+     * the reason.
+     *
+     * @param array{int, int} $stray
+     * @return array<string, int>
+     */
+    public function warnings_around(array $stray): array
+    {
+        [$from, $to] = $stray;
+        $around = array_filter($this->warnings, fn (array $warning): bool => $warning[0] >= $from - WARNED_BEFORE && $warning[0] <= $to + WARNED_BEFORE);
+        return array_count_values(array_column($around, 1));
     }
 
     public function advance(int $until): void
@@ -126,19 +143,19 @@ final class Findings
         return array_sum(array_map(fn (Bound $bound): int => $bound->exceeded, $this->bounds));
     }
 
-    /** What attackers were admitted. */
+    /** How many calls of attackers were accepted. */
     public function attackers_admitted(): int
     {
         return array_sum(array_map(fn (Bound $bound): int => $bound->count, $this->bounds));
     }
 
-    /** The most that all buckets together could have admitted: by their servers while they were up, by this host while they were not. */
+    /** The most calls that all buckets together may accept: their servers' while up, and this host's own while not. */
     public function bound(int $from, int $to, array $outages): int
     {
         $total = 0;
         foreach ($this->store->hot as $id => $node) {
             $up = $down = [];
-            // A client's last call is still on its way when the time is up.
+            // A client's last call may end after the time is up.
             [$begun, $to, $lost] = [min($from, $this->bounds["$id 0"]->first), max($to, $this->bounds["$id 0"]->last), false];
             foreach ($outages as $outage) {
                 if ($outage->node === $node) {
@@ -156,7 +173,7 @@ final class Findings
         return $total;
     }
 
-    /** Spans that overlap become one. */
+    /** Joins the spans that overlap. */
     private static function merged(array $spans): array
     {
         sort($spans);

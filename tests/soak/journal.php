@@ -1,49 +1,49 @@
 <?php
 /*
- * What clients tell of their calls: a file for each second and client, removed once it is read. So the
- * journal never grows, however long the soak.
+ * The journal of the clients' calls: one file for each second and client, removed once it is read, so that the
+ * journal does not grow with the length of the soak.
  */
 
-/** What a client saw in one second, by store. */
+/** The calls of one client in one second, by store. */
 final class Second
 {
     public array $stores = [];
     public array $errors = [];
-    /** By how much waiting took too long, ns. */
+    /** By how much the control's sleeps were too long, ns. */
     public array $waits = [];
     public int $pings = 0;
-    /** How often the server that nobody stops took more than half of that time. */
+    /** How often the control's server took longer than half of a call's time-out. */
     public int $stalls = 0;
-    /** Requests whose worker died. */
+    /** Requests that died with their worker. */
     public int $lost = 0;
 
-    public function control(array $told): void
+    public function control(array $reply): void
     {
-        if (isset($told['sleep'])) {
-            $this->waits[] = $told['sleep'] - 1_000_000 * TIMEOUT_MS;
+        if (isset($reply['sleep'])) {
+            $this->waits[] = $reply['sleep'] - 1_000_000 * TIMEOUT_MS;
             return;
         }
         $this->pings++;
-        // One wait; what a call has to wait for shares its time.
-        if ($told['ping'] > 1_000_000 * TIMEOUT_MS / 2) {
+        // A call may wait for several replies within its time-out; this is one of them.
+        if ($reply['ping'] > 1_000_000 * TIMEOUT_MS / 2) {
             $this->stalls++;
         }
     }
 
-    /** @param list<int> $call as page.php tells it */
-    public function call(string $store, string $bucket, string $who, array $call): void
+    /** @param list<int|string> $call as page.php reports it */
+    public function call(string $store, string $bucket, string $client, array $call): void
     {
-        [$before, $after, $took, $queued, $accepted, $degraded, $connected] = $call;
+        [$before, $after, $took, $queued, $accepted, $degraded, $connected, $warning] = $call;
         $seen = &$this->stores[$store];
-        $seen ??= ['calls' => 0, 'admitted' => 0, 'degraded' => 0, 'denied_honest' => 0, 'times' => [], 'slowest' => 0, 'over' => [], 'degraded_at' => [], 'journal' => []];
+        $seen ??= ['calls' => 0, 'admitted' => 0, 'degraded' => 0, 'denied_honest' => 0, 'times' => [], 'slowest' => 0, 'over' => [], 'degraded_at' => [], 'warnings' => [], 'journal' => []];
         $seen['calls']++;
         $seen['admitted'] += $accepted;
         $seen['degraded'] += $degraded;
-        $seen['denied_honest'] += (int) ($who === 'honest' && !$accepted);
+        $seen['denied_honest'] += (int) ($client === 'honest' && !$accepted);
         $seen['slowest'] = max($seen['slowest'], $took);
         $class = (int) round(8 * log(max(1, $took / 1_000), 2)); // eighths of a doubling, of microseconds
         $seen['times'][$class] = ($seen['times'][$class] ?? 0) + 1;
-        // What is over its budget, not counting the time it had no processor.
+        // Time beyond the call's budget, without the time it waited for a processor.
         $over = $took - $queued - 1_000_000 * (TIMEOUT_MS + $connected * CONNECT_TIMEOUT_MS);
         if ($over > 0) {
             $seen['over'][] = [$over, $before];
@@ -51,7 +51,10 @@ final class Second
         if ($degraded) {
             $seen['degraded_at'][intdiv($before, 50_000_000)] = [$before, $after];
         }
-        if ($accepted && $who === 'attacker') {
+        if ($warning !== '') {
+            $seen['warnings'][] = [$before, $warning];
+        }
+        if ($accepted && $client === 'attacker') {
             $seen['journal'][] = [$bucket, $degraded, $before, $after];
         }
     }
@@ -70,7 +73,7 @@ final class Journal
         rename("$this->folder/next.$client", "$this->folder/$second.$client");
     }
 
-    /** Reads a second once all clients have written it; null before. */
+    /** What the clients saw in a second; null until all of them have written it. */
     public function read(int $second, int $clients): ?array
     {
         for ($i = 0; $i < $clients; $i++) {
@@ -78,11 +81,11 @@ final class Journal
                 return null;
             }
         }
-        $told = [];
+        $seen = [];
         for ($i = 0; $i < $clients; $i++) {
-            $told[] = json_decode(file_get_contents("$this->folder/$second.$i"), true, flags: JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
+            $seen[] = json_decode(file_get_contents("$this->folder/$second.$i"), true, flags: JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
             unlink("$this->folder/$second.$i");
         }
-        return $told;
+        return $seen;
     }
 }

@@ -1,14 +1,13 @@
 <?php
 /*
- * The memory of the pool's processes: what they share counts in parts (PSS); what is theirs alone must
- * not grow.
+ * The memory of the pool's processes. Shared pages count in proportion (PSS); a process's own memory must not grow.
  */
 final class Memory
 {
-    /** When a worker has done everything once. */
+    /** The age, in ns, at which a worker has done everything once. */
     private const WARM = 4_000_000_000;
 
-    /** @var array<int, array{int, ?int, int}> by process: first seen, then its own kB when warm, and now */
+    /** @var array<int, array{int, ?int, int}> by process: when first seen, its own kB when warm, and its own kB now */
     private array $workers = [];
     /** The most that one of them has grown, in kB. */
     private int $grown = 0;
@@ -57,7 +56,7 @@ final class Memory
         return $this->master[1]['Anonymous'] - $this->master[0]['Anonymous'];
     }
 
-    public function tell(): string
+    public function summary(): string
     {
         return sprintf(
             'Memory, kB: a worker (PSS, mean) %s at the start, %s at the end, of its own at most %d more than when it was warm; the master %d, then %d, of its own %+d.',
@@ -65,7 +64,7 @@ final class Memory
         );
     }
 
-    /** @return ?array<string, int> kB; null if the process is no more */
+    /** @return ?array<string, int> kB; null if the process has ended */
     private static function of(int $pid): ?array
     {
         preg_match_all('/^(Pss|Anonymous): +(\d+) kB/m', (string) @file_get_contents("/proc/$pid/smaps_rollup"), $found);

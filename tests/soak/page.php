@@ -1,12 +1,19 @@
 <?php
 /*
- * What the workers serve: takes `tries` tokens from a bucket, or one from each of as many new
- * buckets, and tells of each call what came of it, when, and how long it took.
+ * The page that the workers serve: takes `tries` tokens from one bucket, or one token from each of `tries` new
+ * buckets, and reports each call: its result, its time, how long it took, and the warning it caused.
  */
 ini_set('log_errors', '1');
 ini_set('error_log', __DIR__ . '/scratch/warnings.log');
 
-/** Nanoseconds that this process was ready to run and had no processor. */
+/** @var string the warnings of the call that is running */
+$warning = '';
+set_error_handler(function (int $level, string $message) use (&$warning): bool {
+    $warning .= ($warning === '' ? '' : ' | ') . $message;
+    return false; // PHP's own handler writes the log
+});
+
+/** Nanoseconds for which this process was ready to run and waited for a processor. */
 function queued(): int
 {
     static $file;
@@ -22,14 +29,14 @@ function sockets(): array
     return array_values(array_filter($files, fn (string $file): bool => str_starts_with($file, 'socket:')));
 }
 
-/** @return array{int, int} the wall clock, which is that of servers, and the host's own, by which its shared memory decides */
+/** @return array{int, int} the wall clock, by which servers decide, and the clock since boot, by which shared memory decides */
 function clocks(): array
 {
     return [(int) (microtime(true) * 1e6) * 1000, hrtime(true) + (int) $_GET['offset']];
 }
 
-// The controls: a time that is only waited for, and a server that nobody stops, asked without the
-// extension. What they take too long is the machine's.
+// The controls: a sleep, and a server that is never stopped, asked without the extension. If these are late, the
+// machine is the cause.
 if (isset($_GET['sleep'])) {
     [$queued, $start] = [queued(), hrtime(true)];
     usleep((int) $_GET['sleep']);
@@ -52,22 +59,22 @@ $had = $remote ? sockets() : [];
 $calls = [];
 for ($i = 0; $i < $tries; $i++) {
     $bucket = new TokenBucket($dsn, isset($_GET['flood']) ? "$id-$i" : $id, $capacity, $rate);
+    $warning = '';
     [$queued, $before, $start] = [queued(), clocks(), hrtime(true)];
     $decision = $bucket->attempt();
     [$took, $after] = [hrtime(true) - $start, clocks()];
     $queued = queued() - $queued;
     $connected = false;
     if ($remote && $took > 30_000_000) {
-        // It has made a connection, or tried to: where it had none, and where an idle one gave no answer, for then a
-        // new one tells whether the server is up. In a cluster, and where sentinels are asked, another server was
-        // then asked where to go.
+        // The call made a connection or tried to: because it had none, or because an idle one gave no answer and a
+        // new one has to show whether the server is up. A cluster's nodes and sentinels are asked for the server first.
         [$has, $degraded] = [sockets(), $decision->isDegraded()];
         $asked_others = preg_match('/\+(cluster|sentinel):/', $dsn) && ($has !== $had || $degraded);
         $connected = array_diff($has, $had) || $degraded || $asked_others;
         $had = $has;
     }
     $clock = (int) (!$remote || $decision->isDegraded());
-    // Servers count in microseconds: on the outer side of those.
-    $calls[] = [$before[$clock] - 1_000, $after[$clock] + 1_000, $took, $queued, (int) $decision->isAccepted(), (int) $decision->isDegraded(), (int) $connected];
+    // Servers count in microseconds, so each bound is widened by one.
+    $calls[] = [$before[$clock] - 1_000, $after[$clock] + 1_000, $took, $queued, (int) $decision->isAccepted(), (int) $decision->isDegraded(), (int) $connected, $warning];
 }
 echo json_encode($calls);

@@ -1,8 +1,7 @@
 <?php
 /*
- * A real php-fpm pool on every store at once, under attack, for as long as MINUTES says, while servers
- * are stopped and killed, workers are killed and the pool is reloaded. At the end one table, and
- * whether all of it held.
+ * Runs a real php-fpm pool on every store at once, under attack, for MINUTES, while servers are stopped and killed,
+ * workers are killed and the pool is reloaded. Ends with a table, and a pass or the list of faults.
  */
 require dirname(__DIR__, 2) . '/php-tests/06_fpm/fpm.inc';
 require dirname(__DIR__, 2) . '/php-tests/servers.inc';
@@ -12,23 +11,25 @@ foreach (['stores', 'bound', 'journal', 'client', 'faults', 'findings', 'machine
 
 const WORKERS = 8;
 const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'honest', 'honest', 'honest', 'honest', 'control', 'control'];
-/** Buckets that attackers fight for, on each store, and the limit of each. */
+/** The number of buckets that attackers fight for on each store, and their limit. */
 const BUCKETS = 3;
 const CAPACITY = 8;
 const RATE = 5;
-/** How many breakers a cluster has, by slots. */
+/** The number of a cluster's breakers, which share its slots. */
 const CLUSTER_BREAKERS = 16;
 const TIMEOUT_MS = 200;
 const CONNECT_TIMEOUT_MS = 200;
-/** Nanoseconds after a server's return within which it is used again: it is tried about once a second. */
+/** Nanoseconds within which a server is used again after its return: it is probed about once a second. */
 const BACK_WITHIN = 2_000_000_000;
-/** After which the nodes of a cluster take one of them for lost. */
+/** The time after which a cluster takes a silent node for lost. */
 const NODE_TIMEOUT_MS = 1_000;
 
-/** Nanoseconds that a call may take for its own work when its time is up. */
+/** Nanoseconds that a call may work on after its time-out. */
 const OWN_WORK = 1_000_000;
-/** By how much waits that end late may prolong a call, in nanoseconds: what they take too long is not counted as the server's silence. */
+/** Nanoseconds by which waits that end late may prolong a call: their delay does not count as the server's silence. */
 const LATE_WAITS = 50_000_000;
+/** Nanoseconds before and after a stray in which a warning may give its reason. */
+const WARNED_BEFORE = 3_000_000_000;
 
 /** Nanoseconds since 1970. */
 function wall(): int
@@ -36,8 +37,7 @@ function wall(): int
     return (int) (microtime(true) * 1e6) * 1000;
 }
 
-
-// What was started is ended and removed then, too.
+// exit() runs the shutdown functions, which end and remove what was started.
 pcntl_async_signals(true);
 pcntl_signal(SIGTERM, fn () => exit(143));
 pcntl_signal(SIGINT, fn () => exit(130));
@@ -48,7 +48,7 @@ $seed = (int) (getenv('SEED') ?: random_int(1, 999_999));
 mt_srand($seed);
 echo "Soak: ", $seconds, " s, ", WORKERS, " workers, ", count(CLIENTS), " clients, SEED=$seed\n";
 
-// What else this machine has to do shall not look like an outage; root may see to that.
+// So that other work of this machine does not look like an outage; only root may raise the priority.
 @proc_nice(-10);
 $stores = stores();
 $nodes = [];
@@ -71,17 +71,17 @@ $journal = new Journal("$fpm->folder/journal");
 $offset = wall() - hrtime(true);
 $from = time() + 1;
 $until = $from + $seconds;
-foreach (CLIENTS as $number => $who) {
+foreach (CLIENTS as $number => $kind) {
     if (pcntl_fork() === 0) {
         pcntl_signal(SIGTERM, SIG_DFL);
         pcntl_signal(SIGINT, SIG_DFL);
         mt_srand($seed * 100 + $number);
         try {
-            (new Client($fpm, $stores, $journal, $number, $who, $offset, $control->port))->run($from, $until);
+            (new Client($fpm, $stores, $journal, $number, $kind, $offset, $control->port))->run($from, $until);
         } catch (Throwable $e) {
-            fwrite(STDERR, "A client: $e\n");
+            fwrite(STDERR, "A client failed: $e\n");
         }
-        posix_kill(posix_getpid(), SIGKILL); // no shutdown functions of the parent's
+        posix_kill(posix_getpid(), SIGKILL); // does not run the parent's shutdown functions
     }
 }
 
@@ -105,9 +105,9 @@ for ($second = $from; $second < $until; usleep(5_000)) {
         $memory->look($fpm);
         $looked = $now;
     }
-    while ($second < $until && $told = $journal->read($second, count(CLIENTS))) {
+    while ($second < $until && $seen_by_all = $journal->read($second, count(CLIENTS))) {
         $recent = array_values(array_filter($faults->outages, fn (Outage $outage): bool => $outage->to > ($second - 20) * 1_000_000_000));
-        foreach ($told as $seen) {
+        foreach ($seen_by_all as $seen) {
             $lost += $seen['lost'];
             $errors += count($seen['errors']);
             $first_errors = array_slice([...$first_errors, ...$seen['errors']], 0, 5);
@@ -117,7 +117,7 @@ for ($second = $from; $second < $until; usleep(5_000)) {
             }
         }
         $second++;
-        // What began before is all told by now.
+        // Every call that began before is in the journal by now.
         array_map(fn (Findings $found) => $found->advance(($second - 2) * 1_000_000_000), $findings);
     }
 }
@@ -126,7 +126,7 @@ array_map(fn (Findings $found) => $found->advance(PHP_INT_MAX), $findings);
 $connections = array_map(fn (Node $node): int => $node->connections(), $nodes);
 [$warnings, $of_calls, $others] = count_warnings("$fpm->scratch/warnings.log", $stores);
 $fpm->stop();
-// A server learns of it a little later.
+// A server notices the end of a connection a little later.
 $left = fn (): int => array_sum(array_map(fn (Node $node): int => $node->connections(), $nodes));
 for ($end = time() + 5; $left() > 0 && time() < $end; usleep(50_000));
 $left = $left();
@@ -135,31 +135,31 @@ $report = new Report($findings, $faults->outages, $warnings, $connections, $mach
 $report->print();
 $may_be_lost = $faults->killed + WORKERS * $faults->reloads;
 printf(
-    "%d outages of servers (%d killed, %d stopped), %d workers killed, %d reloads: %d requests died with their workers, %d at most; %d other errors.\n",
+    "%d outages of servers (%d killed, %d stopped), %d workers killed, %d reloads; %d requests died with their workers (%d allowed), %d other errors.\n",
     count($faults->outages), $killed = count(array_filter($faults->outages, fn (Outage $outage): bool => $outage->kind === 'kill')), count($faults->outages) - $killed,
     $faults->killed, $faults->reloads, $lost, $may_be_lost, $errors,
 );
 printf(
-    "Bound: of each of %d buckets %d, and %d a second while its server was up; what came back while it was away, or all %d where they were lost with it; and as much of this host's own bucket, which stood in. Above: over any stretch of time.\n",
-    BUCKETS, CAPACITY, RATE, CAPACITY,
+    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; a bucket that a killed server lost starts full again; while a server is down this host's own bucket allows as much. Above bound: calls over that bound in any stretch of time.\n",
+    BUCKETS, CAPACITY, RATE,
 );
 printf(
-    "Late: beyond %d ms, %d more if it connected or had to ask other servers where to go, what the control overslept within five seconds of it, and %.1f ms to close and to answer instead, and for waits that end late; what it waited for a processor is not counted.\n",
+    "Late: longer than %d ms, plus %d ms if the call connected or asked other servers for its server, plus what the controls overslept within five seconds of it, plus %.1f ms for its own work and waits that end late. Time without a processor does not count.\n",
     TIMEOUT_MS, CONNECT_TIMEOUT_MS, (OWN_WORK + LATE_WAITS) / 1e6,
 );
-echo $machine->tell(), "\n";
-echo $memory->tell(), "\n";
+echo $machine->summary(), "\n";
+echo $memory->summary(), "\n";
 
-$report->blame($lost > $may_be_lost, "$lost requests were lost, $may_be_lost may be");
+$report->blame($lost > $may_be_lost, "$lost requests died with their workers, $may_be_lost allowed");
 $report->blame($errors > 0, "$errors errors: " . implode('; ', $first_errors));
-// A worker warns of them once a minute: where a server stood still or went away, and where it died before its answer was recorded.
+// A worker warns of single calls once a minute: in an outage, and after a worker died before its call was reported.
 $may_fail = $lost + WORKERS * count($faults->outages) + array_sum(array_map(fn (Findings $found): int => count($found->strays), $findings));
-$report->blame($of_calls > $may_fail, "$of_calls warnings of single calls, $may_fail expected");
+$report->blame($of_calls > $may_fail, "$of_calls warnings of single calls, $may_fail allowed");
 $report->blame($others !== [], count($others) . ' other warnings: ' . implode('; ', array_slice($others, 0, 5)));
 $report->blame($memory->grown() > 512, 'a worker has grown');
 $report->blame($memory->master_grown() > 256, 'the master has grown');
 $report->blame($left > 0, $left . ' connections are left after the pool has ended');
-$report->blame($machine->controls === 0, 'nothing was measured of the machine');
+$report->blame($machine->controls === 0, 'the controls measured nothing');
 if (!$report->faults) {
     echo "Soak passed\n";
     exit(0);

@@ -1,20 +1,20 @@
 <?php
 /*
- * Every store, on servers of its own, which the soak may stop and kill.
+ * Every store, on servers that the soak starts, stops and kills.
  */
 
 /** A server that may fail. */
 final class Node
 {
-    /** memcached counts its listener and who asks, too. */
+    /** Connections that memcached counts beside the workers': its listener and the one that asks. */
     private int $own = 0;
 
     public function __construct(
         public readonly string $name,
         public readonly Server $server,
-        /** Whether its buckets are gone with it when it is killed. */
+        /** Whether it loses its buckets when it is killed. */
         public readonly bool $forgets,
-        /** Tells whether it serves again after a start. */
+        /** Whether it serves again after a start. */
         private readonly ?Closure $serves = null,
     ) {
     }
@@ -27,7 +27,7 @@ final class Node
         }
     }
 
-    /** How many connections workers have to it. */
+    /** The number of the workers' connections. */
     public function connections(): int
     {
         if (str_starts_with($this->name, 'memcached')) {
@@ -47,7 +47,7 @@ final class Node
 /** A store, and the buckets on it that attackers fight for. */
 final class Store
 {
-    /** @var array<string, Node> the server of each bucket; none in shared memory */
+    /** @var array<string, ?Node> the server of each bucket; null in shared memory */
     public array $hot = [];
 
     /** @param list<Node> $nodes */
@@ -55,14 +55,14 @@ final class Store
         public readonly string $name,
         public readonly string $dsn,
         public readonly array $nodes = [],
-        /** How many breakers an outage of one server can open at most. */
+        /** The most breakers that an outage of one server can open. */
         public readonly int $breakers = 1,
-        /** Nanoseconds after a server's return within which it is used again. */
+        /** Nanoseconds within which a server is used again after its return. */
         public readonly int $back_within = BACK_WITHIN,
     ) {
     }
 
-    /** What its warnings name: the servers' addresses. */
+    /** The servers' addresses, as warnings name them. */
     public function addresses(): array
     {
         preg_match_all('~127\.0\.0\.1:\d+|(?<=unix://|s3cret@)/[^?]+~', $this->dsn, $found);
@@ -70,7 +70,7 @@ final class Store
         return [...$found[0], ...$master];
     }
 
-    /** Finds buckets until every server has one. */
+    /** Chooses the buckets so that every server has one. */
     public function choose_buckets(int $count): void
     {
         if (!$this->nodes) {
@@ -86,7 +86,7 @@ final class Store
         }
     }
 
-    /** The server that keeps a bucket: a cluster's nodes know, a memcached has it once it was put there. */
+    /** The server that keeps a bucket. A cluster's nodes know theirs; a memcached is asked after a call has made the bucket. */
     private function node_of(string $id): Node
     {
         $is_memcached = str_starts_with($this->name, 'memcached');
@@ -130,8 +130,8 @@ function stores(): array
         new Store('redis, TLS', "rediss://127.0.0.1:$tls_port/2?ca=$certificates/ca.pem&cert=$certificates/client.pem&key=$certificates/client.key", [$tls]),
         // A third of the slots touches six of the sixteen breakers.
         new Store('redis, cluster', 'redis+cluster://' . implode(',', array_map(fn (Node $node): string => "127.0.0.1:{$node->server->port}", $nodes)), $nodes, 6,
-            // Redis takes a master that it called FAIL back after twice the node time-out (FAIL_UNDO_TIME_MULT), and a
-            // node that was in the minority waits for once more. Until then they answer CLUSTERDOWN.
+            // A cluster clears a master's FAIL flag after twice the node time-out (FAIL_UNDO_TIME_MULT), and a node that
+            // was in the minority waits for one more. Until then they answer CLUSTERDOWN.
             BACK_WITHIN + 3 * NODE_TIMEOUT_MS * 1_000_000),
         new Store('redis, sentinel', "redis+sentinel://127.0.0.1:$sentinel->port/main", [$master]),
         new Store('memcached', ($node = $memcached('memcached'))->server->dsn(), [$node]),
@@ -139,7 +139,7 @@ function stores(): array
         new Store('memcached, unix', $local->server->dsn(), [$local]),
         new Store('mariadb', prepared($mariadb->server->dsn()), [$mariadb]),
         new Store('mariadb, unix', $socket($mariadb), [$mariadb]),
-        // Over TCP without TLS nobody gets in after a restart before the server has seen the password again.
+        // Not over TCP: without TLS, MySQL refuses logins after a restart until a client has shown the password.
         new Store('mysql, unix', $socket($mysql), [$mysql]),
     ];
     foreach ($stores as $store) {
@@ -151,12 +151,12 @@ function stores(): array
     return $stores;
 }
 
-/** Three nodes without replicas: of one that fails the others' slots are served on. */
+/** Three nodes without replicas: if one fails, the others serve their slots on. */
 function cluster(): array
 {
     $nodes = [];
     foreach ([[0, 5460], [5461, 10922], [10923, 16383]] as $i => [$first, $last]) {
-        // It is reached at its bus, too, which is ten thousand above its port unless told otherwise.
+        // The port of the cluster's bus must be free, too; by default it is the port plus 10000.
         $server = new Server('redis', ['--cluster-enabled', 'yes', '--cluster-node-timeout', NODE_TIMEOUT_MS, '--cluster-require-full-coverage', 'no', '--cluster-port', free_port()]);
         $server->ask("CLUSTER ADDSLOTSRANGE $first $last");
         $knows = fn (): bool => str_contains($server->ask('CLUSTER INFO'), 'cluster_state:ok');
