@@ -3,7 +3,7 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test lint bench matrix sanitize fuzz soak package try-install clean
+.PHONY: help build install uninstall demo test test-quick lint bench matrix sanitize fuzz soak package try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
@@ -27,11 +27,15 @@ test: ## run every test, and short forms of sanitize, fuzz and soak
 	@scripts/setup/packages.sh test
 	@scripts/test.sh
 
-lint: ## formatting, clippy, layers, dependencies
+test-quick: ## the tests that need no server, in a minute or so: for the edit loop
+	@scripts/setup/packages.sh build
+	@scripts/test-quick.sh
+
+lint: ## formatting, clippy, layers, documents, dependencies
 	@scripts/setup/packages.sh build
 	@scripts/lint.sh
 
-bench: build ## measure against what PHP users have today, and write docs/benchmarks.md
+bench: build ## measure against the limiters that PHP users have today, and write docs/benchmarks.md
 	@scripts/setup/packages.sh bench
 	@scripts/bench.sh
 
@@ -39,15 +43,15 @@ matrix: ## test on other PHPs and servers: Debian 13's, testing's and experiment
 	@scripts/setup/packages.sh matrix
 	@scripts/matrix.sh
 
-sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a million of everything
+sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a million of each call, object and exception
 	@scripts/setup/packages.sh sanitize
 	@scripts/sanitize.sh
 
-fuzz: ## feed it what nobody foresaw: SECONDS=30 for each target
+fuzz: ## fuzz the parsers, the files and the operations: SECONDS=30 for each target
 	@scripts/setup/packages.sh fuzz
 	@scripts/fuzz.sh $(SECONDS)
 
-soak: build ## everything under attack while servers and workers fail: MINUTES=10, SEED= repeats one
+soak: build ## attack every store while servers and workers fail: MINUTES=10, SEED= repeats a run
 	@scripts/setup/packages.sh test
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" scripts/soak.sh
 

@@ -1,4 +1,4 @@
-//! What every store must do, each case on every store.
+//! The behaviour that every store must have: each case runs on each store.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,10 +8,12 @@
     reason = "a test fails by panicking"
 )]
 
+mod support;
+
 use proptest::prelude::*;
 use std::cell::Cell;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use support::Folder;
 use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::limit::{Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply};
 use token_bucket::limiter::{CallContext, CounterHandle, Identifier, Limiter, Limiters, Settings};
@@ -19,53 +21,36 @@ use token_bucket::store::{FileSettings, KeyHash, Stores, Timeouts};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 
-/// A store of its own for a case, and how to use it.
+/// The store under test, with buckets that no other case sees.
 struct Bench {
     limiter: Limiter,
-    /// How many random sequences to try.
+    /// The number of random sequences to try.
     sequences: u32,
     _folder: Folder,
-}
-
-/// A folder that goes with the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let base = if cfg!(target_os = "linux") { "/dev/shm".into() } else { std::env::temp_dir() };
-        let folder = base.join(format!("token_bucket-test-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 impl Bench {
     fn new(dsn: &str, case: &str) -> Self {
         let folder = Folder::new(case);
-        // Large enough that no bucket of a case has to go; and time enough for a busy machine, for
-        // a call that fails must fail the case, not be answered otherwise.
-        let lock_timeout = std::time::Duration::from_secs(10);
+        // The table is large enough that no bucket is evicted. A failed call fails the case, so the time-outs
+        // allow for a busy machine.
+        let timeout = std::time::Duration::from_secs(10);
         let settings = Settings {
             files: FileSettings { path: folder.0.clone(), size: 16 << 20 },
-            timeouts: Timeouts { call: lock_timeout, connect: lock_timeout },
+            timeouts: Timeouts { call: timeout, connect: timeout },
             on_error: OnError::Throw,
             deny_cache: true,
             enforce: true,
             track_identifiers: true,
         };
-        // Servers outlive a case: each has keys of its own.
+        // Servers outlive a case, so each case has a prefix of its own.
         static CASES: AtomicU32 = AtomicU32::new(0);
         let prefix = format!("{}-{}:", std::process::id(), CASES.fetch_add(1, Ordering::Relaxed));
-        // Redis decides by scripts of its own, and shared memory packs a state most tightly. The others keep it
-        // as it is, and take longer.
-        let is_plain = ["memcached", "mysql"].iter().any(|scheme| dsn.starts_with(scheme));
-        let sequences = if is_plain { 1_000 } else { 10_000 };
+        // Redis has a server-side implementation, and shared memory packs a state most tightly. The others call the
+        // pure function on the state as it is, and Redis's other transports run the same scripts.
+        let is_differential =
+            ["shm:", "array:", "redis+unix:"].iter().any(|scheme| dsn.starts_with(scheme));
+        let sequences = if is_differential { 10_000 } else { 500 };
         let mut dsn = Dsn::parse(dsn).unwrap();
         dsn.options.prefix = Some(prefix.into_bytes());
         let statistics = Limiters::default().statistics(b"", &settings);
@@ -74,8 +59,8 @@ impl Bench {
         Self { limiter, sequences, _folder: folder }
     }
 
-    /// On the server whose DSN is in the environment; see scripts/servers.sh.
-    fn on(server: &str, case: &str) -> Self {
+    /// Opens the server whose DSN is in the environment variable `server`; see scripts/servers.sh.
+    fn for_server(server: &str, case: &str) -> Self {
         let dsn = std::env::var(server).unwrap_or_else(|_| {
             panic!("{server} is not set: run scripts/servers.sh cargo test, or make test")
         });
@@ -100,9 +85,9 @@ impl Bench {
 }
 
 fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
-    let (place, counted) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
+    let (key_hash, counter) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
     let identifier = Identifier::Plain(name);
-    call(CallContext { identifier, name: None, key_hash: &place, counter: &counted })
+    call(CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter })
 }
 
 fn per_second(capacity: i64, rate: f64) -> Limit {
@@ -113,18 +98,18 @@ fn per_window(limit: i64, window: i64) -> Limit {
     TokenBucket::per_window(limit, window).unwrap().into()
 }
 
-/// Makes a test of each case on a server.
+/// Declares a module with a test for each case on one server.
 macro_rules! on_server {
     ($store:ident $variable:ident: $($case:ident),*) => {
         mod $store {
             $(#[test] fn $case() {
-                super::$case(&super::Bench::on(stringify!($variable), stringify!($case)));
+                super::$case(&super::Bench::for_server(stringify!($variable), stringify!($case)));
             })*
         }
     };
 }
 
-/// Makes a test of each case for each store.
+/// Declares a test for each case on each store.
 macro_rules! on_every_store {
     ($($case:ident),* $(,)?) => {
         mod shared_memory {
@@ -155,23 +140,23 @@ macro_rules! on_every_store {
 }
 
 on_every_store!(
-    a_bucket_starts_full_and_refills,
-    a_denied_call_changes_nothing,
-    check_charges_and_forgives,
-    reservations_wait_their_turn,
-    refund_and_reset_give_back,
-    a_changed_limit_takes_effect,
-    keys_do_not_collide,
-    the_system_clock_counts_without_a_test,
-    a_clock_that_went_back_is_forgiven,
-    yes_and_no_agree_with_the_decision,
-    a_window_opens_closes_and_is_given_back,
-    windows_and_buckets_are_apart,
-    any_sequence_is_decided_as_apply_does,
+    bucket_starts_full_and_refills,
+    denied_call_changes_nothing,
+    check_charges_every_call_and_forgives_after_silence,
+    reservations_queue_up_to_the_longest_wait,
+    refund_and_reset_return_tokens,
+    changed_limit_takes_effect_at_the_next_call,
+    different_identifiers_have_different_buckets,
+    system_clock_decides_without_a_frozen_time,
+    clock_that_went_back_costs_one_refill_at_most,
+    admits_agrees_with_decide,
+    window_opens_closes_and_takes_refunds,
+    window_and_bucket_of_one_identifier_are_independent,
+    any_sequence_on_a_bucket_is_decided_as_apply_does,
     any_sequence_on_a_window_is_decided_as_apply_does,
 );
 
-fn a_bucket_starts_full_and_refills(bench: &Bench) {
+fn bucket_starts_full_and_refills(bench: &Bench) {
     let limit = per_second(3, 0.5);
     for left in [2, 1, 0] {
         let decision = bench.take(b"x", &limit, 1, T0);
@@ -186,7 +171,7 @@ fn a_bucket_starts_full_and_refills(bench: &Bench) {
     assert!(bench.take(b"x", &limit, 3, T0 + 60 * SECOND).accepted);
 }
 
-fn a_denied_call_changes_nothing(bench: &Bench) {
+fn denied_call_changes_nothing(bench: &Bench) {
     let limit = per_second(2, 1.0);
     bench.take(b"x", &limit, 2, T0);
     for step in 0..9 {
@@ -197,7 +182,7 @@ fn a_denied_call_changes_nothing(bench: &Bench) {
     assert_eq!(bench.take(b"x", &limit, 3, T0).retry_at, Decision::NEVER);
 }
 
-fn check_charges_and_forgives(bench: &Bench) {
+fn check_charges_every_call_and_forgives_after_silence(bench: &Bench) {
     let limit = per_window(2, 20);
     let check = |seconds: u64| bench.call(b"x", &limit, Op::Check, T0 + seconds * SECOND).accepted;
     let answers: Vec<bool> = (0..=60).map(check).collect();
@@ -207,7 +192,7 @@ fn check_charges_and_forgives(bench: &Bench) {
     assert!(check(99));
 }
 
-fn reservations_wait_their_turn(bench: &Bench) {
+fn reservations_queue_up_to_the_longest_wait(bench: &Bench) {
     let limit = per_second(1, 1.0);
     let reserve = |max_wait| bench.call(b"x", &limit, Op::Reserve { cost: 1, max_wait }, T0);
     for wait in [0.0, 1.0, 2.0] {
@@ -222,7 +207,7 @@ fn reservations_wait_their_turn(bench: &Bench) {
     assert!(bench.take(b"x", &limit, 1, T0 + 3 * SECOND).accepted);
 }
 
-fn refund_and_reset_give_back(bench: &Bench) {
+fn refund_and_reset_return_tokens(bench: &Bench) {
     let limit = per_second(5, 1.0);
     bench.take(b"x", &limit, 5, T0);
     assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 2 }, T0)), 2);
@@ -233,7 +218,7 @@ fn refund_and_reset_give_back(bench: &Bench) {
     assert_eq!(limit.remaining(&bench.call(b"new", &limit, Op::Refund { cost: 2 }, T0)), 5);
 }
 
-fn a_changed_limit_takes_effect(bench: &Bench) {
+fn changed_limit_takes_effect_at_the_next_call(bench: &Bench) {
     let (wide, narrow) = (per_second(10, 1.0), per_second(2, 1.0));
     bench.take(b"x", &wide, 5, T0);
     assert!(!bench.take(b"x", &narrow, 1, T0).accepted);
@@ -242,7 +227,7 @@ fn a_changed_limit_takes_effect(bench: &Bench) {
     assert_eq!(wide.remaining(&bench.call(b"y", &wide, Op::Peek { cost: 0 }, T0)), 8);
 }
 
-fn keys_do_not_collide(bench: &Bench) {
+fn different_identifiers_have_different_buckets(bench: &Bench) {
     let limit = per_second(1, 0.001);
     let long = [b'a'; 4096];
     let mut names: Vec<Vec<u8>> = (0..4_000).map(|i: u32| i.to_string().into_bytes()).collect();
@@ -257,14 +242,14 @@ fn keys_do_not_collide(bench: &Bench) {
     }
 }
 
-fn the_system_clock_counts_without_a_test(bench: &Bench) {
+fn system_clock_decides_without_a_frozen_time(bench: &Bench) {
     let limit = per_second(1, 0.001);
     let take = || bench.admits(b"x", &limit, Op::Take { cost: 1 }, None);
     assert!(take());
     assert!(!take());
 }
 
-fn a_clock_that_went_back_is_forgiven(bench: &Bench) {
+fn clock_that_went_back_costs_one_refill_at_most(bench: &Bench) {
     let limit = per_second(2, 1.0);
     bench.take(b"x", &limit, 2, T0);
     let back = T0 - 3_600 * SECOND;
@@ -273,7 +258,7 @@ fn a_clock_that_went_back_is_forgiven(bench: &Bench) {
     assert!(bench.take(b"x", &limit, 2, back + 2 * SECOND).accepted);
 }
 
-fn yes_and_no_agree_with_the_decision(bench: &Bench) {
+fn admits_agrees_with_decide(bench: &Bench) {
     let limit = per_second(3, 1.0);
     for i in 0..20 {
         let (op, now) = (Op::Take { cost: i % 3 }, T0 + i * SECOND / 2);
@@ -282,7 +267,7 @@ fn yes_and_no_agree_with_the_decision(bench: &Bench) {
     }
 }
 
-fn a_window_opens_closes_and_is_given_back(bench: &Bench) {
+fn window_opens_closes_and_takes_refunds(bench: &Bench) {
     let window = Limit::from(FixedWindow::new(3, 10.0).unwrap());
     let hit = |now| bench.take(b"x", &window, 1, now);
     for left in [2, 1, 0] {
@@ -300,17 +285,17 @@ fn a_window_opens_closes_and_is_given_back(bench: &Bench) {
         2
     );
     assert!(bench.take(b"x", &window, 2, T0 + 10 * SECOND).accepted);
-    assert!(!hit(T0 + 12 * SECOND - 2).accepted, "its last moment belongs to it");
+    assert!(!hit(T0 + 12 * SECOND - 2).accepted, "the window includes its last moment");
     assert_eq!(window.remaining(&hit(T0 + 12 * SECOND)), 2);
     assert_eq!(bench.take(b"x", &window, 4, T0 + 13 * SECOND).retry_at, Decision::NEVER);
     assert_eq!(window.remaining(&bench.call(b"x", &window, Op::Reset, T0 + 13 * SECOND)), 3);
     assert!(bench.take(b"x", &window, 3, T0 + 13 * SECOND).accepted);
-    // A clock that went back by an hour: after an interval all is well again.
+    // The clock goes back by an hour: the window ends one interval later.
     assert!(!hit(T0 - 3_600 * SECOND).accepted);
     assert!(hit(T0 - 3_590 * SECOND + 1).accepted);
 }
 
-fn windows_and_buckets_are_apart(bench: &Bench) {
+fn window_and_bucket_of_one_identifier_are_independent(bench: &Bench) {
     let (window, bucket) = (Limit::from(FixedWindow::new(1, 10.0).unwrap()), per_second(1, 0.001));
     let long = [b'a'; 300];
     for name in [&b"x"[..], b"w:x", b"h:x", b"a b", b"w:a b", &long] {
@@ -333,10 +318,10 @@ fn any_sequence_on_a_window_is_decided_as_apply_does(bench: &Bench) {
     decided_as_apply_does(bench, "w", &limits, op.boxed());
 }
 
-/// The differential test: the store against the pure function, on sequences of calls on a few
-/// keys, limits and times. Forwards only: a store may forget a bucket that is as good as new,
-/// and then has nothing to remember when the clock goes back.
-fn any_sequence_is_decided_as_apply_does(bench: &Bench) {
+/// The differential test: compares the store with the pure function on sequences of calls with a few keys, limits
+/// and times. Time only goes forwards, because a store may forget an expired state, and cannot decide on it when
+/// the clock goes back.
+fn any_sequence_on_a_bucket_is_decided_as_apply_does(bench: &Bench) {
     let limits = [per_second(5, 2.0), per_second(7, 1.0 / 3.0), per_window(3, 7)];
     let op = prop_oneof![
         4 => (0u64..4).prop_map(|cost| Op::Take { cost }),

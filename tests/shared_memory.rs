@@ -1,4 +1,4 @@
-//! The file behind a table: what is found, what is made of it, and what a flood does.
+//! The file of a shared-memory table: which files are used, replaced or refused; and what a flood of keys does.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,10 +8,13 @@
     reason = "a test fails by panicking"
 )]
 
+mod support;
+
 use std::cell::Cell;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
+use support::Folder;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::file::{COUNTS_SIZE, Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::SharedMemory;
@@ -19,16 +22,16 @@ use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
 
-/// A folder for tables, which goes with the test.
-struct Folder(PathBuf);
+/// Tables in a folder.
+trait Tables {
+    fn location(&self) -> Location;
 
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("tb-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
+    fn store(&self) -> SharedMemory {
+        SharedMemory::new(self.location())
     }
+}
 
+impl Tables for Folder {
     fn location(&self) -> Location {
         Location {
             base: self.0.clone(),
@@ -37,25 +40,15 @@ impl Folder {
             purpose: Purpose::Buckets,
         }
     }
-
-    fn store(&self) -> SharedMemory {
-        SharedMemory::new(self.location())
-    }
-
-    /// A table that was made, with one bucket of one token that is empty, and its path.
-    fn with_table(name: &str) -> (Self, PathBuf) {
-        let folder = Self::new(name);
-        assert!(take(&folder.store(), b"x"));
-        assert!(!take(&folder.store(), b"x"), "another opening sees the same");
-        let path = folder.location().path();
-        (folder, path)
-    }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// Makes a table with one empty bucket, `x`, and returns its folder and its path.
+fn folder_with_table(name: &str) -> (Folder, PathBuf) {
+    let folder = Folder::new(name);
+    assert!(take(&folder.store(), b"x"));
+    assert!(!take(&folder.store(), b"x"), "a second opening sees the same bucket");
+    let path = folder.location().path();
+    (folder, path)
 }
 
 fn limit() -> Limit {
@@ -93,10 +86,10 @@ fn admitted_under(
     op: Op,
     now: Option<u64>,
 ) -> Result<bool, String> {
-    let place = Cell::new(KeyHash::default());
+    let key_hash = Cell::new(KeyHash::default());
     let key = Key {
         parts: [prefix, name, b"", b""],
-        key_hash: &place,
+        key_hash: &key_hash,
         window: matches!(limit, Limit::FixedWindow(_)),
         evicted: Cell::new(false),
     };
@@ -114,8 +107,8 @@ fn refusal(store: &SharedMemory) -> String {
 }
 
 #[test]
-fn the_file_is_private_and_has_its_space() {
-    let (folder, path) = Folder::with_table("private");
+fn file_is_private_and_its_space_is_allocated() {
+    let (folder, path) = folder_with_table("private");
     let file = fs::metadata(&path).unwrap();
     assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
     assert!(file.blocks() * 512 >= MIN_SIZE, "space must be allocated");
@@ -126,20 +119,20 @@ fn the_file_is_private_and_has_its_space() {
 }
 
 #[test]
-fn a_file_that_is_cut_short_is_replaced() {
+fn file_of_another_length_is_replaced() {
     for length in [0, 1, 4095, 4096, MIN_SIZE - 1, MIN_SIZE + 1] {
-        let (folder, path) = Folder::with_table(&format!("short-{length}"));
+        let (folder, path) = folder_with_table(&format!("short-{length}"));
         let found = File::options().write(true).open(&path).unwrap();
         found.set_len(length).unwrap();
         assert!(take(&folder.store(), b"x"), "a fresh table at length {length}");
-        assert_eq!(found.metadata().unwrap().len(), length, "what was found is not written to");
+        assert_eq!(found.metadata().unwrap().len(), length, "the replaced file is not written to");
         assert_eq!(fs::metadata(&path).unwrap().len(), MIN_SIZE);
     }
 }
 
 #[test]
-fn a_file_of_garbage_is_replaced() {
-    let (folder, path) = Folder::with_table("garbage");
+fn file_with_a_garbage_header_is_replaced() {
+    let (folder, path) = folder_with_table("garbage");
     for garbage in [[0u8; 64], [0xff; 64], [b'T'; 64]] {
         let mut bytes = fs::read(&path).unwrap();
         bytes[..64].copy_from_slice(&garbage);
@@ -150,8 +143,8 @@ fn a_file_of_garbage_is_replaced() {
 }
 
 #[test]
-fn garbage_in_the_slots_is_read_without_harm() {
-    let (folder, path) = Folder::with_table("slots");
+fn garbage_in_slots_denies_for_one_refill_at_most() {
+    let (folder, path) = folder_with_table("slots");
     let mut bytes = fs::read(&path).unwrap();
     let mut seed = 88172645463325252u64;
     for byte in &mut bytes[4096..] {
@@ -164,7 +157,7 @@ fn garbage_in_the_slots_is_read_without_harm() {
     let store = folder.store();
     let limit = TokenBucket::per_second(1, 1.0).unwrap().into();
     for i in 0..20_000u64 {
-        // Whatever it was taken for, no bucket is closed for longer than one refill.
+        // Whatever the slot reads as, no bucket denies for longer than one refill.
         let (name, now) = (i.to_string(), T0 + i * 10 * SECOND);
         let first = call(&store, name.as_bytes(), &limit, Some(now)).unwrap();
         let later = call(&store, name.as_bytes(), &limit, Some(now + 2 * SECOND)).unwrap();
@@ -173,27 +166,29 @@ fn garbage_in_the_slots_is_read_without_harm() {
 }
 
 #[test]
-fn another_boots_table_is_replaced() {
-    let (folder, path) = Folder::with_table("boot");
+fn table_of_another_boot_is_replaced() {
+    let (folder, path) = folder_with_table("boot");
     let mut bytes = fs::read(&path).unwrap();
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
-    let at = bytes.windows(8).position(|window| window == &boot[..8]).expect("the boot's id");
+    let at = bytes
+        .windows(8)
+        .position(|window| window == &boot[..8])
+        .expect("the boot id is in the header");
     bytes[at] ^= 1;
     fs::write(&path, &bytes).unwrap();
     assert!(take(&folder.store(), b"x"));
 }
 
-/// Where a header has the boot's id, and the time of its last use.
+/// The places of the boot id and of the time of the last use in a header.
 const BOOT_AT: std::ops::Range<usize> = 24..64;
 const USED_AT: std::ops::Range<usize> = 80..88;
 
-/// A table that was made by a process without a boot id, and that was last used `ahead` nanoseconds
-/// from now.
+/// Makes a table as a process without a boot id does, last used `ahead` nanoseconds from now.
 fn table_without_a_boot_id(name: &str, ahead: i64) -> Folder {
-    let (folder, path) = Folder::with_table(name);
+    let (folder, path) = folder_with_table(name);
     let mut bytes = fs::read(&path).unwrap();
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
-    assert!(bytes[BOOT_AT].starts_with(&boot), "the boot's id is there");
+    assert!(bytes[BOOT_AT].starts_with(&boot), "the boot id is there");
     bytes[BOOT_AT].fill(0);
     let used_at = u64::from_ne_bytes(bytes[USED_AT].try_into().unwrap());
     let now = token_bucket::clock::boot_time();
@@ -212,18 +207,18 @@ fn table_without_a_boot_id_is_used_as_it_is() {
 #[test]
 fn table_without_a_boot_id_that_was_used_in_the_future_is_replaced() {
     let folder = table_without_a_boot_id("no-id-future", 3_600 * SECOND as i64);
-    assert!(take(&folder.store(), b"x"), "it is of an earlier boot");
+    assert!(take(&folder.store(), b"x"), "the table is of an earlier boot");
 }
 
 #[test]
-fn window_and_bucket_never_meet_whatever_the_identifier() {
+fn window_and_bucket_share_no_key_for_any_identifier() {
     let folder = Folder::new("window-and-bucket");
     let store = folder.store();
     let (bucket, window) = (limit(), FixedWindow::new(4, 900.0).unwrap().into());
     let take = |name: &[u8], limit| {
         admitted_under(&store, b"", name, limit, Op::Take { cost: 1 }, Some(T0)).unwrap()
     };
-    // Each way in which a text could stand for the numbers of a domain and of a kind, at either end.
+    // Every way in which an identifier could contain the numbers of a domain and of a kind, at either end.
     for (zeros, kind) in (0..=17u8).flat_map(|zeros| [0u8, 1].map(|kind| (zeros, kind))) {
         let plain = [b"client", &[zeros, kind][..]].concat();
         let number = [0u8; 17][..zeros.into()].to_vec();
@@ -236,11 +231,14 @@ fn window_and_bucket_never_meet_whatever_the_identifier() {
         ];
         assert!(take(&plain, &window));
         for name in &names {
-            // The bucket of a name that was asked before is empty by now.
+            // An earlier round may have emptied this bucket.
             take(name, &bucket);
             assert!(!take(name, &bucket));
         }
-        assert!(take(&plain, &window), "the window of {plain:?} is one of these buckets");
+        assert!(
+            take(&plain, &window),
+            "the window of {plain:?} shares a key with one of these buckets"
+        );
     }
 }
 
@@ -267,7 +265,7 @@ fn file_that_left_its_path_is_stale() {
 
         let (folder, path, region, _) = opened("linked");
         fs::hard_link(&path, elsewhere(&folder)).unwrap();
-        assert!(!region.is_stale(), "a second name takes nothing away");
+        assert!(!region.is_stale(), "a second name changes nothing");
         fs::remove_file(&path).unwrap();
         assert!(region.is_stale(), "only its second name is left");
 
@@ -278,23 +276,23 @@ fn file_that_left_its_path_is_stale() {
 }
 
 #[test]
-fn size_that_the_file_does_not_have_is_told() {
-    let (folder, path) = Folder::with_table("size");
-    let told = |size| {
+fn size_that_differs_from_the_file_is_described() {
+    let (folder, path) = folder_with_table("size");
+    let described_size = |size| {
         let store = SharedMemory::new(Location { size, ..folder.location() });
         assert!(!take(&store, b"x"), "the file is used as it is");
         let rows = store.describe();
         rows.into_iter().find(|(name, _)| *name == "Size set by token_bucket.shm_size")
     };
-    assert_eq!(told(MIN_SIZE), None);
-    let (_, message) = told(MIN_SIZE * 2).unwrap();
+    assert_eq!(described_size(MIN_SIZE), None);
+    let (_, message) = described_size(MIN_SIZE * 2).unwrap();
     assert_eq!(message, "131072 (the file keeps its size; remove it to have this one)");
     assert_eq!(fs::metadata(&path).unwrap().len(), MIN_SIZE);
 }
 
 #[test]
 fn symbolic_links_are_not_followed() {
-    let (folder, path) = Folder::with_table("link");
+    let (folder, path) = folder_with_table("link");
     let elsewhere = folder.0.join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
     symlink(&elsewhere, &path).unwrap();
@@ -308,8 +306,8 @@ fn symbolic_links_are_not_followed() {
 }
 
 #[test]
-fn what_others_may_read_is_refused() {
-    let (folder, path) = Folder::with_table("open");
+fn file_or_directory_open_to_others_is_refused() {
+    let (folder, path) = folder_with_table("open");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     assert!(refusal(&folder.store()).contains("default.v4 is open to other users"));
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
@@ -319,15 +317,15 @@ fn what_others_may_read_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_none_is_refused() {
-    let (folder, path) = Folder::with_table("folder");
+fn directory_in_place_of_the_file_is_refused() {
+    let (folder, path) = folder_with_table("folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert!(refusal(&folder.store()).contains("default.v4"));
 }
 
 #[test]
-fn a_path_that_is_not_there_or_not_writable_is_named() {
+fn error_names_a_missing_or_unwritable_path() {
     let missing = Location {
         base: "/nonexistent/x".into(),
         name: "default".into(),
@@ -336,7 +334,7 @@ fn a_path_that_is_not_there_or_not_writable_is_named() {
     };
     let message = refusal(&SharedMemory::new(missing));
     assert!(message.contains("/nonexistent/x") && message.contains("token_bucket.shm_path"));
-    // Root may write anywhere but here.
+    // Root cannot write here either.
     let proc = Location {
         base: "/proc".into(),
         name: "default".into(),
@@ -349,12 +347,12 @@ fn a_path_that_is_not_there_or_not_writable_is_named() {
 }
 
 #[test]
-fn a_table_that_is_removed_is_left_within_a_second() {
-    let (folder, path) = Folder::with_table("removed");
-    let (old, place) = (folder.store(), Cell::new(KeyHash::default()));
+fn removed_table_is_left_within_a_second() {
+    let (folder, path) = folder_with_table("removed");
+    let (old, key_hash) = (folder.store(), Cell::new(KeyHash::default()));
     let key = Key {
         parts: [b"tb:", b"x", b"", b""],
-        key_hash: &place,
+        key_hash: &key_hash,
         window: false,
         evicted: Cell::new(false),
     };
@@ -366,14 +364,14 @@ fn a_table_that_is_removed_is_left_within_a_second() {
     };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();
-    assert!(take(&folder.store(), b"x"), "newcomers make a fresh table");
-    // The one thing here that waits: the look at the file is by the system's clock.
+    assert!(take(&folder.store(), b"x"), "a new process makes a fresh table");
+    // A frozen time does not help: the look at the file goes by the system's clock.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
-    assert!(!take_old(Some(T0)), "and so it sees what the newcomers left");
+    assert!(!take_old(Some(T0)), "the old process sees the fresh table's bucket");
 }
 
 #[test]
-fn a_flood_of_new_keys_frees_nobody() {
+fn flood_of_new_keys_frees_no_denied_client() {
     let limit = |capacity, rate| Limit::from(TokenBucket::per_second(capacity, rate).unwrap());
     let window = |hits, interval| Limit::from(FixedWindow::new(hits, interval).unwrap());
     let slow = limit(5, 0.001);
@@ -408,19 +406,19 @@ fn a_flood_of_new_keys_frees_nobody() {
         let now = Some(T0 + 3 * SECOND);
         let freed =
             victims.iter().filter(|victim| call(&store, victim.as_bytes(), &slow, now).unwrap());
-        assert_eq!(freed.count(), 0, "of {name} limits: nobody is let in before his time");
+        assert_eq!(freed.count(), 0, "{name} limits: a denied client was accepted too early");
     }
 }
 
 #[test]
-fn a_newcomer_among_longer_limits_waits_for_one_token() {
+fn newcomer_among_longer_limits_waits_for_one_token() {
     let folder = Folder::new("newcomer");
     let store = folder.store();
     let (day, login) = (
         Limit::from(TokenBucket::per_window(100, 86_400).unwrap()),
         Limit::from(TokenBucket::per_window(10, 60).unwrap()),
     );
-    // Many times what a table of this size holds.
+    // Many times as many keys as the table holds.
     for i in 0..50_000 {
         call(&store, format!("day-{i}").as_bytes(), &day, Some(T0)).unwrap();
     }
@@ -432,7 +430,7 @@ fn a_newcomer_among_longer_limits_waits_for_one_token() {
 }
 
 #[test]
-fn a_flood_of_new_keys_does_not_end_what_check_holds_against_a_client() {
+fn flood_of_new_keys_shortens_no_debt_of_check() {
     let folder = Folder::new("debtors");
     let store = folder.store();
     let limit = Limit::from(TokenBucket::per_window(10, 300).unwrap());
@@ -442,12 +440,12 @@ fn a_flood_of_new_keys_does_not_end_what_check_holds_against_a_client() {
             operate(&store, debtor.as_bytes(), &limit, Op::Check, T0);
         }
     }
-    // Many times what a table of this size holds, over 100 seconds.
+    // Many times as many keys as the table holds, over 100 seconds.
     for i in 0..100_000u64 {
         call(&store, format!("flood-{i}").as_bytes(), &limit, Some(T0 + i * SECOND / 1_000))
             .unwrap();
     }
-    // A token is worth 30 seconds: time enough for one, had they not to be silent for all 300.
+    // One token refills in 30 seconds, but a debtor must be silent for all 300.
     let freed = debtors
         .iter()
         .filter(|debtor| operate(&store, debtor.as_bytes(), &limit, Op::Check, T0 + 135 * SECOND));
@@ -455,7 +453,7 @@ fn a_flood_of_new_keys_does_not_end_what_check_holds_against_a_client() {
 }
 
 #[test]
-fn a_flood_of_keys_of_shorter_limits_frees_nobody() {
+fn flood_of_keys_with_shorter_limits_frees_no_denied_client() {
     let (long, in_all, most) = (Limit::from(TokenBucket::per_window(10, 300).unwrap()), 100u64, 10);
     let shorter = [
         Limit::from(TokenBucket::per_second(10, 1.0).unwrap()),
@@ -471,7 +469,7 @@ fn a_flood_of_keys_of_shorter_limits_frees_nobody() {
                 assert!(call(&store, victim.as_bytes(), &long, Some(T0)).unwrap());
             }
         }
-        // Some push the victims out, who came before; then others push those out.
+        // The first keys evict the victims; the next evict the first.
         for i in 0..60_000 {
             let now = Some(T0 + i * SECOND / 2_000);
             call(&store, format!("long-{i}").as_bytes(), &long, now).unwrap();
@@ -480,13 +478,13 @@ fn a_flood_of_keys_of_shorter_limits_frees_nobody() {
             call(&store, format!("short-{i}").as_bytes(), short, Some(T0 + 30 * SECOND)).unwrap();
         }
         let now = Some(T0 + 30 * SECOND + SECOND / 2);
-        let let_in = victims.iter().map(|victim| {
+        let accepted_calls = victims.iter().map(|victim| {
             (0..most).filter(|_| call(&store, victim.as_bytes(), &long, now).unwrap()).count()
         });
         assert!(
-            let_in.clone().max() <= Some(1),
+            accepted_calls.clone().max() <= Some(1),
             "a token every 30 seconds: {}",
-            let_in.sum::<usize>()
+            accepted_calls.sum::<usize>()
         );
     }
 }

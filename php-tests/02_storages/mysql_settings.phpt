@@ -11,7 +11,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 /** Eight processes with a hundred tries each at a bucket of a hundred, at a window, and at a hundred newcomers. */
 function strict_counts(string $dsn, string $name): string

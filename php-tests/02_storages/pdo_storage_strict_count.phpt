@@ -10,7 +10,7 @@ pdo_sqlite
 --FILE--
 <?php
 require __DIR__ . '/pdo.inc';
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $table = 'pdo_' . bin2hex(random_bytes(4));
 foreach (array_keys(storages($table)) as $engine) {

@@ -5,7 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $answers = in_processes(8, function () {
     $bucket = new TokenBucket(null, 'refill', 5_000, 5_000);

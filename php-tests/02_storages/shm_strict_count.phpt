@@ -5,7 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $wrong = 0;
 for ($round = 0; $round < 50; $round++) {

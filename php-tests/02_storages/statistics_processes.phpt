@@ -8,7 +8,7 @@ token_bucket.connect_timeout_ms=20000
 --FILE--
 <?php
 use function TokenBucket\statistics;
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/utils.inc';
 run_apart(__FILE__);
 

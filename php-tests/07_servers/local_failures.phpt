@@ -18,7 +18,7 @@ token_bucket.connect_timeout_ms=5000
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 chmod(ini_get('token_bucket.shm_path'), 01777);
 
