@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the archive of the built extension that PIE looks for in a release, in dist/, for the php on
-# the PATH or PHP=. The same commit, compiler and PHP make the same bytes, in whatever folder.
+# Makes the archive that PIE looks for in a release, in dist/, for the php on the PATH or PHP=. The same commit,
+# compiler and PHP give the same bytes in any folder.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,14 +10,14 @@ target=$(rustc -vV | sed -n 's/^host: //p')
 case $target in
     x86_64-unknown-linux-gnu) platform=x86_64-linux-glibc ;;
     aarch64-unknown-linux-gnu) platform=arm64-linux-glibc ;;
-    *) echo "Archives are made on Linux with glibc alone, not for $target" >&2; exit 1 ;;
+    *) echo "Archives are made on Linux with glibc only, not for $target" >&2; exit 1 ;;
 esac
 # As in PIE's src/Platform/PrePackagedBinaryAssetName.php.
 kind=$("$php" -n -r 'echo PHP_DEBUG ? "-debug" : "", PHP_ZTS ? "-zts" : "-nts";')
 name=php_token_bucket-${version}_php$php_version-$platform$kind.zip
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 
-# No path of this machine gets into the file.
+# The file contains no path of this machine.
 sysroot=$(rustc --print sysroot)
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 scripts/build.sh --lib --target-dir target/package --config "target.'cfg(all())'.rustflags=[
@@ -44,7 +44,7 @@ fi
 find "$folder" -exec touch -d "@$epoch" {} +
 archive=$PWD/dist/$name
 rm -f "$archive"
-# In the order of the names, which does not depend on the file system.
+# In the order of the names, not of the file system.
 (cd "$folder" && find . -type f | LC_ALL=C sort | LC_ALL=C TZ=UTC zip -q -X -9 "$archive" -@)
 (cd dist && sha256sum ./*.zip | sed 's# \./# #' >SHA256SUMS)
 

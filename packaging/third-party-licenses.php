@@ -19,7 +19,7 @@ function output(string $command): string
 chdir(dirname(__DIR__));
 $target = escapeshellarg($argv[1] ?? fail("usage: php $argv[0] TARGET"));
 
-// What is linked, but for macros and what only builds: "name vVERSION".
+// The linked crates, without macros and build dependencies, as "name vVERSION".
 $tree = output("cargo tree --locked --edges normal,no-proc-macro --target $target --prefix none --no-dedupe --format '{p}'");
 $linked = [];
 foreach (explode("\n", $tree) as $line) {
@@ -48,7 +48,7 @@ foreach (json_decode(output("cargo metadata --locked --format-version 1 --filter
     }
 }
 
-// A crate without a text has the one of its repository.
+// A crate without a licence text has the texts of its repository.
 foreach ($without as $crate => $repository) {
     foreach (array_keys($of_repository[$repository] ?? fail("No licence text for $crate")) as $text) {
         $owners[$text][] = $crate;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the extension as a new user would, in fresh Debian 12 systems that have no more than
-# docs/install.md asks for: from source as PIE does it, by scripts/install.sh, and from dist/'s archive where
-# there is no compiler. Looks at php -m, a login form and php-fpm each time, and that nothing is left behind.
-# Needs root, debootstrap, the archive of make package, and Rust by rustup, which the systems borrow.
+# Installs the extension as a new user would, in fresh Debian 12 systems with only the packages that docs/install.md
+# names: from source as PIE does, by scripts/install.sh, and from dist/'s archive without a compiler. Checks php -m, a
+# login form and php-fpm each time, and that uninstalling leaves nothing behind. Needs root, debootstrap, the archive
+# of make package, and Rust by rustup, which the systems borrow.
 set -eu
 cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "Needs root, with Rust: sudo env PATH=\"\$PATH\" HOME=\"\$HOME\" $0" >&2; exit 1; }
@@ -44,7 +44,7 @@ if [ ! -e "$base" ]; then
     rm -rf "$folder/base"
 fi
 
-# Makes a fresh system and goes to work in it.
+# Makes a fresh system; the commands below run in it.
 system() {
     root=$folder/$1
     mkdir "$root"
@@ -58,7 +58,7 @@ system() {
     chmod 755 "$root/usr/sbin/policy-rc.d"
     as_root apt-get -q update
 }
-# As root, without Rust on the path, and as an ordinary user who has it.
+# as_root runs a command without Rust on the path; as_user runs one as an ordinary user with Rust.
 as_root() {
     chroot "$root" env -i HOME=/root DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c '"$@"' sh "$@" >>"$log" 2>&1
 }
@@ -66,7 +66,7 @@ as_user() {
     chroot "$root" su newcomer -c "export PATH=/home/newcomer/.cargo/bin:\$PATH CARGO_NET_OFFLINE=true; cd ~/token_bucket/packaging/pie && { $1; }" >>"$log" 2>&1
 }
 packages() { as_root apt-get -qy -o APT::Keep-Downloaded-Packages=true install --no-install-recommends "$@"; }
-# Tells whether a command fails with this text.
+# Succeeds if a command fails with this text.
 refused() {
     wanted=$1
     shift
@@ -76,8 +76,8 @@ refused() {
     grep -q "$wanted" "$folder/refused"
 }
 
-# The command line has the extension, of this version; a login form under php-fpm lets ten in and
-# refuses two.
+# Checks that the command line has this version of the extension, and that a login form under php-fpm accepts ten
+# logins and denies two.
 works() {
     as_root sh -c 'php -m | grep -x token_bucket && phpquery -v 8.2 -s cli -m token_bucket && phpquery -v 8.2 -s fpm -m token_bucket'
     as_root sh -c "php --ri token_bucket && test \"\$(php -r 'echo phpversion(\"token_bucket\");')\" = $version"
@@ -96,12 +96,12 @@ PHP
         [ $tries -lt 300 ] || { echo "php-fpm did not start" >>"$log"; return 1; }
         sleep 0.1
     done
-    let_in=0 denied=0
+    accepted=0 denied=0
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
         answer=$(chroot "$root" env -i REQUEST_METHOD=GET SCRIPT_FILENAME=/srv/login.php REMOTE_ADDR=192.0.2.1 \
             cgi-fcgi -bind -connect /run/php/php8.2-fpm.sock)
         case $answer in
-            *'Come in.') let_in=$((let_in + 1)) ;;
+            *'Come in.') accepted=$((accepted + 1)) ;;
             *'429 '*'Too many attempts.') denied=$((denied + 1)) ;;
             *) echo "$answer" >>"$log"; return 1 ;;
         esac
@@ -110,10 +110,10 @@ PHP
     wait "$fpm_pid" 2>/dev/null || true
     fpm_pid=
     rm -f "$root/dev/shm/token_bucket-33/"*
-    echo "    php -m, php --ri and php-fpm have it; of 12 logins $let_in were let in, $denied denied"
-    [ $let_in = 10 ] && [ $denied = 2 ]
+    echo "    php -m, php --ri and php-fpm have it; of 12 logins $accepted were accepted, $denied denied"
+    [ $accepted = 10 ] && [ $denied = 2 ]
 }
-# Nothing of the extension is left in PHP's folders.
+# Checks that PHP's folders have no file of the extension.
 gone() {
     left=$(find "$root/etc/php" "$root/usr/lib/php" "$root/var/lib/php/modules" -name '*token_bucket*')
     [ -z "$left" ] || { echo "Left: $left" >>"$log"; return 1; }

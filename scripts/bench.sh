@@ -1,7 +1,7 @@
 #!/bin/sh
-# Measures against what PHP users have today; prints a summary, and writes docs/benchmarks.md with its plots.
-# Usage: bench.sh [SUBJECT]... ; with subjects (files of benches/php) only those are measured anew, and
-# BENCH_ROUNDS=2 is for a quick look: then the page and its plots are in target/bench.
+# Measures against the limiters that PHP users have today; prints a summary, and writes docs/benchmarks.md and its plots.
+# Usage: bench.sh [SUBJECT]...    measures these subjects (files of benches/php) only
+# BENCH_ROUNDS=2 is a quick look. With either, the page and its plots are in target/bench.
 set -eu
 cd "$(dirname "$0")/.."
 

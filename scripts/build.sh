@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the extension for a PHP and its headers, as cargo is told by further options.
+# Builds the release of the extension for a PHP and its headers; the options go to cargo.
 # Usage: build.sh [OPTION]...
 set -eu
 cd "$(dirname "$0")/.."

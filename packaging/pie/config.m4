@@ -15,7 +15,7 @@ fi
 AS_VERSION_COMPARE([$token_bucket_cargo], [$token_bucket_wanted],
   [AC_MSG_ERROR([$CARGO is too old; install Rust $token_bucket_wanted or newer, see https://rustup.rs])])
 
-dnl PHP's headers are read with it. These are the places where the crate clang-sys looks.
+dnl The build reads PHP's headers with libclang. These are the places where the crate clang-sys looks for it.
 AC_MSG_CHECKING([for libclang])
 token_bucket_libclang=
 for token_bucket_folder in "$LIBCLANG_PATH" "`${LLVM_CONFIG_PATH:-llvm-config} --libdir 2>/dev/null`" \
@@ -34,7 +34,7 @@ fi
 if test ! -x "$PHP_EXECUTABLE"; then
   AC_MSG_ERROR([$PHP_CONFIG names no php that can be run ("$PHP_EXECUTABLE"); install it, or use --with-php-config=PATH])
 fi
-dnl cargo runs in another folder.
+dnl cargo runs in another folder, so the path must be absolute.
 case $PHP_CONFIG in
   /*) ;;
   */*) PHP_CONFIG=`pwd`/$PHP_CONFIG ;;

@@ -1,5 +1,5 @@
 --TEST--
-Storages: the classic contract, used by a bucket written in PHP
+Storages: a bucket written in PHP can use the legacy contract
 --INI--
 token_bucket.test_clock=1
 --FILE--

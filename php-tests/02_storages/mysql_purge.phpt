@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: the statement that removes old rows removes what is as good as new alone, also while eight processes take from a bucket
+MariaDB and MySQL: the statement that removes old rows removes only expired ones, also while eight processes take tokens
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: whatever the server's settings: limits are counted exactly, by a clock that knows no zone
+MariaDB and MySQL: counts are exact whatever the server's settings, and times have no time zone
 --EXTENSIONS--
 pcntl
 posix

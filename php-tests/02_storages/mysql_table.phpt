@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: the classic table counts on without prepare(), says what it cannot do, and everything works after it; classic code takes from the same rows
+MariaDB and MySQL: the legacy schema works without prepare() and names what it lacks; after prepare() everything works; legacy code shares the rows
 --EXTENSIONS--
 pcntl
 posix

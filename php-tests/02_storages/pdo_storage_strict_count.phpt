@@ -1,5 +1,5 @@
 --TEST--
-The PDO storages of the examples: 8 processes at once on a new bucket get exactly what it holds, 12 times over
+The PDO storages of the examples: 8 processes at once on a new bucket get exactly its capacity, in each of 12 rounds
 --EXTENSIONS--
 pcntl
 posix

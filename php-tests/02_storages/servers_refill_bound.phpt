@@ -1,5 +1,5 @@
 --TEST--
-Stores on servers: with refill running, 8 processes never get more than capacity + rate x time; check() likewise
+Stores on servers: with refill, 8 processes never get more than capacity + rate x time; check() included
 --EXTENSIONS--
 pcntl
 posix

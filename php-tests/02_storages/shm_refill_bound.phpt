@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: with refill running, 8 processes never get more than capacity + rate x time, from the first call's begin to the last one's end
+SharedMemoryStorage: with refill, 8 processes never get more than capacity + rate x time, from the first call's begin to the last one's end
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: 8 processes with 2,000 tries each get exactly what the bucket holds, 50 times
+SharedMemoryStorage: 8 processes with 2,000 tries each get exactly the capacity, in each of 50 rounds
 --EXTENSIONS--
 pcntl
 posix

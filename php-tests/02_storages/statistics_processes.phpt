@@ -1,5 +1,5 @@
 --TEST--
-statistics(): exact for 8 processes together, killed ones too; a server that fails; buckets pushed out
+statistics(): counts of 8 processes are exact, with killed processes, failing servers and evicted buckets
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Redis Cluster: a node is lost: its keys get the policy's answer, others are not concerned; its replica takes over
+Redis Cluster: when a node is lost, the policy answers for its keys only, until its replica takes over
 --EXTENSIONS--
 pcntl
 posix

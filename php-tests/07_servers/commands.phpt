@@ -1,5 +1,5 @@
 --TEST--
-Servers: one command a decision on Redis; on memcached two, and no more on average on a hot key
+Servers: a decision takes one command on Redis; on memcached two, also on average on a hot key
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-on_error=fallback: while the server is down each host enforces the limit by itself: as many limits as hosts, and none more
+on_error=fallback: while the server is down, each host enforces the limit by itself
 --EXTENSIONS--
 pcntl
 posix

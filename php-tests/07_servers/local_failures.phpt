@@ -1,5 +1,5 @@
 --TEST--
-Servers: a process without network, descriptors, names or the right to open a socket fails over alone: others of its user go on
+Servers: a process without network, descriptors, names or the right to open a socket fails over alone; other processes of its user go on
 --EXTENSIONS--
 pcntl
 posix

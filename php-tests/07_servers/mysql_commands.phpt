@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: one SELECT a denial, one UPDATE a decision on what this host has just written, else one of each; one session a process; a child opens its own, and the parent's outlives it
+MariaDB and MySQL: a denial is one SELECT, a decision on a handed-off state one UPDATE, any other one of each; a process has one session, and a child opens its own
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: killed under each policy, stopped in the midst of load, restarted in the midst of requests: rows stay, and all is well again after
+MariaDB and MySQL: rows survive kills, stops and restarts under load, and calls are decided by the server again afterwards
 --EXTENSIONS--
 pcntl
 posix

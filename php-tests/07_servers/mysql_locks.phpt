@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a row that another session has locked, and deadlocks: waited for and tried again within the budget, then the policy answers
+MariaDB and MySQL: locked rows and deadlocks are retried within the budget; then the policy answers
 --EXTENSIONS--
 pcntl
 posix

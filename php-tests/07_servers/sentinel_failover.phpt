@@ -1,5 +1,5 @@
 --TEST--
-Redis Sentinel: another server becomes the master: it is found, on the connection that stands, after an idle time and by a new worker; a replica is not asked
+Redis Sentinel: after a failover the new master is used: by open connections, after an idle time, by new workers; a replica decides nothing
 --EXTENSIONS--
 pcntl
 posix

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What runs within another release of Debian: the phpt suite on its PHP and its servers, and the
-# conformance of every store on them, Valkey's too. Usage: debian-inside.sh
+# Runs within another release of Debian: the phpt suite and the conformance suite on its PHP and its servers,
+# Valkey included. Usage: debian-inside.sh
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -22,7 +22,7 @@ scripts/phpt.sh
 
 step "Rust: every store"
 cargo test --locked --quiet --test conformance
-step "Valkey, in Redis's place"
+step "Valkey in Redis's place"
 scripts/test/valkey-for-redis.sh
 
 step "Versions"

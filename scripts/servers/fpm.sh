@@ -1,7 +1,7 @@
 # A private php-fpm behind a private nginx, for scripts to source, after php.sh.
 #
-# fpm_start FOLDER DOCUMENT_ROOT starts both, with everything they write in FOLDER, and sets
-# $fpm_port. fpm_stop stops them. Works as root and as an ordinary user.
+# fpm_start FOLDER DOCUMENT_ROOT starts both and sets $fpm_port; FOLDER holds everything they write. fpm_stop stops
+# them. Both work as root and as an ordinary user.
 
 fpm_binary() {
     for candidate in "php-fpm$php_version" php-fpm; do
@@ -17,7 +17,7 @@ fpm_start() {
     fpm_folder=$1
     user=$(id -un)
     as_user=
-    # As root: the workers run as the user that web servers use, as they would in production.
+    # Root's workers run as the web servers' user, as in production.
     if [ "$(id -u)" = 0 ]; then
         user=www-data
         as_user="user = $user"

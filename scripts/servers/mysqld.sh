@@ -1,5 +1,5 @@
 #!/bin/sh
-# A real MySQL, unpacked into a folder that is kept: Debian has it in unstable alone, Ubuntu in every release.
+# Runs a real MySQL, unpacked into a folder that is kept: Debian has it in unstable only, Ubuntu in every release.
 # Usage: mysqld.sh install FOLDER    makes a new data folder
 #        mysqld.sh run OPTION...     runs the server
 set -eu
@@ -22,17 +22,17 @@ case "${1-}" in
         run --performance-schema=OFF "$@"
         ;;
     install)
-        # Three seconds, once; then a copy.
+        # Making a data folder takes three seconds; later ones are copies.
         if [ ! -d "$folder/data" ]; then
             new=$(mktemp -d "$folder/data.XXXXXX")
             trap 'rm -rf "$new"' EXIT
             (run --initialize-insecure --datadir="$new/data" --innodb-redo-log-capacity=8M) >"$new/log" 2>&1 ||
                 { tail -n 5 "$new/log" >&2; exit 1; }
-            # Another run may do the same at once: the first to be done wins.
+            # Of two runs at once, the first to finish wins.
             mv -T "$new/data" "$folder/data" 2>/dev/null || [ -d "$folder/data" ]
         fi
         cp -r "$folder/data" "$2"
-        # A server's own name.
+        # It holds the server's identity, which each server makes anew.
         rm -f "$2/auto.cnf"
         ;;
     *) sed -n 's/^# *\(Usage: .*\|  *mysqld.*\)/\1/p' "$0" >&2; exit 2 ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that a make target needs and that are missing; asks for nothing
-# where all are there. Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey
+# Installs the missing Debian packages of a make target; needs no rights if none is missing.
+# Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey
 set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
@@ -20,9 +20,9 @@ case "${1-}" in
     package) wanted="$build zip binutils" ;;
     try-install) wanted="$build zip binutils debootstrap" ;;
     valkey) wanted="$test valkey-server" ;;
-    *) sed -n 's/^# .*\(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
+    *) sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
 esac
-# A release may have other PHPs than its default: PHP_VERSION=8.6.
+# PHP_VERSION=8.6 selects a PHP that is not the release's default.
 [ -z "${PHP_VERSION-}" ] || wanted=$(echo "$wanted" | sed "s/php-\([a-z]\)/php$PHP_VERSION-\1/g")
 
 missing=
@@ -34,7 +34,7 @@ done
 echo "Installing:$missing"
 if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
 log=$(mktemp)
-# The services that packages bring are not started: make runs its own.
+# Services of new packages are not started, because make runs its own.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null

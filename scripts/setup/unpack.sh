@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks packages, with all they depend on, into a folder that is kept, and prints the folder. Nothing is
-# installed: scripts/setup/unpacked.sh runs a program from there.
+# Unpacks packages with all their dependencies into a folder, which it keeps and prints. Nothing is installed:
+# scripts/setup/unpacked.sh runs a program from there.
 # Usage: unpack.sh RELEASE PACKAGE...    a release of Debian (unstable), or `own` for this machine's
 set -eu
 cd "$(dirname "$0")/../.."
@@ -12,13 +12,13 @@ folder=$cache/$release-$(echo "$*" | tr ' ' '+')
 if [ ! -d "$folder" ]; then
     echo "Unpacking $* ($release) in $folder: some seconds, the first time" >&2
     mkdir -p "$cache"
-    # Another run may do the same at once: the first to be done wins.
+    # Of two runs at once, the first to finish wins.
     new=$(mktemp -d "$folder.XXXXXX")
     trap 'rm -rf "$new"' EXIT
     trap 'exit 130' INT TERM
     apt=$new/apt
     mkdir -p "$apt/lists/partial" "$apt/archives/partial"
-    # An empty list of installed packages, so that all dependencies are fetched.
+    # The list of installed packages is empty, so that apt fetches all dependencies.
     : >"$apt/status"
     sources=
     if [ "$release" != own ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a program of a folder that unpack.sh has made, with the folder's own loader and libraries.
+# Runs a program from a folder of unpack.sh, with the loader and libraries in that folder.
 # Usage: unpacked.sh FOLDER PROGRAM [ARGUMENT]...    PROGRAM as in usr/sbin/mysqld
 set -eu
 

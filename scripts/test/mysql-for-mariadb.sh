@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests MySQL where other tests have MariaDB: the table, settings, sessions, rights, locks and faults. Within
-# scripts/servers.sh.
+# Runs the tests that start a MariaDB with MySQL in its place: the table, settings, sessions, rights, locks and
+# faults. Within scripts/servers.sh.
 set -eu
 cd "$(dirname "$0")/../.."
 

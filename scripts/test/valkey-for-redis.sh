@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests Valkey in the place of Redis: conformance, the vectors, strict counts. Within scripts/servers.sh.
+# Runs the conformance suite, the vectors and the strict counts with Valkey in Redis's place. Within scripts/servers.sh.
 set -eu
 cd "$(dirname "$0")/../.."
 
