@@ -1,11 +1,11 @@
-//! Limits, operations and times, of which the fuzzer chooses the numbers.
+//! Limits, operations and times made of numbers that the fuzzer chooses.
 
 use arbitrary::{Result, Unstructured};
 use token_bucket::limit::{
     Decision, FixedWindow, Limit, MAX_HITS, MAX_NOW, Op, SECOND, TokenBucket,
 };
 
-/// Small numbers more often than large ones, and the edges of ranges.
+/// Chooses a number: small ones more often than large ones, and the ends of ranges.
 pub fn number(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
     let n = match u.int_in_range(0..=7u8)? {
         0..=3 => u64::from(u.arbitrary::<u8>()?) % 20,
@@ -17,7 +17,7 @@ pub fn number(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
     Ok(n.min(most))
 }
 
-/// A limit that may be had.
+/// Chooses a valid limit.
 pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
     let capacity = number(u, i32::MAX as u64)?.max(1) as i64;
     let limit = match u.int_in_range(0..=5u8)? {
@@ -41,7 +41,7 @@ fn any() -> Limit {
     TokenBucket::per_window(7, 3).expect("a limit").into()
 }
 
-/// An operation.
+/// Chooses an operation.
 pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
     let mut cost = || number(u, u64::MAX);
     Ok(match cost()? % 10 {
@@ -55,7 +55,7 @@ pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
     })
 }
 
-/// A time near `now`, before or after it; any at times.
+/// Chooses a time: most often near `now`, sometimes any.
 pub fn time(u: &mut Unstructured<'_>, now: u64) -> Result<u64> {
     let near = number(u, MAX_NOW)?;
     let unit = [1, 1_000, SECOND / 1_000, SECOND][u.int_in_range(0..=3usize)?];
@@ -68,25 +68,25 @@ pub fn time(u: &mut Unstructured<'_>, now: u64) -> Result<u64> {
     .min(MAX_NOW))
 }
 
-/// What a decision must not break, whatever a store remembers. `reserved` tells whether that may be
-/// a reservation, which reaches further ahead than a refill.
+/// Checks what must hold for a decision on any stored state. `reserved` says whether the state may be a reservation,
+/// which reaches further ahead than a refill.
 pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool) {
     let Decision { accepted, now, retry_at, full_at, wait, .. } = *decision;
     let remaining = limit.remaining(decision);
-    assert!(remaining <= limit.capacity(), "more than there can be");
+    assert!(remaining <= limit.capacity(), "more than the capacity");
     assert!(full_at >= now);
     let (most, grain) = match limit {
         Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
         Limit::FixedWindow(window) => (window.interval(), 1),
     };
-    // No debt is longer, and no reservation waits for longer.
+    // The longest debt and the longest wait of a reservation.
     const LONGEST: u64 = 1 << 57;
     let furthest = most + grain + if reserved { LONGEST } else { 0 };
     match op {
         Op::Take { cost } | Op::Peek { cost } | Op::Reserve { cost, .. }
             if cost > limit.capacity() =>
         {
-            assert!(!accepted && retry_at == Decision::NEVER, "more than there can be");
+            assert!(!accepted && retry_at == Decision::NEVER, "more than the capacity");
             return;
         }
         Op::Take { cost: 0 } | Op::Peek { cost: 0 } | Op::Reserve { cost: 0, .. } => {
@@ -99,14 +99,14 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     }
     match (accepted, op) {
         (true, _) => assert_eq!(retry_at, now),
-        // Nothing that starts a bucket is tried again.
+        // A start is never retried.
         (false, Op::Start { .. }) => {}
         (false, _) => {
-            assert!(retry_at > now, "denied, and to be tried again at once");
+            assert!(retry_at > now, "denied, but may retry at once");
             assert!(retry_at - now <= furthest, "locked out for longer than a refill");
         }
     }
-    // A reservation is added to what is owed.
+    // A reservation adds to the debt.
     let added = if matches!(op, Op::Reserve { .. }) { most } else { 0 };
     assert!(full_at - now <= furthest + LONGEST + added);
     assert!(wait == 0 || matches!(op, Op::Reserve { max_wait, .. } if wait <= max_wait));

@@ -1,10 +1,10 @@
-//! A folder in memory for what the stores of this process make there.
+//! A folder in memory for the files of this process's stores.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The folder. scripts/fuzz.sh makes and removes it; who runs a target by himself finds it in
-/// /dev/shm.
+/// The folder, in the one that scripts/fuzz.sh makes and removes. A target that runs without the script leaves its
+/// folder in /dev/shm.
 pub fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {

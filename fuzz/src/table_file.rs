@@ -1,4 +1,4 @@
-//! The files in shared memory as raw bytes: where a store finds a key's words, and words that it may find.
+//! The files in shared memory as raw bytes: the places of a key's words, and words for a store to find.
 
 use crate::calls::{number, time};
 use crate::folder::folder;
@@ -16,7 +16,7 @@ use token_bucket::store::{Key, KeyHash};
 
 /// The length of a header.
 pub const HEADER: u64 = 4096;
-/// Where a header has its secret, which the files here have in common.
+/// The place of the secret in a header; all files here have the same secret.
 const SECRET_AT: u64 = 64;
 /// The secret.
 pub const SECRET: [u64; 2] = [0x0706050403020100, 0x0f0e0d0c0b0a0908];
@@ -25,10 +25,10 @@ pub const WAYS: usize = 8;
 /// The length of a set.
 pub const SET: u64 = 128;
 const TAG: u64 = (1 << TAG_BITS) - 1;
-/// Of whom buckets are.
+/// The identifiers of the buckets.
 pub const IDS: [&[u8]; 3] = [b"a", b"b", b"c"];
 
-/// The file of this purpose.
+/// The location of the file for this purpose.
 pub fn location(purpose: Purpose) -> Location {
     let (name, size) = match purpose {
         Purpose::Buckets => ("default", MIN_SIZE),
@@ -38,7 +38,7 @@ pub fn location(purpose: Purpose) -> Location {
     Location { base: folder().to_owned(), name: name.to_owned(), size, purpose }
 }
 
-/// The file, with a header that is right and nothing behind it. Nobody has it mapped.
+/// Makes a file with a valid header and nothing behind it, which no process has mapped.
 pub fn file(purpose: Purpose) -> File {
     static HEADERS: [OnceLock<Vec<u8>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
     let location = location(purpose);

@@ -9,7 +9,9 @@ ini_set('error_log', __DIR__ . '/scratch/warnings.log');
 /** @var string the warnings of the call that is running */
 $warning = '';
 set_error_handler(function (int $level, string $message) use (&$warning): bool {
-    $warning .= ($warning === '' ? '' : ' | ') . $message;
+    if (error_reporting() & $level) {
+        $warning .= ($warning === '' ? '' : ' | ') . $message;
+    }
     return false; // PHP's own handler writes the log
 });
 
