@@ -24,6 +24,9 @@ forbidden 'crate::(php|limiter)' "$(find src/store src/limit src/clock.rs src/ds
 forbidden 'crate::(store|clock|dsn|error)|std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" \
     "src/limit must be pure"
 
+# No layer is skipped, and no files import each other in a circle.
+php -n scripts/lint/imports.php src
+
 # SECURITY.md names tests that exist: `file`, or `file::test` in Rust.
 for named in $(grep -oE '`[a-z-]+/[^` ]+`' SECURITY.md | tr -d '`' | sort -u); do
     [ -e "${named%%::*}" ] && { [ "${named%%::*}" = "$named" ] || grep -q "fn ${named##*::}(" "${named%%::*}"; } || { echo "SECURITY.md names $named, which is not there"; exit 1; }
