@@ -3,13 +3,13 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test lint bench matrix sanitize fuzz soak package try-install clean
+.PHONY: help build install uninstall demo test test-quick lint bench matrix sanitize fuzz soak package try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
 
 build: ## build the extension, installing what is missing
-	@scripts/packages.sh build
+	@scripts/setup/packages.sh build
 	@scripts/build.sh
 	@echo "Built target/release/libtoken_bucket.so"
 
@@ -20,44 +20,48 @@ uninstall: ## disable it and remove it
 	@scripts/uninstall.sh
 
 demo: build ## see a login page limited under a real php-fpm
-	@scripts/packages.sh demo
+	@scripts/setup/packages.sh demo
 	@scripts/demo.sh
 
 test: ## run every test, and short forms of sanitize, fuzz and soak
-	@scripts/packages.sh test
+	@scripts/setup/packages.sh test
 	@scripts/test.sh
 
-lint: ## formatting, clippy, layers, dependencies
-	@scripts/packages.sh build
+test-quick: ## the tests that need no server, in a minute or so: for the edit loop
+	@scripts/setup/packages.sh build
+	@scripts/test-quick.sh
+
+lint: ## formatting, clippy, layers, documents, dependencies
+	@scripts/setup/packages.sh build
 	@scripts/lint.sh
 
-bench: build ## measure against what PHP users have today, and write docs/benchmarks.md
-	@scripts/packages.sh bench
+bench: build ## measure against the limiters that PHP users have today, and write docs/benchmarks.md
+	@scripts/setup/packages.sh bench
 	@scripts/bench.sh
 
 matrix: ## test on other PHPs and servers: Debian 13's, testing's and experimental's, debug builds, threads; ONLY=zts,threads for some
-	@scripts/packages.sh matrix
+	@scripts/setup/packages.sh matrix
 	@scripts/matrix.sh
 
-sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a million of everything
-	@scripts/packages.sh sanitize
+sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a million of each call, object and exception
+	@scripts/setup/packages.sh sanitize
 	@scripts/sanitize.sh
 
-fuzz: ## feed it what nobody foresaw: SECONDS=30 for each target
-	@scripts/packages.sh fuzz
+fuzz: ## fuzz the parsers, the files and the operations: SECONDS=30 for each target
+	@scripts/setup/packages.sh fuzz
 	@scripts/fuzz.sh $(SECONDS)
 
-soak: build ## everything under attack while servers and workers fail: MINUTES=10, SEED= repeats one
-	@scripts/packages.sh test
+soak: build ## attack every store while servers and workers fail: MINUTES=10, SEED= repeats a run
+	@scripts/setup/packages.sh test
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" scripts/soak.sh
 
 package: ## make the archive of a release, in dist/
-	@scripts/packages.sh package
-	@scripts/package.sh
+	@scripts/setup/packages.sh package
+	@packaging/package.sh
 
 try-install: package ## try every way to install in fresh Debian systems, as root
-	@scripts/packages.sh try-install
-	@scripts/try-install.sh
+	@scripts/setup/packages.sh try-install
+	@packaging/try-install.sh
 
 clean: ## remove what was built
 	@cargo clean --quiet

@@ -1,7 +1,7 @@
 <?php
 /*
- * Whom to limit: a client's address, and the network that it belongs to. Who has one IPv6 address mostly has 2^64 of
- * them, so a bucket for each would limit nobody.
+ * What to limit by: a client's address, or the network it belongs to. A client with one IPv6 address usually has 2^64
+ * of them, so a bucket for each address would not limit it.
  *
  *     require __DIR__ . '/client_network.php';
  *     $client = client_network(client_address($_SERVER));
@@ -9,12 +9,12 @@
 declare(strict_types=1);
 
 /**
- * The identifier of an address: an IPv4 address as it is; of IPv6 the network of $bits bits, such as
- * "2001:db8:1:2::/64". An IPv4 address in the dress of an IPv6 one (::ffff:192.0.2.1, and 64:ff9b::192.0.2.1 behind
- * NAT64) is that IPv4 address. What is no address is "unknown": all those share a bucket.
+ * Returns the identifier of an address: an IPv4 address itself, or the IPv6 network of $bits bits, such as
+ * "2001:db8:1:2::/64". An IPv4 address written as IPv6 (::ffff:192.0.2.1, and 64:ff9b::192.0.2.1 behind NAT64) is that
+ * IPv4 address. A text that is no address is "unknown": all of those share a bucket.
  *
- * A /64 is the least that a provider gives to a customer. Many give a /56 or a /48, for which a second, looser bucket
- * may stand.
+ * A /64 is the smallest network that a provider gives to a customer. Many give a /56 or a /48: add a second, larger
+ * bucket for that.
  */
 function client_network(string $address, int $bits = 64): string
 {
@@ -30,9 +30,9 @@ function client_network(string $address, int $bits = 64): string
 }
 
 /**
- * The client's address: REMOTE_ADDR, unless that is one of our own proxies. Then it is what they say:
- * X-Forwarded-For read from the right, where each of them has added who asked it, up to the first that is not ours.
- * What stands further to the left a client may have written himself.
+ * Returns the client's address: REMOTE_ADDR, unless that is a trusted proxy. Each proxy adds its peer's address to the
+ * right of X-Forwarded-For, so the client is the rightmost address there that is not a trusted proxy. Addresses further
+ * to the left may have been written by the client.
  *
  * @param array<string, mixed> $server $_SERVER
  * @param list<string> $proxies addresses and networks: "10.0.0.5", "10.0.0.0/8", "2001:db8::/32"
@@ -42,7 +42,7 @@ function client_address(array $server, array $proxies = []): string
     $address = (string) ($server['REMOTE_ADDR'] ?? '');
     $forwarded = explode(',', (string) ($server['HTTP_X_FORWARDED_FOR'] ?? ''));
     while (is_address_in($address, $proxies) && ($next = trim((string) array_pop($forwarded))) !== '') {
-        // Some add a port: 192.0.2.1:4711, [2001:db8::1]:4711.
+        // Some proxies add a port: 192.0.2.1:4711, [2001:db8::1]:4711.
         $address = preg_replace(['/^\[([^\]]*)\](:\d+)?$/D', '/^([\d.]+):\d+$/D'], '$1', $next);
     }
     return $address;
@@ -55,7 +55,7 @@ function is_address_in(string $address, array $networks): bool
     foreach ($networks as $network) {
         [$base, $bits] = explode('/', $network, 2) + [1 => '128'];
         $base = packed_address($base);
-        // Rather nobody than everybody where there is a mistake.
+        // A malformed network matches no address, rather than every address.
         if ($packed === '' || strlen($packed) !== strlen($base) || !preg_match('/^\d{1,3}$/D', $bits)) {
             continue;
         }
@@ -67,10 +67,10 @@ function is_address_in(string $address, array $networks): bool
     return false;
 }
 
-/** The 4 or 16 bytes of an address, or none if it is no address. */
+/** The 4 or 16 bytes of an address, or none if the text is no address. */
 function packed_address(string $address): string
 {
-    // A link-local one may name the interface: fe80::1%eth0.
+    // A link-local address may name the interface: fe80::1%eth0.
     if (!preg_match('/^([0-9a-f:.]{2,45})(%[\w.-]+)?$/Di', $address, $parts)) {
         return '';
     }
@@ -83,7 +83,7 @@ function packed_address(string $address): string
     return $packed;
 }
 
-/** An address with all but its first bits cleared. */
+/** Clears all bits of an address after the first ones. */
 function first_bits(string $packed, int $bits): string
 {
     $mask = str_repeat("\xff", intdiv($bits, 8)) . chr(0xff00 >> $bits % 8 & 0xff);

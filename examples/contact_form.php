@@ -1,6 +1,6 @@
 <?php
 /*
- * A contact form that each address (of IPv6 a /64) may send five times a minute, counted from the first.
+ * A contact form that each address (in IPv6: each /64) may send five times a minute, counted from the first.
  *
  * Serve it with php-fpm, or: php -d extension=token_bucket -S 127.0.0.1:8080 examples/contact_form.php
  * Behind a proxy, see client_address().
@@ -20,7 +20,7 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
         header("Retry-After: $seconds");
         $message = "That was much to read. Please write again in $seconds s.";
     } else {
-        // Here the message would be sent.
+        // An application sends the message here.
         $message = 'Thank you. You may send ' . $decision->getRemainingTokens() . ' more within a minute.';
     }
 }

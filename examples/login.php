@@ -1,7 +1,7 @@
 <?php
 /*
- * A login page that lets each address (of IPv6 a /64) try ten times, and once more each second. Where there is more to lose
- * than that, start from registry_login.php.
+ * A login page that allows each address (in IPv6: each /64) ten attempts, and one more each second. For accounts of
+ * higher value, start from registry_login.php.
  *
  * Serve it with php-fpm, or: php -d extension=token_bucket -S 127.0.0.1:8080 examples/login.php
  * The password is "secret". Behind a proxy, see client_address().

@@ -2,11 +2,12 @@
 /*
  * The login page of a registry's console, with the three buckets that SECURITY.md advises:
  *
- * - an address (of IPv6 a /64) may try thirty times in five minutes;
- * - one user five times from each address. In both who keeps trying stays out, and who is silent for five minutes
- *   starts afresh;
- * - one user a hundred times an hour from all browsers that he has never logged in with: many addresses may guess at
- *   one password. A browser that he has used is known by a cookie and has a bucket of its own, so nobody can lock him out.
+ * - an address (in IPv6: a /64) may try thirty times in five minutes;
+ * - each address may try a user's password five times in five minutes. In both, a client that keeps trying stays
+ *   limited, and one that is silent for five minutes starts afresh;
+ * - all unknown browsers together may try a user's password a hundred times an hour, against guesses from many
+ *   addresses. A browser that the user has logged in with has a cookie and a bucket of its own, so that an attacker
+ *   cannot lock the user out.
  *
  * Serve it with php-fpm (env[LOGIN_KEY] = ... in the pool), or:
  * LOGIN_KEY=$(openssl rand -hex 32) php -d extension=token_bucket -S 127.0.0.1:8080 examples/registry_login.php
@@ -16,38 +17,38 @@ declare(strict_types=1);
 
 require __DIR__ . '/client_network.php';
 
-/** Our own, such as "10.0.0.0/8": only they are believed when they say for whom they ask. */
+/** The trusted proxies, such as "10.0.0.0/8"; only their X-Forwarded-For is believed. */
 const PROXIES = [];
 const USERS = ['joe' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm'];
-/** Of a password that nobody knows: to refuse an unknown user takes as long as a known one. */
+/** The hash of a random password: checking it makes an unknown user take as long as a known one. */
 const NOBODY = '$2y$04$WxggDh.MlOZbtRUkc9HuIeiqgtYu4MVW4.4mPvGUpN744Dzu8Dpre';
-/** A table of its own, so that no flood of other limits' keys reaches it; where several hosts count together, a server's DSN. */
+/** A table of its own, out of reach of floods on other limits; use a server's DSN if several hosts count together. */
 const STORE = 'shm:logins';
 const WINDOW = 300;
 const YEAR = 365 * 86400;
 
-/** What a browser keeps that a user has logged in with. Nobody else can make it; it is good for that user and password alone. */
+/** The cookie of a browser that a user has logged in with. Only this server can make it, and it is valid for this user and password only. */
 function browser_token(string $user, int $until): string
 {
     return "$until." . hash_hmac('sha256', "$until $user " . (USERS[$user] ?? ''), (string) getenv('LOGIN_KEY'));
 }
 
-/** The bucket of a user: this browser's if it is known, else that of all others. */
+/** The user's bucket: this browser's own if it is known, else the one of all unknown browsers. */
 function user_bucket(string $user): TokenBucket
 {
     $token = $_COOKIE['known_browser'] ?? null;
-    // Cut off first: of "1826821435.0e9a" as a whole, PHP reads a number with an exponent.
+    // The time is cut off first: PHP would read "1826821435.0e9a" as a number with an exponent.
     $until = is_string($token) ? (int) strtok($token, '.') : 0;
     $is_known = $until > time() && getenv('LOGIN_KEY') && hash_equals(browser_token($user, $until), $token);
     return new TokenBucket(STORE, $is_known ? "login-browser:$token" : "login-user:$user", 100, 100 / 3600);
 }
 
-/** Which bucket denies it, or null. Each is charged before the password is looked at. */
+/** The bucket that denies the attempt, or null. Each bucket is charged before the password is checked. */
 function denied_by(string $network, string $user): ?string
 {
     $login = new TokenBucket(STORE, 'login');
     return match (true) {
-        // First, and alone where it denies: so one address makes no more buckets than it has tries.
+        // The address comes first, and alone if it denies, so that an address makes no more buckets than it has attempts.
         $login->check($network, 30, WINDOW) => 'address',
         $login->check("$network $user", 5, WINDOW) => 'address and user',
         !user_bucket($user)->consume() => 'user',
@@ -55,7 +56,7 @@ function denied_by(string $network, string $user): ?string
     };
 }
 
-/** What a login that was right gives back: its own token. All of them only for this user at this address. */
+/** Returns a successful login's own token; the bucket of this user at this address is reset. */
 function give_back(string $network, string $user): void
 {
     (new TokenBucket(STORE, "login:$network", 30, 30 / WINDOW))->refund();
@@ -66,14 +67,14 @@ function give_back(string $network, string $user): void
 $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $network = client_network(client_address($_SERVER, PROXIES));
-    // As the user is looked up, so that no other way to write his name has a bucket of its own. Ours are ASCII.
+    // The spelling under which the user is looked up, so that other spellings of a name share its bucket. Names are ASCII.
     $user = strtolower(trim(is_string($_POST['user'] ?? null) ? $_POST['user'] : ''));
-    // Longer than any name that is one; a bucket's identifier has an end.
+    // Longer than any valid name; identifiers have a longest length.
     $user = substr($user, 0, 65);
     $password = is_string($_POST['password'] ?? null) ? $_POST['password'] : '';
 
     if ($by = denied_by($network, $user)) {
-        // A user who is none may be a password in the wrong field.
+        // An unknown name may be a password in the wrong field: it is not logged.
         error_log("login denied by $by: $network " . (isset(USERS[$user]) ? $user : '-'));
         http_response_code(429);
         header('Retry-After: ' . WINDOW);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Measures against what PHP users have today; prints a summary, and writes docs/benchmarks.md with its plots.
-# Usage: bench.sh [SUBJECT]... ; with subjects (files of benches/php) only those are measured anew, and
-# BENCH_ROUNDS=2 is for a quick look: then the page and its plots are in target/bench.
+# Measures against the limiters that PHP users have today; prints a summary, and writes docs/benchmarks.md and its plots.
+# Usage: bench.sh [SUBJECT]...    measures these subjects (files of benches/php) only
+# BENCH_ROUNDS=2 is a quick look. With either, the page and its plots are in target/bench.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,7 @@ export BENCH_DATA="$PWD/target/bench"
 mkdir -p "$BENCH_DATA"
 if [ $# = 0 ]; then rm -f "$BENCH_DATA"/*.json; else subjects="environment $*"; fi
 if [ $# = 0 ] && [ -z "${BENCH_ROUNDS-}" ]; then export BENCH_PAGE=docs; else export BENCH_PAGE=target/bench; fi
-. scripts/php.sh
+. scripts/setup/php.sh
 tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)
 chmod 1777 "$tables"
 trap 'rm -rf "$tables"' EXIT

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the extension for a PHP and its headers, as cargo is told by further options.
+# Builds the release of the extension for a PHP and its headers; the options go to cargo.
 # Usage: build.sh [OPTION]...
 set -eu
 cd "$(dirname "$0")/.."
-. scripts/php.sh
+. scripts/setup/php.sh
 
 PHP=$php PHP_CONFIG=$php_config cargo build --release --locked --quiet "$@"

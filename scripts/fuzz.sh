@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fuzzes each target for some seconds: first with what is in fuzz/corpus, then with what libFuzzer makes
-# of it. What it finds stays in target/fuzz, and the next run goes on from there; not with SEED=, which
-# makes the same of fuzz/corpus each time, as far as the time goes.
+# Fuzzes each target for some seconds, as many targets at once as there are cores: from the inputs in fuzz/corpus
+# and those of earlier runs, which target/fuzz keeps. With SEED= it starts from fuzz/corpus alone and repeats a run,
+# as far as the time allows.
 # Usage: fuzz.sh SECONDS [TARGET]...
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,45 +16,29 @@ cargo fuzz --version 2>/dev/null | grep -qx "cargo-fuzz $version" || {
     cargo install --locked --quiet --force cargo-fuzz --version "$version"
 }
 
-# cargo-fuzz wants a nightly compiler for its options alone, which the stable one has too.
+# cargo-fuzz needs a nightly compiler only for unstable options, which this variable allows the stable one.
 export RUSTC_BOOTSTRAP=1
-host=$(rustc -vV | sed -n 's/^host: //p')
-folder=target/fuzz
-mkdir -p "$folder"
+FUZZ_FOLDER=target/fuzz
+FUZZ_PROGRAMS=$FUZZ_FOLDER/$(rustc -vV | sed -n 's/^host: //p')/release
+export FUZZ_FOLDER FUZZ_PROGRAMS
+mkdir -p "$FUZZ_FOLDER"
 cargo fetch --quiet --locked --manifest-path fuzz/Cargo.toml
 echo "Building"
-for target; do
-    if ! cargo fuzz build --target-dir "$folder" "$target" >"$folder/build.log" 2>&1; then
-        cat "$folder/build.log" >&2
-        exit 1
-    fi
-done
+# Without a target cargo builds all of them side by side.
+if [ $# = 1 ]; then target=$1; else target=; fi
+# shellcheck disable=SC2086
+cargo fuzz build --target-dir "$FUZZ_FOLDER" $target >"$FUZZ_FOLDER/build.log" 2>&1 || { cat "$FUZZ_FOLDER/build.log" >&2; exit 1; }
 
-# What the stores make in shared memory.
+# The folder for the files that the stores make in shared memory.
 TOKEN_BUCKET_FUZZ=$(mktemp -d /dev/shm/token_bucket-fuzz.XXXXXX)
 export TOKEN_BUCKET_FUZZ
 trap 'rm -rf "$TOKEN_BUCKET_FUZZ"' EXIT
 trap 'exit 130' INT TERM
-row() { printf '%-18s %10s %8s %9s %11s  %s\n' "$@"; }
-row target runs "a second" coverage "new inputs" result
-status=0
-for target; do
-    log=$folder/$target.log
-    found=$folder/corpus/$target
-    [ -z "${SEED-}" ] || found=$TOKEN_BUCKET_FUZZ/corpus/$target
-    mkdir -p "$found" "fuzz/corpus/$target"
-    result=passed
-    # A few more seconds to start and to end in, then it hangs.
-    timeout --foreground --kill-after=10 $((seconds + 300)) "$folder/$host/release/$target" "$found" "fuzz/corpus/$target" \
-        -seed="${SEED:-0}" -max_total_time="$seconds" -timeout=30 -malloc_limit_mb=32 -rss_limit_mb=1024 -detect_leaks=0 \
-        -max_len=2048 -print_final_stats=1 -artifact_prefix="$folder/$target-" >"$log" 2>&1 || { result=FAILED; status=1; }
-    stat() { sed -n "s/^stat::$1: *//p" "$log"; }
-    coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
-    row "$target" "$(stat number_of_executed_units)" "$(stat average_exec_per_sec)" "$coverage" "$(stat new_units_added)" "$result"
-    if [ $result = FAILED ]; then
-        grep -aE '^(thread|.*panicked at|==[0-9]*==|SUMMARY|.*Test unit written)' -A 2 "$log" >&2 || tail -n 20 "$log" >&2
-        echo "Again: $folder/$host/release/$target $folder/$target-..." >&2
-    fi
-done
-[ $status = 0 ] && echo "Fuzzing passed" || echo "Fuzzing failed"
-exit $status
+
+printf '%-18s %10s %8s %9s %11s  %s\n' target runs "a second" coverage "new inputs" result
+if printf '%s\n' "$@" | xargs -P "$(nproc)" -I TARGET scripts/fuzz/target.sh TARGET "$seconds"; then
+    echo "Fuzzing passed"
+else
+    echo "Fuzzing failed"
+    exit 1
+fi

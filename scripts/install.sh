@@ -1,15 +1,14 @@
 #!/bin/sh
-# Copies the extension that was built into PHP's extension folder and enables it, for the php on the
-# PATH or PHP=.
+# Copies the built extension into PHP's extension folder and enables it, for the php on the PATH or PHP=.
 set -eu
 cd "$(dirname "$0")/.."
 
 if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
-. scripts/php.sh
+. scripts/setup/php.sh
 folder=$("$php" -n -r 'echo PHP_EXTENSION_DIR;')
 $as_root install -m 644 target/release/libtoken_bucket.so "$folder/token_bucket.so"
 
-# Debian's PHP keeps a file for each extension and links it into the SAPIs'.
+# Debian's PHP has an ini file for each extension and links it into each SAPI's folder.
 ini=/etc/php/$php_version/mods-available/token_bucket.ini
 if [ "${folder#/usr/lib/php/}" != "$folder" ] && [ -d "${ini%/*}" ]; then
     if [ ! -e "$ini" ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Formatting, clippy, the layers, and the dependencies.
+# Checks formatting, clippy, the layers, the documents and the dependencies.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -7,12 +7,12 @@ cargo fmt --check
 cargo fmt --check --manifest-path fuzz/Cargo.toml
 cargo clippy --locked --quiet --all-targets -- -D warnings
 
-# The version is Cargo.toml's: Composer takes it from the tag.
+# The version stands in Cargo.toml alone; Composer takes it from the tag.
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 ! grep -n '"version"' composer.json stubs/composer.json || { echo "composer.json must name no version"; exit 1; }
 grep -qxE "## (Unreleased|$version)( .*)?" CHANGELOG.md || { echo "CHANGELOG.md has no section for $version"; exit 1; }
 
-# The layers: php -> limiter -> store -> limit, and PHP is known to src/php alone.
+# The layers: php -> limiter -> store -> limit; only src/php knows PHP.
 forbidden() {
     found=$(grep -rnE --include='*.rs' "$1" $2 || true)
     [ -z "$found" ] || { echo "$3:"; echo "$found"; exit 1; }
@@ -24,13 +24,20 @@ forbidden 'crate::(php|limiter)' "$(find src/store src/limit src/clock.rs src/ds
 forbidden 'crate::(store|clock|dsn|error)|std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" \
     "src/limit must be pure"
 
-# What SECURITY.md claims is shown by tests that are there: `file`, or `file::test` in Rust.
+# No layer is skipped, and no files import each other in a circle.
+php -n scripts/lint/imports.php src
+
+# SECURITY.md names tests that exist: `file`, or `file::test` in Rust.
 for named in $(grep -oE '`[a-z-]+/[^` ]+`' SECURITY.md | tr -d '`' | sort -u); do
     [ -e "${named%%::*}" ] && { [ "${named%%::*}" = "$named" ] || grep -q "fn ${named##*::}(" "${named%%::*}"; } || { echo "SECURITY.md names $named, which is not there"; exit 1; }
 done
 
+# README is short, and the links of all pages lead somewhere.
+[ "$(wc -l <README.md)" -le 150 ] || { echo "README.md has more than 150 lines"; exit 1; }
+php -n scripts/lint/links.php README.md docs/*.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md
+
 if command -v cargo-deny >/dev/null; then
-    # The advisories come from a repository that not every machine reaches.
+    # The advisories come from a repository that some machines cannot reach.
     cargo deny --log-level error check bans licenses sources
     if cargo deny fetch db >/dev/null 2>&1; then
         cargo deny --log-level error check advisories
@@ -42,7 +49,7 @@ else
 fi
 
 if command -v composer >/dev/null; then
-    # Debian 12's Composer does not know php-ext yet, which only matters where a package is published.
+    # Debian 12's Composer does not know php-ext, which matters only for publishing.
     COMPOSER_ALLOW_SUPERUSER=1 composer validate --quiet --strict --no-check-publish
     COMPOSER_ALLOW_SUPERUSER=1 composer validate --quiet --strict stubs/composer.json
 else

@@ -1,8 +1,6 @@
 #!/bin/sh
-# Builds the extension for several PHPs and tests it on each. Ends with a table, and one line that
-# tells how it went.
-# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads; all of them
-# by default.
+# Builds the extension for several PHPs and tests it on each. Ends with a table, and the result in the last line.
+# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads; all by default.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -33,7 +31,7 @@ host() {
 debian() {
     scripts/matrix/debian.sh "$1" scripts/matrix/debian-inside.sh
 }
-# A PHP that Debian has in experimental only.
+# A PHP that only Debian experimental has.
 experimental() { PHP_VERSION=$1 debian unstable; }
 # The PHP and the extension of a debug build.
 debug_build() {
@@ -54,7 +52,7 @@ threads() {
     scripts/servers.sh scripts/matrix/threads.sh "$folder" "$extension"
 }
 
-# Runs a part and notes its row of the table; what it prints goes to a file of its own.
+# Runs a part, adds its row to the table, and writes its output to a log.
 failed=
 rows=
 run() {
@@ -62,7 +60,7 @@ run() {
     log=$logs/$name.log
     echo "$name ..."
     rm -f "$logs/$name.version"
-    # In a condition `set -e` would not hold.
+    # Not in a condition, where `set -e` has no effect.
     set +e
     (set -e; shift 2; "$@") >"$log" 2>&1
     status=$?

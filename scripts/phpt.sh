@@ -1,42 +1,56 @@
 #!/bin/sh
-# Runs phpt files, all of them unless some are named, with the extension that was built; another PHP
-# by PHP=, another build by EXTENSION=.
-# Usage: phpt.sh [-m] [FILE|FOLDER]...    -m: under valgrind
+# Runs phpt files, all of them by default, with the extension that was built.
+# Usage: phpt.sh [-m] [-s] [FILE|FOLDER]...    -m: under valgrind; -s: lists the ten slowest
+# PHP= names another PHP, EXTENSION= another build.
 set -eu
 cd "$(dirname "$0")/.."
 
-. scripts/php.sh
+. scripts/setup/php.sh
 extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
-# Where PHP's own installation keeps the runner, and where Debian does; --phpapi is Debian's.
+# The runner is where PHP's own installation keeps it, or where Debian does; --phpapi is Debian's option.
 run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
 [ -e "$run_tests" ] || run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
-valgrind=
-if [ "${1-}" = -m ]; then
-    valgrind=-m
+# More at once than there are cores: a third of the tests waits for servers most of the time.
+jobs=$(($(nproc) * 2))
+options=
+list_slowest=
+while :; do
+    case "${1-}" in
+        -m)
+            options="$options -m"
+            jobs=$(nproc)
+            # Valgrind takes what ring's assembly writes for uninitialised, so TCP takes the place of TLS.
+            export TB_REDIS_TLS="${TB_REDIS-}" TB_MARIADB_TLS="${TB_MARIADB-}" TB_MYSQL_TLS="${TB_MYSQL-}"
+            ;;
+        -s)
+            options="$options --show-slow 1"
+            list_slowest=1
+            ;;
+        *) break ;;
+    esac
     shift
-    # Valgrind takes what ring's assembly has written for never written: TCP in the place of TLS.
-    export TB_REDIS_TLS="${TB_REDIS-}" TB_MARIADB_TLS="${TB_MARIADB-}" TB_MYSQL_TLS="${TB_MYSQL-}"
-fi
+done
 [ $# -gt 0 ] || set -- php-tests
 
-# Tables of their own, so that no test sees what an earlier run left. And the runner's own copy:
-# it writes beside itself.
+# Each run has its own tables, so that no test sees those of an earlier run, and its own copy of the
+# runner, which writes beside itself.
 tables=$(mktemp -d /dev/shm/token_bucket-test.XXXXXX)
 trap 'rm -rf "$tables"' EXIT INT TERM
 cp "$run_tests" "$tables/"
 run_tests=$tables/run-tests.php
 
-# A test may be silent for longer than a minute, which is what one takes.
+# The runner's own time-out, one minute, is too short for some tests on a busy machine.
 status=0
+# shellcheck disable=SC2086
 TEST_TIMEOUT=${TEST_TIMEOUT:-180} NO_INTERACTION=1 REPORT_EXIT_STATUS=1 TEST_PHP_EXECUTABLE=$php TEST_PHP_ARGS="-n" \
-    "$php" -n "$run_tests" -n -q --no-color $valgrind --show-diff -j"$(nproc)" \
+    "$php" -n "$run_tests" -n -q --no-color $options --show-diff -j"$jobs" \
     -d extension="$extension" -d token_bucket.shm_path="$tables" "$@" >"$tables/output" 2>&1 || status=$?
 
-# All of it where something is wrong; else what was left out or passed at its second try alone, and
-# the count.
+# A failure shows all of the output; a success the skipped tests, those that passed at the second try, and the count.
 [ $status = 0 ] || { cat "$tables/output"; exit $status; }
 grep -aoE '(SKIP|WARN) .*' "$tables/output" || true
+[ -z "$list_slowest" ] || sed -n '/^SLOW TEST SUMMARY/,/^====/p' "$tables/output" | grep -a '^(' | head -n 10
 count() { sed -n "s/^Tests $1 *: *\([0-9]*\).*/\1/p" "$tables/output"; }
-# A runner that has run nothing has not passed.
+# A run without a test is a failure.
 [ "$(count passed)" -gt 0 ] 2>/dev/null || { cat "$tables/output"; echo "No test was run"; exit 1; }
 echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, $(count warned) at the second try"

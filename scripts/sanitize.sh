@@ -1,6 +1,6 @@
 #!/bin/sh
-# Memory, proven by tools. What a machine cannot run is left out, and the table at the end says why.
-# Usage: sanitize.sh [short] [valgrind|asan|miri|flat]...    all four unless some are named
+# Looks for errors of memory with tools. The table at the end names the parts that this machine cannot run, and why.
+# Usage: sanitize.sh [short] [valgrind|asan|miri|flat]...    all four by default
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ short=
 [ "${1-}" != short ] || { short=1; shift; }
 if [ $# = 0 ]; then
     set -- valgrind asan miri
-    # The suite of make test has a short one already.
+    # make test runs a shorter form of it among the phpt files.
     [ -n "$short" ] || set -- "$@" flat
 fi
 
@@ -22,9 +22,9 @@ trap 'rm -f "$table"' EXIT
 trap 'exit 130' INT TERM
 failed=
 
-tell() { printf '%-52s %s\n' "$1" "$2" >>"$table"; }
-leave_out() { echo "Left out: $2"; tell "$1" "left out: $2"; }
-# Runs a command; how many tests it counts stands in the table.
+add_row() { printf '%-52s %s\n' "$1" "$2" >>"$table"; }
+leave_out() { echo "Left out: $2"; add_row "$1" "left out: $2"; }
+# Runs a command and adds its result and the number of its tests to the table.
 run() {
     name=$1
     shift
@@ -34,30 +34,35 @@ run() {
     cat "$folder/output"
     if [ $status = 0 ]; then
         count=$(grep -aoE '[0-9]+ passed' "$folder/output" | awk '{ sum += $1 } END { if (NR) print ": " sum " tests" }')
-        tell "$name" "passed$count"
+        add_row "$name" "passed$count"
     else
-        tell "$name" FAILED
+        add_row "$name" FAILED
         failed=1
     fi
 }
 
-# What forks, floods or starts php-fpm is left out: valgrind runs it for minutes and sees nothing new.
+# Tests that fork, flood or start php-fpm are left out: valgrind runs them for minutes, on the same code.
 local_tests="php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection
     php-tests/02_storages/contract.phpt php-tests/02_storages/test_clock.phpt php-tests/02_storages/vectors.phpt
     php-tests/02_storages/php_storage.phpt php-tests/02_storages/php_storage_error.phpt
     php-tests/02_storages/php_storage_destructors.phpt php-tests/02_storages/php_storage_fibers.phpt php-tests/08_memory/flat.phpt"
 
-valgrind_phpt() { run "PHP under valgrind" scripts/phpt.sh -m $local_tests; }
+valgrind_phpt() {
+    tests=$local_tests
+    # These two start fifty PHPs, which takes minutes; the short form leaves the same code to the folder's other tests.
+    [ -z "$short" ] || tests=$(echo $tests php-tests/03_ini/*.phpt | tr ' ' '\n' | grep -vxE 'php-tests/03_ini(|/bad_values_each.phpt|/one_warning.phpt)')
+    run "PHP under valgrind" scripts/phpt.sh -m -s $tests
+}
 
-# The flags of .cargo/config.toml, which those of the environment replace.
+# The flags of .cargo/config.toml, which RUSTFLAGS overrides.
 rust_flags=
 case "$target" in x86_64-*) rust_flags="-C target-feature=+cmpxchg16b" ;; esac
 
-# Rust's own code with every access checked. The sanitizers belong to nightly; the stable compiler has
-# them too, for who says so. The runtime is gcc's: Rust's cannot come into a PHP that is running.
+# AddressSanitizer checks every access of the Rust code. RUSTC_BOOTSTRAP allows the stable compiler this nightly option.
+# The runtime is gcc's, because Rust's cannot be loaded into a PHP that is running.
 asan_runtime=$(cc -print-file-name=libasan.so)
 asan_folder=$folder/asan
-# The programs of the tests need the runtime first, as PHP does.
+# The test programs must load the runtime first, as PHP must.
 asan_runner=CARGO_TARGET_$(echo "$target" | tr 'a-z-' 'A-Z_')_RUNNER
 with_asan() {
     env "$asan_runner=env LD_PRELOAD=$asan_runtime ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0" RUSTC_BOOTSTRAP=1 CARGO_PROFILE_DEV_OPT_LEVEL=0 ASAN_OPTIONS=verify_asan_link_order=0 RUSTFLAGS="$rust_flags -Zsanitizer=address -Zexternal-clangrt" CARGO_TARGET_DIR="$asan_folder" \
@@ -69,10 +74,10 @@ asan() {
         return
     fi
     mkdir -p "$asan_folder/bin"
-    cc -shared -fPIC -o "$asan_folder/dlopen.so" scripts/dlopen.c
-    . scripts/php.sh
+    cc -shared -fPIC -o "$asan_folder/dlopen.so" scripts/sanitize/dlopen.c
+    . scripts/setup/php.sh
     ln -sf "$php_config" "$asan_folder/bin/php-config"
-    # Leaks are counted by php-tests/08_memory: what is made once, at the start of PHP, is not freed at its end.
+    # Leaks are found by php-tests/08_memory; here they would include what PHP allocates once and never frees.
     write_program bin/php "export LD_PRELOAD='$asan_folder/dlopen.so $asan_runtime' USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:log_path=$asan_folder/report
 exec '$php' \"\$@\""
@@ -80,19 +85,19 @@ exec '$php' \"\$@\""
     run "AddressSanitizer: build" with_asan cargo build
     [ $status = 0 ] || return 0
     nm -D "$asan_folder/$target/debug/libtoken_bucket.so" | grep -q __asan_report_load ||
-        { tell "AddressSanitizer: is it in the build?" FAILED; failed=1; return; }
+        { add_row "AddressSanitizer: is it in the build?" FAILED; failed=1; return; }
     tests=$local_tests
     [ -n "$short" ] || tests="php-tests/01_class php-tests/02_storages php-tests/03_ini php-tests/04_errors php-tests/05_reflection
         php-tests/07_servers php-tests/08_memory"
     run "AddressSanitizer: PHP" asan_phpt $tests
-    # loom switches stacks by itself, which AddressSanitizer takes for overflows: the model checker is left out.
+    # Without the model checker: AddressSanitizer takes loom's switches of stacks for overflows.
     [ -n "$short" ] || run "AddressSanitizer: Rust" with_asan cargo test --lib --test conformance --test shared_memory --test slot_words
 }
 asan_phpt() {
     rm -f "$asan_folder"/report.*
     passed=1
     PHP="$asan_folder/bin/php" EXTENSION="$asan_folder/$target/debug/libtoken_bucket.so" scripts/phpt.sh "$@" || passed=
-    # Of all processes, those too whose end a test does not look at.
+    # The reports of all processes, of children too.
     for report in "$asan_folder"/report.*; do
         [ ! -e "$report" ] || { cat "$report"; passed=; }
     done
@@ -103,7 +108,7 @@ write_program() {
     chmod 755 "$asan_folder/$1"
 }
 
-# What is pure, and the slot protocol in plain memory: Miri knows neither PHP nor a shared mapping.
+# The pure parts, and the slot protocol in plain memory: Miri supports neither PHP nor shared mappings.
 miri() {
     name="Miri: limits, DSNs, records, slots"
     if ! why=$(cargo +nightly miri --version 2>&1); then

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs a command while servers of every kind are up, and stops them: on private sockets and free
-# ports, in a folder of their own. Their DSNs are in the environment, as TB_REDIS and so on.
+# Runs a command while servers of every kind are up, and then stops them. They use private sockets, free ports and a
+# folder of their own. Their DSNs are in the environment: TB_REDIS and so on.
 # Usage: servers.sh COMMAND [ARGUMENT]...
 set -eu
 
-# They are up already where one script calls another.
+# A script that runs within servers.sh may call it again.
 [ -z "${TB_SERVERS-}" ] || exec "$@"
 
 scripts=$(dirname "$0")
@@ -12,14 +12,14 @@ folder=$(mktemp -d /tmp/token_bucket-servers.XXXXXX)
 chmod 755 "$folder"
 pids=
 stop() {
-    # A test may have left one stopped.
+    # A test may have left a server stopped.
     for pid in $pids; do kill -CONT "$pid" 2>/dev/null || true; kill -KILL "$pid" 2>/dev/null || true; done
     rm -rf "$folder"
 }
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-# Ports that are free, with the one 10000 above, which a cluster's nodes talk on.
+# Prints free ports; the port 10000 above each is free, too, for the bus of a cluster.
 free_ports() {
     php -n -r 'for ($n = 0, $held = []; $n < $argv[1];) {
         $port = random_int(20000, 30000);
@@ -44,8 +44,8 @@ redis() {
 }
 memcached_as() { if [ "$(id -u)" = 0 ]; then echo "-u nobody"; fi; }
 
-# A certificate authority, a server's and a client's certificate, and another authority; a server's for
-# other names, one of which is no line of a log, and one that is over within a second.
+# Makes two certificate authorities, a certificate for a server and one for a client, a server's certificate for
+# other names, one of which contains a line break, and one that has expired.
 certificates() {
     cd "$folder"
     for authority in ca other-ca; do
@@ -53,9 +53,9 @@ certificates() {
             -subj "/CN=$authority" -keyout "$authority.key" -out "$authority.pem"
     done
     printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\n' >names
-    for who in server client; do
-        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$who" -keyout "$who.key" -out "$who.csr"
-        openssl x509 -req -in "$who.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out "$who.pem"
+    for side in server client; do
+        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$side" -keyout "$side.key" -out "$side.csr"
+        openssl x509 -req -in "$side.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out "$side.pem"
     done
     printf 'subjectAltName=@list\n[list]\nIP=127.0.0.2\nDNS=other.invalid\\nforged\n' >other-names
     openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile other-names -out other-names.pem
@@ -86,19 +86,19 @@ start memcached3 memcached $(memcached_as) -l 127.0.0.1 -p "$memcached3"
 chmod 777 "$folder"
 start memcached4 memcached $(memcached_as) -s "$folder/memcached.sock" -a 0777
 
-# A server that starts removes the temporary tables of others that share their folder.
+# A server that starts removes the temporary tables of other servers with the same TMPDIR.
 TMPDIR="$folder" mariadb-install-db --no-defaults --datadir="$folder/mariadb" --skip-test-db --auth-root-authentication-method=normal \
     --user="$(id -un)" >"$folder/mariadb-install.log" 2>&1
-# What happens to the machine itself is not tested: no commit waits for the disk.
+# Power failures are not tested, so no commit waits for the disk.
 sql_options="--tmpdir=$folder --bind-address=127.0.0.1 --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M
     --max-connections=500 --ssl-ca=$folder/ca.pem --ssl-cert=$folder/server.pem --ssl-key=$folder/server.key"
 start mariadb mariadbd --no-defaults --datadir="$folder/mariadb" --user="$(id -un)" --socket="$folder/mariadb.sock" \
     --port="$mariadb_port" --pid-file="$folder/mariadb.pid" $sql_options
-"$scripts/mysqld.sh" install "$folder/mysql"
-start mysql "$scripts/mysqld.sh" run --datadir="$folder/mysql" --socket="$folder/mysql.sock" --port="$mysql_port" \
+"$scripts/servers/mysqld.sh" install "$folder/mysql"
+start mysql "$scripts/servers/mysqld.sh" run --datadir="$folder/mysql" --socket="$folder/mysql.sock" --port="$mysql_port" \
     --pid-file="$folder/mysql.pid" --skip-log-bin $sql_options
 
-# Waits until a command succeeds, for ten seconds.
+# Waits ten seconds at most until a command succeeds.
 await() {
     tries=0
     until "$@" >/dev/null 2>&1; do
@@ -119,10 +119,10 @@ redis-cli -p "$node3" cluster addslotsrange 10923 16383 >/dev/null
 for port in "$node2" "$node3" "$replica"; do redis-cli -p "$port" cluster meet 127.0.0.1 "$node1" >/dev/null; done
 knows_all() { [ "$(redis-cli -p "$1" cluster nodes | grep -c connected)" = 4 ] && redis-cli -p "$1" cluster info | grep -q cluster_state:ok; }
 for port in "$node1" "$node2" "$node3" "$replica"; do await knows_all "$port"; done
-# The replica stands in for the third node.
+# The replica belongs to the third node.
 await redis-cli -p "$replica" cluster replicate "$(redis-cli -p "$node3" cluster myid)"
 
-# A user who may do everything in a database, one who may not make tables, one who must show a certificate.
+# Users: owner has all rights in a database, writer may not make tables, certified must show a certificate.
 for server in mariadb mysql; do
     mariadb --no-defaults -S "$folder/$server.sock" -u root <<SQL
 CREATE DATABASE limits;
@@ -133,11 +133,11 @@ GRANT ALL ON limits.* TO owner@'%';
 GRANT SELECT, INSERT, UPDATE ON limits.* TO writer@'%';
 GRANT ALL ON limits.* TO certified@'%';
 SQL
-    # MySQL wants the password itself once, and then knows its proof: over a socket it may be sent.
+    # MySQL accepts a proof of a password after it has seen the password once, here over the socket.
     for user in owner writer; do mariadb --no-defaults -S "$folder/$server.sock" -u "$user" -p"$password" -e ''; done
 done
 
-# What tests make goes with the servers, even if they are interrupted.
+# Files of the tests are removed with the servers, even after an interruption.
 mkdir -m 1777 "$folder/tmp"
 export TMPDIR="$folder/tmp"
 export TB_SERVERS="$folder"
@@ -149,11 +149,12 @@ export TB_REDIS_SENTINEL="redis+sentinel://127.0.0.1:$sentinel_port/main"
 export TB_MEMCACHED="memcached://127.0.0.1:$memcached1"
 export TB_MEMCACHED_TWO="memcached://127.0.0.1:$memcached2,127.0.0.1:$memcached3"
 export TB_MEMCACHED_UNIX="memcached+unix://$folder/memcached.sock"
-certified="ca=$folder/ca.pem&cert=$folder/client.pem&key=$folder/client.key"
-export TB_MARIADB="mysql://owner:$password@127.0.0.1:$mariadb_port/limits"
-export TB_MARIADB_UNIX="mysql+unix://owner:$password@$folder/mariadb.sock?db=limits&table=over_socket"
-export TB_MARIADB_TLS="mysql://certified:$password@127.0.0.1:$mariadb_port/limits?table=over_tls&$certified"
-export TB_MYSQL="mysql://owner:$password@127.0.0.1:$mysql_port/limits"
-export TB_MYSQL_UNIX="mysql+unix://owner:$password@$folder/mysql.sock?db=limits&table=over_socket"
-export TB_MYSQL_TLS="mysql://certified:$password@127.0.0.1:$mysql_port/limits?table=over_tls&$certified"
+# Exports the DSNs of a database: over TCP, over its socket and over TLS. Usage: export_sql NAME PORT SOCKET
+export_sql() {
+    export "TB_$1=mysql://owner:$password@127.0.0.1:$2/limits"
+    export "TB_$1_UNIX=mysql+unix://owner:$password@$3?db=limits&table=over_socket"
+    export "TB_$1_TLS=mysql://certified:$password@127.0.0.1:$2/limits?table=over_tls&ca=$folder/ca.pem&cert=$folder/client.pem&key=$folder/client.key"
+}
+export_sql MARIADB "$mariadb_port" "$folder/mariadb.sock"
+export_sql MYSQL "$mysql_port" "$folder/mysql.sock"
 "$@"

@@ -1,11 +1,10 @@
 #!/bin/sh
-# Runs every test on this machine's PHP, and short forms of what has commands of its own. Ends with one line that tells how it went.
+# Runs every test on this machine's PHP, and short forms of sanitize, fuzz and soak. The last line is the result.
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/test/steps.sh
 
-step() { printf '\n== %s\n' "$1"; }
-
-# All of it runs while servers of every kind are up.
+# Everything runs while servers of every kind are up.
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/test.sh
 
 step "Build"
@@ -16,30 +15,32 @@ redis-server --version | sed -n 's/.* v=\([0-9.]*\).*/Redis \1/p'
 [ -z "${TB_VALKEY-}" ] || valkey-server --version | sed -n 's/.* v=\([0-9.]*\).*/Valkey \1/p'
 memcached --version
 mariadbd --version | sed -n 's/.*Ver \([0-9.]*\).*/MariaDB \1/p'
-scripts/mysqld.sh run --version | sed -n 's/.*Ver \([0-9.]*\).*/MySQL \1/p'
+scripts/servers/mysqld.sh run --version | sed -n 's/.*Ver \([0-9.]*\).*/MySQL \1/p'
 
 step "Rust: limits, slots, every store, the slot protocol under a model checker"
-cargo test --locked --quiet 2>&1
-[ -n "${TB_VALKEY-}" ] || echo "Valkey is not in this Debian: not tested."
+# Four tests for each core: the conformance of stores on servers waits for replies most of the time.
+RUST_TEST_THREADS=$(($(nproc) * 4)) cargo test --locked --quiet 2>&1
+[ -n "${TB_VALKEY-}" ] || echo "This Debian has no Valkey: not tested."
 
 step "PHP: classes, stores, directives, errors, reflection, php-fpm, servers"
-scripts/phpt.sh
+scripts/phpt.sh -s
 
-step "PHP: MySQL, in MariaDB's place"
-scripts/mysql.sh
+step "PHP: MySQL in MariaDB's place"
+scripts/test/mysql-for-mariadb.sh
 
-[ -z "${TB_VALKEY-}" ] || { step "Valkey, in Redis's place"; scripts/valkey.sh; }
+[ -z "${TB_VALKEY-}" ] || { step "Valkey in Redis's place"; scripts/test/valkey-for-redis.sh; }
 
 step "Memory: PHP under valgrind and AddressSanitizer"
 scripts/sanitize.sh short
 
-step "Fuzzing, for a moment"
+step "Fuzzing, a short form"
 SEED=1 scripts/fuzz.sh 5
 
-step "Endurance, for a moment"
+step "Endurance, a short form"
 MINUTES=0.5 SEED=1 scripts/soak.sh
 
 step "Demo"
 scripts/demo.sh
 
+end_steps
 printf '\nAll tests passed.\n'

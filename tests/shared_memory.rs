@@ -1,4 +1,4 @@
-//! The file behind a table: which files are used, replaced or refused; and tables that a flood fills.
+//! The file of a shared-memory table: which files are used, replaced or refused; and what a flood of keys does.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,10 +8,13 @@
     reason = "a test fails by panicking"
 )]
 
+mod support;
+
 use std::cell::Cell;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
+use support::Folder;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::store::counters::FILE_SIZE;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
@@ -20,16 +23,16 @@ use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Timeouts};
 
 const T0: u64 = 1_000_000 * SECOND;
 
-/// A folder for tables, removed at the end of the test.
-struct Folder(PathBuf);
+/// Tables in a folder.
+trait Tables {
+    fn location(&self) -> Location;
 
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("tb-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
+    fn store(&self) -> SharedMemory {
+        SharedMemory::new(self.location())
     }
+}
 
+impl Tables for Folder {
     fn location(&self) -> Location {
         Location {
             base: self.0.clone(),
@@ -38,25 +41,15 @@ impl Folder {
             purpose: Purpose::Buckets,
         }
     }
-
-    fn store(&self) -> SharedMemory {
-        SharedMemory::new(self.location())
-    }
-
-    /// A folder with a table in which one bucket is empty, and the path of the table.
-    fn with_table(name: &str) -> (Self, PathBuf) {
-        let folder = Self::new(name);
-        assert!(take(&folder.store(), b"x"));
-        assert!(!take(&folder.store(), b"x"), "a second store sees the same table");
-        let path = folder.location().path();
-        (folder, path)
-    }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// Makes a table with one empty bucket, `x`, and returns its folder and its path.
+fn folder_with_table(name: &str) -> (Folder, PathBuf) {
+    let folder = Folder::new(name);
+    assert!(take(&folder.store(), b"x"));
+    assert!(!take(&folder.store(), b"x"), "a second opening sees the same bucket");
+    let path = folder.location().path();
+    (folder, path)
 }
 
 fn limit() -> Limit {
@@ -113,7 +106,7 @@ fn refusal(store: &SharedMemory) -> String {
 
 #[test]
 fn file_is_private_and_has_its_space_allocated() {
-    let (folder, path) = Folder::with_table("private");
+    let (folder, path) = folder_with_table("private");
     let file = fs::metadata(&path).unwrap();
     assert_eq!((file.mode() & 0o777, file.len()), (0o600, MIN_SIZE));
     assert!(file.blocks() * 512 >= MIN_SIZE, "space must be allocated");
@@ -126,7 +119,7 @@ fn file_is_private_and_has_its_space_allocated() {
 #[test]
 fn file_that_is_cut_short_is_replaced() {
     for length in [0, 1, 4095, 4096, MIN_SIZE - 1, MIN_SIZE + 1] {
-        let (folder, path) = Folder::with_table(&format!("short-{length}"));
+        let (folder, path) = folder_with_table(&format!("short-{length}"));
         let found = File::options().write(true).open(&path).unwrap();
         found.set_len(length).unwrap();
         assert!(take(&folder.store(), b"x"), "a fresh table at length {length}");
@@ -141,7 +134,7 @@ fn file_that_is_cut_short_is_replaced() {
 
 #[test]
 fn file_of_garbage_is_replaced() {
-    let (folder, path) = Folder::with_table("garbage");
+    let (folder, path) = folder_with_table("garbage");
     for garbage in [[0u8; 64], [0xff; 64], [b'T'; 64]] {
         let mut bytes = fs::read(&path).unwrap();
         bytes[..64].copy_from_slice(&garbage);
@@ -153,7 +146,7 @@ fn file_of_garbage_is_replaced() {
 
 #[test]
 fn garbage_in_the_slots_denies_for_at_most_one_refill() {
-    let (folder, path) = Folder::with_table("slots");
+    let (folder, path) = folder_with_table("slots");
     let mut bytes = fs::read(&path).unwrap();
     let mut seed = 88172645463325252u64;
     for byte in &mut bytes[4096..] {
@@ -176,7 +169,7 @@ fn garbage_in_the_slots_denies_for_at_most_one_refill() {
 
 #[test]
 fn table_of_another_boot_is_replaced() {
-    let (folder, path) = Folder::with_table("boot");
+    let (folder, path) = folder_with_table("boot");
     let mut bytes = fs::read(&path).unwrap();
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
     let at = bytes.windows(8).position(|window| window == &boot[..8]).expect("the boot id");
@@ -191,7 +184,7 @@ const USED_AT: std::ops::Range<usize> = 80..88;
 
 /// A table that a process without a boot id made, last used `ahead` nanoseconds from now.
 fn table_without_a_boot_id(name: &str, ahead: i64) -> Folder {
-    let (folder, path) = Folder::with_table(name);
+    let (folder, path) = folder_with_table(name);
     let mut bytes = fs::read(&path).unwrap();
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
     assert!(bytes[BOOT_AT].starts_with(&boot), "the boot id is there");
@@ -280,7 +273,7 @@ fn file_that_left_its_path_is_stale() {
 
 #[test]
 fn size_that_differs_from_the_directive_is_reported() {
-    let (folder, path) = Folder::with_table("size");
+    let (folder, path) = folder_with_table("size");
     let row = |size| {
         let store = SharedMemory::new(Location { size, ..folder.location() });
         assert!(!take(&store, b"x"), "the file is used as it is");
@@ -295,7 +288,7 @@ fn size_that_differs_from_the_directive_is_reported() {
 
 #[test]
 fn symbolic_links_are_not_followed() {
-    let (folder, path) = Folder::with_table("link");
+    let (folder, path) = folder_with_table("link");
     let elsewhere = folder.0.join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
     symlink(&elsewhere, &path).unwrap();
@@ -310,7 +303,7 @@ fn symbolic_links_are_not_followed() {
 
 #[test]
 fn file_or_directory_open_to_other_users_is_refused() {
-    let (folder, path) = Folder::with_table("open");
+    let (folder, path) = folder_with_table("open");
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     assert!(refusal(&folder.store()).contains("default.v4 is open to other users"));
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
@@ -321,7 +314,7 @@ fn file_or_directory_open_to_other_users_is_refused() {
 
 #[test]
 fn directory_in_place_of_the_file_is_refused() {
-    let (folder, path) = Folder::with_table("folder");
+    let (folder, path) = folder_with_table("folder");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert!(refusal(&folder.store()).contains("default.v4"));
@@ -351,7 +344,7 @@ fn error_names_a_path_that_is_missing_or_not_writable() {
 
 #[test]
 fn removed_table_is_left_within_a_second() {
-    let (folder, path) = Folder::with_table("removed");
+    let (folder, path) = folder_with_table("removed");
     let (old, key_hash) = (folder.store(), Cell::new(KeyHash::default()));
     let key =
         Key { parts: [b"tb:", b"x", b"", b""], key_hash: &key_hash, kind: LimitKind::TokenBucket };

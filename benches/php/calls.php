@@ -1,8 +1,8 @@
 <?php
 /*
- * What a call takes beside the least that PHP and the servers' clients can do: the tables of docs/stores.md and docs/benchmarks.md.
+ * Measures calls beside the cheapest equivalent in PHP and its clients: the tables of docs/stores.md and docs/benchmarks.md.
  *
- * Each case is a function that makes $n calls in a loop of its own; the empty loop is taken off.
+ * Each case is a function that makes $n calls in a loop; the time of the empty loop is subtracted.
  */
 
 require __DIR__ . '/lib/bench.php';
@@ -22,7 +22,7 @@ $calls = array_fill_keys(array_keys($cases), 1_000);
 $calls['loop'] = $calls['denied'] = 200_000;
 $data['tables'][] = rows('servers, µs per call', server_rows(), SERVER_NAMES, measure($cases, $calls, $data['rounds']), 1e3);
 
-// A round trip takes three times as long where the kernel keeps the two on two cores, which would be chance.
+// One core for client and server: whether the kernel uses one or two is chance, and changes a round trip threefold.
 on_one_core([getmypid(), sql_pid('mariadb'), sql_pid('mysql')]);
 $cases = sql_cases();
 $data['statements'] = mysql_statements($cases);
@@ -32,7 +32,7 @@ $rows = [...sql_rows('mariadb'), ...sql_rows('mysql')];
 $data['tables'][] = rows('unix socket, one core, no wait for a disk; µs per call', $rows, SERVER_NAMES, measure($cases, $calls, $data['rounds']), 1e3);
 keep('calls', $data);
 
-/** @return array<string, float[]> nanoseconds a call, of every round */
+/** @return array<string, float[]> nanoseconds a call, by round */
 function measure(array $cases, array $calls, int $rounds): array
 {
     $times = [];
@@ -50,7 +50,7 @@ function measure(array $cases, array $calls, int $rounds): array
     return $net;
 }
 
-/** A table: of each case the least and the median, and the median of the rounds' ratios to another. */
+/** Makes a table: each case's minimum and median, and the median of its ratios to another case. */
 function rows(string $head, array $rows, array $names, array $times, float $unit): array
 {
     $table = ['head' => $head, 'rows' => []];

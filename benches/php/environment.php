@@ -1,6 +1,6 @@
 <?php
 /*
- * On what all is measured: the machine, the versions, how the servers are set.
+ * Records the machine, the versions and the servers' settings.
  */
 
 require __DIR__ . '/lib/bench.php';
@@ -39,7 +39,7 @@ keep('environment', [
     'mysql_settings' => array_diff_key($mysql, ['version' => '']),
 ]);
 
-/** What a command says, on one line. */
+/** The output of a command, on one line. */
 function run(string $command): string
 {
     return trim((string) shell_exec("{ $command; } 2>/dev/null"));

@@ -1,8 +1,8 @@
 <?php
 /*
- * How many instructions a request of the page takes in php-cgi, counted by valgrind, which sees what
- * runs in user space and not the kernel. The same page is run few and many times in one process;
- * the difference leaves out start and end. The same in every run but for what answers of servers change.
+ * Counts the instructions of one request of the page in php-cgi, with valgrind, which counts user space only. The
+ * difference between few and many requests in one process leaves out its start and end. The counts repeat, except for
+ * what servers' replies change.
  */
 
 require __DIR__ . '/lib/bench.php';
@@ -25,7 +25,7 @@ function instructions(string $page, int $requests): int
     $command = [
         'valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null',
         'php-cgi', '-n', ...WebServer::extensions(...($loaded ? [getenv('BENCH_EXTENSION')] : [])),
-        // valgrind does not follow what PCRE compiles.
+        // valgrind cannot run the code that PCRE compiles.
         '-d', 'zend_extension=opcache', '-d', 'opcache.enable=1', '-d', 'pcre.jit=0', '-d', 'apc.enabled=1', '-d', 'error_reporting=' . (E_ALL & ~E_DEPRECATED),
         '-d', 'token_bucket.shm_path=' . getenv('BENCH_TABLES'), '-d', 'token_bucket.timeout_ms=5000', '-d', 'token_bucket.connect_timeout_ms=5000', '-d', 'token_bucket.on_error=throw',
         '-T', $requests, __DIR__ . '/page/index.php', 'limiter=' . ($loaded ? $page : 'none'),

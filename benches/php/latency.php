@@ -1,11 +1,11 @@
 <?php
 /*
- * How long one decision takes, by store and by limiter, on one bucket in one process.
+ * Measures the time of one decision, by store and limiter, on one bucket in one process.
  */
 
 require __DIR__ . '/lib/bench.php';
 
-/** Single calls of a round, each timed by itself. */
+/** The number of single calls that are timed in a round. */
 const SINGLE_CALLS = 1_000;
 
 mysql_tables();
@@ -41,7 +41,7 @@ function per_call(Closure $tries, int $n): float
     $start = hrtime(true);
     $accepted = $tries($n);
     $took = hrtime(true) - $start;
-    // A denied call does less: it would be another measurement.
+    // A denied call does less and must not be counted here.
     $accepted === $n || throw new RuntimeException("only $accepted of $n calls were let in");
     return $took / $n;
 }

@@ -1,7 +1,7 @@
 <?php
 /*
- * How long each call takes while its Redis is stopped, or killed and started again: every limiter in a
- * process of its own, all through the same outage.
+ * Measures each call's time while its Redis is stopped, or killed and started again: every limiter in its own process,
+ * all during the same outage.
  */
 
 require __DIR__ . '/lib/bench.php';
@@ -13,13 +13,13 @@ const SECONDS = 10;
 const FAILS_AT = 3;
 const BACK_AT = 6;
 
-/** A call is begun so often, if the one before has returned. */
+/** The time between the beginnings of two calls, if the first has returned. */
 const EVERY_NS = 2_000_000;
 
-/** Of so many parts of a second the slowest call is kept. */
+/** A second is split into so many parts; the slowest call of each is kept. */
 const BINS = 20;
 
-// The fallback's warning, and symfony's about its cache, are part of what happens.
+// Warnings are expected: the fallback's, and symfony's about its cache.
 set_error_handler(fn () => true);
 
 $data = ['seconds' => SECONDS, 'fails_at' => FAILS_AT, 'back_at' => BACK_AT, 'every_ms' => EVERY_NS / 1e6, 'bin_ms' => 1000 / BINS, 'outages' => []];
@@ -31,7 +31,7 @@ foreach (['stopped', 'killed'] as $outage) {
         $outage === 'stopped' ? $server->signal(SIGSTOP) : $server->kill();
         sleep_until($begin + BACK_AT * 1_000_000_000);
         $outage === 'stopped' ? $server->signal(SIGCONT) : $server->start();
-        // It goes on when this process has ended, until all have finished.
+        // A server that this process has restarted ends with it, so it waits until all have finished.
         sleep_until($begin + (SECONDS + 1) * 1_000_000_000);
     };
     $names = array_keys($callers);
@@ -41,7 +41,7 @@ foreach (['stopped', 'killed'] as $outage) {
 keep('outage', $data);
 
 /**
- * What makes a call and tells who decided: 'server', 'fallback', or 'nobody' if the recipe lets in because it failed.
+ * The calls of each limiter. A call returns what decided: 'server', 'fallback', or 'nobody' if the recipe accepts on failure.
  *
  * @return array<string, Closure>
  */
@@ -67,7 +67,7 @@ function connection(string $socket, bool $timeout): Redis
     return $redis;
 }
 
-/** INCR and EXPIRE; connects anew after a failure, as the next request would. */
+/** INCR and EXPIRE; reconnects after a failure, as the next request would. */
 function recipe(string $socket, bool $timeout): Closure
 {
     $tries = null;
@@ -83,7 +83,7 @@ function recipe(string $socket, bool $timeout): Closure
     };
 }
 
-/** Its cache swallows what goes wrong: then it begins with a full bucket again, which is how one sees that. */
+/** Its cache hides errors: the bucket starts full again, which reveals them. */
 function symfony_call(string $socket, bool $timeout): Closure
 {
     $capacity = 100_000;

@@ -1,6 +1,6 @@
 <?php
 /*
- * How many are let in when eight processes try at once: a hundred, if the limiter is exact.
+ * Counts the calls that are accepted when eight processes try at once: a hundred, if the limiter is exact.
  */
 
 require __DIR__ . '/lib/bench.php';
@@ -9,10 +9,10 @@ const LIMIT = 100;
 const PROCESSES = 8;
 const TRIES = 500;
 
-/** A limiter that waits for its lock would be at it for minutes: then a process stops, and says how far it came. */
+/** A limiter that waits for its lock would take minutes: a process stops after so long and reports its tries. */
 const PATIENCE_NS = 2_000_000_000;
 
-/** One token an hour: none while this runs. */
+/** One token an hour, so none comes back while this runs. */
 const TOKENS_PER_SECOND = 1 / 3600;
 
 mysql_tables();
@@ -20,11 +20,11 @@ $data = ['rounds' => rounds(5), 'limit' => LIMIT, 'processes' => PROCESSES, 'tri
 for ($round = 0; $round < $data['rounds']; $round++) {
     foreach (in_turn(array_keys(limiters()), $round) as $name) {
         $limiter = limiters()[$name];
-        // These are one process's own, or the same on another kind of connection.
+        // Left out: buckets of one process only, and stores measured over another connection.
         if ($name === 'array' || str_ends_with($limiter->store, 'TCP')) {
             continue;
         }
-        // In memory all is over so soon that a race may not show: it gets more chances.
+        // In memory a round is too short for every race to show, so there are more rounds.
         for ($rush = 0; $rush < ($limiter->store === MEMORY ? 10 : 1); $rush++) {
             [$admitted, $tried] = rush($limiter, "rush:$name:$round:$rush");
             $data['limiters'][$name]['admitted'][] = $admitted;
@@ -34,7 +34,7 @@ for ($round = 0; $round < $data['rounds']; $round++) {
 }
 keep('over_admission', $data);
 
-/** @return int[] how many were let in, of how many */
+/** @return int[] the number of accepted calls, and of tries */
 function rush(Limiter $limiter, string $id): array
 {
     $results = at_once(PROCESSES, function () use ($limiter, $id): Closure {

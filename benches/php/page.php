@@ -1,7 +1,7 @@
 <?php
 /*
- * What a limiter costs a page, end to end: requests a second through nginx and php-fpm, and the
- * processor time that the workers take for a request.
+ * Measures a limiter's cost for a page, end to end: requests a second through nginx and php-fpm, and the workers'
+ * processor time for a request.
  */
 
 require __DIR__ . '/lib/bench.php';
@@ -9,7 +9,7 @@ require __DIR__ . '/lib/web_server.php';
 
 const PAGES = ['none', 'shm', 'apcu_window', 'symfony_apcu', 'symfony_apcu_lock', 'redis_unix', 'redis_tcp', 'redis_unix_window', 'symfony_redis_unix', 'symfony_redis_unix_lock', 'memcached_unix', 'mariadb'];
 
-/** These are held against each other by percents: measured three times a round, in turn, of which the median counts. */
+/** These differ by percents, so each round measures them three times, in turn, and takes the median. */
 const CLOSE = ['none', 'shm'];
 const SECONDS = 1;
 const CONNECTIONS = 4;

@@ -1,7 +1,7 @@
 <?php
 /*
- * Writes benchmarks.md and its plots from what the subjects measured, and prints a summary. A failure if
- * token_bucket was not exact; how fast it was depends on the machine.
+ * Writes benchmarks.md and its plots from the subjects' data, and prints a summary. Fails if token_bucket was not
+ * exact; its speed depends on the machine.
  */
 
 require __DIR__ . '/lib/bench.php';

@@ -1,6 +1,6 @@
 <?php
 /*
- * What a decision costs the server: the processor time of all its threads, over many decisions of one process.
+ * Measures a decision's cost for the server: the processor time of all its threads over many decisions of one process.
  */
 
 require __DIR__ . '/lib/bench.php';

@@ -1,6 +1,6 @@
 <?php
 /*
- * Decisions a second of several processes, on one bucket for all and on one for each.
+ * Measures the decisions a second of several processes, on one bucket for all and on one bucket each.
  */
 
 require __DIR__ . '/lib/bench.php';

@@ -41,7 +41,7 @@ fn any() -> Limit {
     TokenBucket::per_window(7, 3).expect("a limit").into()
 }
 
-/// An operation.
+/// Chooses an operation.
 pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
     let mut cost = || number(u, u64::MAX);
     Ok(match cost()? % 10 {

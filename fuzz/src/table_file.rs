@@ -29,7 +29,7 @@ const TAG: u64 = (1 << TAG_BITS) - 1;
 /// The identifiers that have buckets.
 pub const IDS: [&[u8]; 3] = [b"a", b"b", b"c"];
 
-/// The file of this purpose.
+/// The location of the file for this purpose.
 pub fn location(purpose: Purpose) -> Location {
     let (name, size) = match purpose {
         Purpose::Buckets => ("default", MIN_SIZE),

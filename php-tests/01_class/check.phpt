@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: check(): true means limited; who hammers stays limited, who is silent starts afresh
+TokenBucket: check(): true means limited; a client that keeps calling stays limited, a silent one starts afresh
 --INI--
 token_bucket.test_clock=1
 --FILE--

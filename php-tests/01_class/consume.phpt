@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: consume(): takes tokens while there are some
+TokenBucket: consume(): takes tokens while some are left
 --INI--
 token_bucket.test_clock=1
 --FILE--

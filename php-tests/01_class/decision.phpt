@@ -1,5 +1,5 @@
 --TEST--
-Decision: tells what is left and when to return
+Decision: reports the remaining tokens and the time to retry
 --INI--
 token_bucket.test_clock=1
 --FILE--

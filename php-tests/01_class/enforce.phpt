@@ -1,5 +1,5 @@
 --TEST--
-enforce=0: everything is decided and counted, and everyone is let in
+enforce=0: a dry run decides and counts every call, and denies none
 --FILE--
 <?php
 use TokenBucket\{FixedWindow, LeakyBucket, TestClock};

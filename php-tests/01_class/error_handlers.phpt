@@ -1,5 +1,5 @@
 --TEST--
-An error handler that runs in the midst of a call may construct the object again, let it go, or throw
+An error handler in the middle of a call may construct the object again, release it, or throw
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: may be extended, and consume() overridden; cannot be cloned, compared or serialized
+TokenBucket: can be extended, and consume() overridden; cannot be cloned, compared or serialized
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

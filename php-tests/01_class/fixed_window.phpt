@@ -1,5 +1,5 @@
 --TEST--
-FixedWindow: opens at the first hit, lasts its interval, both ends included
+FixedWindow: opens at the first hit and lasts its interval, both ends included
 --INI--
 token_bucket.test_clock=1
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: identifiers: any bytes work and none collide
+TokenBucket: identifiers: any bytes work and no two collide
 --FILE--
 <?php
 $identifiers = [

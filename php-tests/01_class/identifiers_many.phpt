@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: identifiers: thousands of near and random ones are told apart
+TokenBucket: identifiers: thousands of similar and random ones have different buckets
 --FILE--
 <?php
 /*

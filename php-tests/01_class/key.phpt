@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: key(): makes a client's identifier; may be overridden
+TokenBucket: key(): makes a client's identifier; can be overridden
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

@@ -1,5 +1,5 @@
 --TEST--
-LeakyBucket: six at once, one more every five seconds; actions of one client do not touch each other
+LeakyBucket: six calls at once, one more every five seconds; each action of a client has a bucket of its own
 --INI--
 token_bucket.test_clock=1
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Limiter: a type for limiters, native and of an application's own
+Limiter: an interface for native limiters and an application's own
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

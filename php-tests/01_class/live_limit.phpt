@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: the limit of a live bucket may be raised and lowered
+TokenBucket: the limit of a live bucket can be raised and lowered
 --INI--
 token_bucket.test_clock=1
 --FILE--

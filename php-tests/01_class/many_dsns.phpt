@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: a program that makes up DSNs, prefixes and directives as it goes keeps no more of them than 256
+TokenBucket: a process keeps no more than 256 DSNs, prefixes and directives that a program makes up
 --FILE--
 <?php
 function work(int $from, int $to): void

@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: objects: what they show, what they keep when constructed wrongly, what they refuse
+TokenBucket: objects: their dump, a failed construction, and the operations they refuse
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

@@ -1,5 +1,5 @@
 --TEST--
-TokenBucket: peek() changes nothing, refund() never goes above the capacity, reset() fills
+TokenBucket: peek() changes nothing, refund() never exceeds the capacity, reset() fills the bucket
 --INI--
 token_bucket.test_clock=1
 --FILE--

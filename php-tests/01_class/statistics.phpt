@@ -1,5 +1,5 @@
 --TEST--
-statistics(): what was checked, accepted and denied, by the limits' names; who was denied most
+statistics(): reports checked, accepted and denied calls by the limits' names, and the identifiers denied most
 --FILE--
 <?php
 use TokenBucket\{FixedWindow, LeakyBucket, TestClock};

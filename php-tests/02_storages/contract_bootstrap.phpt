@@ -1,5 +1,5 @@
 --TEST--
-Storages: the classic contract: the closure makes the record, once and before anyone else
+Storages: the legacy contract: the closure makes the record, once and before any other caller
 --INI--
 token_bucket.test_clock=1
 --FILE--

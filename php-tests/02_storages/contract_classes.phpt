@@ -1,5 +1,5 @@
 --TEST--
-Storages: the classic contract: classes load that declare no types, and classes that declare some
+Storages: the legacy contract: classes with and without type declarations load
 --FILE--
 <?php
 class Untyped implements TokenBucketStorage

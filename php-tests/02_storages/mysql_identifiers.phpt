@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: whatever a client calls itself, the statement is the same and the row is its own; the classic table does not tell case apart
+MariaDB and MySQL: any identifier gives the same statement and has its own row; only the legacy schema ignores case
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: the statement that removes old rows removes what is as good as new alone, also while eight processes take from a bucket
+MariaDB and MySQL: the statement that removes old rows removes only expired ones, also while eight processes take tokens
 --EXTENSIONS--
 pcntl
 posix
@@ -14,7 +14,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $server = new Server(SQL_SERVER);
 $dsn = prepared($server->dsn());

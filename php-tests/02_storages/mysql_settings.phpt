@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: whatever the server's settings: limits are counted exactly, by a clock that knows no zone
+MariaDB and MySQL: counts are exact whatever the server's settings, and times have no time zone
 --EXTENSIONS--
 pcntl
 posix
@@ -11,7 +11,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 /** Eight processes with a hundred tries each at a bucket of a hundred, at a window, and at a hundred newcomers. */
 function strict_counts(string $dsn, string $name): string

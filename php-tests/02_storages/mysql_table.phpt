@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: the classic table counts on without prepare(), says what it cannot do, and everything works after it; classic code takes from the same rows
+MariaDB and MySQL: the legacy schema works without prepare() and names what it lacks; after prepare() everything works; legacy code shares the rows
 --EXTENSIONS--
 pcntl
 posix
@@ -15,7 +15,7 @@ token_bucket.deny_cache=0
 <?php
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/utils.inc';
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 ob_start(fn (string $printed): string => preg_replace('/127\.0\.0\.1:\d+/', '127.0.0.1:PORT', $printed));
 $server = new Server(SQL_SERVER);

@@ -1,5 +1,5 @@
 --TEST--
-The PDO storages of the examples: their contract, and 1,000 random calls decided as native storages do
+The PDO storages of the examples: keep their contract, and decide 1,000 random calls as native storages do
 --EXTENSIONS--
 posix
 mysqlnd

@@ -1,5 +1,5 @@
 --TEST--
-The PDO storages of the examples: what fails is told, and leaves no transaction and no lock
+The PDO storages of the examples: failures are reported and leave no transaction and no lock
 --EXTENSIONS--
 posix
 mysqlnd

@@ -1,5 +1,5 @@
 --TEST--
-The PDO storages of the examples: 8 processes at once on a new bucket get exactly what it holds, 12 times over
+The PDO storages of the examples: 8 processes at once on a new bucket get exactly its capacity, in each of 12 rounds
 --EXTENSIONS--
 pcntl
 posix
@@ -10,7 +10,7 @@ pdo_sqlite
 --FILE--
 <?php
 require __DIR__ . '/pdo.inc';
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $table = 'pdo_' . bin2hex(random_bytes(4));
 foreach (array_keys(storages($table)) as $engine) {

@@ -1,5 +1,5 @@
 --TEST--
-Storages written in PHP: asked in seconds, with a closure that makes the record
+Storages written in PHP: get times in seconds and a closure that makes the record
 --FILE--
 <?php
 require __DIR__ . '/php_storage.inc';

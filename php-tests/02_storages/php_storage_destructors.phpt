@@ -1,5 +1,5 @@
 --TEST--
-Storages written in PHP: a destructor that runs while a bucket lets its storage go finds no broken bucket
+Storages written in PHP: a destructor that runs while a bucket releases its storage sees a valid bucket
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

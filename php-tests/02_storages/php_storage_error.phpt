@@ -1,5 +1,5 @@
 --TEST--
-Storages written in PHP: what they throw, return or do in the midst of a call leaves nothing broken
+Storages written in PHP: exceptions, bad results and calls back in the middle of a call leave the bucket valid
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

@@ -1,5 +1,5 @@
 --TEST--
-Storages written in PHP: a fiber may ask a bucket while its storage waits in another; recursion is refused, through fibers too
+Storages written in PHP: a fiber may use a bucket while its storage waits in another; recursion is refused, also through fibers
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

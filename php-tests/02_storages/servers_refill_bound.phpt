@@ -1,5 +1,5 @@
 --TEST--
-Stores on servers: with refill running, 8 processes never get more than capacity + rate x time; check() likewise
+Stores on servers: with refill, 8 processes never get more than capacity + rate x time; check() included
 --EXTENSIONS--
 pcntl
 posix
@@ -9,7 +9,7 @@ token_bucket.timeout_ms=20000
 token_bucket.connect_timeout_ms=20000
 --FILE--
 <?php
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/servers.inc';
 
 foreach (server_dsns() as $name => $dsn) {

@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: where no file may be as large, that is told, and no signal ends the process
+SharedMemoryStorage: a limit on file sizes gives a clear error and no signal
 --FILE--
 <?php
 $folder = (ini_get('token_bucket.shm_path') ?: '/dev/shm') . '/tb-limit-' . getmypid();

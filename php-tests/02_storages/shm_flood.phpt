@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: in a table of one limit a flood over time frees nobody, whatever becomes of other tables; a newcomer waits for one token
+SharedMemoryStorage: a flood frees no denied client in a table of one limit, and affects no other table; a newcomer waits for one token
 --INI--
 token_bucket.test_clock=1
 token_bucket.shm_size=64K

@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: a file or directory that belongs to another user is refused, and left as it is
+SharedMemoryStorage: a file or directory of another user is refused and left unchanged
 --EXTENSIONS--
 posix
 --SKIPIF--

@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: a file system that is full, by its bytes or by its number of files, gives a clear error, and no signal
+SharedMemoryStorage: a full file system, in bytes or in files, gives a clear error and no signal
 --SKIPIF--
 <?php
 exec('unshare -rm true 2>&1', $output, $status);

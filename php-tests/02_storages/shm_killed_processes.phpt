@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: 200 processes killed under load block nobody and give nothing away
+SharedMemoryStorage: 200 processes killed under load block no client and admit none too many
 --EXTENSIONS--
 pcntl
 posix

@@ -11,7 +11,7 @@ if (posix_geteuid() !== 0) {
 ?>
 --FILE--
 <?php
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 chmod(ini_get('token_bucket.shm_path'), 01777);
 $bucket = new TokenBucket(null, __FILE__, 1, 0.001);

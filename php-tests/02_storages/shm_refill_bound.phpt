@@ -1,11 +1,11 @@
 --TEST--
-SharedMemoryStorage: with refill running, 8 processes never get more than capacity + rate x time, from the first call's begin to the last one's end
+SharedMemoryStorage: with refill, 8 processes never get more than capacity + rate x time, from the first call's begin to the last one's end
 --EXTENSIONS--
 pcntl
 posix
 --FILE--
 <?php
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $answers = in_processes(8, function () {
     $bucket = new TokenBucket(null, 'refill', 5_000, 5_000);

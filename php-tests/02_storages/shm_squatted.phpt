@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: what another user has put in the directory's or the file's place is refused at once and left as it is; he can see nothing of a table
+SharedMemoryStorage: another user's file or directory in the table's place is refused at once and left unchanged; another user sees nothing of a table
 --EXTENSIONS--
 pcntl
 posix

@@ -1,11 +1,11 @@
 --TEST--
-SharedMemoryStorage: 8 processes with 2,000 tries each get exactly what the bucket holds, 50 times
+SharedMemoryStorage: 8 processes with 2,000 tries each get exactly the capacity, in each of 50 rounds
 --EXTENSIONS--
 pcntl
 posix
 --FILE--
 <?php
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $wrong = 0;
 for ($round = 0; $round < 50; $round++) {

@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: directory and file get their modes whatever the umask of the process that makes them; a directory of the user's own that lacks them is mended
+SharedMemoryStorage: directory and file get their modes whatever the umask; a directory of the user's own with other modes is corrected
 --EXTENSIONS--
 posix
 --FILE--

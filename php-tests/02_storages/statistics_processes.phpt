@@ -1,5 +1,5 @@
 --TEST--
-statistics(): exact for 8 processes together, killed ones too; a server that fails; buckets pushed out
+statistics(): counts of 8 processes are exact, with killed processes, failing servers and evicted buckets
 --EXTENSIONS--
 pcntl
 posix
@@ -8,7 +8,7 @@ token_bucket.connect_timeout_ms=20000
 --FILE--
 <?php
 use function TokenBucket\statistics;
-require __DIR__ . '/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/utils.inc';
 run_apart(__FILE__);
 

@@ -1,5 +1,5 @@
 --TEST--
-statistics(): a file that is removed again and again leaves no descriptor and no mapping; processes that take turns find the new one
+statistics(): repeated removal of the file leaks no descriptor and no mapping; every process finds the new file
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Vectors: what the test suites of other limiters expect, on every store
+Vectors: every store passes the test vectors of other limiters
 --INI--
 token_bucket.test_clock=1
 --FILE--

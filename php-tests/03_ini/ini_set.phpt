@@ -1,5 +1,5 @@
 --TEST--
-ini: ini_set() takes what is right, refuses what is not, and what is the system's
+ini: ini_set() accepts valid values, and refuses invalid ones and system directives
 --FILE--
 <?php
 $take = fn () => (new TokenBucket(null, __FILE__, 1, 0.001))->consume();

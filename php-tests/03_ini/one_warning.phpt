@@ -1,5 +1,5 @@
 --TEST--
-ini: each bad value gives exactly one warning that names what is in force; odd good ones give none
+ini: each bad value gives one warning that names the value in force; unusual valid values give none
 --FILE--
 <?php
 /* Each value is given to a PHP of its own, whose whole output is looked at. */

@@ -1,5 +1,5 @@
 --TEST--
-ini: phpinfo() tells that token_bucket.shm_size is another than the size of the file that is there
+ini: phpinfo() says that token_bucket.shm_size differs from the size of the existing file
 --INI--
 pcre.jit=0
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-ini: token_bucket.prefix keeps applications apart, and a DSN's own prefix goes before it
+ini: token_bucket.prefix separates applications, and a DSN's own prefix overrides it
 --INI--
 token_bucket.prefix=shop:
 --FILE--

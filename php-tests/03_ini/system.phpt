@@ -1,5 +1,5 @@
 --TEST--
-ini: what is the system's is not for scripts; ini_restore() brings back what php.ini said
+ini: scripts cannot set system directives; ini_restore() restores php.ini's values
 --INI--
 token_bucket.storage=array:
 token_bucket.shm_size=1M

@@ -1,5 +1,5 @@
 --TEST--
-Exceptions: a DSN that cannot be used: what is wrong is named, and what is known is listed
+Exceptions: an unusable DSN: the message names the fault and lists the accepted values
 --FILE--
 <?php
 use TokenBucket\ArrayStorage;

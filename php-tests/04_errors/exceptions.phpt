@@ -1,5 +1,5 @@
 --TEST--
-Exceptions: classes, file, line, trace; may be extended
+Exceptions: have their class, file, line and trace; can be extended
 --FILE--
 <?php
 class Own extends TokenBucket\StorageException {}

@@ -1,5 +1,5 @@
 --TEST--
-Exceptions: a DSN, which may hold a password, is in no message, trace or dump
+Exceptions: no message, trace or dump shows a DSN, which may hold a password
 --FILE--
 <?php
 foreach ([

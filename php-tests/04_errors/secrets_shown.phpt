@@ -1,5 +1,5 @@
 --TEST--
-What is not hidden from PHP code: ini_get() gives the DSN as it was set, and open_basedir does not bind what a DSN names
+What PHP code can see: ini_get() returns the DSN as it was set, and open_basedir does not restrict a DSN's paths
 --INI--
 token_bucket.storage=redis://user:hunter2@127.0.0.1:1
 token_bucket.on_error=throw

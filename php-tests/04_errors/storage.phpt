@@ -1,5 +1,5 @@
 --TEST--
-Exceptions: a store that cannot be opened
+Exceptions: a store that cannot be opened throws
 --INI--
 token_bucket.shm_path=/nonexistent
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Reflection: the loaded extension is what the stubs say, and nothing else
+Reflection: the loaded extension matches the stubs exactly
 --EXTENSIONS--
 tokenizer
 --INI--

@@ -1,5 +1,5 @@
 --TEST--
-The examples: a registry's login, a contact form under php-fpm; a WHOIS service
+The examples: a registry's login and a contact form under php-fpm; a WHOIS service
 --EXTENSIONS--
 pcntl
 posix

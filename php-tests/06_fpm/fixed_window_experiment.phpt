@@ -1,25 +1,25 @@
 --TEST--
-php-fpm: ten clients of two addresses for a minute, against a fixed window of 5 hits in 6 seconds
+php-fpm: ten clients of two addresses get 5 hits in each of ten windows of 2 seconds
 --EXTENSIONS--
 pcntl
 posix
 --FILE--
 <?php
 require __DIR__ . '/fpm.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/servers.inc';
 
 const ADDRESSES = ['192.0.2.1', '2001:db8::1'];
 const LIMIT = 5;
-const INTERVAL = 6e9;
-const DURATION = 60e9;
+const INTERVAL = 2e9;
+const DURATION = 20e9;
 
-// On the article's own engine.
+// The article's experiment, on its own database, in a third of its time.
 $store = with(server_dsn('TB_MARIADB'), 'timeout_ms=10000&connect_timeout_ms=10000&on_error=throw&prefix=' . bin2hex(random_bytes(4)) . ':');
 $fpm = new Fpm(['www' => ['pm.max_children' => '6']]);
 $fpm->script('page.php', '<?php $store = ' . var_export($store, true) . ";\n" . <<<'CODE'
     $before = hrtime(true);
-    $accepted = (new TokenBucket\FixedWindow($store, $_SERVER['REMOTE_ADDR'], 5, 6))->consume();
+    $accepted = (new TokenBucket\FixedWindow($store, $_SERVER['REMOTE_ADDR'], 5, 2))->consume();
     $after = hrtime(true);
     $line = json_encode([$_SERVER['REMOTE_ADDR'], $accepted, $before, $after]);
     file_put_contents(__DIR__ . '/scratch/hits', "$line\n", FILE_APPEND);
@@ -37,11 +37,10 @@ $answers = in_processes(10, function (int $client) use ($fpm) {
 });
 
 /**
- * The accepted hits of an address, by window. A window opens at a client's first hit and lasts for the
- * interval, its end included. When exactly a hit was counted is not known, but that it was between
- * the times before and after: here it belongs to a window if there is no doubt of it.
+ * Counts the accepted hits of an address by window. A window opens at the first hit and lasts for the interval, its
+ * end included. A hit was decided between its `before` and its `after`: it counts for a window if both allow it.
  *
- * @return list<int> how many were in each
+ * @return list<int> the hits of each window
  */
 function windows(array $hits): array
 {
@@ -65,7 +64,7 @@ $denied = array_sum(array_column($told, 'false'));
 $logged = array_sum(array_column($log, 1));
 echo 'not in the log: ', $accepted - $logged, ' accepted, ', $denied - (count($log) - $logged), " denied\n";
 echo 'many were denied: ';
-var_dump($denied > 1_000);
+var_dump($denied > 300);
 foreach (ADDRESSES as $address) {
     $counts = windows(array_filter($log, fn (array $hit) => $hit[0] === $address && $hit[1]));
     $about = DURATION / INTERVAL * LIMIT;

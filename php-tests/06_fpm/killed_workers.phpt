@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: workers killed under load block nobody and give nothing away
+php-fpm: workers killed under load block no client and admit none too many
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: examples/login.php lets ten attempts in and tells the rest when to come back
+php-fpm: examples/login.php accepts ten attempts and denies the rest with the time to wait
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: a pool may have a prefix or a storage of its own
+php-fpm: a pool may have its own prefix or storage
 --EXTENSIONS--
 pcntl
 posix

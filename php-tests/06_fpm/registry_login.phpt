@@ -1,5 +1,5 @@
 --TEST--
-The example of a registry's login: many addresses on one user, a user who is never locked out, an attacker with an account of his own
+The registry's login: limits an attack on one user from many addresses, and never locks that user out
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-The example of a guard against scrapers: watched first, then enforced
+The guard against scrapers: a dry run first, then enforced
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: a worker that serves several sites gives each the tables of its own shm_path
+php-fpm: a worker that serves several sites uses each site's own shm_path
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: a bad token_bucket.storage of one site's .user.ini or request leaves other sites theirs; a good one of a pool outlasts what scripts set
+php-fpm: a bad token_bucket.storage of one site or request does not affect other sites; a pool's good one overrides scripts
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Redis Cluster: a node is lost: its keys get the policy's answer, others are not concerned; its replica takes over
+Redis Cluster: when a node is lost, the policy answers for its keys only, until its replica takes over
 --EXTENSIONS--
 pcntl
 posix
@@ -10,7 +10,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 function node(): Server
 {

@@ -1,5 +1,5 @@
 --TEST--
-Servers: one command a decision on Redis; on memcached two, and no more on average on a hot key
+Servers: a decision takes one command on Redis; on memcached two, also on average on a hot key
 --EXTENSIONS--
 pcntl
 posix
@@ -11,7 +11,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $redis = new Server('redis');
 $bucket = new TokenBucket($redis->dsn(), 'x', 50, 0.001);

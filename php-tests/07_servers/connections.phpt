@@ -1,5 +1,5 @@
 --TEST--
-Servers: one connection for a process and DSN, opened when needed, kept, noticed when dead; a child opens its own
+Servers: a process opens one connection for a DSN when needed, keeps it, and replaces it when dead; a child opens its own
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Servers: a denied client is denied without asking again, exactly until he may come
+Servers: a denied client is denied without asking the server, exactly until its next token
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Redis and memcached: a reply that comes twice is not taken for the next call's
+Redis and memcached: a doubled reply is not taken for the next call's
 --EXTENSIONS--
 pcntl
 posix

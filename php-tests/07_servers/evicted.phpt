@@ -1,5 +1,5 @@
 --TEST--
-Servers: one that has no room: Redis with noeviction forgets nobody, nor is that an outage; memcached and an evicting Redis forget who was denied
+Servers: a full Redis with noeviction keeps its buckets and opens no breaker; memcached and an evicting Redis forget denied clients
 --EXTENSIONS--
 pcntl
 posix

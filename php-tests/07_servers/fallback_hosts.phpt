@@ -1,5 +1,5 @@
 --TEST--
-on_error=fallback: while the server is down each host enforces the limit by itself: as many limits as hosts, and none more
+on_error=fallback: while the server is down, each host enforces the limit by itself
 --EXTENSIONS--
 pcntl
 posix
@@ -8,7 +8,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 /** What four workers of a host get of a bucket of five: hosts have folders of their own. */
 function host(string $name, string $dsn): int

@@ -1,5 +1,5 @@
 --TEST--
-Servers: what others have put under a bucket's key: other keys are not concerned, and it is said once
+Servers: a foreign value under a bucket's key is reported once and affects no other key
 --EXTENSIONS--
 pcntl
 posix

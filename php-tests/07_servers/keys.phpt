@@ -1,5 +1,5 @@
 --TEST--
-Servers: whatever a client calls himself: he has a bucket of his own, runs no command, and cannot aim at a node of a cluster by a {tag}
+Servers: any identifier has a bucket of its own, runs no command, and chooses no cluster node by a {tag}
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Servers: one that lies about what it decided is found out; about states and the time, it closes no bucket for longer than one refill
+Servers: a false decision is detected; false states and times close no bucket for longer than one refill
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Servers: a process without network, descriptors, names or the right to open a socket fails over alone: others of its user go on
+Servers: a process without network, descriptors, names or the right to open a socket fails over alone; other processes of its user go on
 --EXTENSIONS--
 pcntl
 posix
@@ -18,7 +18,7 @@ token_bucket.connect_timeout_ms=5000
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 chmod(ini_get('token_bucket.shm_path'), 01777);
 

@@ -1,5 +1,5 @@
 --TEST--
-Servers: a call that was lost with an idle connection is made once more; a refund is not, for it may have been done
+Servers: a call lost with an idle connection is repeated; a refund is not, because it may have been done
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: who is not let in is told why, without secrets; the password is never sent as it is where others can read it
+MariaDB: a refused login is explained without secrets; the password is sent in clear only where others cannot read it
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-memcached: a token that was handed on is not sent to a server that was started since, where it may stand for another value
+memcached: a handed-off token is not sent to a server that was started since
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: where the table does not tell case apart, no client names the row of a window or of a hash
+MariaDB and MySQL: where the table ignores case, no identifier names the row of a window or of a hash
 --EXTENSIONS--
 pcntl
 posix

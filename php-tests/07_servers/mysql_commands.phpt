@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: one SELECT a denial, one UPDATE a decision on what this host has just written, else one of each; one session a process; a child opens its own, and the parent's outlives it
+MariaDB and MySQL: a denial is one SELECT, a decision on a handed-off state one UPDATE, any other one of each; a process has one session, and a child opens its own
 --EXTENSIONS--
 pcntl
 posix
@@ -11,7 +11,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $server = new Server(SQL_SERVER);
 prepared($server->dsn());

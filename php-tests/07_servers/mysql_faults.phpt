@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: killed under each policy, stopped in the midst of load, restarted in the midst of requests: rows stay, and all is well again after
+MariaDB and MySQL: rows survive kills, stops and restarts under load, and calls are decided by the server again afterwards
 --EXTENSIONS--
 pcntl
 posix
@@ -8,7 +8,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $server = new Server(SQL_SERVER);
 prepared($server->dsn());

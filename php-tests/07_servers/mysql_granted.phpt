@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a right that was given meanwhile, to the database, counts without a restart
+MariaDB and MySQL: a right granted to the database later takes effect without a restart
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB over TLS: what comes in clear behind the greeting is not taken for the server's word
+MariaDB over TLS: clear text after the greeting is not taken for the server's reply
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a row that another session has locked, and deadlocks: waited for and tried again within the budget, then the policy answers
+MariaDB and MySQL: locked rows and deadlocks are retried within the budget; then the policy answers
 --EXTENSIONS--
 pcntl
 posix
@@ -12,7 +12,7 @@ token_bucket.on_error=closed
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $server = new Server(SQL_SERVER);
 prepared($server->dsn());

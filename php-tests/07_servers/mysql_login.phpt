@@ -1,5 +1,5 @@
 --TEST--
-MySQL: caching_sha2_password and sha256_password; over TCP without TLS a proof alone is sent, which the server accepts once it has seen the password; what is wrong is said, without secrets
+MySQL: caching_sha2_password and sha256_password log in; over TCP without TLS only a proof of the password is sent; errors show no secrets
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a row without a time is a full bucket; rows and tables that cannot be used are refused without an outage; prepare() leaves them as they are
+MariaDB and MySQL: a row without a time is a full bucket; unusable rows and tables are refused without opening the breaker, and prepare() leaves them unchanged
 --EXTENSIONS--
 pcntl
 posix

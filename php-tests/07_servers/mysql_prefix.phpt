@@ -1,5 +1,5 @@
 --TEST--
-mysql: a token_bucket.prefix that is set and has no effect is warned of, once for a limiter; prefix= in the DSN has one
+mysql: a token_bucket.prefix without effect gives one warning for each limiter; prefix= in the DSN has an effect
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a server that only reads, has no place, lacks the table, the right or the room: told clearly, once; other tables are not concerned
+MariaDB and MySQL: a read-only or full server, a missing table or right are reported once and affect no other table
 --EXTENSIONS--
 pcntl
 posix

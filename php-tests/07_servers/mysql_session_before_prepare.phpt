@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a session that has seen the classic table notices that prepare() was there: check()'s debts are kept
+MariaDB and MySQL: a session that has used the legacy schema notices prepare(): check()'s debts are kept
 --EXTENSIONS--
 pcntl
 posix

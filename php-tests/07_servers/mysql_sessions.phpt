@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a session killed or closed while idle is made anew, without a word; a refund whose answer is lost is not made again
+MariaDB and MySQL: a session that was killed or closed while idle is replaced without a warning; a refund whose reply is lost is not repeated
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: half a greeting, garbage, errors, streams without end, and servers that want the password: the policy answers within the budget, and the password is kept
+MariaDB and MySQL: after half a greeting, garbage, errors or endless streams the policy answers within the budget, and the password is not sent
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a server that does nothing any more, as during a backup: two clients find out, then all are answered at once
+MariaDB and MySQL: while a server hangs, as during a backup, two calls wait and all others are answered at once
 --EXTENSIONS--
 pcntl
 posix

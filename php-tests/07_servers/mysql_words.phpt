@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: what a server says is printed without what does not belong in a log
+MariaDB: a server's text is printed without control characters
 --EXTENSIONS--
 pcntl
 posix

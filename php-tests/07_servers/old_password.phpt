@@ -1,5 +1,5 @@
 --TEST--
-Servers: who has an old password is refused, and keeps nobody from the server who has the right one
+Servers: a process with an old password is refused, and opens no breaker for those with the right one
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-on_error: each policy's answers while a server is down, one warning for each outage, and back again
+on_error: each policy answers while a server is down, with one warning for each outage; afterwards the server decides
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Servers: one connection for a process and server, whatever the prefixes and directives; phpinfo() counts it
+Servers: a process has one connection to a server, whatever the prefixes and directives; phpinfo() counts it
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Servers: a password, as it is or percent-encoded, is in no warning and no line of the log
+Servers: no warning and no log line shows a password, plain or percent-encoded
 --EXTENSIONS--
 pcntl
 posix

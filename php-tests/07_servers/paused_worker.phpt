@@ -1,5 +1,5 @@
 --TEST--
-Servers: a worker that is stopped again and again blames no server for it: the other workers go on
+Servers: a worker that is stopped again and again opens no breaker; the other workers go on
 --EXTENSIONS--
 pcntl
 posix

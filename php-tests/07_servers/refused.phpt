@@ -1,5 +1,5 @@
 --TEST--
-Servers: a wrong password, an unknown authority, a certificate for another name or of another time, a name that does not exist, files that are none: told, without secrets
+Servers: a wrong password, authority, certificate, name or file is reported without secrets
 --INI--
 token_bucket.on_error=throw
 token_bucket.timeout_ms=5000

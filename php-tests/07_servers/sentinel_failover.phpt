@@ -1,5 +1,5 @@
 --TEST--
-Redis Sentinel: another server becomes the master: it is found, on the connection that stands, after an idle time and by a new worker; a replica is not asked
+Redis Sentinel: after a failover the new master is used: by open connections, after an idle time, by new workers; a replica decides nothing
 --EXTENSIONS--
 pcntl
 posix
@@ -10,7 +10,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $first = new Server('redis');
 $second = new Server('redis', ['--replicaof', '127.0.0.1', $first->port]);

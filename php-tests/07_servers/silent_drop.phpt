@@ -1,5 +1,5 @@
 --TEST--
-Servers: a firewall that drops the packets of idle connections fails one call; the server is not blamed for it
+Servers: a firewall that drops the packets of idle connections fails one call and opens no breaker
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Servers: stopped in the midst of load: one call waits, the others answer at once, and all is well again after
+Servers: when a server stops under load, one call waits and the others are answered at once; afterwards the server decides again
 --EXTENSIONS--
 pcntl
 posix
@@ -8,7 +8,7 @@ token_bucket.deny_cache=0
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-require dirname(__DIR__) . '/02_storages/processes.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 foreach (['redis', 'memcached'] as $kind) {
     $server = new Server($kind);

@@ -1,5 +1,5 @@
 --TEST--
-Redis: a cluster or a sentinel that names no server: the next one is asked, or the same again, and what it said is one line
+Redis: a cluster or sentinel that names no usable server: another is asked, and its text stays on one line
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-Servers: half a reply, garbage, nothing, a byte at a time, too much: the policy answers within the budget, and no reply is another call's
+Servers: after half a reply, garbage, silence, single bytes or too much, the policy answers within the budget, and no reply reaches another call
 --EXTENSIONS--
 pcntl
 posix

@@ -1,5 +1,5 @@
 --TEST--
-TLS: an authority and a client's certificate that are renewed while a worker runs are read again
+TLS: a renewed authority and client certificate are read again while a worker runs
 --EXTENSIONS--
 pcntl
 posix

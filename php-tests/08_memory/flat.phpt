@@ -1,5 +1,5 @@
 --TEST--
-Memory: whatever is done over and over, nothing is left behind
+Memory: repeated work of any kind leaks nothing
 --INI--
 token_bucket.test_clock=1
 --FILE--

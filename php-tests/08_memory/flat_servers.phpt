@@ -1,5 +1,5 @@
 --TEST--
-Memory: calls, buckets and connections on servers leave nothing behind
+Memory: repeated calls, buckets and connections on servers leak nothing
 --FILE--
 <?php
 require __DIR__ . '/../servers.inc';

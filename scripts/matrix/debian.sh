@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs a command in a Debian of another release: in a folder that is kept, and a namespace of its own,
-# so that its mounts and processes end with it. It sees a copy of the source tree as /src, and this
-# machine's Rust. As root, or with sudo.
+# Runs a command in another release of Debian: in a folder that is kept, and in a namespace, so that its mounts and
+# processes end with it. The command sees a copy of the source tree as /src, and this machine's Rust. As root, or
+# with sudo.
 # Usage: debian.sh RELEASE COMMAND [ARGUMENT]...
 # PHP_VERSION=8.6: a folder for that PHP, whose packages come from Debian experimental. Each PHP has a
 # folder, because the versions of php-common that they need exclude each other.
@@ -17,17 +17,17 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
 if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
 
-. scripts/mirror.sh
+. scripts/setup/mirror.sh
 
 install_base() {
     $as_root rm -rf "$root" "$root.new"
-    # A release that is newer than this machine's debootstrap.
+    # This machine's debootstrap may not know a newer release.
     script=/usr/share/debootstrap/scripts/$release
     [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
-    # What apt knows of a proxy, debootstrap is told.
+    # debootstrap uses apt's proxy.
     proxy=$(apt-config dump | sed -n 's/^Acquire::http::Proxy "\(.*\)";/\1/p')
     $as_root env ${proxy:+http_proxy="$proxy"} debootstrap --variant=minbase --include=ca-certificates "$release" "$root.new" "$mirror" "$script" || return
-    # The rest of apt's settings about fetching, and where packages come from.
+    # The new system gets apt's settings for fetching, and its sources.
     apt-config dump | grep '^Acquire::' | $as_root tee "$root.new/etc/apt/apt.conf.d/90host" >/dev/null
     {
         echo "deb $mirror $release main"
@@ -38,7 +38,7 @@ install_base() {
             echo "deb ${mirror%/debian*}/debian-security $release-security main"
         fi
     } | $as_root tee "$root.new/etc/apt/sources.list" >/dev/null
-    # Experimental's packages are taken where they are asked for alone: this PHP's are.
+    # Of experimental, only this PHP's packages are preferred.
     [ -z "$php_version" ] || $as_root tee "$root.new/etc/apt/preferences.d/php" >/dev/null <<PIN
 Package: php$php_version-*
 Pin: release a=experimental
@@ -52,14 +52,14 @@ if [ ! -d "$root" ]; then
     install_base >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; exit 1; }
 fi
 
-# Nothing in there writes to this user's files: what Rust needs is fetched before.
+# The crates are fetched first, because the command cannot write to this user's files.
 cargo fetch --locked --quiet
 $as_root rm -rf "$root/src"
 $as_root mkdir "$root/src"
 tar -c --exclude=./target --exclude=./.git . | $as_root tar -x --no-same-owner -C "$root/src"
 $as_root cp /etc/hosts /etc/resolv.conf "$root/etc/"
 
-# Whoever ends this script ends all that runs in there: unshare itself heeds no SIGTERM.
+# The end of this script ends the command: unshare itself ignores SIGTERM.
 inside=
 end() { [ -z "$inside" ] || $as_root kill -KILL "$inside" 2>/dev/null || true; }
 trap end EXIT
@@ -79,7 +79,7 @@ $as_root setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child sh -
     mount --bind "$rustup_home" root/.rustup
     mount -o remount,bind,ro root/.cargo
     mount -o remount,bind,ro root/.rustup
-    # Not chroot: in one of those the kernel allows no user namespaces, which a test needs.
+    # Not chroot, within which the kernel allows no user namespaces; a test needs one.
     pivot_root . mnt
     umount -l mnt
     cd /src

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Builds this release's PHP from Debian's source package, as a debug build, and prints the folder it
-# is in. It is kept: the next run builds nothing, until the machine has another version.
+# Builds this release's PHP from Debian's source package as a debug build, and prints its folder, which is kept until
+# the machine has another version of PHP.
 # Usage: source.sh nts|zts
 set -eu
 cd "$(dirname "$0")/../.."
 
 case "$1" in
     nts) options= ;;
-    # Threads that share a process: Apache has them.
+    # Apache runs threads that share a process.
     zts) options="--enable-zts --with-apxs2=$(command -v apxs) --enable-opcache --disable-opcache-jit" ;;
     *) echo "usage: $0 nts|zts" >&2; exit 2 ;;
 esac
-# What the tests use.
+# The extensions that the tests use.
 options="--enable-debug --disable-all --enable-fpm --disable-cgi --disable-phpdbg --without-pear $options
     --enable-pcntl --enable-posix --enable-tokenizer --enable-mysqlnd --with-mysqli --enable-pdo --with-pdo-mysql --with-pdo-sqlite"
 
@@ -20,7 +20,7 @@ version=$(dpkg-query -W -f='${source:Version}' "$cli")
 source=$(dpkg-query -W -f='${source:Package}' "$cli")
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/token_bucket
 folder=$cache/php/$1-debug
-# What is there was made for the same version and options, and to the end.
+# A complete build of the same version with the same options is used again.
 made_for="$version $options"
 if [ "$(cat "$folder/made-for" 2>/dev/null)" = "$made_for" ]; then
     echo "$folder"

@@ -1,9 +1,9 @@
 <?php
 /*
- * What is measured in shared memory, and beside what.
+ * The cases in shared memory, and the cases beside them.
  */
 
-/** The constructor of TokenBucket and one method, in PHP, doing nothing. */
+/** TokenBucket's constructor and one method in PHP, which do nothing. */
 final class PlainBucket
 {
     public function __construct(
@@ -66,7 +66,7 @@ function memory_cases(): array
     ];
 }
 
-/** What is told of them: a text, a case, and the one it is set beside. */
+/** The rows of the table: a text, a case, and the case beside it. */
 function memory_rows(): array
 {
     return [

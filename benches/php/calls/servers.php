@@ -1,9 +1,9 @@
 <?php
 /*
- * What is measured on servers, and beside what: each on the same server and kind of connection.
+ * The cases on servers, and the cases beside them, on the same server and kind of connection.
  */
 
-/** A bucket on a server, which has decided once. */
+/** A bucket on a server, after its first decision. */
 function bucket(string $dsn, int $capacity = CAPACITY, float $rate = RATE): TokenBucket
 {
     $bucket = new TokenBucket(patient($dsn), 'bench', $capacity, $rate);
@@ -21,7 +21,7 @@ function ping(Redis $redis): Closure
     return function ($n) use ($redis) { for ($i = 0; $i < $n; $i++) { $redis->ping(); } };
 }
 
-/** A counter as PHP has it with php-memcached: read, and write if nobody else has. */
+/** A counter with php-memcached: read it, and write it if it is unchanged. */
 function counter_cas(string $dsn): Closure
 {
     $memcached = php_memcached($dsn);
@@ -34,7 +34,7 @@ function counter_cas(string $dsn): Closure
     };
 }
 
-/** As it has it with php-memcache: a key that is added is a lock, deleted when done. */
+/** A counter with php-memcache: an added key is the lock, and deleted at the end. */
 function counter_lock(string $dsn): Closure
 {
     $memcache = php_memcache($dsn);
@@ -48,14 +48,14 @@ function counter_lock(string $dsn): Closure
     };
 }
 
-/** Buckets of which none was asked within the last calls: nothing can be known of them beforehand. */
+/** Buckets that no recent call used, so that no state was handed off. */
 function consume_many(string $dsn): Closure
 {
     $buckets = array_map(fn (int $i): TokenBucket => new TokenBucket(patient($dsn), "many $i", CAPACITY, RATE), range(1, MANY));
     return function ($n) use ($buckets) { for ($i = 0; $i < $n; $i++) { $buckets[$i % MANY]->consume(); } };
 }
 
-/** A denied call that has to ask the server: without the deny cache. */
+/** A denied call without the deny cache, so that it asks the server. */
 function denied_attempt(string $dsn): Closure
 {
     ini_set('token_bucket.deny_cache', '0');
@@ -64,7 +64,7 @@ function denied_attempt(string $dsn): Closure
     return function ($n) use ($bucket) { for ($i = 0; $i < $n; $i++) { $bucket->attempt(); } };
 }
 
-/** The least that PHP can do to read a bucket's row: by its primary key, with a statement that is prepared once. */
+/** The cheapest read of a bucket's row in PHP: by its primary key, with a statement prepared once. */
 function pdo_select(PDO $db): Closure
 {
     $query = $db->prepare('SELECT * FROM over_socket WHERE identifier = ?');
@@ -73,7 +73,7 @@ function pdo_select(PDO $db): Closure
 
 const MANY = 1_000;
 
-/** What MariaDB and MySQL counted of their own in a thousand calls. */
+/** MariaDB's and MySQL's own counters over a thousand calls. */
 function mysql_statements(array $cases): array
 {
     $told = [];
@@ -143,7 +143,7 @@ function sql_cases(): array
     return $cases;
 }
 
-/** What is told of them: a text, a case, and the one it is set beside. */
+/** The rows of the table: a text, a case, and the case beside it. */
 function server_rows(): array
 {
     return [

@@ -1,12 +1,12 @@
 <?php
 /*
- * What the subjects of the benchmarks share: start with this.
+ * What all subjects of the benchmarks use; each begins by loading it.
  */
 
-// Some of what is compared is older than PHP 8.2.
+// Some of the compared libraries are older than PHP 8.2.
 error_reporting(E_ALL & ~E_DEPRECATED);
 set_error_handler(function (int $level, string $message, string $file, int $line): bool {
-    // A limiter that complains is not doing what is measured.
+    // A limiter that warns does not do what is measured.
     if (error_reporting() & $level) {
         throw new ErrorException($message, 0, $level, $file, $line);
     }
@@ -23,13 +23,13 @@ require __DIR__ . '/data.php';
 require __DIR__ . '/processes.php';
 require __DIR__ . '/../limiters/limiter.php';
 
-/** How often everything is measured, in turn; BENCH_ROUNDS changes it for a quick look. */
+/** The number of rounds; BENCH_ROUNDS changes it for a quick look. */
 function rounds(int $usual): int
 {
     return (int) (getenv('BENCH_ROUNDS') ?: $usual);
 }
 
-/** In another order each round, the same in every run: who comes after whom matters to a server's place among the cores. */
+/** Another order in each round, the same in every run: the order changes the core on which a server runs. */
 function in_turn(array $names, int $round): array
 {
     mt_srand($round);
@@ -37,11 +37,11 @@ function in_turn(array $names, int $round): array
     return $names;
 }
 
-/** How many calls of $tries take about so long. */
+/** The number of calls of $tries that take about so long. */
 function calls_for(Closure $tries, float $milliseconds): int
 {
     for ($n = 1; ; $n *= 2) {
-        // The machine may be held up for longer than that: the quickest of three was not.
+        // A busy machine may delay a try: the fastest of three counts.
         $took = INF;
         for ($i = 0; $i < 3; $i++) {
             $start = hrtime(true);

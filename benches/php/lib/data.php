@@ -1,6 +1,6 @@
 <?php
 /*
- * What was measured is kept in files, one for each subject; the report is made from them.
+ * The data of the subjects, in a file for each; the report is made from them.
  */
 
 function data_folder(): string

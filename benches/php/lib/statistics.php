@@ -1,6 +1,6 @@
 <?php
 /*
- * Medians, and ratios of what was measured in the same round.
+ * Medians, and ratios of measurements of the same round.
  */
 
 /** @param float[] $values */
@@ -19,7 +19,7 @@ function median(array $values): float
 }
 
 /**
- * The median of each round's ratio: what slows a whole round down does not show in it.
+ * The median of the rounds' ratios, which is not affected by slow rounds.
  *
  * @param float[] $values of every round
  * @param float[] $than of the same rounds
@@ -30,7 +30,7 @@ function ratio_of(array $values, array $than): float
 }
 
 /**
- * In how many rounds it was less, in words.
+ * Says in how many rounds the values were less.
  *
  * @param float[] $values of every round
  * @param float[] $than of the same rounds

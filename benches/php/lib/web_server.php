@@ -1,6 +1,6 @@
 <?php
 /*
- * A php-fpm behind an nginx, as sites have it: opcache on, the workers' number fixed.
+ * A php-fpm behind an nginx, configured as in production: opcache on, a fixed number of workers.
  */
 require_once dirname(__DIR__, 3) . '/php-tests/06_fpm/fpm.inc';
 
@@ -21,10 +21,8 @@ final class WebServer
         mkdir($this->folder);
         chmod($this->folder, 0777);
         register_shutdown_function($this->stop(...));
-        $socket = stream_socket_server('tcp://127.0.0.1:0');
-        $this->port = (int) substr(strrchr(stream_socket_get_name($socket, false), ':'), 1);
-        fclose($socket);
-        // Root's workers are the user's that web servers run as; he need not be able to read the source.
+        $this->port = free_port();
+        // As root, the workers run as the web servers' user, which may not be able to read the source.
         mkdir("$this->folder/www");
         foreach (glob("$document_root/*.php") as $file) {
             copy($file, "$this->folder/www/" . basename($file));
@@ -42,13 +40,13 @@ final class WebServer
         $this->workers = $this->children($fpm);
     }
 
-    /** What the page says with this limiter before it. */
+    /** The page's answer with this limiter in front of it. */
     public function get(string $limiter): string|false
     {
         return @file_get_contents($this->url($limiter), context: stream_context_create(['http' => ['ignore_errors' => true]]));
     }
 
-    /** What the servers had to complain of. */
+    /** The end of the servers' output and logs. */
     public function logs(): string
     {
         return substr(implode('', array_map(file_get_contents(...), ["$this->folder/output", ...glob("$this->folder/*.log")])), -1_000);
@@ -59,7 +57,7 @@ final class WebServer
         return "http://127.0.0.1:$this->port/index.php?limiter=$limiter";
     }
 
-    /** @return string[] all that the page may need, loaded */
+    /** @return string[] the options that load all that the page may need */
     public static function extensions(string ...$more): array
     {
         $options = [];
@@ -76,12 +74,9 @@ final class WebServer
         return proc_get_status($process)['pid'];
     }
 
-    /** For ten seconds. */
-    private function wait_until(callable $condition, string $who): void
+    private function wait_until(callable $condition, string $program): void
     {
-        for ($tries = 0; !$condition(); usleep(20_000)) {
-            ++$tries < 500 || throw new RuntimeException("$who did not start: {$this->logs()}");
-        }
+        comes_true($condition, 10) || throw new RuntimeException("$program did not start: {$this->logs()}");
     }
 
     /** @return int[] */
@@ -154,6 +149,6 @@ final class WebServer
             proc_terminate($process, SIGTERM);
             proc_close($process);
         }
-        exec('rm -rf ' . escapeshellarg($this->folder));
+        remove($this->folder);
     }
 }

@@ -1,15 +1,15 @@
 <?php
 /*
- * What is compared: limiters of every kind, each in a file beside this one.
+ * The limiters that are compared; each kind has a file beside this one.
  */
 
-/** A limiter on a store, the way an application would have it. */
+/** A limiter on a store, as an application uses it. */
 final class Limiter
 {
     /**
-     * @param string $store where it keeps its state; compared with each other are those on one store
-     * @param Closure $open of an identifier, a capacity and tokens a second; it gives a function that
-     *     makes so many tries in a loop of its own and returns how many were let in. It connects.
+     * @param string $store where it keeps its state; limiters on one store are compared
+     * @param Closure $open connects; takes an identifier, a capacity and tokens a second, and returns a function that
+     *     makes a number of tries in a loop and returns how many were accepted
      */
     public function __construct(
         public readonly string $name,
@@ -25,7 +25,7 @@ final class Limiter
     }
 }
 
-/** A limit that admits all that is measured. */
+/** A limit that accepts every measured call. */
 const CAPACITY = 1_000_000_000;
 const RATE = 1_000_000;
 
@@ -33,7 +33,7 @@ const RATE = 1_000_000;
 const MEMORY = 'this host';
 
 /**
- * All of them; the first of each store is token_bucket's.
+ * All limiters; the first of each store is token_bucket's.
  *
  * @return array<string, Limiter>
  */
@@ -52,13 +52,13 @@ function server_limiters(): array
     return array_filter(limiters(), fn ($limiter) => $limiter->store !== MEMORY);
 }
 
-/** Seconds in which a limit comes back: the window of a recipe that counts in windows. */
+/** Seconds in which a bucket refills: the window of the recipes that count in windows. */
 function window(int $capacity, float $rate): int
 {
     return (int) ceil($capacity / $rate);
 }
 
-/** Where a DSN leads: a host and a port, or a socket's path and 0. */
+/** The address in a DSN: a host and a port, or a socket's path and 0. */
 function place(string $dsn): array
 {
     preg_match('~^\w+(\+unix)?://(?:.*@)?([^?]+)~', $dsn, $found);

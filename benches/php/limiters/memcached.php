@@ -30,7 +30,7 @@ function php_memcached(string $dsn): Memcached
     $memcached = new Memcached();
     $memcached->setOptions([
         Memcached::OPT_TCP_NODELAY => true,
-        // As symfony's own connections have them.
+        // The options of symfony's own connections.
         Memcached::OPT_BINARY_PROTOCOL => false,
         Memcached::OPT_SERIALIZER => Memcached::SERIALIZER_PHP,
     ]);
@@ -46,7 +46,7 @@ function php_memcache(string $dsn): Memcache
     return $memcache;
 }
 
-/** A token bucket that is read, and written if nobody else has meanwhile: tried again until it is. */
+/** A token bucket that is read and written if it is unchanged, in a loop until that succeeds. */
 function get_cas(Memcached $memcached, string $id, int $capacity, float $rate): Closure
 {
     $window = window($capacity, $rate);
@@ -69,11 +69,11 @@ function get_cas(Memcached $memcached, string $id, int $capacity, float $rate): 
 }
 
 /**
- * The commands of the registry's limiter: a key that is added is a lock, had after ten tries 25 ms apart
- * or done without; the bucket is read and set, the key deleted.
+ * The commands of the registry's limiter: an added key is the lock; after ten tries, 25 ms apart, it goes on without
+ * the lock. It reads and sets the bucket and deletes the key.
  *
- * As it was published its lock was the wrong way round, so every call slept and nobody held it; here
- * it is put right.
+ * The published code had the lock's condition inverted, so that every call slept and none held the lock; here it is
+ * corrected.
  */
 function add_lock(Memcache $memcache, string $id, int $capacity, float $rate): Closure
 {

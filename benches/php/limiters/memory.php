@@ -19,7 +19,7 @@ function memory_limiters(): array
     ];
 }
 
-/** The counter that everybody writes first: read, look, write. */
+/** The usual first counter: read, compare, write. */
 function apcu_pair(string $id, int $capacity, float $rate): Closure
 {
     $window = window($capacity, $rate);
@@ -36,7 +36,7 @@ function apcu_pair(string $id, int $capacity, float $rate): Closure
     };
 }
 
-/** A fixed window that is exact: made once, then counted up. */
+/** An exact fixed window: added once, then incremented. */
 function apcu_window(string $id, int $capacity, float $rate): Closure
 {
     $window = window($capacity, $rate);

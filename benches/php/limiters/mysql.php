@@ -33,7 +33,7 @@ function sql_pid(string $engine): int
     return (int) file_get_contents(getenv('TB_SERVERS') . "/$engine.pid");
 }
 
-/** Makes their tables, which is no part of a decision. */
+/** Makes their tables, outside the measurement. */
 function mysql_tables(): void
 {
     foreach (['mariadb', 'mysql'] as $engine) {
@@ -54,7 +54,7 @@ function pdo(string $engine): PDO
     return new PDO('mysql:dbname=limits;unix_socket=' . getenv('TB_SERVERS') . "/$engine.sock", 'root', '', $options);
 }
 
-/** The commands of the PDO `TokenBucket` as it was published: a transaction with a row lock, statements prepared by the server. */
+/** The commands of the published PDO `TokenBucket`: a transaction with a row lock, statements prepared by the server. */
 function pdo_transaction(PDO $db, string $id, int $capacity, float $rate, int $many = 1): Closure
 {
     $ids = array_map(fn (int $i): string => "$id $i", range(1, $many));

@@ -6,7 +6,7 @@
 use Symfony\Component\Cache\Adapter\RedisAdapter;
 use Symfony\Component\Lock\Store\RedisStore;
 
-/** The least that a limiter's script does: one time a key, in microseconds (GCRA). */
+/** The smallest script of a limiter: one time for each key, in microseconds (GCRA). */
 const GCRA = <<<'LUA'
     local time = redis.call('TIME')
     local now = time[1] * 1000000 + time[2]
@@ -53,7 +53,7 @@ function phpredis(string $dsn): Redis
     return $redis;
 }
 
-/** A fixed window: counted up, and its end set by the first. */
+/** A fixed window: incremented, and its end set by the first call. */
 function redis_window(Redis $redis, string $id, int $capacity, float $rate): Closure
 {
     $window = window($capacity, $rate);
@@ -72,7 +72,7 @@ function redis_window(Redis $redis, string $id, int $capacity, float $rate): Clo
     };
 }
 
-/** A token bucket that is read, reckoned and written back. */
+/** A token bucket that is read, computed and written back. */
 function redis_pair(Redis $redis, string $id, int $capacity, float $rate): Closure
 {
     $window = window($capacity, $rate);

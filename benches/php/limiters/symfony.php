@@ -23,7 +23,7 @@ function symfony_limiter(AdapterInterface $cache, ?PersistingStoreInterface $loc
     return (new RateLimiterFactory($config, new CacheStorage($cache), $lock ? new LockFactory($lock) : null))->create($id);
 }
 
-/** @param Closure $open gives the cache and the lock's store, connected */
+/** @param Closure $open connects; returns the cache and the lock's store */
 function symfony(string $name, string $title, string $store, Closure $open): Limiter
 {
     return new Limiter($name, "symfony/rate-limiter, $title", $store, function (string $id, int $capacity, float $rate) use ($open): Closure {

@@ -1,9 +1,9 @@
 <?php
 /*
- * token_bucket itself.
+ * The extension itself.
  */
 
-/** On a busy machine a server may be late: a call that is not decided by it must not be taken for one that is. */
+/** A late server on a busy machine must not turn a call into a degraded one: the time-outs are long. */
 function patient(string $dsn): string
 {
     return $dsn . (str_contains($dsn, '?') ? '&' : '?') . 'timeout_ms=5000&connect_timeout_ms=5000&on_error=throw';

@@ -1,7 +1,6 @@
 <?php
 /*
- * A page as a small shop has it: 120 articles, sorted, priced and escaped, in a template. A limiter
- * is asked before, or none.
+ * The page of a small shop: 120 articles, sorted, priced and escaped, in a template; behind a limiter or none.
  */
 
 require __DIR__ . '/limit.php';

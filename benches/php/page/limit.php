@@ -1,7 +1,7 @@
 <?php
 /*
- * The limiters before the page, each as an application has it: connections are kept by the worker, objects
- * are made anew for each request.
+ * The limiters in front of the page, each as an application uses it: the worker keeps connections, each request makes
+ * its own objects.
  */
 
 use Symfony\Component\Cache\Adapter\ApcuAdapter;

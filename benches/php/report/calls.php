@@ -1,6 +1,6 @@
 <?php
 /*
- * Calls beside an empty method, a counter, a bare round trip.
+ * The section on calls beside an empty method, a counter and a bare round trip.
  */
 
 function calls(): Section
@@ -14,7 +14,7 @@ function calls(): Section
     return $section;
 }
 
-/** As docs/stores.md has them. */
+/** The tables in the format of docs/stores.md. */
 function calls_tables(): string
 {
     $text = '';

@@ -1,6 +1,6 @@
 <?php
 /*
- * On what was measured.
+ * The section on the machine and the versions.
  */
 
 function introduction(): string

@@ -1,6 +1,6 @@
 <?php
 /*
- * How long a decision takes.
+ * The section on the time of a decision.
  */
 
 function latency(): Section

@@ -1,6 +1,6 @@
 <?php
 /*
- * Tables and numbers as the report has them.
+ * Tables and numbers in the report's format.
  */
 
 /** @param string $sides l or r for each column */
@@ -11,7 +11,7 @@ function table(array $head, array $rows, string $sides): string
     return $text . implode('', array_map($line, $rows));
 }
 
-/** Three digits that count. */
+/** A number with three significant digits. */
 function digits(float $number): string
 {
     $size = abs($number) > 0 ? (int) floor(log10(abs($number))) : 0;
@@ -34,7 +34,7 @@ function duration(float $nanoseconds): string
     return digits($nanoseconds) . ' ns';
 }
 
-/** A share above or below, in percent. */
+/** A difference in percent, with its sign. */
 function percent(float $ratio): string
 {
     return sprintf('%+.2f %%', 100 * ($ratio - 1));

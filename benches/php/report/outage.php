@@ -1,6 +1,6 @@
 <?php
 /*
- * What calls take while the server is gone.
+ * The section on the time of calls while the server is down.
  */
 
 const OUTAGE_TITLES = [

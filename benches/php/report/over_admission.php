@@ -1,6 +1,6 @@
 <?php
 /*
- * How many each limiter let in of those it should have.
+ * The section on how many calls each limiter accepts of those it should.
  */
 
 function over_admission(): Section

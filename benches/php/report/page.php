@@ -1,6 +1,6 @@
 <?php
 /*
- * What a limiter costs a whole page.
+ * The section on a limiter's cost for a whole page.
  */
 
 function page(): Section

@@ -1,6 +1,6 @@
 <?php
 /*
- * Plots, drawn by gnuplot from files of numbers.
+ * Draws plots with gnuplot from files of numbers.
  */
 
 /** @param array<string, string> $variables of the script benches/php/plots/$script.gp */
@@ -18,7 +18,7 @@ function plot(string $script, string $name, array $variables): string
     return $output;
 }
 
-/** A file of numbers, columns by tabs. */
+/** Writes a file of numbers with columns separated by tabs. */
 function plot_data(string $name, array $rows): string
 {
     $file = data_folder() . "/$name.dat";
@@ -27,7 +27,7 @@ function plot_data(string $name, array $rows): string
 }
 
 /**
- * One dot a limiter, on a logarithmic or a linear scale, with a line to a second number.
+ * Plots one dot for each limiter, on a logarithmic or linear scale, with a line to a second number.
  *
  * @param array<string, array<string, float[]>> $groups by heading, limiter's name: the dot, the line's end
  */
@@ -54,7 +54,7 @@ function dots(string $name, array $groups, string $label, bool $logarithmic): st
     return "![$label](benchmarks/$name.svg)\n\n";
 }
 
-/** For gnuplot, without the marks of Markdown. */
+/** A text without Markdown, for gnuplot. */
 function plain(string $text): string
 {
     return strtr($text, ['`' => '', "\t" => ' ', '"' => '']);

@@ -1,15 +1,15 @@
 <?php
 /*
- * What a subject adds to the report.
+ * A subject's part of the report.
  */
 
 final class Section
 {
-    /** @var string[][] where token_bucket is behind: in what, on which store, whom, by how much */
+    /** @var string[][] where token_bucket is slower: the measure, the store, the faster limiter, by how much */
     public array $losses = [];
     /** @var Goal[] */
     public array $goals = [];
-    /** @var string[] for the terminal */
+    /** @var string[] lines for the terminal */
     public array $summary = [];
     public string $text = '';
 
@@ -46,7 +46,7 @@ function by_store(array $limiters): array
     return $stores;
 }
 
-/** How exact a limiter was when eight processes tried at once, in brackets; '' if it let in none too many. */
+/** How many calls a limiter accepted too many with eight processes at once, in brackets; '' if none. */
 function over_admission_of(string $name): string
 {
     $data = kept('over_admission');

@@ -1,6 +1,6 @@
 <?php
 /*
- * What a decision costs the server.
+ * The section on the server's processor time for a decision.
  */
 
 function server_cpu(): Section

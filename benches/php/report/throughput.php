@@ -1,6 +1,6 @@
 <?php
 /*
- * What several processes decide together.
+ * The section on the throughput of several processes.
  */
 
 function throughput(): Section

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Makes the archive that PIE looks for in a release, in dist/, for the php on the PATH or PHP=. The same commit,
+# compiler and PHP give the same bytes in any folder.
+set -eu
+cd "$(dirname "$0")/.."
+
+. scripts/setup/php.sh
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+target=$(rustc -vV | sed -n 's/^host: //p')
+case $target in
+    x86_64-unknown-linux-gnu) platform=x86_64-linux-glibc ;;
+    aarch64-unknown-linux-gnu) platform=arm64-linux-glibc ;;
+    *) echo "Archives are made on Linux with glibc only, not for $target" >&2; exit 1 ;;
+esac
+# As in PIE's src/Platform/PrePackagedBinaryAssetName.php.
+kind=$("$php" -n -r 'echo PHP_DEBUG ? "-debug" : "", PHP_ZTS ? "-zts" : "-nts";')
+name=php_token_bucket-${version}_php$php_version-$platform$kind.zip
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+
+# The file contains no path of this machine.
+sysroot=$(rustc --print sysroot)
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+scripts/build.sh --lib --target-dir target/package --config "target.'cfg(all())'.rustflags=[
+    '--remap-path-prefix=$sysroot/lib/rustlib/src/rust=/rust',
+    '--remap-path-prefix=$cargo_home=/cargo',
+    '--remap-path-prefix=$PWD=/token_bucket']"
+
+mkdir -p dist
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT INT TERM
+mkdir -p "$folder/docs/benchmarks"
+install -m 644 LICENSE README.md SECURITY.md token_bucket.ini "$folder/"
+install -m 644 docs/*.md "$folder/docs/"
+install -m 644 docs/benchmarks/*.svg "$folder/docs/benchmarks/"
+install -m 644 target/package/release/libtoken_bucket.so "$folder/token_bucket.so"
+install -m 644 "$sysroot/share/doc/rust/COPYRIGHT-library.html" "$folder/LICENSES-Rust-library.html"
+"$php" -n packaging/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"
+
+if strings "$folder/token_bucket.so" | grep -m 3 -F -e "$PWD" -e "$cargo_home" -e "$sysroot" -e "$HOME/"; then
+    echo "token_bucket.so has paths of this machine in it" >&2
+    exit 1
+fi
+
+find "$folder" -exec touch -d "@$epoch" {} +
+archive=$PWD/dist/$name
+rm -f "$archive"
+# In the order of the names, not of the file system.
+(cd "$folder" && find . -type f | LC_ALL=C sort | LC_ALL=C TZ=UTC zip -q -X -9 "$archive" -@)
+(cd dist && sha256sum ./*.zip | sed 's# \./# #' >SHA256SUMS)
+
+glibc=$(objdump -T "$folder/token_bucket.so" | grep -o 'GLIBC_[0-9.]*' | sort -u -V | tail -n 1)
+echo "dist/$name ($(($(wc -c <"$archive") / 1024)) KiB), for glibc ${glibc#GLIBC_} or newer"

@@ -1,0 +1,181 @@
+#!/bin/sh
+# Installs the extension as a new user would, in fresh Debian 12 systems with only the packages that docs/install.md
+# names: from source as PIE does, by scripts/install.sh, and from dist/'s archive without a compiler. Checks php -m, a
+# login form and php-fpm each time, and that uninstalling leaves nothing behind. Needs root, debootstrap, the archive
+# of make package, and Rust by rustup, which the systems borrow.
+set -eu
+cd "$(dirname "$0")/.."
+[ "$(id -u)" = 0 ] || { echo "Needs root, with Rust: sudo env PATH=\"\$PATH\" HOME=\"\$HOME\" $0" >&2; exit 1; }
+# In a mount namespace of its own, so that all mounts end with it.
+[ -n "${TRY_INSTALL-}" ] || TRY_INSTALL=1 exec unshare --mount --propagation private "$0"
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/token_bucket
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+archive=$(find "$PWD/dist" -name "php_token_bucket-${version}_php8.2-*-glibc-nts.zip")
+[ -n "$archive" ] || { echo "Debian 12 needs the archive for its PHP 8.2; make package has made one for another: $(ls dist)" >&2; exit 1; }
+folder=$(mktemp -d)
+log=$folder/log
+fpm_pid=
+finish() {
+    status=$?
+    [ -z "$fpm_pid" ] || kill "$fpm_pid" 2>/dev/null || true
+    [ $status = 0 ] || { tail -n 30 "$log"; echo "Installing failed"; }
+    for root in "$folder"/*/; do
+        for mount in home/newcomer/.cargo home/newcomer/.rustup var/cache/apt/archives dev/shm dev proc; do
+            umount --lazy "$root$mount" 2>/dev/null || true
+        done
+    done
+    rm -rf --one-file-system "$folder"
+    exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+step() { echo "$*"; echo "== $*" >>"$log"; }
+
+mkdir -p "$cache/debs"
+base=$cache/bookworm-minbase.tar
+if [ ! -e "$base" ]; then
+    step "Making a base system, once"
+    debootstrap --variant=minbase --cache-dir="$cache/debs" bookworm "$folder/base" http://deb.debian.org/debian >>"$log" 2>&1
+    tar -C "$folder/base" -cf "$base.part" .
+    mv "$base.part" "$base"
+    rm -rf "$folder/base"
+fi
+
+# Makes a fresh system; the commands below run in it.
+system() {
+    root=$folder/$1
+    mkdir "$root"
+    tar -C "$root" -xf "$base"
+    mount -t proc proc "$root/proc"
+    mount --bind /dev "$root/dev"
+    mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+    mount --bind "$cache/debs" "$root/var/cache/apt/archives"
+    cp /etc/resolv.conf "$root/etc/"
+    printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+    chmod 755 "$root/usr/sbin/policy-rc.d"
+    as_root apt-get -q update
+}
+# as_root runs a command without Rust on the path; as_user runs one as an ordinary user with Rust.
+as_root() {
+    chroot "$root" env -i HOME=/root DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c '"$@"' sh "$@" >>"$log" 2>&1
+}
+as_user() {
+    chroot "$root" su newcomer -c "export PATH=/home/newcomer/.cargo/bin:\$PATH CARGO_NET_OFFLINE=true; cd ~/token_bucket/packaging/pie && { $1; }" >>"$log" 2>&1
+}
+packages() { as_root apt-get -qy -o APT::Keep-Downloaded-Packages=true install --no-install-recommends "$@"; }
+# Succeeds if a command fails with this text.
+refused() {
+    wanted=$1
+    shift
+    : >"$folder/refused"
+    if (log=$folder/refused; "$@"); then cat "$folder/refused" >>"$log"; return 1; fi
+    cat "$folder/refused" >>"$log"
+    grep -q "$wanted" "$folder/refused"
+}
+
+# Checks that the command line has this version of the extension, and that a login form under php-fpm accepts ten
+# logins and denies two.
+works() {
+    as_root sh -c 'php -m | grep -x token_bucket && phpquery -v 8.2 -s cli -m token_bucket && phpquery -v 8.2 -s fpm -m token_bucket'
+    as_root sh -c "php --ri token_bucket && test \"\$(php -r 'echo phpversion(\"token_bucket\");')\" = $version"
+    cat >"$root/srv/login.php" <<'PHP'
+<?php
+$bucket = new TokenBucket(null, $_SERVER['REMOTE_ADDR'], 10, 1 / 3600);
+if (!$bucket->consume()) { http_response_code(429); exit('Too many attempts.'); }
+echo 'Come in.';
+PHP
+    mkdir -p "$root/run/php"
+    chroot "$root" php-fpm8.2 --nodaemonize >>"$log" 2>&1 &
+    fpm_pid=$!
+    tries=0
+    until [ -S "$root/run/php/php8.2-fpm.sock" ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 300 ] || { echo "php-fpm did not start" >>"$log"; return 1; }
+        sleep 0.1
+    done
+    accepted=0 denied=0
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        answer=$(chroot "$root" env -i REQUEST_METHOD=GET SCRIPT_FILENAME=/srv/login.php REMOTE_ADDR=192.0.2.1 \
+            cgi-fcgi -bind -connect /run/php/php8.2-fpm.sock)
+        case $answer in
+            *'Come in.') accepted=$((accepted + 1)) ;;
+            *'429 '*'Too many attempts.') denied=$((denied + 1)) ;;
+            *) echo "$answer" >>"$log"; return 1 ;;
+        esac
+    done
+    kill "$fpm_pid"
+    wait "$fpm_pid" 2>/dev/null || true
+    fpm_pid=
+    rm -f "$root/dev/shm/token_bucket-33/"*
+    echo "    php -m, php --ri and php-fpm have it; of 12 logins $accepted were accepted, $denied denied"
+    [ $accepted = 10 ] && [ $denied = 2 ]
+}
+# Checks that PHP's folders have no file of the extension.
+gone() {
+    left=$(find "$root/etc/php" "$root/usr/lib/php" "$root/var/lib/php/modules" -name '*token_bucket*')
+    [ -z "$left" ] || { echo "Left: $left" >>"$log"; return 1; }
+    as_root sh -c '! php -m | grep -x token_bucket'
+}
+
+step "The archive, where there is no compiler"
+system archive
+packages php-cli php-fpm libfcgi-bin unzip
+cp "$archive" "$root/tmp/archive.zip"
+as_root sh -c 'cd /tmp && unzip archive.zip && cp token_bucket.so "$(php -r "echo PHP_EXTENSION_DIR;")" &&
+    cp token_bucket.ini /etc/php/8.2/mods-available/ && phpenmod token_bucket'
+works
+as_root sh -c 'phpdismod token_bucket && ! php -m | grep -x token_bucket'
+
+step "From source, as PIE does it: phpize, ./configure, make, make install"
+system source
+packages php-cli php-fpm libfcgi-bin php-dev make
+as_root useradd -m -s /bin/sh newcomer
+home=$root/home/newcomer
+mkdir "$home/token_bucket"
+git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -C "$home/token_bucket" -x
+as_root chown -R newcomer: /home/newcomer/token_bucket
+as_user 'phpize'
+refused 'no cargo that works; install Rust' as_user './configure'
+echo "    without cargo, configure tells what to install"
+cargo fetch --locked --quiet
+for borrowed in "$cargo_home:.cargo" "$rustup_home:.rustup"; do
+    mkdir "$home/${borrowed##*:}"
+    mount --bind "${borrowed%:*}" "$home/${borrowed##*:}"
+    mount -o remount,bind,ro "$home/${borrowed##*:}"
+done
+refused 'apt-get install clang libclang-dev' as_user './configure'
+echo "    without libclang, configure tells what to install"
+packages clang libclang-dev
+as_user './configure --with-php-config=/usr/bin/php-config8.2 && make -j2'
+as_root make -C /home/newcomer/token_bucket/packaging/pie install
+as_root sh -c 'cp /home/newcomer/token_bucket/token_bucket.ini /etc/php/8.2/mods-available/ && phpenmod token_bucket'
+works
+as_user 'NO_INTERACTION=1 make test'
+echo "    make test: $(sed -n 's/^Tests passed *: *\([0-9]*\).*/\1/p' "$log" | tail -n 1) passed"
+
+step "scripts/install.sh and uninstall.sh"
+mkdir -p "$home/token_bucket/target/release"
+cp "$home/token_bucket/packaging/pie/modules/token_bucket.so" "$home/token_bucket/target/release/libtoken_bucket.so"
+scripts=/home/newcomer/token_bucket/scripts
+as_root $scripts/uninstall.sh
+gone
+as_root $scripts/install.sh
+works
+as_root $scripts/install.sh
+as_root $scripts/uninstall.sh
+gone
+as_root $scripts/install.sh
+echo 'token_bucket.prefix = "mine:"' >>"$root/etc/php/8.2/mods-available/token_bucket.ini"
+as_root $scripts/install.sh
+as_root sh -c 'test "$(php -r "echo ini_get(\"token_bucket.prefix\");")" = mine:'
+as_root $scripts/uninstall.sh
+as_root sh -c 'grep mine: /etc/php/8.2/mods-available/token_bucket.ini && ! php -m | grep -x token_bucket'
+echo "    installed twice, removed without a trace; an edited token_bucket.ini was kept"
+
+step "make clean, phpize --clean"
+as_user 'make clean && test ! -e modules/token_bucket.so && test ! -e build/cargo && phpize --clean'
+as_user 'test ! -e Makefile && test ! -e build'
+echo "Installing works"

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Runs one target, which fuzz.sh has built, and prints its row of the table.
+# Usage: target.sh TARGET SECONDS
+set -eu
+
+target=$1 seconds=$2
+log=$FUZZ_FOLDER/$target.log
+found=$FUZZ_FOLDER/corpus/$target
+[ -z "${SEED-}" ] || found=$TOKEN_BUCKET_FUZZ/corpus/$target
+mkdir -p "$found" "fuzz/corpus/$target"
+result=passed
+# The start and the end take some time of their own; a target that takes 300 s more hangs.
+timeout --foreground --kill-after=10 $((seconds + 300)) "$FUZZ_PROGRAMS/$target" "$found" "fuzz/corpus/$target" \
+    -seed="${SEED:-0}" -max_total_time="$seconds" -timeout=30 -malloc_limit_mb=32 -rss_limit_mb=1024 -detect_leaks=0 \
+    -max_len=2048 -print_final_stats=1 -artifact_prefix="$FUZZ_FOLDER/$target-" >"$log" 2>&1 || result=FAILED
+stat() { sed -n "s/^stat::$1: *//p" "$log"; }
+coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+printf '%-18s %10s %8s %9s %11s  %s\n' "$target" "$(stat number_of_executed_units)" "$(stat average_exec_per_sec)" "$coverage" \
+    "$(stat new_units_added)" "$result"
+if [ $result = FAILED ]; then
+    grep -aE '^(thread|.*panicked at|==[0-9]*==|SUMMARY|.*Test unit written)' -A 2 "$log" >&2 || tail -n 20 "$log" >&2
+    echo "To repeat: $FUZZ_PROGRAMS/$target $FUZZ_FOLDER/$target-..." >&2
+    exit 1
+fi

@@ -1,7 +1,0 @@
-# The PHP that a script is for, for scripts to source: the one on the PATH, or PHP=. Sets $php,
-# $php_version (8.2) and $php_config.
-php=$(command -v "${PHP:-php}") || { echo "There is no ${PHP:-php}" >&2; exit 1; }
-php_version=$("$php" -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')
-php_config=$(dirname "$php")/php-config
-# Debian has one for each version.
-[ ! -x "$php_config$php_version" ] || php_config=$php_config$php_version

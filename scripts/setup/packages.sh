@@ -1,0 +1,49 @@
+#!/bin/sh
+# Installs the missing Debian packages of a make target; needs no rights if none is missing.
+# Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey
+set -eu
+
+build="php-cli php-dev clang libclang-dev pkg-config make"
+demo="$build php-fpm nginx-light curl"
+servers="redis-server redis-sentinel memcached mariadb-server openssl"
+fuzz="$build g++"
+test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++"
+bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock wrk gnuplot-nox"
+matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev libsqlite3-dev"
+case "${1-}" in
+    build) wanted=$build ;;
+    demo) wanted=$demo ;;
+    test | sanitize) wanted=$test ;;
+    bench) wanted=$bench ;;
+    matrix) wanted=$matrix ;;
+    fuzz) wanted=$fuzz ;;
+    package) wanted="$build zip binutils" ;;
+    try-install) wanted="$build zip binutils debootstrap" ;;
+    valkey) wanted="$test valkey-server" ;;
+    *) sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
+esac
+# PHP_VERSION=8.6 selects a PHP that is not the release's default.
+[ -z "${PHP_VERSION-}" ] || wanted=$(echo "$wanted" | sed "s/php-\([a-z]\)/php$PHP_VERSION-\1/g")
+
+missing=
+for package in $wanted; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "Installing:$missing"
+if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
+log=$(mktemp)
+# Services of new packages are not started, because make runs its own.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
+    $as_root chmod 755 "$policy"
+    trap '$as_root rm -f "$policy"' EXIT INT TERM
+fi
+if ! { $as_root apt-get -q update &&
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy install --no-install-recommends $missing; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    exit 1
+fi
+rm -f "$log"

@@ -1,0 +1,22 @@
+#!/bin/sh
+# The tests for the edit loop, without servers: the library's own, conformance of the stores in this process, and
+# the phpt files that need no server and no php-fpm. With the development build, which takes a fraction of the
+# release's time.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/test/steps.sh
+
+step "Build"
+cargo build --locked --quiet
+export EXTENSION="$PWD/target/debug/libtoken_bucket.so"
+
+step "Rust: the library, the stores in this process"
+cargo test --locked --quiet --lib --test shared_memory --test slot_words 2>&1
+cargo test --locked --quiet --test conformance -- array:: shared_memory:: 2>&1
+
+step "PHP: classes, directives, errors, reflection, stores in this process"
+scripts/phpt.sh php-tests/01_class php-tests/03_ini php-tests/04_errors php-tests/05_reflection \
+    $(grep -L -e servers.inc -e pdo.inc -e fpm.inc php-tests/02_storages/*.phpt)
+
+end_steps
+echo "The quick tests passed; make test runs all."

@@ -1,0 +1,74 @@
+<?php
+/*
+ * The clients: attackers far above the limit on the same few buckets, floods of new keys, honest clients below their
+ * limit, and controls that measure the machine.
+ */
+
+final class Client
+{
+    private Second $seen;
+
+    /** @param list<Store> $stores */
+    public function __construct(private readonly Fpm $fpm, private readonly array $stores, private readonly Journal $journal, private readonly int $number, private readonly string $kind, private readonly int $offset, private readonly int $control)
+    {
+        $this->seen = new Second();
+    }
+
+    /** Sends requests from one second until another. */
+    public function run(int $from, int $until): void
+    {
+        // In production clients are other machines: here they yield to the servers.
+        proc_nice(15);
+        // A worker may die in the middle of a request; the read then warns.
+        set_error_handler(fn (int $level, string $message) => throw new ErrorException($message));
+        $parent = posix_getppid();
+        for ($n = 0; ($now = time()) < $until && posix_getppid() === $parent; $n++) {
+            for (; $from < $now; $from++) {
+                $this->journal->write($from, $this->number, $this->seen);
+                $this->seen = new Second();
+            }
+            $this->request($n);
+        }
+        for (; $from < $until; $from++) {
+            $this->journal->write($from, $this->number, $this->seen);
+            $this->seen = new Second();
+        }
+    }
+
+    private function request(int $n): void
+    {
+        $store = $this->stores[mt_rand(0, count($this->stores) - 1)];
+        $bucket = array_rand($store->hot);
+        $get = ['dsn' => $store->dsn, 'offset' => $this->offset] + match ($this->kind) {
+            'attacker' => ['id' => $bucket, 'tries' => 6, 'capacity' => CAPACITY, 'rate' => RATE],
+            'flood' => ['id' => "flood:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
+            'honest' => ['id' => "honest:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],
+            'control' => $n % 10 === 0 ? ['sleep' => 1_000 * TIMEOUT_MS] : ['ping' => $this->control],
+        };
+        try {
+            $answer = $this->ask($get);
+        } catch (ErrorException) {
+            $answer = null;
+        }
+        if ($answer === null) {
+            $this->seen->lost++;
+        } elseif ($answer->status !== 200 || !is_array($reply = json_decode($answer->body, true))) {
+            $this->seen->errors[] = substr("$store->name: $answer->status $answer->body $answer->errors", 0, 500);
+        } elseif ($this->kind === 'control') {
+            $this->seen->control($reply);
+        } else {
+            foreach ($reply as $call) {
+                $this->seen->call($store->name, $bucket, $this->kind, $call);
+            }
+        }
+        // Attackers do not wait between requests.
+        if ($this->kind === 'honest' || $this->kind === 'flood') {
+            usleep(mt_rand(0, 10_000));
+        }
+    }
+
+    private function ask(array $get): ?Answer
+    {
+        return FastCgi::receive($this->fpm->send('www', 'page.php', $get));
+    }
+}

@@ -1,0 +1,82 @@
+<?php
+/*
+ * The page that the workers serve: takes `tries` tokens from one bucket, or one token from each of `tries` new
+ * buckets, and reports each call: its result, its time, how long it took, and the warning it caused.
+ */
+ini_set('log_errors', '1');
+ini_set('error_log', __DIR__ . '/scratch/warnings.log');
+
+/** @var string the warnings of the call that is running */
+$warning = '';
+set_error_handler(function (int $level, string $message) use (&$warning): bool {
+    if (error_reporting() & $level) {
+        $warning .= ($warning === '' ? '' : ' | ') . $message;
+    }
+    return false; // PHP's own handler writes the log
+});
+
+/** Nanoseconds for which this process was ready to run and waited for a processor. */
+function queued(): int
+{
+    static $file;
+    $file ??= fopen('/proc/self/schedstat', 'r');
+    rewind($file);
+    return (int) explode(' ', fread($file, 100))[1];
+}
+
+/** The sockets of this process. */
+function sockets(): array
+{
+    $files = array_map(fn (string $file): string => (string) @readlink("/proc/self/fd/$file"), scandir('/proc/self/fd'));
+    return array_values(array_filter($files, fn (string $file): bool => str_starts_with($file, 'socket:')));
+}
+
+/** @return array{int, int} the wall clock, by which servers decide, and the clock since boot, by which shared memory decides */
+function clocks(): array
+{
+    return [(int) (microtime(true) * 1e6) * 1000, hrtime(true) + (int) $_GET['offset']];
+}
+
+// The controls: a sleep, and a server that is never stopped, asked without the extension. If these are late, the
+// machine is the cause.
+if (isset($_GET['sleep'])) {
+    [$queued, $start] = [queued(), hrtime(true)];
+    usleep((int) $_GET['sleep']);
+    $took = hrtime(true) - $start;
+    echo json_encode(['sleep' => $took - (queued() - $queued)]);
+    return;
+}
+if (isset($_GET['ping'])) {
+    $start = hrtime(true);
+    $server = pfsockopen('127.0.0.1', (int) $_GET['ping']);
+    fwrite($server, "PING\r\n");
+    fgets($server);
+    echo json_encode(['ping' => hrtime(true) - $start]);
+    return;
+}
+
+['dsn' => $dsn, 'id' => $id, 'tries' => $tries, 'capacity' => $capacity, 'rate' => $rate] = $_GET;
+$remote = !str_starts_with($dsn, 'shm:');
+$had = $remote ? sockets() : [];
+$calls = [];
+for ($i = 0; $i < $tries; $i++) {
+    $bucket = new TokenBucket($dsn, isset($_GET['flood']) ? "$id-$i" : $id, $capacity, $rate);
+    $warning = '';
+    [$queued, $before, $start] = [queued(), clocks(), hrtime(true)];
+    $decision = $bucket->attempt();
+    [$took, $after] = [hrtime(true) - $start, clocks()];
+    $queued = queued() - $queued;
+    $connected = false;
+    if ($remote && $took > 30_000_000) {
+        // The call made a connection or tried to: because it had none, or because an idle one gave no answer and a
+        // new one has to show whether the server is up. A cluster's nodes and sentinels are asked for the server first.
+        [$has, $degraded] = [sockets(), $decision->isDegraded()];
+        $asked_others = preg_match('/\+(cluster|sentinel):/', $dsn) && ($has !== $had || $degraded);
+        $connected = array_diff($has, $had) || $degraded || $asked_others;
+        $had = $has;
+    }
+    $clock = (int) (!$remote || $decision->isDegraded());
+    // Servers count in microseconds, so each bound is widened by one.
+    $calls[] = [$before[$clock] - 1_000, $after[$clock] + 1_000, $took, $queued, (int) $decision->isAccepted(), (int) $decision->isDegraded(), (int) $connected, $warning];
+}
+echo json_encode($calls);

@@ -1,0 +1,173 @@
+<?php
+/*
+ * Every store, on servers that the soak starts, stops and kills.
+ */
+
+/** A server that may fail. */
+final class Node
+{
+    /** Connections that memcached counts beside the workers': its listener and the one that asks. */
+    private int $own = 0;
+
+    public function __construct(
+        public readonly string $name,
+        public readonly Server $server,
+        /** Whether it loses its buckets when it is killed. */
+        public readonly bool $forgets,
+        /** Whether it serves again after a start. */
+        private readonly ?Closure $serves = null,
+    ) {
+    }
+
+    public function restart(): void
+    {
+        $this->server->start();
+        if ($this->serves) {
+            wait_until($this->serves);
+        }
+    }
+
+    /** The number of the workers' connections. */
+    public function connections(): int
+    {
+        if (str_starts_with($this->name, 'memcached')) {
+            return $this->server->memcached_connections() - $this->own;
+        }
+        return in_array($this->name, ['mariadb', 'mysql'], true)
+            ? (int) $this->server->sql("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'owner'")
+            : substr_count($this->server->ask('CLIENT LIST'), 'name=token_bucket');
+    }
+
+    public function count_own(): void
+    {
+        $this->own = str_starts_with($this->name, 'memcached') ? $this->server->memcached_connections() : 0;
+    }
+}
+
+/** A store, and the buckets on it that attackers fight for. */
+final class Store
+{
+    /** @var array<string, ?Node> the server of each bucket; null in shared memory */
+    public array $hot = [];
+
+    /** @param list<Node> $nodes */
+    public function __construct(
+        public readonly string $name,
+        public readonly string $dsn,
+        public readonly array $nodes = [],
+        /** The most breakers that an outage of one server can open. */
+        public readonly int $breakers = 1,
+        /** Nanoseconds within which a server is used again after its return. */
+        public readonly int $back_within = BACK_WITHIN,
+    ) {
+    }
+
+    /** The servers' addresses, as warnings name them. */
+    public function addresses(): array
+    {
+        preg_match_all('~127\.0\.0\.1:\d+|(?<=unix://|s3cret@)/[^?]+~', $this->dsn, $found);
+        $master = str_contains($this->dsn, '+sentinel') ? ["127.0.0.1:{$this->nodes[0]->server->port}"] : [];
+        return [...$found[0], ...$master];
+    }
+
+    /** Chooses the buckets so that every server has one. */
+    public function choose_buckets(int $count): void
+    {
+        if (!$this->nodes) {
+            $this->hot = array_fill_keys(array_map(fn (int $i): string => "hot:$i", range(1, $count)), null);
+            return;
+        }
+        for ($i = 1; count($this->hot) < $count; $i++) {
+            $node = count($this->nodes) === 1 ? $this->nodes[0] : $this->node_of("hot:$i");
+            $missing = array_udiff($this->nodes, $this->hot, fn (Node $a, Node $b): int => spl_object_id($a) <=> spl_object_id($b));
+            if (in_array($node, $missing, true) || count($missing) < $count - count($this->hot)) {
+                $this->hot["hot:$i"] = $node;
+            }
+        }
+    }
+
+    /** The server that keeps a bucket. A cluster's nodes know theirs; a memcached is asked after a call has made the bucket. */
+    private function node_of(string $id): Node
+    {
+        $is_memcached = str_starts_with($this->name, 'memcached');
+        if ($is_memcached) {
+            (new TokenBucket(with($this->dsn, 'timeout_ms=5000&on_error=throw'), $id, 2, 1))->consume();
+        }
+        foreach ($this->nodes as $node) {
+            $command = $is_memcached ? "mg tb:$id" : "EXISTS tb:$id";
+            if (preg_match('/^(HD|:)/m', $node->server->ask($command))) {
+                return $node;
+            }
+        }
+        throw new RuntimeException("$this->name: no server has the bucket $id");
+    }
+}
+
+/** @return list<Store> */
+function stores(): array
+{
+    $redis = fn (string $name, array $options = [], string $kind = 'redis'): Node => new Node($name, new Server($kind, $options), true);
+    $memcached = fn (string $name, string $kind = 'memcached'): Node => new Node($name, new Server($kind), true);
+
+    $certificates = getenv('TB_SERVERS');
+    $tls_port = free_port();
+    $tls = $redis('redis, TLS', ['--tls-port', $tls_port, '--tls-ca-cert-file', "$certificates/ca.pem", '--tls-cert-file', "$certificates/server.pem", '--tls-key-file', "$certificates/server.key"]);
+    $unix = $redis('redis, unix', kind: 'redis+unix');
+    $nodes = cluster();
+    $master = $redis('redis master');
+    file_put_contents($file = "{$master->server->folder}/sentinel.conf", "sentinel monitor main 127.0.0.1 {$master->server->port} 1\nsentinel down-after-milliseconds main 1000\n");
+    $sentinel = new Server('sentinel', [$file]);
+    [$one, $two] = [$memcached('memcached 1 of 2'), $memcached('memcached 2 of 2')];
+    $local = $memcached('memcached, unix', 'memcached+unix');
+    $mariadb = new Node('mariadb', new Server('mariadbd', ['--innodb-buffer-pool-size=64M']), false);
+    $mysql = new Node('mysql', new Server('mysqld', ['--innodb-buffer-pool-size=64M']), false);
+    $socket = fn (Node $node): string => prepared("mysql+unix://owner:s3cret@{$node->server->folder}/socket?db=limits&table=over_socket");
+
+    $stores = [
+        new Store('shm', 'shm:'),
+        new Store('redis', ($node = $redis('redis'))->server->dsn(), [$node]),
+        new Store('redis, unix', $unix->server->dsn('db=1'), [$unix]),
+        new Store('redis, TLS', "rediss://127.0.0.1:$tls_port/2?ca=$certificates/ca.pem&cert=$certificates/client.pem&key=$certificates/client.key", [$tls]),
+        // A third of the slots touches six of the sixteen breakers.
+        new Store('redis, cluster', 'redis+cluster://' . implode(',', array_map(fn (Node $node): string => "127.0.0.1:{$node->server->port}", $nodes)), $nodes, 6,
+            // A cluster clears a master's FAIL flag after twice the node time-out (FAIL_UNDO_TIME_MULT), and a node that
+            // was in the minority waits for one more. Until then they answer CLUSTERDOWN.
+            BACK_WITHIN + 3 * NODE_TIMEOUT_MS * 1_000_000),
+        new Store('redis, sentinel', "redis+sentinel://127.0.0.1:$sentinel->port/main", [$master]),
+        new Store('memcached', ($node = $memcached('memcached'))->server->dsn(), [$node]),
+        new Store('memcached, two', "memcached://127.0.0.1:{$one->server->port},127.0.0.1:{$two->server->port}", [$one, $two]),
+        new Store('memcached, unix', $local->server->dsn(), [$local]),
+        new Store('mariadb', prepared($mariadb->server->dsn()), [$mariadb]),
+        new Store('mariadb, unix', $socket($mariadb), [$mariadb]),
+        // Not over TCP: without TLS, MySQL refuses logins after a restart until a client has shown the password.
+        new Store('mysql, unix', $socket($mysql), [$mysql]),
+    ];
+    foreach ($stores as $store) {
+        $store->choose_buckets(BUCKETS);
+        foreach ($store->nodes as $node) {
+            $node->count_own();
+        }
+    }
+    return $stores;
+}
+
+/** Three nodes without replicas: if one fails, the others serve their slots on. */
+function cluster(): array
+{
+    $nodes = [];
+    foreach ([[0, 5460], [5461, 10922], [10923, 16383]] as $i => [$first, $last]) {
+        // The port of the cluster's bus must be free, too; by default it is the port plus 10000.
+        $server = new Server('redis', ['--cluster-enabled', 'yes', '--cluster-node-timeout', NODE_TIMEOUT_MS, '--cluster-require-full-coverage', 'no', '--cluster-port', free_port()]);
+        $server->ask("CLUSTER ADDSLOTSRANGE $first $last");
+        $knows = fn (): bool => str_contains($server->ask('CLUSTER INFO'), 'cluster_state:ok');
+        $nodes[] = new Node("redis node $i", $server, true, $knows);
+        if ($i > 0) {
+            $bus = (int) explode("\r\n", $nodes[0]->server->ask('CONFIG GET cluster-port'))[4];
+            $server->ask("CLUSTER MEET 127.0.0.1 {$nodes[0]->server->port} $bus");
+        }
+    }
+    foreach ($nodes as $node) {
+        wait_until(fn (): bool => preg_match('/cluster_state:ok.*cluster_slots_ok:16384/s', $node->server->ask('CLUSTER INFO')) === 1);
+    }
+    return $nodes;
+}
