@@ -137,13 +137,13 @@ impl Region {
     /// The values in an area: as many as fit. None if the file has no such area.
     #[inline(always)]
     pub fn area<T: Mappable>(&self, area: Area) -> &[T] {
-        const { assert!(align_of::<T>() <= SET_SIZE) };
-        let bytes = self.areas.bytes(area);
+        const { assert!(align_of::<T>() <= SET_SIZE && size_of::<T>().is_multiple_of(SET_SIZE)) };
+        let extent = self.areas.extent(area);
         // SAFETY: an area begins at a multiple of SET_SIZE and ends within the mapping, which lives as
         // long as self; a Mappable may be shared with other processes.
         unsafe {
-            let first = self.start.byte_add(bytes.start).cast::<T>();
-            std::slice::from_raw_parts(first.as_ptr(), bytes.len() / size_of::<T>())
+            let first = self.start.byte_add(extent.start).cast::<T>();
+            std::slice::from_raw_parts(first.as_ptr(), extent.blocks / (size_of::<T>() / SET_SIZE))
         }
     }
 
