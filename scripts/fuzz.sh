@@ -3,6 +3,7 @@
 # and those of earlier runs, which target/fuzz keeps. With SEED= it starts from fuzz/corpus alone and repeats a run,
 # as far as the time allows.
 # Usage: fuzz.sh SECONDS [TARGET]...
+#        fuzz.sh build                  only builds
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -28,6 +29,7 @@ echo "Building"
 if [ $# = 1 ]; then target=$1; else target=; fi
 # shellcheck disable=SC2086
 cargo fuzz build --target-dir "$FUZZ_FOLDER" $target >"$FUZZ_FOLDER/build.log" 2>&1 || { cat "$FUZZ_FOLDER/build.log" >&2; exit 1; }
+[ "$seconds" != build ] || exit 0
 
 # The folder for the files that the stores make in shared memory.
 TOKEN_BUCKET_FUZZ=$(mktemp -d /dev/shm/token_bucket-fuzz.XXXXXX)

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Looks for errors of memory with tools. The table at the end names the parts that this machine cannot run, and why.
 # Usage: sanitize.sh [short] [valgrind|asan|miri|flat]...    all four by default
+#        sanitize.sh build                                     only builds for AddressSanitizer
 set -eu
 cd "$(dirname "$0")/.."
 
-[ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/sanitize.sh "$@"
+[ -n "${TB_SERVERS-}" ] || [ "${1-}" = build ] || exec scripts/servers.sh scripts/sanitize.sh "$@"
 
 short=
 [ "${1-}" != short ] || { short=1; shift; }
@@ -115,7 +116,7 @@ miri() {
         leave_out "$name" "no Miri here; rustup toolchain install nightly --component miri,rust-src"
         return
     fi
-    run "$name" with_miri --lib -- limit:: dsn:: store::name store::record store::shm::slot store::shm::circuits store::shm::denials
+    run "$name" with_miri --lib -- limit:: dsn:: store::name store::record store::shm::slot store::host::circuits store::host::denials
     run "Miri: the slot protocol by threads" with_miri --test slot_words
 }
 with_miri() {
@@ -127,6 +128,10 @@ flat() {
     run "A million of each call, object and exception" env TB_MEMORY_TIMES=1000000 TEST_TIMEOUT=3600 scripts/phpt.sh php-tests/08_memory
 }
 
+if [ "$*" = build ]; then
+    [ ! -e "$asan_runtime" ] || with_asan cargo build
+    exit
+fi
 for part; do
     case "$part" in
         valgrind) valgrind_phpt ;;
