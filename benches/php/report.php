@@ -8,7 +8,7 @@ require __DIR__ . '/lib/bench.php';
 require __DIR__ . '/report/section.php';
 require __DIR__ . '/report/markdown.php';
 require __DIR__ . '/report/plots.php';
-foreach (['environment', 'latency', 'throughput', 'server_cpu', 'outage', 'over_admission', 'page', 'calls'] as $file) {
+foreach (['environment', 'summary', 'latency', 'throughput', 'server_cpu', 'outage', 'over_admission', 'page', 'calls'] as $file) {
     require __DIR__ . "/report/$file.php";
 }
 
@@ -16,7 +16,7 @@ $sections = [latency(), throughput(), server_cpu(), outage(), over_admission(), 
 $goals = array_merge(...array_map(fn ($section) => $section->goals, $sections));
 $losses = array_merge(...array_map(fn ($section) => $section->losses, $sections));
 
-$text = "# Benchmarks\n\n" . introduction() . "\n";
+$text = "# Benchmarks\n\nFor developers and operators: what token_bucket costs, beside the limiters that PHP has.\n\n" . summary() . introduction() . "\n";
 $text .= "## Goals\n\n" . table(['', 'goal', 'measured', ''], array_map(fn ($goal) => $goal->row(), $goals), 'llrl') . "\n";
 $text .= "## Where token_bucket loses\n\n"
     . "All that is quicker, cheaper or back earlier in this run than token_bucket on the same store, be it by noise: how many times (x) what token_bucket takes, and in how many rounds.\n\n"

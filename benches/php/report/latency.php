@@ -29,7 +29,7 @@ function latency(): Section
             }
         }
     }
-    $section->text = "One process, one bucket, every call let in. How many times what token_bucket takes on the same store:\n\n"
+    $section->text = "One process, one bucket, every call accepted. How many times what token_bucket takes on the same store:\n\n"
         . table(['store', 'limiter', 'a call', '99th percentile'], $ratios, 'llrr')
         . "\n" . dots('latency', $plot, 'µs a decision (dot: mean, line: to the 99th percentile)', true)
         . "In numbers: a call within a loop of many (the empty loop is taken off), and of " . number_format($data['single_calls'])

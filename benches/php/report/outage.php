@@ -17,7 +17,7 @@ function outage(): Section
     $data = kept('outage');
     $section->text = "Each limiter calls its Redis from a process of its own, every {$data['every_ms']} ms if the call before has returned, all through the same outage: the server fails after {$data['fails_at']} s "
         . "and is back after {$data['back_at']} s, {$data['seconds']} s in all. It is stopped (`SIGSTOP`: it takes connections and says nothing) or killed (`SIGKILL`: connections are refused), and what it had is lost then. phpredis' own time-outs "
-        . "are none to connect and `default_socket_timeout` (60 s) to read. The recipe lets in when it fails and connects anew at its next call; symfony, without a lock, lets in by itself.\n";
+        . "are none to connect and `default_socket_timeout` (60 s) to read. The recipe accepts calls when it fails and connects anew at its next call; symfony, without a lock, accepts calls by itself.\n";
     foreach ($data['outages'] as $outage => $callers) {
         $rows = $points = [];
         foreach ($callers as $name => $measured) {
@@ -49,7 +49,7 @@ function outage(): Section
             'heading' => "Redis is $outage", 'fails' => (float) $data['fails_at'], 'back' => (float) $data['back_at'], 'seconds' => (float) $data['seconds'],
         ]);
         $section->text .= "\n### The server is $outage\n\nCalls begun while it was gone (and 0.05 s before):\n\n"
-            . table(['', 'calls', 'slowest', 'median', 'decided by this host', 'let in undecided', 'asked again after'], $rows, 'lrrrrrr')
+            . table(['', 'calls', 'slowest', 'median', 'decided by this host', 'accepted undecided', 'asked again after'], $rows, 'lrrrrrr')
             . "\n![the slowest call of each {$data['bin_ms']} ms while the server is $outage](benchmarks/outage-$outage.svg)\n";
     }
     return $section;

@@ -5,7 +5,7 @@
 
 function over_admission(): Section
 {
-    $section = new Section('How many are let in');
+    $section = new Section('How many calls are accepted');
     $data = kept('over_admission');
     $rows = [];
     $all_tries = $data['processes'] * $data['tries'];
@@ -19,17 +19,17 @@ function over_admission(): Section
         };
         $rows[] = [$limiter->store, $limiter->title, number_format($most), number_format(median($admitted)), $verdict, count($admitted), number_format(median($tried))];
         if ($limiter->is_ours()) {
-            $section->goals[] = new Goal("$limiter->title, $limiter->store: let in of {$data['limit']} under {$data['processes']} processes", "{$data['limit']}, every time", number_format(min($admitted)) . ' to ' . number_format($most), $verdict === 'exact', is_exactness: true);
+            $section->goals[] = new Goal("$limiter->title, $limiter->store: accepted of {$data['limit']} under {$data['processes']} processes", "{$data['limit']}, every time", number_format(min($admitted)) . ' to ' . number_format($most), $verdict === 'exact', is_exactness: true);
         }
         if ($most > $data['limit']) {
-            $section->summary[] = "Let in of {$data['limit']}: $limiter->title, $limiter->store: up to " . number_format($most);
+            $section->summary[] = "Accepted of {$data['limit']}: $limiter->title, $limiter->store: up to " . number_format($most);
         }
     }
     $section->text = "A limit of {$data['limit']} that does not come back while this runs; {$data['processes']} processes with {$data['tries']} tries each begin at once, as many times as the table says. "
-        . "Who waits for its lock and has not finished after {$data['patience']} s stops there: the last column tells how many tries there were of " . number_format($all_tries) . ". "
-        . "A race need not show every time: one that let in no more than it should in this run is called exact here, and may yet be none.\n\n"
+        . "A process that waits for its lock and has not finished after {$data['patience']} s stops there: the last column tells how many tries there were of " . number_format($all_tries) . ". "
+        . "A race need not show every time: a limiter that accepted no more than it should in this run is called exact here, and may yet be none.\n\n"
         . table(['store', 'limiter', 'most', 'median', '', 'times', 'tries, median'], $rows, 'llrrlrr')
-        . "\nThe counter by `apcu_fetch` and `apcu_store`, the bucket by `GET` and `SET`, and symfony/rate-limiter without a lock read and write in two steps, with nothing between them that keeps others out. "
+        . "\nThe counter by `apcu_fetch` and `apcu_store`, the bucket by `GET` and `SET`, and symfony/rate-limiter without a lock read and write in two steps, and other processes may write between them. "
         . "The lock by `add` is done without after ten tries, as it was published.\n";
     return $section;
 }

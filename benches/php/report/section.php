@@ -51,5 +51,5 @@ function over_admission_of(string $name): string
 {
     $data = kept('over_admission');
     $admitted = $data['limiters'][str_replace('_tcp', '_unix', $name)]['admitted'] ?? [0];
-    return max($admitted) > $data['limit'] ? ' (which let in up to ' . number_format(max($admitted)) . " of {$data['limit']})" : '';
+    return max($admitted) > $data['limit'] ? ' (which accepted up to ' . number_format(max($admitted)) . " of {$data['limit']})" : '';
 }

@@ -1,0 +1,28 @@
+<?php
+/*
+ * The first table of the page: five rows, beside symfony/rate-limiter.
+ */
+
+function summary(): string
+{
+    $latency = kept('latency')['limiters'];
+    $admitted = kept('over_admission');
+    $instructions = kept('instructions')['pages'];
+    $outages = kept('outage')['outages'];
+    $decision = fn (string $ours, string $symfony) => [
+        duration(median($latency[$ours]['mean'])),
+        ratio(ratio_of($latency[$symfony]['mean'], $latency[$ours]['mean'])),
+        ratio(ratio_of($latency["{$symfony}_lock"]['mean'], $latency[$ours]['mean'])),
+    ];
+    $most = fn (string $limiter) => 'up to ' . number_format(max($admitted['limiters'][$limiter]['admitted']));
+    $more = fn (string $page) => percent($instructions[$page] / $instructions['none']);
+    $slowest = fn (string $caller) => duration($outages['stopped'][$caller]['slowest']);
+    return table(['', 'token_bucket', 'symfony/rate-limiter', 'with its lock'], [
+        ['a decision in shared memory (symfony: APCu)', ...$decision('shm', 'symfony_apcu')],
+        ['a decision on Redis, unix socket', ...$decision('redis_unix', 'symfony_redis_unix')],
+        ["accepted of {$admitted['limit']} by {$admitted['processes']} processes at once", $most('shm'), $most('symfony_apcu'), $most('symfony_apcu_lock')],
+        ['instructions added to a page, in memory', $more('shm'), $more('symfony_apcu'), $more('symfony_apcu_lock')],
+        ['the slowest call while Redis is stopped', $slowest('token_bucket'), $slowest('symfony'), ''],
+    ], 'lrrr') . "\nx: how many times token_bucket's time. [All goals](#goals), and [where token_bucket loses](#where-token_bucket-loses), are below.\n\n"
+        . "![the time of a decision](benchmarks/latency.svg)\n\n";
+}
