@@ -27,8 +27,8 @@ function answers(TokenBucket $bucket): string
     }
 }
 
-// Who fails again within a second of his return has not come back, and there is nothing new to warn of.
-function wait_until_it_is_news(): void
+// A server that fails again within a second of its return has not come back: there is no second warning.
+function wait_until_a_new_outage_counts(): void
 {
     sleep(1);
 }
@@ -47,7 +47,7 @@ foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
     wait_until_back($bucket);
     // What was taken before the outage is still missing, and check() still limits.
     echo implode("\n", warnings(fn () => print(answers($bucket) . "\n"))), "\n";
-    wait_until_it_is_news();
+    wait_until_a_new_outage_counts();
 }
 
 // Stopped.
@@ -58,11 +58,17 @@ $take = function () use ($bucket, &$own): bool {
     $own += (int) $decision->isAccepted();
     return $decision->isDegraded();
 };
-for ($i = 0; $i < 200; $i++) {
-    @$take(); // a busy machine may be late
-}
+// On a busy machine the server may be late for some of them.
+$take_until = function (int $accepted) use ($take, $bucket, &$own): void {
+    for ($i = 0; $i < 2_000 && $own < $accepted; $i++) {
+        if (@$take()) {
+            wait_until_back($bucket);
+        }
+    }
+};
+$take_until(200);
 wait_until_back($bucket);
-wait_until_it_is_news();
+wait_until_a_new_outage_counts();
 $server->signal(SIGSTOP);
 $said = warnings(function () use ($take): void {
     $first = milliseconds(function () use ($take): void {
@@ -81,13 +87,10 @@ $said = warnings(function () use ($take): void {
 echo implode("\n", $said), "\n";
 $server->signal(SIGCONT);
 wait_until_back($bucket);
-for ($i = 0; $i < 200; $i++) {
-    @$take();
-}
-wait_until_back($bucket);
+$take_until(400);
 // A call that was given up may have been charged: less is never missing than was let in.
 $missing = 100_000 - (new TokenBucket($server->dsn('on_error=throw&timeout_ms=20000'), 'stopped', 100_000, 0.001))->peek(0)->getRemainingTokens();
-echo $missing >= $own && $own >= 300 ? 'nothing is lost' : "$missing of $own", "\n";
+echo $missing >= $own && $own >= 400 ? 'nothing is lost' : "$missing of $own", "\n";
 
 // Restarted.
 $missing = fn (): int => 100_000 - (new TokenBucket($server->dsn('on_error=throw&timeout_ms=20000'), 'restarted', 100_000, 0.001))->peek()->getRemainingTokens();
