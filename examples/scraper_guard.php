@@ -6,11 +6,12 @@
  * It goes by the path, which is good enough for scrapers. What must hold, such as a login, is limited where it is done: see
  * registry_login.php.
  *
- * The numbers are guesses at first. So let the pool only watch:
+ * The numbers are guesses at first. So start with a dry run of the pool:
  *
  *     php_admin_value[token_bucket.enforce] = 0
  *
- * Everyone is let in then, and the log and this tell who would not have been, until the numbers are right and the line can go:
+ * Every call is accepted then, and the log and this command list the clients that would have been denied, until the numbers
+ * are right and the line can go:
  *
  *     sudo -u www-data php examples/scraper_guard.php
  */

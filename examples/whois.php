@@ -26,7 +26,7 @@ for (;;) {
     if (!$client) {
         continue;
     }
-    // Before the query is read: who is limited costs nothing.
+    // Before the query is read: a limited client costs nothing.
     $ip = trim(substr($peer, 0, strrpos($peer, ':')), '[]');
     if ($whois->check(client_network($ip), 10, 60)) {
         fwrite($client, "% Too many queries. Please come back in a minute.\r\n");

@@ -6,7 +6,7 @@ pub enum Error {
     /// A DSN or a directive is not valid.
     #[error("{0}")]
     Configuration(String),
-    /// A store cannot be opened or does not answer. Opens the server's breaker for all processes.
+    /// A store cannot be opened or does not answer. For a store on servers the guard opens the breaker.
     #[error("{0}")]
     Storage(String),
     /// This process cannot reach the store. Other processes may.

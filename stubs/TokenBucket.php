@@ -6,7 +6,7 @@
  * Every call is one atomic step, under any number of processes. All objects with the same identifier on the same storage
  * use one bucket.
  *
- *     $bucket = new TokenBucket(null, $ip, 10, 1);   // ten tokens, one back each second
+ *     $bucket = new TokenBucket(null, "login:$ip", 10, 1);   // ten tokens, one back each second
  *     if ($bucket->consume()) { ... }
  *
  * May be extended; consume() and key() may be overridden. Cannot be cloned or serialized.
@@ -76,7 +76,7 @@ class TokenBucket implements TokenBucket\Limiter
     public function consume(int $token_count = 1): bool {}
 
     /**
-     * Takes one token, even if the bucket is empty; **true means limited**. The limiter of a domain registry.
+     * Takes one token, even if the bucket is empty; **true means limited**. For logins: a client that keeps calling while it is limited stays limited.
      *
      * A client that keeps calling stays limited. A client that is silent for a whole window has a full bucket again.
      *

@@ -3,7 +3,7 @@
 /**
  * A place where buckets live. Any class may implement this interface, which is the contract of the published PHP classes.
  *
- * It measures in seconds instead of tokens, so a storage need not know a bucket's rate: a token is worth the time in which
+ * It measures in seconds instead of tokens, so a storage need not know a bucket's rate: a token counts as the time in which
  * it refills. The methods have no types, so that classes without types can implement them.
  */
 interface TokenBucketStorage
@@ -27,8 +27,8 @@ interface TokenBucketStorage
      * Takes tokens if the bucket has them, in one atomic step.
      *
      * @param string        $identifier        names the bucket
-     * @param float         $microtime         what the tokens are worth, in seconds
-     * @param float         $full_microtime    what a full bucket is worth, in seconds
+     * @param float         $microtime         the time in which the tokens refill, in seconds
+     * @param float         $full_microtime    the time in which an empty bucket refills, in seconds
      * @param callable|null $bootstrap_closure calls bootstrap() for a bucket without a record; consume() then returns the
      *                                         closure's result
      *

@@ -41,7 +41,7 @@ foreach (['stopped', 'killed'] as $outage) {
 keep('outage', $data);
 
 /**
- * The calls of each limiter. A call returns what decided: 'server', 'fallback', or 'nobody' if the recipe accepts on failure.
+ * The calls of each limiter. A call returns what decided: 'server', 'fallback', or 'unchecked' if the recipe accepts on failure.
  *
  * @return array<string, Closure>
  */
@@ -78,7 +78,7 @@ function recipe(string $socket, bool $timeout): Closure
             return 'server';
         } catch (RedisException) {
             $tries = null;
-            return 'nobody';
+            return 'unchecked';
         }
     };
 }
@@ -91,10 +91,10 @@ function symfony_call(string $socket, bool $timeout): Closure
     return function () use ($socket, $timeout, $capacity, &$limiter): string {
         try {
             $limiter ??= symfony_limiter(new RedisAdapter(connection($socket, $timeout), 'outage'), null, "outage:$timeout", $capacity, 1 / 3600);
-            return $limiter->consume()->getRemainingTokens() < $capacity - 1 ? 'server' : 'nobody';
+            return $limiter->consume()->getRemainingTokens() < $capacity - 1 ? 'server' : 'unchecked';
         } catch (RedisException) {
             $limiter = null;
-            return 'nobody';
+            return 'unchecked';
         }
     };
 }

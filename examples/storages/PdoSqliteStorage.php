@@ -34,7 +34,7 @@ class PdoSqliteStorage extends PdoStorage
 
     protected function begin(): void
     {
-        // Immediate: who only begins to write after he has read may have to give up for another writer.
+        // Immediate: a transaction that reads first may have to give up when it writes.
         $this->db->exec('BEGIN IMMEDIATE');
     }
 
@@ -45,7 +45,7 @@ class PdoSqliteStorage extends PdoStorage
 
     protected function may_try_again(PDOException $e): bool
     {
-        // Nobody comes between: one writes at a time, and who has waited for long enough is told.
+        // Writers run one after the other; one that has waited for too long gets an error.
         return false;
     }
 }

@@ -13,7 +13,7 @@ abstract class PdoStorage implements TokenBucketStorage
     /** @param string $table its name, quoted for SQL */
     public function __construct(protected readonly PDO $db, protected readonly string $table)
     {
-        // A failure that is not noticed would let everyone in.
+        // A failure that is not noticed would accept every call.
         if ($db->getAttribute(PDO::ATTR_ERRMODE) !== PDO::ERRMODE_EXCEPTION) {
             throw new InvalidArgumentException('PDO::ATTR_ERRMODE must be PDO::ERRMODE_EXCEPTION');
         }
@@ -82,7 +82,7 @@ abstract class PdoStorage implements TokenBucketStorage
         try {
             $this->db->exec('ROLLBACK');
         } catch (PDOException) {
-            // The connection is gone, and the transaction with it: what is told is why.
+            // The connection is gone, and the transaction with it. The first exception names the cause.
         }
     }
 

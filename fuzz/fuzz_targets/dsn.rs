@@ -70,7 +70,7 @@ fn hides(text: &str, between: &str) {
     }
     let text = text.replacen(HERE, &[SECRET[0], between, SECRET[1]].concat(), 1);
     let shown = match Dsn::parse(&text) {
-        Ok(dsn) => format!("{dsn:?} {}", Dsn::shown(&text)),
+        Ok(dsn) => format!("{dsn:?} {}", Dsn::redact(&text)),
         Err(error) => format!("{error} {error:?}"),
     };
     assert!(SECRET.iter().all(|half| !shown.contains(half)), "{text} shows {shown}");
@@ -78,7 +78,7 @@ fn hides(text: &str, between: &str) {
 }
 
 fn read(text: &str) {
-    let _ = (Dsn::shown(text), sanitize(text));
+    let _ = (Dsn::redact(text), sanitize(text));
     let Ok(dsn) = Dsn::parse(text) else { return };
     assert_eq!(Dsn::parse(text).as_ref(), Ok(&dsn));
     let options = &dsn.options;

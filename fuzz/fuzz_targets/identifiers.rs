@@ -91,8 +91,8 @@ fn assert_harmless(name: &[u8], window: bool, cut: usize) {
         assert_eq!(with_key(&parts, window, key_name), called);
         assert_eq!(with_key(&parts, window, row_name), row);
     }
-    let circuit = CLUSTER.with(|store| with_key(&[name], window, |key| store.circuit(key)));
-    assert_eq!(circuit, u64::from(crc16(&called) % 16384 / 1024));
+    let breaker = CLUSTER.with(|store| with_key(&[name], window, |key| store.breaker(key)));
+    assert_eq!(breaker, u64::from(crc16(&called) % 16384 / 1024));
 }
 
 /// CRC-16/XMODEM, bit by bit, as the cluster's specification has it.

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
 use token_bucket::store::counters::Records;
 use token_bucket::store::file::{Area, MIN_SIZE, Purpose, Region};
-use token_bucket::store::host::circuits::Circuits;
+use token_bucket::store::host::breakers::Breakers;
 use token_bucket::store::shm::set::Set;
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::table_file::{HEADER, file, location};
@@ -37,8 +37,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let areas = [Area::Buckets, Area::Denials, Area::Queue];
     let words = areas.into_iter().flat_map(|area| region.area::<Set>(area)).flat_map(|set| &set.0);
     let sum = words.fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
-    let (records, circuits) = (Records::new(&region), Circuits::in_file(&region));
-    std::hint::black_box((sum, records.snapshot(), circuits.count_open(boot_time())));
+    let (records, breakers) = (Records::new(&region), Breakers::in_file(&region));
+    std::hint::black_box((sum, records.snapshot(), breakers.count_open(boot_time())));
     let index = records.find_or_claim(b"tb:", b"a", false);
     assert!(index == 0 || records.get(index).is_some());
     Ok(())

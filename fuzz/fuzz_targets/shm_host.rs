@@ -22,7 +22,7 @@ use token_bucket_fuzz::table_file::{
     HEADER, IDS, SECRET, SET, WAYS, file, hash, key, locate, word, write,
 };
 
-const CIRCUITS_AT: u64 = 256;
+const BREAKERS_AT: u64 = 256;
 const STORE: &str = "a server";
 
 fuzz_target!(|bytes: &[u8]| {
@@ -65,10 +65,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         }
         write(&file, at, words);
     }
-    let circuits: [u64; 4] = u.arbitrary()?;
-    for (i, until) in circuits.iter().enumerate() {
+    let breakers: [u64; 4] = u.arbitrary()?;
+    for (i, until) in breakers.iter().enumerate() {
         let id = domain.wrapping_add((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1);
-        let offset = CIRCUITS_AT + (id % 64) * 16;
+        let offset = BREAKERS_AT + (id % 64) * 16;
         let word = u128::from(id) << 64 | u128::from(*until);
         file.write_all_at(&word.to_ne_bytes(), offset).expect("within the file");
     }
@@ -82,11 +82,11 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         }
         let key_hash = Cell::default();
         let key = key(u.choose(&IDS)?, false, &key_hash);
-        let circuit = u.int_in_range(0..=4)?;
+        let breaker = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=7u8)? {
-            0 => drop(host.permit(circuit, Timeouts::default())),
-            1 => drop(host.note_failure(circuit)),
-            2 => host.note_success(circuit, host.permit(circuit, Timeouts::default())),
+            0 => drop(host.permit(breaker, Timeouts::default())),
+            1 => drop(host.note_failure(breaker)),
+            2 => host.note_success(breaker, host.permit(breaker, Timeouts::default())),
             3 => {
                 let (full_at, sent) = (time(u, now)?, boot_time());
                 host.note_denial(&key, full_at, sent);

@@ -74,6 +74,6 @@ echo 'another process: ', $other, "\n";
 all up: 4, 4, 4
 one down: 3, 3, 4 degraded
 one down: 2, 2, 3 degraded
-TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 taken over: 1, 1, 3
 another process: 0, 0, 2

@@ -133,15 +133,15 @@ echo $missing() >= $accepted && $missing() <= $accepted + $unknown ? 'what was l
 ?>
 --EXPECT--
 fallback: yes, yes, yes, no, degraded, not limited
-TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 yes, yes, no, no, by the store, limited
 
 open: yes, yes, yes, yes, degraded, not limited
-TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is let in
+TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
 yes, yes, no, no, by the store, limited
 
 closed: no, no, no, no, degraded, limited
-TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is denied
+TokenBucket::consume(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is denied
 yes, yes, no, no, by the store, limited
 
 throw: MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111)
@@ -152,6 +152,6 @@ bool(true)
 within the budget
 then at once
 others are spared
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: no answer in time; until it answers, everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: no answer in time; until a call succeeds, every call is denied
 nothing is lost
 what was let in was charged

@@ -132,7 +132,7 @@ echo max($most) <= 2 * 10 + 5 ? 'few sessions' : max($most) . ' sessions', "\n";
 --EXPECT--
 locked: no, degraded
 within the budget
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; every call is denied
 locked for long: no, degraded
 9 left; yes, 8 left
 locked a while: yes, by the store
@@ -146,7 +146,7 @@ attempt: yes, by the store
 3 deadlocks
 another: by the store
 attempt: no, by the store
-TokenBucket::refund(): MySQL at 127.0.0.1:PORT: the bucket is too busy; everyone is denied
+TokenBucket::refund(): MySQL at 127.0.0.1:PORT: the bucket is too busy; every call is denied
 all of 64 and 64 deadlocks
 another: by the store
 by the store, 6 left

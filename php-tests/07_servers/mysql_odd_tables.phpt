@@ -70,7 +70,7 @@ a text: the column `identifier` of `odd` must be its primary key, and `microtime
 two decimals: the column `identifier` of `odd` must be its primary key, and `microtime` a DOUBLE, 0 columns more
 six decimals: prepared
 a FLOAT: refused refused refused refused
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them; everyone is let in
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them; every call is accepted
 an INT: refused refused refused refused
 a text: refused refused refused refused
 two decimals: refused refused refused refused

@@ -91,35 +91,35 @@ told(new TokenBucket($server->dsn('table=strange'), 'x', 100, 0.0001), $good);
 --EXPECTF--
 read only
 no, degraded; no, degraded; no, degraded; 
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: The %s server is running with the --read-only option so it cannot execute this statement; start the server without this option, or name another server in the storage DSN; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: The %s server is running with the --read-only option so it cannot execute this statement; start the server without this option, or name another server in the storage DSN; every call is denied
 yes; yes; yes; 
 
 too many connections
 SQLSTATE[HY000] [1040] Too many connections
 no, degraded; no, degraded; no, degraded; 
 by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Too many connections (error 1040); until it answers, everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Too many connections (error 1040); until a call succeeds, every call is denied
 no table
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Table 'limits.missing' doesn't exist; prepare() makes `missing`, as a user who may create it; its statement is in docs/stores.md, "MariaDB and MySQL"; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Table 'limits.missing' doesn't exist; prepare() makes `missing`, as a user who may create it; its statement is in docs/stores.md, "MariaDB and MySQL"; every call is denied
 yes; yes; yes; 
 
 no right
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
 it may look
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: UPDATE command denied to user 'reader'@'localhost' for table %stoken_bucket%s; the user "reader" needs SELECT, INSERT and UPDATE on `token_bucket`; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: UPDATE command denied to user 'reader'@'localhost' for table %stoken_bucket%s; the user "reader" needs SELECT, INSERT and UPDATE on `token_bucket`; every call is denied
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: SELECT command denied to user 'blind'@'localhost' for table %stoken_bucket%s; the user "blind" needs SELECT, INSERT and UPDATE on `token_bucket`; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: SELECT command denied to user 'blind'@'localhost' for table %stoken_bucket%s; the user "blind" needs SELECT, INSERT and UPDATE on `token_bucket`; every call is denied
 yes; yes; yes; 
 
 no room
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
 x: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Data too long for column 'identifier' at row 1; the column `identifier` must take 255 characters of ASCII; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Data too long for column 'identifier' at row 1; the column `identifier` must take 255 characters of ASCII; every call is denied
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
 x: by the store
@@ -127,4 +127,4 @@ x: by the store
 not a table of ours
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Unknown column 'microtime' in '%s'; prepare() adds the columns to `strange`, as a user who may alter it; their statement is in docs/stores.md, "MariaDB and MySQL"; everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Unknown column 'microtime' in '%s'; prepare() adds the columns to `strange`, as a user who may alter it; their statement is in docs/stores.md, "MariaDB and MySQL"; every call is denied

@@ -47,6 +47,6 @@ a: degraded, within the budget
 a: degraded, within the budget
 b: degraded, within the budget
 then at once
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; everyone is denied
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; until it answers, everyone is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; until a call succeeds, every call is denied
 little was taken

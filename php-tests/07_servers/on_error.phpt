@@ -71,15 +71,15 @@ try {
 ?>
 --EXPECT--
 redis fallback: yes, yes, no, degraded, as told, limited
-TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 yes, yes, no, by the store, as told, limited
 
 redis open: yes, yes, yes, degraded, as told, not limited
-TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is let in
+TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
 yes, yes, no, by the store, as told, limited
 
 redis closed: no, no, no, degraded, as told, limited
-TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is denied
+TokenBucket::consume(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is denied
 yes, yes, no, by the store, as told, limited
 
 redis throw: Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111)
@@ -87,15 +87,15 @@ no warning
 yes, yes, no, by the store, as told, limited
 
 memcached fallback: yes, yes, no, degraded, as told, limited
-TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 yes, yes, no, by the store, as told, limited
 
 memcached open: yes, yes, yes, degraded, as told, not limited
-TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is let in
+TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
 yes, yes, no, by the store, as told, limited
 
 memcached closed: no, no, no, degraded, as told, limited
-TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, everyone is denied
+TokenBucket::consume(): memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is denied
 yes, yes, no, by the store, as told, limited
 
 memcached throw: memcached at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111)

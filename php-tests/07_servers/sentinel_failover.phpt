@@ -75,7 +75,7 @@ echo 'a replica, then the master: ', $decision->isDegraded() ? 'degraded' : 'by 
 exchanged: 8
 another process: 7
 lost: 9 degraded
-TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until it answers, limits are enforced in this host's shared memory
+TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 taken over: 6
 idle meanwhile: 5
 a replica, then the master: by the store, the replica was asked 0 times

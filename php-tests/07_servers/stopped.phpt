@@ -64,13 +64,13 @@ bool(true)
 within the budget
 then at once
 others are spared
-TokenBucket::attempt(): Redis at 127.0.0.1:PORT: no answer in time; until it answers, everyone is denied
+TokenBucket::attempt(): Redis at 127.0.0.1:PORT: no answer in time; until a call succeeds, every call is denied
 back soon
 nothing is lost
 bool(true)
 within the budget
 then at once
 others are spared
-TokenBucket::attempt(): memcached at 127.0.0.1:PORT: no answer in time; until it answers, everyone is denied
+TokenBucket::attempt(): memcached at 127.0.0.1:PORT: no answer in time; until a call succeeds, every call is denied
 back soon
 nothing is lost

@@ -13,7 +13,7 @@ apache_pid=
 clean_up() {
     # shellcheck disable=SC2086
     [ -z "$apache_pid" ] || kill -KILL $apache_pid $(children) 2>/dev/null || true
-    # Who is being killed may still write.
+    # A process that is being killed may still write.
     rm -rf "$folder" 2>/dev/null || { sleep 1; rm -rf "$folder"; }
 }
 trap clean_up EXIT
@@ -27,7 +27,7 @@ fail() {
 children() { ps -o pid= --ppid "$apache_pid"; }
 free_port() { php -n -r '$s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1];'; }
 
-# The pages where every user may read them, and tables where he may write.
+# The pages where every user may read them, and tables where that user may write.
 mkdir "$folder/pages" "$folder/tables" "$folder/tables-of-first" "$folder/tables-of-second"
 cp scripts/matrix/threads/* "$folder/pages/"
 cp -r "$folder/pages" "$folder/first"
@@ -126,10 +126,10 @@ sound() {
 # Sends so many requests, so many at once, and reads what became of them.
 load() {
     ab -q -r -s 120 -n "$1" -c "$2" "$url/$3" >"$folder/load" 2>&1 || fail "ab $3"
-    told() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "$folder/load"; }
-    complete=$(told 'Complete requests')
-    failed=$(told 'Failed requests')
-    not_ok=$(told 'Non-2xx responses')
+    ab_value() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "$folder/load"; }
+    complete=$(ab_value 'Complete requests')
+    failed=$(ab_value 'Failed requests')
+    not_ok=$(ab_value 'Non-2xx responses')
     not_ok=${not_ok:-0}
 }
 # A bucket of 300 admits 300 of so many requests.
@@ -188,7 +188,7 @@ for part in first second; do strict_count shm 400 "$part" && load 400 50 "$part/
 echo "  two sites with a shm_path of their own have tables of their own"
 [ "$(curl -s "$url/local/own.php")" = own ] && grep -q 'token_bucket.timeout_ms must be milliseconds.*"soon" given' "$folder/apache.log" ||
     fail "a bad value in .htaccess"
-echo "  a bad value in .htaccess is told of"
+echo "  a bad value in .htaccess is reported"
 
 # Memory: two times the same, after everything is warm.
 all_ok 1000 'work.php?store=shm'
@@ -198,7 +198,7 @@ second=$(memory)
 [ "$first" -gt 0 ] && [ $((second - first)) -lt 4096 ] || fail "memory: $first KiB, and after 200000 calls more $second KiB"
 echo "  200000 calls more: $first KiB, then $second KiB"
 
-# Graceful restarts while requests come: nobody is lost, the bucket stays as it is.
+# Graceful restarts while requests come: no request is lost, the bucket stays as it is.
 (
     for _ in 1 2 3; do
         sleep 0.7
@@ -229,7 +229,7 @@ scenario 2 13
 stop stop
 
 # What is made once, when the module starts, stays; and one block a thread, for Apache does not wait for
-# their end. What is read or written wrongly is told wherever it is.
+# their end. What is read or written wrongly is reported wherever it is.
 echo "One process, four threads, under valgrind"
 configure 1 4
 USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1 valgrind --leak-check=full --num-callers=40 --keep-debuginfo=yes --error-limit=no \

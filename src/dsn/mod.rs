@@ -71,9 +71,9 @@ impl Dsn {
     /// ```
     /// use token_bucket::dsn::Dsn;
     ///
-    /// assert_eq!(Dsn::shown("redis://joe:secret@db/1?timeout_ms=5"), "redis://***@db/1?timeout_ms=5");
+    /// assert_eq!(Dsn::redact("redis://joe:secret@db/1?timeout_ms=5"), "redis://***@db/1?timeout_ms=5");
     /// ```
-    pub fn shown(dsn: &str) -> String {
+    pub fn redact(dsn: &str) -> String {
         // Parameters first: a password among them may hold an "@", which ends the one before the host.
         let (location, query) = dsn.split_at(dsn.find('?').unwrap_or(dsn.len()));
         let mut parts = query.split("password=");

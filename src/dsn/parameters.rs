@@ -13,15 +13,21 @@ const COMMON: [&str; 5] = ["prefix", "on_error", "enforce", "timeout_ms", "conne
 /// Parses the parameters of every store into [`Options`], and those of one store into `target`.
 pub fn parse(query: &str, target: &mut Target) -> Result<Options> {
     let mut options = Options::default();
+    let mut names = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let parameter = DsnParameter::parse(pair);
+        let name = parameter.name;
         if COMMON.contains(&parameter.name) {
             set_option(&mut options, parameter)?;
         } else if target.parameter_names().contains(&parameter.name) {
             target.set_parameter(&parameter)?;
         } else {
-            return Err(unknown(parameter.name, query, target));
+            return Err(unknown(name, query, target));
         }
+        if names.contains(&name) {
+            return Err(Error::configuration(format!("DSN parameter \"{name}\" is given twice")));
+        }
+        names.push(name);
     }
     target.check_parameters()?;
     Ok(options)

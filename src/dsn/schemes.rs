@@ -192,10 +192,24 @@ pub fn parse(location: &str) -> Result<Target> {
     match SCHEMES.iter().find(|scheme| scheme.form.scheme == name) {
         Some(scheme) => (scheme.parse)(&scheme.form, rest),
         None => Err(Error::configuration(format!(
-            "Unknown scheme{} in the storage DSN, known are {}",
+            "Unknown scheme{} in the storage DSN{}, known are {}",
             quote_unless_secret(&format!("{name}:")),
+            hint(name),
             known()
         ))),
+    }
+}
+
+/// What was probably meant by an unknown scheme.
+fn hint(name: &str) -> &'static str {
+    match name {
+        "mariadb" => " (mysql: is for MariaDB, too)",
+        "valkey" | "valkeys" => " (redis: is for Valkey, too)",
+        "localhost" => " (redis://localhost is a Redis there)",
+        _ if name.parse::<std::net::Ipv4Addr>().is_ok() => {
+            " (redis://ADDRESS:PORT is a Redis there)"
+        }
+        _ => "",
     }
 }
 

@@ -111,6 +111,12 @@ fn every_store_has_the_common_parameters() {
 
 #[test]
 fn error_names_what_is_not_accepted() {
+    assert!(
+        refused("mariadb://h/d")
+            .contains("\"mariadb:\" in the storage DSN (mysql: is for MariaDB, too)")
+    );
+    assert!(refused("127.0.0.1:6379").contains("(redis://ADDRESS:PORT is a Redis there)"));
+    assert_eq!(refused("array:?enforce=1&enforce=0"), "DSN parameter \"enforce\" is given twice",);
     assert!(refused("reddis://h").starts_with("Unknown scheme \"reddis:\" in the storage DSN"));
     let listed = refused("");
     for scheme in ["shm:", "array:", "rediss+cluster:", "rediss+sentinel:", "mysql+unix:"] {
@@ -168,14 +174,14 @@ fn no_message_shows_a_password() {
     let dsn = Dsn::parse("redis+sentinel://u:s3cret@h/m?sentinel_password=s3cret").unwrap();
     assert!(!format!("{dsn:?}").contains("s3cret"));
     assert_eq!(
-        Dsn::shown(
+        Dsn::redact(
             "redis+sentinel://u:s3cret@h/m?sentinel_password=s3cret&prefix=a&sentinel_password=s3cret"
         ),
         "redis+sentinel://***@h/m?sentinel_password=***&prefix=a&sentinel_password=***"
     );
     assert_eq!(
-        Dsn::shown("redis+sentinel://u:s3cret@h/m?sentinel_password=s3@cret&prefix=a"),
+        Dsn::redact("redis+sentinel://u:s3cret@h/m?sentinel_password=s3@cret&prefix=a"),
         "redis+sentinel://***@h/m?sentinel_password=***&prefix=a"
     );
-    assert_eq!(Dsn::shown("shm:x?prefix=a"), "shm:x?prefix=a");
+    assert_eq!(Dsn::redact("shm:x?prefix=a"), "shm:x?prefix=a");
 }

@@ -85,9 +85,8 @@ impl TokenBucket {
         furthest.saturating_sub(self.full.ns)
     }
 
-    /// The state without a timestamp from the future: none lies further ahead than this limit lets
-    /// it at a time at which a bucket that owes nothing is full at `latest`. A window, which another
-    /// limit wrote, becomes a full bucket.
+    /// Cuts a timestamp from the future to the furthest that this limit allows; `latest` is one full
+    /// refill from now. A window, which another limit wrote, becomes a full bucket.
     #[inline(always)]
     fn without_future(state: State, latest: Span) -> State {
         match state {

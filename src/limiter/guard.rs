@@ -18,7 +18,7 @@ pub struct Guard {
     host: Rc<Host>,
     on_error: OnError,
     deny_cache: bool,
-    /// Set by the worker that opens the breaker; taken by the next call that can emit a warning.
+    /// A failure noticed first, a refusal, or an ignored prefix; taken by the next call that can emit it.
     warning: RefCell<Option<String>>,
 }
 
@@ -63,7 +63,8 @@ impl Guard {
         }
     }
 
-    /// The warning for an outage this worker was the first to notice; returned once.
+    /// The warning of the last call: a failure noticed first, a refusal, or an ignored prefix. Returned
+    /// once.
     #[inline(never)]
     pub fn take_warning(&self) -> Option<String> {
         self.warning.take()
@@ -84,25 +85,25 @@ impl Guard {
         if remembers_denials && let Some(denial) = self.known_denial(key, limit, op, sent) {
             return GuardedCall::decided(denial);
         }
-        let circuit = store.circuit(key);
+        let breaker = store.breaker(key);
         // Checked before the breaker, whose one permit to probe would be lost on a process that cannot ask.
-        if let Some(until) = self.host.local.denied_until(circuit, boot_time()) {
+        if let Some(until) = self.host.local.denied_until(breaker, boot_time()) {
             let (name, left) = (store.name(), seconds_until(until));
             let reason = format!(
                 "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
             );
-            return self.answer_in_place(request, &reason, false);
+            return self.answer_by_policy(request, &reason, false);
         }
-        let permit = self.host.permit(circuit, *timeouts);
+        let permit = self.host.permit(breaker, *timeouts);
         if let Permit::Denied { until } = permit {
             let (name, left) = (store.name(), seconds_until(until));
             let reason = format!("{name} failed a moment ago; it is asked again in {left:.1} s");
-            return self.answer_in_place(request, &reason, false);
+            return self.answer_by_policy(request, &reason, false);
         }
         let error = match store.decide(request) {
             Ok(decision) => {
-                self.host.note_success(circuit, permit);
-                self.host.local.clear(circuit);
+                self.host.note_success(breaker, permit);
+                self.host.local.clear(breaker);
                 match op {
                     Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
                     Op::Take { cost } if remembers_denials && !decision.accepted => {
@@ -114,7 +115,7 @@ impl Guard {
             }
             Err(error) => error,
         };
-        let failure = match self.note_failure(error, circuit, permit, sent) {
+        let failure = match self.note_failure(error, breaker, permit, sent) {
             Ok(failure) => failure,
             Err(error) => {
                 let (has_failed, is_degraded) = (false, false);
@@ -125,7 +126,7 @@ impl Guard {
             // The server may have given the tokens back before the call failed.
             self.host.clear_denials(key);
         }
-        let call = self.answer_in_place(request, &failure.reason, true);
+        let call = self.answer_by_policy(request, &failure.reason, true);
         if call.decision.is_ok()
             && let (Some(warning), Some(consequence)) = (failure.warning, self.consequence())
         {
@@ -134,7 +135,7 @@ impl Guard {
         call
     }
 
-    /// Notes a failed call where it concerns others: on the server's breaker, or for this process alone.
+    /// Notes a failed call, for all processes (the breaker) or for this one.
     ///
     /// # Errors
     ///
@@ -142,28 +143,28 @@ impl Guard {
     fn note_failure(
         &self,
         error: Error,
-        circuit: u64,
+        breaker: u64,
         permit: Permit,
         sent: u64,
     ) -> Result<StoreFailure> {
         Ok(match error {
             Error::Storage(reason) => {
-                let is_first = self.host.note_failure(circuit);
-                let warning = is_first.then(|| format!("{reason}; until it answers, "));
+                let is_first = self.host.note_failure(breaker);
+                let warning = is_first.then(|| format!("{reason}; until a call succeeds, "));
                 StoreFailure { reason, warning }
             }
             // Other processes may reach the server.
             Error::Local(reason) => {
-                self.host.give_back(circuit, permit);
-                let is_first = self.host.local.note(circuit, boot_time());
+                self.host.give_back(breaker, permit);
+                let is_first = self.host.local.note(breaker, boot_time());
                 let warning =
                     is_first.then(|| format!("{reason}; until this process can ask it, "));
                 StoreFailure { reason, warning }
             }
             // The server is up, and other keys are not concerned.
             Error::Refused(reason) => {
-                self.host.note_success(circuit, permit);
-                self.host.local.clear(circuit);
+                self.host.note_success(breaker, permit);
+                self.host.local.clear(breaker);
                 let is_due = self.host.refusal_warnings.claim(&reason, sent);
                 let warning = is_due.then(|| format!("{reason}; "));
                 StoreFailure { reason, warning }
@@ -204,7 +205,7 @@ impl Guard {
     }
 
     /// Answers by the on-error policy.
-    fn answer_in_place(
+    fn answer_by_policy(
         &self,
         request: &Request<'_>,
         reason: &str,
@@ -227,9 +228,15 @@ impl Guard {
     /// The end of a warning: what the policy does. None where the caller gets an exception instead.
     fn consequence(&self) -> Option<&'static str> {
         match self.on_error {
-            OnError::Fallback => Some("limits are enforced in this host's shared memory"),
-            OnError::Open => Some("everyone is let in"),
-            OnError::Closed => Some("everyone is denied"),
+            OnError::Fallback if self.host.is_shared() => {
+                Some("limits are enforced in this host's shared memory")
+            }
+            OnError::Fallback => Some(
+                "each process enforces limits by itself, for there is no shared memory: see \
+                 token_bucket.shm_path",
+            ),
+            OnError::Open => Some("every call is accepted"),
+            OnError::Closed => Some("every call is denied"),
             OnError::Throw => None,
         }
     }

@@ -144,7 +144,7 @@ impl Limiter {
         let Some(guard) = &self.guard else {
             let answer = ask(&*self.store, &request);
             let accepted = answer.as_ref().ok().map(A::is_accepted);
-            self.count_on_this_host(context, *op, accepted, evicted.get());
+            self.count_local(context, *op, accepted, evicted.get());
             return answer.map(|answer| (answer, false));
         };
         let call = guard.decide(&*self.store, &request);
@@ -160,7 +160,7 @@ impl Limiter {
 
     /// Counts a call on a store on this host: the usual case first, for it is part of every decision.
     #[inline(always)]
-    fn count_on_this_host(
+    fn count_local(
         &self,
         context: &CallContext<'_>,
         op: Op,
@@ -191,13 +191,13 @@ impl Limiter {
         if has_evicted {
             self.statistics.count(&context, Outcome::Evicted, false);
         }
-        let asks = match op {
+        let is_counted = match op {
             Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
             // If another process has made the bucket, the caller makes an ordinary call next.
             Op::Start { .. } => accepted == Some(true),
             _ => true,
         };
-        if !asks {
+        if !is_counted {
             return;
         }
         // Also counts a call that an open breaker kept from the store, if no policy answered it.
@@ -213,7 +213,8 @@ impl Limiter {
         }
     }
 
-    /// The warning for an outage this worker was the first to notice; returned once.
+    /// The warning of the last call: a failure noticed first, a refusal, or an ignored prefix. Returned
+    /// once.
     #[inline(always)]
     pub fn take_warning(&self) -> Option<String> {
         match &self.guard {

@@ -6,7 +6,7 @@
 //! * [`settings`]: what the directives and a DSN set
 //! * [`guard`]: deny cache, breaker and on-error policy, for stores on servers
 //! * [`flagged_decision`]: a decision, and how it came about
-//! * [`statistics`], [`inferred_name`]: what is counted, and by which names
+//! * [`statistics`], [`inferred_name`], [`counter_handle`]: what is counted, by which names, and where
 
 mod counter_handle;
 mod flagged_decision;

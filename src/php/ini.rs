@@ -147,7 +147,7 @@ fn value_in_force(default: &CStr, entry: *mut ffi::zend_ini_entry, stage: c_int)
         Some(value) if stage != STAGE_STARTUP => value.as_bytes(),
         _ => default.to_bytes(),
     };
-    Dsn::shown(&sanitize(&String::from_utf8_lossy(value)))
+    Dsn::redact(&sanitize(&String::from_utf8_lossy(value)))
 }
 
 /// Prints the value of a directive for phpinfo(), without the passwords in it.
@@ -164,7 +164,7 @@ unsafe extern "C" fn show_without_password(entry: *mut ffi::zend_ini_entry, kind
             value.cast_const().as_ref().map_or(&b""[..], ZendStr::as_bytes)
         };
         let shown =
-            Dsn::shown(&String::from_utf8_lossy(dsn)).replace('&', "&amp;").replace('<', "&lt;");
+            Dsn::redact(&String::from_utf8_lossy(dsn)).replace('&', "&amp;").replace('<', "&lt;");
         // SAFETY: the bytes are those of a string that lives until the call returns.
         unsafe { ffi::php_output_write(shown.as_ptr().cast(), shown.len()) };
     }));

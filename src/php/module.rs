@@ -13,7 +13,7 @@ use std::panic::catch_unwind;
 
 /// Returns the module's entry. The engine calls this when it loads the extension.
 #[unsafe(no_mangle)]
-#[allow(clippy::expect_used, reason = "the engine cannot be told why loading failed")]
+#[allow(clippy::expect_used, reason = "the engine takes no reason for a failed load")]
 extern "C" fn get_module() -> *mut ModuleEntry {
     static MODULE: StaticModuleEntry = StaticModuleEntry::new();
     MODULE.get_or_init(|| {

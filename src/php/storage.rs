@@ -160,13 +160,13 @@ impl Native for StorageObject {
     }
 
     fn dump(&self, properties: &mut ZendHashTable) {
-        let _ = properties.insert("dsn", Dsn::shown(&self.dsn));
+        let _ = properties.insert("dsn", Dsn::redact(&self.dsn));
     }
 }
 
 impl StorageObject {
-    /// Applies `op` to the bucket of `identifier`. A full bucket is worth `full` nanoseconds, and a token
-    /// is one nanosecond. Returns the decision and the warning of the call.
+    /// Applies `op` to the bucket of `identifier`. A full bucket refills in `full` nanoseconds, and a token
+    /// in one. Returns the decision and the warning of the call.
     fn decide(
         &self,
         identifier: &ZendStr,

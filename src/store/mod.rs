@@ -8,7 +8,7 @@
 //! * [`record`], [`name`]: states and keys as servers keep them
 //! * [`net`]: connections with deadlines
 //! * [`file`]: files in shared memory; [`host`]: what the processes of a host share about servers;
-//!   [`counters`]: what they count
+//!   [`counters`]: the statistics that they share
 
 pub mod array;
 pub mod counters;
@@ -28,7 +28,7 @@ mod stores;
 mod swap;
 
 pub use file::FileSettings;
-pub use host::{Host, circuits::Permit};
+pub use host::{Host, breakers::Permit};
 pub use key::{Key, KeyHash};
 pub use kind::LimitKind;
 /// The names of keys on servers: fuzzing looks for two keys that share one name.

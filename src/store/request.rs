@@ -54,7 +54,7 @@ pub trait Store {
 
     /// A number for the server that answers for `key`. A failure of one server says nothing of servers
     /// with other numbers.
-    fn circuit(&self, _key: &Key<'_>) -> u64 {
+    fn breaker(&self, _key: &Key<'_>) -> u64 {
         0
     }
 

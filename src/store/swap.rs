@@ -115,7 +115,7 @@ impl Decider {
         // Leaves half of the time for the call itself.
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
         self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
-            budget.waited(Duration::from_nanos(timeout));
+            budget.note_wait(Duration::from_nanos(timeout));
             request.swap(entry, ticket, &mut budget)
         })
     }
@@ -172,7 +172,7 @@ impl Request<'_> {
             let spread = 20u64 << tries.min(6);
             let pause = Duration::from_micros(boot_time() / 64 % spread);
             std::thread::sleep(pause);
-            budget.waited(pause);
+            budget.note_wait(pause);
         }
         self.busy(entry)
     }
@@ -228,7 +228,7 @@ fn handed_off<E: SwapEntry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::V
     is_fresh.then(|| Found { state, version, now: clock.now(), clock })
 }
 
-/// The later of this host's clock and the clock that wrote the state.
+/// The later of the clock that the store decides by and the clock that wrote the state.
 ///
 /// A state from slightly in the future was written by a clock that is ahead; deciding by the slower clock
 /// would shorten a debt. A state from further ahead than [`MAX_CLOCK_SKEW`] was written before a clock was
@@ -239,7 +239,7 @@ fn latest_clock(limit: &Limit, state: State, own: u64) -> u64 {
     if is_skew { written_at } else { own }
 }
 
-/// Expresses a decision by another clock in this host's time. An accepted call has nothing to wait for.
+/// Expresses a decision by another clock in the time of the clock that the store decides by. An accepted call has nothing to wait for.
 fn in_time_of(own: u64, decision: Decision) -> Decision {
     let retry_at = if decision.accepted { own } else { decision.retry_at };
     Decision { now: own, retry_at, ..decision }
@@ -426,7 +426,7 @@ mod tests {
                 state = after;
                 accepted += u64::from(decision.accepted);
             }
-            // What ten seconds and the skew are worth, and a reservation's second.
+            // The tokens of ten seconds and of the skew, and a reservation's second.
             assert!(accepted <= 1_100 + skew_ms / 10 + 100, "{op:?}, {skew_ms} ms: {accepted}");
         }
     }

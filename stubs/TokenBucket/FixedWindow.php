@@ -5,7 +5,7 @@ namespace TokenBucket;
 /**
  * A fixed window: up to $limit hits in an interval that begins with the client's first hit.
  *
- *     $window = new TokenBucket\FixedWindow(null, $ip, 5, 60);   // five in a minute
+ *     $window = new TokenBucket\FixedWindow(null, "mail:$ip", 5, 60);   // five in a minute
  *     if ($window->consume()) { ... }
  *
  * A hit at exactly the end of the interval still belongs to it; the next one opens a new window. The whole limit comes back

@@ -37,8 +37,8 @@ final class SharedMemoryStorage implements \TokenBucketStorage
      * Takes tokens if the bucket has them, in one atomic step.
      *
      * @param string        $identifier        names the bucket: 1 to 4,096 bytes
-     * @param float         $microtime         what the tokens are worth, in seconds: 0 or more
-     * @param float         $full_microtime    what a full bucket is worth, in seconds: above 0, at most four years
+     * @param float         $microtime         the time in which the tokens refill, in seconds: 0 or more
+     * @param float         $full_microtime    the time in which an empty bucket refills, in seconds: above 0, at most four years
      * @param callable|null $bootstrap_closure is called if the bucket is full, which a new one is, too; consume() then returns
      *                                         its result. Null: a new bucket is full
      *

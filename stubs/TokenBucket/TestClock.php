@@ -5,7 +5,7 @@ namespace TokenBucket;
 /**
  * Freezes the time of all limiters, for tests. Needs token_bucket.test_clock=1 in php.ini; never set it in production.
  *
- * The frozen time holds for this process until the request ends, on every storage.
+ * The frozen time holds for this process until the request ends, on every storage of this extension.
  *
  *     TestClock::freeze(1_000_000);
  *     $bucket->consume(10);

@@ -25,7 +25,7 @@ function count_warnings(string $file, array $stores): array
             fn (string $address): bool => str_contains($line, " at $address: "),
         ));
         $name = $of ? reset($of)->name : '';
-        if ($of && str_contains($line, '; until it answers, ')) {
+        if ($of && str_contains($line, '; until a call succeeds, ')) {
             $counts[$name]++;
         } elseif ($of && preg_match('/^\[(.*?)\].*No such file or directory.*; until this process can ask it, /', $line, $found)) {
             // A killed server's socket is gone. Each worker warns of it, because a missing socket may be local to a worker.

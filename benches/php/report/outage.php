@@ -21,9 +21,9 @@ function outage(): Section
     foreach ($data['outages'] as $outage => $callers) {
         $rows = $points = [];
         foreach ($callers as $name => $measured) {
-            $answers = $measured['answers'] + ['server' => 0, 'fallback' => 0, 'nobody' => 0];
+            $answers = $measured['answers'] + ['server' => 0, 'fallback' => 0, 'unchecked' => 0];
             $back = $measured['back_after'] === null ? 'not within this run' : digits($measured['back_after']) . ' s';
-            $rows[] = [OUTAGE_TITLES[$name], number_format($measured['calls']), duration($measured['slowest']), duration($measured['median']), number_format($answers['fallback']), number_format($answers['nobody']), $back];
+            $rows[] = [OUTAGE_TITLES[$name], number_format($measured['calls']), duration($measured['slowest']), duration($measured['median']), number_format($answers['fallback']), number_format($answers['unchecked']), $back];
             $ours = $callers['token_bucket'];
             if ($name !== 'token_bucket') {
                 $behind = array_filter([

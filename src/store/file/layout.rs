@@ -3,7 +3,7 @@
 //! ```text
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  evictions   how many buckets the table has evicted
-//!        256  circuits    the breakers of servers
+//!        256  breakers    the breakers of servers
 //!      4,096  body        the areas of the file's purpose
 //! ```
 //!
@@ -33,7 +33,7 @@ pub const MAX_SIZE: u64 = 64 << 30;
 pub const EVICTIONS_AT: usize = 128;
 
 /// Where the breakers of servers lie.
-pub const CIRCUITS_AT: usize = 256;
+pub const BREAKERS_AT: usize = 256;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;

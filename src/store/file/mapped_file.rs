@@ -50,7 +50,7 @@ impl MappedFile {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     #[inline(always)]
     pub fn open_if_due(&self, now: u64) -> Result<()> {
         if now >= self.check_at.get() { self.open() } else { Ok(()) }

@@ -19,7 +19,7 @@ mod mapped_file;
 mod open;
 mod region;
 
-pub use layout::{Area, BODY_AT, CIRCUITS_AT, EVICTIONS_AT, MAX_SIZE, MIN_SIZE, Purpose, SET_SIZE};
+pub use layout::{Area, BODY_AT, BREAKERS_AT, EVICTIONS_AT, MAX_SIZE, MIN_SIZE, Purpose, SET_SIZE};
 pub use location::{FileSettings, Location};
 pub use mapped_file::MappedFile;
 pub use region::{Mappable, Region};

@@ -134,7 +134,7 @@ impl Region {
         unsafe { self.start.byte_add(AT).cast::<T>().as_ref() }
     }
 
-    /// The values in an area: as many as fit. None if the file has no such area.
+    /// The values in an area: as many as fit. Empty if the file has no such area.
     #[inline(always)]
     pub fn area<T: Mappable>(&self, area: Area) -> &[T] {
         const { assert!(align_of::<T>() <= SET_SIZE && size_of::<T>().is_multiple_of(SET_SIZE)) };
@@ -162,6 +162,11 @@ impl Region {
     /// Notes in the file that it is used now (see [`boot`](super::boot)).
     pub fn note_use(&self) {
         self.header().note_use();
+    }
+
+    /// Whether a file is behind the memory, which other processes may map.
+    pub fn has_file(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Whether this process runs as the user that mapped the file.

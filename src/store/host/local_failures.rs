@@ -10,20 +10,20 @@ use std::collections::HashMap;
 /// The pause after a failure, in nanoseconds.
 const PAUSE: u64 = SECOND;
 
-/// When this process may ask a server again, by the store's circuits. A server that it reached last
+/// When this process may ask a server again, by the store's breakers. A server that it reached last
 /// is not in the map.
 #[derive(Default)]
 pub struct LocalFailures(RefCell<HashMap<u64, u64>>);
 
 impl LocalFailures {
     /// The time before which this process must not ask, if that is later than `now`.
-    pub fn denied_until(&self, circuit: u64, now: u64) -> Option<u64> {
-        self.0.borrow().get(&circuit).copied().filter(|until| now < *until)
+    pub fn denied_until(&self, breaker: u64, now: u64) -> Option<u64> {
+        self.0.borrow().get(&breaker).copied().filter(|until| now < *until)
     }
 
     /// Notes a failure at `now`. Returns whether it is the first since the server was last reached.
-    pub fn note(&self, circuit: u64, now: u64) -> bool {
-        self.0.borrow_mut().insert(circuit, now.saturating_add(PAUSE)).is_none()
+    pub fn note(&self, breaker: u64, now: u64) -> bool {
+        self.0.borrow_mut().insert(breaker, now.saturating_add(PAUSE)).is_none()
     }
 
     /// The number of servers that this process must not ask at `now`.
@@ -32,9 +32,9 @@ impl LocalFailures {
     }
 
     /// Notes that the server was reached.
-    pub fn clear(&self, circuit: u64) {
+    pub fn clear(&self, breaker: u64) {
         if !self.0.borrow().is_empty() {
-            self.0.borrow_mut().remove(&circuit);
+            self.0.borrow_mut().remove(&breaker);
         }
     }
 }

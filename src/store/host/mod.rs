@@ -1,7 +1,7 @@
 //! What the processes of a host share about the servers they ask: breakers, denials, the hot-key
 //! queue, and buckets for when a server fails.
 
-pub mod circuits;
+pub mod breakers;
 pub mod denials;
 mod local_failures;
 pub mod queue;
@@ -15,7 +15,7 @@ use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::Decision;
-use circuits::{Circuits, Permit};
+use breakers::{Breakers, Permit};
 use local_failures::LocalFailures;
 use queue::Ticket;
 use refusal_warnings::RefusalWarnings;
@@ -67,6 +67,11 @@ impl Host {
         file.region().as_ref().map(work)
     }
 
+    /// Whether other processes of the host see the same. If not, no file can be had.
+    pub fn is_shared(&self) -> bool {
+        self.with_region(Region::has_file).unwrap_or(false)
+    }
+
     /// Decides on the host's own buckets, for a server that fails.
     ///
     /// # Errors
@@ -76,35 +81,35 @@ impl Host {
         self.memory.decide(request)
     }
 
-    /// Whether a call with these time-outs may ask the server that answers for this circuit.
-    pub fn permit(&self, circuit: u64, timeouts: Timeouts) -> Permit {
+    /// Whether a call with these time-outs may ask the server that answers for this breaker.
+    pub fn permit(&self, breaker: u64, timeouts: Timeouts) -> Permit {
         let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
-        self.with_circuit(circuit, |circuits, id| circuits.permit(id, boot_time(), longest))
+        self.with_breaker(breaker, |breakers, id| breakers.permit(id, boot_time(), longest))
             .unwrap_or(Permit::Granted)
     }
 
     /// Notes that the server failed. Returns whether it was up so far: then the caller has to warn.
-    pub fn note_failure(&self, circuit: u64) -> bool {
-        self.with_circuit(circuit, |circuits, id| circuits.note_failure(id, boot_time()))
+    pub fn note_failure(&self, breaker: u64) -> bool {
+        self.with_breaker(breaker, |breakers, id| breakers.note_failure(id, boot_time()))
             .unwrap_or(true)
     }
 
     /// Notes that the server answered the process that had this permit.
-    pub fn note_success(&self, circuit: u64, permit: Permit) {
-        self.with_circuit(circuit, |circuits, id| circuits.note_success(id, permit, boot_time()));
+    pub fn note_success(&self, breaker: u64, permit: Permit) {
+        self.with_breaker(breaker, |breakers, id| breakers.note_success(id, permit, boot_time()));
     }
 
     /// Notes that the process that had this permit could not ask the server.
-    pub fn give_back(&self, circuit: u64, permit: Permit) {
-        self.with_circuit(circuit, |circuits, id| circuits.give_back(id, permit, boot_time()));
+    pub fn give_back(&self, breaker: u64, permit: Permit) {
+        self.with_breaker(breaker, |breakers, id| breakers.give_back(id, permit, boot_time()));
     }
 
-    /// Runs `work` on the breakers, with the id of this circuit.
-    fn with_circuit<R>(&self, circuit: u64, work: impl FnOnce(&Circuits, u64) -> R) -> Option<R> {
-        self.with_region(|region| work(Circuits::in_file(region), self.circuit_id(circuit, region)))
+    /// Runs `work` on the breakers, with the id of this breaker.
+    fn with_breaker<R>(&self, breaker: u64, work: impl FnOnce(&Breakers, u64) -> R) -> Option<R> {
+        self.with_region(|region| work(Breakers::in_file(region), self.breaker_id(breaker, region)))
     }
 
-    fn circuit_id(&self, circuit: u64, region: &Region) -> u64 {
+    fn breaker_id(&self, breaker: u64, region: &Region) -> u64 {
         let Secret(passwords) = &self.passwords;
         let login = match passwords.is_empty() {
             true => 0,
@@ -117,7 +122,7 @@ impl Host {
                 hasher.finish()
             }
         };
-        let spread = circuit.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let spread = breaker.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.memory.domain().wrapping_add(spread).wrapping_add(login).max(1)
     }
 
@@ -170,7 +175,7 @@ impl Host {
 
     /// The rows on this host's servers in phpinfo().
     pub fn describe(&self) -> Vec<(&'static str, String)> {
-        let count = |region: &Region| Circuits::in_file(region).count_open(boot_time());
+        let count = |region: &Region| Breakers::in_file(region).count_open(boot_time());
         let open = self.with_region(count).unwrap_or_default();
         let local = self.local.count(boot_time());
         vec![

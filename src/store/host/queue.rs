@@ -60,7 +60,7 @@ pub struct Handoff {
 }
 
 impl<'a> Ticket<'a> {
-    /// Waits until no other process has a ticket for the key of this hash. After `timeout` nanoseconds
+    /// Waits until no other process has a ticket in the set, which all its keys share. After `timeout` nanoseconds
     /// it returns a ticket without a lock. Another process may take over a ticket that is older than
     /// `lifetime` nanoseconds.
     pub fn wait(set: &'a Set, key: u64, secret: [u64; 2], lifetime: u64, timeout: u64) -> Self {
@@ -95,7 +95,7 @@ impl<'a> Ticket<'a> {
         }
     }
 
-    /// Holds the key off for a second: the processes of this host that queue for it are told so.
+    /// Holds the key off for a second: the processes of this host that queue for it fail at once.
     pub fn hold_off(&self) {
         let [lock, ..] = &self.set.0;
         lock.store(pair(self.key | HELD_OFF, boot_time() + MAX_LIFETIME), Ordering::Release);

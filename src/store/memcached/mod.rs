@@ -244,7 +244,7 @@ impl Store for Memcached {
             .try_for_each(|server| self.call(server, &command, true, &mut budget).map(drop))
     }
 
-    fn circuit(&self, key: &Key<'_>) -> u64 {
+    fn breaker(&self, key: &Key<'_>) -> u64 {
         match self.servers.len() {
             1 => 0,
             _ => self.server(&key_name(key)) as u64,

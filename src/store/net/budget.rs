@@ -52,7 +52,7 @@ impl Budget {
     }
 
     /// Notes that the call has waited, `at_most` this long, for something other than a server.
-    pub fn waited(&self, at_most: Duration) {
-        pause::waited(at_most);
+    pub fn note_wait(&self, at_most: Duration) {
+        pause::note_wait(at_most);
     }
 }

@@ -123,9 +123,16 @@ pub fn is_local(error: &io::Error) -> bool {
     }
 }
 
-/// Makes a server's text fit for a log: one line of at most 300 characters.
+/// Makes a server's text fit for a log: one line of at most 300 characters, without the full stop at its
+/// end, for a message goes on after it.
 pub fn sanitize_line(words: &str) -> String {
-    words.chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
+    words
+        .trim_end()
+        .trim_end_matches('.')
+        .chars()
+        .take(300)
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
 }
 
 /// Describes an error to an operator.

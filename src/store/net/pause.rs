@@ -56,7 +56,7 @@ pub fn now() -> Instant {
 }
 
 /// Notes that the last step was a wait that should take `at_most` this long.
-pub fn waited(at_most: Duration) {
+pub fn note_wait(at_most: Duration) {
     step(Instant::now(), at_most + MAX_LATENESS);
 }
 

@@ -57,7 +57,7 @@ impl Socket {
         let unknown = || io::Error::other(LocalError("the host name is not known".to_owned()));
         let mut failure = unknown();
         let candidates = (host, port).to_socket_addrs();
-        pause::waited(LONGEST_LOOKUP);
+        pause::note_wait(LONGEST_LOOKUP);
         let candidates = candidates.map_err(|_| match pause::now() < deadline {
             true => unknown(),
             // The name server is silent, to other processes of this host as well: not a local error.
@@ -141,7 +141,7 @@ impl Socket {
             let slice = deadline.saturating_duration_since(pause::now()).min(SLICE);
             let time = Timespec { tv_sec: 0, tv_nsec: slice.subsec_nanos().into() };
             let ready = poll(&mut [PollFd::new(&self.fd, what)], Some(&time));
-            pause::waited(slice);
+            pause::note_wait(slice);
             match ready {
                 Ok(0) if slice.is_zero() => return Err(ErrorKind::TimedOut.into()),
                 Ok(0) | Err(Errno::INTR) => {}
@@ -164,7 +164,7 @@ impl Read for Socket {
         // Twice the wait must be left, for the kernel counts in ticks of some milliseconds.
         if self.deadline.saturating_duration_since(pause::now()) >= 2 * BLOCKING_READ {
             let received = net::recv(&self.fd, &mut *buffer, RecvFlags::empty());
-            pause::waited(BLOCKING_READ);
+            pause::note_wait(BLOCKING_READ);
             match received {
                 Ok((read, _)) => return Ok(read),
                 Err(Errno::AGAIN | Errno::INTR) => {}

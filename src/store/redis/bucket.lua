@@ -16,14 +16,14 @@ if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
 -- The usual case has a path of its own: take from a bucket without debts or reservations.
 if op == 'T' and (not stored or #stored == 13) then
   local s, n, p = now_s, now_n, 0
-  local is_from_past = true
+  local is_possible = true
   if stored then
     local fs, fn, fp = struct.unpack('>I5I4I4', stored)
-    is_from_past = fn < 1e9 and (fs < latest_s or (fs == latest_s and (fn < latest_n or (fn == latest_n and fp <= latest_p))))
+    is_possible = fn < 1e9 and (fs < latest_s or (fs == latest_s and (fn < latest_n or (fn == latest_n and fp <= latest_p))))
     if fp >= parts then fp = parts - 1 end
     if fs > s or (fs == s and fn >= n) then s, n, p = fs, fn, fp end
   end
-  if is_from_past then
+  if is_possible then
     s, n, p = s + cost_s, n + cost_n, p + cost_p
     if p >= parts then n = n + 1; p = p - parts end
     if n >= 1e9 then s = s + 1; n = n - 1e9 end

@@ -10,7 +10,7 @@
 -- ARGV[4]  bucket.lua describes it; missing in most calls
 --
 -- Opcodes  T take, R reserve, C check, F refund, S start, X reset, P peek,
---          N a cost of zero, which is accepted, D a cost above the limit, which is denied
+--          N accepted and D denied, whatever the state; for P the reply's "1" means nothing
 -- Reply    "1" (accepted) or "0" (denied), the server's seconds, " ", its microseconds, " ", the state
 --          before the call, the mark
 --

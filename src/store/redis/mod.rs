@@ -111,7 +111,7 @@ impl Redis {
         call: &ScriptCall<'_>,
         redirected: Option<Address>,
     ) -> Result<Vec<u8>, Failed> {
-        let asks = redirected.is_some();
+        let must_send_asking = redirected.is_some();
         let (address, reused) = match redirected {
             Some(address) => match nodes.link_to(&address, &self.target, tls, budget) {
                 Ok(reused) => (address, reused),
@@ -127,7 +127,7 @@ impl Redis {
         };
         let mut eval = |command: &str, script: &str, budget: &Budget| {
             let mut commands = Vec::with_capacity(2);
-            if asks {
+            if must_send_asking {
                 commands.push(link::command("ASKING", &[]));
             }
             commands.push(call.packed(command, script));
@@ -232,9 +232,9 @@ impl Store for Redis {
             .map(drop)
     }
 
-    fn circuit(&self, key: &Key<'_>) -> u64 {
+    fn breaker(&self, key: &Key<'_>) -> u64 {
         match self.target.topology {
-            Topology::Cluster(_) => nodes::circuit(&key_name(key)),
+            Topology::Cluster(_) => nodes::breaker(&key_name(key)),
             _ => 0,
         }
     }

@@ -47,7 +47,7 @@ pub struct FoundNode {
 ///
 /// Not one for each node: a new process does not know which node serves a slot, and another node may take
 /// the slot over.
-pub fn circuit(name: &[u8]) -> u64 {
+pub fn breaker(name: &[u8]) -> u64 {
     u64::from(slot(name) / (SLOTS / 16))
 }
 

@@ -3,6 +3,7 @@
 //! * [`word`]: the 128-bit atomic word, and its stand-in for model checking
 //! * [`slot`]: how a bucket fits into one word
 //! * [`set`]: the slots among which a key may be
+//! * [`bucket_change`]: an operation under a limit, as a change to a slot
 //! * [`table`]: finding, claiming and reusing slots, lock-free
 //!
 //! The file behind the table is the subject of `file`.

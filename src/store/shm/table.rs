@@ -127,8 +127,7 @@ fn find_committed<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
 #[cold]
 #[inline(never)]
 fn insert<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> Step {
-    // Read once. An eviction after that takes the slot that is chosen here first, which the
-    // compare-and-swap below notices.
+    // All choices below use one snapshot. If a slot has changed since, the compare-and-swap fails.
     let seen = snapshot(set);
     let seen = seen.get(..set.len()).unwrap_or_default();
     if let Some((at, slot)) = slots(seen).find(|(_, slot)| slot.tag() == tag) {

@@ -1,4 +1,4 @@
-//! Circuit breakers that all processes of the host share: one process finds out that a server is
+//! Breaker breakers that all processes of the host share: one process finds out that a server is
 //! down, and the others need not.
 //!
 //! A breaker is one word, open or closed:
@@ -13,19 +13,19 @@
 //! ```
 
 use crate::limit::SECOND;
-use crate::store::file::{CIRCUITS_AT, Mappable, Region};
+use crate::store::file::{BREAKERS_AT, Mappable, Region};
 use portable_atomic::{AtomicU128, Ordering};
 
 const COUNT: usize = 64;
 
 /// The breakers of a host. Only a server that has failed has one.
 #[repr(C, align(128))]
-pub struct Circuits([AtomicU128; COUNT]);
+pub struct Breakers([AtomicU128; COUNT]);
 
 // SAFETY: consists of atomics, of which any bits are a value.
-unsafe impl Mappable for Circuits {}
+unsafe impl Mappable for Breakers {}
 
-impl Default for Circuits {
+impl Default for Breakers {
     fn default() -> Self {
         Self(std::array::from_fn(|_| AtomicU128::new(0)))
     }
@@ -60,10 +60,10 @@ pub enum Permit {
     },
 }
 
-impl Circuits {
+impl Breakers {
     /// The breakers in this file.
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, CIRCUITS_AT>()
+        region.in_header::<Self, BREAKERS_AT>()
     }
 
     /// Whether a call may ask the server of this id at `now`. The call takes at most `longest`
@@ -166,99 +166,99 @@ mod tests {
 
     #[test]
     fn one_call_notes_an_outage_and_one_call_probes() {
-        let circuits = Circuits::default();
-        assert_eq!(circuits.permit(7, 5, 0), Permit::Granted);
-        assert!(circuits.note_failure(7, 5));
-        assert!(!circuits.note_failure(7, 6), "the second failure is of the same outage");
-        let Permit::Denied { until } = circuits.permit(7, 7, 0) else {
+        let breakers = Breakers::default();
+        assert_eq!(breakers.permit(7, 5, 0), Permit::Granted);
+        assert!(breakers.note_failure(7, 5));
+        assert!(!breakers.note_failure(7, 6), "the second failure is of the same outage");
+        let Permit::Denied { until } = breakers.permit(7, 7, 0) else {
             panic!("the breaker is open")
         };
         assert!((SHORTEST_PAUSE..=7 + SHORTEST_PAUSE + SPREAD).contains(&until));
         assert_eq!(
-            circuits.permit(8, 7, 0),
+            breakers.permit(8, 7, 0),
             Permit::Granted,
             "another server has a breaker of its own"
         );
-        assert_eq!(circuits.permit(7, until, 0), Permit::Probe);
-        assert!(matches!(circuits.permit(7, until, 0), Permit::Denied { .. }));
-        assert!(!circuits.note_failure(7, until), "the same outage");
-        circuits.note_success(7, Permit::Probe, until);
-        assert_eq!(circuits.permit(7, until + 1, 0), Permit::Granted);
-        assert!(circuits.note_failure(7, until + RELAPSE), "a new outage");
+        assert_eq!(breakers.permit(7, until, 0), Permit::Probe);
+        assert!(matches!(breakers.permit(7, until, 0), Permit::Denied { .. }));
+        assert!(!breakers.note_failure(7, until), "the same outage");
+        breakers.note_success(7, Permit::Probe, until);
+        assert_eq!(breakers.permit(7, until + 1, 0), Permit::Granted);
+        assert!(breakers.note_failure(7, until + RELAPSE), "a new outage");
     }
 
     #[test]
     fn probe_lasts_as_long_as_its_call_may_take() {
-        let circuits = Circuits::default();
-        circuits.note_failure(7, 5);
+        let breakers = Breakers::default();
+        breakers.note_failure(7, 5);
         let now = 2 * SECOND;
-        assert_eq!(circuits.permit(7, now, 16 * SECOND), Permit::Probe);
+        assert_eq!(breakers.permit(7, now, 16 * SECOND), Permit::Probe);
         let later = now + 15 * SECOND;
-        assert!(matches!(circuits.permit(7, later, 16 * SECOND), Permit::Denied { .. }));
-        circuits.note_success(7, Permit::Probe, later);
-        assert_eq!(circuits.permit(7, later, 16 * SECOND), Permit::Granted);
+        assert!(matches!(breakers.permit(7, later, 16 * SECOND), Permit::Denied { .. }));
+        breakers.note_success(7, Permit::Probe, later);
+        assert_eq!(breakers.permit(7, later, 16 * SECOND), Permit::Granted);
     }
 
     #[test]
     fn answer_to_a_call_sent_before_the_outage_does_not_end_it() {
-        let circuits = Circuits::default();
-        let permit = circuits.permit(7, 4, 0);
-        assert!(circuits.note_failure(7, 5));
-        circuits.note_success(7, permit, 6);
-        assert!(matches!(circuits.permit(7, 7, 0), Permit::Denied { .. }));
+        let breakers = Breakers::default();
+        let permit = breakers.permit(7, 4, 0);
+        assert!(breakers.note_failure(7, 5));
+        breakers.note_success(7, permit, 6);
+        assert!(matches!(breakers.permit(7, 7, 0), Permit::Denied { .. }));
     }
 
     #[test]
     fn probe_that_was_given_back_goes_to_the_next_call() {
-        let circuits = Circuits::default();
-        circuits.note_failure(7, 5);
+        let breakers = Breakers::default();
+        breakers.note_failure(7, 5);
         let now = 2 * SECOND;
-        let permit = circuits.permit(7, now, 0);
+        let permit = breakers.permit(7, now, 0);
         assert_eq!(permit, Permit::Probe);
-        circuits.give_back(7, permit, now + 5);
-        assert_eq!(circuits.permit(7, now + 5, 0), Permit::Probe);
-        circuits.give_back(7, Permit::Granted, now + 5);
-        assert!(matches!(circuits.permit(7, now + 6, 0), Permit::Denied { .. }));
+        breakers.give_back(7, permit, now + 5);
+        assert_eq!(breakers.permit(7, now + 5, 0), Permit::Probe);
+        breakers.give_back(7, Permit::Granted, now + 5);
+        assert!(matches!(breakers.permit(7, now + 6, 0), Permit::Denied { .. }));
     }
 
     #[test]
     fn failure_soon_after_a_success_is_the_same_outage() {
-        let circuits = Circuits::default();
-        assert!(circuits.note_failure(7, 5));
+        let breakers = Breakers::default();
+        assert!(breakers.note_failure(7, 5));
         let mut now = 2 * SECOND;
-        circuits.note_success(7, circuits.permit(7, now, 0), now);
-        assert_eq!(circuits.permit(7, now, 0), Permit::Granted);
-        assert!(!circuits.note_failure(7, now + RELAPSE - 1));
+        breakers.note_success(7, breakers.permit(7, now, 0), now);
+        assert_eq!(breakers.permit(7, now, 0), Permit::Granted);
+        assert!(!breakers.note_failure(7, now + RELAPSE - 1));
         now = 5 * SECOND;
-        circuits.note_success(7, circuits.permit(7, now, 0), now);
-        assert!(circuits.note_failure(7, now + RELAPSE), "another outage");
+        breakers.note_success(7, breakers.permit(7, now, 0), now);
+        assert!(breakers.note_failure(7, now + RELAPSE), "another outage");
     }
 
     #[test]
     fn breaker_of_a_server_that_is_up_is_reused() {
-        let circuits = Circuits::default();
+        let breakers = Breakers::default();
         for id in 1..1_000 {
-            assert!(circuits.note_failure(id, 1));
-            circuits.note_success(id, Permit::Probe, 1);
+            assert!(breakers.note_failure(id, 1));
+            breakers.note_success(id, Permit::Probe, 1);
         }
-        assert_eq!(circuits.count_open(1), 0);
+        assert_eq!(breakers.count_open(1), 0);
         for id in 1..=COUNT as u64 {
-            circuits.note_failure(id, 1);
+            breakers.note_failure(id, 1);
         }
-        assert_eq!(circuits.count_open(1), COUNT);
+        assert_eq!(breakers.count_open(1), COUNT);
         assert!(
-            circuits.note_failure(9_999, 1),
+            breakers.note_failure(9_999, 1),
             "without a breaker each call finds the server down"
         );
-        assert_eq!(circuits.permit(9_999, 2, 0), Permit::Granted);
+        assert_eq!(breakers.permit(9_999, 2, 0), Permit::Granted);
         // All but one are probed again; that one is replaced.
         let now = 2 * SECOND;
         for id in (1..=COUNT as u64).filter(|id| *id != 17) {
-            assert_eq!(circuits.permit(id, now, 0), Permit::Probe);
+            assert_eq!(breakers.permit(id, now, 0), Permit::Probe);
         }
-        assert!(circuits.note_failure(9_999, now));
-        assert!(!circuits.note_failure(9_999, now), "noted once");
-        assert!(matches!(circuits.permit(9_999, now, 0), Permit::Denied { .. }));
-        assert_eq!(circuits.permit(17, now, 0), Permit::Granted);
+        assert!(breakers.note_failure(9_999, now));
+        assert!(!breakers.note_failure(9_999, now), "noted once");
+        assert!(matches!(breakers.permit(9_999, now, 0), Permit::Denied { .. }));
+        assert_eq!(breakers.permit(17, now, 0), Permit::Granted);
     }
 }
