@@ -15,7 +15,7 @@ wait $!
 # repeats it and shows why.
 (nice -n 19 scripts/sanitize.sh build; nice -n 19 scripts/fuzz.sh build) >/dev/null 2>&1 &
 builder=$!
-trap 'kill "$builder" 2>/dev/null' EXIT
+trap 'kill "$builder" 2>/dev/null || true' EXIT
 
 step "Servers"
 redis-server --version | sed -n 's/.* v=\([0-9.]*\).*/Redis \1/p'

@@ -51,7 +51,7 @@ foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
 }
 
 // Stopped.
-$bucket = new TokenBucket($server->dsn('on_error=closed'), 'stopped', 100_000, 0.001);
+$bucket = new TokenBucket($server->dsn('timeout_ms=200&on_error=closed'), 'stopped', 100_000, 0.001);
 $own = 0;
 $take = function () use ($bucket, &$own): bool {
     $decision = $bucket->attempt();

@@ -12,27 +12,37 @@ token_bucket.deny_cache=0
 <?php
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/utils.inc';
+require dirname(__DIR__) . '/processes.inc';
 
 $server = new Server(SQL_SERVER);
-foreach (['itself' => '', 'by another' => '&prefix='] as $by => $parameter) {
-    $server->sql('DROP TABLE IF EXISTS classic; CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB');
-    $dsn = $server->dsn("table=classic&timeout_ms=1999" . strlen($parameter));
+$legacy = 'DROP TABLE IF EXISTS classic; CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB';
+$dsn = $server->dsn('table=classic');
+$prepare = function () use ($dsn): string {
+    (new TokenBucket\MysqlStorage($dsn))->prepare();
+    return '';
+};
+foreach (['itself' => $prepare, 'by another' => fn () => in_processes(1, $prepare)] as $by => $prepare_table) {
+    $server->sql($legacy);
     $bucket = new TokenBucket($dsn, 'joe', 3, 0.01);
     $bucket->consume();
-    (new TokenBucket\MysqlStorage($dsn . $parameter))->prepare();
+    $prepare_table();
     times(20, fn () => $bucket->check());
     $debt = fn (): string => $server->sql('SELECT kind, seen = microtime, more > 1e12 FROM classic');
     echo $by, ': ', $debt(), ' ', times(1, fn () => $bucket->consume()), ' ', $debt(), "\n"; // denied: nothing changes
 }
 
 // Another process prepares the table and reserves ahead within the second in which the session believes in two columns.
-$server->sql('DROP TABLE IF EXISTS classic; CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB');
-$ours = new TokenBucket($server->dsn('table=classic&timeout_ms=1998'), 'jane', 3, 0.01);
+$server->sql($legacy);
+$ours = new TokenBucket($dsn, 'jane', 3, 0.01);
 $ours->consume(0);
-$theirs = new TokenBucket(prepared($server->dsn('table=classic&timeout_ms=1997')), 'jane', 3, 0.01);
-$theirs->consume(3);
-$theirs->reserve(3);
-var_dump($ours->consume(), round($ours->peek()->getRetryAfter(), -1), round($theirs->peek()->getRetryAfter(), -1));
+[$theirs] = in_processes(1, function () use ($dsn, $prepare): string {
+    $prepare();
+    $bucket = new TokenBucket($dsn, 'jane', 3, 0.01);
+    $bucket->consume(3);
+    $bucket->reserve(3);
+    return (string) round($bucket->peek()->getRetryAfter(), -1);
+});
+var_dump($ours->consume(), round($ours->peek()->getRetryAfter(), -1), (float) $theirs);
 ?>
 --EXPECT--
 itself: 2	1	1 0 2	1	1

@@ -35,7 +35,7 @@ foreach (['Redis' => fn ($password) => "redis://:$password@127.0.0.1:$redis->por
 --EXPECT--
 Redis
 right: let in
-old: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
+old: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled
 old: Redis at 127.0.0.1:PORT failed a moment ago; it is asked again in SECONDS
 right: let in
 MariaDB

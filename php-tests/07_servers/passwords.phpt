@@ -79,8 +79,8 @@ foreach (["redis://$who@host:port", 'redis://joe:hunter2?s3cret@host', "redos://
 ?>
 --EXPECTF--
 Redis, right: nothing
-Redis, wrong: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
-Redis, unknown user: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
+Redis, wrong: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled
+Redis, unknown user: Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled
 Redis, TLS: Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
 Redis, no password: Redis at 127.0.0.1:PORT: ERR there is no password to this server; take it out of the storage DSN
 Redis, no AUTH: Redis at 127.0.0.1:PORT: ERR it does not take the password

@@ -62,9 +62,9 @@ told("redis://:hunter2@127.0.0.1:$without->port");
 told('redis://joe:' . str_repeat('hunter2', 30) . "@127.0.0.1:$without->port");
 ?>
 --EXPECTF--
-Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
-Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled.
-Redis at 127.0.0.1:PORT: NOAUTH Authentication required.
+Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled
+Redis at 127.0.0.1:PORT: WRONGPASS invalid username-password pair or user is disabled
+Redis at 127.0.0.1:PORT: NOAUTH Authentication required
 Redis at 127.0.0.1:PORT: ERR DB index is out of range
 Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
 Redis at 127.0.0.1:PORT: cannot connect: TLS: its certificate is not signed by an authority that is trusted here; ca= in the storage DSN names an authority to trust
