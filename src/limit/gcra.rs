@@ -80,13 +80,14 @@ impl TokenBucket {
                 (full_at + u64::from(fraction > 0)).saturating_sub(max_ahead(ahead))
             }
             State::Overdrawn { forgiven_at, .. } => forgiven_at,
-            State::Window { .. } => return 0,
+            // Another algorithm's.
+            _ => return 0,
         };
         furthest.saturating_sub(self.full.ns)
     }
 
     /// Cuts a timestamp from the future to the furthest that this limit allows; `latest` is one full
-    /// refill from now. A window, which another limit wrote, becomes a full bucket.
+    /// refill from now. A state of another algorithm becomes a full bucket.
     #[inline(always)]
     fn without_future(state: State, latest: Span) -> State {
         match state {
@@ -101,8 +102,8 @@ impl TokenBucket {
             {
                 State::Overdrawn { forgiven_at: ceil_to_grain(latest.ceil()), debt }
             }
-            State::Window { .. } => State::FULL,
-            possible => possible,
+            State::Filling { .. } | State::Reserved { .. } | State::Overdrawn { .. } => state,
+            _ => State::FULL,
         }
     }
 
@@ -121,7 +122,8 @@ impl TokenBucket {
             State::Overdrawn { forgiven_at, debt } if forgiven_at > now => {
                 Span::from_ns(forgiven_at + debt.min(MAX_DEBT))
             }
-            State::Overdrawn { .. } | State::Window { .. } => Span::default(),
+            // A debt that is forgiven, or a state of another algorithm.
+            _ => Span::default(),
         }
     }
 }

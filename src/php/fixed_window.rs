@@ -30,7 +30,8 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         LimitError::Hits => value_error(LIMIT_POSITION, error),
         _ => value_error(SECONDS_POSITION, error),
     })?;
-    let arguments = LimitArguments::FixedWindow(hits, interval);
+    let arguments =
+        LimitArguments::Meter { limit: hits, seconds: interval, seconds_name: &"interval" };
     call.construct(LimiterObject::from_call(
         call,
         backend,

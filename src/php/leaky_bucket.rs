@@ -32,7 +32,8 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         }
         _ => value_error(SECONDS_POSITION, LimitError::Interval),
     })?;
-    let arguments = LimitArguments::LeakyBucket(capacity, period);
+    let arguments =
+        LimitArguments::Meter { limit: capacity, seconds: period, seconds_name: &"period" };
     call.construct(LimiterObject::from_call(call, backend, Some(limit), arguments)?);
     Ok(())
 }

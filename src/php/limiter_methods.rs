@@ -10,7 +10,7 @@ use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
 use super::warnings::emit_warning;
-use crate::limit::Op;
+use crate::limit::{Limit, Op};
 use crate::limiter::{DecisionFlags, FlaggedDecision, Outcome};
 
 /// The first parameter of the constructors.
@@ -88,10 +88,13 @@ pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
 #[cold]
 fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDecision, Thrown> {
     let this = call.this::<LimiterObject>()?;
-    let limit = *this.limit(method)?;
+    // The constructors of the other limits refuse a storage written in PHP.
+    let Limit::TokenBucket(limit) = *this.limit(method)? else {
+        return Err(throw_unsupported(method));
+    };
     let (capacity, rate) = match this.arguments {
         LimitArguments::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
-        LimitArguments::LeakyBucket(limit, period) => (limit, limit as f64 / period),
+        LimitArguments::Meter { limit, seconds, .. } => (limit, limit as f64 / seconds),
         _ => return Err(throw_unsupported(method)),
     };
     let Backend::Php(storage) = &this.backend else { return Err(throw_unsupported(method)) };

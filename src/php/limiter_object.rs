@@ -21,7 +21,7 @@ const NAME: u32 = 5;
 
 static HANDLERS: Handlers = Handlers::new();
 
-/// The value of a `TokenBucket`, `LeakyBucket` or `FixedWindow`.
+/// The value of a `TokenBucket`, or of a class of `meter`.
 pub struct LimiterObject {
     pub backend: Backend,
     identifier: SharedString,
@@ -41,10 +41,13 @@ pub struct LimiterObject {
 pub enum LimitArguments {
     /// `$bucket_capacity`, `$tokens_per_second`.
     TokenBucket(Option<i64>, Option<f64>),
-    /// `$limit`, `$period`.
-    LeakyBucket(i64, f64),
-    /// `$limit`, `$interval`.
-    FixedWindow(i64, f64),
+    /// `$limit`, and the seconds of a class of `meter`.
+    Meter {
+        limit: i64,
+        seconds: f64,
+        /// The name of the seconds. A reference to one, which keeps the object small.
+        seconds_name: &'static &'static str,
+    },
 }
 
 impl Native for LimiterObject {
@@ -57,11 +60,8 @@ impl Native for LimiterObject {
             LimitArguments::TokenBucket(capacity, rate) => {
                 ("bucket_capacity", capacity, "tokens_per_second", rate)
             }
-            LimitArguments::LeakyBucket(limit, period) => {
-                ("limit", Some(limit), "period", Some(period))
-            }
-            LimitArguments::FixedWindow(limit, interval) => {
-                ("limit", Some(limit), "interval", Some(interval))
+            LimitArguments::Meter { limit, seconds, seconds_name } => {
+                ("limit", Some(limit), *seconds_name, Some(seconds))
             }
         };
         // A class in PHP may have properties of the same names.

@@ -43,3 +43,16 @@ mod storage_argument;
 mod test_clock;
 mod token_bucket;
 mod warnings;
+
+/// Makes all classes known to the engine. Interfaces and parents come before the classes that need them.
+fn register_classes() {
+    interfaces::register();
+    exceptions::register();
+    decision::register();
+    storage::register();
+    php_storage::register();
+    token_bucket::register();
+    leaky_bucket::register();
+    fixed_window::register();
+    test_clock::register();
+}

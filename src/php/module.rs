@@ -2,10 +2,7 @@
 
 use super::engine::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
-use super::{
-    decision, exceptions, fixed_window, info, ini, interfaces, leaky_bucket, php_storage,
-    statistics, storage, test_clock, token_bucket,
-};
+use super::{info, ini, statistics};
 use ext_php_rs::builders::ModuleBuilder;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
@@ -37,15 +34,7 @@ extern "C" fn get_module() -> *mut ModuleEntry {
 unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
     let started = catch_unwind(|| {
         ini::register(module);
-        interfaces::register();
-        exceptions::register();
-        decision::register();
-        storage::register();
-        php_storage::register();
-        token_bucket::register();
-        leaky_bucket::register();
-        fixed_window::register();
-        test_clock::register();
+        super::register_classes();
     });
     if started.is_ok() { SUCCESS } else { FAILURE }
 }

@@ -12,7 +12,7 @@ use super::declare::{self, Class, Method, Type, public};
 use super::engine;
 use super::exceptions::{Thrown, error, type_error};
 use super::object::{self, Handlers, Native};
-use crate::limit::{Decision, Limit, Span};
+use crate::limit::{Decision, Span, TokenBucket};
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -109,12 +109,9 @@ pub fn is_deciding_for(call: &Call, storage: &Zval) -> bool {
 
 /// The decision of a storage that only tells whether it accepts: no tokens are known to be left, and the
 /// times are upper bounds, those of an empty bucket.
-pub fn decision(limit: &Limit, cost: u64, accepted: bool) -> Decision {
+pub fn decision(limit: &TokenBucket, cost: u64, accepted: bool) -> Decision {
     let now = 0;
-    let (refill, full) = match limit {
-        Limit::TokenBucket(limit) => (limit.cost_in_time(cost).ceil(), limit.refill_time().ceil()),
-        Limit::FixedWindow(window) => (window.interval(), window.interval()),
-    };
+    let (refill, full) = (limit.cost_in_time(cost).ceil(), limit.refill_time().ceil());
     let retry_at = match accepted {
         true => now,
         false if cost > limit.capacity() => Decision::NEVER,

@@ -1,10 +1,13 @@
 //! The name under which a server knows a key.
 
 use super::key::Key;
+use super::kind::LimitKind;
 use sha2::{Digest, Sha256};
 
 /// The longest name that is sent without hashing, in bytes.
 const MAX_READABLE: usize = 200;
+/// What stands before a hash.
+const HASH_PREFIX: &[u8] = b"h:";
 
 /// The name of a key on Redis and memcached.
 ///
@@ -31,10 +34,7 @@ pub fn row_name(key: &Key<'_>) -> Vec<u8> {
 
 fn name_with(key: &Key<'_>, is_harmless: impl Fn(u8) -> bool) -> Vec<u8> {
     let plain = key.to_vec();
-    // A key that begins like a hash or a window is hashed, or a client could name the key of another
-    // one. Upper case as well, which a table may not distinguish.
-    let is_marked = matches!(plain.as_slice(), [b'h' | b'H' | b'w' | b'W', b':', ..]);
-    let is_readable = (1..=MAX_READABLE).contains(&plain.len()) && !is_marked;
+    let is_readable = (1..=MAX_READABLE).contains(&plain.len()) && !is_marked(&plain);
     let name = match is_readable && plain.iter().all(|byte| is_harmless(*byte)) {
         true => plain,
         false => {
@@ -46,10 +46,20 @@ fn name_with(key: &Key<'_>, is_harmless: impl Fn(u8) -> bool) -> Vec<u8> {
     [key.kind.name_prefix(), name.as_slice()].concat()
 }
 
+/// Whether a key begins like a hash, or like the name of a kind's key. It is hashed then, or a client could
+/// name the key of another one. Upper case as well, which a table may not distinguish.
+fn is_marked(plain: &[u8]) -> bool {
+    let begins_with = |prefix: &[u8]| {
+        plain.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    let mut kinds = LimitKind::ALL.iter().map(|kind| kind.name_prefix());
+    begins_with(HASH_PREFIX) || kinds.any(|prefix| !prefix.is_empty() && begins_with(prefix))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{KeyHash, LimitKind};
+    use crate::store::KeyHash;
     use std::cell::Cell;
 
     fn name_of_kind(kind: LimitKind, parts: [&[u8]; 4]) -> String {
