@@ -52,6 +52,6 @@ grep -aoE '(SKIP|WARN) .*' "$tables/output" || true
 [ -z "$list_slowest" ] || sed -n '/^SLOW TEST SUMMARY/,/^====/p' "$tables/output" | grep -a '^(' | head -n 10
 count() { sed -n "s/^Tests $1 *: *\([0-9]*\).*/\1/p" "$tables/output"; }
 # A run without a test is a failure.
-ran=$((0$(count passed) + 0$(count warned)))
-[ "$ran" -gt 0 ] || { cat "$tables/output"; echo "No test was run"; exit 1; }
+passed=$(count passed) warned=$(count warned)
+[ $((${passed:-0} + ${warned:-0})) -gt 0 ] || { cat "$tables/output"; echo "No test was run"; exit 1; }
 echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, $(count warned) at the second try"
