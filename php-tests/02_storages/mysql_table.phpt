@@ -118,10 +118,10 @@ before prepare()
 10
 100 of 800
 all were charged
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user who may alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user who may alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user who may alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
-TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user who may alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
 TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: ALTER command denied to user 'writer'@'localhost' for table %sclassic%s
 made made made made 
 identifier microtime kind due part more seen

@@ -102,7 +102,7 @@ TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Too many connections (error 104
 no table
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Table 'limits.missing' doesn't exist; prepare() makes `missing`, as a user who may create it; its statement is in docs/stores.md, "MariaDB and MySQL"; every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Table 'limits.missing' doesn't exist; prepare() makes `missing`, as a user with the right to create it; its statement is in docs/stores.md, "MariaDB and MySQL"; every call is denied
 yes; yes; yes; 
 
 no right
@@ -127,4 +127,4 @@ x: by the store
 not a table of ours
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Unknown column 'microtime' in '%s'; prepare() adds the columns to `strange`, as a user who may alter it; their statement is in docs/stores.md, "MariaDB and MySQL"; every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Unknown column 'microtime' in '%s'; prepare() adds the columns to `strange`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"; every call is denied

@@ -128,7 +128,8 @@ impl Guard {
         }
         let call = self.answer_by_policy(request, &failure.reason, true);
         if call.decision.is_ok()
-            && let (Some(warning), Some(consequence)) = (failure.warning, self.consequence())
+            && let Some(warning) = failure.warning
+            && let Some(consequence) = self.consequence()
         {
             self.warning.replace(Some(warning + consequence));
         }

@@ -264,7 +264,7 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     call.return_bool(flagged.is_admitted())
 }
 
-/// Whether the bucket is full. A bucket without a record is full, too: the two cannot be told apart.
+/// Whether the bucket is full. A bucket without a record is full, too, and looks the same.
 fn is_full(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown> {
     let (flagged, warning) =
         call.this::<StorageObject>()?.decide(identifier, full, Op::Peek { cost: 0 })?;

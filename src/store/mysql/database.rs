@@ -114,11 +114,11 @@ impl Database {
         let MysqlTarget { user, table, .. } = &self.target;
         Some(match code {
             code::NO_SUCH_TABLE => format!(
-                "prepare() makes `{table}`, as a user who may create it; its statement is in docs/stores.md, \
+                "prepare() makes `{table}`, as a user with the right to create it; its statement is in docs/stores.md, \
                  \"MariaDB and MySQL\""
             ),
             code::NO_SUCH_COLUMN => format!(
-                "prepare() adds the columns to `{table}`, as a user who may alter it; their statement is \
+                "prepare() adds the columns to `{table}`, as a user with the right to alter it; their statement is \
                  in docs/stores.md, \"MariaDB and MySQL\""
             ),
             code::TABLE_ACCESS_DENIED | code::COLUMN_ACCESS_DENIED => format!(

@@ -86,8 +86,8 @@ impl SwapEntry for RowEntry<'_> {
             Err(failure) if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
             Err(failure) if failure.is(code::LOCK_WAIT) => Ok(Swap::Locked),
             Err(failure) if failure.is_any(&code::CONFLICTS) => Ok(Swap::Lost),
-            // MySQL has no limit for a statement's time, so a locked row cannot be told from a server that is
-            // down. The next call finds that out.
+            // MySQL has no limit for a statement's time, so a locked row looks like a server that is
+            // down. The next call finds out which it is.
             Err(Failure::TimedOut) => Ok(Swap::Blocked),
             Err(failure) => Err(self.database.error(&failure, &self.identifier)),
         }

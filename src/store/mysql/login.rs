@@ -90,7 +90,7 @@ pub fn log_in(
         Some(target.database.as_bytes()),
         Some(plugin),
         packets.capabilities,
-        // An operator who lists the sessions recognises this one.
+        // Shows in a list of sessions that this one is ours.
         Some(HashMap::from([("program_name".to_owned(), "token_bucket".to_owned())])),
         MAX_PACKET,
     )

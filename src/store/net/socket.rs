@@ -1,6 +1,6 @@
 //! A socket that never waits beyond a deadline.
 //!
-//! `poll` waits in slices, so that a pause of this process can be told from a slow server
+//! `poll` waits in slices, so that a pause of this process can be distinguished from a slow server
 //! ([`pause`](super::pause)). If enough time is left, a blocking read waits for the first part of it, which
 //! saves the call of `poll` for most answers. A signal (PHP's timers) does not end a wait or prolong it.
 //!

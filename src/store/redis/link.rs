@@ -59,7 +59,7 @@ impl RedisLink {
         let mut link = Self { channel };
         let mut commands: Vec<Cmd> = password.map(|it| auth(user, it)).into_iter().collect();
         commands.extend(further);
-        // An operator who reads CLIENT LIST recognises the connection. A user without the right to set a
+        // Shows in CLIENT LIST that the connection is ours. A user without the right to set a
         // name does without.
         commands.push(command("CLIENT", &[b"SETNAME", b"token_bucket"]));
         // A user without the right to ROLE skips this check; a replica then refuses the first call.
