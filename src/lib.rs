@@ -3,9 +3,11 @@
 //! `php` is the PHP extension, [`limiter`] a limit on a store, [`store`] keeps the states of buckets, and
 //! [`limit`] is the arithmetic. See ARCHITECTURE.md.
 
+pub mod address;
 pub mod clock;
 pub mod dsn;
 pub mod error;
+pub mod http;
 pub mod limit;
 pub mod limiter;
 // A fuzzing target is not linked to PHP.
