@@ -216,12 +216,12 @@ fn reservations_are_served_in_order(bench: &Bench) {
 fn refund_and_reset_give_tokens_back(bench: &Bench) {
     let limit = per_second(5, 1.0);
     bench.take(b"x", &limit, 5, T0);
-    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 2 }, T0)), 2);
-    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 9 }, T0)), 5);
+    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 2, window: None }, T0)), 2);
+    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 9, window: None }, T0)), 5);
     bench.take(b"x", &limit, 5, T0);
     assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Reset, T0)), 5);
     assert!(bench.take(b"x", &limit, 5, T0).accepted);
-    assert_eq!(limit.remaining(&bench.call(b"new", &limit, Op::Refund { cost: 2 }, T0)), 5);
+    assert_eq!(limit.remaining(&bench.call(b"new", &limit, Op::Refund { cost: 2, window: None }, T0)), 5);
 }
 
 fn changed_limit_takes_effect(bench: &Bench) {
@@ -287,7 +287,7 @@ fn window_opens_ends_and_takes_refunds(bench: &Bench) {
         0
     );
     assert_eq!(
-        window.remaining(&bench.call(b"x", &window, Op::Refund { cost: 2 }, T0 + 9 * SECOND)),
+        window.remaining(&bench.call(b"x", &window, Op::Refund { cost: 2, window: None }, T0 + 9 * SECOND)),
         2
     );
     assert!(bench.take(b"x", &window, 2, T0 + 10 * SECOND).accepted);
@@ -318,7 +318,7 @@ fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
     let op = prop_oneof![
         4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
-        1 => (0u64..4).prop_map(|cost| Op::Refund { cost }),
+        1 => (0u64..4).prop_map(|cost| Op::Refund { cost, window: None }),
         1 => Just(Op::Reset),
     ];
     check_sequences(bench, "w", &limits, op.boxed());
@@ -335,7 +335,7 @@ fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
         2 => Just(Op::Check),
         1 => (0u64..4, 0u64..9).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
-        1 => (0u64..4).prop_map(|cost| Op::Refund { cost }),
+        1 => (0u64..4).prop_map(|cost| Op::Refund { cost, window: None }),
         1 => Just(Op::Reset),
         1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
     ];

@@ -198,7 +198,7 @@ fn taking_and_refunding_add_up() {
         &[|| filling(K, 1_000), EMPTY],
         &[
             |set| take(set, K, bucket(2)),
-            |set| run(set, K, bucket(2), Op::Refund { cost: 1 }),
+            |set| run(set, K, bucket(2), Op::Refund { cost: 1, window: None }),
             |set| take(set, K, bucket(2)),
         ],
         3,

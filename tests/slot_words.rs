@@ -76,7 +76,7 @@ fn refunds_of_others_free_no_evicted_client() {
                 let is_client = tag <= CLIENTS;
                 let op = match (is_client, kind) {
                     (true, 0) | (false, 1) => Op::Check,
-                    (false, 2) => Op::Refund { cost: 2 },
+                    (false, 2) => Op::Refund { cost: 2, window: None },
                     (false, 3) => Op::Reset,
                     _ => Op::Take { cost: 1 },
                 };

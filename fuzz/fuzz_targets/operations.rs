@@ -164,7 +164,7 @@ impl Reference {
                     _ => return None,
                 }
             }
-            Op::Refund { cost } => {
+            Op::Refund { cost, .. } => {
                 let missing = lowered.saturating_sub(exact(cost.min(limit.capacity())));
                 let after = if missing == 0 { Some(Self::FULL) } else { becomes(missing) };
                 (true, after, missing)

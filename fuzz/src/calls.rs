@@ -48,7 +48,7 @@ pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
         0..=2 => Op::Take { cost: cost()? },
         3 | 4 => Op::Check,
         5 => Op::Reserve { cost: cost()?, max_wait: cost()? },
-        6 => Op::Refund { cost: cost()? },
+        6 => Op::Refund { cost: cost()?, window: None },
         7 => Op::Peek { cost: cost()? },
         8 => Op::Start { missing: cost()? },
         _ => Op::Reset,

@@ -46,6 +46,15 @@ impl Limit {
         }
     }
 
+    /// The time in which the limit allows its capacity, in nanoseconds, rounded up: a full refill, or the
+    /// window.
+    pub fn window(&self) -> u64 {
+        match self {
+            Self::TokenBucket(limit) => limit.refill_time().ceil(),
+            Self::FixedWindow(window) => window.interval(),
+        }
+    }
+
     /// Whether an operation takes tokens or hits if enough of them are there.
     pub fn takes(&self, op: Op) -> bool {
         match self {

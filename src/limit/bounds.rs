@@ -15,6 +15,9 @@ pub const MAX_HITS: u32 = (1 << 24) - 2;
 /// The longest time a bucket may take to fill: four years, in nanoseconds.
 pub const MAX_REFILL: u64 = 4 * 31_557_600 * SECOND;
 
+/// The longest block: four years, in nanoseconds.
+pub const MAX_BLOCK: u64 = MAX_REFILL;
+
 /// The longest debt that `reserve` or `check` can make, in nanoseconds: the longest refill.
 pub(super) const MAX_DEBT: u64 = MAX_REFILL;
 

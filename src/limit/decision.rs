@@ -10,16 +10,21 @@ use super::span::{SECOND, Span};
 pub struct Decision {
     /// Whether the call is accepted.
     pub accepted: bool,
+    /// Whether a block denies the call, or was set by it.
+    pub is_blocked: bool,
     /// When the decision was made, in nanoseconds of the store's clock.
     pub now: u64,
     /// The first moment at which the same call would be accepted: `now` if it is accepted,
     /// [`Decision::NEVER`] if its cost is above the capacity.
     pub retry_at: u64,
-    /// When the state expires: the bucket is full, all is forgiven or the window has ended.
+    /// When the state expires: the bucket is full, all is forgiven, the window or
+    /// the block has ended.
     pub full_at: u64,
     /// What the bucket holds after the call, as the time in which that came back; of a window, the
     /// hits that are left. [`Limit::remaining`](super::Limit::remaining) turns it into a number.
     pub available: Span,
+    /// How many tokens or hits the call took.
+    pub taken: u64,
     /// How long the caller of `reserve` has to wait, in nanoseconds.
     pub wait: u64,
 }

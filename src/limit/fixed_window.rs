@@ -1,6 +1,7 @@
 //! The fixed window: a number of hits in an interval that opens at the first of them.
 
 use super::algorithm::Algorithm;
+use super::block;
 use super::bounds::{MAX_HITS, MAX_REFILL};
 use super::decision::Decision;
 use super::error::LimitError;
@@ -70,6 +71,9 @@ impl Algorithm for FixedWindow {
     /// Applies an operation to a window. A check is one hit; a reservation is a take, without a wait;
     /// a start is denied.
     fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State) {
+        if let Some(decided) = block::decide(state, now, op) {
+            return decided;
+        }
         let open = self.find_open(state, now);
         let (ends_at, hits) = open.unwrap_or((now + self.interval, 0));
         // An end from the future is brought down to one interval from now.
@@ -79,10 +83,12 @@ impl Algorithm for FixedWindow {
         };
         let accept = |hits: u32| Decision {
             accepted: true,
+            is_blocked: false,
             now,
             retry_at: now,
             full_at: if open.is_some() || hits > 0 { ends_at + 1 } else { now },
             available: Span::from_ns(u64::from(self.limit - hits)),
+            taken: 0,
             wait: 0,
         };
         let deny = |retry_at| Decision { accepted: false, retry_at, ..accept(hits) };
@@ -94,22 +100,29 @@ impl Algorithm for FixedWindow {
             _ => {
                 // Fits a u32: the sum is not above the limit.
                 let hits = hits + cost as u32;
-                (accept(hits), State::Window { ends_at, hits })
+                (Decision { taken: cost, ..accept(hits) }, State::Window { ends_at, hits })
             }
         };
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => take(cost),
             Op::Check => take(1),
+            Op::TakeUpTo { most, least } => {
+                take(most.min(limit - u64::from(hits)).max(least))
+            }
             Op::Peek { cost } => {
                 let Decision { accepted, retry_at, .. } = take(cost).0;
                 (Decision { accepted, retry_at, ..accept(hits) }, state)
             }
-            Op::Refund { cost } if open.is_some() && cost > 0 => {
+            Op::Refund { window: Some(window), .. } if open.is_none() || window != ends_at => {
+                (Decision { accepted: false, ..accept(hits) }, kept)
+            }
+            Op::Refund { cost, .. } if open.is_some() && cost > 0 => {
                 let hits = u64::from(hits).saturating_sub(cost) as u32;
                 (accept(hits), State::Window { ends_at, hits })
             }
             Op::Refund { .. } => (accept(hits), kept),
-            Op::Reset => {
+            // A block was decided on above.
+            Op::Reset | Op::Block { .. } => {
                 let full = Decision { full_at: now, available: Span::from_ns(limit), ..accept(0) };
                 (full, State::FULL)
             }
@@ -129,7 +142,7 @@ impl Algorithm for FixedWindow {
 
     #[cold]
     fn takes(&self, op: Op) -> bool {
-        !matches!(op, Op::Peek { .. } | Op::Refund { .. } | Op::Reset)
+        !matches!(op, Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. })
     }
 }
 

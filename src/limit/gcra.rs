@@ -14,6 +14,7 @@
 //! [ITU-T I.371]: https://www.itu.int/rec/T-REC-I.371
 
 use super::algorithm::Algorithm;
+use super::block;
 use super::bounds::MAX_DEBT;
 use super::decision::Decision;
 use super::op::Op;
@@ -50,22 +51,30 @@ impl Algorithm for TokenBucket {
     fn takes(&self, op: Op) -> bool {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
+            Op::TakeUpTo { least, .. } => least <= self.capacity,
             Op::Check | Op::Start { .. } => true,
-            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
+            Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,
         }
     }
 }
 
 #[inline(never)]
 fn apply_any(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
+    if let Some(decided) = block::decide(state, now, op) {
+        return decided;
+    }
     let bucket = Bucket::new(limit, state, now);
     match op {
         Op::Take { cost } => bucket.take(cost),
+        Op::TakeUpTo { most, least } => bucket.take_up_to(most, least),
         Op::Peek { cost } => (bucket.peek(cost), state),
         Op::Check => bucket.check(),
         Op::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
-        Op::Refund { cost } => bucket.refund(cost),
-        Op::Reset => (Bucket::new(limit, State::FULL, now).accept(), State::FULL),
+        Op::Refund { cost, .. } => bucket.refund(cost),
+        // A block was decided on above.
+        Op::Reset | Op::Block { .. } => {
+            (Bucket::new(limit, State::FULL, now).accept(), State::FULL)
+        }
         Op::Start { missing } => bucket.start(missing),
     }
 }
@@ -165,10 +174,12 @@ impl<'a> Bucket<'a> {
     fn accept(&self) -> Decision {
         Decision {
             accepted: true,
+            is_blocked: false,
             now: self.now,
             retry_at: self.now,
             full_at: self.expires_at(),
             available: self.available(),
+            taken: 0,
             wait: 0,
         }
     }
@@ -179,15 +190,18 @@ impl<'a> Bucket<'a> {
         (Decision { accepted: false, retry_at, ..self.accept() }, self.state)
     }
 
-    /// Accepts a call after which the bucket is full at `full_at`, which is not after `latest`.
+    /// Accepts a call that takes `taken` tokens, after which the bucket is full at `full_at`, which is not
+    /// after `latest`.
     #[inline(always)]
-    fn accept_until(&self, full_at: Span) -> (Decision, State) {
+    fn accept_until(&self, full_at: Span, taken: u64) -> (Decision, State) {
         let decision = Decision {
             accepted: true,
+            is_blocked: false,
             now: self.now,
             retry_at: self.now,
             full_at: full_at.ceil(),
             available: self.limit.sub(self.latest, full_at),
+            taken,
             wait: 0,
         };
         (decision, State::Filling { full_at })
@@ -216,7 +230,13 @@ impl<'a> Bucket<'a> {
         if full_at > self.latest {
             return self.deny(self.affordable_at(full_at));
         }
-        self.accept_until(full_at)
+        self.accept_until(full_at, cost)
+    }
+
+    #[inline(never)]
+    fn take_up_to(&self, most: u64, least: u64) -> (Decision, State) {
+        let there = self.limit.tokens_in(self.available());
+        self.take(most.min(there).max(least))
     }
 
     /// The answer of `take`, with the level that the bucket keeps.
@@ -229,7 +249,7 @@ impl<'a> Bucket<'a> {
     fn check(&self) -> (Decision, State) {
         let full_at = self.limit.add(self.full_at, self.limit.interval);
         if full_at <= self.latest {
-            return self.accept_until(full_at);
+            return self.accept_until(full_at, 1);
         }
         // All is forgiven one full refill after this check. Both numbers are rounded up, against
         // the caller.
@@ -252,7 +272,7 @@ impl<'a> Bucket<'a> {
         }
         let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost));
         if full_at <= self.latest {
-            return self.accept_until(full_at);
+            return self.accept_until(full_at, cost);
         }
         let wait = self.affordable_at(full_at) - self.now;
         let max_wait = max_wait.min(MAX_DEBT);
@@ -260,7 +280,7 @@ impl<'a> Bucket<'a> {
             return self.deny(self.now + wait - max_wait);
         }
         let decision =
-            Decision { full_at: full_at.ceil(), available: Span::default(), wait, ..self.accept() };
+            Decision { full_at: full_at.ceil(), available: Span::default(), taken: cost, wait, ..self.accept() };
         (decision, self.reserved_until(full_at))
     }
 
@@ -304,7 +324,7 @@ impl<'a> Bucket<'a> {
         if self.full_at > now {
             return self.deny(self.expires_at());
         }
-        self.accept_until(self.limit.add(now, Span::from_ns(missing)).min(self.latest))
+        self.accept_until(self.limit.add(now, Span::from_ns(missing)).min(self.latest), 0)
     }
 }
 

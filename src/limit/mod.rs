@@ -6,11 +6,14 @@
 //! differential test in `tests/conformance.rs` holds to it.
 //!
 //! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `fixed_window` does
-//! both for a window.
+//! both for a window. `block` denies every call until a time, whatever the algorithm; `compound`
+//! charges several limits or none.
 
 mod algorithm;
 mod any_limit;
+mod block;
 mod bounds;
+mod compound;
 mod decision;
 mod error;
 mod fixed_window;
@@ -23,7 +26,9 @@ mod token_bucket;
 
 pub use algorithm::Algorithm;
 pub use any_limit::{Limit, apply};
-pub use bounds::{MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_RATE, MAX_REFILL};
+pub use block::denial as blocked;
+pub use bounds::{MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_RATE, MAX_REFILL};
+pub use compound::{Charge, take_all};
 pub use decision::Decision;
 pub use error::LimitError;
 pub use fixed_window::FixedWindow;

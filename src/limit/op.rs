@@ -8,6 +8,13 @@ pub enum Op {
         /// Tokens. 0 takes nothing and is accepted.
         cost: u64,
     },
+    /// Takes as many of `most` tokens as are there, if that is at least `least`, else nothing.
+    TakeUpTo {
+        /// Tokens.
+        most: u64,
+        /// Tokens: 1 to `most`.
+        least: u64,
+    },
     /// Answers as `Take` would, and changes nothing.
     Peek {
         /// Tokens.
@@ -27,9 +34,18 @@ pub enum Op {
     Refund {
         /// Tokens.
         cost: u64,
+        /// The last moment of the fixed window that they were taken from, in nanoseconds: if another
+        /// window is open, nothing is given back. `None` means the one that is open. Other limits ignore
+        /// it.
+        window: Option<u64>,
     },
-    /// Makes the bucket full.
+    /// Makes the bucket full, and ends a block.
     Reset,
+    /// Denies all calls for a time, or as long as an earlier block lasts if that ends later.
+    Block {
+        /// Nanoseconds, at most [`MAX_BLOCK`](super::MAX_BLOCK).
+        duration: u64,
+    },
     /// Sets the level of a bucket that is full or unknown; denied if it is not full.
     Start {
         /// The time until the bucket is full, in nanoseconds.
@@ -38,6 +54,16 @@ pub enum Op {
 }
 
 impl Op {
+    /// The tokens or hits that the operation asks for.
+    pub const fn cost(self) -> u64 {
+        match self {
+            Self::Take { cost } | Self::Peek { cost } | Self::Reserve { cost, .. } => cost,
+            Self::TakeUpTo { most, .. } => most,
+            Self::Check => 1,
+            Self::Refund { .. } | Self::Reset | Self::Block { .. } | Self::Start { .. } => 0,
+        }
+    }
+
     /// Whether a call may be repeated if it is unknown whether the store has applied it. A repeated
     /// call charges twice at worst; a repeated refund would give back too much.
     pub const fn may_repeat(self) -> bool {

@@ -38,6 +38,11 @@ pub enum State {
         /// The hits in it.
         hits: u32,
     },
+    /// A block: every call is denied.
+    Blocked {
+        /// Its end, in nanoseconds. A call at that time is accepted.
+        until: u64,
+    },
 }
 
 impl State {
@@ -52,6 +57,7 @@ impl State {
             Self::Reserved { full_at, fraction, .. } => full_at + (fraction > 0) as u64,
             Self::Overdrawn { forgiven_at, .. } => forgiven_at,
             Self::Window { ends_at, hits } => ends_at + (hits > 0) as u64,
+            Self::Blocked { until } => until,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::limit::Decision;
 pub struct FlaggedDecision {
     /// What was decided.
     pub decision: Decision,
-    /// Whether the store decided, and whether the decision is enforced.
+    /// What decided, and whether the decision is enforced.
     pub flags: DecisionFlags,
 }
 
@@ -18,27 +18,43 @@ impl FlaggedDecision {
     }
 }
 
-/// Whether the on-error policy answered, and whether the decision is enforced.
+/// What decided on a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum DecidedBy {
+    /// The store, now or a moment ago.
+    Store = 0,
+    /// This host's own buckets, in place of a store that failed.
+    Host = 1,
+    /// The on-error policy alone: nothing was counted anywhere.
+    Policy = 2,
+}
+
+/// What decided, and whether the decision is enforced.
 ///
-/// One word instead of two `bool`s: [`FlaggedDecision`] is copied in words, and the copy of a word that was
+/// One word instead of two bytes: [`FlaggedDecision`] is copied in words, and the copy of a word that was
 /// just written byte by byte waits for the writes (`make bench`, `attempt()`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecisionFlags(u64);
 
 impl DecisionFlags {
-    const DEGRADED: u64 = 1;
-    const ENFORCED: u64 = 2;
+    const DECIDED_BY: u64 = 3;
+    const ENFORCED: u64 = 4;
 
-    /// The flags of a decision. `degraded`: the on-error policy answered in the store's place. `enforced`:
-    /// a denial denies, and is not only counted.
+    /// The flags of a decision. `enforced`: a denial denies, and is not only counted.
     #[inline(always)]
-    pub const fn new(degraded: bool, enforced: bool) -> Self {
-        Self(degraded as u64 * Self::DEGRADED + enforced as u64 * Self::ENFORCED)
+    pub const fn new(decided_by: DecidedBy, enforced: bool) -> Self {
+        Self(decided_by as u64 + enforced as u64 * Self::ENFORCED)
     }
 
-    /// Whether the store failed and the on-error policy answered.
+    /// Whether the store failed, and this host or the on-error policy answered.
     pub const fn is_degraded(self) -> bool {
-        self.0 & Self::DEGRADED != 0
+        self.0 & Self::DECIDED_BY != DecidedBy::Store as u64
+    }
+
+    /// Whether this host's own buckets decided.
+    pub const fn is_by_host(self) -> bool {
+        self.0 & Self::DECIDED_BY == DecidedBy::Host as u64
     }
 
     /// Whether a denial denies. In a dry run (`enforce=0`) the call goes on, whatever was decided.

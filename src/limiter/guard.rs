@@ -1,12 +1,13 @@
 //! Stands before a store on servers: remembers denials and outages, and answers in the store's place
 //! while its servers fail.
 
+use super::flagged_decision::DecidedBy;
 use super::settings::Policy;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
-use crate::store::{Host, Key, Permit, Request, Store};
+use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply, blocked};
+use crate::store::{Host, KnownDenial, Permit, Request, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -28,22 +29,39 @@ pub struct GuardedCall {
     pub decision: Result<Decision>,
     /// Whether the store was asked and failed.
     pub has_failed: bool,
-    /// Whether the on-error policy answered in the store's place.
-    pub is_degraded: bool,
+    /// What decided.
+    pub decided_by: DecidedBy,
 }
 
 impl GuardedCall {
     /// A call on which the store decided, or a denial that it decided on before.
-    const fn decided(decision: Decision) -> Self {
-        Self { decision: Ok(decision), has_failed: false, is_degraded: false }
+    pub const fn by_store(decision: Decision) -> Self {
+        Self { decision: Ok(decision), has_failed: false, decided_by: DecidedBy::Store }
     }
 }
 
+/// Why a store gave no answer.
+pub enum NoAnswer {
+    /// It failed, or it failed a moment ago and was not asked.
+    Outage(Outage),
+    /// The call cannot be made at all.
+    Error(Error),
+}
+
 /// A failure of the store, as the guard treats it.
-struct StoreFailure {
+pub struct Outage {
     reason: String,
+    /// Whether the store was asked.
+    has_failed: bool,
     /// The beginning of a warning, if this process is the first to notice the failure.
     warning: Option<String>,
+}
+
+impl Outage {
+    /// The outage of a store that is not asked.
+    const fn known(reason: String) -> Self {
+        Self { reason, has_failed: false, warning: None }
+    }
 }
 
 const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
@@ -78,81 +96,105 @@ impl Guard {
     /// Decides on a call: by a remembered denial, by the store, or by the on-error policy.
     #[inline(never)]
     pub fn decide(&self, store: &dyn Store, request: &Request<'_>) -> GuardedCall {
-        let Request { key, limit, op: &op, frozen, timeouts, .. } = *request;
         let sent = boot_time();
-        // Denials are kept by this host's clock, which says nothing about the frozen one of a test.
-        let remembers_denials = self.deny_cache && frozen.is_none();
-        if remembers_denials && let Some(denial) = self.known_denial(key, limit, op, sent) {
-            return GuardedCall::decided(denial);
+        if let Some(denial) = self.known_denial(request, sent) {
+            return GuardedCall::by_store(denial);
         }
-        let breaker = store.breaker(key);
-        // Checked before the breaker, whose one permit to probe would be lost on a process that cannot ask.
-        if let Some(until) = self.host.local.denied_until(breaker, boot_time()) {
-            let (name, left) = (store.name(), seconds_until(until));
-            let reason = format!(
-                "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
-            );
-            return self.answer_by_policy(request, &reason, false);
-        }
-        let permit = self.host.permit(breaker, *timeouts);
-        if let Permit::Denied { until } = permit {
-            let (name, left) = (store.name(), seconds_until(until));
-            let reason = format!("{name} failed a moment ago; it is asked again in {left:.1} s");
-            return self.answer_by_policy(request, &reason, false);
-        }
-        let error = match store.decide(request) {
+        match self.ask(store, request, sent, || store.decide(request)) {
             Ok(decision) => {
-                self.host.note_success(breaker, permit);
-                self.host.local.clear(breaker);
-                match op {
-                    Op::Refund { .. } | Op::Reset => self.host.clear_denials(key),
-                    Op::Take { cost } if remembers_denials && !decision.accepted => {
-                        self.note_denial(key, limit, cost, decision, sent);
-                    }
-                    _ => {}
+                self.note_decision(request, decision, sent);
+                GuardedCall::by_store(decision)
+            }
+            Err(no_answer) => {
+                if let Op::Refund { .. } | Op::Reset = request.op {
+                    // The server may have given the tokens back before the call failed.
+                    self.host.clear_denials(request.key);
                 }
-                return GuardedCall::decided(decision);
+                self.answer_by_policy(request, &no_answer)
             }
-            Err(error) => error,
-        };
-        let failure = match self.note_failure(error, breaker, permit, sent) {
-            Ok(failure) => failure,
-            Err(error) => {
-                let (has_failed, is_degraded) = (false, false);
-                return GuardedCall { decision: Err(error), has_failed, is_degraded };
-            }
-        };
-        if let Op::Refund { .. } | Op::Reset = op {
-            // The server may have given the tokens back before the call failed.
-            self.host.clear_denials(key);
         }
-        let call = self.answer_by_policy(request, &failure.reason, true);
-        if call.decision.is_ok()
-            && let Some(warning) = failure.warning
-            && let Some(consequence) = self.consequence()
-        {
-            self.warning.replace(Some(warning + consequence));
-        }
-        call
     }
 
-    /// Notes a failed call, for all processes (the breaker) or for this one.
+    /// Decides on a call, but never in the store's place. None if the store gave no answer.
     ///
     /// # Errors
     ///
-    /// The error itself, if it is no failure of the store.
-    fn note_failure(
+    /// [`Error::Storage`] if the store gave no answer and the policy is to throw.
+    pub fn decide_only_by_store(
         &self,
-        error: Error,
-        breaker: u64,
-        permit: Permit,
+        store: &dyn Store,
+        request: &Request<'_>,
+    ) -> Result<Option<Decision>> {
+        let sent = boot_time();
+        match self.ask(store, request, sent, || store.decide(request)) {
+            Ok(decision) => {
+                self.note_decision(request, decision, sent);
+                Ok(Some(decision))
+            }
+            Err(NoAnswer::Error(error)) => Err(error),
+            Err(NoAnswer::Outage(outage)) => {
+                self.host.clear_denials(request.key);
+                match self.on_error {
+                    OnError::Throw => Err(Error::storage(outage.reason)),
+                    _ => {
+                        self.note_warning(outage.warning);
+                        Ok(None)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Decides on a call by this host's own buckets, which decide for `fallback`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if no memory can be had.
+    pub fn decide_on_host(&self, request: &Request<'_>) -> Result<Decision> {
+        self.host.decide(request)
+    }
+
+    /// Calls the store, unless its server is known to fail. `request` is the one that the call is about, or
+    /// the first of several on one server; `sent` is the time.
+    pub fn ask<T>(
+        &self,
+        store: &dyn Store,
+        request: &Request<'_>,
         sent: u64,
-    ) -> Result<StoreFailure> {
-        Ok(match error {
+        call: impl FnOnce() -> Result<T>,
+    ) -> std::result::Result<T, NoAnswer> {
+        let breaker = store.breaker(request.key);
+        // Checked before the breaker, whose one permit to probe would be lost on a process that cannot ask.
+        if let Some(until) = self.host.local.denied_until(breaker, boot_time()) {
+            let (name, left) = (store.name(), seconds_until(until));
+            return Err(NoAnswer::Outage(Outage::known(format!(
+                "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
+            ))));
+        }
+        let permit = self.host.permit(breaker, *request.timeouts);
+        if let Permit::Denied { until } = permit {
+            let (name, left) = (store.name(), seconds_until(until));
+            return Err(NoAnswer::Outage(Outage::known(format!(
+                "{name} failed a moment ago; it is asked again in {left:.1} s"
+            ))));
+        }
+        match call() {
+            Ok(answer) => {
+                self.host.note_success(breaker, permit);
+                self.host.local.clear(breaker);
+                Ok(answer)
+            }
+            Err(error) => Err(self.note_failure(error, breaker, permit, sent)),
+        }
+    }
+
+    /// Notes a failed call, for all processes (the breaker) or for this one.
+    fn note_failure(&self, error: Error, breaker: u64, permit: Permit, sent: u64) -> NoAnswer {
+        let (reason, warning) = match error {
             Error::Storage(reason) => {
                 let is_first = self.host.note_failure(breaker);
                 let warning = is_first.then(|| format!("{reason}; until a call succeeds, "));
-                StoreFailure { reason, warning }
+                (reason, warning)
             }
             // Other processes may reach the server.
             Error::Local(reason) => {
@@ -160,7 +202,7 @@ impl Guard {
                 let is_first = self.host.local.note(breaker, boot_time());
                 let warning =
                     is_first.then(|| format!("{reason}; until this process can ask it, "));
-                StoreFailure { reason, warning }
+                (reason, warning)
             }
             // The server is up, and other keys are not concerned.
             Error::Refused(reason) => {
@@ -168,50 +210,65 @@ impl Guard {
                 self.host.local.clear(breaker);
                 let is_due = self.host.refusal_warnings.claim(&reason, sent);
                 let warning = is_due.then(|| format!("{reason}; "));
-                StoreFailure { reason, warning }
+                (reason, warning)
             }
-            other @ Error::Configuration(_) => return Err(other),
-        })
+            other @ Error::Configuration(_) => return NoAnswer::Error(other),
+        };
+        NoAnswer::Outage(Outage { reason, has_failed: true, warning })
     }
 
-    /// A denial that is known without asking: the bucket cannot hold the cost yet.
-    fn known_denial(&self, key: &Key<'_>, limit: &Limit, op: Op, now: u64) -> Option<Decision> {
-        let Op::Take { cost: 1.. } = op else { return None };
-        let full_at = self.host.denied_until(key, now)?;
-        let state = State::Filling { full_at: Span::from_ns(full_at) };
-        let (decision, _) = apply(limit, state, now, op);
-        (!decision.accepted && decision.retry_at != Decision::NEVER).then_some(decision)
+    /// A denial that is known without asking: the bucket cannot hold the cost yet, or is blocked.
+    pub fn known_denial(&self, request: &Request<'_>, now: u64) -> Option<Decision> {
+        let Request { key, limit, op: &op, frozen, .. } = *request;
+        // Denials are kept by this host's clock, which says nothing about the frozen one of a test.
+        if !self.deny_cache || frozen.is_some() || !asks_for_tokens(op) {
+            return None;
+        }
+        match (self.host.known_denial(key, now)?, op) {
+            (KnownDenial::BlockedUntil(until), _) => Some(blocked(until, now)),
+            (KnownDenial::FullAt(full_at), Op::Take { cost: 1.. } | Op::TakeUpTo { .. }) => {
+                let state = State::Filling { full_at: Span::from_ns(full_at) };
+                let (decision, _) = apply(limit, state, now, op);
+                (!decision.accepted && decision.retry_at != Decision::NEVER).then_some(decision)
+            }
+            _ => None,
+        }
     }
 
-    /// Remembers when the bucket will be full, by this host's clock.
-    ///
-    /// The server decided after the call was sent, so the time counted from `sent` is never too late.
-    fn note_denial(&self, key: &Key<'_>, limit: &Limit, cost: u64, decision: Decision, sent: u64) {
-        // Other algorithms do not refill gradually, so the time at which they are full does not say what
-        // a raised limit would allow before.
-        let Limit::TokenBucket(bucket) = limit else { return };
-        if decision.retry_at == Decision::NEVER {
+    /// Notes what the store decided on a call that was sent at `sent`: a denial that need not be asked for
+    /// again, or the end of one.
+    pub fn note_decision(&self, request: &Request<'_>, decision: Decision, sent: u64) {
+        let Request { key, limit, op: &op, frozen, .. } = *request;
+        if let Op::Refund { .. } | Op::Reset = op {
+            return self.host.clear_denials(key);
+        }
+        if !self.deny_cache || frozen.is_some() || decision.accepted && !decision.is_blocked {
             return;
         }
-        // Rounded down: a denial that ends too early costs one call more.
-        let missing = (decision.retry_at - decision.now).saturating_sub(1);
-        let full = missing + bucket.refill_time().ns;
-        let full_in = full.saturating_sub(bucket.cost_in_time(cost).ceil());
-        // The debt of an overdrawn bucket is forgiven all at once, so its denial ends differently and is
-        // not remembered.
-        let known = decision.now + full_in;
-        if decision.full_at.abs_diff(known) <= 4 {
-            self.host.note_denial(key, sent + full_in, sent);
+        // The server decided after the call was sent, so a time counted from `sent` is never too late.
+        let denial = match op {
+            _ if decision.is_blocked => {
+                Some(KnownDenial::BlockedUntil(sent + (decision.retry_at - decision.now)))
+            }
+            Op::Take { cost } | Op::TakeUpTo { least: cost, .. } => {
+                full_in(limit, cost, decision).map(|full_in| KnownDenial::FullAt(sent + full_in))
+            }
+            _ => None,
+        };
+        if let Some(denial) = denial {
+            self.host.note_denial(key, denial, sent);
         }
     }
 
-    /// Answers by the on-error policy.
-    fn answer_by_policy(
-        &self,
-        request: &Request<'_>,
-        reason: &str,
-        has_failed: bool,
-    ) -> GuardedCall {
+    /// Answers a call by the on-error policy.
+    pub fn answer_by_policy(&self, request: &Request<'_>, no_answer: &NoAnswer) -> GuardedCall {
+        let outage = match no_answer {
+            NoAnswer::Outage(outage) => outage,
+            NoAnswer::Error(error) => {
+                let (has_failed, decided_by) = (false, DecidedBy::Store);
+                return GuardedCall { decision: Err(error.clone()), has_failed, decided_by };
+            }
+        };
         let decision = match self.on_error {
             OnError::Fallback => self.host.decide(request),
             OnError::Open => Ok(full_bucket(request)),
@@ -220,10 +277,25 @@ impl Guard {
                 let (retry_at, available) = (full.now + SECOND, Span::default());
                 Ok(Decision { accepted: false, retry_at, available, ..full })
             }
-            OnError::Throw => Err(Error::storage(reason)),
+            OnError::Throw => Err(Error::storage(&outage.reason)),
         };
-        let is_degraded = decision.is_ok();
-        GuardedCall { decision, has_failed, is_degraded }
+        if decision.is_ok() {
+            self.note_warning(outage.warning.clone());
+        }
+        let decided_by = match self.on_error {
+            OnError::Fallback => DecidedBy::Host,
+            _ => DecidedBy::Policy,
+        };
+        GuardedCall { decision, has_failed: outage.has_failed, decided_by }
+    }
+
+    /// Notes a warning for the caller, with what the policy does.
+    fn note_warning(&self, warning: Option<String>) {
+        if let Some(warning) = warning
+            && let Some(consequence) = self.consequence()
+        {
+            self.warning.replace(Some(warning + consequence));
+        }
     }
 
     /// The end of a warning: what the policy does. None where the caller gets an exception instead.
@@ -241,6 +313,34 @@ impl Guard {
             OnError::Throw => None,
         }
     }
+}
+
+/// Whether the answer to an operation says if there are tokens.
+const fn asks_for_tokens(op: Op) -> bool {
+    match op {
+        Op::Take { .. } | Op::TakeUpTo { .. } | Op::Peek { .. } => true,
+        Op::Check | Op::Reserve { .. } => true,
+        Op::Refund { .. } | Op::Reset | Op::Block { .. } | Op::Start { .. } => false,
+    }
+}
+
+/// The time until the bucket is full that denied a call of this cost, in nanoseconds. None if that is not
+/// known.
+fn full_in(limit: &Limit, cost: u64, decision: Decision) -> Option<u64> {
+    // Other algorithms do not refill gradually, so the time at which they are full does not say what
+    // a raised limit would allow before.
+    let Limit::TokenBucket(bucket) = limit else { return None };
+    if decision.retry_at == Decision::NEVER {
+        return None;
+    }
+    // Rounded down: a denial that ends too early costs one call more.
+    let missing = (decision.retry_at - decision.now).saturating_sub(1);
+    let full = missing + bucket.refill_time().ns;
+    let full_in = full.saturating_sub(bucket.cost_in_time(cost).ceil());
+    // The debt of an overdrawn bucket is forgiven all at once, so its denial ends differently and is
+    // not remembered.
+    let known = decision.now + full_in;
+    (decision.full_at.abs_diff(known) <= 4).then_some(full_in)
 }
 
 fn full_bucket(request: &Request<'_>) -> Decision {

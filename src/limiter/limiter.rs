@@ -192,7 +192,7 @@ impl Limiter {
             self.statistics.count(&context, Outcome::Evicted, false);
         }
         let is_counted = match op {
-            Op::Peek { .. } | Op::Refund { .. } | Op::Reset => false,
+            Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,
             // If another process has made the bucket, the caller makes an ordinary call next.
             Op::Start { .. } => accepted == Some(true),
             _ => true,

@@ -3,7 +3,7 @@
 use super::engine;
 use super::exceptions::Thrown;
 use ext_php_rs::ffi;
-use ext_php_rs::types::{ZendStr, Zval};
+use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::marker::PhantomData;
 
 /// An argument of the call that is running, whose frame lives for `'a`.
@@ -78,6 +78,11 @@ impl<'a> Argument<'a> {
             }
             engine::coerce_to_string(self.zval, self.n).as_ref()
         }
+    }
+
+    /// An array, or a `TypeError` that names the `expected` type.
+    pub fn array(self, expected: u32) -> Result<&'a ZendHashTable, Thrown> {
+        self.value().array().ok_or_else(|| self.throw_wrong_type(expected))
     }
 
     #[cold]

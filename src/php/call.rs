@@ -8,7 +8,7 @@ use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use crate::limiter::MAX_IDENTIFIER;
 use ext_php_rs::ffi;
-use ext_php_rs::types::{ZendStr, Zval};
+use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use ext_php_rs::zend::ExecuteData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -233,6 +233,12 @@ impl Call {
     pub fn token_count(&self, n: u32) -> Result<u64, Thrown> {
         u64::try_from(self.int(n, 1)?)
             .map_err(|_| value_error(n, "must be greater than or equal to 0"))
+    }
+
+    /// The required `array` argument `n`.
+    pub fn array(&self, n: u32) -> Result<&ZendHashTable, Thrown> {
+        let argument = self.argument(n).ok_or(Thrown)?;
+        argument.array(ffi::_zend_expected_type_Z_EXPECTED_ARRAY)
     }
 
     /// Returns a bool to PHP.

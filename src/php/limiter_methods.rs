@@ -61,7 +61,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let cost = call.token_count(1)?;
     let this = call.this::<LimiterObject>()?;
     let limiter = this.limiter("refund")?;
-    this.decide(limiter, this.limit("refund")?, &Op::Refund { cost })?;
+    this.decide(limiter, this.limit("refund")?, &Op::Refund { cost, window: None })?;
     emit_warning(limiter.take_warning())
 }
 

@@ -15,6 +15,7 @@
 //!   coercion and error texts. [`engine`] hides where the versions of PHP differ, [`shared_string`] is a
 //!   counted reference to a PHP string.
 
+mod address;
 mod argument;
 mod call;
 mod decision;

@@ -2,7 +2,7 @@
 
 use super::engine::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
-use super::{info, ini, statistics};
+use super::{address, info, ini, statistics};
 use ext_php_rs::builders::ModuleBuilder;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
@@ -22,6 +22,8 @@ extern "C" fn get_module() -> *mut ModuleEntry {
             .request_shutdown_function(request_shutdown)
             .info_function(info::print)
             .function(statistics::function())
+            .function(address::client_address_function())
+            .function(address::client_network_function())
             .try_into()
             .expect("a name and a version without NUL bytes");
         (entry, owned)

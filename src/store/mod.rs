@@ -28,7 +28,7 @@ mod stores;
 mod swap;
 
 pub use file::FileSettings;
-pub use host::{Host, breakers::Permit};
+pub use host::{Host, breakers::Permit, denials::KnownDenial};
 pub use key::{Key, KeyHash};
 pub use kind::LimitKind;
 /// The names of keys on servers: fuzzing looks for two keys that share one name.
@@ -39,5 +39,5 @@ pub use net::Timeouts;
 #[cfg(fuzzing)]
 pub use redis::{parse_map, parse_master, parse_redirection};
 pub(crate) use request::FromDecision;
-pub use request::{Request, Store};
+pub use request::{JointRequest, Request, Store};
 pub use stores::{OpenStore, Stores};

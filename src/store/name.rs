@@ -11,14 +11,15 @@ const HASH_PREFIX: &[u8] = b"h:";
 
 /// The name of a key on Redis and memcached.
 ///
-/// A short key of harmless characters is its own name, which an operator can read; any other is named
+/// A short key of harmless characters is its own name, which an operator can read; braces are among them,
+/// for the hash tags of a Redis Cluster. Any other is named
 /// `h:` and a hash. The kind's prefix stands before both. So no character that a client chose reaches a
 /// protocol unescaped.
 ///
 /// The hash is half a SHA-256. It has no secret, for all hosts must make the same name; to find a key
 /// that shares the name of a given one takes 2¹²⁸ tries.
 pub fn key_name(key: &Key<'_>) -> Vec<u8> {
-    name_with(key, |byte| byte.is_ascii_alphanumeric() || b"._:@/-".contains(&byte))
+    name_with(key, |byte| byte.is_ascii_alphanumeric() || b"._:@/-{}".contains(&byte))
 }
 
 /// The name of a key as the primary key of a row.
@@ -78,6 +79,7 @@ mod tests {
     #[test]
     fn harmless_key_is_its_own_name() {
         assert_eq!(bucket([b"tb:", b"login", b":", b"2001:db8::1"]), "tb:login:2001:db8::1");
+        assert_eq!(bucket([b"tb:", b"login:{192.0.2.1}", b"", b""]), "tb:login:{192.0.2.1}");
         let longest = [b'a'; 197];
         assert_eq!(bucket([b"tb:", &longest, b"", b""]).len(), 200);
     }
@@ -94,7 +96,7 @@ mod tests {
         let hashes = [
             bucket([b"tb:", b"a b", b"", b""]),
             bucket([b"tb:", b"a\r\nflush_all", b"", b""]),
-            bucket([b"tb:", b"{tag}", b"", b""]),
+            bucket([b"tb:", b"{a tag}", b"", b""]),
             bucket([b"", b"h:00000000000000000000000000000000", b"", b""]),
             bucket([b"", b"w:tb:x", b"", b""]),
             bucket([b"", b"", b"", b""]),

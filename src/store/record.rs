@@ -5,6 +5,7 @@
 //!
 //! | bytes | state | fields |
 //! |---|---|---|
+//! | 9 | blocked | until: seconds (5), nanoseconds (4) |
 //! | 12 | window | ends at: seconds (5), nanoseconds (4); hits (3) |
 //! | 13 | filling | full at: seconds (5), nanoseconds (4); parts of one more (4) |
 //! | 14 | reserved | full at: seconds (5), nanoseconds (4); fraction (4); ahead (1) |
@@ -19,9 +20,8 @@ const END: u64 = (1 << 62) / SECOND;
 pub fn encode(state: State) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(18);
     match state {
-        State::Filling { full_at } => {
-            put_span(&mut bytes, full_at);
-        }
+        State::Filling { full_at } => put_span(&mut bytes, full_at),
+        State::Blocked { until } => put_time(&mut bytes, until),
         State::Reserved { full_at, fraction, ahead } => {
             put_time(&mut bytes, full_at);
             bytes.extend(fraction.to_be_bytes());
@@ -48,6 +48,7 @@ pub fn decode(bytes: &[u8]) -> State {
 pub fn try_decode(bytes: &[u8]) -> Option<State> {
     let (first, rest) = take_time(bytes)?;
     match *rest {
+        [] => Some(State::Blocked { until: first }),
         [a, b, c] => Some(State::Window { ends_at: first, hits: u32::from_be_bytes([0, a, b, c]) }),
         _ => read_bucket(first, rest),
     }
@@ -109,6 +110,7 @@ mod tests {
                 State::Reserved { full_at: a, fraction: part >> 6, ahead },
                 State::Overdrawn { forgiven_at: a, debt: b },
                 State::Window { ends_at: a, hits: part >> 6 },
+                State::Blocked { until: a },
             ] {
                 prop_assert_eq!(decode(&encode(state)), state);
             }

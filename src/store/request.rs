@@ -24,6 +24,15 @@ pub struct Request<'a> {
     pub evicted: &'a Cell<bool>,
 }
 
+/// One of several requests that are decided on together.
+#[derive(Clone, Copy)]
+pub struct JointRequest<'a> {
+    /// The request: an [`Op::Take`] or an [`Op::Peek`].
+    pub request: Request<'a>,
+    /// Whether its denial denies all of them.
+    pub is_required: bool,
+}
+
 /// A place that remembers buckets and decides on them, each decision in one atomic step.
 pub trait Store {
     /// Applies an operation to a bucket under a limit.
@@ -43,6 +52,17 @@ pub trait Store {
     /// Those of [`decide`](Self::decide).
     fn admits(&self, request: &Request<'_>) -> Result<bool> {
         Ok(self.decide(request)?.accepted)
+    }
+
+    /// Decides on several requests in one atomic step: each takes what it asks for if all required ones
+    /// accept, else none takes anything. The requests are on different keys, either all [`Op::Take`] or all
+    /// [`Op::Peek`], and have one time and one timeout. None if the store cannot do that for these keys.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decide`](Self::decide), in which case nothing is known to be taken.
+    fn decide_all(&self, _requests: &[JointRequest<'_>]) -> Option<Result<Vec<Decision>>> {
+        None
     }
 
     /// Makes the store ready for use. Without it, the first decision does so.

@@ -206,8 +206,8 @@ impl Request<'_> {
 
     /// The answer where other processes were faster at every try. A busy key is no failure of the server.
     fn busy<E: SwapEntry>(&self, entry: &E) -> Result<Decision> {
-        if let Op::Refund { .. } | Op::Reset = self.op {
-            // A denial would not say that nothing was given back.
+        if let Op::Refund { .. } | Op::Reset | Op::Block { .. } = self.op {
+            // A denial would not say that nothing was done.
             return Err(Error::refused(format!("{}: the bucket is too busy", entry.server())));
         }
         let now = self.frozen.unwrap_or_else(boot_time);
@@ -364,7 +364,7 @@ mod tests {
         let denied = decide(&register, &set(), TAKE, LONG).unwrap();
         assert!(!denied.accepted && denied.retry_after() < 0.01);
         assert_eq!(register.reads.get(), MAX_TRIES);
-        let refund = decide(&register, &set(), Op::Refund { cost: 1 }, LONG);
+        let refund = decide(&register, &set(), Op::Refund { cost: 1, window: None }, LONG);
         assert!(matches!(refund, Ok(Decision { accepted: true, .. })), "a full bucket has no debt");
     }
 

@@ -34,7 +34,8 @@ fn ops() -> impl Strategy<Value = Op> {
         2 => Just(Op::Check),
         1 => (0u64..4).prop_map(|cost| Op::Peek { cost }),
         1 => (0u64..4, 0u64..20).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
-        1 => (0u64..4).prop_map(|cost| Op::Refund { cost }),
+        1 => (0u64..4).prop_map(|cost| Op::Refund { cost, window: None }),
+        1 => (1u64..6).prop_map(|least| Op::TakeUpTo { most: 5, least: least.min(5) }),
     ]
 }
 
@@ -56,6 +57,7 @@ fn any_state() -> impl Strategy<Value = State> {
         (time(), 0u32..1 << 24, any::<u8>())
             .prop_map(|(full_at, fraction, ahead)| State::Reserved { full_at, fraction, ahead }),
         (time(), time()).prop_map(|(forgiven_at, debt)| State::Overdrawn { forgiven_at, debt }),
+        time().prop_map(|until| State::Blocked { until }),
     ]
 }
 
@@ -164,7 +166,8 @@ proptest! {
     ) {
         for op in [
             take(cost), Op::Peek { cost }, Op::Check, Op::Reserve { cost, max_wait },
-            Op::Refund { cost }, Op::Reset,
+            Op::Refund { cost, window: None }, Op::Reset, Op::TakeUpTo { most: cost, least: cost / 2 },
+            Op::Block { duration: max_wait },
         ] {
             let (decision, after) = apply(&limit, state, now, op);
             let (again, _) = apply(&limit, after, now, Op::Peek { cost: 1 });

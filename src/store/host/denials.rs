@@ -2,19 +2,20 @@
 //!
 //! A denial changes nothing on the server, and other clients can only take more tokens. So until the
 //! missing tokens have come back, every call of at least that cost is denied again, and need not ask
-//! the server. An entry says when the bucket is full, by this host's clock, and when the entry
-//! expires: this host does not see a refund made on another one.
+//! the server. An entry says when the bucket is full or when its block ends, by this host's clock, and
+//! when the entry expires: this host does not see a refund or a reset made on another one.
 //!
 //! ```text
-//!  127      94 93                        32 31          0
-//! +-----------+----------------------------+-------------+
-//! | key's tag | bucket full at, ns      62 | expires  32 |
-//! +-----------+----------------------------+-------------+
+//!  127      94 93                        32  31  30        0
+//! +-----------+----------------------------+---+------------+
+//! | key's tag | bucket full at, ns      62 | 0 | expires 31 |  a denial
+//! | key's tag | blocked until, ns       62 | 1 | expires 31 |  a block
+//! +-----------+----------------------------+---+------------+
 //! ```
 //!
-//! The expiry counts in 2²⁰ ns, about a millisecond, and wraps. An entry whose `full at` has passed
-//! is the mark of a refund or reset at that time: a denial of a call that was sent before it must not
-//! be noted any more.
+//! The expiry counts in 2²⁰ ns, about a millisecond, and wraps. An entry whose time has passed is the
+//! mark of a refund or reset at that time: a denial of a call that was sent before it must not be
+//! noted any more.
 
 use crate::limit::SECOND;
 use crate::store::shm::slot::TAG_BITS;
@@ -25,56 +26,84 @@ const LIFETIME: u64 = SECOND;
 
 const TAG_SHIFT: u32 = 128 - TAG_BITS;
 const UNIT_BITS: u32 = 20;
-const FULL_BITS: u32 = 62;
+const TIME_BITS: u32 = 62;
 /// The most units that a lifetime has left: one more than it has, if it begins within a unit.
 const MAX_UNITS: u32 = (LIFETIME >> UNIT_BITS) as u32 + 1;
+
+/// Marks a block.
+const BLOCK: u32 = 1 << 31;
+
+/// Why calls are denied without asking the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownDenial {
+    /// The bucket lacks tokens: it is full at this time, at the earliest.
+    FullAt(u64),
+    /// A block denies all calls until this time.
+    BlockedUntil(u64),
+}
+
+impl KnownDenial {
+    fn time(self) -> u64 {
+        let (Self::FullAt(time) | Self::BlockedUntil(time)) = self;
+        time
+    }
+}
 
 /// The content of a word.
 #[derive(Clone, Copy)]
 struct Entry(u128);
 
 impl Entry {
-    fn new(tag: u64, full_at: u64, expires_at: u64) -> Self {
-        let expires = (expires_at >> UNIT_BITS) as u32;
-        Self(u128::from(tag) << TAG_SHIFT | u128::from(full_at) << 32 | u128::from(expires))
+    fn new(tag: u64, denial: KnownDenial, expires_at: u64) -> Self {
+        let expires = (expires_at >> UNIT_BITS) as u32 & !BLOCK;
+        let mark = if let KnownDenial::BlockedUntil(_) = denial { BLOCK } else { 0 };
+        let time = u128::from(denial.time()) << 32;
+        Self(u128::from(tag) << TAG_SHIFT | time | u128::from(mark | expires))
     }
 
     fn tag(self) -> u64 {
         (self.0 >> TAG_SHIFT) as u64
     }
 
-    fn full_at(self) -> u64 {
-        (self.0 >> 32) as u64 & ((1 << FULL_BITS) - 1)
+    fn denial(self) -> KnownDenial {
+        let time = (self.0 >> 32) as u64 & ((1 << TIME_BITS) - 1);
+        match self.0 as u32 & BLOCK {
+            0 => KnownDenial::FullAt(time),
+            _ => KnownDenial::BlockedUntil(time),
+        }
+    }
+
+    fn time(self) -> u64 {
+        self.denial().time()
     }
 
     /// Whether the entry is a denial that is valid at `now`.
     fn is_live(self, now: u64) -> bool {
-        let left = (self.0 as u32).wrapping_sub((now >> UNIT_BITS) as u32);
-        self.full_at() > now && (1..=MAX_UNITS).contains(&left)
+        let left = (self.0 as u32).wrapping_sub((now >> UNIT_BITS) as u32) & !BLOCK;
+        self.time() > now && (1..=MAX_UNITS).contains(&left)
     }
 }
 
-/// When the bucket of `tag` is full at the earliest, if a denial is known.
+/// The denial that is known of the bucket of `tag`.
 #[inline]
-pub fn find(set: &[AtomicU128], tag: u64, now: u64) -> Option<u64> {
+pub fn find(set: &[AtomicU128], tag: u64, now: u64) -> Option<KnownDenial> {
     set.iter()
         .map(|word| Entry(word.load(Ordering::Acquire)))
         .find(|entry| entry.tag() == tag && entry.is_live(now))
-        .map(Entry::full_at)
+        .map(Entry::denial)
 }
 
-/// Notes that the bucket of `tag` is full at `full_at`, as the server answered a call that was sent
-/// at `sent`.
-pub fn note(set: &[AtomicU128], tag: u64, full_at: u64, sent: u64, now: u64) {
-    put(set, tag, now, Entry::new(tag, full_at, now + LIFETIME), |known| {
+/// Notes a denial of the bucket of `tag`, as the server answered a call that was sent at `sent`.
+pub fn note(set: &[AtomicU128], tag: u64, denial: KnownDenial, sent: u64, now: u64) {
+    put(set, tag, now, Entry::new(tag, denial, now + LIFETIME), |known| {
         // Not after a refund or reset that the server may not have known when it answered.
-        !(known.full_at() <= now && known.full_at() >= sent)
+        !(known.time() <= now && known.time() >= sent)
     });
 }
 
 /// Forgets the denial of `tag`, and ignores denials of calls that were sent before `now`.
 pub fn clear(set: &[AtomicU128], tag: u64, now: u64) {
-    put(set, tag, now, Entry::new(tag, now, now), |_| true);
+    put(set, tag, now, Entry::new(tag, KnownDenial::FullAt(now), now), |_| true);
 }
 
 /// Writes an entry over that of its tag, if `may_replace` allows, or else over the one that is
@@ -86,7 +115,7 @@ fn put(set: &[AtomicU128], tag: u64, now: u64, entry: Entry, may_replace: impl F
         let mut words = set.iter().map(|word| (word, Entry(word.load(Ordering::Acquire))));
         let found = words.clone().find(|(_, known)| known.tag() == tag);
         let Some((word, known)) = found.or_else(|| {
-            words.by_ref().min_by_key(|(_, known)| (known.is_live(now), known.full_at()))
+            words.by_ref().min_by_key(|(_, known)| (known.is_live(now), known.time()))
         }) else {
             return;
         };
@@ -117,20 +146,21 @@ mod tests {
     }
 
     const T: u64 = 1_000 * SECOND;
+    const MINUTE: KnownDenial = KnownDenial::FullAt(T + 60 * SECOND);
 
     #[test]
     fn denial_is_valid_for_its_lifetime() {
         let set = set();
         assert_eq!(find(&set, 5, T), None);
-        note(&set, 5, T + 60 * SECOND, T - 9, T);
-        assert_eq!(find(&set, 5, T + 1), Some(T + 60 * SECOND));
+        note(&set, 5, MINUTE, T - 9, T);
+        assert_eq!(find(&set, 5, T + 1), Some(MINUTE));
         assert_eq!(find(&set, 6, T + 1), None);
         assert_eq!(find(&set, 5, T + LIFETIME + (2 << UNIT_BITS)), None);
-        note(&set, 5, T + 7, T, T);
+        note(&set, 5, KnownDenial::FullAt(T + 7), T, T);
         assert_eq!(find(&set, 5, T + 7), None, "the bucket is full");
         // Valid from the first moment, wherever within a unit that is.
         for now in (T..T + (2 << UNIT_BITS)).step_by(1 << (UNIT_BITS - 4)) {
-            note(&set, 5, T + 60 * SECOND, now, now);
+            note(&set, 5, MINUTE, now, now);
             assert!(find(&set, 5, now).is_some());
         }
     }
@@ -138,20 +168,30 @@ mod tests {
     #[test]
     fn denial_sent_before_a_refund_is_not_noted() {
         let set = set();
-        note(&set, 5, T + 60 * SECOND, T - 9, T);
+        note(&set, 5, MINUTE, T - 9, T);
         clear(&set, 5, T + 10);
         assert_eq!(find(&set, 5, T + 10), None);
-        note(&set, 5, T + 60 * SECOND, T + 9, T + 20);
+        note(&set, 5, MINUTE, T + 9, T + 20);
         assert_eq!(find(&set, 5, T + 20), None, "sent before");
-        note(&set, 5, T + 60 * SECOND, T + 11, T + 21);
+        note(&set, 5, MINUTE, T + 11, T + 21);
         assert!(find(&set, 5, T + 21).is_some(), "sent after");
+    }
+
+    #[test]
+    fn block_and_denial_are_told_apart() {
+        let set = set();
+        let block = KnownDenial::BlockedUntil(T + 3_600 * SECOND);
+        note(&set, 5, block, T, T);
+        note(&set, 6, MINUTE, T, T);
+        assert_eq!((find(&set, 5, T + 1), find(&set, 6, T + 1)), (Some(block), Some(MINUTE)));
+        assert_eq!(find(&set, 5, T + LIFETIME + (2 << UNIT_BITS)), None);
     }
 
     #[test]
     fn newest_denial_finds_room() {
         let set = set();
         for tag in 1..100 {
-            note(&set, tag, T + SECOND, T, T);
+            note(&set, tag, MINUTE, T, T);
             assert!(find(&set, tag, T).is_some());
         }
     }

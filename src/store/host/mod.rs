@@ -16,6 +16,7 @@ use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::Decision;
 use breakers::{Breakers, Permit};
+use denials::KnownDenial;
 use local_failures::LocalFailures;
 use queue::Ticket;
 use refusal_warnings::RefusalWarnings;
@@ -126,14 +127,14 @@ impl Host {
         self.memory.domain().wrapping_add(spread).wrapping_add(login).max(1)
     }
 
-    /// When the bucket is full at the earliest, by this host's clock, if a denial is known.
-    pub fn denied_until(&self, key: &Key<'_>, now: u64) -> Option<u64> {
+    /// The denial that is known of a bucket, by this host's clock.
+    pub fn known_denial(&self, key: &Key<'_>, now: u64) -> Option<KnownDenial> {
         self.with_denials(key, |set, tag| denials::find(&set.0, tag, now))?
     }
 
     /// Notes a denial of a call that was sent at `sent`.
-    pub fn note_denial(&self, key: &Key<'_>, full_at: u64, sent: u64) {
-        self.with_denials(key, |set, tag| denials::note(&set.0, tag, full_at, sent, boot_time()));
+    pub fn note_denial(&self, key: &Key<'_>, denial: KnownDenial, sent: u64) {
+        self.with_denials(key, |set, tag| denials::note(&set.0, tag, denial, sent, boot_time()));
     }
 
     /// Forgets the denials of a bucket that got tokens back.

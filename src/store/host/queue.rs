@@ -203,6 +203,7 @@ mod tests {
             State::Reserved { full_at: 1 << 61, fraction: 5, ahead: 57 },
             State::Overdrawn { forgiven_at: 500, debt: 1_000 },
             State::Window { ends_at: 1 << 60, hits: 9 },
+            State::Blocked { until: 1 << 60 },
         ] {
             let ticket = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
             ticket.hand_off(state, 99, CLOCK);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `microtime` | when the bucket was empty, in seconds; the published PDO class has this column only |
 //! | `seen` | the `microtime` that the columns below were written with |
-//! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window |
+//! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window, 4 blocked |
 //! | `due` | when the state expires, in nanoseconds; without the fraction of a filling or reserved bucket |
 //! | `part` | the fraction of a nanosecond, or a window's hits |
 //! | `more` | how far a reservation reaches ahead, or the debt of an overdrawn bucket in nanoseconds |
@@ -37,6 +37,7 @@ pub fn columns(state: State, microtime: f64) -> Columns {
         }
         State::Overdrawn { forgiven_at, debt } => (2, forgiven_at, 0, debt),
         State::Window { ends_at, hits } => (3, ends_at, u64::from(hits), 0),
+        State::Blocked { until } => (4, until, 0, 0),
     };
     // Every time and count is below 2^63.
     let numbers = [kind, due, part, more].map(|number| Value::Int(number as i64));
@@ -46,8 +47,10 @@ pub fn columns(state: State, microtime: f64) -> Columns {
 /// Whether an operation needs the columns that the legacy schema lacks.
 pub fn needs_full_schema(limit: &Limit, op: Op) -> bool {
     match limit {
-        // An overdrawn or a reserved bucket does not fit into `microtime`.
-        Limit::TokenBucket(_) => matches!(op, Op::Check | Op::Reserve { .. }),
+        // An overdrawn, a reserved or a blocked bucket does not fit into `microtime`.
+        Limit::TokenBucket(_) => {
+            matches!(op, Op::Check | Op::Reserve { .. } | Op::Block { .. })
+        }
         Limit::FixedWindow(_) => true,
     }
 }
@@ -65,6 +68,7 @@ pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State>
     let small = u32::try_from(part).unwrap_or(u32::MAX);
     Some(match (kind, limit) {
         (Some(3), _) => State::Window { ends_at: due as u64, hits: small },
+        (Some(4), Limit::FixedWindow(_)) => State::Blocked { until: due as u64 },
         (_, Limit::FixedWindow(_)) => State::FULL,
         (Some(0), _) if is_current => {
             State::Filling { full_at: Span { ns: due as u64, part: small.into() } }
@@ -77,6 +81,7 @@ pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State>
         (Some(2), _) if is_current => {
             State::Overdrawn { forgiven_at: due as u64, debt: more as u64 }
         }
+        (Some(4), _) if is_current => State::Blocked { until: due as u64 },
         _ => from_empty_at(limit, microtime),
     })
 }
@@ -92,6 +97,8 @@ fn empty_at(limit: &Limit, state: State) -> f64 {
     let full_at = match state {
         State::Overdrawn { forgiven_at, debt } => forgiven_at + debt,
         State::Window { ends_at, .. } => ends_at,
+        // Empty until its end, for the published class.
+        State::Blocked { until } => until + refill_time(limit).ns,
         other => other.expires_at(),
     };
     // Does not wrap: both are below 2^63.
@@ -152,12 +159,14 @@ mod tests {
         fn decoding_returns_the_encoded_state(
             time in 0u64..4_000_000_000 * SECOND, debt in 0u64..1 << 57, part in 0u32..1 << 30, ahead in 0u8..58,
         ) {
-            let window = FixedWindow::new(5, 60.0).unwrap().into();
+            let window = Limit::from(FixedWindow::new(5, 60.0).unwrap());
             for (limit, state) in [
                 (bucket(), State::Filling { full_at: Span { ns: time, part: part.into() } }),
                 (bucket(), State::Reserved { full_at: time, fraction: part >> 6, ahead }),
                 (bucket(), State::Overdrawn { forgiven_at: time, debt }),
                 (window, State::Window { ends_at: time, hits: part >> 6 }),
+                (window, State::Blocked { until: time }),
+                (bucket(), State::Blocked { until: time }),
             ] {
                 let (columns, microtime) = encode(Schema::Full, &limit, state);
                 prop_assert_eq!(decode(Schema::Full, &limit, &columns), Some(state));
@@ -181,7 +190,7 @@ mod tests {
         ) {
             for seen in [microtime, 5.0] {
                 let columns = [
-                    Value::Double(microtime), Value::Double(seen), Value::Int(kind % 5), Value::Int(due),
+                    Value::Double(microtime), Value::Double(seen), Value::Int(kind % 6), Value::Int(due),
                     Value::Int(part), Value::Int(more),
                 ];
                 let state = decode(Schema::Full, &bucket(), &columns).unwrap();

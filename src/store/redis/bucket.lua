@@ -1,208 +1,216 @@
 -- The token bucket (GCRA): its state is the time at which the bucket is full. Continues head.lua.
 --
--- ARGV[2]  three numbers: the time that the cost takes to refill: seconds (5 bytes), nanoseconds (4),
---          parts of a nanosecond (4); the time that the whole bucket takes, in the same form; the
---          number of parts in a nanosecond (4)
--- ARGV[4]  a time in the same form: for R the longest wait, for S the time until the bucket is full
+-- numbers  the time that the cost takes to refill: seconds (5 bytes), nanoseconds (4), parts of a nanosecond
+--          (4); the time that the whole bucket takes, in the same form; the number of parts in a
+--          nanosecond (4)
+-- extra    a time in the same form: for R the longest wait, for S the time until the bucket is full; for U
+--          the most and the least tokens (4 bytes each), where the cost is that of one
 --
 -- Parts of a nanosecond have names with _p.
+--
+-- Returns "1" or "0", and if the value changes, the new one and when it expires; an empty one for a bucket
+-- to forget.
 
-local cost_s, cost_n, cost_p, full_s, full_n, full_p, parts = struct.unpack('>I5I4I4I5I4I4I4', ARGV[2])
+local function bucket(op, stored, numbers, extra)
+  local cost_s, cost_n, cost_p, full_s, full_n, full_p, parts = struct.unpack('>I5I4I4I5I4I4I4', numbers)
 
--- A bucket that is empty now is full at this time. No bucket without debts is full later.
-local latest_s, latest_n, latest_p = now_s + full_s, now_n + full_n, full_p
-if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
+  -- A bucket that is empty now is full at this time. No bucket without debts is full later.
+  local latest_s, latest_n, latest_p = now_s + full_s, now_n + full_n, full_p
+  if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
 
--- The usual case has a path of its own: take from a bucket without debts or reservations.
-if op == 'T' and (not stored or #stored == 13) then
-  local s, n, p = now_s, now_n, 0
-  local is_possible = true
-  if stored then
-    local fs, fn, fp = struct.unpack('>I5I4I4', stored)
-    is_possible = fn < 1e9 and (fs < latest_s or (fs == latest_s and (fn < latest_n or (fn == latest_n and fp <= latest_p))))
-    if fp >= parts then fp = parts - 1 end
-    if fs > s or (fs == s and fn >= n) then s, n, p = fs, fn, fp end
+  -- The usual case has a path of its own: take from a bucket without debts or reservations.
+  if op == 'T' and (not stored or #stored == 13) then
+    local s, n, p = now_s, now_n, 0
+    local is_possible = true
+    if stored then
+      local fs, fn, fp = struct.unpack('>I5I4I4', stored)
+      is_possible = fn < 1e9 and (fs < latest_s or (fs == latest_s and (fn < latest_n or (fn == latest_n and fp <= latest_p))))
+      if fp >= parts then fp = parts - 1 end
+      if fs > s or (fs == s and fn >= n) then s, n, p = fs, fn, fp end
+    end
+    if is_possible then
+      s, n, p = s + cost_s, n + cost_n, p + cost_p
+      if p >= parts then n = n + 1; p = p - parts end
+      if n >= 1e9 then s = s + 1; n = n - 1e9 end
+      if s < latest_s or (s == latest_s and (n < latest_n or (n == latest_n and p <= latest_p))) then
+        return '1', struct.pack('>I5I4I4', s, n, p), s, p > 0 and n + 1 or n
+      end
+      return '0'
+    end
   end
-  if is_possible then
-    s, n, p = s + cost_s, n + cost_n, p + cost_p
+
+  -- All other cases. A time is a table of seconds, nanoseconds and parts.
+
+  -- GRAIN is the unit of debts in nanoseconds; MAX_DEBT is four years.
+  local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
+  local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, latest_p}
+  local cost, more = {cost_s, cost_n, cost_p}, {0, 0, 0}
+  if op == 'R' or op == 'S' then more[1], more[2], more[3] = struct.unpack('>I5I4I4', extra) end
+
+  local function less(a, b)
+    if a[1] ~= b[1] then return a[1] < b[1] end
+    if a[2] ~= b[2] then return a[2] < b[2] end
+    return a[3] < b[3]
+  end
+
+  local function add(a, b)
+    local s, n, p = a[1] + b[1], a[2] + b[2], math.min(a[3], parts - 1) + b[3]
     if p >= parts then n = n + 1; p = p - parts end
     if n >= 1e9 then s = s + 1; n = n - 1e9 end
-    if s < latest_s or (s == latest_s and (n < latest_n or (n == latest_n and p <= latest_p))) then
-      store(struct.pack('>I5I4I4', s, n, p), s, p > 0 and n + 1 or n)
-      return '1' .. reply
+    return {s, n, p}
+  end
+
+  local function sub(a, b)
+    if not less(b, a) then return {0, 0, 0} end
+    local s, n, p = a[1] - b[1], a[2] - b[2], a[3] - b[3]
+    if p < 0 then n = n - 1; p = p + parts end
+    if n < 0 then s = s - 1; n = n + 1e9 end
+    return {s, n, p}
+  end
+
+  local function ceil(a)
+    if a[3] == 0 then return a end
+    if a[2] + 1 == 1e9 then return {a[1] + 1, 0, 0} end
+    return {a[1], a[2] + 1, 0}
+  end
+
+  local function to_grain(a)
+    local n = math.ceil(a[2] / GRAIN) * GRAIN
+    if n == 1e9 then return {a[1] + 1, 0, 0} end
+    return {a[1], n, 0}
+  end
+
+  local function min(a, b)
+    if less(b, a) then return b end
+    return a
+  end
+
+  local function power(exponent)
+    local ns = 2 ^ exponent
+    local s = math.floor(ns / 1e9)
+    return {s, ns - s * 1e9, 0}
+  end
+
+  -- Reads the state. kind: F filling, R reserved, O overdrawn. A time further ahead than the limit allows
+  -- was written before the clock went back or the limit was lowered; it is corrected to the latest one.
+  local kind, stored_at, fraction, ahead, debt = 'F', {0, 0, 0}, 0, 0, {0, 0, 0}
+  local corrected = false
+  local full_at
+  local size = stored and #stored or 0
+  -- A value without valid times is not a state: the bucket is full.
+  local function has_time(from)
+    return is_time(struct.unpack('>I5I4', stored, from))
+  end
+  if (size == 13 or size == 14 or size == 18) and not (has_time(1) and (size < 18 or has_time(10))) then size = 0 end
+  if size == 14 then
+    kind = 'R'
+    stored_at[1], stored_at[2], fraction, ahead = struct.unpack('>I5I4I4B', stored)
+    local furthest = add(ceil(latest), power(math.min(ahead, 57)))
+    if less(furthest, stored_at) then stored_at, fraction, corrected = furthest, 0, true end
+    -- The product of fraction and parts has up to 54 bits, so it is computed in two exact steps.
+    local high = math.floor(fraction / 4096)
+    local low = fraction - high * 4096
+    local part = math.floor((high * parts + math.floor(low * parts / 4096)) / 4096)
+    full_at = {stored_at[1], stored_at[2], part}
+  elseif size == 18 then
+    kind = 'O'
+    stored_at[1], stored_at[2], debt[1], debt[2] = struct.unpack('>I5I4I5I4', stored)
+    local furthest = to_grain(ceil(latest))
+    if less(furthest, stored_at) then stored_at, corrected = furthest, true end
+    if less(now, stored_at) then full_at = add(stored_at, min(debt, MAX_DEBT)) else full_at = {0, 0, 0} end
+  else
+    if size == 13 then stored_at[1], stored_at[2], stored_at[3] = struct.unpack('>I5I4I4', stored) end
+    if less(latest, stored_at) then stored_at, corrected = latest, true end
+    full_at = add(stored_at, {0, 0, 0})
+  end
+  if less(full_at, now) then full_at = now end
+
+  -- Each of these returns the answer and a new value.
+  local function filling(accepted, at)
+    return accepted, struct.pack('>I5I4I4', at[1], at[2], at[3]), at[1], at[3] > 0 and at[2] + 1 or at[2]
+  end
+
+  local function reserved(accepted, at, fraction, ahead)
+    local n = fraction > 0 and at[2] + 1 or at[2]
+    return accepted, struct.pack('>I5I4I4B', at[1], at[2], fraction, ahead), at[1], n
+  end
+
+  local function overdrawn(accepted, forgiven_at, debt)
+    local value = struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2])
+    return accepted, value, forgiven_at[1], forgiven_at[2]
+  end
+
+  local function forgotten()
+    return '1', stored and '' or nil
+  end
+
+  -- Leaves the bucket as it is, but for a corrected time.
+  local function unchanged(accepted)
+    if not corrected then return accepted end
+    if kind == 'F' then return filling(accepted, stored_at) end
+    if kind == 'R' then return reserved(accepted, stored_at, fraction, ahead) end
+    return overdrawn(accepted, stored_at, debt)
+  end
+
+  -- A time beyond the latest: its parts become a fraction of 24 bits, rounded up, and its distance to the
+  -- latest time the exponent of a power of two.
+  local function reserved_until(at)
+    local scaled = at[3] * 16777216
+    local rest = math.fmod(scaled, parts)
+    local fraction = math.floor((scaled - rest) / parts + 0.5) + (rest > 0 and 1 or 0)
+    local whole = {at[1], at[2], 0}
+    if fraction == 16777216 then whole = ceil({at[1], at[2], 1}); fraction = 0 end
+    local beyond, ahead = ceil(sub(at, latest)), 0
+    while less(power(ahead), beyond) do ahead = ahead + 1 end
+    return reserved('1', whole, fraction, ahead)
+  end
+
+  if op == 'N' then return unchanged('1') end
+  if op == 'D' then return unchanged('0') end
+
+  if op == 'U' then
+    -- The largest sum of powers of two that fits, from the costs of 1, 2, 4, ... tokens.
+    local most, least = struct.unpack('>I4I4', extra)
+    local costs = {cost}
+    while 2 ^ #costs <= most do costs[#costs + 1] = add(costs[#costs], costs[#costs]) end
+    local taken, at = 0, full_at
+    for i = #costs, 1, -1 do
+      local tokens, charged = 2 ^ (i - 1), add(at, costs[i])
+      if taken + tokens <= most and not less(latest, charged) then taken, at = taken + tokens, charged end
     end
-    return '0' .. reply
+    if taken < least then return unchanged('0') end
+    return filling('1', at)
   end
-end
 
--- All other cases. A time is a table of seconds, nanoseconds and parts.
-
--- GRAIN is the unit of debts in nanoseconds; MAX_DEBT is four years.
-local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
-local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, latest_p}
-local cost, extra = {cost_s, cost_n, cost_p}, {0, 0, 0}
-if ARGV[4] then extra[1], extra[2], extra[3] = struct.unpack('>I5I4I4', ARGV[4]) end
-
-local function less(a, b)
-  if a[1] ~= b[1] then return a[1] < b[1] end
-  if a[2] ~= b[2] then return a[2] < b[2] end
-  return a[3] < b[3]
-end
-
-local function add(a, b)
-  local s, n, p = a[1] + b[1], a[2] + b[2], math.min(a[3], parts - 1) + b[3]
-  if p >= parts then n = n + 1; p = p - parts end
-  if n >= 1e9 then s = s + 1; n = n - 1e9 end
-  return {s, n, p}
-end
-
-local function sub(a, b)
-  if not less(b, a) then return {0, 0, 0} end
-  local s, n, p = a[1] - b[1], a[2] - b[2], a[3] - b[3]
-  if p < 0 then n = n - 1; p = p + parts end
-  if n < 0 then s = s - 1; n = n + 1e9 end
-  return {s, n, p}
-end
-
-local function ceil(a)
-  if a[3] == 0 then return a end
-  if a[2] + 1 == 1e9 then return {a[1] + 1, 0, 0} end
-  return {a[1], a[2] + 1, 0}
-end
-
-local function to_grain(a)
-  local n = math.ceil(a[2] / GRAIN) * GRAIN
-  if n == 1e9 then return {a[1] + 1, 0, 0} end
-  return {a[1], n, 0}
-end
-
-local function min(a, b)
-  if less(b, a) then return b end
-  return a
-end
-
-local function power(exponent)
-  local ns = 2 ^ exponent
-  local s = math.floor(ns / 1e9)
-  return {s, ns - s * 1e9, 0}
-end
-
--- Reads the state. kind: F filling, R reserved, O overdrawn. A time further ahead than the limit allows
--- was written before the clock went back or the limit was lowered; it is corrected to the latest one.
-local kind, stored_at, fraction, ahead, debt = 'F', {0, 0, 0}, 0, 0, {0, 0, 0}
-local corrected = false
-local full_at
-local size = stored and #stored or 0
--- A value without valid times is not a state: the bucket is full.
-local function has_time(from)
-  return is_time(struct.unpack('>I5I4', stored, from))
-end
-if (size == 13 or size == 14 or size == 18) and not (has_time(1) and (size < 18 or has_time(10))) then size = 0 end
-if size == 14 then
-  kind = 'R'
-  stored_at[1], stored_at[2], fraction, ahead = struct.unpack('>I5I4I4B', stored)
-  local furthest = add(ceil(latest), power(math.min(ahead, 57)))
-  if less(furthest, stored_at) then stored_at, fraction, corrected = furthest, 0, true end
-  -- The product of fraction and parts has up to 54 bits, so it is computed in two exact steps.
-  local high = math.floor(fraction / 4096)
-  local low = fraction - high * 4096
-  local part = math.floor((high * parts + math.floor(low * parts / 4096)) / 4096)
-  full_at = {stored_at[1], stored_at[2], part}
-elseif size == 18 then
-  kind = 'O'
-  stored_at[1], stored_at[2], debt[1], debt[2] = struct.unpack('>I5I4I5I4', stored)
-  local furthest = to_grain(ceil(latest))
-  if less(furthest, stored_at) then stored_at, corrected = furthest, true end
-  if less(now, stored_at) then full_at = add(stored_at, min(debt, MAX_DEBT)) else full_at = {0, 0, 0} end
-else
-  if size == 13 then stored_at[1], stored_at[2], stored_at[3] = struct.unpack('>I5I4I4', stored) end
-  if less(latest, stored_at) then stored_at, corrected = latest, true end
-  full_at = add(stored_at, {0, 0, 0})
-end
-if less(full_at, now) then full_at = now end
-
-local function store_filling(at)
-  store(struct.pack('>I5I4I4', at[1], at[2], at[3]), at[1], at[3] > 0 and at[2] + 1 or at[2])
-end
-
-local function store_reserved(at, fraction, ahead)
-  local n = fraction > 0 and at[2] + 1 or at[2]
-  store(struct.pack('>I5I4I4B', at[1], at[2], fraction, ahead), at[1], n)
-end
-
-local function store_overdrawn(forgiven_at, debt)
-  local value = struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2])
-  store(value, forgiven_at[1], forgiven_at[2])
-end
-
--- Leaves the bucket as it is, but stores a corrected time.
-local function unchanged(accepted)
-  if corrected then
-    if kind == 'F' then store_filling(stored_at)
-    elseif kind == 'R' then store_reserved(stored_at, fraction, ahead)
-    else store_overdrawn(stored_at, debt) end
+  if op == 'T' or op == 'R' or op == 'C' then
+    local charged = add(full_at, cost)
+    if not less(latest, charged) then return filling('1', charged) end
+    if op == 'T' then return unchanged('0') end
+    if op == 'C' then
+      local forgiven_at = to_grain(ceil(latest))
+      local most = {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0}
+      return overdrawn('0', forgiven_at, min(to_grain(sub(ceil(charged), forgiven_at)), most))
+    end
+    local affordable = ceil(sub(charged, full))
+    if kind == 'O' then affordable = min(affordable, stored_at) end
+    if less(min(more, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
+    return reserved_until(charged)
   end
-  return accepted .. reply
-end
 
-local function accept_until(at)
-  store_filling(at)
-  return '1' .. reply
-end
-
-local function forget()
-  if stored then redis.call('DEL', key) end
-  return '1' .. reply
-end
-
--- Stores a time beyond the latest: its parts as a fraction of 24 bits, rounded up, and its distance to the
--- latest time as the exponent of a power of two.
-local function reserve_until(at)
-  local scaled = at[3] * 16777216
-  local rest = math.fmod(scaled, parts)
-  local fraction = math.floor((scaled - rest) / parts + 0.5) + (rest > 0 and 1 or 0)
-  local whole = {at[1], at[2], 0}
-  if fraction == 16777216 then whole = ceil({at[1], at[2], 1}); fraction = 0 end
-  local beyond, ahead = ceil(sub(at, latest)), 0
-  while less(power(ahead), beyond) do ahead = ahead + 1 end
-  store_reserved(whole, fraction, ahead)
-end
-
-if op == 'N' then return unchanged('1') end
-if op == 'D' then return unchanged('0') end
-
-if op == 'T' or op == 'R' or op == 'C' then
-  local charged = add(full_at, cost)
-  if not less(latest, charged) then return accept_until(charged) end
-  if op == 'T' then return unchanged('0') end
-  if op == 'C' then
-    local forgiven_at = to_grain(ceil(latest))
-    local most = {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0}
-    store_overdrawn(forgiven_at, min(to_grain(sub(ceil(charged), forgiven_at)), most))
-    return '0' .. reply
+  if op == 'F' then
+    if not less(add(now, cost), full_at) then return forgotten() end
+    local at = sub(full_at, cost)
+    if not less(now, at) then return forgotten() end
+    if not less(latest, at) then return filling('1', at) end
+    if kind == 'O' then return overdrawn('1', stored_at, to_grain(sub(ceil(at), stored_at))) end
+    return reserved_until(at)
   end
-  local affordable = ceil(sub(charged, full))
-  if kind == 'O' then affordable = min(affordable, stored_at) end
-  if less(min(extra, MAX_DEBT), sub(affordable, now)) then return unchanged('0') end
-  reserve_until(charged)
-  return '1' .. reply
+
+  if op == 'S' then
+    if less(now, full_at) then return unchanged('0') end
+    return filling('1', min(add(now, more), latest))
+  end
+
+  -- X
+  return forgotten()
 end
-
-if op == 'F' then
-  if not less(add(now, cost), full_at) then return forget() end
-  local at = sub(full_at, cost)
-  if not less(now, at) then return forget() end
-  if not less(latest, at) then return accept_until(at) end
-  if kind == 'O' then store_overdrawn(stored_at, to_grain(sub(ceil(at), stored_at)))
-  else reserve_until(at) end
-  return '1' .. reply
-end
-
-if op == 'S' then
-  if less(now, full_at) then return unchanged('0') end
-  return accept_until(min(add(now, extra), latest))
-end
-
-if op == 'X' then return forget() end
-
-return redis.error_reply('ERR unknown operation')

@@ -2,7 +2,7 @@
 //!
 //! * [`link`]: a connection that speaks RESP, logged in
 //! * [`nodes`]: finds the server of a key: the single one, the master, or a node of a cluster
-//! * [`scripts`]: the scripts that decide on the server: `head.lua`, then `bucket.lua` or `window.lua`
+//! * [`scripts`]: the scripts that decide on the server
 
 mod link;
 mod nodes;
@@ -11,16 +11,18 @@ mod scripts;
 use super::key::Key;
 use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
-use super::request::{Request, Store};
+use super::request::{JointRequest, Request, Store};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Op, TokenBucket, apply};
+use crate::limit::{Charge, Decision, Op, TokenBucket, apply, take_all};
 use ::redis::{Cmd, Value};
 use nodes::Nodes;
 #[cfg(fuzzing)]
 pub use nodes::{parse_map, parse_master, parse_redirection};
 use rustls::ClientConfig;
-use scripts::{ScriptReply, ScriptSource, Scripts, arguments, remove_mark};
+use scripts::{
+    ScriptSource, Scripts, arguments, arguments_for_all, parse_reply, parse_reply_for_all, remove_mark,
+};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -117,7 +119,7 @@ impl Redis {
                 Ok(reused) => (address, reused),
                 Err(failure) => return Err(Failed { address, reused: false, failure }),
             },
-            None => match nodes.find(&self.target, tls, call.name, budget) {
+            None => match nodes.find(&self.target, tls, call.first_name(), budget) {
                 Ok(found) => (found.address, found.reused),
                 Err((address, failure)) => return Err(Failed { address, reused: false, failure }),
             },
@@ -193,6 +195,45 @@ impl Redis {
         }
     }
 
+    /// Whether one server has all keys of these names, and a script may use them together.
+    fn are_on_one_server(&self, names: &[Vec<u8>]) -> bool {
+        let is_cluster = matches!(self.target.topology, Topology::Cluster(_));
+        let mut slots = names.iter().map(|name| nodes::slot(name));
+        let first = slots.next();
+        !is_cluster || slots.all(|slot| Some(slot) == first)
+    }
+
+    fn decide_on(
+        &self,
+        names: &[Vec<u8>],
+        requests: &[JointRequest<'_>],
+    ) -> Result<Vec<Decision>> {
+        let Some(JointRequest { request: first, .. }) = requests.first() else {
+            return Ok(Vec::new());
+        };
+        let is_peek = matches!(first.op, Op::Peek { .. });
+        let arguments = arguments_for_all(requests, is_peek, first.frozen);
+        let source = self.scripts.script_for_all();
+        let call = ScriptCall { source, names, arguments: &arguments };
+        let reply = self.run(&call, true, first.timeouts)?;
+        let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
+        let now = first.frozen.unwrap_or(reply.now);
+        if is_peek {
+            let peek = |(joint, state): (&JointRequest<'_>, _)| {
+                apply(joint.request.limit, state, now, *joint.request.op).0
+            };
+            return Ok(requests.iter().zip(reply.before).map(peek).collect());
+        }
+        let charge = |(joint, state): (&JointRequest<'_>, _)| {
+            let JointRequest { request, is_required } = *joint;
+            Charge { limit: request.limit, state, cost: request.op.cost(), is_required }
+        };
+        let charges: Vec<_> = requests.iter().zip(reply.before).map(charge).collect();
+        let decisions: Vec<_> = take_all(&charges, now).into_iter().map(|(it, _)| it).collect();
+        let is_accepted = charges.iter().zip(&decisions).all(|(it, d)| d.accepted || !it.is_required);
+        if is_accepted == reply.accepted { Ok(decisions) } else { Err(garbled()) }
+    }
+
     fn servers(&self) -> String {
         let servers: Vec<&Address> = match &self.target.topology {
             Topology::Single(address) => vec![address],
@@ -209,12 +250,11 @@ impl Store for Redis {
         let (name, arguments) = (key_name(key), arguments(limit, op, frozen));
         let call = ScriptCall {
             source: self.scripts.script_for(limit),
-            name: &name,
+            names: &[name],
             arguments: &arguments,
         };
         let reply = self.run(&call, op.may_repeat(), timeouts)?;
-        let garbled = || Error::refused("Redis's script gave an answer that cannot be read");
-        let reply = ScriptReply::parse(&reply).ok_or_else(garbled)?;
+        let reply = parse_reply(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, reply.before, frozen.unwrap_or(reply.now), op);
         match op {
             Op::Peek { .. } => Ok(decision),
@@ -223,12 +263,17 @@ impl Store for Redis {
         }
     }
 
+    fn decide_all(&self, requests: &[JointRequest<'_>]) -> Option<Result<Vec<Decision>>> {
+        let names: Vec<_> = requests.iter().map(|joint| key_name(joint.request.key)).collect();
+        self.are_on_one_server(&names).then(|| self.decide_on(&names, requests))
+    }
+
     fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
         // A peek opens the connection and loads the script.
         let limit = TokenBucket::per_nanosecond(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
         let source = self.scripts.script_for(&limit);
-        self.run(&ScriptCall { source, name: b"h:prepare", arguments: &arguments }, true, timeouts)
+        self.run(&ScriptCall { source, names: &[b"h:prepare".to_vec()], arguments: &arguments }, true, timeouts)
             .map(drop)
     }
 
@@ -251,18 +296,27 @@ impl Store for Redis {
     }
 }
 
-/// A call of a script on the key of this name.
+/// The error of a reply that is not a script's, or that the limits do not agree with.
+fn garbled() -> Error {
+    Error::refused("Redis's script gave an answer that cannot be read")
+}
+
+/// A call of a script on the keys of these names, which one server has.
 struct ScriptCall<'a> {
     source: &'a ScriptSource,
-    name: &'a [u8],
+    names: &'a [Vec<u8>],
     arguments: &'a [Vec<u8>],
 }
 
 impl ScriptCall<'_> {
+    fn first_name(&self) -> &[u8] {
+        self.names.first().map_or(b"", Vec::as_slice)
+    }
+
     fn packed(&self, command: &str, script: &str) -> Cmd {
         let mut packed = ::redis::cmd(command);
-        packed.arg(script).arg(1).arg(self.name);
-        for argument in self.arguments {
+        packed.arg(script).arg(self.names.len());
+        for argument in self.names.iter().chain(self.arguments) {
             packed.arg(argument.as_slice());
         }
         packed

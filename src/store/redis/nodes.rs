@@ -51,9 +51,16 @@ pub fn breaker(name: &[u8]) -> u64 {
     u64::from(slot(name) / (SLOTS / 16))
 }
 
-/// The slot of a key's name. A name never holds braces, so there are no hash tags.
+/// The slot of a key's name: that of its hash tag, the part within the first braces, if it has one.
 pub fn slot(name: &[u8]) -> u16 {
-    CRC.checksum(name) % SLOTS
+    CRC.checksum(hash_tag(name).unwrap_or(name)) % SLOTS
+}
+
+fn hash_tag(name: &[u8]) -> Option<&[u8]> {
+    let open = name.iter().position(|byte| *byte == b'{')?;
+    let behind = name.get(open + 1..)?;
+    let close = behind.iter().position(|byte| *byte == b'}')?;
+    behind.get(..close).filter(|tag| !tag.is_empty())
 }
 
 impl Nodes {
@@ -304,6 +311,10 @@ mod tests {
         // From the cluster specification, and CLUSTER KEYSLOT.
         assert_eq!(CRC.checksum(b"123456789"), 0x31c3);
         assert_eq!(slot(b"foo"), 12182);
+        assert_eq!(slot(b"{user1000}.following"), slot(b"user1000"));
+        assert_eq!(slot(b"foo{}{bar}"), CRC.checksum(b"foo{}{bar}") % 16384, "an empty tag");
+        assert_eq!(slot(b"foo{{bar}}zap"), slot(b"{bar"));
+        assert_eq!(slot(b"foo{bar}{zap}"), slot(b"bar"));
         assert_eq!(slot(b"tb:192.0.2.1"), CRC.checksum(b"tb:192.0.2.1") % 16384);
     }
 

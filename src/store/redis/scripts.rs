@@ -3,6 +3,7 @@
 use crate::limit::{FixedWindow, Limit, MAX_NOW, Op, SECOND, Span, State, TokenBucket};
 use crate::store::net::mark;
 use crate::store::record;
+use crate::store::request::JointRequest;
 use ::redis::Script;
 
 /// A script that decides for one algorithm.
@@ -13,10 +14,11 @@ pub struct ScriptSource {
     pub text: &'static str,
 }
 
-/// The scripts, one for each algorithm.
+/// The scripts: one for each algorithm, and one for calls on several keys.
 pub struct Scripts {
     bucket: ScriptSource,
     window: ScriptSource,
+    all: ScriptSource,
 }
 
 impl Scripts {
@@ -24,86 +26,156 @@ impl Scripts {
     pub fn new() -> Self {
         let source = |text| ScriptSource { script: Script::new(text), text };
         Self {
-            bucket: source(concat!(include_str!("head.lua"), include_str!("bucket.lua"))),
-            window: source(concat!(include_str!("head.lua"), include_str!("window.lua"))),
+            bucket: source(concat!(
+                include_str!("head.lua"),
+                include_str!("bucket.lua"),
+                "local decide = bucket\n",
+                include_str!("one.lua")
+            )),
+            window: source(concat!(
+                include_str!("head.lua"),
+                include_str!("window.lua"),
+                "local decide = window\n",
+                include_str!("one.lua")
+            )),
+            all: source(concat!(
+                include_str!("head.lua"),
+                include_str!("bucket.lua"),
+                include_str!("window.lua"),
+                include_str!("all.lua")
+            )),
         }
     }
 
-    /// The script that decides for this limit.
+    /// The script that decides on one key under this limit.
     pub fn script_for(&self, limit: &Limit) -> &ScriptSource {
         match limit {
             Limit::TokenBucket(_) => &self.bucket,
             Limit::FixedWindow(_) => &self.window,
         }
     }
+
+    /// The script that takes from several keys or from none.
+    pub const fn script_for_all(&self) -> &ScriptSource {
+        &self.all
+    }
 }
 
 /// What a script does, as one letter. `head.lua` lists the opcodes.
 type Opcode = u8;
 
-/// The arguments of a script, as `head.lua`, `bucket.lua` and `window.lua` describe them.
+/// What a script needs to know of an operation: the opcode, the numbers, and a further number of some.
+type Operation = (Opcode, Vec<u8>, Option<Vec<u8>>);
+
+/// The arguments of a call on one key, as `head.lua` and `one.lua` describe them.
 pub fn arguments(limit: &Limit, op: Op, frozen: Option<u64>) -> Vec<Vec<u8>> {
-    let (opcode, numbers, extra) = match limit {
-        Limit::TokenBucket(bucket) => bucket_arguments(bucket, op),
-        Limit::FixedWindow(window) => window_arguments(window, op),
-    };
-    let opcode = [&[opcode][..], &mark::new().to_be_bytes()].concat();
+    let (opcode, numbers, extra) = operation(limit, op);
     let mut arguments = Vec::with_capacity(4);
-    arguments.extend([opcode, numbers]);
-    if frozen.is_some() || extra.is_some() {
-        let mut time = Vec::with_capacity(9);
-        frozen.inspect(|frozen| record::put_time(&mut time, *frozen));
-        arguments.push(time);
-    }
+    arguments.extend([with_mark(opcode), frozen_time(frozen), numbers]);
     arguments.extend(extra);
     arguments
 }
 
-fn bucket_arguments(bucket: &TokenBucket, op: Op) -> (Opcode, Vec<u8>, Option<Vec<u8>>) {
-    let most = bucket.capacity();
+/// The arguments of a call that takes from several keys, as `head.lua` and `all.lua` describe them.
+/// `is_peek`: nothing is taken, whatever the limits say.
+pub fn arguments_for_all(
+    requests: &[JointRequest<'_>],
+    is_peek: bool,
+    frozen: Option<u64>,
+) -> Vec<Vec<u8>> {
+    let mut arguments = Vec::with_capacity(2 + 2 * requests.len());
+    arguments.extend([with_mark(if is_peek { b'P' } else { b'T' }), frozen_time(frozen)]);
+    for JointRequest { request, is_required } in requests {
+        let Op::Take { cost } | Op::Peek { cost } = *request.op else { continue };
+        let (opcode, numbers, _) = operation(request.limit, Op::Take { cost });
+        let algorithm = match request.limit {
+            Limit::TokenBucket(_) => b'b',
+            Limit::FixedWindow(_) => b'w',
+        };
+        arguments.push([algorithm, opcode].into_iter().chain(is_required.then_some(b'r')).collect());
+        arguments.push(numbers);
+    }
+    arguments
+}
+
+fn with_mark(opcode: Opcode) -> Vec<u8> {
+    [&[opcode][..], &mark::new().to_be_bytes()].concat()
+}
+
+fn frozen_time(frozen: Option<u64>) -> Vec<u8> {
+    frozen.map(time).unwrap_or_default()
+}
+
+fn time(ns: u64) -> Vec<u8> {
+    let mut time = Vec::with_capacity(9);
+    record::put_time(&mut time, ns);
+    time
+}
+
+fn operation(limit: &Limit, op: Op) -> Operation {
+    match (limit, op) {
+        (_, Op::Block { duration }) => {
+            // A script reads the numbers of every call.
+            let (_, numbers, _) = operation(limit, Op::Reset);
+            (b'B', numbers, Some(time(duration)))
+        }
+        (Limit::TokenBucket(bucket), _) => bucket_operation(bucket, op),
+        (Limit::FixedWindow(window), _) => window_operation(window, op),
+    }
+}
+
+fn bucket_operation(bucket: &TokenBucket, op: Op) -> Operation {
+    let capacity = bucket.capacity();
     let (opcode, cost, extra) = match op {
         Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
-        Op::Take { cost } | Op::Reserve { cost, .. } if cost > most => (b'D', 0, None),
+        Op::Take { cost } | Op::Reserve { cost, .. } if cost > capacity => (b'D', 0, None),
+        Op::TakeUpTo { least, .. } if least > capacity => (b'D', 0, None),
         Op::Take { cost } => (b'T', cost, None),
-        Op::Reserve { cost, max_wait } => (b'R', cost, Some(max_wait)),
+        Op::TakeUpTo { most, least } => (b'U', 1, Some(tokens(&[most.min(capacity), least]))),
+        Op::Reserve { cost, max_wait } => (b'R', cost, Some(span(max_wait))),
         Op::Check => (b'C', 1, None),
-        Op::Refund { cost } => (b'F', cost, None),
-        Op::Reset => (b'X', 0, None),
-        Op::Start { missing } => (b'S', 0, Some(missing)),
+        Op::Refund { cost, .. } => (b'F', cost, None),
+        Op::Start { missing } => (b'S', 0, Some(span(missing))),
         Op::Peek { .. } => (b'P', 0, None),
+        Op::Reset | Op::Block { .. } => (b'X', 0, None),
     };
     let mut numbers = Vec::with_capacity(30);
     record::put_span(&mut numbers, bucket.cost_in_time(cost));
     record::put_span(&mut numbers, bucket.refill_time());
     numbers.extend((bucket.parts() as u32).to_be_bytes());
-    let extra = extra.map(|ns| {
-        let mut bytes = Vec::with_capacity(13);
-        record::put_span(&mut bytes, Span::from_ns(ns));
-        bytes
-    });
     (opcode, numbers, extra)
+}
+
+fn span(ns: u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(13);
+    record::put_span(&mut bytes, Span::from_ns(ns));
+    bytes
+}
+
+/// Numbers of tokens or hits. They fit: none is above the limit, which is a `u32`.
+fn tokens(counts: &[u64]) -> Vec<u8> {
+    counts.iter().flat_map(|count| (*count as u32).to_be_bytes()).collect()
 }
 
 /// A window has no debts and no reservations: a check is a take of one hit, and a reservation a take that
 /// waits for nothing.
-fn window_arguments(window: &FixedWindow, op: Op) -> (Opcode, Vec<u8>, Option<Vec<u8>>) {
-    let most = u64::from(window.limit());
-    let (opcode, cost) = match op {
-        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } | Op::Refund { cost: 0 } => (b'N', 0),
-        Op::Take { cost } | Op::Reserve { cost, .. } if cost > most => (b'D', 0),
-        Op::Take { cost } | Op::Reserve { cost, .. } => (b'T', cost),
-        Op::Check => (b'T', 1),
-        Op::Refund { cost } => (b'F', cost.min(most)),
-        Op::Reset => (b'X', 0),
-        Op::Start { .. } => (b'D', 0),
-        Op::Peek { .. } => (b'P', 0),
+fn window_operation(window: &FixedWindow, op: Op) -> Operation {
+    let limit = u64::from(window.limit());
+    let (opcode, cost, extra) = match op {
+        Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
+        Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit => (b'D', 0, None),
+        Op::TakeUpTo { least, .. } if least > limit => (b'D', 0, None),
+        Op::Take { cost } | Op::Reserve { cost, .. } => (b'T', cost, None),
+        Op::TakeUpTo { most, least } => (b'U', most.min(limit), Some(tokens(&[least]))),
+        Op::Check => (b'T', 1, None),
+        Op::Refund { cost, window } => (b'F', cost.min(limit), window.map(time)),
+        Op::Start { .. } => (b'D', 0, None),
+        Op::Peek { .. } => (b'P', 0, None),
+        Op::Reset | Op::Block { .. } => (b'X', 0, None),
     };
-    let mut numbers = Vec::with_capacity(17);
-    // Fits: the cost is not above the limit, which is a `u32`.
-    numbers.extend((cost as u32).to_be_bytes());
-    numbers.extend(window.limit().to_be_bytes());
+    let mut numbers = tokens(&[cost, limit]);
     record::put_time(&mut numbers, window.interval());
-    (opcode, numbers, None)
+    (opcode, numbers, extra)
 }
 
 /// Removes the mark of the call from the end of a reply. None if the mark is missing: the reply belongs to
@@ -116,24 +188,41 @@ pub fn remove_mark(mut reply: Vec<u8>, arguments: &[Vec<u8>]) -> Option<Vec<u8>>
 }
 
 /// What a script returns, without the mark.
-pub struct ScriptReply {
+pub struct ScriptReply<B> {
     /// Whether the call was accepted.
     pub accepted: bool,
     /// The server's clock, in nanoseconds.
     pub now: u64,
-    /// The state before the call.
-    pub before: State,
+    /// The state before the call, or the states of all keys.
+    pub before: B,
 }
 
-impl ScriptReply {
-    /// Parses a reply. None if it is not one of a script's.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let (accepted, rest) = bytes.split_first()?;
-        let mut parts = rest.splitn(3, |byte| *byte == b' ');
-        let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();
-        let (seconds, micros) = (number()?, number()?);
-        let now = seconds.checked_mul(SECOND)?.checked_add(micros.checked_mul(1_000)?)?;
-        let before = record::decode(parts.next()?);
-        (now <= MAX_NOW).then_some(Self { accepted: *accepted == b'1', now, before })
-    }
+/// The reply to a call on one key. None if the bytes are not one.
+pub fn parse_reply(bytes: &[u8]) -> Option<ScriptReply<State>> {
+    parse(bytes, |value| Some(record::decode(value)))
+}
+
+/// The reply to a call on several keys. None if the bytes are not one.
+pub fn parse_reply_for_all(bytes: &[u8], keys: usize) -> Option<ScriptReply<Vec<State>>> {
+    let states = |mut rest: &[u8]| {
+        let mut states = Vec::with_capacity(keys);
+        while !rest.is_empty() {
+            let (length, after) = rest.split_first_chunk()?;
+            let (value, after) = after.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+            states.push(record::decode(value));
+            rest = after;
+        }
+        (states.len() == keys).then_some(states)
+    };
+    parse(bytes, states)
+}
+
+fn parse<B>(bytes: &[u8], before: impl FnOnce(&[u8]) -> Option<B>) -> Option<ScriptReply<B>> {
+    let (accepted, rest) = bytes.split_first()?;
+    let mut parts = rest.splitn(3, |byte| *byte == b' ');
+    let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();
+    let (seconds, micros) = (number()?, number()?);
+    let now = seconds.checked_mul(SECOND)?.checked_add(micros.checked_mul(1_000)?)?;
+    let before = before(parts.next()?)?;
+    (now <= MAX_NOW).then_some(ScriptReply { accepted: *accepted == b'1', now, before })
 }

@@ -10,6 +10,8 @@
 //! | key's tag | 0 | ends at, ns              62 | 1 | 63    6 | hits       24 |  window
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | full at, ns              62 | 1 | 63    6 | all ones   24 |  claim
+//! +-----------+---+-----------------------------+---+---------+---------------+
+//! | key's tag | 0 | until, ns                62 | 1 | 62    6 | 0          24 |  blocked
 //! +-----------+---+-----------------------+-----+---+---------+---------------+
 //! | key's tag | 1 | forgiven at, 500 ns 53 | debt, 500 ns * 64^e           40 |  overdrawn
 //! +-----------+---+------------------------+----------------------------------+
@@ -19,7 +21,7 @@
 //! The time in each form is when the slot expires. It can be read without knowing the limit, so a
 //! slot can be reused by a call under any other limit. A claim marks a slot whose bucket is about to
 //! be committed (see `table`). Its bits are those of a window of 2²⁴ − 1 hits, more than a window may
-//! have; a reservation is at most 62 `ahead`.
+//! have; a reservation is at most 61 `ahead`.
 //!
 //! A word of zeros is a full bucket: a new table needs no set-up.
 
@@ -36,7 +38,9 @@ const REST_BITS: u32 = 31;
 const MARK: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 24;
 const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
-const MAX_AHEAD: u8 = 62;
+const MAX_AHEAD: u8 = 61;
+/// What a block has in the place of `ahead`.
+const BLOCKED: u32 = 62;
 /// What a window has in the place of `ahead`.
 const WINDOW: u32 = 63;
 const CLAIM: u32 = (1 << REST_BITS) - 1;
@@ -68,6 +72,7 @@ impl Slot {
             }
             State::Window { ends_at, hits } => Self::window(tag, ends_at, hits),
             State::Overdrawn { forgiven_at, debt } => Self::overdrawn(tag, forgiven_at, debt),
+            State::Blocked { until } => Self::blocked(tag, until),
         }
     }
 
@@ -91,6 +96,11 @@ impl Slot {
     #[inline(always)]
     fn window(tag: u64, ends_at: u64, hits: u32) -> Self {
         Self::with_rest(tag, ends_at, MARK | WINDOW << FRACTION_BITS | hits & FRACTION)
+    }
+
+    #[inline(always)]
+    fn blocked(tag: u64, until: u64) -> Self {
+        Self::with_rest(tag, until, MARK | BLOCKED << FRACTION_BITS)
     }
 
     #[inline(always)]
@@ -173,10 +183,12 @@ impl Slot {
             State::Filling { full_at: Span { ns: self.time(), part: 0 } }
         } else if rest & MARK == 0 {
             self.to_filling()
-        } else if (rest & !MARK) >> FRACTION_BITS == WINDOW {
-            self.to_window()
         } else {
-            self.to_reserved()
+            match (rest & !MARK) >> FRACTION_BITS {
+                WINDOW => self.to_window(),
+                BLOCKED => State::Blocked { until: self.time() },
+                _ => self.to_reserved(),
+            }
         }
     }
 
@@ -293,7 +305,7 @@ mod tests {
 
         #[test]
         fn reservation_is_kept_exactly(
-            full_at in 0..LATEST, fraction in 0u32..1 << 24, ahead in 0u8..=57,
+            full_at in 0..LATEST, fraction in 0u32..1 << 24, ahead in 0u8..=59,
         ) {
             let state = State::Reserved { full_at, fraction, ahead };
             prop_assert_eq!(encode_and_decode(state), state);
@@ -303,6 +315,13 @@ mod tests {
         fn window_is_kept_exactly(ends_at in 0..LATEST, hits in 0..=MAX_HITS) {
             let state = State::Window { ends_at, hits };
             prop_assert_eq!(encode_and_decode(state), state);
+        }
+
+        #[test]
+        fn block_is_kept_exactly(until in 0..LATEST) {
+            let state = State::Blocked { until };
+            prop_assert_eq!(encode_and_decode(state), state);
+            prop_assert_eq!(Slot::committed(1, state).expires_at(), until);
         }
 
         #[test]

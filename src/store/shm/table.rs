@@ -49,9 +49,9 @@
 //! slot less. A tombstone expires like any bucket, and by then all buckets that it stands for have
 //! expired, too.
 //!
-//! Two things are not kept of an evicted bucket, since they lie below empty: the debt from `check`,
-//! and how far a reservation is ahead. Until the client would have been free of them, it finds an
-//! empty bucket and waits for one token; a refund of such a reservation counts from empty.
+//! Three things are not kept of an evicted bucket, since they lie below empty: the debt from `check`,
+//! how far a reservation is ahead, and a block. Until the client would have been free of them, it finds
+//! an empty bucket and waits for one token; a refund of such a reservation counts from empty.
 //!
 //! An eviction takes three steps, each of them a compare-and-swap that may fail and be repeated:
 //!
@@ -168,12 +168,13 @@ fn find_owed(tombstone: Option<Seen>, (_, reused): Seen, now: u64) -> Option<Slo
 /// Whether a newcomer that starts in the state `start` needs a slot.
 ///
 /// It does not if the change leaves nothing to remember: it is denied, a peek, or a refund to a full
-/// bucket. But a newcomer whose level lies below empty does, once it takes tokens: time fills its
+/// bucket. It does if it is blocked. But a newcomer whose level lies below empty does, once it takes tokens: time fills its
 /// bucket only in a slot.
 fn must_be_remembered(change: &mut impl Change, start: State, floor: Option<u64>) -> bool {
     let after = change.apply(start).unwrap_or(start);
     let starts_empty = floor.is_some_and(|floor| start.expires_at() < floor);
-    after.expires_at() > start.expires_at() || starts_empty && change.takes()
+    let is_blocked = matches!(after, State::Blocked { .. });
+    is_blocked || after.expires_at() > start.expires_at() || starts_empty && change.takes()
 }
 
 /// Evicts the first bucket of a set: it stays as the tombstone, in its slot.

@@ -78,7 +78,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         3 => Just(Op::Check),
         2 => (cost.clone(), 0..40 * SECOND)
             .prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
-        2 => cost.clone().prop_map(|cost| Op::Refund { cost }),
+        2 => cost.clone().prop_map(|cost| Op::Refund { cost, window: None }),
         1 => Just(Op::Reset),
         1 => (0..20 * SECOND).prop_map(|missing| Op::Start { missing }),
         1 => cost.prop_map(|cost| Op::Peek { cost }),
@@ -233,7 +233,7 @@ fn tombstone_expires_with_the_buckets_it_stands_for() {
 fn refund_to_a_newcomer_frees_no_evicted_client() {
     let [short, long] = [(5, 300), (10, 600)]
         .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
-    for give_back in [Op::Reset, Op::Refund { cost: 10 }] {
+    for give_back in [Op::Reset, Op::Refund { cost: 10, window: None }] {
         let set = set_of(WAYS);
         let take = |tag, limit, cost| call(&set, tag, limit, Op::Take { cost }, T0);
         // The client has taken four tokens of five, and owes least in the set.

@@ -1,0 +1,126 @@
+//! The block: denies every call on a bucket or a window until a time.
+//!
+//! It replaces the state of the algorithm. Calls meanwhile do not change it, and afterwards the limit
+//! starts afresh.
+
+use super::bounds::MAX_BLOCK;
+use super::decision::Decision;
+use super::op::Op;
+use super::span::Span;
+use super::state::State;
+
+/// Decides on a call that sets a block or meets one. None if the algorithm decides.
+#[inline(always)]
+pub(super) fn decide(state: State, now: u64, op: Op) -> Option<(Decision, State)> {
+    match (state, op) {
+        (State::Blocked { .. }, _) | (_, Op::Block { .. }) => decide_rare(state, now, op),
+        _ => None,
+    }
+}
+
+#[cold]
+fn decide_rare(state: State, now: u64, op: Op) -> Option<(Decision, State)> {
+    let set = find(state, now);
+    match (set, op) {
+        (_, Op::Block { duration }) => {
+            // The later of two blocks counts.
+            let until = set.unwrap_or(now).max(now + duration.min(MAX_BLOCK));
+            let decision = Decision { accepted: true, ..denial(until, now) };
+            Some((decision, State::Blocked { until }))
+        }
+        (_, Op::Reset) | (None, _) => None,
+        (Some(until), _) => Some((denial(until, now), state)),
+    }
+}
+
+/// When the block in this state ends, if it is in force at `now`. One that ends later than any block can
+/// was set before a clock went back.
+fn find(state: State, now: u64) -> Option<u64> {
+    match state {
+        State::Blocked { until } if until > now => Some(until.min(now + MAX_BLOCK)),
+        _ => None,
+    }
+}
+
+/// The decision on a call during a block that ends at `until`. A refund gives nothing back, so it is
+/// denied, too.
+pub const fn denial(until: u64, now: u64) -> Decision {
+    Decision {
+        accepted: false,
+        is_blocked: true,
+        now,
+        retry_at: until,
+        full_at: until,
+        available: Span::from_ns(0),
+        taken: 0,
+        wait: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{FixedWindow, Limit, SECOND, TokenBucket, apply};
+    use proptest::prelude::*;
+
+    const T: u64 = 1_000 * SECOND;
+
+    fn limits() -> [Limit; 2] {
+        [TokenBucket::per_second(3, 1.0).unwrap().into(), FixedWindow::new(3, 60.0).unwrap().into()]
+    }
+
+    fn ops() -> impl Strategy<Value = Op> {
+        prop_oneof![
+            (0u64..9).prop_map(|cost| Op::Take { cost }),
+            (0u64..9).prop_map(|cost| Op::Peek { cost }),
+            Just(Op::Check),
+            (0u64..9, 0..MAX_BLOCK).prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
+            (1u64..9).prop_map(|least| Op::TakeUpTo { most: 9, least }),
+            (0u64..9).prop_map(|cost| Op::Refund { cost, window: None }),
+            (0..SECOND).prop_map(|missing| Op::Start { missing }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_but_a_reset_is_accepted_during_a_block(
+            ops in prop::collection::vec(ops(), 1..50), duration in 1..MAX_BLOCK,
+        ) {
+            for limit in limits() {
+                let (set, state) = apply(&limit, State::FULL, T, Op::Block { duration });
+                prop_assert!(set.accepted && set.retry_at == T + duration);
+                for (i, op) in ops.iter().enumerate() {
+                    let now = T + duration * i as u64 / ops.len() as u64;
+                    let (denied, after) = apply(&limit, state, now, *op);
+                    prop_assert!(!denied.accepted && denied.is_blocked, "{:?}", op);
+                    prop_assert_eq!((denied.retry_at, after), (T + duration, state));
+                }
+                let (reset, after) = apply(&limit, state, T, Op::Reset);
+                prop_assert_eq!((reset.accepted, after), (true, State::FULL));
+                let all = Op::Take { cost: limit.capacity() };
+                prop_assert!(apply(&limit, state, T + duration, all).0.accepted, "it starts afresh");
+            }
+        }
+    }
+
+    #[test]
+    fn later_of_two_blocks_counts() {
+        for limit in limits() {
+            let block = |state, now, seconds| {
+                apply(&limit, state, now, Op::Block { duration: seconds * SECOND }).1
+            };
+            let long = block(State::FULL, T, 60);
+            assert_eq!(block(long, T + 5 * SECOND, 10), State::Blocked { until: T + 60 * SECOND });
+            assert_eq!(block(long, T + 5 * SECOND, 90), State::Blocked { until: T + 95 * SECOND });
+        }
+    }
+
+    #[test]
+    fn block_after_which_the_clock_went_back_lasts_no_longer_than_any_block() {
+        for limit in limits() {
+            let (_, state) = apply(&limit, State::FULL, T + MAX_BLOCK, Op::Block { duration: SECOND });
+            let (denied, _) = apply(&limit, state, T, Op::Take { cost: 1 });
+            assert_eq!(denied.retry_at, T + MAX_BLOCK);
+        }
+    }
+}

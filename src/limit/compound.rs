@@ -1,0 +1,83 @@
+//! Several limits on one call: all of them are charged, or none.
+
+use super::any_limit::{Limit, apply};
+use super::decision::Decision;
+use super::op::Op;
+use super::state::State;
+
+/// One of several limits, and what a call takes from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Charge<'a> {
+    /// The limit.
+    pub limit: &'a Limit,
+    /// What the store remembers of its bucket or window.
+    pub state: State,
+    /// Tokens or hits.
+    pub cost: u64,
+    /// Whether its denial denies the call. A limit in a dry run is charged if it accepts, and otherwise
+    /// left as it is.
+    pub is_required: bool,
+}
+
+/// Takes from all limits if each of the required ones accepts, else from none. Returns the decision of
+/// each limit and the state to remember.
+///
+/// Of a call that is denied, the decisions are those of [`Op::Peek`].
+pub fn take_all(charges: &[Charge<'_>], now: u64) -> Vec<(Decision, State)> {
+    let apply = |charge: &Charge<'_>, op| apply(charge.limit, charge.state, now, op);
+    let taken: Vec<_> =
+        charges.iter().map(|charge| apply(charge, Op::Take { cost: charge.cost })).collect();
+    let is_denied = |(charge, (decision, _)): (&Charge<'_>, &(Decision, State))| {
+        charge.is_required && !decision.accepted
+    };
+    if !charges.iter().zip(&taken).any(is_denied) {
+        return taken;
+    }
+    let peek = |charge: &Charge<'_>| (apply(charge, Op::Peek { cost: charge.cost }).0, charge.state);
+    charges.iter().map(peek).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{FixedWindow, SECOND, TokenBucket};
+    use proptest::prelude::*;
+
+    const T: u64 = 1_000 * SECOND;
+
+    proptest! {
+        #[test]
+        fn all_required_limits_are_charged_or_none(
+            calls in prop::collection::vec((0u64..SECOND, prop::array::uniform3(0u64..4)), 1..60),
+            required: [bool; 3],
+        ) {
+            let limits = [
+                Limit::from(TokenBucket::per_second(5, 2.0).unwrap()),
+                Limit::from(TokenBucket::per_second(9, 1.0).unwrap()),
+                Limit::from(FixedWindow::new(7, 3.0).unwrap()),
+            ];
+            let (mut states, mut now) = ([State::FULL; 3], T);
+            for (step, costs) in calls {
+                now += step;
+                let charges: Vec<_> = (0..3)
+                    .map(|i| Charge {
+                        limit: &limits[i], state: states[i], cost: costs[i], is_required: required[i],
+                    })
+                    .collect();
+                let alone: Vec<_> = charges
+                    .iter()
+                    .map(|it| apply(it.limit, it.state, now, Op::Take { cost: it.cost }))
+                    .collect();
+                let accepted = (0..3).all(|i| alone[i].0.accepted || !required[i]);
+                for (i, (decision, after)) in take_all(&charges, now).into_iter().enumerate() {
+                    prop_assert_eq!(decision.accepted, alone[i].0.accepted);
+                    prop_assert_eq!(decision.retry_at, alone[i].0.retry_at);
+                    prop_assert_eq!(after, if accepted { alone[i].1 } else { states[i] });
+                    let is_charged = accepted && decision.accepted;
+                    prop_assert_eq!(decision.taken, if is_charged { costs[i] } else { 0 });
+                    states[i] = after;
+                }
+            }
+        }
+    }
+}

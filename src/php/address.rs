@@ -1,0 +1,99 @@
+//! `TokenBucket\client_address()` and `TokenBucket\client_network()`.
+
+use super::call::{self, Call};
+use super::exceptions::{Thrown, type_error, value_error};
+use crate::address::{Network, client, network};
+use ext_php_rs::args::Arg;
+use ext_php_rs::builders::FunctionBuilder;
+use ext_php_rs::flags::DataType;
+use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+use ext_php_rs::zend::ExecuteData;
+
+/// The network of what is no address: all those clients share one bucket.
+const UNKNOWN: &str = "unknown";
+
+/// Declares `client_address()`.
+pub fn client_address_function() -> FunctionBuilder<'static> {
+    FunctionBuilder::new("TokenBucket\\client_address", client_address_handler)
+        .arg(Arg::new("server", DataType::Array))
+        .not_required()
+        .arg(Arg::new("trusted_proxies", DataType::Array).default("[]"))
+        .returns(DataType::String, false, false)
+}
+
+/// Declares `client_network()`.
+pub fn client_network_function() -> FunctionBuilder<'static> {
+    FunctionBuilder::new("TokenBucket\\client_network", client_network_handler)
+        .arg(Arg::new("address", DataType::String))
+        .not_required()
+        .arg(Arg::new("ipv6_bits", DataType::Long).default("64"))
+        .arg(Arg::new("ipv4_bits", DataType::Long).default("32"))
+        .returns(DataType::String, false, false)
+}
+
+extern "C" fn client_address_handler(frame: &mut ExecuteData, result: &mut Zval) {
+    call::run(frame, result, client_address);
+}
+
+extern "C" fn client_network_handler(frame: &mut ExecuteData, result: &mut Zval) {
+    call::run(frame, result, client_network);
+}
+
+fn client_address(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, 2)?;
+    let server = call.array(1)?;
+    let proxies = match call.is_passed(2) {
+        true => parse_proxies(call.array(2)?)?,
+        false => Vec::new(),
+    };
+    let remote = string_at(server, "REMOTE_ADDR");
+    let forwarded = string_at(server, "HTTP_X_FORWARDED_FOR");
+    return_string(call, client(remote, forwarded, &proxies))
+}
+
+fn client_network(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, 3)?;
+    let address = call.string(1)?;
+    let (ipv6_bits, ipv4_bits) = (bits(call, 2, 64, 128)?, bits(call, 3, 32, 32)?);
+    let network = network(address.as_bytes(), ipv6_bits, ipv4_bits);
+    return_string(call, network.as_deref().unwrap_or(UNKNOWN).as_bytes())
+}
+
+fn bits(call: &Call, n: u32, default: u32, most: u32) -> Result<u32, Thrown> {
+    let bits = u32::try_from(call.int(n, default.into())?).ok();
+    bits.filter(|bits| (1..=most).contains(bits))
+        .ok_or_else(|| value_error(n, format!("must be between 1 and {most}")))
+}
+
+/// A mistake is reported: a proxy that is not recognised would make all its clients share one bucket.
+fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Network>, Thrown> {
+    list.values()
+        .map(|proxy| {
+            let text = proxy.zend_str().map(ZendStr::as_bytes).ok_or_else(|| {
+                type_error(
+                    "TokenBucket\\client_address(): Argument #2 ($trusted_proxies) must be a list of \
+                     strings",
+                )
+            })?;
+            Network::parse(text).ok_or_else(|| {
+                let text = String::from_utf8_lossy(text);
+                let text = text.escape_debug();
+                value_error(
+                    2,
+                    format!("must contain addresses and networks like 10.0.0.0/8, \"{text}\" given"),
+                )
+            })
+        })
+        .collect()
+}
+
+/// A string in `$_SERVER`, or nothing.
+fn string_at<'a>(server: &'a ZendHashTable, key: &str) -> &'a [u8] {
+    server.get(key).and_then(Zval::zend_str).map(ZendStr::as_bytes).unwrap_or_default()
+}
+
+fn return_string(call: &Call, text: &[u8]) -> Result<(), Thrown> {
+    let mut value = Zval::new();
+    value.set_zend_string(ZendStr::new(text, false));
+    call.return_value(value)
+}
