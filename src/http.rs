@@ -1,4 +1,5 @@
-//! How a decision reads in HTTP: the fields of draft-ietf-httpapi-ratelimit-headers, and `Retry-After`.
+//! How a decision reads in HTTP: the fields of draft-ietf-httpapi-ratelimit-headers, and the problem of
+//! RFC 9457 that it registers.
 //!
 //! The draft may still rename its parameters: nothing else in this crate knows them.
 
@@ -37,19 +38,31 @@ fn list(policies: &[Policy<'_>], item: impl Fn(&Policy<'_>) -> String) -> String
     policies.iter().map(item).collect::<Vec<_>>().join(", ")
 }
 
-/// A String of RFC 9651, which has printable ASCII only: other bytes are percent-encoded.
-fn quoted(text: &[u8]) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for byte in text {
-        match byte {
-            b'"' | b'\\' => quoted.extend(['\\', char::from(*byte)]),
-            b' '..=b'~' => quoted.push(char::from(*byte)),
-            _ => quoted.push_str(&format!("%{byte:02X}")),
-        }
+/// The type of the problem that a quota is exceeded.
+pub const QUOTA_EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
+
+/// Describes a denied call to a person. `seconds`: when the same call would be accepted, `None` for never.
+pub fn detail(seconds: Option<u64>) -> String {
+    match seconds {
+        Some(1) => "Try again in 1 second.".to_owned(),
+        Some(seconds) => format!("Try again in {seconds} seconds."),
+        None => "The request is larger than the limit allows at any time.".to_owned(),
     }
-    quoted.push('"');
-    quoted
+}
+
+/// A String of RFC 9651.
+fn quoted(text: &[u8]) -> String {
+    let escaped = printable(text).replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{escaped}\"")
+}
+
+/// A name as printable ASCII, all that a String of RFC 9651 may hold: other bytes are percent-encoded.
+pub fn printable(text: &[u8]) -> String {
+    let encode = |byte: &u8| match byte {
+        b' '..=b'~' => char::from(*byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.iter().map(encode).collect()
 }
 
 #[cfg(test)]

@@ -15,9 +15,12 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use support::Folder;
 use token_bucket::dsn::{Dsn, OnError};
-use token_bucket::limit::{Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply};
+use token_bucket::limit::{
+    Charge, Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply,
+};
 use token_bucket::limiter::{
-    CallContext, CounterHandle, Identifier, Limiter, Limiters, Policy, Settings, StoreSettings,
+    CallContext, CounterHandle, FlaggedDecision, Identifier, Limiter, Limiters, Member, Policy,
+    Settings, StoreSettings, peek_all, take_all,
 };
 use token_bucket::store::{FileSettings, KeyHash, Stores, Timeouts};
 
@@ -26,6 +29,9 @@ const T0: u64 = 1_700_000_000 * SECOND;
 /// A store for one case, and how to call it.
 struct Bench {
     limiter: Limiter,
+    stores: Stores,
+    dsn: Dsn,
+    settings: Settings,
     /// The number of random sequences to try.
     sequences: u32,
     _folder: Folder,
@@ -60,9 +66,18 @@ impl Bench {
         let mut dsn = Dsn::parse(dsn).unwrap();
         dsn.options.prefix = Some(prefix.into_bytes());
         let statistics = Limiters::default().statistics(b"", &settings);
-        let limiter = Limiter::new(&dsn, b"", &settings, &Stores::default(), statistics);
+        let stores = Stores::default();
+        let limiter = Limiter::new(&dsn, b"", &settings, &stores, statistics);
         limiter.prepare().unwrap();
-        Self { limiter, sequences, _folder: folder }
+        Self { limiter, stores, dsn, settings, sequences, _folder: folder }
+    }
+
+    /// Another limiter on the same store, with a changed policy.
+    fn limiter_with(&self, change: impl FnOnce(&mut Policy)) -> Limiter {
+        let mut settings = self.settings.clone();
+        change(&mut settings.policy);
+        let statistics = Limiters::default().statistics(b"", &settings);
+        Limiter::new(&self.dsn, b"", &settings, &self.stores, statistics)
     }
 
     /// Opens the server whose DSN is in the environment variable `server`; see scripts/servers.sh.
@@ -160,6 +175,12 @@ on_every_store!(
     windows_and_buckets_of_one_identifier_are_separate,
     any_sequence_on_a_bucket_is_decided_as_by_apply,
     any_sequence_on_a_window_is_decided_as_by_apply,
+    takes_what_is_there,
+    block_denies_every_call_until_it_ends,
+    decision_is_refunded_where_it_was_made,
+    several_limits_are_charged_or_none,
+    dry_run_denies_no_compound,
+    any_sequence_on_a_compound_is_decided_as_by_take_all,
 );
 
 fn bucket_starts_full_and_refills(bench: &Bench) {
@@ -216,12 +237,21 @@ fn reservations_are_served_in_order(bench: &Bench) {
 fn refund_and_reset_give_tokens_back(bench: &Bench) {
     let limit = per_second(5, 1.0);
     bench.take(b"x", &limit, 5, T0);
-    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 2, window: None }, T0)), 2);
-    assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 9, window: None }, T0)), 5);
+    assert_eq!(
+        limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 2, window: None }, T0)),
+        2
+    );
+    assert_eq!(
+        limit.remaining(&bench.call(b"x", &limit, Op::Refund { cost: 9, window: None }, T0)),
+        5
+    );
     bench.take(b"x", &limit, 5, T0);
     assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Reset, T0)), 5);
     assert!(bench.take(b"x", &limit, 5, T0).accepted);
-    assert_eq!(limit.remaining(&bench.call(b"new", &limit, Op::Refund { cost: 2, window: None }, T0)), 5);
+    assert_eq!(
+        limit.remaining(&bench.call(b"new", &limit, Op::Refund { cost: 2, window: None }, T0)),
+        5
+    );
 }
 
 fn changed_limit_takes_effect(bench: &Bench) {
@@ -287,7 +317,12 @@ fn window_opens_ends_and_takes_refunds(bench: &Bench) {
         0
     );
     assert_eq!(
-        window.remaining(&bench.call(b"x", &window, Op::Refund { cost: 2, window: None }, T0 + 9 * SECOND)),
+        window.remaining(&bench.call(
+            b"x",
+            &window,
+            Op::Refund { cost: 2, window: None },
+            T0 + 9 * SECOND
+        )),
         2
     );
     assert!(bench.take(b"x", &window, 2, T0 + 10 * SECOND).accepted);
@@ -312,14 +347,223 @@ fn windows_and_buckets_of_one_identifier_are_separate(bench: &Bench) {
     }
 }
 
+/// No window, or a time that may be the last moment of one: the first call of a sequence opens one.
+fn window_end() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![
+        Just(None),
+        prop::sample::select(vec![2_500_000_000, 333_333_333, 7 * SECOND])
+            .prop_map(|interval| Some(T0 + interval)),
+    ]
+}
+
+fn takes_what_is_there(bench: &Bench) {
+    for (name, limit) in [
+        (&b"bucket"[..], per_second(5, 0.1)),
+        (b"window", Limit::from(FixedWindow::new(5, 60.0).unwrap())),
+    ] {
+        let take = |most, least| bench.call(name, &limit, Op::TakeUpTo { most, least }, T0);
+        assert_eq!(take(3, 1).taken, 3);
+        let denied = take(9, 3);
+        assert_eq!((denied.accepted, denied.taken, limit.remaining(&denied)), (false, 0, 2));
+        let rest = take(9, 1);
+        assert_eq!((rest.accepted, rest.taken, limit.remaining(&rest)), (true, 2, 0));
+        assert!(!take(1, 1).accepted);
+        assert_eq!(take(9, 6).retry_at, Decision::NEVER);
+    }
+}
+
+fn block_denies_every_call_until_it_ends(bench: &Bench) {
+    for (name, limit) in [
+        (&b"bucket"[..], per_second(5, 1.0)),
+        (b"window", Limit::from(FixedWindow::new(5, 60.0).unwrap())),
+    ] {
+        let call = |op, seconds| bench.call(name, &limit, op, T0 + seconds * SECOND);
+        let block = |seconds, at| call(Op::Block { duration: seconds * SECOND }, at);
+        call(Op::Take { cost: 4 }, 0);
+        block(60, 0);
+        for op in [Op::Take { cost: 1 }, Op::Take { cost: 0 }, Op::Check, Op::Peek { cost: 1 }] {
+            let denied = call(op, 20);
+            assert!(!denied.accepted && denied.is_blocked, "{op:?}");
+            assert_eq!((denied.retry_after(), limit.remaining(&denied)), (40.0, 0));
+        }
+        assert!(call(Op::Take { cost: 5 }, 60).accepted, "it starts afresh");
+        block(60, 70);
+        block(10, 80);
+        assert_eq!(call(Op::Take { cost: 1 }, 90).retry_after(), 40.0, "the later end counts");
+        call(Op::Reset, 91);
+        assert!(call(Op::Take { cost: 5 }, 91).accepted);
+        assert!(!call(Op::Refund { cost: 1, window: Some(T0) }, 700).accepted || name == b"bucket");
+    }
+}
+
+fn decision_is_refunded_where_it_was_made(bench: &Bench) {
+    let refund = |limit: &Limit, flagged: &FlaggedDecision, now| {
+        with_context(b"x", |context| bench.limiter.refund(&context, limit, flagged, Some(now)))
+            .unwrap()
+    };
+    let attempt = |limit: &Limit, cost, now| {
+        let op = Op::Take { cost };
+        with_context(b"x", |context| bench.limiter.decide(&context, limit, &op, Some(now))).unwrap()
+    };
+    let bucket = per_second(5, 0.001);
+    let taken = attempt(&bucket, 3, T0);
+    let denied = attempt(&bucket, 3, T0);
+    assert!(!refund(&bucket, &denied, T0), "it took nothing");
+    assert!(refund(&bucket, &taken, T0));
+    assert_eq!(bucket.remaining(&bench.call(b"x", &bucket, Op::Peek { cost: 0 }, T0)), 5);
+    let window = Limit::from(FixedWindow::new(5, 60.0).unwrap());
+    let first = attempt(&window, 3, T0);
+    assert!(refund(&window, &first, T0 + 30 * SECOND));
+    let second = attempt(&window, 4, T0 + 40 * SECOND);
+    attempt(&window, 2, T0 + 61 * SECOND);
+    assert!(!refund(&window, &second, T0 + 62 * SECOND), "its window has ended");
+    let now = bench.call(b"x", &window, Op::Peek { cost: 0 }, T0 + 62 * SECOND);
+    assert_eq!(window.remaining(&now), 3);
+}
+
+/// The limiters of a compound: one identifier and one limit each.
+struct Compound<'a> {
+    limiters: Vec<&'a Limiter>,
+    names: Vec<Vec<u8>>,
+    limits: Vec<Limit>,
+    caches: Vec<(Cell<KeyHash>, Cell<CounterHandle>)>,
+}
+
+impl<'a> Compound<'a> {
+    fn new(limiters: Vec<&'a Limiter>, names: Vec<Vec<u8>>, limits: Vec<Limit>) -> Self {
+        let caches = limits.iter().map(|_| Default::default()).collect();
+        Self { limiters, names, limits, caches }
+    }
+
+    fn members(&self, costs: &[u64]) -> Vec<Member<'_>> {
+        let member = |(i, cost): (usize, &u64)| Member {
+            limiter: self.limiters[i],
+            identifier: &self.names[i],
+            name: None,
+            key_hash: &self.caches[i].0,
+            counter: &self.caches[i].1,
+            limit: &self.limits[i],
+            cost: *cost,
+        };
+        costs.iter().enumerate().map(member).collect()
+    }
+
+    fn take(&self, costs: &[u64], now: u64) -> Vec<Decision> {
+        let answers = take_all(&self.members(costs), Some(now)).unwrap();
+        answers.into_iter().map(|answer| answer.unwrap().decision).collect()
+    }
+}
+
+fn several_limits_are_charged_or_none(bench: &Bench) {
+    let limits =
+        vec![per_second(5, 0.001), per_second(2, 0.001), FixedWindow::new(9, 60.0).unwrap().into()];
+    let names: Vec<Vec<u8>> = [b"a", b"b", b"c"].map(|name| name.to_vec()).into();
+    let compound = Compound::new(vec![&bench.limiter; 3], names.clone(), limits.clone());
+    let left = || -> Vec<u64> {
+        let peek = Op::Peek { cost: 0 };
+        let each = names.iter().zip(&limits);
+        each.map(|(name, limit)| limit.remaining(&bench.call(name, limit, peek, T0))).collect()
+    };
+    let accepted =
+        |decisions: &[Decision]| -> Vec<bool> { decisions.iter().map(|d| d.accepted).collect() };
+    assert_eq!(accepted(&compound.take(&[1, 1, 1], T0)), [true; 3]);
+    assert_eq!(accepted(&compound.take(&[1, 2, 1], T0)), [true, false, true]);
+    assert_eq!(left(), [4, 1, 8], "none was charged");
+    assert_eq!(accepted(&compound.take(&[2, 1, 0], T0)), [true; 3]);
+    assert_eq!(left(), [2, 0, 8]);
+    let denied = compound.take(&[3, 1, 1], T0);
+    assert_eq!(accepted(&denied), [false, false, true]);
+    assert!(denied.iter().all(|decision| decision.taken == 0));
+    let seen = peek_all(&compound.members(&[1, 1, 9]), Some(T0)).unwrap();
+    let seen: Vec<_> = seen.into_iter().map(|answer| answer.unwrap().decision).collect();
+    assert_eq!(accepted(&seen), [true, false, false]);
+    assert_eq!(left(), [2, 0, 8]);
+    bench.call(b"b", &limits[1], Op::Reset, T0);
+    bench.call(b"c", &limits[2], Op::Block { duration: SECOND }, T0);
+    assert_eq!(accepted(&compound.take(&[1, 1, 0], T0)), [true, true, false]);
+    assert_eq!(accepted(&compound.take(&[1, 1, 9], T0 + SECOND)), [true; 3]);
+}
+
+fn dry_run_denies_no_compound(bench: &Bench) {
+    let watched = bench.limiter_with(|policy| policy.enforce = false);
+    let limits = vec![per_second(5, 0.001), per_second(1, 0.001)];
+    let names = vec![b"a".to_vec(), b"b".to_vec()];
+    let compound = Compound::new(vec![&bench.limiter, &watched], names, limits);
+    let accepted = |costs: &[u64]| -> Vec<bool> {
+        compound.take(costs, T0).iter().map(|decision| decision.accepted).collect()
+    };
+    assert_eq!(accepted(&[1, 1]), [true, true]);
+    assert_eq!(accepted(&[3, 1]), [true, false], "the first is charged all the same");
+    assert_eq!(accepted(&[2, 1]), [false, false]);
+    assert_eq!(accepted(&[1, 0]), [true, true]);
+}
+
+/// The differential test of calls on several limits.
+fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
+    let limits =
+        vec![per_second(5, 2.0), per_window(3, 7), FixedWindow::new(5, 2.5).unwrap().into()];
+    let alone = prop_oneof![
+        Just(Op::Check),
+        (0u64..4).prop_map(|cost| Op::Take { cost }),
+        (0u64..4).prop_map(|cost| Op::Reserve { cost, max_wait: 5 * SECOND }),
+        (1..SECOND).prop_map(|duration| Op::Block { duration }),
+        Just(Op::Reset),
+    ];
+    let call = (
+        0u64..2_000_000,
+        prop_oneof![
+            3 => prop::array::uniform3(0u64..4).prop_map(Ok),
+            1 => (0usize..3, alone).prop_map(Err),
+        ],
+    );
+    let config = ProptestConfig {
+        cases: bench.sequences,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let sequence = Cell::new(0u32);
+    proptest!(config, |(calls in prop::collection::vec(call, 1..30))| {
+        sequence.set(sequence.get() + 1);
+        // One slot of a cluster in every other sequence.
+        let tag = if sequence.get() % 2 == 0 { "{t}" } else { "" };
+        let name = |i: usize| format!("c{tag}{}-{i}", sequence.get()).into_bytes();
+        let compound =
+            Compound::new(vec![&bench.limiter; 3], (0..3).map(name).collect(), limits.clone());
+        let (mut states, mut now) = ([State::FULL; 3], T0);
+        for (micros, call) in calls {
+            now += micros * 1_000;
+            match call {
+                Err((i, op)) => {
+                    let (expected, state) = apply(&limits[i], states[i], now, op);
+                    states[i] = state;
+                    prop_assert_eq!(bench.call(&name(i), &limits[i], op, now), expected);
+                }
+                Ok(costs) => {
+                    let charge = |i: usize| {
+                        Charge { limit: &limits[i], state: states[i], cost: costs[i], is_required: true }
+                    };
+                    let charges: Vec<_> = (0..3).map(charge).collect();
+                    let expected = token_bucket::limit::take_all(&charges, now);
+                    for (state, (_, after)) in states.iter_mut().zip(&expected.each) {
+                        *state = *after;
+                    }
+                    prop_assert_eq!(compound.take(&costs, now), expected.decisions(), "{:?}", costs);
+                }
+            }
+        }
+    });
+}
+
 fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
     let limits = [(5, 2.5), (7, 1.0 / 3.0), (3, 7.0)]
         .map(|(limit, interval)| Limit::from(FixedWindow::new(limit, interval).unwrap()));
     let op = prop_oneof![
         4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
-        1 => (0u64..4).prop_map(|cost| Op::Refund { cost, window: None }),
+        1 => (0u64..4, window_end()).prop_map(|(cost, window)| Op::Refund { cost, window }),
+        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
         1 => Just(Op::Reset),
+        1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
     ];
     check_sequences(bench, "w", &limits, op.boxed());
 }
@@ -336,8 +580,10 @@ fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
         2 => Just(Op::Check),
         1 => (0u64..4, 0u64..9).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
         1 => (0u64..4).prop_map(|cost| Op::Refund { cost, window: None }),
+        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
         1 => Just(Op::Reset),
         1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
+        1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
     ];
     check_sequences(bench, "b", &limits, op.boxed());
 }

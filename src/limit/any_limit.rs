@@ -46,6 +46,15 @@ impl Limit {
         }
     }
 
+    /// Whether both limits are of one algorithm, so that they may share a state.
+    pub const fn is_of_same_kind(&self, other: &Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::TokenBucket(_), Self::TokenBucket(_))
+                | (Self::FixedWindow(_), Self::FixedWindow(_))
+        )
+    }
+
     /// The time in which the limit allows its capacity, in nanoseconds, rounded up: a full refill, or the
     /// window.
     pub fn window(&self) -> u64 {

@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn block_after_which_the_clock_went_back_lasts_no_longer_than_any_block() {
         for limit in limits() {
-            let (_, state) = apply(&limit, State::FULL, T + MAX_BLOCK, Op::Block { duration: SECOND });
+            let (_, state) =
+                apply(&limit, State::FULL, T + MAX_BLOCK, Op::Block { duration: SECOND });
             let (denied, _) = apply(&limit, state, T, Op::Take { cost: 1 });
             assert_eq!(denied.retry_at, T + MAX_BLOCK);
         }

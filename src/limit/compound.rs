@@ -19,11 +19,26 @@ pub struct Charge<'a> {
     pub is_required: bool,
 }
 
-/// Takes from all limits if each of the required ones accepts, else from none. Returns the decision of
-/// each limit and the state to remember.
+/// What came of a call on several limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JointDecision {
+    /// Whether all required limits accepted.
+    pub is_accepted: bool,
+    /// The decision of each limit, and the state to remember.
+    pub each: Vec<(Decision, State)>,
+}
+
+impl JointDecision {
+    /// The decision of each limit.
+    pub fn decisions(&self) -> Vec<Decision> {
+        self.each.iter().map(|(decision, _)| *decision).collect()
+    }
+}
+
+/// Takes from all limits if each of the required ones accepts, else from none.
 ///
 /// Of a call that is denied, the decisions are those of [`Op::Peek`].
-pub fn take_all(charges: &[Charge<'_>], now: u64) -> Vec<(Decision, State)> {
+pub fn take_all(charges: &[Charge<'_>], now: u64) -> JointDecision {
     let apply = |charge: &Charge<'_>, op| apply(charge.limit, charge.state, now, op);
     let taken: Vec<_> =
         charges.iter().map(|charge| apply(charge, Op::Take { cost: charge.cost })).collect();
@@ -31,10 +46,11 @@ pub fn take_all(charges: &[Charge<'_>], now: u64) -> Vec<(Decision, State)> {
         charge.is_required && !decision.accepted
     };
     if !charges.iter().zip(&taken).any(is_denied) {
-        return taken;
+        return JointDecision { is_accepted: true, each: taken };
     }
-    let peek = |charge: &Charge<'_>| (apply(charge, Op::Peek { cost: charge.cost }).0, charge.state);
-    charges.iter().map(peek).collect()
+    let peek =
+        |charge: &Charge<'_>| (apply(charge, Op::Peek { cost: charge.cost }).0, charge.state);
+    JointDecision { is_accepted: false, each: charges.iter().map(peek).collect() }
 }
 
 #[cfg(test)]
@@ -69,7 +85,9 @@ mod tests {
                     .map(|it| apply(it.limit, it.state, now, Op::Take { cost: it.cost }))
                     .collect();
                 let accepted = (0..3).all(|i| alone[i].0.accepted || !required[i]);
-                for (i, (decision, after)) in take_all(&charges, now).into_iter().enumerate() {
+                let joint = take_all(&charges, now);
+                prop_assert_eq!(joint.is_accepted, accepted);
+                for (i, (decision, after)) in joint.each.into_iter().enumerate() {
                     prop_assert_eq!(decision.accepted, alone[i].0.accepted);
                     prop_assert_eq!(decision.retry_at, alone[i].0.retry_at);
                     prop_assert_eq!(after, if accepted { alone[i].1 } else { states[i] });

@@ -106,9 +106,7 @@ impl Algorithm for FixedWindow {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => take(cost),
             Op::Check => take(1),
-            Op::TakeUpTo { most, least } => {
-                take(most.min(limit - u64::from(hits)).max(least))
-            }
+            Op::TakeUpTo { most, least } => take(most.min(limit - u64::from(hits)).max(least)),
             Op::Peek { cost } => {
                 let Decision { accepted, retry_at, .. } = take(cost).0;
                 (Decision { accepted, retry_at, ..accept(hits) }, state)

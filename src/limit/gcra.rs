@@ -279,8 +279,13 @@ impl<'a> Bucket<'a> {
         if wait > max_wait {
             return self.deny(self.now + wait - max_wait);
         }
-        let decision =
-            Decision { full_at: full_at.ceil(), available: Span::default(), taken: cost, wait, ..self.accept() };
+        let decision = Decision {
+            full_at: full_at.ceil(),
+            available: Span::default(),
+            taken: cost,
+            wait,
+            ..self.accept()
+        };
         (decision, self.reserved_until(full_at))
     }
 

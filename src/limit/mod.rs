@@ -28,7 +28,7 @@ pub use algorithm::Algorithm;
 pub use any_limit::{Limit, apply};
 pub use block::denial as blocked;
 pub use bounds::{MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_RATE, MAX_REFILL};
-pub use compound::{Charge, take_all};
+pub use compound::{Charge, JointDecision, take_all};
 pub use decision::Decision;
 pub use error::LimitError;
 pub use fixed_window::FixedWindow;

@@ -81,6 +81,10 @@ impl TokenBucket {
         Ok(Self { capacity, parts: 1, interval: Span::from_ns(1), full: Span::from_ns(capacity) })
     }
 
+    /// One token that comes back within a nanosecond, for operations that need no limit.
+    pub const SMALLEST: Self =
+        Self { capacity: 1, parts: 1, interval: Span::from_ns(1), full: Span::from_ns(1) };
+
     fn from_interval(capacity: u32, interval: Interval) -> Result<Self, LimitError> {
         let Interval { span, parts } = interval;
         let full = times(span, parts, capacity.into());

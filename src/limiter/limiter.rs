@@ -1,7 +1,7 @@
 //! A store with all that applies to every key in it.
 
-use super::flagged_decision::{DecisionFlags, FlaggedDecision};
-use super::guard::Guard;
+use super::flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
+use super::guard::{Guard, GuardedCall};
 use super::identifier::{CallContext, Identifier, client_key, needs_escape};
 use super::settings::{Policy, Settings};
 use super::statistics::Statistics;
@@ -10,7 +10,7 @@ use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op, State, apply};
 use crate::store::counters::Outcome;
-use crate::store::{FromDecision, Key, LimitKind, Request, Store, Stores, Timeouts};
+use crate::store::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Stores, Timeouts};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -32,12 +32,20 @@ pub struct Limiter {
 }
 
 /// How a call ended, for the statistics.
-struct CallEnd {
+pub(super) struct CallEnd {
     /// None where neither the store nor the policy decided.
-    accepted: Option<bool>,
-    has_failed: bool,
-    is_degraded: bool,
-    has_evicted: bool,
+    pub accepted: Option<bool>,
+    pub has_failed: bool,
+    pub is_degraded: bool,
+    pub has_evicted: bool,
+}
+
+/// An answer that is not counted yet.
+pub(super) struct Uncounted {
+    /// The answer, or the error where the policy is to throw.
+    pub answer: Result<FlaggedDecision>,
+    /// How the call ended.
+    pub end: CallEnd,
 }
 
 impl Limiter {
@@ -87,13 +95,105 @@ impl Limiter {
         let ask = |store: &dyn Store, request: &Request<'_>| store.decide(request);
         let enforced = self.policy.enforce;
         match self.call(context, limit, op, frozen, ask) {
-            Ok((decision, is_degraded)) => {
-                let flags = DecisionFlags::new(is_degraded, enforced);
+            Ok((decision, decided_by)) => {
+                let flags = DecisionFlags::new(decided_by, enforced);
                 Ok(FlaggedDecision { decision, flags })
             }
             Err(error) if enforced => Err(error),
             Err(_) => Ok(decision_of_failed_dry_run(limit, frozen)),
         }
+    }
+
+    /// Gives back what a decision took, to where it was taken. Returns whether anything was given back: not
+    /// if the decision took nothing, if its fixed window has ended or was reset, if the identifier is
+    /// blocked, or if the store does not answer.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decide`](Self::decide).
+    pub fn refund(
+        &self,
+        context: &CallContext<'_>,
+        limit: &Limit,
+        flagged: &FlaggedDecision,
+        frozen: Option<u64>,
+    ) -> Result<bool> {
+        let FlaggedDecision { decision, flags } = flagged;
+        if decision.taken == 0 {
+            return Ok(false);
+        }
+        let window = match limit {
+            // The window is open until its last moment, one nanosecond before the decision's time.
+            Limit::FixedWindow(_) => Some(decision.full_at - 1),
+            Limit::TokenBucket(_) => None,
+        };
+        let op = Op::Refund { cost: decision.taken, window };
+        let refunded =
+            self.with_request(context, limit, &op, frozen, |request| match &self.guard {
+                Some(guard) if flags.is_by_host() => guard.decide_on_host(request).map(Some),
+                Some(guard) => guard.decide_only_by_store(&*self.store, request),
+                None => self.store.decide(request).map(Some),
+            });
+        Ok(refunded?.is_some_and(|decision| decision.accepted))
+    }
+
+    /// Makes a call without counting it.
+    pub(super) fn decide_uncounted(
+        &self,
+        context: &CallContext<'_>,
+        limit: &Limit,
+        op: &Op,
+        frozen: Option<u64>,
+    ) -> Uncounted {
+        self.with_request(context, limit, op, frozen, |request| {
+            let call = match &self.guard {
+                Some(guard) => guard.decide(&*self.store, request),
+                None => {
+                    let decision = self.store.decide(request);
+                    let has_failed = decision.is_err();
+                    GuardedCall { decision, has_failed, decided_by: DecidedBy::Store }
+                }
+            };
+            self.uncounted(request, call)
+        })
+    }
+
+    /// The answer of a call, which is not counted yet.
+    pub(super) fn uncounted(&self, request: &Request<'_>, call: GuardedCall) -> Uncounted {
+        let GuardedCall { decision, has_failed, decided_by } = call;
+        let end = CallEnd {
+            accepted: decision.as_ref().ok().map(|decision| decision.accepted),
+            has_failed,
+            is_degraded: decision.is_ok() && decided_by != DecidedBy::Store,
+            has_evicted: request.evicted.get(),
+        };
+        let flags = DecisionFlags::new(decided_by, self.policy.enforce);
+        let answer = match decision {
+            Ok(decision) => Ok(FlaggedDecision { decision, flags }),
+            Err(error) if self.policy.enforce => Err(error),
+            Err(_) => Ok(decision_of_failed_dry_run(request.limit, request.frozen)),
+        };
+        Uncounted { answer, end }
+    }
+
+    /// The store, and its guard if it is on servers.
+    pub(super) fn store(&self) -> (&Rc<dyn Store>, Option<&Guard>) {
+        (&self.store, self.guard.as_deref())
+    }
+
+    /// How long a server may take.
+    pub(super) const fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
+    }
+
+    /// Whether a denial denies.
+    pub(super) const fn is_enforced(&self) -> bool {
+        self.policy.enforce
+    }
+
+    /// Whether an identifier names the same bucket for both limiters, under limits of one kind.
+    pub fn shares_buckets_with(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.store, &other.store) && self.prefix == other.prefix
     }
 
     /// Decides on one call and counts it, and returns no more than whether the call may go on.
@@ -117,7 +217,7 @@ impl Limiter {
         }
     }
 
-    /// Makes a call on the store and counts it. Returns the answer, and whether the on-error policy gave it.
+    /// Makes a call on the store and counts it. Returns the answer, and what decided.
     #[inline(always)]
     fn call<A: FromDecision>(
         &self,
@@ -126,36 +226,64 @@ impl Limiter {
         op: &Op,
         frozen: Option<u64>,
         ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<A>,
-    ) -> Result<(A, bool)> {
+    ) -> Result<(A, DecidedBy)> {
+        self.with_request(context, limit, op, frozen, |request| {
+            let Some(guard) = &self.guard else {
+                let answer = ask(&*self.store, request);
+                let accepted = answer.as_ref().ok().map(A::is_accepted);
+                self.count_local(context, *op, accepted, request.evicted.get());
+                return answer.map(|answer| (answer, DecidedBy::Store));
+            };
+            let call = guard.decide(&*self.store, request);
+            let end = CallEnd {
+                accepted: call.decision.as_ref().ok().map(|decision| decision.accepted),
+                has_failed: call.has_failed,
+                is_degraded: call.decision.is_ok() && call.decided_by != DecidedBy::Store,
+                has_evicted: request.evicted.get(),
+            };
+            self.count(*context, *op, &end);
+            Ok((A::from(call.decision?), call.decided_by))
+        })
+    }
+
+    /// The key of an identifier.
+    #[inline(always)]
+    pub(super) fn plain_key<'a>(
+        &'a self,
+        identifier: &'a [u8],
+        limit: &Limit,
+        key_hash: &'a Cell<KeyHash>,
+    ) -> Key<'a> {
+        let parts = [self.prefix.as_slice(), identifier, b"", b""];
+        Key { parts, kind: LimitKind::from(limit), key_hash }
+    }
+
+    /// Runs `work` with the request of a call.
+    #[inline(always)]
+    pub(super) fn with_request<R>(
+        &self,
+        context: &CallContext<'_>,
+        limit: &Limit,
+        op: &Op,
+        frozen: Option<u64>,
+        work: impl FnOnce(&Request<'_>) -> R,
+    ) -> R {
         let prefix = self.prefix.as_slice();
         let escaped;
-        let parts = match context.identifier {
-            Identifier::Plain(identifier) => [prefix, identifier, b"", b""],
+        let kind = LimitKind::from(limit);
+        let (key_hash, evicted) = (context.key_hash, Cell::new(false));
+        let key = match context.identifier {
+            Identifier::Plain(identifier) => self.plain_key(identifier, limit, key_hash),
             Identifier::Client { name, id } if needs_escape(name) => {
                 escaped = client_key(name, id);
-                [prefix, &escaped, b"", b""]
+                self.plain_key(&escaped, limit, key_hash)
             }
-            Identifier::Client { name, id } => [prefix, name, b":", id],
+            Identifier::Client { name, id } => {
+                Key { parts: [prefix, name, b":", id], kind, key_hash }
+            }
         };
-        let (key_hash, evicted) = (context.key_hash, Cell::new(false));
-        let key = Key { parts, kind: LimitKind::from(limit), key_hash };
         let (timeouts, evicted) = (&self.timeouts, &evicted);
-        let request = Request { key: &key, limit, op, frozen, timeouts, evicted };
-        let Some(guard) = &self.guard else {
-            let answer = ask(&*self.store, &request);
-            let accepted = answer.as_ref().ok().map(A::is_accepted);
-            self.count_local(context, *op, accepted, evicted.get());
-            return answer.map(|answer| (answer, false));
-        };
-        let call = guard.decide(&*self.store, &request);
-        let end = CallEnd {
-            accepted: call.decision.as_ref().ok().map(|decision| decision.accepted),
-            has_failed: call.has_failed,
-            is_degraded: call.is_degraded,
-            has_evicted: evicted.get(),
-        };
-        self.count(*context, *op, &end);
-        Ok((A::from(call.decision?), call.is_degraded))
+        work(&Request { key: &key, limit, op, frozen, timeouts, evicted })
     }
 
     /// Counts a call on a store on this host: the usual case first, for it is part of every decision.
@@ -186,7 +314,7 @@ impl Limiter {
     /// Counts a call that asked whether to go on, and what happened during any call.
     #[cold]
     #[inline(never)]
-    fn count(&self, context: CallContext<'_>, op: Op, end: &CallEnd) {
+    pub(super) fn count(&self, context: CallContext<'_>, op: Op, end: &CallEnd) {
         let CallEnd { accepted, has_failed, is_degraded, has_evicted } = *end;
         if has_evicted {
             self.statistics.count(&context, Outcome::Evicted, false);
@@ -250,5 +378,5 @@ impl Limiter {
 fn decision_of_failed_dry_run(limit: &Limit, frozen: Option<u64>) -> FlaggedDecision {
     let now = frozen.unwrap_or_else(boot_time);
     let (decision, _): (Decision, _) = apply(limit, State::FULL, now, Op::Peek { cost: 0 });
-    FlaggedDecision { decision, flags: DecisionFlags::new(true, false) }
+    FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Policy, false) }
 }

@@ -3,11 +3,13 @@
 //! * [`identifier`]: what a call is about, and the key of a client
 //! * [`limiter`]: a store with all that applies to every key in it
 //! * [`limiters`]: the limiters of a worker
+//! * [`compound`]: calls on several limits, of which all are charged or none
 //! * [`settings`]: what the directives and a DSN set
 //! * [`guard`]: deny cache, breaker and on-error policy, for stores on servers
 //! * [`flagged_decision`]: a decision, and how it came about
 //! * [`statistics`], [`inferred_name`], [`counter_handle`]: what is counted, by which names, and where
 
+mod compound;
 mod counter_handle;
 mod flagged_decision;
 mod guard;
@@ -23,11 +25,10 @@ mod statistics;
 pub use crate::store::counters::{LimitName, LimitStatistics, Outcome};
 pub use crate::store::file::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
 pub use crate::store::{FileSettings, KeyHash, Timeouts};
+pub use compound::{Answers, Member, peek_all, take_all};
 pub use counter_handle::CounterHandle;
-pub use flagged_decision::{DecisionFlags, FlaggedDecision};
+pub use flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_key};
-/// The name that calls without one are counted by, for fuzzing.
-#[cfg(fuzzing)]
 pub use inferred_name::{InferredName, infer_name};
 pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;

@@ -4,6 +4,7 @@ use super::engine;
 use super::exceptions::Thrown;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+use std::ffi::CStr;
 use std::marker::PhantomData;
 
 /// An argument of the call that is running, whose frame lives for `'a`.
@@ -29,6 +30,11 @@ impl<'a> Argument<'a> {
     pub fn value(self) -> &'a Zval {
         // SAFETY: `new` promises that the argument is alive.
         unsafe { &*self.zval }
+    }
+
+    /// The position, counted from 1.
+    pub const fn position(self) -> u32 {
+        self.n
     }
 
     /// An int, or a `TypeError` that names the `expected` type.
@@ -83,6 +89,14 @@ impl<'a> Argument<'a> {
     /// An array, or a `TypeError` that names the `expected` type.
     pub fn array(self, expected: u32) -> Result<&'a ZendHashTable, Thrown> {
         self.value().array().ok_or_else(|| self.throw_wrong_type(expected))
+    }
+
+    /// Throws a `TypeError` that names the class that the argument must be of.
+    #[cold]
+    pub fn throw_wrong_class(self, class: &CStr) -> Thrown {
+        // SAFETY: throws; reads the argument and the current call frame.
+        unsafe { engine::zend_wrong_parameter_class_error(self.n, class.as_ptr(), self.zval) };
+        Thrown
     }
 
     #[cold]

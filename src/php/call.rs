@@ -4,6 +4,7 @@
 
 use super::argument::Argument;
 use super::declare::{Class, Method, PRIVATE, Type, method};
+use super::engine;
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use crate::limiter::MAX_IDENTIFIER;
@@ -96,6 +97,12 @@ impl Call {
         false
     }
 
+    /// Makes an object of the class that a static method was called on, without calling its constructor.
+    pub fn create_static(&self) -> Result<Zval, Thrown> {
+        // SAFETY: the engine calls a static method with a class in This.
+        unsafe { engine::create_object((*self.frame).This.value.ce) }.ok_or(Thrown)
+    }
+
     /// Borrows the value of the object that the method was called on.
     ///
     /// The reference must not be used after PHP code has run: that may construct the object again.
@@ -149,6 +156,11 @@ impl Call {
     #[inline]
     fn non_null_argument(&self, n: u32) -> Option<Argument<'_>> {
         self.argument(n).filter(|argument| !argument.value().is_null())
+    }
+
+    /// All arguments.
+    pub fn arguments(&self) -> impl Iterator<Item = Argument<'_>> {
+        (1..=self.count()).filter_map(|n| self.argument(n))
     }
 
     /// Whether the argument `n` was passed; null counts.

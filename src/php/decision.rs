@@ -1,21 +1,30 @@
-//! `TokenBucket\Decision`: the outcome of one call.
+//! `TokenBucket\Decision`: the outcome of one call, on one limit or several.
 
 use super::call::{Call, NO_CONSTRUCTOR, handler};
 use super::declare::{self, Class, Method, Type, public};
-use super::exceptions::Thrown;
+use super::exceptions::{Thrown, logic_exception};
+use super::globals::GLOBALS;
+use super::limit_decision::LimitDecision;
 use super::object::{self, Handlers, Native};
-use crate::limit::{Decision, Limit};
-use crate::limiter::FlaggedDecision;
+use super::warnings::emit_warning;
+use crate::http;
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::{ZendHashTable, Zval};
+use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use ext_php_rs::zend::ClassEntry;
+use std::cell::Cell;
 use std::ptr;
 
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
-    pub flagged: FlaggedDecision,
-    /// The limit that was applied.
-    pub limit: Limit,
+    limits: Limits,
+    /// Whether `refund()` was called.
+    is_refunded: Cell<bool>,
+}
+
+/// The decisions of the limits that were asked: at least one.
+enum Limits {
+    One(LimitDecision),
+    Several(Box<[LimitDecision]>),
 }
 
 /// `TokenBucket\Decision`.
@@ -26,12 +35,18 @@ static HANDLERS: Handlers = Handlers::new();
 const METHODS: &[Method] = &[
     public(c"isAccepted", handler!(is_accepted), &[], Type::BOOL),
     public(c"getLimit", handler!(get_limit), &[], Type::INT),
+    public(c"getTokens", handler!(get_tokens), &[], Type::INT),
     public(c"getRemainingTokens", handler!(get_remaining_tokens), &[], Type::INT),
     public(c"getRetryAfter", handler!(get_retry_after), &[], Type::FLOAT),
+    public(c"getRetryAfterSeconds", handler!(get_retry_after_seconds), &[], Type::INT.or_null()),
     public(c"getResetAfter", handler!(get_reset_after), &[], Type::FLOAT),
     public(c"getWait", handler!(get_wait), &[], Type::FLOAT),
+    public(c"getDeniedBy", handler!(get_denied_by), &[], Type::ARRAY),
+    public(c"getHeaders", handler!(get_headers), &[], Type::ARRAY),
+    public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
     public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
     public(c"wouldDeny", handler!(would_deny), &[], Type::BOOL),
+    public(c"refund", handler!(refund), &[], Type::BOOL),
     public(c"jsonSerialize", handler!(json_serialize), &[], Type::ARRAY),
     NO_CONSTRUCTOR,
 ];
@@ -51,44 +66,93 @@ pub fn register() {
 }
 
 impl DecisionObject {
+    /// The decision of one limit.
+    #[inline(always)]
+    pub const fn one(decision: LimitDecision) -> Self {
+        Self { limits: Limits::One(decision), is_refunded: Cell::new(false) }
+    }
+
+    /// The decision of several limits, of which at least one was asked.
+    pub fn several(decisions: Vec<LimitDecision>) -> Self {
+        let limits = Limits::Several(decisions.into_boxed_slice());
+        Self { limits, is_refunded: Cell::new(false) }
+    }
+
+    fn limits(&self) -> &[LimitDecision] {
+        match &self.limits {
+            Limits::One(limit) => std::slice::from_ref(limit),
+            Limits::Several(limits) => limits,
+        }
+    }
+
+    fn is_admitted(&self) -> bool {
+        self.limits().iter().all(|limit| limit.flagged.is_admitted())
+    }
+
+    /// The limits that deny the call.
+    fn denying(&self) -> impl Iterator<Item = &LimitDecision> {
+        self.limits().iter().filter(|limit| !limit.flagged.is_admitted())
+    }
+
+    /// The limit with the fewest tokens left.
+    fn strictest(&self) -> Option<&LimitDecision> {
+        self.limits().iter().min_by_key(|limit| limit.remaining())
+    }
+
     fn limit(&self) -> i64 {
-        // Never wraps: a limit from PHP is below 2^31.
-        self.limit.capacity() as i64
+        self.strictest().map_or(0, LimitDecision::capacity)
     }
 
     fn remaining(&self) -> i64 {
-        self.limit.remaining(self.decided()) as i64
+        self.strictest().map_or(0, LimitDecision::remaining)
     }
 
-    /// The decision of the limit, whether it is enforced or not.
-    fn decided(&self) -> &Decision {
-        &self.flagged.decision
+    fn tokens(&self) -> i64 {
+        let tokens = self.limits().iter().map(LimitDecision::tokens).min().unwrap_or(0);
+        if self.is_admitted() { tokens } else { 0 }
     }
 
-    /// How many seconds a reservation has to wait; 0.0 if the limit is not enforced.
-    fn wait(&self) -> f64 {
-        if self.flagged.flags.is_enforced() { self.decided().wait() } else { 0.0 }
+    /// The longest of some times of all limits, in seconds.
+    fn longest(&self, time: impl Fn(&LimitDecision) -> f64) -> f64 {
+        self.limits().iter().map(time).fold(0.0, f64::max)
     }
 
     fn retry_after(&self) -> f64 {
-        if self.flagged.is_admitted() { 0.0 } else { self.decided().retry_after() }
+        self.longest(LimitDecision::retry_after)
+    }
+
+    fn retry_after_seconds(&self) -> Option<u64> {
+        let each = self.limits().iter().map(LimitDecision::retry_after_seconds);
+        each.collect::<Option<Vec<_>>>().map(|all| all.into_iter().max().unwrap_or(0))
+    }
+
+    fn reset_after(&self) -> f64 {
+        self.longest(|limit| limit.decided().reset_after())
+    }
+
+    fn is_degraded(&self) -> bool {
+        self.limits().iter().any(|limit| limit.flagged.flags.is_degraded())
+    }
+
+    fn would_deny(&self) -> bool {
+        self.limits().iter().any(|limit| !limit.decided().accepted)
     }
 
     /// Adds what JSON and `var_dump()` show. `never` stands for an infinite `retry_after`, which JSON
     /// cannot express.
     fn fill(&self, table: &mut ZendHashTable, never: Zval) {
         let retry_after = self.retry_after();
-        let _ = table.insert("accepted", self.flagged.is_admitted());
+        let _ = table.insert("accepted", self.is_admitted());
         let _ = table.insert("limit", self.limit());
         let _ = table.insert("remaining_tokens", self.remaining());
         let _ = match retry_after.is_finite() {
             true => table.insert("retry_after", retry_after),
             false => table.insert("retry_after", never),
         };
-        let _ = table.insert("reset_after", self.decided().reset_after());
-        let _ = table.insert("wait", self.wait());
-        let _ = table.insert("degraded", self.flagged.flags.is_degraded());
-        let _ = table.insert("would_deny", !self.decided().accepted);
+        let _ = table.insert("reset_after", self.reset_after());
+        let _ = table.insert("wait", self.longest(LimitDecision::wait));
+        let _ = table.insert("degraded", self.is_degraded());
+        let _ = table.insert("would_deny", self.would_deny());
     }
 }
 
@@ -106,12 +170,17 @@ impl Native for DecisionObject {
 
 fn is_accepted(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(call.this::<DecisionObject>()?.flagged.is_admitted())
+    call.return_bool(call.this::<DecisionObject>()?.is_admitted())
 }
 
 fn get_limit(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     call.return_int(call.this::<DecisionObject>()?.limit())
+}
+
+fn get_tokens(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    call.return_int(call.this::<DecisionObject>()?.tokens())
 }
 
 fn get_remaining_tokens(call: &Call) -> Result<(), Thrown> {
@@ -124,31 +193,121 @@ fn get_retry_after(call: &Call) -> Result<(), Thrown> {
     call.return_float(call.this::<DecisionObject>()?.retry_after())
 }
 
+fn get_retry_after_seconds(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    match call.this::<DecisionObject>()?.retry_after_seconds() {
+        // Fits: at most some years.
+        Some(seconds) => call.return_int(seconds as i64),
+        None => call.return_value(Zval::null()),
+    }
+}
+
 fn get_reset_after(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_float(call.this::<DecisionObject>()?.decided().reset_after())
+    call.return_float(call.this::<DecisionObject>()?.reset_after())
 }
 
 fn get_wait(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_float(call.this::<DecisionObject>()?.wait())
+    call.return_float(call.this::<DecisionObject>()?.longest(LimitDecision::wait))
+}
+
+fn get_denied_by(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let names = call.this::<DecisionObject>()?.denying().map(|limit| string(limit.name()));
+    call.return_value(list(names))
+}
+
+fn get_headers(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let this = call.this::<DecisionObject>()?;
+    let policies: Vec<_> = this.limits().iter().map(LimitDecision::policy).collect();
+    let mut fields = ZendHashTable::new();
+    let _ = fields.insert("RateLimit-Policy", http::rate_limit_policy(&policies));
+    let _ = fields.insert("RateLimit", http::rate_limit(&policies));
+    if let Some(seconds @ 1..) = this.retry_after_seconds() {
+        let _ = fields.insert("Retry-After", seconds.to_string());
+    }
+    return_table(call, fields)
+}
+
+fn get_problem(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let this = call.this::<DecisionObject>()?;
+    if this.is_admitted() {
+        return Err(logic_exception("getProblem() describes a denied call; this one was accepted"));
+    }
+    let names = this.denying().map(|limit| string(http::printable(limit.name()).as_bytes()));
+    let mut problem = ZendHashTable::new();
+    let _ = problem.insert("type", http::QUOTA_EXCEEDED);
+    let _ = problem.insert("title", "Too many requests");
+    let _ = problem.insert("status", 429);
+    let _ = problem.insert("detail", http::detail(this.retry_after_seconds()));
+    let _ = problem.insert("violated-policies", list(names));
+    return_table(call, problem)
 }
 
 fn is_degraded(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(call.this::<DecisionObject>()?.flagged.flags.is_degraded())
+    call.return_bool(call.this::<DecisionObject>()?.is_degraded())
 }
 
 fn would_deny(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(!call.this::<DecisionObject>()?.decided().accepted)
+    call.return_bool(call.this::<DecisionObject>()?.would_deny())
+}
+
+fn refund(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let this = call.this::<DecisionObject>()?;
+    if this.limits().iter().any(|limit| limit.origin.limiter.is_none()) {
+        return Err(logic_exception(
+            "refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only",
+        ));
+    }
+    if this.is_refunded.replace(true) {
+        return call.return_bool(false);
+    }
+    let frozen = GLOBALS.get().frozen_time.get();
+    let results: Vec<_> = this.limits().iter().map(|limit| limit.refund(frozen)).collect();
+    // Taken before any PHP code runs: a handler of warnings may drop this object.
+    let limiters = this.limits().iter().filter_map(|limit| limit.origin.limiter.as_ref());
+    let warnings: Vec<_> = limiters.filter_map(|limiter| limiter.take_warning()).collect();
+    for warning in warnings {
+        emit_warning(Some(warning))?;
+    }
+    let mut is_given_back = false;
+    for result in results {
+        is_given_back |= result?;
+    }
+    call.return_bool(is_given_back)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let mut table = ZendHashTable::new();
     call.this::<DecisionObject>()?.fill(&mut table, Zval::null());
+    return_table(call, table)
+}
+
+fn return_table(call: &Call, table: ext_php_rs::boxed::ZBox<ZendHashTable>) -> Result<(), Thrown> {
     let mut result = Zval::new();
     result.set_hashtable(table);
     call.return_value(result)
+}
+
+fn list(values: impl Iterator<Item = Zval>) -> Zval {
+    let mut list = ZendHashTable::new();
+    for value in values {
+        let _ = list.push(value);
+    }
+    let mut result = Zval::new();
+    result.set_hashtable(list);
+    result
+}
+
+fn string(text: &[u8]) -> Zval {
+    let mut value = Zval::new();
+    value.set_zend_string(ZendStr::new(text, false));
+    value
 }

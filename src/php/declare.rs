@@ -54,6 +54,8 @@ impl Type {
     pub const STRING: Self = Self::from_code(ffi::IS_STRING);
     pub const ARRAY: Self = Self::from_code(ffi::IS_ARRAY);
     pub const VOID: Self = Self::from_code(ffi::IS_VOID);
+    /// `static`: `IS_STATIC` in `zend_types.h`, which ext-php-rs does not bind.
+    pub const STATIC: Self = Self::from_code(15);
     pub const BOOL: Self = Self { mask: ffi::MAY_BE_BOOL, class: None };
 
     const fn from_code(code: u32) -> Self {
@@ -97,16 +99,33 @@ pub struct Parameter {
     pub default: Option<&'static CStr>,
     /// Whether traces hide its argument.
     pub is_sensitive: bool,
+    /// Whether it takes all further arguments. Only the last parameter can.
+    pub is_variadic: bool,
+}
+
+impl Parameter {
+    fn to_zend_type(&self) -> ZendType {
+        let mut ty = self.ty.to_zend();
+        if self.is_variadic {
+            ty.type_mask |= ffi::_ZEND_IS_VARIADIC_BIT;
+        }
+        ty
+    }
 }
 
 /// A required parameter.
 pub const fn required(name: &'static CStr, ty: Type) -> Parameter {
-    Parameter { name, ty, default: None, is_sensitive: false }
+    Parameter { name, ty, default: None, is_sensitive: false, is_variadic: false }
 }
 
 /// A parameter with a default.
 pub const fn optional(name: &'static CStr, ty: Type, default: &'static CStr) -> Parameter {
-    Parameter { name, ty, default: Some(default), is_sensitive: false }
+    Parameter { name, ty, default: Some(default), is_sensitive: false, is_variadic: false }
+}
+
+/// A parameter that takes all further arguments.
+pub const fn variadic(name: &'static CStr, ty: Type) -> Parameter {
+    Parameter { is_variadic: true, ..required(name, ty) }
 }
 
 /// Marks a parameter whose argument may hold a secret: from PHP 8.2 on traces hide it.
@@ -252,7 +271,9 @@ pub fn implement(class: &Class, interface: *mut ClassEntry) {
 }
 
 fn function_entry(method: &Method) -> FunctionEntry {
-    let required = method.parameters.iter().filter(|p| p.default.is_none()).count();
+    let is_required = |p: &&Parameter| p.default.is_none() && !p.is_variadic;
+    let required = method.parameters.iter().filter(is_required).count();
+    let variadic = method.parameters.iter().filter(|p| p.is_variadic).count();
     let mut info = vec![ArgInfo {
         // The first entry describes the method: its `name` is the number of required parameters.
         name: ptr::without_provenance(required),
@@ -261,16 +282,16 @@ fn function_entry(method: &Method) -> FunctionEntry {
     }];
     info.extend(method.parameters.iter().map(|parameter| ArgInfo {
         name: parameter.name.as_ptr(),
-        type_: parameter.ty.to_zend(),
+        type_: parameter.to_zend_type(),
         default_value: parameter.default.map_or(ptr::null(), CStr::as_ptr),
     }));
     FunctionEntry {
         fname: method.name.as_ptr(),
         handler: method.handler,
-        num_args: method.parameters.len() as u32,
+        num_args: (method.parameters.len() - variadic) as u32,
         arg_info: Box::leak(info.into_boxed_slice()).as_ptr(),
         #[allow(clippy::useless_conversion, reason = "u64 from PHP 8.6 on")]
-        flags: method.flags.bits().into(),
+        flags: (method.flags.bits() | if variadic > 0 { ffi::ZEND_ACC_VARIADIC } else { 0 }).into(),
         #[cfg(php84)]
         doc_comment: ptr::null(),
         #[cfg(php84)]

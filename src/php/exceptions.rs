@@ -3,6 +3,7 @@
 //! The classes carry no Rust value: file, line, trace and subclasses work as the engine makes them.
 
 use super::declare::{self, Class};
+use super::engine;
 use crate::error::Error;
 use ext_php_rs::exception::PhpException;
 use ext_php_rs::ffi;
@@ -77,6 +78,16 @@ pub fn type_error(message: impl Into<String>) -> Thrown {
 #[cold]
 pub fn error(message: impl Into<String>) -> Thrown {
     throw(ce::error(), message.into())
+}
+
+/// Throws a `TypeError` as the engine does, with the method, the number and the name of the argument.
+/// `must` says what the argument must be.
+#[cold]
+pub fn argument_type_error(argument: u32, must: &str) -> Thrown {
+    let must = CString::new(must).unwrap_or_default();
+    // SAFETY: the format takes the one string it is given.
+    unsafe { engine::zend_argument_type_error(argument, c"%s".as_ptr(), must.as_ptr()) };
+    Thrown
 }
 
 /// Throws a `ValueError` as the engine does, with the method, the number and the name of the argument.

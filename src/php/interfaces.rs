@@ -31,6 +31,8 @@ const STORAGE_METHODS: &[Method] = &[
 
 /// The parameter of the methods that take tokens or hits.
 pub const COUNT: Parameter = optional(c"token_count", Type::INT, c"1");
+/// The parameter of `block()`.
+pub const SECONDS: Parameter = required(c"seconds", Type::FLOAT);
 /// The return type of the methods that describe their decision.
 pub const DECISION: Type = Type::object(c"TokenBucket\\Decision");
 
@@ -40,6 +42,7 @@ const LIMITER_METHODS: &[Method] = &[
     signature(c"peek", &[COUNT], DECISION),
     signature(c"refund", &[COUNT], Type::VOID),
     signature(c"reset", &[], Type::VOID),
+    signature(c"block", &[SECONDS], Type::VOID),
 ];
 
 /// Makes the interfaces known to the engine.

@@ -2,11 +2,9 @@
 
 use super::call::{Call, handler};
 use super::declare::{Class, Parameter};
-use super::exceptions::{Thrown, value_error};
-use super::globals::GLOBALS;
+use super::exceptions::Thrown;
 use super::limiter_object::{LimitArguments, LimiterObject};
-use super::meter::{self, LIMIT_POSITION, MeterArguments, SECONDS_POSITION};
-use crate::limit::LimitError;
+use super::meter::{self, MeterArguments};
 
 static CLASS: Class = Class::new();
 
@@ -20,18 +18,8 @@ pub fn register() {
 fn construct(call: &Call) -> Result<(), Thrown> {
     let MeterArguments { backend, limit: capacity, seconds: period } =
         meter::parse_arguments(call)?;
-    if !(period.is_finite() && period > 0.0) {
-        return Err(value_error(SECONDS_POSITION, LimitError::Interval));
-    }
     // A leaky bucket decides as the token bucket does that refills at the rate at which this one leaks.
-    let limit = GLOBALS.get().per_second(capacity, capacity as f64 / period);
-    let limit = limit.map_err(|error| match error {
-        LimitError::Capacity => value_error(LIMIT_POSITION, error),
-        LimitError::RateTooHigh => {
-            value_error(SECONDS_POSITION, "must be at least one nanosecond for each unit of $limit")
-        }
-        _ => value_error(SECONDS_POSITION, LimitError::Interval),
-    })?;
+    let limit = meter::limit_per_period(capacity, period)?;
     let arguments =
         LimitArguments::Meter { limit: capacity, seconds: period, seconds_name: &"period" };
     call.construct(LimiterObject::from_call(call, backend, Some(limit), arguments)?);

@@ -3,15 +3,18 @@
 use super::call::{Call, handler};
 use super::decision::{self, DecisionObject};
 use super::declare::{Method, Parameter, Type, optional, public, required, sensitive};
-use super::exceptions::{Thrown, logic_exception};
+use super::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
-use super::interfaces::{COUNT, DECISION};
+use super::interfaces::{COUNT, DECISION, SECONDS};
+use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
 use super::warnings::emit_warning;
-use crate::limit::{Limit, Op};
-use crate::limiter::{DecisionFlags, FlaggedDecision, Outcome};
+use crate::clock::from_seconds;
+use crate::limit::{Limit, LimitError, MAX_BLOCK, Op, TokenBucket};
+use crate::limiter::{DecidedBy, DecisionFlags, FlaggedDecision, Outcome};
+use std::rc::Rc;
 
 /// The first parameter of the constructors.
 pub const STORAGE: Parameter =
@@ -26,6 +29,7 @@ pub const ATTEMPT: Method = public(c"attempt", handler!(attempt), &[COUNT], DECI
 pub const PEEK: Method = public(c"peek", handler!(peek), &[COUNT], DECISION);
 pub const REFUND: Method = public(c"refund", handler!(refund), &[COUNT], Type::VOID);
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
+pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
 
 fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
@@ -44,9 +48,12 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
     let cost = call.token_count(1)?;
     let this = call.this::<LimiterObject>()?;
     if let Backend::Php(..) = this.backend {
-        let limit = *this.limit("attempt")?;
+        let (limit, identifier, name) =
+            (Rc::clone(this.limit("attempt")?), this.shared_identifier(), this.shared_name());
         let flagged = consume_php_storage(call, "attempt", cost)?;
-        return call.return_new(&decision::CLASS, DecisionObject { flagged, limit });
+        let origin = Origin { limiter: None, identifier, name };
+        let decision = DecisionObject::one(LimitDecision { flagged, limit, asked: cost, origin });
+        return call.return_new(&decision::CLASS, decision);
     }
     return_decision(call, "attempt", Op::Take { cost })
 }
@@ -67,9 +74,32 @@ fn refund(call: &Call) -> Result<(), Thrown> {
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
+    change(call, "reset", Op::Reset)
+}
+
+fn block(call: &Call) -> Result<(), Thrown> {
+    let duration = parse_block_duration(call)?;
+    change(call, "block", Op::Block { duration })
+}
+
+/// The argument of `block()`, in nanoseconds.
+pub fn parse_block_duration(call: &Call) -> Result<u64, Thrown> {
+    call.expect_arguments(1, 1)?;
+    let seconds = call.float(1)?;
+    from_seconds(seconds)
+        .filter(|duration| (1..=MAX_BLOCK).contains(duration))
+        .ok_or_else(|| value_error(1, LimitError::Interval))
+}
+
+/// Applies an operation that needs no limit to the object's own bucket.
+fn change(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let this = call.this::<LimiterObject>()?;
-    let limiter = this.limiter("reset")?;
-    this.decide(limiter, this.limit("reset")?, &Op::Reset)?;
+    let limiter = this.limiter(method)?;
+    match &this.limit {
+        Some(limit) => this.decide(limiter, limit, &op)?,
+        // Any limit does.
+        None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op)?,
+    };
     emit_warning(limiter.take_warning())
 }
 
@@ -77,11 +107,16 @@ fn reset(call: &Call) -> Result<(), Thrown> {
 #[inline]
 pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let this = call.this::<LimiterObject>()?;
-    let limiter = this.limiter(method)?;
-    let limit = *this.limit(method)?;
-    let flagged = this.decide(limiter, &limit, &op)?;
+    let Backend::Native(limiter) = &this.backend else { return Err(throw_unsupported(method)) };
+    let limit = this.limit(method)?;
+    let flagged = this.decide(limiter, limit, &op)?;
+    let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
+    let (identifier, name) = (this.shared_identifier(), this.shared_name());
+    let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
+    let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
+    // An error handler may construct the object again: nothing of it is used from here on.
     emit_warning(limiter.take_warning())?;
-    call.return_new(&decision::CLASS, DecisionObject { flagged, limit })
+    call.return_new(&decision::CLASS, DecisionObject::one(decision))
 }
 
 /// Takes tokens from a bucket on a storage written in PHP, and counts the call.
@@ -89,7 +124,7 @@ pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
 fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDecision, Thrown> {
     let this = call.this::<LimiterObject>()?;
     // The constructors of the other limits refuse a storage written in PHP.
-    let Limit::TokenBucket(limit) = *this.limit(method)? else {
+    let Limit::TokenBucket(limit) = **this.limit(method)? else {
         return Err(throw_unsupported(method));
     };
     let (capacity, rate) = match this.arguments {
@@ -117,5 +152,5 @@ fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDe
     let outcome = Outcome::from_answer(accepted.as_ref().ok().copied(), enforced);
     globals.statistics().count(&this.context(), outcome, track);
     let decision = php_storage::decision(&limit, cost, accepted?);
-    Ok(FlaggedDecision { decision, flags: DecisionFlags::new(false, enforced) })
+    Ok(FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Store, enforced) })
 }

@@ -112,6 +112,18 @@ impl LimiterObject {
         self.identifier.as_bytes()
     }
 
+    /// The object's own identifier.
+    #[inline(always)]
+    pub fn shared_identifier(&self) -> SharedString {
+        self.identifier.clone()
+    }
+
+    /// The name of the limit, if the constructor was given one.
+    #[inline(always)]
+    pub fn shared_name(&self) -> Option<SharedString> {
+        self.name.clone()
+    }
+
     /// The object's own identifier as a PHP string.
     pub fn identifier_to_zval(&self) -> Zval {
         self.identifier.to_zval()
@@ -146,8 +158,8 @@ impl LimiterObject {
 
     /// The object's own limit. Throws a `LogicException` in the name of `method` if it has none.
     #[inline]
-    pub fn limit(&self, method: &str) -> Result<&Limit, Thrown> {
-        self.limit.as_deref().ok_or_else(|| self.throw_no_limit(method))
+    pub fn limit(&self, method: &str) -> Result<&Rc<Limit>, Thrown> {
+        self.limit.as_ref().ok_or_else(|| self.throw_no_limit(method))
     }
 
     #[cold]

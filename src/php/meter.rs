@@ -1,18 +1,21 @@
-//! What `LeakyBucket` and `FixedWindow` share: final classes with a constructor of
-//! `($storage, $identifier, int $limit, float SECONDS, $name)`, where each class names SECONDS.
+//! What `LeakyBucket`, `FixedWindow` and `TokenBucket::per()` share: the parameters `($storage, $identifier,
+//! int $limit, float SECONDS, $name)`, where each names SECONDS. The two classes are final.
 
 use super::call::Call;
 use super::declare::{self, Class, Handler, Method, Parameter, Type, public, required};
-use super::exceptions::Thrown;
+use super::exceptions::{Thrown, value_error};
+use super::globals::GLOBALS;
 use super::limiter_methods::{
-    ATTEMPT, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE,
+    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE,
 };
 use super::limiter_object::LimiterObject;
 use super::storage_argument::{Backend, parse_storage_argument};
 use super::{interfaces, object};
+use crate::limit::{Limit, LimitError};
 use ext_php_rs::flags::ClassFlags;
 use std::ffi::CStr;
 use std::ptr;
+use std::rc::Rc;
 
 /// The positions of the arguments in the constructors, for error messages.
 pub const STORAGE_POSITION: u32 = 1;
@@ -34,7 +37,7 @@ pub const fn parameters(seconds: &'static CStr) -> [Parameter; 5] {
 /// Makes a class known to the engine. At startup only.
 pub fn register(class: &Class, name: &str, constructor: Handler, parameters: &'static [Parameter]) {
     let constructor = public(c"__construct", constructor, parameters, Type::NONE);
-    let methods: [Method; 6] = [constructor, CONSUME, ATTEMPT, PEEK, REFUND, RESET];
+    let methods: [Method; 7] = [constructor, CONSUME, ATTEMPT, PEEK, REFUND, RESET, BLOCK];
     let interfaces = [&interfaces::LIMITER];
     declare::class(class, name, ClassFlags::Final, &methods, ptr::null_mut(), &interfaces);
     object::install_handlers::<LimiterObject>(class);
@@ -49,4 +52,20 @@ pub fn parse_arguments(call: &Call) -> Result<MeterArguments, Thrown> {
     call.string(2)?;
     let (limit, seconds) = (call.int(LIMIT_POSITION, 0)?, call.float(SECONDS_POSITION)?);
     Ok(MeterArguments { backend, limit, seconds })
+}
+
+/// A token bucket of `capacity` tokens that come back evenly over `period` seconds.
+#[inline(always)]
+pub fn limit_per_period(capacity: i64, period: f64) -> Result<Rc<Limit>, Thrown> {
+    if !(period.is_finite() && period > 0.0) {
+        return Err(value_error(SECONDS_POSITION, LimitError::Interval));
+    }
+    let limit = GLOBALS.get().per_second(capacity, capacity as f64 / period);
+    limit.map_err(|error| match error {
+        LimitError::Capacity => value_error(LIMIT_POSITION, error),
+        LimitError::RateTooHigh => {
+            value_error(SECONDS_POSITION, "must be at least one nanosecond for each unit of $limit")
+        }
+        _ => value_error(SECONDS_POSITION, LimitError::Interval),
+    })
 }

@@ -1,8 +1,9 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
-//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`decision`],
-//!   [`test_clock`]; [`storage`] has one class for each kind of store, [`interfaces`] and
-//!   [`exceptions`] the small ones. [`statistics`] is the one function.
+//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`compound`],
+//!   [`decision`], [`test_clock`]; [`storage`] has one class for each kind of store, [`interfaces`] and
+//!   [`exceptions`] the small ones. [`statistics`] and [`address`] have the functions.
+//!   [`limit_decision`] is what a [`decision`] holds for each limit.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
 //!   [`storage_argument`]; [`meter`] is what [`leaky_bucket`] and [`fixed_window`] have in common.
 //!   [`php_storage`] calls storages that are written in PHP.
@@ -18,6 +19,7 @@
 mod address;
 mod argument;
 mod call;
+mod compound;
 mod decision;
 mod declare;
 mod default_storage;
@@ -31,6 +33,7 @@ mod info;
 mod ini;
 mod interfaces;
 mod leaky_bucket;
+mod limit_decision;
 mod limiter_methods;
 mod limiter_object;
 mod meter;
@@ -55,5 +58,6 @@ fn register_classes() {
     token_bucket::register();
     leaky_bucket::register();
     fixed_window::register();
+    compound::register();
     test_clock::register();
 }

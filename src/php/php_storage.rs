@@ -117,7 +117,16 @@ pub fn decision(limit: &TokenBucket, cost: u64, accepted: bool) -> Decision {
         false if cost > limit.capacity() => Decision::NEVER,
         false => now + refill,
     };
-    Decision { accepted, now, retry_at, full_at: now + full, available: Span::default(), wait: 0 }
+    Decision {
+        accepted,
+        is_blocked: false,
+        now,
+        retry_at,
+        full_at: now + full,
+        available: Span::default(),
+        taken: if accepted { cost } else { 0 },
+        wait: 0,
+    }
 }
 
 /// Calls the storage's `bootstrap()` to make the record of a new bucket, less the cost of the call.

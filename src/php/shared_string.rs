@@ -44,6 +44,14 @@ impl SharedString {
     }
 }
 
+impl Clone for SharedString {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        // SAFETY: self holds a reference to the string, so it lives.
+        Self::new(unsafe { self.0.as_ref() })
+    }
+}
+
 impl Drop for SharedString {
     #[inline(always)]
     fn drop(&mut self) {

@@ -2,15 +2,17 @@
 
 use super::call::{Call, handler};
 use super::declare::{
-    self, Class, Method, PROTECTED, PUBLIC_STATIC, Type, method, optional, public, required,
+    self, Class, Method, PROTECTED, PUBLIC_STATIC, Parameter, Type, method, optional, public,
+    required,
 };
 use super::exceptions::{Thrown, error, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{self, COUNT, DECISION};
 use super::limiter_methods::{
-    ATTEMPT, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
+    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
+use super::meter::{self, MeterArguments};
 use super::object;
 use super::storage_argument::parse_storage_argument;
 use super::warnings::emit_warning;
@@ -47,6 +49,7 @@ const METHODS: &[Method] = &[
         ],
         Type::NONE,
     ),
+    method(PUBLIC_STATIC, c"per", handler!(per), PER_PARAMETERS, Type::STATIC),
     CONSUME,
     public(
         c"check",
@@ -59,6 +62,12 @@ const METHODS: &[Method] = &[
         Type::BOOL,
     ),
     ATTEMPT,
+    public(
+        c"takeUpTo",
+        handler!(take_up_to),
+        &[required(c"most", Type::INT), optional(c"least", Type::INT, c"1")],
+        DECISION,
+    ),
     PEEK,
     public(
         c"reserve",
@@ -68,8 +77,12 @@ const METHODS: &[Method] = &[
     ),
     REFUND,
     RESET,
+    BLOCK,
     method(PROTECTED, c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
 ];
+
+/// The parameters of `per()`: those of a `LeakyBucket`.
+const PER_PARAMETERS: &[Parameter] = &meter::parameters(c"seconds");
 
 /// Makes the class known to the engine.
 pub fn register() {
@@ -111,6 +124,24 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     value.overridden_key = find_overridden_key(call.object());
     call.construct(value);
     Ok(())
+}
+
+/// Makes an object whose limit is a number of tokens in some seconds. Its class may be one that extends
+/// `TokenBucket`, whose constructor is not called: it may have other parameters.
+fn per(call: &Call) -> Result<(), Thrown> {
+    let MeterArguments { backend, limit: capacity, seconds } = meter::parse_arguments(call)?;
+    let limit = meter::limit_per_period(capacity, seconds)?;
+    let rate = capacity as f64 / seconds;
+    let arguments = LimitArguments::TokenBucket(Some(capacity), Some(rate));
+    let mut value = LimiterObject::from_call(call, backend, Some(limit), arguments)?;
+    let object = call.create_static()?;
+    let Some(pointer) = object.object().map(|object| ptr::from_ref(object).cast_mut()) else {
+        return Err(Thrown);
+    };
+    value.overridden_key = find_overridden_key(pointer);
+    // SAFETY: a new object of TokenBucket or of a class that extends it, to which nothing else refers.
+    unsafe { object::construct(pointer, value) };
+    call.return_value(object)
 }
 
 /// The error text for a rate that refills the bucket too slowly. The usual mistake is to pass seconds per
@@ -225,6 +256,15 @@ fn call_key(
             "The key() of a TokenBucket must return a string of 1 to {MAX_IDENTIFIER} bytes"
         ))),
     }
+}
+
+fn take_up_to(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, 2)?;
+    let most = u64::try_from(call.int(1, 1)?).ok().filter(|most| *most > 0);
+    let most = most.ok_or_else(|| value_error(1, "must be greater than 0"))?;
+    let least = u64::try_from(call.int(2, 1)?).ok().filter(|least| (1..=most).contains(least));
+    let least = least.ok_or_else(|| value_error(2, "must be between 1 and $most"))?;
+    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least })
 }
 
 fn reserve(call: &Call) -> Result<(), Thrown> {

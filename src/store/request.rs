@@ -2,8 +2,8 @@
 
 use super::key::Key;
 use super::net::Timeouts;
-use crate::error::Result;
-use crate::limit::{Decision, Limit, Op};
+use crate::error::{Error, Result};
+use crate::limit::{Charge, Decision, Limit, Op, State};
 use std::cell::Cell;
 
 /// One call on a store.
@@ -33,6 +33,18 @@ pub struct JointRequest<'a> {
     pub is_required: bool,
 }
 
+/// The charges of requests on keys with these states.
+pub(in crate::store) fn charges<'a>(
+    requests: &[JointRequest<'a>],
+    states: &[State],
+) -> Vec<Charge<'a>> {
+    let charge = |(joint, state): (&JointRequest<'a>, &State)| {
+        let JointRequest { request, is_required } = *joint;
+        Charge { limit: request.limit, state: *state, cost: request.op.cost(), is_required }
+    };
+    requests.iter().zip(states).map(charge).collect()
+}
+
 /// A place that remembers buckets and decides on them, each decision in one atomic step.
 pub trait Store {
     /// Applies an operation to a bucket under a limit.
@@ -54,15 +66,21 @@ pub trait Store {
         Ok(self.decide(request)?.accepted)
     }
 
+    /// Whether the store can decide on these requests in one atomic step.
+    fn can_decide_all(&self, _requests: &[Request<'_>]) -> bool {
+        false
+    }
+
     /// Decides on several requests in one atomic step: each takes what it asks for if all required ones
     /// accept, else none takes anything. The requests are on different keys, either all [`Op::Take`] or all
-    /// [`Op::Peek`], and have one time and one timeout. None if the store cannot do that for these keys.
+    /// [`Op::Peek`], at one time.
     ///
     /// # Errors
     ///
-    /// Those of [`decide`](Self::decide), in which case nothing is known to be taken.
-    fn decide_all(&self, _requests: &[JointRequest<'_>]) -> Option<Result<Vec<Decision>>> {
-        None
+    /// Those of [`decide`](Self::decide). Stores for which [`can_decide_all`](Self::can_decide_all) is false
+    /// return an error.
+    fn decide_all(&self, _requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
+        Err(Error::storage("This store decides on one key at a time"))
     }
 
     /// Makes the store ready for use. Without it, the first decision does so.

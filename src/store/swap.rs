@@ -197,7 +197,11 @@ impl Request<'_> {
         match self.frozen {
             Some(now) => apply(self.limit, state, now, *self.op),
             None => {
-                let latest = latest_clock(self.limit, state, now);
+                let latest = match self.op {
+                    // Need no limit, so the limit of the call does not say when the state was written.
+                    Op::Reset | Op::Block { .. } => now,
+                    _ => latest_clock(self.limit, state, now),
+                };
                 let (decision, after) = apply(self.limit, state, latest, *self.op);
                 (in_time_of(now, decision), after)
             }

@@ -114,9 +114,9 @@ fn put(set: &[AtomicU128], tag: u64, now: u64, entry: Entry, may_replace: impl F
     for _ in 0..8 {
         let mut words = set.iter().map(|word| (word, Entry(word.load(Ordering::Acquire))));
         let found = words.clone().find(|(_, known)| known.tag() == tag);
-        let Some((word, known)) = found.or_else(|| {
-            words.by_ref().min_by_key(|(_, known)| (known.is_live(now), known.time()))
-        }) else {
+        let Some((word, known)) = found
+            .or_else(|| words.by_ref().min_by_key(|(_, known)| (known.is_live(now), known.time())))
+        else {
             return;
         };
         if known.tag() == tag && !may_replace(known) {

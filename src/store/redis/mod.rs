@@ -11,17 +11,18 @@ mod scripts;
 use super::key::Key;
 use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
-use super::request::{JointRequest, Request, Store};
+use super::request::{JointRequest, Request, Store, charges};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
-use crate::limit::{Charge, Decision, Op, TokenBucket, apply, take_all};
+use crate::limit::{Decision, Op, TokenBucket, apply, take_all};
 use ::redis::{Cmd, Value};
 use nodes::Nodes;
 #[cfg(fuzzing)]
 pub use nodes::{parse_map, parse_master, parse_redirection};
 use rustls::ClientConfig;
 use scripts::{
-    ScriptSource, Scripts, arguments, arguments_for_all, parse_reply, parse_reply_for_all, remove_mark,
+    ScriptSource, Scripts, arguments, arguments_for_all, parse_reply, parse_reply_for_all,
+    remove_mark,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -195,45 +196,6 @@ impl Redis {
         }
     }
 
-    /// Whether one server has all keys of these names, and a script may use them together.
-    fn are_on_one_server(&self, names: &[Vec<u8>]) -> bool {
-        let is_cluster = matches!(self.target.topology, Topology::Cluster(_));
-        let mut slots = names.iter().map(|name| nodes::slot(name));
-        let first = slots.next();
-        !is_cluster || slots.all(|slot| Some(slot) == first)
-    }
-
-    fn decide_on(
-        &self,
-        names: &[Vec<u8>],
-        requests: &[JointRequest<'_>],
-    ) -> Result<Vec<Decision>> {
-        let Some(JointRequest { request: first, .. }) = requests.first() else {
-            return Ok(Vec::new());
-        };
-        let is_peek = matches!(first.op, Op::Peek { .. });
-        let arguments = arguments_for_all(requests, is_peek, first.frozen);
-        let source = self.scripts.script_for_all();
-        let call = ScriptCall { source, names, arguments: &arguments };
-        let reply = self.run(&call, true, first.timeouts)?;
-        let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
-        let now = first.frozen.unwrap_or(reply.now);
-        if is_peek {
-            let peek = |(joint, state): (&JointRequest<'_>, _)| {
-                apply(joint.request.limit, state, now, *joint.request.op).0
-            };
-            return Ok(requests.iter().zip(reply.before).map(peek).collect());
-        }
-        let charge = |(joint, state): (&JointRequest<'_>, _)| {
-            let JointRequest { request, is_required } = *joint;
-            Charge { limit: request.limit, state, cost: request.op.cost(), is_required }
-        };
-        let charges: Vec<_> = requests.iter().zip(reply.before).map(charge).collect();
-        let decisions: Vec<_> = take_all(&charges, now).into_iter().map(|(it, _)| it).collect();
-        let is_accepted = charges.iter().zip(&decisions).all(|(it, d)| d.accepted || !it.is_required);
-        if is_accepted == reply.accepted { Ok(decisions) } else { Err(garbled()) }
-    }
-
     fn servers(&self) -> String {
         let servers: Vec<&Address> = match &self.target.topology {
             Topology::Single(address) => vec![address],
@@ -263,9 +225,37 @@ impl Store for Redis {
         }
     }
 
-    fn decide_all(&self, requests: &[JointRequest<'_>]) -> Option<Result<Vec<Decision>>> {
+    fn can_decide_all(&self, requests: &[Request<'_>]) -> bool {
+        let is_cluster = matches!(self.target.topology, Topology::Cluster(_));
+        let mut slots = requests.iter().map(|request| nodes::slot(&key_name(request.key)));
+        let first = slots.next();
+        // A script may use keys of one slot only.
+        !is_cluster || slots.all(|slot| Some(slot) == first)
+    }
+
+    fn decide_all(&self, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
+        let Some(JointRequest { request: first, .. }) = requests.first() else {
+            return Ok(Vec::new());
+        };
         let names: Vec<_> = requests.iter().map(|joint| key_name(joint.request.key)).collect();
-        self.are_on_one_server(&names).then(|| self.decide_on(&names, requests))
+        let is_peek = matches!(first.op, Op::Peek { .. });
+        let arguments = arguments_for_all(requests, is_peek, first.frozen);
+        let source = self.scripts.script_for_all();
+        let call = ScriptCall { source, names: &names, arguments: &arguments };
+        let reply = self.run(&call, true, first.timeouts)?;
+        let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
+        let now = first.frozen.unwrap_or(reply.now);
+        if is_peek {
+            let peek = |(joint, state): (&JointRequest<'_>, _)| {
+                apply(joint.request.limit, state, now, *joint.request.op).0
+            };
+            return Ok(requests.iter().zip(reply.before).map(peek).collect());
+        }
+        let decided = take_all(&charges(requests, &reply.before), now);
+        match decided.is_accepted == reply.accepted {
+            true => Ok(decided.decisions()),
+            false => Err(garbled()),
+        }
     }
 
     fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
@@ -273,8 +263,12 @@ impl Store for Redis {
         let limit = TokenBucket::per_nanosecond(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
         let source = self.scripts.script_for(&limit);
-        self.run(&ScriptCall { source, names: &[b"h:prepare".to_vec()], arguments: &arguments }, true, timeouts)
-            .map(drop)
+        self.run(
+            &ScriptCall { source, names: &[b"h:prepare".to_vec()], arguments: &arguments },
+            true,
+            timeouts,
+        )
+        .map(drop)
     }
 
     fn breaker(&self, key: &Key<'_>) -> u64 {

@@ -86,13 +86,13 @@ pub fn arguments_for_all(
     let mut arguments = Vec::with_capacity(2 + 2 * requests.len());
     arguments.extend([with_mark(if is_peek { b'P' } else { b'T' }), frozen_time(frozen)]);
     for JointRequest { request, is_required } in requests {
-        let Op::Take { cost } | Op::Peek { cost } = *request.op else { continue };
-        let (opcode, numbers, _) = operation(request.limit, Op::Take { cost });
+        let (opcode, numbers, _) = operation(request.limit, Op::Take { cost: request.op.cost() });
         let algorithm = match request.limit {
             Limit::TokenBucket(_) => b'b',
             Limit::FixedWindow(_) => b'w',
         };
-        arguments.push([algorithm, opcode].into_iter().chain(is_required.then_some(b'r')).collect());
+        arguments
+            .push([algorithm, opcode].into_iter().chain(is_required.then_some(b'r')).collect());
         arguments.push(numbers);
     }
     arguments

@@ -32,7 +32,8 @@ local function window(op, stored, numbers, extra)
   end
 
   if op == 'U' then
-    op, cost = 'T', math.max(math.min(cost, limit - hits), struct.unpack('>I4', extra))
+    local least = struct.unpack('>I4', extra)
+    op, cost = 'T', math.max(math.min(cost, limit - hits), least)
   end
 
   if op == 'T' and hits + cost <= limit then return with_hits('1', hits + cost) end

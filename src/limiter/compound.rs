@@ -1,0 +1,245 @@
+//! Calls on several limits: all of them are charged, or none.
+//!
+//! If one server can decide on all limits in one atomic step, it does ([`Store::decide_all`]). Otherwise all
+//! limits are looked at first, then charged in their order; if one denies after all, because another process
+//! was faster, those before it get back what they were charged. So no limit is exceeded, and nobody is charged
+//! for a denied call in the end. For a moment others may find less than they would have, and a process that
+//! dies in between leaves its own charges behind.
+
+use super::counter_handle::CounterHandle;
+use super::flagged_decision::FlaggedDecision;
+use super::guard::{Guard, GuardedCall};
+use super::identifier::{CallContext, Identifier};
+use super::limiter::{Limiter, Uncounted};
+use crate::clock::boot_time;
+use crate::error::Result;
+use crate::limit::{Limit, Op};
+use crate::store::{JointRequest, Key, KeyHash, Request, Store};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// One of several limits, and what a call takes from it.
+#[derive(Clone, Copy)]
+pub struct Member<'a> {
+    /// The store, with its policy.
+    pub limiter: &'a Limiter,
+    /// The identifier.
+    pub identifier: &'a [u8],
+    /// The limit's name, if it was given one.
+    pub name: Option<&'a [u8]>,
+    /// Caches the hash of the key.
+    pub key_hash: &'a Cell<KeyHash>,
+    /// Caches where calls are counted.
+    pub counter: &'a Cell<CounterHandle>,
+    /// The limit.
+    pub limit: &'a Limit,
+    /// Tokens or hits.
+    pub cost: u64,
+}
+
+/// The answer of each limit, in their order; none of a limit that was not asked, because another one denies.
+pub type Answers = Vec<Option<FlaggedDecision>>;
+
+/// The calls on each limit so far.
+type Calls = Vec<Option<Uncounted>>;
+
+/// Takes from all limits if every enforced one accepts, else from none. Counts the call for each limit that
+/// is charged or denies.
+///
+/// # Errors
+///
+/// Those of [`Limiter::decide`]; then nothing is taken.
+pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> {
+    let take = |member: &Member<'_>| Op::Take { cost: member.cost };
+    let calls = ask_together(members, frozen, take)
+        .unwrap_or_else(|| take_in_order(members, frozen, &|member, op| member.ask(op, frozen)));
+    let is_admitted = calls.iter().flatten().all(Uncounted::is_admitted);
+    for (member, call) in members.iter().zip(&calls) {
+        let Some(Uncounted { end, .. }) = call else { continue };
+        // A limit that accepts a call which another one denies is not charged.
+        if is_admitted || end.accepted != Some(true) {
+            member.limiter.count(member.context(), take(member), end);
+        }
+    }
+    answers(calls)
+}
+
+/// Asks all limits what they would answer, and changes nothing.
+///
+/// # Errors
+///
+/// Those of [`Limiter::decide`].
+pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> {
+    let calls = ask_together(members, frozen, |member| member.peek());
+    let each = || members.iter().map(|it| Some(it.ask(it.peek(), frozen))).collect();
+    answers(calls.unwrap_or_else(each))
+}
+
+fn answers(calls: Calls) -> Result<Answers> {
+    calls.into_iter().map(|call| call.map(|call| call.answer).transpose()).collect()
+}
+
+/// Lets the server on which all limits are decide in one step. None if they are not on one server, or it
+/// cannot do that.
+fn ask_together(
+    members: &[Member<'_>],
+    frozen: Option<u64>,
+    op: impl Fn(&Member<'_>) -> Op,
+) -> Option<Calls> {
+    let (store, first_guard) = members.first()?.limiter.store();
+    let first_guard = first_guard?;
+    let guards: Vec<&Guard> =
+        members.iter().map(|member| member.guard_on(store)).collect::<Option<_>>()?;
+    let keys: Vec<Key<'_>> = members.iter().map(Member::key).collect();
+    let ops: Vec<Op> = members.iter().map(op).collect();
+    let evicted = Cell::new(false);
+    let request = |((member, key), op)| member_request(member, key, op, frozen, &evicted);
+    let requests: Vec<Request<'_>> = members.iter().zip(&keys).zip(&ops).map(request).collect();
+    if !store.can_decide_all(&requests) {
+        return None;
+    }
+    let by_store = |(member, request): (&Member<'_>, _), decision| {
+        member.limiter.uncounted(request, GuardedCall::by_store(decision))
+    };
+    let sent = boot_time();
+    let known: Vec<_> =
+        guards.iter().zip(&requests).map(|(guard, it)| guard.known_denial(it, sent)).collect();
+    let asked = || members.iter().zip(&requests);
+    if members.iter().zip(&known).any(|(it, known)| known.is_some() && it.limiter.is_enforced()) {
+        return Some(
+            asked().zip(known).map(|(it, known)| known.map(|d| by_store(it, d))).collect(),
+        );
+    }
+    let joint: Vec<_> = asked()
+        .map(|(member, it)| JointRequest {
+            request: *it,
+            is_required: member.limiter.is_enforced(),
+        })
+        .collect();
+    let decided = requests
+        .first()
+        .map(|first| first_guard.ask(&**store, first, sent, || store.decide_all(&joint)));
+    match decided? {
+        Ok(decisions) => {
+            for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {
+                guard.note_decision(request, *decision, sent);
+            }
+            Some(
+                asked().zip(decisions).map(|(it, decision)| Some(by_store(it, decision))).collect(),
+            )
+        }
+        // Each limit's own policy answers.
+        Err(no_answer) => Some(take_in_order(members, frozen, &|member, op| {
+            let key = member.key();
+            let request = member_request(member, &key, &op, frozen, &evicted);
+            let (_, guard) = member.limiter.store();
+            let guard = guard.unwrap_or(first_guard);
+            member.limiter.uncounted(&request, guard.answer_by_policy(&request, &no_answer))
+        })),
+    }
+}
+
+/// Looks at all limits, then charges them in their order. Gives back what was charged if one denies after
+/// all, or fails.
+fn take_in_order(
+    members: &[Member<'_>],
+    frozen: Option<u64>,
+    ask: &dyn Fn(&Member<'_>, Op) -> Uncounted,
+) -> Calls {
+    let mut calls: Calls = members.iter().map(|_| None).collect();
+    let mut is_denied = false;
+    // Not the first: it is charged next, and denies by that.
+    for (member, call) in members.iter().zip(&mut calls).skip(1) {
+        let seen = ask(member, member.peek());
+        let has_error = seen.answer.is_err();
+        is_denied |= !seen.is_admitted();
+        *call = Some(seen);
+        if has_error {
+            return calls;
+        }
+    }
+    if is_denied {
+        if let (Some(member), Some(call)) = (members.first(), calls.first_mut()) {
+            *call = Some(ask(member, member.peek()));
+        }
+        return calls;
+    }
+    for (i, member) in members.iter().enumerate() {
+        let taken = ask(member, Op::Take { cost: member.cost });
+        let is_admitted = taken.is_admitted();
+        let Some((call, before)) = calls.get_mut(..=i).and_then(<[_]>::split_last_mut) else {
+            break;
+        };
+        *call = Some(taken.after(call.take()));
+        if !is_admitted {
+            for (member, call) in members.iter().zip(before).rev() {
+                member.give_back(call, frozen, ask);
+            }
+            break;
+        }
+    }
+    calls
+}
+
+fn member_request<'a>(
+    member: &'a Member<'_>,
+    key: &'a Key<'a>,
+    op: &'a Op,
+    frozen: Option<u64>,
+    evicted: &'a Cell<bool>,
+) -> Request<'a> {
+    Request { key, limit: member.limit, op, frozen, timeouts: member.limiter.timeouts(), evicted }
+}
+
+impl<'a> Member<'a> {
+    fn context(&self) -> CallContext<'a> {
+        let Self { identifier, name, key_hash, counter, .. } = *self;
+        CallContext { identifier: Identifier::Plain(identifier), name, key_hash, counter }
+    }
+
+    fn key(&self) -> Key<'a> {
+        self.limiter.plain_key(self.identifier, self.limit, self.key_hash)
+    }
+
+    fn peek(&self) -> Op {
+        Op::Peek { cost: self.cost }
+    }
+
+    /// The guard of the limiter, if it is on this store.
+    fn guard_on(&self, store: &Rc<dyn Store>) -> Option<&'a Guard> {
+        let (own, guard) = self.limiter.store();
+        guard.filter(|_| Rc::ptr_eq(own, store))
+    }
+
+    fn ask(&self, op: Op, frozen: Option<u64>) -> Uncounted {
+        self.limiter.decide_uncounted(&self.context(), self.limit, &op, frozen)
+    }
+
+    /// Gives back what a call has taken, and looks at the limit again.
+    fn give_back(
+        &self,
+        call: &mut Option<Uncounted>,
+        frozen: Option<u64>,
+        ask: &dyn Fn(&Self, Op) -> Uncounted,
+    ) {
+        let Some(Uncounted { answer: Ok(flagged), .. }) = &call else { return };
+        // Of a server that fails in between, the charge stays.
+        let _ = self.limiter.refund(&self.context(), self.limit, flagged, frozen);
+        *call = Some(ask(self, self.peek()).after(call.take()));
+    }
+}
+
+impl Uncounted {
+    fn is_admitted(&self) -> bool {
+        self.answer.as_ref().is_ok_and(FlaggedDecision::is_admitted)
+    }
+
+    /// The same answer, with what happened in an earlier call on the same limit.
+    fn after(mut self, earlier: Option<Self>) -> Self {
+        if let Some(Self { end, .. }) = earlier {
+            self.end.has_failed |= end.has_failed;
+            self.end.has_evicted |= end.has_evicted;
+        }
+        self
+    }
+}

@@ -1,0 +1,308 @@
+//! `TokenBucket\Compound`: several limits, of which a call is charged all or none.
+
+use super::argument::Argument;
+use super::call::{Call, handler};
+use super::decision::{self, DecisionObject};
+use super::declare::{self, Class, Method, Parameter, Type, optional, public, variadic};
+use super::exceptions::{Thrown, argument_type_error, error, value_error};
+use super::globals::GLOBALS;
+use super::interfaces::{self, DECISION, SECONDS};
+use super::limit_decision::{LimitDecision, Origin};
+use super::limiter_methods::parse_block_duration;
+use super::limiter_object::LimiterObject;
+use super::object::{self, Handlers, Native};
+use super::shared_string::SharedString;
+use super::storage_argument::Backend;
+use super::warnings::emit_warning;
+use crate::limit::{Limit, Op};
+use crate::limiter::{
+    Answers, CallContext, CounterHandle, Identifier, KeyHash, Limiter, Member, peek_all, take_all,
+};
+use ext_php_rs::flags::ClassFlags;
+use ext_php_rs::types::{ZendHashTable, Zval};
+use std::cell::Cell;
+use std::ptr;
+use std::rc::Rc;
+
+/// The most limiters of a compound.
+const MAX_LIMITERS: usize = 16;
+
+/// The value of a `TokenBucket\Compound`. Counted, so that a call keeps its limiters if PHP code constructs
+/// the object again meanwhile.
+struct CompoundObject(Rc<[Part]>);
+
+/// One of its limiters, as it was when the compound was made.
+#[derive(Clone)]
+struct Part {
+    limiter: Rc<Limiter>,
+    identifier: SharedString,
+    name: Option<SharedString>,
+    limit: Rc<Limit>,
+    key_hash: Cell<KeyHash>,
+    counter: Cell<CounterHandle>,
+}
+
+static CLASS: Class = Class::new();
+static HANDLERS: Handlers = Handlers::new();
+
+/// One number for all limits, or a list with one for each.
+const COUNTS: Parameter = optional(c"token_count", Type::INT.or(Type::ARRAY), c"1");
+
+const METHODS: &[Method] = &[
+    public(
+        c"__construct",
+        handler!(construct),
+        &[variadic(c"limiters", Type::object(c"TokenBucket\\Limiter"))],
+        Type::NONE,
+    ),
+    public(c"consume", handler!(consume), &[COUNTS], Type::BOOL),
+    public(c"attempt", handler!(attempt), &[COUNTS], DECISION),
+    public(c"peek", handler!(peek), &[COUNTS], DECISION),
+    public(c"refund", handler!(refund), &[COUNTS], Type::VOID),
+    public(c"reset", handler!(reset), &[], Type::VOID),
+    public(c"block", handler!(block), &[SECONDS], Type::VOID),
+];
+
+/// Makes the class known to the engine.
+pub fn register() {
+    let (flags, interfaces) = (ClassFlags::Final, [&interfaces::LIMITER]);
+    declare::class(&CLASS, "TokenBucket\\Compound", flags, METHODS, ptr::null_mut(), &interfaces);
+    object::install_handlers::<CompoundObject>(&CLASS);
+}
+
+impl Native for CompoundObject {
+    fn handlers() -> &'static Handlers {
+        &HANDLERS
+    }
+
+    fn dump(&self, properties: &mut ZendHashTable) {
+        let mut identifiers = Zval::new_array();
+        if let Some(list) = identifiers.array_mut() {
+            self.0.iter().for_each(|part| drop(list.push(part.identifier.to_zval())));
+        }
+        let _ = properties.insert("identifiers", identifiers);
+    }
+}
+
+impl Part {
+    fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
+        let Backend::Native(limiter) = &value.backend else {
+            return Err(value_error(
+                n,
+                "must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took",
+            ));
+        };
+        let Some(limit) = &value.limit else {
+            return Err(value_error(
+                n,
+                "must have a limit: $bucket_capacity and $tokens_per_second",
+            ));
+        };
+        Ok(Self {
+            limiter: Rc::clone(limiter),
+            identifier: value.shared_identifier(),
+            name: value.shared_name(),
+            limit: Rc::clone(limit),
+            key_hash: Cell::default(),
+            counter: Cell::default(),
+        })
+    }
+
+    /// Whether both are about one bucket.
+    fn has_bucket_of(&self, other: &Self) -> bool {
+        self.identifier.as_bytes() == other.identifier.as_bytes()
+            && self.limit.is_of_same_kind(&other.limit)
+            && self.limiter.shares_buckets_with(&other.limiter)
+    }
+
+    fn member(&self, cost: u64) -> Member<'_> {
+        Member {
+            limiter: &self.limiter,
+            identifier: self.identifier.as_bytes(),
+            name: self.name.as_ref().map(SharedString::as_bytes),
+            key_hash: &self.key_hash,
+            counter: &self.counter,
+            limit: &self.limit,
+            cost,
+        }
+    }
+
+    /// Makes a call on this limit alone.
+    fn decide(&self, op: Op) -> Result<(), Thrown> {
+        let context = CallContext {
+            identifier: Identifier::Plain(self.identifier.as_bytes()),
+            name: self.name.as_ref().map(SharedString::as_bytes),
+            key_hash: &self.key_hash,
+            counter: &self.counter,
+        };
+        let frozen = GLOBALS.get().frozen_time.get();
+        self.limiter.decide(&context, &self.limit, &op, frozen)?;
+        emit_warning(self.limiter.take_warning())
+    }
+
+    fn origin(&self) -> Origin {
+        let (identifier, name) = (self.identifier.clone(), self.name.clone());
+        Origin { limiter: Some(Rc::clone(&self.limiter)), identifier, name }
+    }
+}
+
+fn construct(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, u32::MAX)?;
+    let mut parts: Vec<Part> = Vec::new();
+    for argument in call.arguments() {
+        for part in parts_of(argument)? {
+            if parts.len() == MAX_LIMITERS {
+                return Err(value_error(
+                    argument.position(),
+                    format!(
+                        "must not be one more: a Compound has 1 to {MAX_LIMITERS} limiters, those of \
+                         nested ones included"
+                    ),
+                ));
+            }
+            if parts.iter().any(|other| part.has_bucket_of(other)) {
+                return Err(value_error(
+                    argument.position(),
+                    "must not use the same bucket as another limiter of the Compound",
+                ));
+            }
+            parts.push(part);
+        }
+    }
+    call.construct(CompoundObject(parts.into()));
+    Ok(())
+}
+
+/// The limiters in an argument: one, or those of another compound.
+fn parts_of(argument: Argument<'_>) -> Result<Vec<Part>, Thrown> {
+    let n = argument.position();
+    let Some(object) = argument.value().object() else {
+        return Err(argument.throw_wrong_class(c"TokenBucket\\Limiter"));
+    };
+    let is_limiter = object.instance_of(interfaces::LIMITER.get());
+    let pointer = ptr::from_ref(object).cast_mut();
+    if object::carries::<LimiterObject>(pointer) {
+        // SAFETY: the object carries a LimiterObject; the reference ends before PHP code can run.
+        return match unsafe { object::borrow::<LimiterObject>(pointer) } {
+            Some(value) => Ok(vec![Part::from_object(value, n)?]),
+            None => Err(not_initialized(n)),
+        };
+    }
+    if object::carries::<CompoundObject>(pointer) {
+        // SAFETY: the object carries a CompoundObject; the reference ends before PHP code can run.
+        return match unsafe { object::borrow::<CompoundObject>(pointer) } {
+            Some(CompoundObject(parts)) => Ok(parts.to_vec()),
+            None => Err(not_initialized(n)),
+        };
+    }
+    match is_limiter {
+        true => Err(argument_type_error(
+            n,
+            "must be a TokenBucket, LeakyBucket, FixedWindow or Compound: a limiter written in PHP \
+             cannot be charged together with others",
+        )),
+        false => Err(argument.throw_wrong_class(c"TokenBucket\\Limiter")),
+    }
+}
+
+fn not_initialized(n: u32) -> Thrown {
+    error(format!("The limiter in argument #{n} is not initialized"))
+}
+
+fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
+    Ok(Rc::clone(&call.this::<CompoundObject>()?.0))
+}
+
+/// The limiters of the call's object, each with what the call asks of it.
+fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown> {
+    let Some(list) = call.non_null(1).and_then(Zval::array) else {
+        let cost = call.token_count(1)?;
+        return Ok(parts.iter().map(|part| part.member(cost)).collect());
+    };
+    if list.len() != parts.len() {
+        let count = parts.len();
+        return Err(value_error(
+            1,
+            format!("must have one number for each of the {count} limiters"),
+        ));
+    }
+    let costs = parts.iter().zip(list.values());
+    costs
+        .map(|(part, cost)| match cost.long().map(u64::try_from) {
+            Some(Ok(cost)) => Ok(part.member(cost)),
+            Some(Err(_)) => Err(value_error(1, "must contain only numbers of 0 or more")),
+            None => Err(argument_type_error(1, "must be of type int or a list of ints")),
+        })
+        .collect()
+}
+
+/// Passes on the answers of a call, after the warnings of all limiters.
+fn finish<A>(parts: &[Part], answers: crate::error::Result<A>) -> Result<A, Thrown> {
+    for part in parts {
+        emit_warning(part.limiter.take_warning())?;
+    }
+    Ok(answers?)
+}
+
+fn consume(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    let parts = parts(call)?;
+    let members = members(call, &parts)?;
+    let answers = finish(&parts, take_all(&members, GLOBALS.get().frozen_time.get()))?;
+    call.return_bool(answers.iter().flatten().all(|flagged| flagged.is_admitted()))
+}
+
+fn attempt(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    let parts = parts(call)?;
+    let members = members(call, &parts)?;
+    let answers = finish(&parts, take_all(&members, GLOBALS.get().frozen_time.get()))?;
+    return_decision(call, &parts, &answers, |member| members.get(member).map_or(0, |it| it.cost))
+}
+
+fn peek(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    let parts = parts(call)?;
+    let members = members(call, &parts)?;
+    let answers = finish(&parts, peek_all(&members, GLOBALS.get().frozen_time.get()))?;
+    return_decision(call, &parts, &answers, |_| 0)
+}
+
+fn return_decision(
+    call: &Call,
+    parts: &[Part],
+    answers: &Answers,
+    asked: impl Fn(usize) -> u64,
+) -> Result<(), Thrown> {
+    let decisions = parts.iter().zip(answers).enumerate().filter_map(|(i, (part, answer))| {
+        answer.map(|flagged| LimitDecision {
+            flagged,
+            limit: Rc::clone(&part.limit),
+            asked: asked(i),
+            origin: part.origin(),
+        })
+    });
+    let decisions = DecisionObject::several(decisions.collect());
+    call.return_new(&decision::CLASS, decisions)
+}
+
+fn refund(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    let parts = parts(call)?;
+    let members = members(call, &parts)?;
+    let costs = members.iter().map(|member| member.cost);
+    parts
+        .iter()
+        .zip(costs)
+        .try_for_each(|(part, cost)| part.decide(Op::Refund { cost, window: None }))
+}
+
+fn reset(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    parts(call)?.iter().try_for_each(|part| part.decide(Op::Reset))
+}
+
+fn block(call: &Call) -> Result<(), Thrown> {
+    let duration = parse_block_duration(call)?;
+    parts(call)?.iter().try_for_each(|part| part.decide(Op::Block { duration }))
+}

@@ -1,0 +1,126 @@
+//! The decision of one limit, and where it was made.
+
+use super::shared_string::SharedString;
+use crate::error::Result;
+use crate::http::Policy;
+use crate::limit::{Decision, Limit, SECOND};
+use crate::limiter::{
+    CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter, infer_name,
+};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// The name of a limit in HTTP fields if its identifier has none: a client's address must not get there.
+const UNNAMED: &[u8] = b"default";
+
+/// The decision of one limit, and where it was made.
+pub struct LimitDecision {
+    pub flagged: FlaggedDecision,
+    /// The limit that was applied.
+    pub limit: Rc<Limit>,
+    /// The tokens or hits that the call asked for.
+    pub asked: u64,
+    pub origin: Origin,
+}
+
+/// Where a decision was made.
+pub struct Origin {
+    /// None for a storage written in PHP.
+    pub limiter: Option<Rc<Limiter>>,
+    pub identifier: SharedString,
+    /// The name of the limit, if its constructor was given one.
+    pub name: Option<SharedString>,
+}
+
+impl LimitDecision {
+    /// The decision of the limit, whether it is enforced or not.
+    pub fn decided(&self) -> &Decision {
+        &self.flagged.decision
+    }
+
+    /// The capacity of the limit.
+    pub fn capacity(&self) -> i64 {
+        // Never wraps: a limit from PHP is below 2^31.
+        self.limit.capacity() as i64
+    }
+
+    pub fn remaining(&self) -> i64 {
+        self.limit.remaining(self.decided()) as i64
+    }
+
+    /// How many tokens the caller may use: those that were taken, or all that it asked for if the call goes on
+    /// without (dry run, `on_error=open`).
+    pub fn tokens(&self) -> i64 {
+        let decision = self.decided();
+        let tokens = match self.flagged.is_admitted() {
+            true if decision.accepted && decision.taken > 0 => decision.taken,
+            true if self.flagged.flags.is_degraded() || !decision.accepted => self.asked,
+            _ => 0,
+        };
+        tokens as i64
+    }
+
+    pub fn retry_after(&self) -> f64 {
+        if self.flagged.is_admitted() { 0.0 } else { self.decided().retry_after() }
+    }
+
+    /// How many seconds a reservation has to wait; 0.0 if the limit is not enforced.
+    pub fn wait(&self) -> f64 {
+        if self.flagged.flags.is_enforced() { self.decided().wait() } else { 0.0 }
+    }
+
+    /// The name of the limit: the one it was given, or the one that its identifier begins with.
+    pub fn name(&self) -> &[u8] {
+        if let Some(name) = &self.origin.name {
+            return name.as_bytes();
+        }
+        let inferred = infer_name(Identifier::Plain(self.origin.identifier.as_bytes()));
+        match inferred.is_whole_identifier || inferred.name.is_empty() {
+            true => UNNAMED,
+            false => inferred.name,
+        }
+    }
+
+    /// What the HTTP fields say of the limit.
+    pub fn policy(&self) -> Policy<'_> {
+        let reset = match self.flagged.is_admitted() {
+            // Less than a microsecond does not count: a window ends that much after its interval.
+            true => Some(whole_seconds(self.decided().reset_after() - 1e-6)),
+            false => self.retry_after_seconds(),
+        };
+        Policy {
+            name: self.name(),
+            quota: self.limit.capacity(),
+            window: self.limit.window().div_ceil(SECOND).max(1),
+            remaining: self.limit.remaining(self.decided()),
+            reset,
+        }
+    }
+
+    /// Whole seconds until the same call would be accepted, at least 1 if it is denied; `None` for never.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        match self.retry_after() {
+            0.0 => Some(0),
+            seconds => seconds.is_finite().then(|| whole_seconds(seconds)),
+        }
+    }
+
+    /// Gives back what the decision took. Returns whether anything was given back.
+    pub fn refund(&self, frozen: Option<u64>) -> Result<bool> {
+        let Some(limiter) = &self.origin.limiter else { return Ok(false) };
+        let (key_hash, counter) =
+            (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
+        let context = CallContext {
+            identifier: Identifier::Plain(self.origin.identifier.as_bytes()),
+            name: None,
+            key_hash: &key_hash,
+            counter: &counter,
+        };
+        limiter.refund(&context, &self.limit, &self.flagged, frozen)
+    }
+}
+
+/// Rounds up to whole seconds, at least 1.
+fn whole_seconds(seconds: f64) -> u64 {
+    seconds.ceil().max(1.0) as u64
+}
