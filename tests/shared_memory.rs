@@ -91,8 +91,14 @@ fn admitted_under(
     let key =
         Key { parts: [prefix, name, b"", b""], key_hash: &key_hash, kind: LimitKind::from(limit) };
     let evicted = &Cell::new(false);
-    let request =
-        Request { key: &key, limit, op: &op, frozen: now, timeouts: &Timeouts::default(), evicted };
+    let request = Request {
+        key: &key,
+        limit,
+        op: &op,
+        time: now.into(),
+        timeouts: &Timeouts::default(),
+        evicted,
+    };
     store.admits(&request).map_err(|error| error.to_string())
 }
 
@@ -353,7 +359,7 @@ fn removed_table_is_left_within_a_second() {
         let op = Op::Take { cost: 1 };
         let (key, limit, op, timeouts) = (&key, &limit, &op, &timeouts);
         let evicted = &Cell::new(false);
-        old.admits(&Request { key, limit, op, frozen, timeouts, evicted }).unwrap()
+        old.admits(&Request { key, limit, op, time: frozen.into(), timeouts, evicted }).unwrap()
     };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();

@@ -10,8 +10,9 @@ use super::state::State;
 /// A store that keeps its own loop around a decision is generic over this trait, so that the
 /// compiler inlines one algorithm into it.
 pub trait Algorithm {
-    /// Applies an operation to a state, as [`apply`](super::apply) does.
-    fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State);
+    /// Applies an operation to a state, as [`apply`](super::apply) does. Returns what the caller keeps of
+    /// the decision: less is faster (`make bench`, `consume()` against `attempt()`).
+    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: Op) -> (A, State);
 
     /// Whether a clock must have shown more than `now` when it wrote this state. A state of another
     /// limit may be either.

@@ -46,6 +46,16 @@ impl Limit {
         }
     }
 
+    /// The operation that gives back what a decision has taken; `full_at` is the decision's.
+    pub const fn refund_of(&self, taken: u64, full_at: u64) -> Op {
+        let window = match self {
+            // Its last moment is the one before it expires.
+            Self::FixedWindow(_) => Some(full_at.saturating_sub(1)),
+            Self::TokenBucket(_) => None,
+        };
+        Op::Refund { cost: taken, window }
+    }
+
     /// Whether both limits are of one algorithm, so that they may share a state.
     pub const fn is_of_same_kind(&self, other: &Self) -> bool {
         matches!(

@@ -68,12 +68,36 @@ impl FixedWindow {
 }
 
 impl Algorithm for FixedWindow {
+    #[inline(always)]
+    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: Op) -> (A, State) {
+        let (decision, after) = match block::decide(state, now, op) {
+            Some(decided) => decided,
+            None => self.apply_op(state, now, op),
+        };
+        (decision.into(), after)
+    }
+
+    #[inline(always)]
+    fn is_from_future(&self, state: State, now: u64) -> bool {
+        state.expires_at() > now + self.interval + 1
+    }
+
+    #[cold]
+    fn inherited_state(&self, expires_at: u64, now: u64) -> State {
+        State::Window { ends_at: (expires_at - 1).min(now + self.interval), hits: self.limit }
+    }
+
+    #[cold]
+    fn takes(&self, op: Op) -> bool {
+        !matches!(op, Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. })
+    }
+}
+
+impl FixedWindow {
     /// Applies an operation to a window. A check is one hit; a reservation is a take, without a wait;
     /// a start is denied.
-    fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State) {
-        if let Some(decided) = block::decide(state, now, op) {
-            return decided;
-        }
+    #[inline(always)]
+    fn apply_op(&self, state: State, now: u64, op: Op) -> (Decision, State) {
         let open = self.find_open(state, now);
         let (ends_at, hits) = open.unwrap_or((now + self.interval, 0));
         // An end from the future is brought down to one interval from now.
@@ -127,21 +151,6 @@ impl Algorithm for FixedWindow {
             Op::Start { .. } => (deny(ends_at + 1), kept),
         }
     }
-
-    #[inline(always)]
-    fn is_from_future(&self, state: State, now: u64) -> bool {
-        state.expires_at() > now + self.interval + 1
-    }
-
-    #[cold]
-    fn inherited_state(&self, expires_at: u64, now: u64) -> State {
-        State::Window { ends_at: (expires_at - 1).min(now + self.interval), hits: self.limit }
-    }
-
-    #[cold]
-    fn takes(&self, op: Op) -> bool {
-        !matches!(op, Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. })
-    }
 }
 
 #[cfg(test)]
@@ -154,7 +163,7 @@ mod tests {
     #[test]
     fn window_opens_at_the_first_hit_and_lasts_its_interval() {
         let window = FixedWindow::new(2, 5.0).unwrap();
-        let take = |state, now| window.apply(state, now, Op::Take { cost: 1 });
+        let take = |state, now| window.apply::<Decision>(state, now, Op::Take { cost: 1 });
         let (first, state) = take(State::FULL, T);
         let (second, state) = take(state, T + SECOND);
         assert!(first.accepted && second.accepted);
@@ -185,7 +194,7 @@ mod tests {
             let (mut opened_at, mut hits) = (0, 0);
             for (cost, ms) in calls {
                 now += ms * 1_000_000;
-                let (decision, after) = window.apply(state, now, Op::Take { cost });
+                let (decision, after) = window.apply::<Decision>(state, now, Op::Take { cost });
                 state = after;
                 if cost > 0 && now > opened_at + 2 * SECOND {
                     // A call that is denied opens no window.
@@ -194,7 +203,7 @@ mod tests {
                 if decision.accepted { hits += cost; }
                 prop_assert!(hits <= limit as u64);
                 if cost > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
-                    let then = |at| window.apply(state, at, Op::Take { cost }).0.accepted;
+                    let then = |at| window.apply::<Decision>(state, at, Op::Take { cost }).0.accepted;
                     prop_assert!(then(decision.retry_at));
                     prop_assert!(!then(decision.retry_at - 1));
                 }
@@ -206,7 +215,8 @@ mod tests {
             ends_at in 0..MAX_REFILL, hits in 0..MAX_HITS, now in 0..MAX_REFILL,
         ) {
             let window = FixedWindow::new(3, 7.0).unwrap();
-            let (decision, _) = window.apply(State::Window { ends_at, hits }, now, Op::Take { cost: 1 });
+            let (decision, _): (Decision, _) =
+                window.apply(State::Window { ends_at, hits }, now, Op::Take { cost: 1 });
             prop_assert!(decision.accepted || decision.retry_at <= now + 7 * SECOND + 1);
         }
     }

@@ -24,13 +24,15 @@ use super::token_bucket::TokenBucket;
 
 impl Algorithm for TokenBucket {
     #[inline(always)]
-    fn apply(&self, state: State, now: u64, op: Op) -> (Decision, State) {
+    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: Op) -> (A, State) {
         // The usual case has a path of its own, in which the compiler knows the operation and the
         // kind of state.
         if let (Op::Take { cost }, State::Filling { full_at }) = (op, state) {
-            return Bucket::new(self, State::Filling { full_at }, now).take(cost);
+            let (decision, after) = Bucket::new(self, State::Filling { full_at }, now).take(cost);
+            return (decision.into(), after);
         }
-        apply_any(self, state, now, op)
+        let (decision, after) = apply_any(self, state, now, op);
+        (decision.into(), after)
     }
 
     #[inline(always)]

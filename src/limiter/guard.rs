@@ -219,9 +219,9 @@ impl Guard {
 
     /// A denial that is known without asking: the bucket cannot hold the cost yet, or is blocked.
     pub fn known_denial(&self, request: &Request<'_>, now: u64) -> Option<Decision> {
-        let Request { key, limit, op: &op, frozen, .. } = *request;
+        let Request { key, limit, op: &op, .. } = *request;
         // Denials are kept by this host's clock, which says nothing about the frozen one of a test.
-        if !self.deny_cache || frozen.is_some() || !asks_for_tokens(op) {
+        if !self.deny_cache || request.frozen().is_some() || !asks_for_tokens(op) {
             return None;
         }
         match (self.host.known_denial(key, now)?, op) {
@@ -238,11 +238,14 @@ impl Guard {
     /// Notes what the store decided on a call that was sent at `sent`: a denial that need not be asked for
     /// again, or the end of one.
     pub fn note_decision(&self, request: &Request<'_>, decision: Decision, sent: u64) {
-        let Request { key, limit, op: &op, frozen, .. } = *request;
+        let Request { key, limit, op: &op, .. } = *request;
         if let Op::Refund { .. } | Op::Reset = op {
             return self.host.clear_denials(key);
         }
-        if !self.deny_cache || frozen.is_some() || decision.accepted && !decision.is_blocked {
+        if !self.deny_cache
+            || request.frozen().is_some()
+            || decision.accepted && !decision.is_blocked
+        {
             return;
         }
         // The server decided after the call was sent, so a time counted from `sent` is never too late.
@@ -344,7 +347,7 @@ fn full_in(limit: &Limit, cost: u64, decision: Decision) -> Option<u64> {
 }
 
 fn full_bucket(request: &Request<'_>) -> Decision {
-    let now = request.frozen.unwrap_or_else(boot_time);
+    let now = request.frozen().unwrap_or_else(boot_time);
     apply(request.limit, State::FULL, now, Op::Peek { cost: 0 }).0
 }
 

@@ -10,7 +10,7 @@ use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op, State, apply};
 use crate::store::counters::Outcome;
-use crate::store::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Stores, Timeouts};
+use crate::store::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Stores, Time, Timeouts};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -122,19 +122,19 @@ impl Limiter {
         if decision.taken == 0 {
             return Ok(false);
         }
-        let window = match limit {
-            // The window is open until its last moment, one nanosecond before the decision's time.
-            Limit::FixedWindow(_) => Some(decision.full_at - 1),
-            Limit::TokenBucket(_) => None,
+        let op = limit.refund_of(decision.taken, decision.full_at);
+        let (escaped, evicted) = (escape(context), Cell::new(false));
+        let key = match &escaped {
+            Some(escaped) => self.plain_key(escaped, limit, context.key_hash),
+            None => self.key(context, limit),
         };
-        let op = Op::Refund { cost: decision.taken, window };
-        let refunded =
-            self.with_request(context, limit, &op, frozen, |request| match &self.guard {
-                Some(guard) if flags.is_by_host() => guard.decide_on_host(request).map(Some),
-                Some(guard) => guard.decide_only_by_store(&*self.store, request),
-                None => self.store.decide(request).map(Some),
-            });
-        Ok(refunded?.is_some_and(|decision| decision.accepted))
+        let request = self.request(&key, limit, &op, frozen.into(), &evicted);
+        let refunded = match &self.guard {
+            Some(guard) if flags.is_by_host() => Some(guard.decide_on_host(&request)?),
+            Some(guard) => guard.decide_only_by_store(&*self.store, &request)?,
+            None => Some(self.store.decide(&request)?),
+        };
+        Ok(refunded.is_some_and(|decision| decision.accepted))
     }
 
     /// Makes a call without counting it.
@@ -145,17 +145,21 @@ impl Limiter {
         op: &Op,
         frozen: Option<u64>,
     ) -> Uncounted {
-        self.with_request(context, limit, op, frozen, |request| {
-            let call = match &self.guard {
-                Some(guard) => guard.decide(&*self.store, request),
-                None => {
-                    let decision = self.store.decide(request);
-                    let has_failed = decision.is_err();
-                    GuardedCall { decision, has_failed, decided_by: DecidedBy::Store }
-                }
-            };
-            self.uncounted(request, call)
-        })
+        let (escaped, evicted) = (escape(context), Cell::new(false));
+        let key = match &escaped {
+            Some(escaped) => self.plain_key(escaped, limit, context.key_hash),
+            None => self.key(context, limit),
+        };
+        let request = self.request(&key, limit, op, frozen.into(), &evicted);
+        let call = match &self.guard {
+            Some(guard) => guard.decide(&*self.store, &request),
+            None => {
+                let decision = self.store.decide(&request);
+                let has_failed = decision.is_err();
+                GuardedCall { decision, has_failed, decided_by: DecidedBy::Store }
+            }
+        };
+        self.uncounted(&request, call)
     }
 
     /// The answer of a call, which is not counted yet.
@@ -171,7 +175,7 @@ impl Limiter {
         let answer = match decision {
             Ok(decision) => Ok(FlaggedDecision { decision, flags }),
             Err(error) if self.policy.enforce => Err(error),
-            Err(_) => Ok(decision_of_failed_dry_run(request.limit, request.frozen)),
+            Err(_) => Ok(decision_of_failed_dry_run(request.limit, request.frozen())),
         };
         Uncounted { answer, end }
     }
@@ -179,11 +183,6 @@ impl Limiter {
     /// The store, and its guard if it is on servers.
     pub(super) fn store(&self) -> (&Rc<dyn Store>, Option<&Guard>) {
         (&self.store, self.guard.as_deref())
-    }
-
-    /// How long a server may take.
-    pub(super) const fn timeouts(&self) -> &Timeouts {
-        &self.timeouts
     }
 
     /// Whether a denial denies.
@@ -227,26 +226,41 @@ impl Limiter {
         frozen: Option<u64>,
         ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<A>,
     ) -> Result<(A, DecidedBy)> {
-        self.with_request(context, limit, op, frozen, |request| {
-            let Some(guard) = &self.guard else {
-                let answer = ask(&*self.store, request);
-                let accepted = answer.as_ref().ok().map(A::is_accepted);
-                self.count_local(context, *op, accepted, request.evicted.get());
-                return answer.map(|answer| (answer, DecidedBy::Store));
-            };
-            let call = guard.decide(&*self.store, request);
-            let end = CallEnd {
-                accepted: call.decision.as_ref().ok().map(|decision| decision.accepted),
-                has_failed: call.has_failed,
-                is_degraded: call.decision.is_ok() && call.decided_by != DecidedBy::Store,
-                has_evicted: request.evicted.get(),
-            };
-            self.count(*context, *op, &end);
-            Ok((A::from(call.decision?), call.decided_by))
-        })
+        let (escaped, evicted) = (escape(context), Cell::new(false));
+        let key = match &escaped {
+            Some(escaped) => self.plain_key(escaped, limit, context.key_hash),
+            None => self.key(context, limit),
+        };
+        let request = self.request(&key, limit, op, frozen.into(), &evicted);
+        let Some(guard) = &self.guard else {
+            let answer = ask(&*self.store, &request);
+            let accepted = answer.as_ref().ok().map(A::is_accepted);
+            self.count_local(context, *op, accepted, evicted.get());
+            return answer.map(|answer| (answer, DecidedBy::Store));
+        };
+        let call = guard.decide(&*self.store, &request);
+        let end = CallEnd {
+            accepted: call.decision.as_ref().ok().map(|decision| decision.accepted),
+            has_failed: call.has_failed,
+            is_degraded: call.decision.is_ok() && call.decided_by != DecidedBy::Store,
+            has_evicted: evicted.get(),
+        };
+        self.count(*context, *op, &end);
+        Ok((A::from(call.decision?), call.decided_by))
     }
 
-    /// The key of an identifier.
+    /// The key of a call whose name needs no escape.
+    #[inline(always)]
+    fn key<'a>(&'a self, context: &CallContext<'a>, limit: &Limit) -> Key<'a> {
+        let prefix = self.prefix.as_slice();
+        let parts: [&[u8]; 4] = match context.identifier {
+            Identifier::Plain(identifier) => [prefix, identifier, b"", b""],
+            Identifier::Client { name, id } => [prefix, name, b":", id],
+        };
+        Key { parts, kind: LimitKind::from(limit), key_hash: context.key_hash }
+    }
+
+    /// The key of an identifier that needs no escape.
     #[inline(always)]
     pub(super) fn plain_key<'a>(
         &'a self,
@@ -254,36 +268,33 @@ impl Limiter {
         limit: &Limit,
         key_hash: &'a Cell<KeyHash>,
     ) -> Key<'a> {
-        let parts = [self.prefix.as_slice(), identifier, b"", b""];
+        let parts: [&[u8]; 4] = [&self.prefix, identifier, b"", b""];
         Key { parts, kind: LimitKind::from(limit), key_hash }
     }
 
-    /// Runs `work` with the request of a call.
+    /// The request of a call on a key.
     #[inline(always)]
-    pub(super) fn with_request<R>(
-        &self,
-        context: &CallContext<'_>,
-        limit: &Limit,
-        op: &Op,
-        frozen: Option<u64>,
-        work: impl FnOnce(&Request<'_>) -> R,
-    ) -> R {
-        let prefix = self.prefix.as_slice();
-        let escaped;
-        let kind = LimitKind::from(limit);
-        let (key_hash, evicted) = (context.key_hash, Cell::new(false));
-        let key = match context.identifier {
-            Identifier::Plain(identifier) => self.plain_key(identifier, limit, key_hash),
-            Identifier::Client { name, id } if needs_escape(name) => {
-                escaped = client_key(name, id);
-                self.plain_key(&escaped, limit, key_hash)
-            }
-            Identifier::Client { name, id } => {
-                Key { parts: [prefix, name, b":", id], kind, key_hash }
-            }
-        };
-        let (timeouts, evicted) = (&self.timeouts, &evicted);
-        work(&Request { key: &key, limit, op, frozen, timeouts, evicted })
+    pub(super) fn request<'a>(
+        &'a self,
+        key: &'a Key<'a>,
+        limit: &'a Limit,
+        op: &'a Op,
+        time: Time,
+        evicted: &'a Cell<bool>,
+    ) -> Request<'a> {
+        Request { key, limit, op, time, timeouts: &self.timeouts, evicted }
+    }
+
+    /// Counts a call that was accepted.
+    #[inline(always)]
+    pub(super) fn count_accepted(&self, context: &CallContext<'_>) {
+        self.statistics.count(context, Outcome::Accepted, false);
+    }
+
+    /// Counts the eviction of a bucket in use.
+    #[cold]
+    pub(super) fn count_evicted(&self, context: CallContext<'_>) {
+        self.statistics.count(&context, Outcome::Evicted, false);
     }
 
     /// Counts a call on a store on this host: the usual case first, for it is part of every decision.
@@ -370,6 +381,15 @@ impl Limiter {
         let mut rows = self.store.describe();
         rows.extend(self.guard.iter().flat_map(|guard| guard.describe()));
         rows
+    }
+}
+
+/// The identifier of a call whose name has to be escaped.
+#[inline(always)]
+fn escape(context: &CallContext<'_>) -> Option<Vec<u8>> {
+    match context.identifier {
+        Identifier::Client { name, id } if needs_escape(name) => Some(client_key(name, id)),
+        _ => None,
     }
 }
 

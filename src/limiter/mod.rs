@@ -25,7 +25,7 @@ mod statistics;
 pub use crate::store::counters::{LimitName, LimitStatistics, Outcome};
 pub use crate::store::file::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
 pub use crate::store::{FileSettings, KeyHash, Timeouts};
-pub use compound::{Answers, Member, peek_all, take_all};
+pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
 pub use counter_handle::CounterHandle;
 pub use flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_key};

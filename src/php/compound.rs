@@ -16,16 +16,14 @@ use super::storage_argument::Backend;
 use super::warnings::emit_warning;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
-    Answers, CallContext, CounterHandle, Identifier, KeyHash, Limiter, Member, peek_all, take_all,
+    Answers, CallContext, CounterHandle, Identifier, KeyHash, Limiter, MAX_MEMBERS, Member,
+    admits_all, peek_all, take_all,
 };
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
-
-/// The most limiters of a compound.
-const MAX_LIMITERS: usize = 16;
 
 /// The value of a `TokenBucket\Compound`. Counted, so that a call keeps its limiters if PHP code constructs
 /// the object again meanwhile.
@@ -151,11 +149,11 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let mut parts: Vec<Part> = Vec::new();
     for argument in call.arguments() {
         for part in parts_of(argument)? {
-            if parts.len() == MAX_LIMITERS {
+            if parts.len() == MAX_MEMBERS {
                 return Err(value_error(
                     argument.position(),
                     format!(
-                        "must not be one more: a Compound has 1 to {MAX_LIMITERS} limiters, those of \
+                        "must not be one more: a Compound has 1 to {MAX_MEMBERS} limiters, those of \
                          nested ones included"
                     ),
                 ));
@@ -248,8 +246,8 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
-    let answers = finish(&parts, take_all(&members, GLOBALS.get().frozen_time.get()))?;
-    call.return_bool(answers.iter().flatten().all(|flagged| flagged.is_admitted()))
+    let admitted = finish(&parts, admits_all(&members, GLOBALS.get().frozen_time.get()))?;
+    call.return_bool(admitted)
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {

@@ -109,10 +109,11 @@ pub unsafe fn construct<T: Native>(object: *mut ffi::zend_object, value: T) {
 /// Makes an object of a class whose objects carry a `T`.
 #[inline]
 pub fn create_with<T: Native>(class: &Class, value: T) -> *mut ffi::zend_object {
-    // SAFETY: the class is registered; no reference to the new object's value exists.
+    // SAFETY: the class is registered; no reference to the new object's value exists, which is `None` and
+    // needs no drop.
     unsafe {
         let object = create::<T>(class.as_ptr());
-        construct(object, value);
+        (&raw mut (*Object::<T>::from_std(object)).value).write(Some(value));
         object
     }
 }

@@ -57,6 +57,13 @@ impl Drop for SharedString {
     fn drop(&mut self) {
         // SAFETY: releases the reference that `new` took. The engine frees a string without running PHP
         // code.
-        unsafe { ffi::ext_php_rs_zend_string_release(self.0.as_ptr()) };
+        unsafe {
+            let gc = &mut (*self.0.as_ptr()).gc;
+            match gc.refcount {
+                // The usual case, without a call: the script holds the string, too.
+                2.. if gc.u.type_info & ffi::GC_IMMUTABLE == 0 => gc.refcount -= 1,
+                _ => ffi::ext_php_rs_zend_string_release(self.0.as_ptr()),
+            }
+        }
     }
 }

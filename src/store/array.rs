@@ -2,7 +2,6 @@
 
 use super::kind::with_algorithm;
 use super::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Timeouts};
-use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Algorithm, Decision, State};
 use hashbrown::HashTable;
@@ -87,26 +86,26 @@ impl Array {
 
     #[inline(always)]
     fn answer_under<A: FromDecision>(&self, limit: &impl Algorithm, request: &Request<'_>) -> A {
-        let Request { key, op, frozen, .. } = *request;
-        let now = frozen.unwrap_or_else(boot_time);
+        let Request { key, op, time, .. } = *request;
+        let now = time.frozen().unwrap_or_else(|| time.clock());
         let hash = self.hash(key);
         let mut table = self.table.borrow_mut();
         let Some(bucket) = table.buckets.find_mut(hash, |bucket| bucket.has_key(key)) else {
-            let (decision, state) = limit.apply(State::FULL, now, *op);
+            let (answer, state) = limit.apply(State::FULL, now, *op);
             if state != State::FULL {
                 let name = key.to_vec().into_boxed_slice();
                 table.insert(Bucket { hash, kind: key.kind, name, state }, now);
             }
-            return decision.into();
+            return answer;
         };
-        let (decision, state) = limit.apply(bucket.state, now, *op);
+        let (answer, state) = limit.apply(bucket.state, now, *op);
         bucket.state = state;
         if state == State::FULL
             && let Ok(bucket) = table.buckets.find_entry(hash, |bucket| bucket.has_key(key))
         {
             bucket.remove();
         }
-        decision.into()
+        answer
     }
 }
 

@@ -39,5 +39,5 @@ pub use net::Timeouts;
 #[cfg(fuzzing)]
 pub use redis::{parse_map, parse_master, parse_redirection};
 pub(crate) use request::FromDecision;
-pub use request::{JointRequest, Request, Store};
+pub use request::{JointRequest, Request, Store, Time};
 pub use stores::{OpenStore, Stores};

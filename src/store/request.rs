@@ -2,6 +2,7 @@
 
 use super::key::Key;
 use super::net::Timeouts;
+use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Charge, Decision, Limit, Op, State};
 use std::cell::Cell;
@@ -16,12 +17,59 @@ pub struct Request<'a> {
     /// The operation. A reference, for a copy would have to wait until the caller's writes to it are done
     /// (`make bench`, `consume()`).
     pub op: &'a Op,
-    /// The time of a test's clock; without it the store's own clock counts.
-    pub frozen: Option<u64>,
+    /// The time to decide at.
+    pub time: Time,
     /// How long a store on servers may take.
     pub timeouts: &'a Timeouts,
     /// Set by a store that evicted another bucket in use for this one.
     pub evicted: &'a Cell<bool>,
+}
+
+impl Request<'_> {
+    /// The time of a test's clock, if there is one.
+    pub const fn frozen(&self) -> Option<u64> {
+        self.time.frozen()
+    }
+}
+
+/// The time to decide at.
+#[derive(Clone, Copy, Debug)]
+pub enum Time {
+    /// The store's own clock counts.
+    Now,
+    /// The store's own clock counts, and this is a reading of this host's clock that has just been made:
+    /// several decisions on this host share one.
+    Read(u64),
+    /// The time of a test's clock.
+    Frozen(u64),
+}
+
+impl Time {
+    /// The time of a test's clock, if there is one.
+    #[inline(always)]
+    pub const fn frozen(self) -> Option<u64> {
+        match self {
+            Self::Frozen(time) => Some(time),
+            Self::Now | Self::Read(_) => None,
+        }
+    }
+
+    /// This host's clock.
+    #[inline(always)]
+    pub fn clock(self) -> u64 {
+        match self {
+            Self::Read(time) => time,
+            Self::Now | Self::Frozen(_) => boot_time(),
+        }
+    }
+}
+
+impl From<Option<u64>> for Time {
+    /// The time of a test's clock, or now.
+    #[inline(always)]
+    fn from(frozen: Option<u64>) -> Self {
+        frozen.map_or(Self::Now, Self::Frozen)
+    }
 }
 
 /// One of several requests that are decided on together.

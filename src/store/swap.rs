@@ -185,7 +185,7 @@ impl Request<'_> {
         [earliest, latest]: [u64; 2],
     ) -> Option<(Decision, State)> {
         let first = self.apply(state, earliest);
-        if earliest == latest || self.frozen.is_some() {
+        if earliest == latest || self.frozen().is_some() {
             return Some(first);
         }
         let last = self.apply(state, latest);
@@ -194,7 +194,7 @@ impl Request<'_> {
     }
 
     fn apply(&self, state: State, now: u64) -> (Decision, State) {
-        match self.frozen {
+        match self.frozen() {
             Some(now) => apply(self.limit, state, now, *self.op),
             None => {
                 let latest = match self.op {
@@ -214,7 +214,7 @@ impl Request<'_> {
             // A denial would not say that nothing was done.
             return Err(Error::refused(format!("{}: the bucket is too busy", entry.server())));
         }
-        let now = self.frozen.unwrap_or_else(boot_time);
+        let now = self.frozen().unwrap_or_else(boot_time);
         let full = apply(self.limit, State::FULL, now, Op::Peek { cost: 0 }).0;
         Ok(Decision { accepted: false, retry_at: full.now + SECOND / 1_000, ..full })
     }
@@ -255,6 +255,7 @@ mod tests {
     use crate::limit::Span;
     use crate::limit::TokenBucket;
     use crate::store::net::Timeouts;
+    use crate::store::request::Time;
     use crate::store::shm::set::Set;
     use std::time::Instant;
 
@@ -322,7 +323,7 @@ mod tests {
         let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
         let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
         let (timeouts, evicted) = (&Timeouts::default(), &Cell::new(false));
-        work(&Request { key: &key, limit, op: &op, frozen: None, timeouts, evicted })
+        work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts, evicted })
     }
 
     fn decide(register: &Register, set: &Set, op: Op, budget: Duration) -> Result<Decision> {

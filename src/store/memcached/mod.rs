@@ -232,7 +232,7 @@ impl Store for Memcached {
         let name = key_name(request.key);
         let server = self.server(&name);
         let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
-        let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen.is_some());
+        let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen().is_some());
         let item = Item { store: self, server, name, may_repeat, frozen, lost: Cell::new(false) };
         self.decider.decide(&item, request, &item.name, address.as_bytes())
     }

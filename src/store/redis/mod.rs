@@ -208,7 +208,8 @@ impl Redis {
 
 impl Store for Redis {
     fn decide(&self, request: &Request<'_>) -> Result<Decision> {
-        let Request { key, limit, op: &op, frozen, timeouts, .. } = *request;
+        let Request { key, limit, op: &op, timeouts, .. } = *request;
+        let frozen = request.frozen();
         let (name, arguments) = (key_name(key), arguments(limit, op, frozen));
         let call = ScriptCall {
             source: self.scripts.script_for(limit),
@@ -239,12 +240,12 @@ impl Store for Redis {
         };
         let names: Vec<_> = requests.iter().map(|joint| key_name(joint.request.key)).collect();
         let is_peek = matches!(first.op, Op::Peek { .. });
-        let arguments = arguments_for_all(requests, is_peek, first.frozen);
+        let arguments = arguments_for_all(requests, is_peek, first.frozen());
         let source = self.scripts.script_for_all();
         let call = ScriptCall { source, names: &names, arguments: &arguments };
         let reply = self.run(&call, true, first.timeouts)?;
         let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
-        let now = first.frozen.unwrap_or(reply.now);
+        let now = first.frozen().unwrap_or(reply.now);
         if is_peek {
             let peek = |(joint, state): (&JointRequest<'_>, _)| {
                 apply(joint.request.limit, state, now, *joint.request.op).0

@@ -38,10 +38,11 @@ impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
         if self.limit.is_from_future(state, self.now) {
             self.now = self.latest();
         }
-        let (decision, after) = self.limit.apply(state, self.now, *self.op);
-        self.answer = Some(decision.into());
+        let (answer, after): (A, State) = self.limit.apply(state, self.now, *self.op);
+        let is_accepted = answer.is_accepted();
+        self.answer = Some(answer);
         // An accepted call almost always changes the state, so only that of a denied one is compared.
-        (decision.accepted || after != state).then_some(after)
+        (is_accepted || after != state).then_some(after)
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {

@@ -117,9 +117,10 @@ impl SharedMemory {
         limit: &impl Algorithm,
         request: &Request<'_>,
     ) -> Result<A> {
-        let Request { key, op, frozen, .. } = *request;
-        let clock = boot_time();
+        let Request { key, op, time, .. } = *request;
+        let clock = time.clock();
         self.file.open_if_due(clock)?;
+        let frozen = time.frozen();
         let (is_frozen, now) = (frozen.is_some(), frozen.unwrap_or(clock));
         let region = self.file.region();
         let Some(region) = &*region else { return Err(not_open()) };
