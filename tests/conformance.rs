@@ -525,7 +525,7 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
     proptest!(config, |(calls in prop::collection::vec(call, 1..30))| {
         sequence.set(sequence.get() + 1);
         // One slot of a cluster in every other sequence.
-        let tag = if sequence.get() % 2 == 0 { "{t}" } else { "" };
+        let tag = if sequence.get().is_multiple_of(2) { "{t}" } else { "" };
         let name = |i: usize| format!("c{tag}{}-{i}", sequence.get()).into_bytes();
         let compound =
             Compound::new(vec![&bench.limiter; 3], (0..3).map(name).collect(), limits.clone());

@@ -355,7 +355,7 @@ fn removed_table_is_left_within_a_second() {
     let key =
         Key { parts: [b"tb:", b"x", b"", b""], key_hash: &key_hash, kind: LimitKind::TokenBucket };
     let (limit, timeouts) = (limit(), Timeouts::default());
-    let take_old = |frozen| {
+    let take_old = |frozen: Option<u64>| {
         let op = Op::Take { cost: 1 };
         let (key, limit, op, timeouts) = (&key, &limit, &op, &timeouts);
         let evicted = &Cell::new(false);
