@@ -237,7 +237,7 @@ fn handed_off<E: SwapEntry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::V
 /// A state from slightly in the future was written by a clock that is ahead; deciding by the slower clock
 /// would shorten a debt. A state from further ahead than [`MAX_CLOCK_SKEW`] was written before a clock was
 /// set back.
-fn latest_clock(limit: &Limit, state: State, own: u64) -> u64 {
+pub fn latest_clock(limit: &Limit, state: State, own: u64) -> u64 {
     let written_at = limit.written_at(state);
     let is_skew = written_at > own && written_at - own <= MAX_CLOCK_SKEW * SECOND;
     if is_skew { written_at } else { own }

@@ -102,7 +102,26 @@ impl SwapEntry for RowEntry<'_> {
     }
 }
 
+impl RowVersion {
+    /// The schema that the row was read by.
+    pub fn schema(&self) -> Schema {
+        self.schema
+    }
+}
+
 impl RowEntry<'_> {
+    /// Inserts the row of a full bucket if there was none when `version` was read. Another session may have
+    /// inserted it meanwhile.
+    pub fn insert_missing(&self, version: &RowVersion, budget: &mut Budget) -> Result<()> {
+        if version.columns.is_some() {
+            return Ok(());
+        }
+        match self.swap(version, State::FULL, 0, budget)? {
+            Swap::Done(_) | Swap::Lost => Ok(()),
+            Swap::Locked | Swap::Blocked => Err(self.blocked()),
+        }
+    }
+
     fn identifier(&self) -> Value {
         Value::Bytes(self.identifier.clone())
     }

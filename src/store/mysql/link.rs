@@ -39,12 +39,22 @@ pub enum StatementReply {
     Done(u64),
 }
 
+/// How a transaction ends.
+pub enum Ending {
+    /// Its changes are kept.
+    Commit,
+    /// Nothing is changed.
+    Rollback,
+}
+
 /// A session, logged in.
 pub struct MysqlLink {
     packets: Packets,
     is_mariadb: bool,
     /// The time limit of statements in this session.
     timeout: Duration,
+    /// Whether the server was told to end a transaction in which nothing happens.
+    ends_idle_transactions: bool,
     /// Until when the table is assumed to have the legacy schema, by this host's clock. Another process may
     /// prepare the table.
     pub legacy_until: Cell<u64>,
@@ -68,6 +78,7 @@ impl MysqlLink {
             packets,
             is_mariadb,
             timeout,
+            ends_idle_transactions: false,
             legacy_until: Cell::new(0),
             prepared: Vec::new(),
             columns: Default::default(),
@@ -84,6 +95,32 @@ impl MysqlLink {
             self.timeout = timeout;
         }
         Ok(())
+    }
+
+    /// Does `work` in a transaction. If it fails, or the connection is lost, nothing is done.
+    pub fn transaction<R>(
+        &mut self,
+        deadline: Instant,
+        work: impl FnOnce(&mut Self) -> Result<(R, Ending), Failure>,
+    ) -> Result<R, Failure> {
+        if self.is_mariadb && !self.ends_idle_transactions {
+            // A process that is suspended in a transaction would keep its locks: the server ends its session
+            // after a second. MySQL has no such limit, nor has a MariaDB before 10.3.
+            match self.query("SET idle_transaction_timeout = 1", deadline) {
+                Ok(()) | Err(Failure::Refused { .. }) => self.ends_idle_transactions = true,
+                Err(failure) => return Err(failure),
+            }
+        }
+        self.query("START TRANSACTION", deadline)?;
+        match work(self) {
+            Ok((done, Ending::Commit)) => self.query("COMMIT", deadline).map(|()| done),
+            Ok((done, Ending::Rollback)) => self.query("ROLLBACK", deadline).map(|()| done),
+            Err(failure @ Failure::Refused { .. }) => {
+                self.query("ROLLBACK", deadline)?;
+                Err(failure)
+            }
+            Err(failure) => Err(failure),
+        }
     }
 
     /// The schema that the table is assumed to have.

@@ -5,6 +5,7 @@
 //!
 //! * [`database`]: the sessions, and what errors of the server mean
 //! * [`entry`]: reads and swaps a row
+//! * [`joint`]: several rows, decided on in one transaction
 //! * [`row`]: a state as the columns of a row
 //! * [`statements`]: the texts of all statements
 //! * [`table`]: creates the table, or adds missing columns
@@ -14,6 +15,7 @@
 mod code;
 mod database;
 mod entry;
+mod joint;
 mod link;
 mod login;
 mod packets;
@@ -24,7 +26,7 @@ mod table;
 use super::file::MappedFile;
 use super::name::row_name;
 use super::net::Timeouts;
-use super::request::{Request, Store};
+use super::request::{JointRequest, Request, Store};
 use super::swap::Decider;
 use crate::dsn::MysqlTarget;
 use crate::error::Result;
@@ -63,6 +65,16 @@ impl Store for Mysql {
         let decision = self.decider.decide(&entry, request, &entry.identifier, &self.table)?;
         self.database.note_success();
         Ok(decision)
+    }
+
+    fn can_decide_all(&self, _: &[Request<'_>]) -> bool {
+        true
+    }
+
+    fn decide_all(&self, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
+        let decisions = joint::decide_all(&self.database, requests)?;
+        self.database.note_success();
+        Ok(decisions)
     }
 
     fn prepare(&self, timeouts: &Timeouts) -> Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! A decision is a `SELECT` by primary key, which locks nothing. If the row has to change, an `UPDATE` or
 //! `INSERT` follows, which takes effect only while the row is unchanged. Each statement is a transaction of
-//! its own (autocommit). No statement uses a variable or depends on the order of evaluation.
+//! its own (autocommit), but where several rows are decided on together ([`joint`](super::joint)). No statement uses a variable or depends on the order of evaluation.
 
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ impl Schema {
 pub enum Statement {
     /// Reads the clock and the columns of a row. Parameter: the identifier.
     Read(Schema),
+    /// Reads as [`Read`](Self::Read), and locks the row for this transaction.
+    Lock(Schema),
     /// Reads the clock. No parameters.
     Clock,
     /// Inserts a row. Parameters: the identifier, the columns.
@@ -75,6 +77,7 @@ impl Statement {
                 let columns = schema.columns().join(", ");
                 format!("SELECT {CLOCK} AS clock, {columns} FROM `{table}` WHERE identifier = ?")
             }
+            Self::Lock(schema) => Self::Read(schema).text(table) + " FOR UPDATE",
             Self::Clock => format!("SELECT {CLOCK} AS clock"),
             Self::Insert(schema) => {
                 let columns = schema.columns().join(", ");

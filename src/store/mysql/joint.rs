@@ -1,0 +1,178 @@
+//! Several rows, decided on in one transaction.
+//!
+//! The rows are read first, without a lock: most denied calls end there. Otherwise missing rows are inserted,
+//! each by itself, and a transaction locks all rows in the order of their identifiers, decides, and updates
+//! them. Since every transaction takes its locks in that order, and none of them waits to insert a row, no two
+//! wait for each other.
+
+use super::code;
+use super::database::Database;
+use super::entry::RowEntry;
+use super::link::{Ending, MysqlLink, StatementReply};
+use super::row::{self, Columns};
+use super::statements::{Schema, Statement};
+use crate::error::{Error, Result};
+use crate::limit::{Decision, Op, State, apply, take_all};
+use crate::store::name::row_name;
+use crate::store::net::{budget::Budget, failure::Failure};
+use crate::store::request::{JointRequest, charges};
+use crate::store::swap::{Found, SwapEntry, latest_clock};
+use mysql_common::value::Value;
+use std::cell::RefCell;
+use std::time::Instant;
+
+/// The most tries while other sessions delete rows or break the order of locks.
+const MAX_TRIES: u32 = 5;
+
+/// A row that this transaction has locked.
+struct LockedRow {
+    columns: Columns,
+    state: State,
+    /// The server's clock.
+    now: u64,
+}
+
+/// What a transaction came to.
+enum Outcome {
+    /// It is done, or has nothing to do.
+    Decided(Vec<Decision>),
+    /// Another session has deleted a row.
+    RowIsGone,
+    /// A row cannot be parsed.
+    Unreadable,
+}
+
+/// Takes what each request asks for if all required ones accept, else nothing. Peeks change nothing.
+pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
+    let Some(JointRequest { request: first, .. }) = requests.first() else {
+        return Ok(Vec::new());
+    };
+    let mut budget = Budget::start(*first.timeouts);
+    let entries: Vec<RowEntry<'_>> = requests
+        .iter()
+        .map(|JointRequest { request, .. }| RowEntry {
+            database,
+            identifier: row_name(request.key),
+            request: *request,
+        })
+        .collect();
+    for _ in 0..MAX_TRIES {
+        let found =
+            entries.iter().map(|entry| entry.read(&mut budget)).collect::<Result<Vec<_>>>()?;
+        let (states, times): (Vec<State>, Vec<u64>) =
+            found.iter().map(|Found { state, now: [now, _], .. }| (*state, *now)).unzip();
+        let now = time(requests, &states, times.into_iter().max().unwrap_or_default());
+        if let Op::Peek { .. } = first.op {
+            let each = requests.iter().zip(&states);
+            let peek =
+                each.map(|(it, state)| apply(it.request.limit, *state, now, *it.request.op).0);
+            return Ok(peek.collect());
+        }
+        let expected = take_all(&charges(requests, &states), now);
+        if !expected.is_accepted {
+            return Ok(expected.decisions());
+        }
+        for (entry, found) in entries.iter().zip(&found) {
+            entry.insert_missing(&found.version, &mut budget)?;
+        }
+        let schema =
+            found.iter().map(|found| found.version.schema()).find(|it| *it == Schema::Legacy);
+        let schema = schema.unwrap_or(Schema::Full);
+        // The row that the last statement was about: another session may have locked it.
+        let current = RefCell::new(Vec::new());
+        let outcome = database.run(&mut budget, true, |link, deadline| {
+            link.transaction(deadline, |link| {
+                decide(link, schema, &entries, requests, &current, deadline)
+            })
+        });
+        match outcome {
+            Ok(Outcome::Decided(decisions)) => return Ok(decisions),
+            Ok(Outcome::Unreadable) => return Err(database.unreadable()),
+            Ok(Outcome::RowIsGone) => {}
+            Err(failure) if failure.is_any(&code::CONFLICTS) && !failure.is(code::LOCK_WAIT) => {}
+            Err(Failure::TimedOut) => return Err(database.too_slow(&current.borrow())),
+            Err(failure) => return Err(database.error(&failure, &current.borrow())),
+        }
+        if !budget.is_left() {
+            break;
+        }
+    }
+    Err(Error::refused(format!("{}: the buckets are too busy", database.name())))
+}
+
+/// Locks all rows, decides and updates them.
+fn decide(
+    link: &mut MysqlLink,
+    schema: Schema,
+    entries: &[RowEntry<'_>],
+    requests: &[JointRequest<'_>],
+    current: &RefCell<Vec<u8>>,
+    deadline: Instant,
+) -> Result<(Outcome, Ending), Failure> {
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|i| entries.get(*i).map(|entry| &entry.identifier));
+    let mut rows: Vec<Option<LockedRow>> = entries.iter().map(|_| None).collect();
+    for i in order {
+        let (Some(entry), Some(place)) = (entries.get(i), rows.get_mut(i)) else { continue };
+        current.borrow_mut().clone_from(&entry.identifier);
+        match lock(link, schema, entry, deadline)? {
+            Ok(row) => *place = Some(row),
+            Err(outcome) => return Ok((outcome, Ending::Rollback)),
+        }
+    }
+    let rows: Vec<LockedRow> = rows.into_iter().flatten().collect();
+    let states: Vec<State> = rows.iter().map(|row| row.state).collect();
+    let now = rows.iter().map(|row| row.now).max().unwrap_or_default();
+    let decided = take_all(&charges(requests, &states), time(requests, &states, now));
+    for ((entry, row), (_, after)) in entries.iter().zip(&rows).zip(&decided.each) {
+        if *after == row.state {
+            continue;
+        }
+        let (columns, _) = row::encode(schema, entry.request.limit, *after);
+        let values: Vec<Value> = columns
+            .into_iter()
+            .chain([Value::Bytes(entry.identifier.clone())])
+            .chain(row.columns.iter().cloned())
+            .collect();
+        let table = &entry.database.target.table;
+        let reply = link.execute(Statement::Update(schema), table, &values, deadline)?;
+        if reply != StatementReply::Done(1) {
+            return Ok((Outcome::RowIsGone, Ending::Rollback));
+        }
+    }
+    Ok((Outcome::Decided(decided.decisions()), Ending::Commit))
+}
+
+/// Locks and reads a row.
+fn lock(
+    link: &mut MysqlLink,
+    schema: Schema,
+    entry: &RowEntry<'_>,
+    deadline: Instant,
+) -> Result<Result<LockedRow, Outcome>, Failure> {
+    let identifier = [Value::Bytes(entry.identifier.clone())];
+    let table = &entry.database.target.table;
+    let rows = match link.execute(Statement::Lock(schema), table, &identifier, deadline)? {
+        StatementReply::Rows(rows) => rows,
+        StatementReply::Done(_) => return Ok(Err(Outcome::Unreadable)),
+    };
+    let Some(row) = rows.into_iter().next() else { return Ok(Err(Outcome::RowIsGone)) };
+    let mut values = row.into_iter();
+    let now = values.next().and_then(|clock| u64::try_from(row::whole(&clock)??).ok());
+    let columns: Columns = values.collect();
+    let state = row::decode(schema, entry.request.limit, &columns);
+    Ok(match (now, state) {
+        (Some(now), Some(state)) => Ok(LockedRow { columns, state, now }),
+        _ => Err(Outcome::Unreadable),
+    })
+}
+
+/// The time to decide at: that of a test's clock, or the server's. As for one row, a state from slightly in
+/// the future was written before the server's clock was set back, and that later clock counts.
+fn time(requests: &[JointRequest<'_>], states: &[State], now: u64) -> u64 {
+    if let Some(frozen) = requests.first().and_then(|joint| joint.request.frozen()) {
+        return frozen;
+    }
+    let each = requests.iter().zip(states);
+    each.map(|(joint, state)| latest_clock(joint.request.limit, *state, now)).max().unwrap_or(now)
+}
