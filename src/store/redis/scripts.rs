@@ -207,8 +207,8 @@ pub fn parse_reply_for_all(bytes: &[u8], keys: usize) -> Option<ScriptReply<Vec<
     let states = |mut rest: &[u8]| {
         let mut states = Vec::with_capacity(keys);
         while !rest.is_empty() {
-            let (length, after) = rest.split_first_chunk()?;
-            let (value, after) = after.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+            let (length, after) = rest.split_first()?;
+            let (value, after) = after.split_at_checked(usize::from(*length))?;
             states.push(record::decode(value));
             rest = after;
         }
