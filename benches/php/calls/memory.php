@@ -20,6 +20,21 @@ final class PlainBucket
     }
 }
 
+/** @param TokenBucket[] $buckets */
+function consume_compound(array $buckets): Closure
+{
+    $compound = new TokenBucket\Compound(...$buckets);
+    $compound->consume();
+    return function ($n) use ($compound) { for ($i = 0; $i < $n; $i++) { $compound->consume(); } };
+}
+
+/** @param TokenBucket[] $buckets three */
+function three_calls(array $buckets): Closure
+{
+    [$one, $two, $three] = $buckets;
+    return function ($n) use ($one, $two, $three) { for ($i = 0; $i < $n; $i++) { $one->consume() && $two->consume() && $three->consume(); } };
+}
+
 function memory_cases(): array
 {
     $identifiers = [];
@@ -36,6 +51,7 @@ function memory_cases(): array
     $array = new SplFixedArray(1);
     $in_process = new TokenBucket('array:', 'hot', 1_000_000_000, 1_000_000);
     $in_process->consume(1_000_000);
+    $three = array_map(fn ($name) => new TokenBucket(null, $name, 1_000_000_000, 1_000_000), ['one', 'two', 'three']);
     $storage = new TokenBucket\SharedMemoryStorage;
     $limiters = limiters();
     apcu_store('counter', 0);
@@ -52,6 +68,9 @@ function memory_cases(): array
         'denied' => function ($n) use ($denied) { for ($i = 0; $i < $n; $i++) { $denied->consume(); } },
         'many' => function ($n) use ($many) { for ($i = 0; $i < $n; $i++) { $many[($i * 7919) % 100_000]->consume(); } },
         'attempt' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt(); } },
+        'held' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt()->refund(); } },
+        'three' => three_calls($three),
+        'compound' => consume_compound($three),
         'check' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->check('192.0.2.1', 10, 300); } },
         'new' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket(null, '192.0.2.1', 10, 1))->consume(); } },
         'new_dsn' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket('shm:', '192.0.2.1', 10, 1))->consume(); } },
@@ -78,6 +97,9 @@ function memory_rows(): array
         ['`consume()`, 100,000 identifiers at random', 'many', 'apcu_many'],
         ['`consume()` on `array:`', 'array', 'consume'],
         ['`attempt()`', 'attempt', 'apcu_pair'],
+        ['`attempt()->refund()`', 'held', 'attempt'],
+        ['`Compound` of three, `consume()`', 'compound', 'consume'],
+        ['three `consume()`, one after the other', 'three', 'consume'],
         ['`check($ip, 10, 300)`', 'check', 'apcu_pair'],
         ['`new TokenBucket(null, ...)` and `consume()`', 'new', 'plain'],
         ["`new TokenBucket('shm:', ...)` and `consume()`", 'new_dsn', 'plain'],
@@ -98,4 +120,5 @@ const MEMORY_NAMES = [
     'apcu_pair' => '`apcu_fetch()` and `apcu_store()`',
     'consume' => '`consume()`',
     'plain' => 'the plain object',
+    'attempt' => '`attempt()`',
 ];

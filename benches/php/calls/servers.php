@@ -16,6 +16,14 @@ function consume(TokenBucket $bucket): Closure
     return function ($n) use ($bucket) { for ($i = 0; $i < $n; $i++) { $bucket->consume(); } };
 }
 
+/** @return TokenBucket[] three buckets on a server, after their first decisions */
+function three_buckets(string $dsn): array
+{
+    $buckets = array_map(fn ($name) => new TokenBucket(patient($dsn), $name, CAPACITY, RATE), ['one', 'two', 'three']);
+    array_walk($buckets, fn ($bucket) => $bucket->consume());
+    return $buckets;
+}
+
 function ping(Redis $redis): Closure
 {
     return function ($n) use ($redis) { for ($i = 0; $i < $n; $i++) { $redis->ping(); } };
@@ -108,6 +116,8 @@ function server_cases(): array
             "ping_$kind" => ping(phpredis($dsn)),
             "evalsha_$kind" => $open("redis_{$kind}_gcra"),
             "redis_$kind" => consume(bucket($dsn)),
+            "redis_three_$kind" => three_calls(three_buckets($dsn)),
+            "redis_compound_$kind" => consume_compound(three_buckets($dsn)),
         ];
     }
     $cases += [
@@ -120,6 +130,7 @@ function server_cases(): array
             "get_cas_$kind" => counter_cas($dsn),
             "add_lock_$kind" => counter_lock($dsn),
             "memcached_$kind" => consume(bucket($dsn)),
+            "memcached_compound_$kind" => consume_compound(three_buckets($dsn)),
         ];
     }
     return $cases;
@@ -133,6 +144,7 @@ function sql_cases(): array
     foreach (['mariadb', 'mysql'] as $engine) {
         $cases += [
             $engine => consume(bucket(sql_dsn($engine))),
+            "{$engine}_compound" => consume_compound(three_buckets(sql_dsn($engine))),
             "pdo_$engine" => $open("pdo_$engine"),
             "{$engine}_many" => consume_many(sql_dsn($engine)),
             "pdo_{$engine}_many" => pdo_transaction(pdo($engine), 'many', CAPACITY, RATE, MANY),
@@ -149,6 +161,8 @@ function server_rows(): array
     return [
         ['Redis, unix socket: `consume()`', 'redis_unix', 'evalsha_unix'],
         ['', 'redis_unix', 'ping_unix'],
+        ['`Compound` of three', 'redis_compound_unix', 'redis_unix'],
+        ['three `consume()`, one after the other', 'redis_three_unix', 'redis_unix'],
         ['a denied call, with the deny cache', 'denied', 'ping_unix'],
         ['phpredis `ping()`', 'ping_unix', null],
         ['phpredis `evalSha()` of a minimal GCRA script', 'evalsha_unix', null],
@@ -156,14 +170,18 @@ function server_rows(): array
         ['symfony/rate-limiter, with its Redis lock', 'locked', 'redis_unix'],
         ['Redis, TCP: `consume()`', 'redis_tcp', 'evalsha_tcp'],
         ['', 'redis_tcp', 'ping_tcp'],
+        ['`Compound` of three', 'redis_compound_tcp', 'redis_tcp'],
+        ['three `consume()`, one after the other', 'redis_three_tcp', 'redis_tcp'],
         ['phpredis `ping()`', 'ping_tcp', null],
         ['phpredis `evalSha()`', 'evalsha_tcp', null],
         ['memcached, unix socket: `consume()`', 'memcached_unix', 'get_cas_unix'],
         ['', 'memcached_unix', 'add_lock_unix'],
+        ['`Compound` of three', 'memcached_compound_unix', 'memcached_unix'],
         ['php-memcached `get()` and `cas()`', 'get_cas_unix', null],
         ['php-memcache `add()`, `get()`, `set()`, `delete()`', 'add_lock_unix', null],
         ['memcached, TCP: `consume()`', 'memcached_tcp', 'get_cas_tcp'],
         ['', 'memcached_tcp', 'add_lock_tcp'],
+        ['`Compound` of three', 'memcached_compound_tcp', 'memcached_tcp'],
         ['php-memcached `get()` and `cas()`', 'get_cas_tcp', null],
         ['php-memcache `add()`, `get()`, `set()`, `delete()`', 'add_lock_tcp', null],
     ];
@@ -173,6 +191,7 @@ function sql_rows(string $engine): array
 {
     return [
         [SQL_NAMES[$engine] . ': `consume()` on one bucket', $engine, "pdo_$engine"],
+        ['`Compound` of three, one transaction', "{$engine}_compound", $engine],
         ['`consume()` on 1,000 buckets, one after the other', "{$engine}_many", "pdo_{$engine}_many"],
         ['a denied `attempt()`, without the deny cache', "{$engine}_denied", "pdo_{$engine}_select"],
         ['the PDO transaction with its row lock', "pdo_$engine", null],
@@ -193,6 +212,11 @@ const SERVER_NAMES = [
     'evalsha_unix' => '`evalSha()`',
     'evalsha_tcp' => '`evalSha()`',
     'redis_unix' => '`consume()`',
+    'redis_tcp' => '`consume()`',
+    'memcached_unix' => '`consume()`',
+    'memcached_tcp' => '`consume()`',
+    'mariadb' => '`consume()`',
+    'mysql' => '`consume()`',
     'get_cas_unix' => '`get()` and `cas()`',
     'get_cas_tcp' => '`get()` and `cas()`',
     'add_lock_unix' => 'add, get, set, delete',
