@@ -10,7 +10,8 @@ use super::counter_handle::CounterHandle;
 use super::flagged_decision::FlaggedDecision;
 use super::guard::{Guard, GuardedCall};
 use super::identifier::{CallContext, Identifier};
-use super::limiter::{Limiter, Uncounted};
+use super::limiter::Limiter;
+use super::uncounted::Uncounted;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Limit, Op};
@@ -249,7 +250,9 @@ impl<'a> Member<'a> {
     }
 
     fn ask(&self, op: Op, frozen: Option<u64>) -> Uncounted {
-        self.limiter.decide_uncounted(&self.context(), self.limit, &op, frozen)
+        let (key, evicted) = (self.key(), Cell::new(false));
+        let request = self.limiter.request(&key, self.limit, &op, frozen.into(), &evicted);
+        self.limiter.decide_uncounted(&request)
     }
 
     /// Whether a store on this host would accept the call.
@@ -292,7 +295,7 @@ impl<'a> Member<'a> {
     ) {
         let Some(Uncounted { answer: Ok(flagged), .. }) = &call else { return };
         // Of a server that fails in between, the charge stays.
-        let _ = self.limiter.refund(&self.context(), self.limit, flagged, frozen);
+        let _ = self.limiter.refund(self.identifier, self.limit, flagged, frozen);
         *call = Some(ask(self, self.peek()).after(call.take()));
     }
 }

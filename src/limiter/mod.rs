@@ -1,7 +1,8 @@
 //! A limit on a store: turns a call of the application into a decision.
 //!
 //! * [`identifier`]: what a call is about, and the key of a client
-//! * [`limiter`]: a store with all that applies to every key in it
+//! * [`limiter`]: a store with all that applies to every key in it; [`counting`] and [`uncounted`] are the
+//!   parts of it that count calls, and that make calls without counting them
 //! * [`limiters`]: the limiters of a worker
 //! * [`compound`]: calls on several limits, of which all are charged or none
 //! * [`settings`]: what the directives and a DSN set
@@ -11,6 +12,7 @@
 
 mod compound;
 mod counter_handle;
+mod counting;
 mod flagged_decision;
 mod guard;
 mod identifier;
@@ -20,6 +22,7 @@ mod limiter;
 mod limiters;
 mod settings;
 mod statistics;
+mod uncounted;
 
 /// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::counters::{LimitName, LimitStatistics, Outcome};

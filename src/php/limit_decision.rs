@@ -4,10 +4,7 @@ use super::shared_string::SharedString;
 use crate::error::Result;
 use crate::http::Policy;
 use crate::limit::{Decision, Limit, SECOND};
-use crate::limiter::{
-    CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter, infer_name,
-};
-use std::cell::Cell;
+use crate::limiter::{FlaggedDecision, Identifier, Limiter, infer_name};
 use std::rc::Rc;
 
 /// The name of a limit in HTTP fields if its identifier has none: a client's address must not get there.
@@ -108,15 +105,7 @@ impl LimitDecision {
     /// Gives back what the decision took. Returns whether anything was given back.
     pub fn refund(&self, frozen: Option<u64>) -> Result<bool> {
         let Some(limiter) = &self.origin.limiter else { return Ok(false) };
-        let (key_hash, counter) =
-            (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
-        let context = CallContext {
-            identifier: Identifier::Plain(self.origin.identifier.as_bytes()),
-            name: None,
-            key_hash: &key_hash,
-            counter: &counter,
-        };
-        limiter.refund(&context, &self.limit, &self.flagged, frozen)
+        limiter.refund(self.origin.identifier.as_bytes(), &self.limit, &self.flagged, frozen)
     }
 }
 

@@ -1,0 +1,98 @@
+//! Counts the calls on a limiter.
+
+use super::flagged_decision::DecidedBy;
+use super::guard::GuardedCall;
+use super::identifier::CallContext;
+use super::limiter::Limiter;
+use crate::limit::Op;
+use crate::store::counters::Outcome;
+
+/// How a call ended, for the statistics.
+pub(super) struct CallEnd {
+    /// None where neither the store nor the policy decided.
+    pub accepted: Option<bool>,
+    pub has_failed: bool,
+    pub is_degraded: bool,
+    pub has_evicted: bool,
+}
+
+impl CallEnd {
+    /// How a call on a guarded store ended.
+    pub fn new(call: &GuardedCall, has_evicted: bool) -> Self {
+        Self {
+            accepted: call.decision.as_ref().ok().map(|decision| decision.accepted),
+            has_failed: call.has_failed,
+            is_degraded: call.decision.is_ok() && call.decided_by != DecidedBy::Store,
+            has_evicted,
+        }
+    }
+}
+
+impl Limiter {
+    /// Counts a call that was accepted.
+    #[inline(always)]
+    pub(super) fn count_accepted(&self, context: &CallContext<'_>) {
+        self.statistics.count(context, Outcome::Accepted, false);
+    }
+
+    /// Counts the eviction of a bucket in use.
+    #[cold]
+    pub(super) fn count_evicted(&self, context: CallContext<'_>) {
+        self.statistics.count(&context, Outcome::Evicted, false);
+    }
+
+    /// Counts a call on a store on this host: the usual case first, for it is part of every decision.
+    #[inline(always)]
+    pub(super) fn count_local(
+        &self,
+        context: &CallContext<'_>,
+        op: Op,
+        accepted: Option<bool>,
+        has_evicted: bool,
+    ) {
+        match (op, accepted) {
+            (Op::Take { .. } | Op::Check, Some(accepted)) if !has_evicted => {
+                let outcome = Outcome::from_answer(Some(accepted), self.policy.enforce);
+                self.statistics.count(context, outcome, self.policy.track_identifiers);
+            }
+            _ => {
+                let (has_failed, is_degraded) = (accepted.is_none(), false);
+                self.count(
+                    *context,
+                    op,
+                    &CallEnd { accepted, has_failed, is_degraded, has_evicted },
+                );
+            }
+        }
+    }
+
+    /// Counts a call that asked whether to go on, and what happened during any call.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn count(&self, context: CallContext<'_>, op: Op, end: &CallEnd) {
+        let CallEnd { accepted, has_failed, is_degraded, has_evicted } = *end;
+        if has_evicted {
+            self.statistics.count(&context, Outcome::Evicted, false);
+        }
+        let is_counted = match op {
+            Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,
+            // If another process has made the bucket, the caller makes an ordinary call next.
+            Op::Start { .. } => accepted == Some(true),
+            _ => true,
+        };
+        if !is_counted {
+            return;
+        }
+        // Also counts a call that an open breaker kept from the store, if no policy answered it.
+        if has_failed || accepted.is_none() {
+            self.statistics.count(&context, Outcome::Failed, false);
+        }
+        if is_degraded {
+            self.statistics.count(&context, Outcome::Degraded, false);
+        }
+        if accepted.is_some() {
+            let outcome = Outcome::from_answer(accepted, self.policy.enforce);
+            self.statistics.count(&context, outcome, self.policy.track_identifiers);
+        }
+    }
+}

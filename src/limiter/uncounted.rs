@@ -1,0 +1,76 @@
+//! Calls that are not counted, or not yet: refunds, and the calls on one of several limits.
+
+use super::counting::CallEnd;
+use super::flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
+use super::guard::GuardedCall;
+use super::limiter::{Limiter, decision_of_failed_dry_run};
+use crate::error::Result;
+use crate::limit::Limit;
+use crate::store::Request;
+use std::cell::Cell;
+
+/// An answer that is not counted yet.
+pub(super) struct Uncounted {
+    /// The answer, or the error where the policy is to throw.
+    pub answer: Result<FlaggedDecision>,
+    /// How the call ended.
+    pub end: CallEnd,
+}
+
+impl Limiter {
+    /// Gives back what a decision took, to where it was taken. Returns whether anything was given back: not
+    /// if the decision took nothing, if its fixed window has ended or was reset, if the identifier is
+    /// blocked, or if the store does not answer.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decide`](Self::decide).
+    pub fn refund(
+        &self,
+        identifier: &[u8],
+        limit: &Limit,
+        flagged: &FlaggedDecision,
+        frozen: Option<u64>,
+    ) -> Result<bool> {
+        let FlaggedDecision { decision, flags } = flagged;
+        if decision.taken == 0 {
+            return Ok(false);
+        }
+        let op = limit.refund_of(decision.taken, decision.full_at);
+        let (key_hash, evicted) = (Cell::default(), Cell::new(false));
+        let key = self.plain_key(identifier, limit, &key_hash);
+        let request = self.request(&key, limit, &op, frozen.into(), &evicted);
+        let refunded = match &self.guard {
+            Some(guard) if flags.is_by_host() => Some(guard.decide_on_host(&request)?),
+            Some(guard) => guard.decide_only_by_store(&*self.store, &request)?,
+            None => Some(self.store.decide(&request)?),
+        };
+        Ok(refunded.is_some_and(|decision| decision.accepted))
+    }
+
+    /// Makes a call without counting it.
+    pub(super) fn decide_uncounted(&self, request: &Request<'_>) -> Uncounted {
+        let (store, guard) = self.store();
+        let call = match guard {
+            Some(guard) => guard.decide(&**store, request),
+            None => {
+                let decision = store.decide(request);
+                let has_failed = decision.is_err();
+                GuardedCall { decision, has_failed, decided_by: DecidedBy::Store }
+            }
+        };
+        self.uncounted(request, call)
+    }
+
+    /// The answer of a call, which is not counted yet.
+    pub(super) fn uncounted(&self, request: &Request<'_>, call: GuardedCall) -> Uncounted {
+        let end = CallEnd::new(&call, request.evicted.get());
+        let flags = DecisionFlags::new(call.decided_by, self.policy.enforce);
+        let answer = match call.decision {
+            Ok(decision) => Ok(FlaggedDecision { decision, flags }),
+            Err(error) if self.policy.enforce => Err(error),
+            Err(_) => Ok(decision_of_failed_dry_run(request.limit, request.frozen())),
+        };
+        Uncounted { answer, end }
+    }
+}
