@@ -62,7 +62,7 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> 
         let Some(Uncounted { end, .. }) = call else { continue };
         // A limit that accepts a call which another one denies is not charged.
         if is_admitted || end.accepted != Some(true) {
-            member.limiter.count(member.context(), take(member), end);
+            member.limiter.counts.count(member.context(), take(member), end);
         }
     }
     answers(calls)
@@ -182,7 +182,7 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
             }
         }
     }
-    members.iter().for_each(|member| member.limiter.count_accepted(&member.context()));
+    members.iter().for_each(|member| member.limiter.counts.count_accepted(&member.context()));
     true
 }
 
@@ -272,7 +272,7 @@ impl<'a> Member<'a> {
         let request = self.limiter.request(&key, self.limit, &op, time, &evicted);
         let decision = store.decide(&request).ok()?;
         if evicted.get() {
-            self.limiter.count_evicted(self.context());
+            self.limiter.counts.count_evicted(self.context());
         }
         decision.accepted.then_some(decision.full_at)
     }

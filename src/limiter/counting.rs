@@ -3,12 +3,13 @@
 use super::flagged_decision::DecidedBy;
 use super::guard::GuardedCall;
 use super::identifier::CallContext;
-use super::limiter::Limiter;
+use super::settings::Policy;
+use super::statistics::Statistics;
 use crate::limit::Op;
 use crate::store::counters::Outcome;
 
 /// How a call ended, for the statistics.
-pub(super) struct CallEnd {
+pub struct CallEnd {
     /// None where neither the store nor the policy decided.
     pub accepted: Option<bool>,
     pub has_failed: bool,
@@ -28,22 +29,33 @@ impl CallEnd {
     }
 }
 
-impl Limiter {
+/// Counts the calls on a limiter.
+pub struct CallCounts {
+    statistics: Statistics,
+    policy: Policy,
+}
+
+impl CallCounts {
+    /// Counts by `statistics`, under the policy of the limiter.
+    pub const fn new(statistics: Statistics, policy: Policy) -> Self {
+        Self { statistics, policy }
+    }
+
     /// Counts a call that was accepted.
     #[inline(always)]
-    pub(super) fn count_accepted(&self, context: &CallContext<'_>) {
+    pub fn count_accepted(&self, context: &CallContext<'_>) {
         self.statistics.count(context, Outcome::Accepted, false);
     }
 
     /// Counts the eviction of a bucket in use.
     #[cold]
-    pub(super) fn count_evicted(&self, context: CallContext<'_>) {
+    pub fn count_evicted(&self, context: CallContext<'_>) {
         self.statistics.count(&context, Outcome::Evicted, false);
     }
 
     /// Counts a call on a store on this host: the usual case first, for it is part of every decision.
     #[inline(always)]
-    pub(super) fn count_local(
+    pub fn count_local(
         &self,
         context: &CallContext<'_>,
         op: Op,
@@ -69,7 +81,7 @@ impl Limiter {
     /// Counts a call that asked whether to go on, and what happened during any call.
     #[cold]
     #[inline(never)]
-    pub(super) fn count(&self, context: CallContext<'_>, op: Op, end: &CallEnd) {
+    pub fn count(&self, context: CallContext<'_>, op: Op, end: &CallEnd) {
         let CallEnd { accepted, has_failed, is_degraded, has_evicted } = *end;
         if has_evicted {
             self.statistics.count(&context, Outcome::Evicted, false);

@@ -1,6 +1,6 @@
 //! A store with all that applies to every key in it.
 
-use super::counting::CallEnd;
+use super::counting::{CallCounts, CallEnd};
 use super::flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 use super::guard::Guard;
 use super::identifier::{CallContext, Identifier, client_key, needs_escape};
@@ -28,7 +28,7 @@ pub struct Limiter {
     /// None for a store on this host.
     pub(super) guard: Option<Box<Guard>>,
     pub(super) policy: Policy,
-    pub(super) statistics: Statistics,
+    pub(super) counts: CallCounts,
 }
 
 impl Limiter {
@@ -57,7 +57,7 @@ impl Limiter {
             prefix: dsn.options.prefix.clone().unwrap_or_else(|| prefix.to_vec()),
             guard,
             policy,
-            statistics,
+            counts: CallCounts::new(statistics, policy),
         }
     }
 
@@ -143,11 +143,11 @@ impl Limiter {
         let Some(guard) = &self.guard else {
             let answer = ask(&*self.store, &request);
             let accepted = answer.as_ref().ok().map(A::is_accepted);
-            self.count_local(context, *op, accepted, evicted.get());
+            self.counts.count_local(context, *op, accepted, evicted.get());
             return answer.map(|answer| (answer, DecidedBy::Store));
         };
         let call = guard.decide(&*self.store, &request);
-        self.count(*context, *op, &CallEnd::new(&call, evicted.get()));
+        self.counts.count(*context, *op, &CallEnd::new(&call, evicted.get()));
         Ok((A::from(call.decision?), call.decided_by))
     }
 

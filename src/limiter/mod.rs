@@ -1,8 +1,9 @@
 //! A limit on a store: turns a call of the application into a decision.
 //!
 //! * [`identifier`]: what a call is about, and the key of a client
-//! * [`limiter`]: a store with all that applies to every key in it; [`counting`] and [`uncounted`] are the
-//!   parts of it that count calls, and that make calls without counting them
+//! * [`limiter`]: a store with all that applies to every key in it; [`uncounted`] are the calls on it that
+//!   are not counted, or not yet
+//! * [`counting`]: counts calls by how they ended
 //! * [`limiters`]: the limiters of a worker
 //! * [`compound`]: calls on several limits, of which all are charged or none
 //! * [`settings`]: what the directives and a DSN set
