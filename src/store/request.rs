@@ -37,11 +37,11 @@ impl Request<'_> {
 pub enum Time {
     /// The store's own clock counts.
     Now,
+    /// The time of a test's clock.
+    Frozen(u64),
     /// The store's own clock counts, and this is a reading of this host's clock that has just been made:
     /// several decisions on this host share one.
     Read(u64),
-    /// The time of a test's clock.
-    Frozen(u64),
 }
 
 impl Time {
