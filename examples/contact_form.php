@@ -3,19 +3,17 @@
  * A contact form that each address (in IPv6: each /64) may send five times a minute, counted from the first.
  *
  * Serve it with php-fpm, or: php -d extension=token_bucket -S 127.0.0.1:8080 examples/contact_form.php
- * Behind a proxy, see client_address().
+ * Behind a proxy, tell client_address() which one.
  */
 declare(strict_types=1);
 
-require __DIR__ . '/client_network.php';
-
 $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
-    $client = client_network($_SERVER['REMOTE_ADDR']);
-    $decision = (new TokenBucket\FixedWindow(null, "contact:$client", 5, 60))->attempt();
+    $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
+    $decision = (new TokenBucket\FixedWindow(null, "contact:$network", 5, 60))->attempt();
 
     if (!$decision->isAccepted()) {
-        $seconds = max(1, (int) ceil($decision->getRetryAfter()));
+        $seconds = $decision->getRetryAfterSeconds();
         http_response_code(429);
         header("Retry-After: $seconds");
         $message = "That was much to read. Please write again in $seconds s.";

@@ -17,8 +17,6 @@
  */
 declare(strict_types=1);
 
-require __DIR__ . '/client_network.php';
-
 /** What a client may do in each group: so many hits at once, which leak out in so many seconds. */
 const GROUPS = [
     'listing' => [6, 30, '~^/(search|category|tag)\b~'],
@@ -58,8 +56,8 @@ function plain_path(string $uri): string
             break;
         }
     }
-    // Behind a proxy, see client_address().
-    $client = client_network($_SERVER['REMOTE_ADDR']);
+    // Behind a proxy, tell client_address() which one.
+    $client = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
     $decision = (new TokenBucket\LeakyBucket(null, "$group:$client", $limit, $period))->attempt();
     if (!$decision->wouldDeny()) {
         return;
@@ -71,6 +69,6 @@ function plain_path(string $uri): string
         return;
     }
     http_response_code(429);
-    header('Retry-After: ' . max(1, (int) ceil($decision->getRetryAfter())));
+    header("Retry-After: {$decision->getRetryAfterSeconds()}");
     exit('Too many requests.');
 })();

@@ -10,8 +10,6 @@
  */
 declare(strict_types=1);
 
-require __DIR__ . '/client_network.php';
-
 const DOMAINS = ['example.org' => 'Internet Assigned Numbers Authority', 'example.net' => 'IANA'];
 
 $server = stream_socket_server('tcp://' . ($argv[1] ?? '127.0.0.1:4343'));
@@ -28,7 +26,7 @@ for (;;) {
     }
     // Before the query is read: a limited client costs nothing.
     $ip = trim(substr($peer, 0, strrpos($peer, ':')), '[]');
-    if ($whois->check(client_network($ip), 10, 60)) {
+    if ($whois->check(TokenBucket\client_network($ip), 10, 60)) {
         fwrite($client, "% Too many queries. Please come back in a minute.\r\n");
     } else {
         stream_set_timeout($client, 2);

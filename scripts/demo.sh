@@ -11,7 +11,7 @@ chmod 755 "$folder"
 trap 'fpm_stop; rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 
-cp examples/login.php examples/client_network.php "$folder/"
+cp examples/login.php "$folder/"
 fpm_start "$folder" "$folder"
 
 # Posts the form $2 times from the address $1; sets accepted, limited and retry_after.

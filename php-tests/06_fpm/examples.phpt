@@ -14,7 +14,7 @@ $fpm = new Fpm(['www' => [
     'php_admin_value[include_path]' => '.',
 ]]);
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]);');
-foreach (['client_network', 'registry_login', 'contact_form'] as $name) {
+foreach (['registry_login', 'contact_form'] as $name) {
     $fpm->script("$name.php", file_get_contents(dirname(__DIR__, 2) . "/examples/$name.php"));
 }
 

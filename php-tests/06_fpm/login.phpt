@@ -14,9 +14,7 @@ $fpm = new Fpm(['www' => [
     'php_admin_value[include_path]' => '.',
 ]]);
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]);');
-foreach (['login.php', 'client_network.php'] as $name) {
-    $fpm->script($name, file_get_contents(dirname(__DIR__, 2) . "/examples/$name"));
-}
+$fpm->script('login.php', file_get_contents(dirname(__DIR__, 2) . '/examples/login.php'));
 
 function post(string $address, string $password, float $time): string
 {

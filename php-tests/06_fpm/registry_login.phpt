@@ -14,9 +14,7 @@ $fpm = new Fpm(['www' => [
     'php_admin_value[include_path]' => '.',
 ]]);
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]); ini_set("error_log", "' . $fpm->scratch . '/denied");');
-foreach (['client_network', 'registry_login'] as $name) {
-    $fpm->script("$name.php", file_get_contents(dirname(__DIR__, 2) . "/examples/$name.php"));
-}
+$fpm->script('registry_login.php', file_get_contents(dirname(__DIR__, 2) . '/examples/registry_login.php'));
 
 function answer(string $address, string $user, string $password, float $time, string $cookie = ''): Answer
 {

@@ -17,9 +17,7 @@ $fpm = new Fpm([
     'force' => $common,
 ]);
 $fpm->script('prepend.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]); require "guard.php";');
-foreach (['guard.php' => 'scraper_guard.php', 'client_network.php' => 'client_network.php'] as $name => $example) {
-    $fpm->script($name, file_get_contents(dirname(__DIR__, 2) . "/examples/$example"));
-}
+$fpm->script('guard.php', file_get_contents(dirname(__DIR__, 2) . '/examples/scraper_guard.php'));
 $fpm->script('page.php', '<?php echo "the page";');
 
 function get(string $pool, string $address, string $path, float $time): string
