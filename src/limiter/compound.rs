@@ -8,7 +8,7 @@
 
 use super::counter_handle::CounterHandle;
 use super::flagged_decision::FlaggedDecision;
-use super::guard::{Guard, GuardedCall};
+use super::guard::{Guard, GuardedCall, NoAnswer};
 use super::identifier::{CallContext, Identifier};
 use super::limiter::Limiter;
 use super::uncounted::Uncounted;
@@ -47,6 +47,9 @@ pub type Answers = Vec<Option<FlaggedDecision>>;
 /// The calls on each limit so far.
 type Calls = Vec<Option<Uncounted>>;
 
+/// Asks one limit.
+type Ask<'a> = dyn Fn(&Member<'_>, Op) -> Uncounted + 'a;
+
 /// Takes from all limits if every enforced one accepts, else from none. Counts the call for each limit that
 /// is charged or denies.
 ///
@@ -55,8 +58,8 @@ type Calls = Vec<Option<Uncounted>>;
 /// Those of [`Limiter::decide`]; then nothing is taken.
 pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> {
     let take = |member: &Member<'_>| Op::Take { cost: member.cost };
-    let calls = ask_together(members, frozen, take)
-        .unwrap_or_else(|| take_in_order(members, frozen, &|member, op| member.ask(op, frozen)));
+    let in_order = |ask: &Ask<'_>| take_in_order(members, frozen, ask);
+    let calls = ask_all(members, frozen, take, in_order);
     let is_admitted = calls.iter().flatten().all(Uncounted::is_admitted);
     for (member, call) in members.iter().zip(&calls) {
         let Some(Uncounted { end, .. }) = call else { continue };
@@ -87,13 +90,53 @@ pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<bool> {
 ///
 /// Those of [`Limiter::decide`].
 pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> {
-    let calls = ask_together(members, frozen, |member| member.peek());
-    let each = || members.iter().map(|it| Some(it.ask(it.peek(), frozen))).collect();
-    answers(calls.unwrap_or_else(each))
+    let peek = |member: &Member<'_>| member.peek();
+    let each = |ask: &Ask<'_>| members.iter().map(|it| Some(ask(it, it.peek()))).collect();
+    answers(ask_all(members, frozen, peek, each))
 }
 
 fn answers(calls: Calls) -> Result<Answers> {
     calls.into_iter().map(|call| call.map(|call| call.answer).transpose()).collect()
+}
+
+/// Asks all limits: together if one server can, else one after the other by `in_order`.
+fn ask_all(
+    members: &[Member<'_>],
+    frozen: Option<u64>,
+    op: impl Fn(&Member<'_>) -> Op + Copy,
+    in_order: impl FnOnce(&Ask<'_>) -> Calls,
+) -> Calls {
+    if let Some(denials) = known_denials(members, frozen, op) {
+        return denials;
+    }
+    match ask_together(members, frozen, op) {
+        Some(Ok(calls)) => calls,
+        // Each limit's own policy answers.
+        Some(Err(no_answer)) => {
+            in_order(&|member, op| member.answer_by_policy(op, frozen, &no_answer))
+        }
+        None => in_order(&|member, op| member.ask(op, frozen)),
+    }
+}
+
+/// The denials that this host knows without asking a server, if one of them denies the call. The other limits
+/// are not asked then.
+fn known_denials(
+    members: &[Member<'_>],
+    frozen: Option<u64>,
+    op: impl Fn(&Member<'_>) -> Op,
+) -> Option<Calls> {
+    let now = boot_time();
+    let known = |member: &Member<'_>| {
+        let (_, guard) = member.limiter.store();
+        let (key, op, evicted) = (member.key(), op(member), Cell::new(false));
+        let request = member.limiter.request(&key, member.limit, &op, frozen.into(), &evicted);
+        let denial = guard?.known_denial(&request, now)?;
+        Some(member.limiter.uncounted(&request, GuardedCall::by_store(denial)))
+    };
+    let calls: Calls = members.iter().map(known).collect();
+    let is_denied = calls.iter().flatten().any(|call| !call.is_admitted());
+    is_denied.then_some(calls)
 }
 
 /// Lets the server on which all limits are decide in one step. None if they are not on one server, or it
@@ -102,7 +145,7 @@ fn ask_together(
     members: &[Member<'_>],
     frozen: Option<u64>,
     op: impl Fn(&Member<'_>) -> Op,
-) -> Option<Calls> {
+) -> Option<Result<Calls, NoAnswer>> {
     let (store, first_guard) = members.first()?.limiter.store();
     let first_guard = first_guard?;
     let guards: Vec<&Guard> =
@@ -121,41 +164,21 @@ fn ask_together(
         member.limiter.uncounted(request, GuardedCall::by_store(decision))
     };
     let sent = boot_time();
-    let known: Vec<_> =
-        guards.iter().zip(&requests).map(|(guard, it)| guard.known_denial(it, sent)).collect();
     let asked = || members.iter().zip(&requests);
-    if members.iter().zip(&known).any(|(it, known)| known.is_some() && it.limiter.is_enforced()) {
-        return Some(
-            asked().zip(known).map(|(it, known)| known.map(|d| by_store(it, d))).collect(),
-        );
-    }
     let joint: Vec<_> = asked()
         .map(|(member, it)| JointRequest {
             request: *it,
             is_required: member.limiter.is_enforced(),
         })
         .collect();
-    let decided = requests
-        .first()
-        .map(|first| first_guard.ask(&**store, first, sent, || store.decide_all(&joint)));
-    match decided? {
-        Ok(decisions) => {
-            for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {
-                guard.note_decision(request, *decision, sent);
-            }
-            Some(
-                asked().zip(decisions).map(|(it, decision)| Some(by_store(it, decision))).collect(),
-            )
+    let first = requests.first()?;
+    let decided = first_guard.ask(&**store, first, sent, || store.decide_all(&joint));
+    Some(decided.map(|decisions| {
+        for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {
+            guard.note_decision(request, *decision, sent);
         }
-        // Each limit's own policy answers.
-        Err(no_answer) => Some(take_in_order(members, frozen, &|member, op| {
-            let key = member.key();
-            let request = member.limiter.request(&key, member.limit, &op, frozen.into(), &evicted);
-            let (_, guard) = member.limiter.store();
-            let guard = guard.unwrap_or(first_guard);
-            member.limiter.uncounted(&request, guard.answer_by_policy(&request, &no_answer))
-        })),
-    }
+        asked().zip(decisions).map(|(it, decision)| Some(by_store(it, decision))).collect()
+    }))
 }
 
 /// Takes from all limits if all of them are on this host and accept: the usual case there, with one reading
@@ -188,11 +211,7 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
 
 /// Looks at all limits, then charges them in their order. Gives back what was charged if one denies after
 /// all, or fails.
-fn take_in_order(
-    members: &[Member<'_>],
-    frozen: Option<u64>,
-    ask: &dyn Fn(&Member<'_>, Op) -> Uncounted,
-) -> Calls {
+fn take_in_order(members: &[Member<'_>], frozen: Option<u64>, ask: &Ask<'_>) -> Calls {
     let mut calls: Calls = members.iter().map(|_| None).collect();
     let mut is_denied = false;
     // Not the first: it is charged next, and denies by that.
@@ -249,6 +268,17 @@ impl<'a> Member<'a> {
         guard.filter(|_| Rc::ptr_eq(own, store))
     }
 
+    fn answer_by_policy(&self, op: Op, frozen: Option<u64>, no_answer: &NoAnswer) -> Uncounted {
+        let (key, evicted) = (self.key(), Cell::new(false));
+        let request = self.limiter.request(&key, self.limit, &op, frozen.into(), &evicted);
+        match self.limiter.store() {
+            (_, Some(guard)) => {
+                self.limiter.uncounted(&request, guard.answer_by_policy(&request, no_answer))
+            }
+            (_, None) => self.ask(op, frozen),
+        }
+    }
+
     fn ask(&self, op: Op, frozen: Option<u64>) -> Uncounted {
         let (key, evicted) = (self.key(), Cell::new(false));
         let request = self.limiter.request(&key, self.limit, &op, frozen.into(), &evicted);
@@ -287,12 +317,7 @@ impl<'a> Member<'a> {
     }
 
     /// Gives back what a call has taken, and looks at the limit again.
-    fn give_back(
-        &self,
-        call: &mut Option<Uncounted>,
-        frozen: Option<u64>,
-        ask: &dyn Fn(&Self, Op) -> Uncounted,
-    ) {
+    fn give_back(&self, call: &mut Option<Uncounted>, frozen: Option<u64>, ask: &Ask<'_>) {
         let Some(Uncounted { answer: Ok(flagged), .. }) = &call else { return };
         // Of a server that fails in between, the charge stays.
         let _ = self.limiter.refund(self.identifier, self.limit, flagged, frozen);
