@@ -95,7 +95,7 @@ impl<'a> Argument<'a> {
     #[cold]
     pub fn throw_wrong_class(self, class: &CStr) -> Thrown {
         // SAFETY: throws; reads the argument and the current call frame.
-        unsafe { engine::zend_wrong_parameter_class_error(self.n, class.as_ptr(), self.zval) };
+        unsafe { ffi::zend_wrong_parameter_class_error(self.n, class.as_ptr(), self.zval) };
         Thrown
     }
 

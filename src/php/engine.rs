@@ -7,14 +7,6 @@
 use ext_php_rs::ffi;
 use ext_php_rs::types::Zval;
 use ext_php_rs::zend::ClassEntry;
-use std::ffi::c_char;
-
-unsafe extern "C" {
-    // ext-php-rs does not bind these. The signatures are the same from PHP 8.0 to 8.6.
-    pub fn zend_argument_type_error(argument: u32, format: *const c_char, ...);
-    pub fn zend_wrong_parameter_class_error(argument: u32, class: *const c_char, value: *mut Zval);
-    fn object_init_ex(object: *mut Zval, class: *mut ClassEntry) -> i32;
-}
 
 /// Makes an object of a class, without calling its constructor. `None` if the class cannot have objects; an
 /// exception is thrown then.
@@ -25,7 +17,7 @@ unsafe extern "C" {
 pub unsafe fn create_object(class: *mut ClassEntry) -> Option<Zval> {
     let mut object = Zval::new();
     // SAFETY: by contract; on success the engine writes the object.
-    (unsafe { object_init_ex(&raw mut object, class) } == SUCCESS).then_some(object)
+    (unsafe { ffi::object_init_ex(&raw mut object, class) } == SUCCESS).then_some(object)
 }
 
 /// What a callback returns to the engine for success.

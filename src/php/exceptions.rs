@@ -3,7 +3,6 @@
 //! The classes carry no Rust value: file, line, trace and subclasses work as the engine makes them.
 
 use super::declare::{self, Class};
-use super::engine;
 use crate::error::Error;
 use ext_php_rs::exception::PhpException;
 use ext_php_rs::ffi;
@@ -86,7 +85,7 @@ pub fn error(message: impl Into<String>) -> Thrown {
 pub fn argument_type_error(argument: u32, must: &str) -> Thrown {
     let must = CString::new(must).unwrap_or_default();
     // SAFETY: the format takes the one string it is given.
-    unsafe { engine::zend_argument_type_error(argument, c"%s".as_ptr(), must.as_ptr()) };
+    unsafe { ffi::zend_argument_type_error(argument, c"%s".as_ptr(), must.as_ptr()) };
     Thrown
 }
 
