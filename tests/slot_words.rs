@@ -6,6 +6,7 @@
 mod call;
 
 use portable_atomic::AtomicU128;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use token_bucket::limit::{Op, TokenBucket};
 use token_bucket::store::shm::set::WAYS;
@@ -96,5 +97,37 @@ fn refunds_of_others_free_no_evicted_client() {
             let taken: usize = taken.iter().filter_map(|counts| counts.get(client)).sum();
             assert!(taken <= 3, "{taken} of 3");
         }
+    }
+}
+
+#[test]
+fn block_denies_every_call_that_begins_after_it() {
+    const KEYS: u64 = 3;
+    const BLOCKED: u64 = 1;
+    let limit = TokenBucket::per_second(1_000, 0.001).unwrap();
+    for _ in 0..SETS {
+        let (set, is_blocked) = (set(), AtomicBool::new(false));
+        // The first thread sets the block between its takes; the others only take and refund.
+        let ask = |thread: u64| {
+            let mut late = 0;
+            for i in 0..12 {
+                let begins_after = is_blocked.load(Ordering::SeqCst);
+                let took = call::run(&set, BLOCKED, limit, Op::Take { cost: 1 });
+                late += usize::from(took && begins_after);
+                let other = 1 + (thread + i) % KEYS;
+                call::run(&set, other, limit, Op::Refund { cost: 2, window: None });
+                if (thread, i) == (0, 4) {
+                    assert!(call::run(&set, BLOCKED, limit, Op::Block { duration: 1_000_000_000 }));
+                    is_blocked.store(true, Ordering::SeqCst);
+                }
+            }
+            late
+        };
+        let late: Vec<usize> = thread::scope(|scope| {
+            let running: Vec<_> =
+                (0..THREADS as u64).map(|thread| scope.spawn(move || ask(thread))).collect();
+            running.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(late, [0; THREADS], "takes that began after the block and were accepted");
     }
 }
