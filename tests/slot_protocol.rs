@@ -377,13 +377,13 @@ fn newcomer_that_is_blocked_in_a_full_set_is_denied_afterwards() {
     static EVICTED: AtomicUsize = AtomicUsize::new(0);
     explore(
         &[|| filling(3, 100), || filling(4, 200)],
-        &[BLOCK_K, TAKE_L_OF_THREE],
+        &[|set| run(set, K, bucket(5), Op::Block { duration: BLOCK }), TAKE_L_OF_THREE],
         3,
         |set, answers| {
             assert!(answers[0], "a block is always set");
             // L may evict the block: then K finds an empty bucket.
             EVICTED.fetch_add((committed(set, K) == 0).into(), Ordering::Relaxed);
-            assert!(!take(set, K, bucket(2)));
+            assert!(!take(set, K, bucket(5)));
         },
     );
     assert_reached(&EVICTED);
