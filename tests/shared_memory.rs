@@ -1,4 +1,5 @@
-//! The file of a shared-memory table: which files are used, replaced or refused; and what a flood of keys does.
+//! The file of a shared-memory table: which files are used, replaced or refused; what a flood of keys does; and
+//! blocks and calls on several limits from many threads.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,8 +15,14 @@ use std::cell::Cell;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 use support::Folder;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
+use token_bucket::limiter::{
+    CounterHandle, FileSettings, Limiter, Limiters, Member, Settings, admits_all, take_all,
+};
 use token_bucket::store::counters::FILE_SIZE;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::SharedMemory;
@@ -486,4 +493,150 @@ fn flood_of_keys_of_shorter_limits_frees_no_denied_client() {
             accepted.sum::<usize>()
         );
     }
+}
+
+#[test]
+fn block_denies_every_call_that_begins_after_it() {
+    const THREADS: usize = 4;
+    const BLOCKS: usize = 200;
+    let folder = Folder::new("block");
+    // More tokens than the threads can take.
+    let limit = Limit::from(TokenBucket::per_second(1_000_000_000, 1_000_000.0).unwrap());
+    let operate = |store: &SharedMemory, op| admitted(store, b"x", &limit, op, None).unwrap();
+    // Odd while the block is in force: from its return to the beginning of the reset.
+    let phase = AtomicUsize::new(0);
+    let take = || {
+        let (store, mut taken, mut taken_late) = (folder.store(), 0, 0);
+        loop {
+            let before = phase.load(Ordering::SeqCst);
+            let is_accepted = operate(&store, Op::Take { cost: 1 });
+            let is_blocked = before % 2 == 1 && phase.load(Ordering::SeqCst) == before;
+            taken += usize::from(is_accepted);
+            taken_late += usize::from(is_accepted && is_blocked);
+            if before >= 2 * BLOCKS {
+                return (taken, taken_late);
+            }
+        }
+    };
+    let counts: Vec<_> = thread::scope(|scope| {
+        let running: Vec<_> = (0..THREADS).map(|_| scope.spawn(take)).collect();
+        let store = folder.store();
+        for _ in 0..BLOCKS {
+            assert!(operate(&store, Op::Block { duration: 3_600 * SECOND }));
+            phase.fetch_add(1, Ordering::SeqCst);
+            thread::yield_now();
+            phase.fetch_add(1, Ordering::SeqCst);
+            operate(&store, Op::Reset);
+        }
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(counts.iter().any(|(taken, _)| *taken > 0), "some calls raced the blocks");
+    assert_eq!(counts.iter().map(|(_, taken_late)| taken_late).sum::<usize>(), 0);
+}
+
+/// A limit that threads share, and what admitted calls took from it.
+struct Shared {
+    identifier: String,
+    limit: Limit,
+    charged: AtomicU64,
+}
+
+/// A year: nothing comes back while a test runs.
+const YEAR: i64 = 31_557_600;
+
+fn shared_limits(round: usize) -> [Shared; 3] {
+    let bucket = |capacity| Limit::from(TokenBucket::per_window(capacity, YEAR).unwrap());
+    let window = Limit::from(FixedWindow::new(20, YEAR as f64).unwrap());
+    [("user", bucket(24)), ("address", bucket(16)), ("all", window)].map(|(name, limit)| Shared {
+        identifier: format!("{name}:{round}"),
+        limit,
+        charged: AtomicU64::new(0),
+    })
+}
+
+/// Takes from all these limits, and notes what that charged if it was admitted. `with_decision`: by the
+/// call that returns the decisions.
+fn take_from_all(
+    limiter: &Limiter,
+    shared: &[&Shared],
+    costs: &[u64],
+    with_decision: bool,
+) -> bool {
+    let caches: Vec<(Cell<KeyHash>, Cell<CounterHandle>)> =
+        shared.iter().map(|_| Default::default()).collect();
+    let with_caches = shared.iter().zip(costs).zip(&caches);
+    let members: Vec<Member<'_>> = with_caches
+        .map(|((shared, cost), (key_hash, counter))| Member {
+            limiter,
+            identifier: shared.identifier.as_bytes(),
+            name: None,
+            key_hash,
+            counter,
+            limit: &shared.limit,
+            cost: *cost,
+        })
+        .collect();
+    let is_admitted = match with_decision {
+        true => {
+            let answers = take_all(&members, None).unwrap();
+            answers.iter().all(|answer| answer.is_some_and(|flagged| flagged.decision.accepted))
+        }
+        false => admits_all(&members, None).unwrap(),
+    };
+    if is_admitted {
+        for (limit, cost) in shared.iter().zip(costs) {
+            limit.charged.fetch_add(*cost, Ordering::Relaxed);
+        }
+    }
+    is_admitted
+}
+
+#[test]
+fn threads_that_take_from_overlapping_limits_charge_all_of_them_or_none() {
+    const THREADS: usize = 8;
+    const ROUNDS: usize = 1_000;
+    let folder = Folder::new("compound");
+    let mut settings = Settings::default();
+    settings.policy.enforce = true;
+    settings.store.files = FileSettings { path: folder.0.clone(), size: MIN_SIZE * 32 };
+    let limiter = || Limiters::default().get(b"shm:", b"tb:", &settings).unwrap();
+    let rounds: Vec<[Shared; 3]> = (0..ROUNDS).map(shared_limits).collect();
+    let barrier = Barrier::new(THREADS);
+    let ask = |thread: usize| {
+        let limiter = limiter();
+        for (round, [user, address, all]) in rounds.iter().enumerate() {
+            // Overlapping, and in both orders: each limit is charged first in some calls and last in
+            // others.
+            let orders = [
+                &[user, address][..],
+                &[address, user],
+                &[all, address, user],
+                &[user, all, address],
+            ];
+            barrier.wait();
+            for i in 0..8 {
+                let costs = [1 + (i % 2) as u64, 1, 1];
+                let with_decision = (thread + round) % 2 == 0;
+                take_from_all(&limiter, orders[(thread + i) % 4], &costs, with_decision);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let ask = &ask;
+            scope.spawn(move || ask(thread));
+        }
+    });
+    let limiter = limiter();
+    for Shared { identifier, limit, charged } in rounds.iter().flatten() {
+        let (charged, capacity) = (charged.load(Ordering::Relaxed), limit.capacity());
+        assert!(charged <= capacity, "{identifier}: {charged} of {capacity}");
+        let rest = Shared { identifier: identifier.clone(), limit: *limit, charged: 0.into() };
+        while take_from_all(&limiter, &[&rest], &[1], false) {}
+        // What denied calls were charged would be missing.
+        let left = rest.charged.into_inner();
+        assert_eq!(charged + left, capacity, "{identifier}: {charged} charged, {left} left");
+    }
+    let spent = |[_, address, _]: &&[Shared; 3]| address.charged.load(Ordering::Relaxed) >= 15;
+    assert!(rounds.iter().filter(spent).count() > ROUNDS / 2, "the limits are reached");
 }

@@ -21,6 +21,11 @@
 //! | `reset_of_a_newcomer_frees_no_evicted_client` | 3 | 3 | 2 |
 //! | `two_checks_take_one_token_and_overdraw_the_bucket` | 2 | 3 | 3 |
 //! | `overdrawn_bucket_is_evicted_while_it_is_checked` | 2 | 3 | 2 |
+//! | `block_and_take_that_insert_one_key_leave_the_block` | 2 | 2 | 4 |
+//! | `claim_that_a_take_left_is_committed_to_the_block` | 2 | 2 | 4 |
+//! | `block_that_races_a_take_and_a_refund_stays` | 2 | 3 | 3 |
+//! | `newcomer_that_is_blocked_in_a_full_set_is_denied_afterwards` | 2 | 2 | 3 |
+//! | `block_is_evicted_while_its_client_calls` | 2 | 3 | 2 |
 //!
 //! `tests/slot_words.rs` runs four real threads on whole sets of eight slots, with most operations, in
 //! the order in which the processor happens to run them.
@@ -307,6 +312,94 @@ fn overdrawn_bucket_is_evicted_while_it_is_checked() {
             EVICTED.fetch_add((committed(set, K) == 0).into(), Ordering::Relaxed);
             assert!(!answers[0] && !answers[2], "K owes more than its bucket holds");
             assert!(!take(set, K, bucket(1)));
+        },
+    );
+    assert_reached(&EVICTED);
+}
+
+const BLOCK_K: fn(&Set) -> bool = |set| run(set, K, bucket(2), Op::Block { duration: BLOCK });
+/// Nanoseconds. A refill of these buckets takes longer.
+const BLOCK: u64 = 60_000_000_000;
+
+/// Asserts that K has one slot, which holds the block, and that every call is denied.
+fn assert_k_is_blocked(set: &Set) {
+    let denied = [
+        Op::Take { cost: 0 },
+        Op::Take { cost: 1 },
+        Op::TakeUpTo { most: 2, least: 1 },
+        Op::Check,
+        Op::Refund { cost: 2, window: None },
+    ];
+    for op in denied {
+        assert!(!run(set, K, bucket(2), op), "{op:?} was accepted after the block");
+    }
+    let slots = set.iter().map(|word| Slot(word.load())).filter(|slot| slot.tag() == K);
+    let states: Vec<State> = slots.map(Slot::state).collect();
+    assert_eq!(states, [State::Blocked { until: NOW + BLOCK }]);
+}
+
+#[test]
+fn block_and_take_that_insert_one_key_leave_the_block() {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    explore(&[EMPTY, EMPTY], &[BLOCK_K, TAKE_K_OF_TWO], 4, |set, answers| {
+        assert!(answers[0], "a block is always set");
+        TAKEN.fetch_add(answers[1].into(), Ordering::Relaxed);
+        assert_k_is_blocked(set);
+    });
+    assert_reached(&TAKEN);
+}
+
+#[test]
+fn claim_that_a_take_left_is_committed_to_the_block() {
+    explore(&[|| Slot::claim(K, NOW), EMPTY], &[BLOCK_K, TAKE_K_OF_TWO], 4, |set, answers| {
+        assert!(answers[0], "a block is always set");
+        assert_k_is_blocked(set);
+    });
+}
+
+#[test]
+fn block_that_races_a_take_and_a_refund_stays() {
+    explore(
+        &[|| filling(K, 1_000), EMPTY],
+        &[BLOCK_K, TAKE_K_OF_TWO, |set| {
+            run(set, K, bucket(2), Op::Refund { cost: 1, window: None })
+        }],
+        3,
+        |set, answers| {
+            assert!(answers[0], "a block is always set");
+            assert_k_is_blocked(set);
+        },
+    );
+}
+
+#[test]
+fn newcomer_that_is_blocked_in_a_full_set_is_denied_afterwards() {
+    static EVICTED: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[|| filling(3, 100), || filling(4, 200)],
+        &[|set| run(set, K, bucket(5), Op::Block { duration: BLOCK }), TAKE_L_OF_THREE],
+        3,
+        |set, answers| {
+            assert!(answers[0], "a block is always set");
+            // L may evict the block: then K finds an empty bucket.
+            EVICTED.fetch_add((committed(set, K) == 0).into(), Ordering::Relaxed);
+            assert!(!take(set, K, bucket(5)));
+        },
+    );
+    assert_reached(&EVICTED);
+}
+
+#[test]
+fn block_is_evicted_while_its_client_calls() {
+    static EVICTED: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[|| Slot::committed(K, State::Blocked { until: NOW + BLOCK }), || filling(0, 950)],
+        &[TAKE_K_OF_TWO, TAKE_L_OF_THREE, |set| run(set, K, bucket(2), Op::Check)],
+        2,
+        |set, answers| {
+            EVICTED.fetch_add((committed(set, L) == 1).into(), Ordering::Relaxed);
+            assert!(!answers[0] && !answers[2], "K is blocked");
+            assert!(!take(set, K, bucket(2)));
         },
     );
     assert_reached(&EVICTED);

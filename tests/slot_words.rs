@@ -6,6 +6,7 @@
 mod call;
 
 use portable_atomic::AtomicU128;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use token_bucket::limit::{Op, TokenBucket};
 use token_bucket::store::shm::set::WAYS;
@@ -97,4 +98,38 @@ fn refunds_of_others_free_no_evicted_client() {
             assert!(taken <= 3, "{taken} of 3");
         }
     }
+}
+
+#[test]
+fn block_denies_every_call_that_begins_after_it() {
+    const KEY: u64 = 1;
+    const BLOCKS: usize = SETS / 4;
+    let limit = TokenBucket::per_second(3, 0.001).unwrap();
+    // Odd while the block is in force: from its return to the beginning of the reset.
+    let (set, phase) = (set(), AtomicUsize::new(0));
+    let ask = || {
+        let mut accepted_late = 0;
+        loop {
+            let before = phase.load(Ordering::SeqCst);
+            let is_accepted = call::run(&set, KEY, limit, Op::Take { cost: 1 });
+            call::run(&set, KEY, limit, Op::Refund { cost: 1, window: None });
+            if before >= 2 * BLOCKS {
+                return accepted_late;
+            }
+            let is_blocked = before % 2 == 1 && phase.load(Ordering::SeqCst) == before;
+            accepted_late += usize::from(is_accepted && is_blocked);
+        }
+    };
+    let accepted_late: usize = thread::scope(|scope| {
+        let running: Vec<_> = (0..THREADS).map(|_| scope.spawn(ask)).collect();
+        for _ in 0..BLOCKS {
+            call::run(&set, KEY, limit, Op::Block { duration: 1_000_000_000 });
+            phase.fetch_add(1, Ordering::SeqCst);
+            thread::yield_now();
+            phase.fetch_add(1, Ordering::SeqCst);
+            call::run(&set, KEY, limit, Op::Reset);
+        }
+        running.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(accepted_late, 0, "calls that began after the block were accepted");
 }

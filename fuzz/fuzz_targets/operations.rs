@@ -7,12 +7,14 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::fs::File;
-use token_bucket::limit::{Decision, Limit, MAX_NOW, Op, SECOND, State, TokenBucket, apply};
+use token_bucket::limit::{
+    Decision, Limit, MAX_BLOCK, MAX_NOW, Op, SECOND, State, TokenBucket, apply,
+};
 use token_bucket::store::array::Array;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Key, KeyHash, Request, Store, Timeouts};
+use token_bucket::store::{Key, KeyHash, Request, Store, Time, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::table_file::kind;
@@ -32,22 +34,41 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
     let mut model = [State::FULL; 2 * KEYS];
     let mut model_of_shm = model;
     let mut reference: [Option<Reference>; KEYS] = std::array::from_fn(|_| Some(Reference::FULL));
+    // What the last call that took something took, and when its state expired.
+    let mut last = [(0, 0); 2 * KEYS];
     let mut now = 1_000_000 * SECOND;
     for _ in 0..64 {
         if u.is_empty() {
             break;
         }
         let (key, limit) = (u.int_in_range(0..=KEYS - 1)?, &limits[u.int_in_range(0..=1usize)?]);
-        let op = operation(u)?;
-        now = time(u, now)?;
         let window = matches!(limit, Limit::FixedWindow(_));
         let at = if window { WINDOW + key } else { key };
+        let op = match operation(u)? {
+            // As a caller refunds a decision.
+            Op::Refund { window: Some(0..10), .. } => limit.refund_of(last[at].0, last[at].1),
+            op => op,
+        };
+        now = time(u, now)?;
         let call = format!("{op:?} of {limit:?} at {now}");
 
         let (expected, after) = apply(limit, model[at], now, op);
         keeps_promises(limit, op, &expected, matches!(model[at], State::Reserved { .. }));
         if let (Limit::TokenBucket(bucket), Some(state)) = (limit, reference[key].take()) {
             reference[key] = state.judge(bucket, now, op, &expected, &call);
+        }
+        if let (Limit::FixedWindow(_), Op::Refund { cost, window: Some(window) }) = (limit, op) {
+            let before = apply(limit, model[at], now, Op::Peek { cost: 0 }).0;
+            let [before, remaining] = [&before, &expected].map(|it| limit.remaining(it));
+            let back = if expected.accepted { cost } else { 0 };
+            assert_eq!(remaining, before.saturating_add(back).min(limit.capacity()), "{call}");
+            assert!(
+                !expected.accepted || expected.full_at == window + 1 && now <= window,
+                "{call}"
+            );
+        }
+        if expected.taken > 0 {
+            last[at] = (expected.taken, expected.full_at);
         }
         model[at] = after;
         let (key_hash, timeouts, evicted) =
@@ -57,7 +78,7 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
             key: &name,
             limit,
             op: &op,
-            frozen: Some(now),
+            time: Time::Frozen(now),
             timeouts: &timeouts,
             evicted: &evicted,
         };
@@ -100,6 +121,8 @@ fn fresh() -> SharedMemory {
 /// It has no debts: the comparison ends with the first one.
 #[derive(Clone, Copy)]
 struct Reference {
+    /// The end of a block, after which the bucket is full; 0 if none was set.
+    blocked_until: u64,
     /// How much was missing at the time `at`. The next limit may have another capacity.
     missing: u128,
     parts: u64,
@@ -107,9 +130,42 @@ struct Reference {
 }
 
 impl Reference {
-    const FULL: Self = Self { missing: 0, parts: 1, at: 0 };
+    const FULL: Self = Self { blocked_until: 0, missing: 0, parts: 1, at: 0 };
 
     fn judge(
+        self,
+        limit: &TokenBucket,
+        now: u64,
+        op: Op,
+        decision: &Decision,
+        what: &str,
+    ) -> Option<Self> {
+        // The clock may have gone back.
+        let until = self.blocked_until.min(now + MAX_BLOCK);
+        let (until, after) = match op {
+            Op::Block { duration } => {
+                let until = until.max(now + duration.min(MAX_BLOCK));
+                (until, Self { blocked_until: until, ..Self::FULL })
+            }
+            // A peek stores nothing, not even that a block has ended.
+            Op::Peek { .. } if self.blocked_until > 0 && until <= now => {
+                return Self::FULL.judge_bucket(limit, now, op, decision, what).map(|_| self);
+            }
+            Op::Reset => return Self::FULL.judge_bucket(limit, now, op, decision, what),
+            _ if until <= now => {
+                let bucket = if self.blocked_until > 0 { Self::FULL } else { self };
+                return bucket.judge_bucket(limit, now, op, decision, what);
+            }
+            _ => (until, self),
+        };
+        assert!(decision.is_blocked, "{what}");
+        assert_eq!(decision.accepted, matches!(op, Op::Block { .. }), "{what}");
+        assert_eq!((decision.retry_at, decision.full_at), (until, until), "{what}");
+        Some(after)
+    }
+
+    /// Compares a call that no block decides.
+    fn judge_bucket(
         self,
         limit: &TokenBucket,
         now: u64,
@@ -136,12 +192,18 @@ impl Reference {
         };
         let lowered = missing.min(whole);
         let kept = match missing > whole {
-            true => Self { missing: whole, parts: limit.parts(), at: now },
+            true => Self { missing: whole, parts: limit.parts(), at: now, ..Self::FULL },
             false => self,
         };
-        let becomes = |missing: u128| Some(Self { missing, parts: limit.parts(), at: now });
+        let becomes =
+            |missing: u128| Some(Self { missing, parts: limit.parts(), at: now, ..Self::FULL });
         let left = |missing: u128| ((whole - missing) / exact(1)) as u64;
         let remaining = Limit::from(*limit).remaining(decision);
+        // As many as are there, which is a take of so many; else of the least.
+        let op = match op {
+            Op::TakeUpTo { most, least } => Op::Take { cost: most.min(left(lowered)).max(least) },
+            op => op,
+        };
         let (accepted, after, in_it) = match op {
             Op::Take { cost: 0 } => (true, Some(kept), lowered),
             Op::Peek { cost } => {
@@ -175,7 +237,9 @@ impl Reference {
                 let missing = span(missing.min(MAX_NOW)).min(whole);
                 (true, becomes(missing), missing)
             }
+            Op::TakeUpTo { .. } | Op::Block { .. } => unreachable!("decided on above"),
         };
+        assert!(!decision.is_blocked, "{what}");
         assert_eq!(decision.accepted, accepted, "{what}");
         assert_eq!(remaining, left(in_it), "{what}");
         if decision.full_at > now {

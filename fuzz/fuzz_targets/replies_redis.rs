@@ -4,6 +4,8 @@
 
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
+use token_bucket::limit::{MAX_NOW, SECOND};
+use token_bucket::store::{parse_reply, parse_reply_for_all};
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::server::{PASSWORD, Piece, bytes, play};
 
@@ -15,6 +17,9 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
+    if u.ratio(1, 16)? {
+        return parse_several(u);
+    }
     let with_password = u.arbitrary()?;
     let mut pieces = Vec::new();
     // Mostly the login succeeds: the answers to AUTH and CLIENT SETNAME.
@@ -68,11 +73,52 @@ fn reply(u: &mut Unstructured<'_>, depth: usize) -> Result<Vec<u8>> {
             let (seconds, micros) = (number(u, 4_000_000_000)?, number(u, 999_999)?);
             let mut reply_text =
                 format!("{}{seconds} {micros} ", u.int_in_range(0..=1u8)?).into_bytes();
-            reply_text.extend(state(u, seconds)?);
+            // Of one key, or of several, each behind its length.
+            match u.int_in_range(0..=4u8)? {
+                0 => reply_text.extend(state(u, seconds)?),
+                keys => {
+                    for _ in 0..keys {
+                        let state = state(u, seconds)?;
+                        let length =
+                            if u.ratio(1, 16)? { u.arbitrary()? } else { state.len() as u32 };
+                        reply_text.extend(length.to_be_bytes());
+                        reply_text.extend(state);
+                    }
+                }
+            }
             reply_text.extend(if u.ratio(7, 8)? { MARK } else { b"" });
             [format!("${}\r\n", reply_text.len()).as_bytes(), &reply_text, b"\r\n"].concat()
         }
     })
+}
+
+/// Parses the reply of a call on several keys: as each of the states alone, or any bytes.
+fn parse_several(u: &mut Unstructured<'_>) -> Result<()> {
+    let (seconds, micros) = (number(u, 4_000_000_000)?, number(u, 999_999)?);
+    let is_accepted = u.arbitrary()?;
+    let head = format!("{}{seconds} {micros} ", u8::from(is_accepted)).into_bytes();
+    let mut reply = head.clone();
+    let mut states = Vec::new();
+    for _ in 0..u.int_in_range(0..=16u8)? {
+        let state = if u.ratio(1, 4)? { bytes(u)? } else { state(u, seconds)? };
+        reply.extend((state.len() as u32).to_be_bytes());
+        reply.extend(&state);
+        states.push(parse_reply(&[&head[..], &state].concat()).map(|alone| alone.before));
+    }
+    let now = seconds * SECOND + micros * 1_000;
+    match parse_reply_for_all(&reply, states.len()) {
+        Some(all) => {
+            assert_eq!((all.accepted, all.now), (is_accepted, now));
+            assert_eq!(all.before.into_iter().map(Some).collect::<Vec<_>>(), states);
+        }
+        None => assert!(now > MAX_NOW, "a reply was not read"),
+    }
+    assert!(parse_reply_for_all(&reply, states.len() + 1).is_none(), "a state is missing");
+    let any = [&reply[..reply.len().min(head.len())], &bytes(u)?].concat();
+    let keys = u.int_in_range(0..=16usize)?;
+    let parsed = parse_reply_for_all(&any, keys);
+    assert!(parsed.is_none_or(|parsed| parsed.before.len() == keys && parsed.now <= MAX_NOW));
+    Ok(())
 }
 
 /// A state near a time, in seconds.

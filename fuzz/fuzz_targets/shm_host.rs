@@ -15,7 +15,7 @@ use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::store::file::{MIN_SIZE, Purpose};
 use token_bucket::store::host::Host;
 use token_bucket::store::host::queue::Handoff;
-use token_bucket::store::{FileSettings, Request, Timeouts};
+use token_bucket::store::{FileSettings, KnownDenial, Request, Time, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::table_file::{
@@ -88,17 +88,24 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             1 => drop(host.note_failure(breaker)),
             2 => host.note_success(breaker, host.permit(breaker, Timeouts::default())),
             3 => {
-                let (full_at, sent) = (time(u, now)?, boot_time());
-                host.note_denial(&key, full_at, sent);
+                let (at, sent) = (time(u, now)?, boot_time());
+                let denial = match u.arbitrary()? {
+                    true => KnownDenial::BlockedUntil(at),
+                    false => KnownDenial::FullAt(at),
+                };
+                host.note_denial(&key, denial, sent);
             }
             4 => {
                 let at = boot_time();
-                assert!(host.denied_until(&key, at).is_none_or(|full_at| full_at > at));
+                let known = host.known_denial(&key, at);
+                if let Some(KnownDenial::FullAt(time) | KnownDenial::BlockedUntil(time)) = known {
+                    assert!(time > at, "a denial that has ended");
+                }
             }
             5 => {
                 host.clear_denials(&key);
                 let at = boot_time();
-                assert_eq!(host.denied_until(&key, at), None, "denied after a refund");
+                assert_eq!(host.known_denial(&key, at), None, "denied after a refund");
             }
             6 => host.in_queue(&key, 0, 0, |ticket| {
                 let Some(ticket) = ticket else { return };
@@ -118,7 +125,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     key: &key,
                     limit: &limit,
                     op: &op,
-                    frozen: None,
+                    time: Time::Now,
                     timeouts: &timeouts,
                     evicted: &Cell::new(false),
                 };

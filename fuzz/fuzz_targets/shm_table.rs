@@ -9,7 +9,7 @@ use token_bucket::limit::{Limit, MAX_NOW, Op, SECOND, State, apply};
 use token_bucket::store::file::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{KeyHash, Request, Store, Timeouts};
+use token_bucket::store::{KeyHash, Request, Store, Time, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::table_file::{
     HEADER, IDS, SET, WAYS, file, hash, key, locate, location, read, word, write,
@@ -52,8 +52,14 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let key_hash = &key_hashes[id][usize::from(window)];
         let (key, timeouts) = (key(IDS[id], window, key_hash), Timeouts::default());
         let evicted = &Cell::new(false);
-        let request =
-            Request { key: &key, limit, op: &op, frozen: Some(now), timeouts: &timeouts, evicted };
+        let request = Request {
+            key: &key,
+            limit,
+            op: &op,
+            time: Time::Frozen(now),
+            timeouts: &timeouts,
+            evicted,
+        };
         let decision = shm.decide(&request).expect("the table is open");
         let after = read(&file, at).map(Slot);
         let told = format!("{op:?} of {limit:?} at {now}: {decision:?}, {before:x?} {after:x?}");
@@ -83,23 +89,25 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let claims = before.iter().filter(|slot| slot.tag() == tag).count();
                 // The newcomer's slot, the tombstone, and the claims that were withdrawn.
                 assert!(changed <= 2 + claims, "{told}");
-                if decision.accepted
-                    && limit.takes(op)
-                    && matches!(op, Op::Take { cost: 1.. } | Op::Check)
+                let is_remembered = after.iter().any(mine);
+                if decision.accepted && decision.taken > 0 {
+                    assert!(is_remembered, "a call that took tokens was forgotten: {told}");
+                }
+                if let Op::Block { .. } = op
+                    && decision.retry_at > now
                 {
-                    assert!(
-                        after.iter().any(mine),
-                        "a call that took tokens was forgotten: {told}"
-                    );
+                    assert!(is_remembered, "a block was forgotten: {told}");
                 }
             }
         }
-        // A denied call is accepted at the time that the answer named.
-        if let (false, Op::Take { .. }, true) =
+        // A denied call is accepted at the time that the answer named: at the end of a block, unless it
+        // asks for more than the capacity.
+        if let (false, Op::Take { cost }, true) =
             (decision.accepted, op, decision.retry_at <= MAX_NOW)
+            && cost <= limit.capacity()
         {
             now = decision.retry_at;
-            let again = shm.decide(&Request { frozen: Some(now), ..request });
+            let again = shm.decide(&Request { time: Time::Frozen(now), ..request });
             assert!(
                 again.expect("the table is open").accepted,
                 "denied at the time that was named: {told}"

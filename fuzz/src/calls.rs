@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use token_bucket::limit::{
-    Decision, FixedWindow, Limit, MAX_HITS, MAX_NOW, Op, SECOND, TokenBucket,
+    Decision, FixedWindow, Limit, MAX_BLOCK, MAX_HITS, MAX_NOW, Op, SECOND, TokenBucket,
 };
 
 /// A number up to `most`: more often a small one, or one at the end of the range.
@@ -44,11 +44,17 @@ fn any() -> Limit {
 /// Chooses an operation.
 pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
     let mut cost = || number(u, u64::MAX);
-    Ok(match cost()? % 10 {
+    Ok(match cost()? % 14 {
         0..=2 => Op::Take { cost: cost()? },
         3 | 4 => Op::Check,
         5 => Op::Reserve { cost: cost()?, max_wait: cost()? },
         6 => Op::Refund { cost: cost()?, window: None },
+        10 => Op::Refund { cost: cost()?, window: Some(cost()?) },
+        11 | 12 => {
+            let most = cost()?.max(1);
+            Op::TakeUpTo { most, least: cost()?.clamp(1, most) }
+        }
+        13 => Op::Block { duration: cost()? },
         7 => Op::Peek { cost: cost()? },
         8 => Op::Start { missing: cost()? },
         _ => Op::Reset,
@@ -71,10 +77,30 @@ pub fn time(u: &mut Unstructured<'_>, now: u64) -> Result<u64> {
 /// Asserts what holds for any decision, whatever a store remembers. `reserved` tells whether that may
 /// be a reservation, which may lie further ahead than a refill.
 pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool) {
-    let Decision { accepted, now, retry_at, full_at, wait, .. } = *decision;
+    let Decision { accepted, is_blocked, now, retry_at, full_at, taken, wait, .. } = *decision;
     let remaining = limit.remaining(decision);
     assert!(remaining <= limit.capacity(), "remaining exceeds the capacity");
     assert!(full_at >= now);
+    assert!(decision.retry_after() >= 0.0 && decision.reset_after().is_finite());
+    if is_blocked || matches!(op, Op::Block { .. }) {
+        let is_set = matches!(op, Op::Block { .. });
+        assert!(is_blocked && accepted == is_set, "a block that does not deny");
+        assert!(!matches!(op, Op::Reset), "a reset does not lift the block");
+        assert!(retry_at > now || is_set, "denied by a block that has ended");
+        assert!(retry_at - now <= MAX_BLOCK, "blocked for too long");
+        assert_eq!((full_at, remaining, taken, wait), (retry_at, 0, 0, 0));
+        return;
+    }
+    match op {
+        Op::Take { cost } | Op::Reserve { cost, .. } if accepted => assert_eq!(taken, cost),
+        Op::TakeUpTo { most, least } if accepted => {
+            assert!((least..=most).contains(&taken));
+            assert!(taken + remaining <= limit.capacity());
+            assert!(taken == most || remaining == 0, "took less than was there");
+        }
+        Op::Check if accepted => assert_eq!(taken, 1),
+        _ => assert_eq!(taken, 0, "took tokens without need"),
+    }
     let (most, grain) = match limit {
         Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
         Limit::FixedWindow(window) => (window.interval(), 1),
@@ -89,18 +115,26 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
             assert!(!accepted && retry_at == Decision::NEVER, "a cost above the capacity");
             return;
         }
+        Op::TakeUpTo { least, .. } if least > limit.capacity() => {
+            assert!(!accepted && retry_at == Decision::NEVER, "a cost above the capacity");
+            return;
+        }
         Op::Take { cost: 0 } | Op::Peek { cost: 0 } | Op::Reserve { cost: 0, .. } => {
             assert!(accepted);
         }
         Op::Take { cost } if accepted => assert!(remaining <= limit.capacity() - cost),
         Op::Peek { cost } if accepted => assert!(remaining >= cost),
+        Op::TakeUpTo { least, .. } if !accepted => {
+            assert!(remaining < least, "denied what was there");
+        }
+        Op::Refund { window: Some(_), .. } if matches!(limit, Limit::FixedWindow(_)) => {}
         Op::Refund { .. } | Op::Reset => assert!(accepted),
         _ => {}
     }
     match (accepted, op) {
         (true, _) => assert_eq!(retry_at, now),
-        // A denied start has no time to retry.
-        (false, Op::Start { .. }) => {}
+        // A denied start or refund has no time to retry.
+        (false, Op::Start { .. } | Op::Refund { .. }) => {}
         (false, _) => {
             assert!(retry_at > now, "denied, with a retry at once");
             assert!(retry_at - now <= furthest, "denied for longer than a refill");
@@ -110,5 +144,4 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     let added = if matches!(op, Op::Reserve { .. }) { most } else { 0 };
     assert!(full_at - now <= furthest + LONGEST + added);
     assert!(wait == 0 || matches!(op, Op::Reserve { max_wait, .. } if wait <= max_wait));
-    assert!(decision.retry_after() >= 0.0 && decision.reset_after().is_finite());
 }

@@ -1,6 +1,6 @@
 //! A server on a unix socket that answers with what the fuzzer has made.
 
-use crate::calls::{keeps_promises, limit, operation};
+use crate::calls::{keeps_promises, limit, number, operation};
 use crate::folder::folder;
 use arbitrary::{Result, Unstructured};
 use std::cell::Cell;
@@ -11,9 +11,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
-use token_bucket::limit::MAX_NOW;
+use token_bucket::error;
+use token_bucket::limit::{Decision, Limit, MAX_NOW, Op};
 use token_bucket::store::file::MIN_SIZE;
-use token_bucket::store::{FileSettings, Key, KeyHash, LimitKind, Request, Stores, Timeouts};
+use token_bucket::store::{
+    FileSettings, JointRequest, Key, KeyHash, LimitKind, Request, Store, Stores, Time, Timeouts,
+};
 
 /// The password of all DSNs, which no message may contain.
 pub const PASSWORD: &str = "Zq7vSKx9wJ";
@@ -121,27 +124,21 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
     let timeouts = Timeouts { call: timeout, connect: timeout };
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let store = Stores::default().get(&dsn.target, &files).store;
-    let key_hash = Cell::new(KeyHash::default());
     for _ in 0..3 {
         if script.next.load(Ordering::Relaxed) >= script.pieces.len() {
             break;
         }
-        let (limit, op) = (limit(u)?, operation(u)?);
+        let calls = calls(u)?;
         let now = u.arbitrary::<Option<u64>>()?.map(|now| now.min(MAX_NOW));
-        let parts = [&b"tb:"[..], b"x", b"", b""];
-        let key = Key { parts, key_hash: &key_hash, kind: LimitKind::from(&limit) };
-        let evicted = Cell::new(false);
         let begun = Instant::now();
-        match store.decide(&Request {
-            key: &key,
-            limit: &limit,
-            op: &op,
-            frozen: now,
-            timeouts: &timeouts,
-            evicted: &evicted,
-        }) {
+        match call(&*store, &calls, now.into(), &timeouts) {
             // The server determines the state, but the decision must follow from it.
-            Ok(decision) => keeps_promises(&limit, op, &decision, true),
+            Ok(decisions) => {
+                assert_eq!(decisions.len(), calls.len());
+                for ((limit, op), decision) in calls.iter().zip(&decisions) {
+                    keeps_promises(limit, *op, decision, true);
+                }
+            }
             Err(error) => {
                 let message = format!("{error} {error:?}");
                 assert!(knows || !message.contains(PASSWORD), "{message}");
@@ -154,6 +151,54 @@ pub fn play(u: &mut Unstructured<'_>, dsn: &str, greets: bool, pieces: Vec<Piece
     }
     std::hint::black_box(store.describe());
     Ok(())
+}
+
+/// A call on one key, or a take or a peek on several keys.
+fn calls(u: &mut Unstructured<'_>) -> Result<Vec<(Limit, Op)>> {
+    let (first, is_peek) = ((limit(u)?, operation(u)?), u.arbitrary()?);
+    let cost_of_all = match first.1 {
+        Op::Take { cost } => cost,
+        _ => return Ok(vec![first]),
+    };
+    let op = |cost| if is_peek { Op::Peek { cost } } else { Op::Take { cost } };
+    let mut calls = vec![(first.0, op(cost_of_all))];
+    for _ in 0..u.int_in_range(0..=3u8)? {
+        calls.push((limit(u)?, op(number(u, u64::MAX)?)));
+    }
+    Ok(calls)
+}
+
+/// Makes these calls: several of them together, if the store can.
+fn call(
+    store: &dyn Store,
+    calls: &[(Limit, Op)],
+    time: Time,
+    timeouts: &Timeouts,
+) -> error::Result<Vec<Decision>> {
+    const IDS: [&[u8]; 4] = [b"{x}", b"{x}1", b"{x}2", b"{x}3"];
+    let (key_hashes, evicted): ([Cell<KeyHash>; 4], _) = (Default::default(), Cell::new(false));
+    let with_ids = calls.iter().zip(IDS).zip(&key_hashes);
+    let keys: Vec<Key<'_>> = with_ids
+        .map(|(((limit, _), id), key_hash)| {
+            let parts = [&b"tb:"[..], id, b"", b""];
+            Key { parts, key_hash, kind: LimitKind::from(limit) }
+        })
+        .collect();
+    let evicted = &evicted;
+    let requests: Vec<_> = calls
+        .iter()
+        .zip(&keys)
+        .map(|((limit, op), key)| Request { key, limit, op, time, timeouts, evicted })
+        .collect();
+    if let [one] = &requests[..] {
+        return Ok(vec![store.decide(one)?]);
+    }
+    if !store.can_decide_all(&requests) {
+        return requests.iter().map(|request| store.decide(request)).collect();
+    }
+    // Every second limit is in a dry run.
+    let joint = |(i, request)| JointRequest { request, is_required: i % 2 == 0 };
+    store.decide_all(&requests.into_iter().enumerate().map(joint).collect::<Vec<_>>())
 }
 
 /// Takes some bytes of the input.

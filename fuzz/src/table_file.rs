@@ -102,7 +102,7 @@ pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
         _ => *u.choose(tags)?,
     };
     let full_at = time(u, now)?;
-    let state = match u.int_in_range(0..=6u8)? {
+    let state = match u.int_in_range(0..=7u8)? {
         0 => return Ok(0),
         1 => {
             let body: u128 = u.arbitrary()?;
@@ -116,6 +116,7 @@ pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
         },
         4 => State::Overdrawn { forgiven_at: full_at, debt: number(u, MAX_REFILL)? },
         5 => State::Window { ends_at: full_at, hits: u.arbitrary::<u32>()? >> 8 },
+        6 => State::Blocked { until: full_at },
         _ => {
             let part = u64::from(u.arbitrary::<u32>()? >> 2);
             let full_at = Span { ns: full_at, part };

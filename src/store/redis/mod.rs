@@ -20,10 +20,11 @@ use nodes::Nodes;
 #[cfg(fuzzing)]
 pub use nodes::{parse_map, parse_master, parse_redirection};
 use rustls::ClientConfig;
-use scripts::{
-    ScriptSource, Scripts, arguments, arguments_for_all, parse_reply, parse_reply_for_all,
-    remove_mark,
-};
+use scripts::{ScriptSource, Scripts, arguments, arguments_for_all, remove_mark};
+#[cfg(fuzzing)]
+pub use scripts::{parse_reply, parse_reply_for_all};
+#[cfg(not(fuzzing))]
+use scripts::{parse_reply, parse_reply_for_all};
 use std::cell::RefCell;
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@
 //!
 //! A word of zeros is a full bucket: a new table needs no set-up.
 
-use crate::limit::{GRAIN, Span, State};
+use crate::limit::{GRAIN, MAX_REFILL, Span, State};
 
 /// The bits of a key's tag.
 pub const TAG_BITS: u32 = 34;
@@ -164,10 +164,12 @@ impl Slot {
     }
 
     /// When the bucket would be full if its debt were paid, which [`expires_at`](Self::expires_at)
-    /// forgives.
+    /// forgives. A block owes the longest refill beyond its end: so it is empty under any limit as long as
+    /// it lasts.
     pub const fn owes_until(self) -> u64 {
         match self.state() {
             State::Overdrawn { forgiven_at, debt } => forgiven_at.saturating_add(debt),
+            State::Blocked { until } => until.saturating_add(MAX_REFILL),
             _ => self.expires_at(),
         }
     }
@@ -270,8 +272,15 @@ mod tests {
         let filling = |ns| Slot::committed(7, State::Filling { full_at: Span { ns, part: 1 } });
         let overdrawn =
             |forgiven_at, debt| Slot::committed(9, State::Overdrawn { forgiven_at, debt });
-        let slots =
-            [filling(1), filling(10_001), overdrawn(5_000, 1_000), overdrawn(1_000, 90_000)];
+        let blocked = |until| Slot::committed(5, State::Blocked { until });
+        let slots = [
+            filling(1),
+            filling(10_001),
+            overdrawn(5_000, 1_000),
+            overdrawn(1_000, 90_000),
+            blocked(3_001),
+            blocked(20_000),
+        ];
         for (a, b) in slots.iter().flat_map(|a| slots.map(|b| (*a, b))) {
             let both = a.raised_to(b);
             assert_eq!(both.tag(), 0);

@@ -1,7 +1,7 @@
 //! Sets with more keys than slots.
 
 use super::*;
-use crate::limit::{Algorithm, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, apply};
+use crate::limit::{Algorithm, Decision, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, apply};
 use portable_atomic::AtomicU128;
 use proptest::prelude::*;
 
@@ -12,14 +12,14 @@ struct Call {
     limit: Limit,
     op: Op,
     now: u64,
-    accepted: bool,
+    decision: Option<Decision>,
     evicted: bool,
 }
 
 impl Change for Call {
     fn apply(&mut self, state: State) -> Option<State> {
         let (decision, after) = apply(&self.limit, state, self.now, self.op);
-        self.accepted = decision.accepted;
+        self.decision = Some(decision);
         (after != state).then_some(after)
     }
 
@@ -39,10 +39,14 @@ impl Change for Call {
     }
 }
 
-fn call(set: &[AtomicU128], tag: u64, limit: &Limit, op: Op, now: u64) -> bool {
-    let mut call = Call { limit: *limit, op, now, accepted: false, evicted: false };
+fn decide(set: &[AtomicU128], tag: u64, limit: &Limit, op: Op, now: u64) -> Decision {
+    let mut call = Call { limit: *limit, op, now, decision: None, evicted: false };
     update(set, tag, now, &mut call);
-    call.accepted
+    call.decision.unwrap()
+}
+
+fn call(set: &[AtomicU128], tag: u64, limit: &Limit, op: Op, now: u64) -> bool {
+    decide(set, tag, limit, op, now).accepted
 }
 
 fn set_of(size: usize) -> Vec<AtomicU128> {
@@ -81,7 +85,10 @@ fn any_op() -> impl Strategy<Value = Op> {
         2 => cost.clone().prop_map(|cost| Op::Refund { cost, window: None }),
         1 => Just(Op::Reset),
         1 => (0..20 * SECOND).prop_map(|missing| Op::Start { missing }),
-        1 => cost.prop_map(|cost| Op::Peek { cost }),
+        1 => cost.clone().prop_map(|cost| Op::Peek { cost }),
+        2 => (cost, 0u64..4)
+            .prop_map(|(least, more)| Op::TakeUpTo { most: least + more, least }),
+        1 => (1..40 * SECOND).prop_map(|duration| Op::Block { duration }),
     ]
 }
 
@@ -89,20 +96,25 @@ fn any_op() -> impl Strategy<Value = Op> {
 struct Alone(State);
 
 impl Alone {
-    /// The state without its debts, which are not kept of an evicted bucket.
+    /// The state without its debts and without a block, which are not kept of an evicted bucket.
     fn without_debts(&self, limit: &Limit, now: u64) -> State {
-        let (Limit::TokenBucket(bucket), full_at) = (
-            limit,
-            match self.0 {
-                State::Reserved { full_at, .. } => full_at,
-                State::Overdrawn { forgiven_at, .. } => forgiven_at,
-                other => return other,
-            },
-        ) else {
-            return self.0;
+        let expires_at = match self.0 {
+            State::Reserved { full_at, .. } => full_at,
+            State::Overdrawn { forgiven_at, .. } => forgiven_at,
+            State::Blocked { until } => until,
+            other => return other,
         };
-        let full_at = full_at.min(now + bucket.refill_time().ns);
-        State::Filling { full_at: Span::from_ns(full_at) }
+        match limit {
+            _ if expires_at <= now => State::FULL,
+            Limit::TokenBucket(bucket) => {
+                let full_at = expires_at.min(now + bucket.refill_time().ns);
+                State::Filling { full_at: Span::from_ns(full_at) }
+            }
+            Limit::FixedWindow(window) => State::Window {
+                ends_at: (expires_at - 1).min(now + window.interval()),
+                hits: window.limit(),
+            },
+        }
     }
 
     /// Notes a call, and the state of the key's slot before and after it. Returns whether a client
@@ -111,8 +123,13 @@ impl Alone {
         &mut self,
         (limit, op, now): (&Limit, Op, u64),
         (before, after): (Option<State>, Option<State>),
-        accepted: bool,
+        Decision { accepted, taken, .. }: Decision,
     ) -> bool {
+        // A client that is alone may have more tokens. It is charged what was taken.
+        let op = match op {
+            Op::TakeUpTo { .. } if accepted => Op::Take { cost: taken },
+            op => op,
+        };
         let uncut = apply(limit, self.0, now, op);
         if before.is_none() && after.is_some() || !limit.takes(op) && after.is_none() {
             self.0 = self.without_debts(limit, now);
@@ -159,14 +176,57 @@ proptest! {
             let tag = key as u64 + 1;
             for _ in 0..times {
                 let before = state_of(&set, tag);
-                let accepted = call(&set, tag, limit, op, now);
-                let slots = (before, state_of(&set, tag));
+                let decision = decide(&set, tag, limit, op, now);
+                let after = state_of(&set, tag);
                 prop_assert!(
-                    alone[key].allows((limit, op, now), slots, accepted),
+                    alone[key].allows((limit, op, now), (before, after), decision),
                     "{key}: {op:?} at {}", now - T0
                 );
+                if let Op::Block { .. } = op {
+                    let until = decision.retry_at;
+                    prop_assert_eq!(after, Some(State::Blocked { until }), "a block is remembered");
+                }
             }
         }
+    }
+
+    /// The longest block of a set stays, whatever happens to other keys, and denies every call until it
+    /// ends.
+    #[test]
+    fn block_survives_its_neighbours(
+        size in 3usize..=WAYS,
+        calls in prop::collection::vec(
+            (0..KEYS, any_op(), 0usize..4, 0u64..40, prop_oneof![4 => Just(1), 1 => 1u32..200]),
+            1..300,
+        ),
+        is_newcomer: bool,
+    ) {
+        const YEAR: u64 = 31_557_600 * SECOND;
+        let (set, limits) = (set_of(size), limits());
+        if is_newcomer {
+            // The set is full of other clients, and has a tombstone.
+            for tag in 100..120 {
+                call(&set, tag, &limits[2].0, Op::Take { cost: 2 }, T0);
+            }
+        }
+        let until = decide(&set, 1, &limits[0].0, Op::Block { duration: YEAR }, T0).retry_at;
+        prop_assert_eq!(until, T0 + YEAR);
+        let mut now = T0;
+        for (key, op, scale, wait, times) in calls {
+            now += wait * [0, 1, SECOND / 10, SECOND * 5][scale];
+            let (limit, _) = &limits[key % limits.len()];
+            for _ in 0..if op == Op::Reset && key == 0 { 0 } else { times } {
+                let decision = decide(&set, key as u64 + 1, limit, op, now);
+                if key == 0 {
+                    prop_assert!(decision.is_blocked && decision.retry_at == until, "{op:?}");
+                    prop_assert_eq!(decision.accepted, matches!(op, Op::Block { .. }));
+                }
+            }
+            prop_assert_eq!(state_of(&set, 1), Some(State::Blocked { until }));
+        }
+        let all = Op::Take { cost: limits[0].0.capacity() };
+        prop_assert!(!call(&set, 1, &limits[0].0, all, until - 1));
+        prop_assert!(call(&set, 1, &limits[0].0, all, until), "the limit starts afresh");
     }
 
     /// Once all evicted buckets have expired, a newcomer starts with a full bucket while a slot is
@@ -227,6 +287,34 @@ fn tombstone_expires_with_the_buckets_it_stands_for() {
         call(&set, 1, &day, Op::Take { cost: 1 }, now);
         assert!(call(&set, 1_000 + hour, &minute, Op::Take { cost: 5 }, now), "{hour} hours later");
     }
+}
+
+#[test]
+fn evicted_block_leaves_no_token_until_it_ends() {
+    // A refill takes longer than the block, so a level alone would leave tokens.
+    let minute = Limit::from(TokenBucket::per_window(6, 60).unwrap());
+    let set = set_of(3);
+    let block = |tag, seconds| Op::Block { duration: seconds * SECOND + tag };
+    assert!((1..=3).all(|tag| call(&set, tag, &minute, block(tag, 30), T0)));
+    assert!(state_of(&set, 1).is_some(), "no block is evicted while there is room");
+    call(&set, 4, &minute, block(4, 40), T0);
+    assert!(state_of(&set, 1).is_none(), "the shortest block is evicted");
+    let take = |at| call(&set, 1, &minute, Op::Take { cost: 1 }, T0 + at * SECOND);
+    assert!(!take(5), "it finds an empty bucket");
+    assert!(!take(14));
+    assert!(take(15), "and waits for one token");
+}
+
+#[test]
+fn block_is_evicted_after_all_buckets() {
+    let [day, minute] = [(2, 86_400), (6, 60)]
+        .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
+    let set = set_of(WAYS);
+    assert!(call(&set, 1, &minute, Op::Block { duration: 10 * SECOND }, T0));
+    for tag in 2..100 {
+        call(&set, tag, &day, Op::Take { cost: 2 }, T0 + tag * SECOND / 20);
+    }
+    assert!(matches!(state_of(&set, 1), Some(State::Blocked { .. })));
 }
 
 #[test]
