@@ -1,13 +1,15 @@
 <?php
 
 /**
- * A token bucket: holds $bucket_capacity tokens, starts full, refills continuously.
+ * A token bucket: holds some tokens, starts full, refills continuously.
+ *
+ *     $bucket = TokenBucket::per(null, "login:$ip", 5, 300);   // five at once, five back in 300 seconds
+ *     if ($bucket->consume()) { ... }
  *
  * Every call is one atomic step, under any number of processes. All objects with the same identifier on the same storage
- * use one bucket.
+ * use one bucket. The constructor is the classic call: it takes the refill as tokens per second.
  *
- *     $bucket = new TokenBucket(null, "login:$ip", 10, 1);   // ten tokens, one back each second
- *     if ($bucket->consume()) { ... }
+ *     $bucket = new TokenBucket(null, "login:$ip", 10, 1);     // ten tokens, one back each second
  *
  * May be extended; consume() and key() may be overridden. Cannot be cloned or serialized.
  *
@@ -47,9 +49,9 @@ class TokenBucket implements TokenBucket\Limiter
      * @param string     $identifier        names the bucket, for example "login:$ip": 1 to 4,096 bytes of any kind
      * @param int|null   $bucket_capacity   tokens in a full bucket: 1 to 2,147,483,647
      * @param float|null $tokens_per_second the rate of the refill: above 0, at most 10^9, and a full refill takes at most four
-     *                                      years. Without capacity and rate only check() with a $limit works
-     * @param string|null $name             names the limit in TokenBucket\statistics(); it does not change which bucket is used.
-     *                                      Null: the part of the identifier before the first colon
+     *                                      years. Without capacity and rate only check() with a $limit, reset() and block() work
+     * @param string|null $name             names the limit in TokenBucket\statistics() and in decisions; it does not change which
+     *                                      bucket is used. Null: the part of the identifier before the first colon
      *
      * @throws ValueError if a number or the length of the identifier is out of range
      * @throws TokenBucket\ConfigurationException if a DSN has an unknown scheme or parameter, or token_bucket.storage is invalid
@@ -61,6 +63,30 @@ class TokenBucket implements TokenBucket\Limiter
         ?float $tokens_per_second = null,
         ?string $name = null
     ) {}
+
+    /**
+     * Makes an object for a bucket of $limit tokens that come back evenly over $seconds.
+     *
+     * On an extending class it makes an object of that class and does not call its constructor.
+     *
+     * @param TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage
+     * @param string $identifier names the bucket, for example "login:$ip": 1 to 4,096 bytes of any kind
+     * @param int    $limit      tokens in a full bucket: 1 to 2,147,483,647
+     * @param float  $seconds    how long a full refill takes, in seconds: above 0, at least 1 nanosecond for each unit of $limit,
+     *                           at most four years
+     * @param string|null $name  names the limit in TokenBucket\statistics() and in decisions. Null: the part of the identifier
+     *                           before the first colon
+     *
+     * @throws ValueError if a number or the length of the identifier is out of range
+     * @throws TokenBucket\ConfigurationException if a DSN has an unknown scheme or parameter, or token_bucket.storage is invalid
+     */
+    public static function per(
+        #[\SensitiveParameter] TokenBucketStorage|string|null $storage,
+        string $identifier,
+        int $limit,
+        float $seconds,
+        ?string $name = null
+    ): static {}
 
     /**
      * Takes tokens if the bucket has them, else takes none.
@@ -76,7 +102,8 @@ class TokenBucket implements TokenBucket\Limiter
     public function consume(int $token_count = 1): bool {}
 
     /**
-     * Takes one token, even if the bucket is empty; **true means limited**. For logins: a client that keeps calling while it is limited stays limited.
+     * Takes one token, even if the bucket is empty; **true means limited**. For logins: a client that keeps calling while it
+     * is limited stays limited.
      *
      * A client that keeps calling stays limited. A client that is silent for a whole window has a full bucket again.
      *
@@ -109,6 +136,20 @@ class TokenBucket implements TokenBucket\Limiter
     public function attempt(int $token_count = 1): TokenBucket\Decision {}
 
     /**
+     * Takes as many of $most tokens as the bucket has, if these are at least $least; else takes none.
+     *
+     * The decision's getTokens() is the number of tokens that the caller may use.
+     *
+     * @param int $most  the most tokens to take: 1 or more
+     * @param int $least the fewest tokens to take: 1 to $most. More than the capacity is never accepted
+     *
+     * @throws ValueError if a number is out of range
+     * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
+     * @throws TokenBucket\StorageException if the storage fails
+     */
+    public function takeUpTo(int $most, int $least = 1): TokenBucket\Decision {}
+
+    /**
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int $token_count 0 or more
@@ -120,7 +161,8 @@ class TokenBucket implements TokenBucket\Limiter
     public function peek(int $token_count = 1): TokenBucket\Decision {}
 
     /**
-     * Takes tokens, in advance if the bucket does not have them yet. The decision's getWait() is the time to wait before acting.
+     * Takes tokens, in advance if the bucket does not have them yet. The decision's getWait() is the time to wait before
+     * acting.
      *
      * @param int        $token_count 0 or more; more than the capacity is never accepted
      * @param float|null $max_wait    the longest wait in seconds, 0 or more: a call that would have to wait longer is denied and
@@ -144,12 +186,34 @@ class TokenBucket implements TokenBucket\Limiter
     public function refund(int $token_count = 1): void {}
 
     /**
-     * Makes the bucket full.
+     * Makes the bucket full and lifts a block. Needs no capacity and no rate: `(new TokenBucket(null,
+     * "login:$ip"))->reset()`.
      *
-     * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
+     * @throws LogicException on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
     public function reset(): void {}
+
+    /**
+     * Denies every call on the identifier for some time: also one of cost 0, also check().
+     *
+     * Denied calls meanwhile do not lengthen it, and a refund gives nothing back. Of two blocks the one that ends later
+     * counts. Afterwards the bucket is full. Needs no capacity and no rate. reset() lifts the block. A block is seen by all
+     * that share the storage; where token_bucket.deny_cache is on, another host sees a reset() within a second.
+     *
+     * If the storage fails, on_error=fallback blocks in this host's own buckets, `open` and `closed` do nothing. On MariaDB
+     * and MySQL a block needs the columns that MysqlStorage::prepare() adds. A FixedWindow on the same identifier is not
+     * blocked: call block() on an object of the class that decides.
+     *
+     *     (new TokenBucket(null, "login:$ip"))->block(900);
+     *
+     * @param float $seconds how long: above 0, at most four years
+     *
+     * @throws ValueError if the time is out of range
+     * @throws LogicException on a storage written in PHP
+     * @throws TokenBucket\StorageException if the storage fails
+     */
+    public function block(float $seconds): void {}
 
     /**
      * Makes the identifier of a client's bucket from the object's identifier and $id: "login:192.0.2.1".

@@ -17,7 +17,6 @@ thrown(
     fn () => (new TokenBucket('array:', 'x', 5))->attempt(),
     fn () => (new TokenBucket('array:', 'x', tokens_per_second: 5))->peek(),
     fn () => (new TokenBucket('array:', 'x'))->refund(),
-    fn () => (new TokenBucket('array:', 'x'))->reset(),
 );
 ?>
 --EXPECT--
@@ -32,4 +31,3 @@ LogicException: TokenBucket::consume() needs a limit: $bucket_capacity and $toke
 LogicException: TokenBucket::attempt() needs a limit: $tokens_per_second missing in TokenBucket::__construct()
 LogicException: TokenBucket::peek() needs a limit: $bucket_capacity missing in TokenBucket::__construct()
 LogicException: TokenBucket::refund() needs a limit: $bucket_capacity and $tokens_per_second missing in TokenBucket::__construct()
-LogicException: TokenBucket::reset() needs a limit: $bucket_capacity and $tokens_per_second missing in TokenBucket::__construct()

@@ -16,6 +16,7 @@ class Counted implements Limiter
     public function peek(int $token_count = 1): Decision { return $this->limiter->peek($token_count); }
     public function refund(int $token_count = 1): void { $this->limiter->refund($token_count); }
     public function reset(): void { $this->limiter->reset(); }
+    public function block(float $seconds): void { $this->limiter->block($seconds); }
 }
 
 function ask(Limiter $limiter): void
@@ -24,7 +25,11 @@ function ask(Limiter $limiter): void
     $limiter->refund();
     echo $limiter->peek()->getRemainingTokens(), ' ';
     $limiter->reset();
-    echo $limiter->peek()->getRemainingTokens(), "\n";
+    echo $limiter->peek()->getRemainingTokens(), ' ';
+    $limiter->block(3600);
+    echo times(2, fn () => $limiter->consume(0)), ' ';
+    $limiter->reset();
+    echo times(2, fn () => $limiter->consume(0)), "\n";
 }
 
 $native = new TokenBucket('array:', 'native', 2, 0.001);
@@ -33,6 +38,6 @@ ask($counted = new Counted($native));
 echo $counted->calls, "\n";
 ?>
 --EXPECT--
-110 INF 1 2
-110 INF 1 2
-4
+110 INF 1 2 00 11
+110 INF 1 2 00 11
+8

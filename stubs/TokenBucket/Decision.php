@@ -5,6 +5,9 @@ namespace TokenBucket;
 /**
  * The result of one call. Only limiters make such objects.
  *
+ * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies, and has the fewest
+ * tokens and the longest times of any.
+ *
  * As JSON: accepted, limit, remaining_tokens, retry_after (null for never), reset_after, wait, degraded, would_deny.
  */
 final class Decision implements \JsonSerializable
@@ -12,8 +15,15 @@ final class Decision implements \JsonSerializable
     /** Whether the call is accepted. Always true in a dry run (enforce=0). */
     public function isAccepted(): bool {}
 
-    /** The bucket's capacity, or the window's limit. */
+    /** The bucket's capacity, or the window's limit. Of a Compound that of the limit with the fewest remaining tokens. */
     public function getLimit(): int {}
+
+    /**
+     * The tokens or hits that the caller may use: those that were taken, and 0 if the call is denied or is a peek(). If the
+     * call goes on although nothing was taken (enforce=0, on_error=open), all that it asked for. Of a Compound the fewest of
+     * any limit.
+     */
+    public function getTokens(): int {}
 
     /** Whole tokens or hits left, 0 or more. */
     public function getRemainingTokens(): int {}
@@ -21,17 +31,73 @@ final class Decision implements \JsonSerializable
     /** Seconds until the same call would be accepted: 0.0 if this one is, INF if it costs more than the capacity. */
     public function getRetryAfter(): float {}
 
+    /** getRetryAfter() rounded up to whole seconds: at least 1 if the call is denied, 0 if it is accepted, null for never. */
+    public function getRetryAfterSeconds(): ?int {}
+
     /** Seconds until the bucket is full or the window ends, if no further call takes tokens. */
     public function getResetAfter(): float {}
 
     /** Seconds to wait before acting on a reserve(); 0.0 after any other call. */
     public function getWait(): float {}
 
+    /**
+     * The names of the limits that deny the call; empty if it is accepted.
+     *
+     * The name of a limit is the `name:` of its constructor, or the part of its identifier before the first colon. A limit
+     * without either, whose identifier may be a client's address, is "default".
+     *
+     * @return list<string>
+     */
+    public function getDeniedBy(): array {}
+
+    /**
+     * The fields of an HTTP response that tell a client about the limits (draft-ietf-httpapi-ratelimit-headers).
+     *
+     *     RateLimit-Policy: "login";q=5;w=300
+     *     RateLimit: "login";r=0;t=60
+     *     Retry-After: 60
+     *
+     * q is the limit, w the seconds in which it comes back, r the remaining tokens. t is, for a denied call, the seconds
+     * until it would be accepted (absent for never), else the seconds until the whole limit is back, at least 1. Retry-After
+     * is absent if the call is accepted or is never accepted. In names, bytes other than printable ASCII are percent-encoded.
+     *
+     * @return array<string, string> the values by the names of the fields
+     */
+    public function getHeaders(): array {}
+
+    /**
+     * The body of a response to a denied call, as a problem of RFC 9457 (`application/problem+json`).
+     *
+     * @return array{type: string, title: string, status: int, detail: string, violated-policies: list<string>} the
+     *     policies are the names of the limits that deny the call, as in getHeaders()
+     *
+     * @throws \LogicException if the call was accepted
+     */
+    public function getProblem(): array {}
+
     /** Whether the store failed and the on-error policy decided instead. */
     public function isDegraded(): bool {}
 
     /** Whether the limit denies the call, also in a dry run. */
     public function wouldDeny(): bool {}
+
+    /**
+     * Gives back exactly what the call took, to where it was taken. What on_error=fallback took from this host's own buckets
+     * goes back to those. Of a Compound all limits get back what they gave.
+     *
+     *     $decision = $bucket->attempt();
+     *     if ($password_is_right) {
+     *         $decision->refund();   // only failures count
+     *     }
+     *
+     * @return bool whether any limit got something back. False if nothing was taken (a denied call, a peek(), on_error=open), if the
+     *     window has ended or was reset meanwhile, if the identifier is blocked, if the server does not answer, and at
+     *     each further call
+     *
+     * @throws \LogicException on a storage written in PHP
+     * @throws StorageException if the storage fails and on_error is "throw"
+     */
+    public function refund(): bool {}
 
     public function jsonSerialize(): array {}
 

@@ -24,7 +24,8 @@ final class FixedWindow implements Limiter
      * @param string $identifier names the window: 1 to 4,096 bytes of any kind
      * @param int    $limit      hits in a window: 1 to 16,777,214
      * @param float  $interval   the length of a window in seconds: at least 1 nanosecond, at most four years
-     * @param string|null $name  names the limit in statistics(). Null: the part of the identifier before the first colon
+     * @param string|null $name  names the limit in statistics() and in decisions. Null: the part of the identifier before the
+     *                           first colon
      *
      * @throws \ValueError if a number or the length of the identifier is out of range, or for a storage written in PHP
      * @throws ConfigurationException if a DSN has an unknown scheme or parameter, or token_bucket.storage is invalid
@@ -75,6 +76,21 @@ final class FixedWindow implements Limiter
      */
     public function refund(int $token_count = 1): void {}
 
-    /** Forgets the window: the next hit opens a new one. */
+    /** Forgets the window, so that the next hit opens a new one, and lifts a block. */
     public function reset(): void {}
+
+    /**
+     * Denies every call on the identifier for some time: also one of cost 0.
+     *
+     * Denied calls meanwhile do not lengthen it, and a refund gives nothing back. Of two blocks the one that ends later
+     * counts. Afterwards the next hit opens a new window. reset() lifts the block. A block is seen by all that share the
+     * storage; where token_bucket.deny_cache is on, another host sees a reset() within a second.
+     *
+     * If the storage fails, on_error=fallback blocks in this host's own windows, `open` and `closed` do nothing.
+     *
+     * @param float $seconds how long: above 0, at most four years
+     *
+     * @throws \ValueError if the time is out of range
+     */
+    public function block(float $seconds): void {}
 }

@@ -25,7 +25,8 @@ final class LeakyBucket implements Limiter
      * @param int    $limit      how much fits: 1 to 2,147,483,647
      * @param float  $period     how long a full bucket takes to leak out, in seconds: at least 1 nanosecond for each unit of
      *                           $limit, at most four years
-     * @param string|null $name  names the limit in statistics(). Null: the part of the identifier before the first colon
+     * @param string|null $name  names the limit in statistics() and in decisions. Null: the part of the identifier before the
+     *                           first colon
      *
      * @throws \ValueError if a number or the length of the identifier is out of range
      * @throws ConfigurationException if a DSN has an unknown scheme or parameter, or token_bucket.storage is invalid
@@ -76,6 +77,21 @@ final class LeakyBucket implements Limiter
      */
     public function refund(int $token_count = 1): void {}
 
-    /** Empties the bucket. */
+    /** Empties the bucket and lifts a block. */
     public function reset(): void {}
+
+    /**
+     * Denies every call on the identifier for some time: also one of cost 0.
+     *
+     * Denied calls meanwhile do not lengthen it, and a refund gives nothing back. Of two blocks the one that ends later
+     * counts. Afterwards the bucket is empty. reset() lifts the block. A block is seen by all that share the storage; where
+     * token_bucket.deny_cache is on, another host sees a reset() within a second.
+     *
+     * If the storage fails, on_error=fallback blocks in this host's own buckets, `open` and `closed` do nothing.
+     *
+     * @param float $seconds how long: above 0, at most four years
+     *
+     * @throws \ValueError if the time is out of range
+     */
+    public function block(float $seconds): void {}
 }

@@ -3,7 +3,7 @@
 namespace TokenBucket;
 
 /**
- * What TokenBucket, LeakyBucket and FixedWindow have in common, for type declarations.
+ * What TokenBucket, LeakyBucket, FixedWindow and Compound have in common, for type declarations.
  *
  * $token_count is 0 or more in every method; a negative count is a \ValueError. Every method throws a StorageException if
  * the storage fails and no on-error policy answers.
@@ -22,6 +22,16 @@ interface Limiter
     /** Puts tokens back, never above the limit. */
     public function refund(int $token_count = 1): void;
 
-    /** Puts all tokens back. */
+    /** Puts all tokens back and lifts a block. */
     public function reset(): void;
+
+    /**
+     * Denies every call on the identifier for some time, also one of cost 0. Denied calls meanwhile do not lengthen it,
+     * reset() lifts it. Afterwards the limit starts afresh.
+     *
+     * @param float $seconds above 0, at most four years
+     *
+     * @throws \ValueError if the time is out of range
+     */
+    public function block(float $seconds): void;
 }

@@ -9,12 +9,13 @@ namespace TokenBucket;
  * keys only and has no effect here.
  *
  * The name of a limit is the part of its identifiers before the first colon (`login` of `login:192.0.2.1`), unless its
- * constructor is given a `name:`. Limits whose identifiers are addresses or numbers only are counted under `''`. There is room
- * for 127 pairs of a prefix and a name (a name has at most 56 bytes), 32 of them for identifiers without a colon; all further
- * ones, of any prefix, are counted under `'*'`.
+ * constructor is given a `name:`. Limits whose identifiers are addresses or numbers only are counted under `''`. There is
+ * room for 127 pairs of a prefix and a name (a name has at most 56 bytes), 32 of them for identifiers without a colon; all
+ * further ones, of any prefix, are counted under `'*'`.
  *
  * Each limit has
- * - checked: calls of consume(), check(), attempt() and reserve() that were decided; the sum of the next two
+ * - checked: calls of consume(), check(), attempt(), takeUpTo() and reserve() that were decided; the sum of the next two. A call of a
+ *   Compound counts for each limit that is charged or that denies
  * - accepted: calls that were accepted
  * - denied: calls that were denied
  * - would_deny: calls that were accepted only because the limit was a dry run (enforce=0)

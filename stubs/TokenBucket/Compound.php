@@ -1,0 +1,100 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * Several limits as one: a call is charged to all of them, or to none.
+ *
+ *     $limit = new TokenBucket\Compound(
+ *         TokenBucket::per(null, "login:$ip", 5, 300),
+ *         TokenBucket::per(null, 'logins', 1_000, 60),
+ *     );
+ *     if ($limit->consume()) { ... }
+ *
+ * A call is accepted if every enforced limit accepts it. If one denies it, no limit is charged. A limit in a dry run
+ * (enforce=0) is charged if it accepts, and never denies. The policy for a failed store (on_error), the dry run and
+ * statistics() work for each limit by itself: a call counts for each limit that is charged or that denies.
+ *
+ * All limits on one Redis or Valkey server, or in one slot of a cluster (put the same `{tag}` into the identifiers or the
+ * prefix), are decided in one atomic step and one round trip. Elsewhere all limits are looked at first, then charged in
+ * order; if a later one denies after all, because another process was faster, those before it get back what they were
+ * charged. So no limit is exceeded, and a denied call is charged to nobody in the end. For a moment other processes may find
+ * less than they would have, and a process that dies in between leaves its own charges behind.
+ *
+ * Cannot be extended, cloned or serialized. Every method but the constructor throws a StorageException if a storage
+ * fails and no on-error policy answers.
+ */
+final class Compound implements Limiter
+{
+    /**
+     * Makes one limiter of several. It keeps the limits as they are now.
+     *
+     * @param Limiter ...$limiters 1 to 16 objects of TokenBucket, LeakyBucket, FixedWindow and Compound, on any storages of this
+     *                             extension. The limiters of a Compound take its place, in their order
+     *
+     * @throws \ArgumentCountError without a limiter
+     * @throws \ValueError if there are more than 16 limiters, if two use the same bucket, or if one is a TokenBucket without a
+     *     capacity or a rate, or is on a storage written in PHP
+     * @throws \TypeError if a limiter is not an object of this extension's classes
+     */
+    public function __construct(Limiter ...$limiters) {}
+
+    /**
+     * Takes tokens from all limits if all of them have enough, else from none.
+     *
+     * @param int|array $token_count 0 or more for each limit: one number for all, or a list with one number for each, in the
+     *                               order of the limiters
+     *
+     * @return bool whether the call is accepted
+     *
+     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
+     * @throws \TypeError if the list has a value that is not an int
+     */
+    public function consume(int|array $token_count = 1): bool {}
+
+    /**
+     * Takes tokens from all limits if all of them have enough, else from none, and describes the result.
+     *
+     * The decision has the fewest remaining tokens of all limits, and getLimit() of that limit; the longest times; and in
+     * getHeaders() an item for each limit that was asked. Where the deny cache knows that a limit denies, only the limits
+     * that it knows to deny count as asked.
+     *
+     * @param int|array $token_count 0 or more for each limit: one number for all, or a list with one number for each
+     *
+     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
+     * @throws \TypeError if the list has a value that is not an int
+     */
+    public function attempt(int|array $token_count = 1): Decision {}
+
+    /**
+     * Returns what attempt() would return now. Changes nothing.
+     *
+     * @param int|array $token_count 0 or more for each limit: one number for all, or a list with one number for each
+     *
+     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
+     * @throws \TypeError if the list has a value that is not an int
+     */
+    public function peek(int|array $token_count = 1): Decision {}
+
+    /**
+     * Puts tokens back into all limits, one after the other, never above a limit.
+     *
+     * @param int|array $token_count 0 or more for each limit: one number for all, or a list with one number for each
+     *
+     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
+     * @throws \TypeError if the list has a value that is not an int
+     */
+    public function refund(int|array $token_count = 1): void {}
+
+    /** Puts all tokens back into all limits, one after the other, and lifts their blocks. */
+    public function reset(): void {}
+
+    /**
+     * Blocks the identifiers of all limits, one after the other.
+     *
+     * @param float $seconds how long: above 0, at most four years
+     *
+     * @throws \ValueError if the time is out of range
+     */
+    public function block(float $seconds): void {}
+}
