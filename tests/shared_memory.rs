@@ -106,7 +106,7 @@ fn admitted_under(
         timeouts: &Timeouts::default(),
         evicted,
     };
-    store.admits(&request).map_err(|error| error.to_string())
+    store.accepts(&request).map_err(|error| error.to_string())
 }
 
 fn take(store: &SharedMemory, name: &[u8]) -> bool {
@@ -366,7 +366,7 @@ fn removed_table_is_left_within_a_second() {
         let op = Op::Take { cost: 1 };
         let (key, limit, op, timeouts) = (&key, &limit, &op, &timeouts);
         let evicted = &Cell::new(false);
-        old.admits(&Request { key, limit, op, time: frozen.into(), timeouts, evicted }).unwrap()
+        old.accepts(&Request { key, limit, op, time: frozen.into(), timeouts, evicted }).unwrap()
     };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();

@@ -8,7 +8,7 @@ use std::cell::{Cell, LazyCell};
 use std::net::Ipv6Addr;
 use std::rc::Rc;
 use token_bucket::dsn::{Address, RedisTarget, Target, Topology};
-use token_bucket::limiter::{Identifier, InferredName, client_key, infer_name};
+use token_bucket::limiter::{Identifier, InferredName, client_identifier, infer_name};
 use token_bucket::store::{FileSettings, Key, KeyHash, Store, Stores, key_name, row_name};
 use token_bucket_fuzz::table_file::kind;
 
@@ -35,7 +35,7 @@ fuzz_target!(|input: Input<'_>| {
         check_inferred_name(Identifier::Client { name, id });
         check_inferred_name(Identifier::Plain(id));
         // Each as an identifier, and as the client of an application.
-        [([prefix, id].concat(), window), ([prefix, &client_key(name, id)].concat(), window)]
+        [([prefix, id].concat(), window), ([prefix, &client_identifier(name, id)].concat(), window)]
     });
     for (name, window) in keys.as_flattened() {
         assert_harmless(name, *window, cut);
@@ -55,7 +55,7 @@ fuzz_target!(|input: Input<'_>| {
         assert_apart(&(called, true), &(name.clone(), *window));
     }
     if (first.0, first.1) != (second.0, second.1) {
-        assert_ne!(client_key(first.0, first.1), client_key(second.0, second.1));
+        assert_ne!(client_identifier(first.0, first.1), client_identifier(second.0, second.1));
     }
 });
 

@@ -63,12 +63,12 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
             let back = if expected.accepted { cost } else { 0 };
             assert_eq!(remaining, before.saturating_add(back).min(limit.capacity()), "{call}");
             assert!(
-                !expected.accepted || expected.full_at == window + 1 && now <= window,
+                !expected.accepted || expected.expires_at == window + 1 && now <= window,
                 "{call}"
             );
         }
         if expected.taken > 0 {
-            last[at] = (expected.taken, expected.full_at);
+            last[at] = (expected.taken, expected.expires_at);
         }
         model[at] = after;
         let (key_hash, timeouts, evicted) =
@@ -90,7 +90,7 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         let name = named(key, window, &places[at]);
         let request = Request { key: &name, ..request };
         if op.may_repeat() && now % 2 == 0 {
-            assert_eq!(shm.admits(&request), Ok(expected.accepted), "{call}");
+            assert_eq!(shm.accepts(&request), Ok(expected.accepted), "{call}");
         } else {
             assert_eq!(shm.decide(&request), Ok(expected), "{call}");
         }
@@ -160,7 +160,7 @@ impl Reference {
         };
         assert!(decision.is_blocked, "{what}");
         assert_eq!(decision.accepted, matches!(op, Op::Block { .. }), "{what}");
-        assert_eq!((decision.retry_at, decision.full_at), (until, until), "{what}");
+        assert_eq!((decision.retry_at, decision.expires_at), (until, until), "{what}");
         Some(after)
     }
 
@@ -242,8 +242,8 @@ impl Reference {
         assert!(!decision.is_blocked, "{what}");
         assert_eq!(decision.accepted, accepted, "{what}");
         assert_eq!(remaining, left(in_it), "{what}");
-        if decision.full_at > now {
-            assert_eq!(u128::from(decision.full_at - now), in_it.div_ceil(parts), "{what}");
+        if decision.expires_at > now {
+            assert_eq!(u128::from(decision.expires_at - now), in_it.div_ceil(parts), "{what}");
         } else {
             assert_eq!(in_it, 0, "{what}");
         }

@@ -111,7 +111,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let Some(ticket) = ticket else { return };
                 if let Some(Handoff { state, .. }) = ticket.handoff() {
                     // As the stores that compare and swap do.
-                    std::hint::black_box((limit.written_at(state), state.expires_at()));
+                    std::hint::black_box((limit.earliest_write(state), state.expires_at()));
                     let (decision, after) = apply(&limit, state, now, Op::Take { cost: 1 });
                     keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
                     ticket.hand_off(after, 1, Reading::taken_now(now, boot_time()));

@@ -77,10 +77,10 @@ pub fn time(u: &mut Unstructured<'_>, now: u64) -> Result<u64> {
 /// Asserts what holds for any decision, whatever a store remembers. `reserved` tells whether that may
 /// be a reservation, which may lie further ahead than a refill.
 pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool) {
-    let Decision { accepted, is_blocked, now, retry_at, full_at, taken, wait, .. } = *decision;
+    let Decision { accepted, is_blocked, now, retry_at, expires_at, taken, wait, .. } = *decision;
     let remaining = limit.remaining(decision);
     assert!(remaining <= limit.capacity(), "remaining exceeds the capacity");
-    assert!(full_at >= now);
+    assert!(expires_at >= now);
     assert!(decision.retry_after() >= 0.0 && decision.reset_after().is_finite());
     if is_blocked || matches!(op, Op::Block { .. }) {
         let is_set = matches!(op, Op::Block { .. });
@@ -88,7 +88,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         assert!(!matches!(op, Op::Reset), "a reset does not lift the block");
         assert!(retry_at > now || is_set, "denied by a block that has ended");
         assert!(retry_at - now <= MAX_BLOCK, "blocked for too long");
-        assert_eq!((full_at, remaining, taken, wait), (retry_at, 0, 0, 0));
+        assert_eq!((expires_at, remaining, taken, wait), (retry_at, 0, 0, 0));
         return;
     }
     match op {
@@ -142,6 +142,6 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     }
     // A reservation is added to the debt.
     let added = if matches!(op, Op::Reserve { .. }) { most } else { 0 };
-    assert!(full_at - now <= furthest + LONGEST + added);
+    assert!(expires_at - now <= furthest + LONGEST + added);
     assert!(wait == 0 || matches!(op, Op::Reserve { max_wait, .. } if wait <= max_wait));
 }

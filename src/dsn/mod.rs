@@ -19,7 +19,7 @@ mod servers;
 
 use crate::error::{Error, Result};
 pub use address::Address;
-pub use options::{MAX_PREFIX, MAX_TIMEOUT_MS, OnError, Options, parse_timeout_ms};
+pub use options::{DsnOverrides, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_timeout_ms};
 pub use sanitize::sanitize;
 pub use schemes::Target;
 pub use servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};
@@ -30,7 +30,7 @@ pub struct Dsn {
     /// The store.
     pub target: Target,
     /// The parameters that override directives.
-    pub options: Options,
+    pub options: DsnOverrides,
 }
 
 impl Dsn {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The parameters of a DSN that override directives; absent where the directive counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct DsnOverrides {
     /// `prefix`: stands before every identifier.
     pub prefix: Option<Vec<u8>>,
     /// `on_error`: what to answer when the store fails.

@@ -1,6 +1,6 @@
 //! The parameters of a DSN: what follows the question mark.
 
-use super::options::{MAX_PREFIX, OnError, Options};
+use super::options::{DsnOverrides, MAX_PREFIX, OnError};
 use super::parameter::{DsnParameter, must_be};
 use super::sanitize::sanitize;
 use super::schemes::Target;
@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 /// The parameters that every store has.
 const COMMON: [&str; 5] = ["prefix", "on_error", "enforce", "timeout_ms", "connect_timeout_ms"];
 
-/// Parses the parameters of every store into [`Options`], and those of one store into `target`.
-pub fn parse(query: &str, target: &mut Target) -> Result<Options> {
-    let mut options = Options::default();
+/// Parses the parameters of every store into [`DsnOverrides`], and those of one store into `target`.
+pub fn parse(query: &str, target: &mut Target) -> Result<DsnOverrides> {
+    let mut options = DsnOverrides::default();
     let mut names = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let parameter = DsnParameter::parse(pair);
@@ -33,7 +33,7 @@ pub fn parse(query: &str, target: &mut Target) -> Result<Options> {
     Ok(options)
 }
 
-fn set_option(options: &mut Options, parameter: DsnParameter<'_>) -> Result<()> {
+fn set_option(options: &mut DsnOverrides, parameter: DsnParameter<'_>) -> Result<()> {
     let DsnParameter { name, ref value } = parameter;
     match name {
         "prefix" if value.len() > MAX_PREFIX => {

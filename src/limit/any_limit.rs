@@ -34,7 +34,7 @@ impl Limit {
     pub fn capacity(&self) -> u64 {
         match self {
             Self::TokenBucket(limit) => limit.capacity(),
-            Self::FixedWindow(window) => window.limit().into(),
+            Self::FixedWindow(window) => window.max_hits().into(),
         }
     }
 
@@ -46,11 +46,11 @@ impl Limit {
         }
     }
 
-    /// The operation that gives back what a decision has taken; `full_at` is the decision's.
-    pub const fn refund_of(&self, taken: u64, full_at: u64) -> Op {
+    /// The operation that gives back what a decision has taken; `expires_at` is the decision's.
+    pub const fn refund_of(&self, taken: u64, expires_at: u64) -> Op {
         let window = match self {
             // Its last moment is the one before it expires.
-            Self::FixedWindow(_) => Some(full_at.saturating_sub(1)),
+            Self::FixedWindow(_) => Some(expires_at.saturating_sub(1)),
             Self::TokenBucket(_) => None,
         };
         Op::Refund { cost: taken, window }
@@ -84,9 +84,9 @@ impl Limit {
 
     /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
     /// rounded up by less than a microsecond. Meaningless for a state of another limit.
-    pub fn written_at(&self, state: State) -> u64 {
+    pub fn earliest_write(&self, state: State) -> u64 {
         match (self, state) {
-            (Self::TokenBucket(limit), state) => limit.written_at(state),
+            (Self::TokenBucket(limit), state) => limit.earliest_write(state),
             (Self::FixedWindow(window), State::Window { ends_at, .. }) => {
                 ends_at.saturating_sub(window.interval())
             }

@@ -50,7 +50,7 @@ pub const fn denial(until: u64, now: u64) -> Decision {
         is_blocked: true,
         now,
         retry_at: until,
-        full_at: until,
+        expires_at: until,
         available: Span::from_ns(0),
         taken: 0,
         wait: 0,

@@ -19,7 +19,7 @@ pub struct Decision {
     pub retry_at: u64,
     /// When the state expires: the bucket is full, all is forgiven, the window or
     /// the block has ended.
-    pub full_at: u64,
+    pub expires_at: u64,
     /// What the bucket holds after the call, as the time in which that came back; of a window, the
     /// hits that are left. [`Limit::remaining`](super::Limit::remaining) turns it into a number.
     pub available: Span,
@@ -44,7 +44,7 @@ impl Decision {
 
     /// Seconds until the bucket is full, if no more is taken.
     pub fn reset_after(&self) -> f64 {
-        to_seconds(self.full_at.saturating_sub(self.now))
+        to_seconds(self.expires_at.saturating_sub(self.now))
     }
 
     /// Seconds to wait before acting on a reservation.

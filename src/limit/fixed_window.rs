@@ -9,23 +9,23 @@ use super::op::Op;
 use super::span::{SECOND, Span};
 use super::state::State;
 
-/// A fixed window: up to `limit` hits in an interval.
+/// A fixed window: up to `max_hits` hits in an interval.
 ///
 /// It opens at a client's first hit and lasts for the interval, both ends included. The first hit
 /// after that opens the next window. Unlike the tokens of a bucket, the hits come back all at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedWindow {
-    limit: u32,
+    max_hits: u32,
     /// Nanoseconds.
     interval: u64,
 }
 
 impl FixedWindow {
-    /// A window of `limit` hits in `interval` seconds.
+    /// A window of `max_hits` hits in `interval` seconds.
     ///
     /// # Errors
     ///
-    /// The limit must be within 1 and [`MAX_HITS`]; the interval at least a nanosecond and at most
+    /// The hits must be within 1 and [`MAX_HITS`]; the interval at least a nanosecond and at most
     /// four years.
     ///
     /// # Example
@@ -36,19 +36,19 @@ impl FixedWindow {
     /// assert_eq!(FixedWindow::new(5, 60.0)?.interval(), 60_000_000_000);
     /// # Ok::<(), token_bucket::limit::LimitError>(())
     /// ```
-    pub fn new(limit: i64, interval: f64) -> Result<Self, LimitError> {
-        let limit = u32::try_from(limit).ok().filter(|n| (1..=MAX_HITS).contains(n));
-        let limit = limit.ok_or(LimitError::Hits)?;
+    pub fn new(max_hits: i64, interval: f64) -> Result<Self, LimitError> {
+        let max_hits = u32::try_from(max_hits).ok().filter(|n| (1..=MAX_HITS).contains(n));
+        let max_hits = max_hits.ok_or(LimitError::Hits)?;
         let ns = (interval * SECOND as f64).round();
         if !(ns >= 1.0 && ns <= MAX_REFILL as f64) {
             return Err(LimitError::Interval);
         }
-        Ok(Self { limit, interval: ns as u64 })
+        Ok(Self { max_hits, interval: ns as u64 })
     }
 
     /// The hits that it allows.
-    pub const fn limit(&self) -> u32 {
-        self.limit
+    pub const fn max_hits(&self) -> u32 {
+        self.max_hits
     }
 
     /// How long it lasts, in nanoseconds.
@@ -59,9 +59,9 @@ impl FixedWindow {
     /// The last moment and the hits of the window that is open at `now`, if one is.
     fn find_open(&self, state: State, now: u64) -> Option<(u64, u32)> {
         let (ends_at, hits) = match state {
-            State::Window { ends_at, hits } => (ends_at, hits.min(self.limit)),
+            State::Window { ends_at, hits } => (ends_at, hits.min(self.max_hits)),
             // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
-            other => (other.expires_at().checked_sub(1)?, self.limit),
+            other => (other.expires_at().checked_sub(1)?, self.max_hits),
         };
         (now <= ends_at).then_some((ends_at.min(now + self.interval), hits))
     }
@@ -84,7 +84,7 @@ impl Algorithm for FixedWindow {
 
     #[cold]
     fn inherited_state(&self, expires_at: u64, now: u64) -> State {
-        State::Window { ends_at: (expires_at - 1).min(now + self.interval), hits: self.limit }
+        State::Window { ends_at: (expires_at - 1).min(now + self.interval), hits: self.max_hits }
     }
 
     #[cold]
@@ -110,13 +110,13 @@ impl FixedWindow {
             is_blocked: false,
             now,
             retry_at: now,
-            full_at: if open.is_some() || hits > 0 { ends_at + 1 } else { now },
-            available: Span::from_ns(u64::from(self.limit - hits)),
+            expires_at: if open.is_some() || hits > 0 { ends_at + 1 } else { now },
+            available: Span::from_ns(u64::from(self.max_hits - hits)),
             taken: 0,
             wait: 0,
         };
         let deny = |retry_at| Decision { accepted: false, retry_at, ..accept(hits) };
-        let limit = u64::from(self.limit);
+        let limit = u64::from(self.max_hits);
         let take = |cost: u64| match cost {
             0 => (accept(hits), kept),
             _ if cost > limit => (deny(Decision::NEVER), kept),
@@ -145,7 +145,8 @@ impl FixedWindow {
             Op::Refund { .. } => (accept(hits), kept),
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
-                let full = Decision { full_at: now, available: Span::from_ns(limit), ..accept(0) };
+                let full =
+                    Decision { expires_at: now, available: Span::from_ns(limit), ..accept(0) };
                 (full, State::FULL)
             }
             Op::Start { .. } => (deny(ends_at + 1), kept),

@@ -39,7 +39,7 @@ impl Algorithm for TokenBucket {
     fn is_from_future(&self, state: State, now: u64) -> bool {
         match state {
             State::Filling { full_at } => full_at.ns > now + self.full.ns,
-            other => self.written_at(other) > now,
+            other => self.earliest_write(other) > now,
         }
     }
 
@@ -84,7 +84,7 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, 
 impl TokenBucket {
     /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
     /// rounded up by less than a microsecond. Meaningless for a state of another limit.
-    pub fn written_at(&self, state: State) -> u64 {
+    pub fn earliest_write(&self, state: State) -> u64 {
         let furthest = match state {
             State::Filling { full_at } => full_at.ceil(),
             State::Reserved { full_at, fraction, ahead } => {
@@ -179,7 +179,7 @@ impl<'a> Bucket<'a> {
             is_blocked: false,
             now: self.now,
             retry_at: self.now,
-            full_at: self.expires_at(),
+            expires_at: self.expires_at(),
             available: self.available(),
             taken: 0,
             wait: 0,
@@ -201,7 +201,7 @@ impl<'a> Bucket<'a> {
             is_blocked: false,
             now: self.now,
             retry_at: self.now,
-            full_at: full_at.ceil(),
+            expires_at: full_at.ceil(),
             available: self.limit.sub(self.latest, full_at),
             taken,
             wait: 0,
@@ -282,7 +282,7 @@ impl<'a> Bucket<'a> {
             return self.deny(self.now + wait - max_wait);
         }
         let decision = Decision {
-            full_at: full_at.ceil(),
+            expires_at: full_at.ceil(),
             available: Span::default(),
             taken: cost,
             wait,

@@ -197,10 +197,10 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
     let mut charged = [0; MAX_MEMBERS];
     for (i, (member, charged_until)) in members.iter().zip(&mut charged).enumerate() {
         match member.charge(time) {
-            Some(full_at) => *charged_until = full_at,
+            Some(expires_at) => *charged_until = expires_at,
             None => {
                 let before = members.iter().zip(charged).take(i);
-                before.rev().for_each(|(member, full_at)| member.undo(full_at, time));
+                before.rev().for_each(|(member, expires_at)| member.undo(expires_at, time));
                 return false;
             }
         }
@@ -291,7 +291,7 @@ impl<'a> Member<'a> {
         let ((store, _), evicted) = (self.limiter.store(), Cell::new(false));
         let (key, op) = (self.key(), self.peek());
         let request = self.limiter.request(&key, self.limit, &op, time, &evicted);
-        store.admits(&request) == Ok(true)
+        store.accepts(&request) == Ok(true)
     }
 
     /// Charges the limit on a store on this host. Returns when its state expires, if it accepts.
@@ -304,14 +304,14 @@ impl<'a> Member<'a> {
         if evicted.get() {
             self.limiter.counts.count_evicted(self.context());
         }
-        decision.accepted.then_some(decision.full_at)
+        decision.accepted.then_some(decision.expires_at)
     }
 
     /// Gives back what [`charge`](Self::charge) took.
     #[cold]
-    fn undo(&self, full_at: u64, time: Time) {
+    fn undo(&self, expires_at: u64, time: Time) {
         let ((store, _), evicted) = (self.limiter.store(), Cell::new(false));
-        let (key, op) = (self.key(), self.limit.refund_of(self.cost, full_at));
+        let (key, op) = (self.key(), self.limit.refund_of(self.cost, expires_at));
         // Memory of this host that fails in between is gone, with what it held.
         let _ = store.decide(&self.limiter.request(&key, self.limit, &op, time, &evicted));
     }

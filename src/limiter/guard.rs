@@ -343,7 +343,7 @@ fn full_in(limit: &Limit, cost: u64, decision: Decision) -> Option<u64> {
     // The debt of an overdrawn bucket is forgiven all at once, so its denial ends differently and is
     // not remembered.
     let known = decision.now + full_in;
-    (decision.full_at.abs_diff(known) <= 4).then_some(full_in)
+    (decision.expires_at.abs_diff(known) <= 4).then_some(full_in)
 }
 
 fn full_bucket(request: &Request<'_>) -> Decision {

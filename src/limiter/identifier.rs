@@ -42,12 +42,12 @@ pub struct CallContext<'a> {
 /// # Example
 ///
 /// ```
-/// use token_bucket::limiter::client_key;
+/// use token_bucket::limiter::client_identifier;
 ///
-/// assert_eq!(client_key(b"login", b"2001:db8::1"), b"login:2001:db8::1");
-/// assert_eq!(client_key(b"a:b", b"c"), b"a%3Ab:c");
+/// assert_eq!(client_identifier(b"login", b"2001:db8::1"), b"login:2001:db8::1");
+/// assert_eq!(client_identifier(b"a:b", b"c"), b"a%3Ab:c");
 /// ```
-pub fn client_key(name: &[u8], id: &[u8]) -> Vec<u8> {
+pub fn client_identifier(name: &[u8], id: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 1 + id.len());
     for byte in name {
         match byte {
@@ -61,7 +61,7 @@ pub fn client_key(name: &[u8], id: &[u8]) -> Vec<u8> {
     key
 }
 
-/// Whether [`client_key`] escapes anything in this name.
+/// Whether [`client_identifier`] escapes anything in this name.
 pub fn needs_escape(name: &[u8]) -> bool {
     name.iter().any(|byte| matches!(byte, b':' | b'%'))
 }

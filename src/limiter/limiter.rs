@@ -3,7 +3,7 @@
 use super::counting::{CallCounts, CallEnd};
 use super::flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 use super::guard::Guard;
-use super::identifier::{CallContext, Identifier, client_key, needs_escape};
+use super::identifier::{CallContext, Identifier, client_identifier, needs_escape};
 use super::settings::{Policy, Settings};
 use super::statistics::Statistics;
 use crate::clock::boot_time;
@@ -53,7 +53,7 @@ impl Limiter {
         let prefix = if needs_prefix { prefix } else { b"" };
         Self {
             store: opened.store,
-            timeouts: settings.store.timeouts_under(&dsn.options),
+            timeouts: settings.store.timeouts_overridden_by(&dsn.options),
             prefix: dsn.options.prefix.clone().unwrap_or_else(|| prefix.to_vec()),
             guard,
             policy,
@@ -116,7 +116,7 @@ impl Limiter {
         op: &Op,
         frozen: Option<u64>,
     ) -> Result<bool> {
-        let ask = |store: &dyn Store, request: &Request<'_>| store.admits(request);
+        let ask = |store: &dyn Store, request: &Request<'_>| store.accepts(request);
         match self.call(context, limit, op, frozen, ask) {
             Ok((accepted, _)) => Ok(accepted || !self.policy.enforce),
             Err(_) if !self.policy.enforce => Ok(true),
@@ -223,7 +223,7 @@ impl Limiter {
 #[inline(always)]
 fn escape(context: &CallContext<'_>) -> Option<Vec<u8>> {
     match context.identifier {
-        Identifier::Client { name, id } if needs_escape(name) => Some(client_key(name, id)),
+        Identifier::Client { name, id } if needs_escape(name) => Some(client_identifier(name, id)),
         _ => None,
     }
 }

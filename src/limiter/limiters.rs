@@ -58,7 +58,7 @@ impl Limiters {
     /// # Errors
     ///
     /// [`Error::Configuration`](crate::error::Error::Configuration) if the DSN is not valid.
-    pub fn alone(&self, dsn: &[u8], prefix: &[u8], settings: &Settings) -> Result<Limiter> {
+    pub fn unshared(&self, dsn: &[u8], prefix: &[u8], settings: &Settings) -> Result<Limiter> {
         self.make(dsn, prefix, settings, &Stores::default())
     }
 

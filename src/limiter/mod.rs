@@ -32,7 +32,7 @@ pub use crate::store::{FileSettings, KeyHash, Timeouts};
 pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
 pub use counter_handle::CounterHandle;
 pub use flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
-pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_key};
+pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
 pub use inferred_name::{InferredName, infer_name};
 pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;

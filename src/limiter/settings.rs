@@ -1,6 +1,6 @@
 //! What the directives set, and what a DSN sets in their place.
 
-use crate::dsn::{OnError, Options};
+use crate::dsn::{DsnOverrides, OnError};
 use crate::store::{FileSettings, Timeouts};
 
 /// What the directives set.
@@ -36,7 +36,7 @@ pub struct Policy {
 
 impl StoreSettings {
     /// The time-outs, with those that a DSN sets in their place.
-    pub fn timeouts_under(&self, options: &Options) -> Timeouts {
+    pub fn timeouts_overridden_by(&self, options: &DsnOverrides) -> Timeouts {
         Timeouts {
             call: options.timeout.unwrap_or(self.timeouts.call),
             connect: options.connect_timeout.unwrap_or(self.timeouts.connect),
@@ -47,7 +47,7 @@ impl StoreSettings {
 impl Policy {
     /// The policy, with what a DSN sets in its place.
     #[must_use]
-    pub fn overridden_by(self, options: &Options) -> Self {
+    pub fn overridden_by(self, options: &DsnOverrides) -> Self {
         Self {
             on_error: options.on_error.unwrap_or(self.on_error),
             enforce: options.enforce.unwrap_or(self.enforce),

@@ -36,7 +36,7 @@ impl Limiter {
         if decision.taken == 0 {
             return Ok(false);
         }
-        let op = limit.refund_of(decision.taken, decision.full_at);
+        let op = limit.refund_of(decision.taken, decision.expires_at);
         let (key_hash, evicted) = (Cell::default(), Cell::new(false));
         let key = self.plain_key(identifier, limit, &key_hash);
         let request = self.request(&key, limit, &op, frozen.into(), &evicted);

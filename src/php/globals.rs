@@ -110,9 +110,9 @@ impl Globals {
     }
 
     /// A limiter on the store of a DSN that no other limiter shares.
-    pub fn limiter_alone_on(&self, dsn: &[u8]) -> Result<Limiter> {
+    pub fn unshared_limiter_on(&self, dsn: &[u8]) -> Result<Limiter> {
         let prefix = self.directives.prefix.get();
-        self.limiters.alone(dsn, &prefix, &self.directives.settings())
+        self.limiters.unshared(dsn, &prefix, &self.directives.settings())
     }
 
     /// Counts calls below the current `token_bucket.prefix`.

@@ -122,7 +122,7 @@ pub fn decision(limit: &TokenBucket, cost: u64, accepted: bool) -> Decision {
         is_blocked: false,
         now,
         retry_at,
-        full_at: now + full,
+        expires_at: now + full,
         available: Span::default(),
         taken: if accepted { cost } else { 0 },
         wait: 0,

@@ -201,7 +201,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     }
     let limiter = match target {
         // Each object has its own buckets, so that tests do not affect each other.
-        Target::Array => Rc::new(GLOBALS.get().limiter_alone_on(dsn)?),
+        Target::Array => Rc::new(GLOBALS.get().unshared_limiter_on(dsn)?),
         // One mapping or connection, shared with the limiters that name the same DSN.
         _ => GLOBALS.get().limiter_on(dsn)?,
     };

@@ -17,7 +17,7 @@ use super::object;
 use super::storage_argument::parse_storage_argument;
 use super::warnings::emit_warning;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket};
-use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_key};
+use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendStr, Zval};
@@ -281,7 +281,7 @@ fn reserve(call: &Call) -> Result<(), Thrown> {
 fn key(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     let id = call.string(1)?;
-    let key = client_key(call.this::<LimiterObject>()?.identifier(), id.as_bytes());
+    let key = client_identifier(call.this::<LimiterObject>()?.identifier(), id.as_bytes());
     let mut result = Zval::new();
     result.set_zend_string(ZendStr::new(key, false));
     call.return_value(result)

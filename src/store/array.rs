@@ -114,7 +114,7 @@ impl Store for Array {
         Ok(self.answer(request))
     }
 
-    fn admits(&self, request: &Request<'_>) -> Result<bool> {
+    fn accepts(&self, request: &Request<'_>) -> Result<bool> {
         Ok(self.answer(request))
     }
 

@@ -110,7 +110,7 @@ pub trait Store {
     /// # Errors
     ///
     /// Those of [`decide`](Self::decide).
-    fn admits(&self, request: &Request<'_>) -> Result<bool> {
+    fn accepts(&self, request: &Request<'_>) -> Result<bool> {
         Ok(self.decide(request)?.accepted)
     }
 

@@ -83,17 +83,17 @@ pub trait SwapEntry {
 }
 
 /// Decides by compare and swap for one kind of store, with the hot-key queue.
-pub struct Decider {
+pub struct SwapDecider {
     host: Host,
     /// How long a ticket of the queue is valid, in nanoseconds.
-    swap_time: u64,
+    ticket_lifetime: u64,
 }
 
-impl Decider {
-    /// The decider of a kind of store. A ticket of its queue is valid for `swap_time`.
-    pub fn new(kind: &str, swap_time: Duration, host_file: Rc<MappedFile>) -> Self {
+impl SwapDecider {
+    /// The decider of a kind of store. A ticket of its queue is valid for `ticket_lifetime`.
+    pub fn new(kind: &str, ticket_lifetime: Duration, host_file: Rc<MappedFile>) -> Self {
         let host = Host::new(&format!("{kind} queue"), Secret(String::new()), host_file);
-        Self { host, swap_time: swap_time.as_nanos() as u64 }
+        Self { host, ticket_lifetime: ticket_lifetime.as_nanos() as u64 }
     }
 
     /// Decides on an entry. `name` and `address` identify it in this host's queue.
@@ -114,7 +114,7 @@ impl Decider {
         let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
         // Leaves half of the time for the call itself.
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
-        self.host.in_queue(&key, self.swap_time, timeout, |ticket| {
+        self.host.in_queue(&key, self.ticket_lifetime, timeout, |ticket| {
             budget.note_wait(Duration::from_nanos(timeout));
             request.swap(entry, ticket, &mut budget)
         })
@@ -238,9 +238,9 @@ fn handed_off<E: SwapEntry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::V
 /// would shorten a debt. A state from further ahead than [`MAX_CLOCK_SKEW`] was written before a clock was
 /// set back.
 pub fn latest_clock(limit: &Limit, state: State, own: u64) -> u64 {
-    let written_at = limit.written_at(state);
-    let is_skew = written_at > own && written_at - own <= MAX_CLOCK_SKEW * SECOND;
-    if is_skew { written_at } else { own }
+    let earliest_write = limit.earliest_write(state);
+    let is_skew = earliest_write > own && earliest_write - own <= MAX_CLOCK_SKEW * SECOND;
+    if is_skew { earliest_write } else { own }
 }
 
 /// Expresses a decision by another clock in the time of the clock that the store decides by. An accepted call has nothing to wait for.

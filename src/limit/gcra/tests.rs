@@ -139,8 +139,8 @@ proptest! {
         // The bucket is full at `full_at`, and not before.
         let (decision, _) = apply(&limit, state, now, Op::Peek { cost });
         let full = |at: u64| apply(&limit, state, at, Op::Peek { cost: 0 }).0.available == limit.full;
-        prop_assert!(full(decision.full_at));
-        prop_assert!(decision.full_at == now || !full(decision.full_at - 1));
+        prop_assert!(full(decision.expires_at));
+        prop_assert!(decision.expires_at == now || !full(decision.expires_at - 1));
     }
 
     #[test]
@@ -292,7 +292,7 @@ fn reservation_on_top_of_the_longest_debt_is_charged() {
         State::Overdrawn { forgiven_at: T0 + limit.full.ceil(), debt: MAX_DEBT - GRAIN };
     let (decision, state) =
         apply(&limit, overdrawn, T0, Op::Reserve { cost: 2, max_wait: MAX_DEBT });
-    assert!(decision.accepted && decision.full_at - T0 > limit.full.ceil() + MAX_DEBT);
+    assert!(decision.accepted && decision.expires_at - T0 > limit.full.ceil() + MAX_DEBT);
     // Both tokens are taken by then: the next one comes back half a refill later, or after that.
     let served = T0 + decision.wait;
     let next = apply(&limit, state, served, take(1)).0;

@@ -184,9 +184,9 @@ impl<'a> Records<'a> {
 
     /// The index of a limit's record, which a limit without one takes now.
     ///
-    /// `is_bare` tells whether the name is a whole identifier, which a client may have made up. Such
+    /// `is_whole_identifier` tells whether the name is a whole identifier, which a client may have made up. Such
     /// names have records of their own, and leave the others to limits.
-    pub fn find_or_claim(self, prefix: &[u8], name: &[u8], is_bare: bool) -> usize {
+    pub fn find_or_claim(self, prefix: &[u8], name: &[u8], is_whole_identifier: bool) -> usize {
         let prefix = prefix.get(..LONGEST_PREFIX).unwrap_or(prefix);
         let name = name.get(..LONGEST_NAME).unwrap_or(name);
         // The length tells ("a", "bc") from ("ab", "c").
@@ -195,7 +195,8 @@ impl<'a> Records<'a> {
         let shared = self.records.len().saturating_sub(1);
         let found = self.records.iter().position(|r| r.hash.load(Ordering::Acquire) == hash);
         let index = found.or_else(|| {
-            let mut places = if is_bare { 0..BARE_RECORDS } else { BARE_RECORDS..shared };
+            let mut places =
+                if is_whole_identifier { 0..BARE_RECORDS } else { BARE_RECORDS..shared };
             places.find(|at| self.get(*at).is_some_and(|record| record.claim(hash)))
         });
         let Some(index) = index else { return shared };

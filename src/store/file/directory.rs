@@ -37,15 +37,15 @@ pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
         Err(error) => return Err(not_created(&parent, &path, error)),
     }
     let directory = open_own(&parent, name).map_err(|error| match error {
-        Errno::NOTDIR | Errno::LOOP => refused(&path, "is not a directory; remove it"),
+        Errno::NOTDIR | Errno::LOOP => unusable(&path, "is not a directory; remove it"),
         other => failed("open", &path, other),
     })?;
     let stat = fs::fstat(&directory).map_err(|error| failed("open", &path, error))?;
     if !is_own(&stat) {
-        return Err(refused(&path, &format!("belongs to user {}; remove it", stat.st_uid)));
+        return Err(unusable(&path, &format!("belongs to user {}; remove it", stat.st_uid)));
     }
     if stat.st_mode & OTHERS != 0 {
-        return Err(refused(&path, "is open to other users; its mode must be 0700"));
+        return Err(unusable(&path, "is open to other users; its mode must be 0700"));
     }
     if lacks_owner_bits(&stat) {
         fs::fchmod(&directory, Mode::RWXU).map_err(|error| failed("open", &path, error))?;
@@ -101,7 +101,7 @@ pub fn lock(directory: &OwnedFd, path: &Path, timeout_ms: u32) -> Result<Lock> {
             Err(error) => return Err(failed("lock", path, error)),
         }
     }
-    Err(refused(path, "is being made by another process that does not come to an end"))
+    Err(unusable(path, "is being made by another process that does not come to an end"))
 }
 
 /// The error of a file or directory at `path` that could not be created in `parent`. A file system
@@ -113,7 +113,7 @@ pub fn not_created(parent: &OwnedFd, path: &Path, error: Errno) -> Error {
     // A file system that does not count inodes reports zero of them.
     let no_inodes = fs::fstatvfs(parent).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0);
     let lacking = if no_inodes { "no free inode (see df -i)" } else { "no space" };
-    refused(
+    unusable(
         path,
         &format!(
             "cannot be made: its file system has {lacking} for one more file; \
@@ -128,6 +128,6 @@ pub fn failed(what: &str, path: &Path, error: Errno) -> Error {
 }
 
 /// The error of a file or directory at `path` that must not be used as it is.
-pub fn refused(path: &Path, why: &str) -> Error {
+pub fn unusable(path: &Path, why: &str) -> Error {
     Error::storage(format!("Shared memory {} {why}", path.display()))
 }

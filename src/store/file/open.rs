@@ -5,7 +5,7 @@
 //! never written to. A lock on the directory, which the kernel frees when its holder ends, keeps two
 //! processes from making a file at once. No call waits for that lock once the file is there.
 
-use super::directory::{self, failed, not_created, refused};
+use super::directory::{self, failed, not_created, unusable};
 use super::layout::{Header, MAX_SIZE, MIN_SIZE, Purpose};
 use super::location::Location;
 use super::region::{FileIdentity, Region};
@@ -77,18 +77,18 @@ fn find(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Option<
     let file = match fs::openat(directory, location.file(), flags, Mode::empty()) {
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(None),
-        Err(Errno::LOOP) => return Err(refused(path, "is a symbolic link; remove it")),
+        Err(Errno::LOOP) => return Err(unusable(path, "is a symbolic link; remove it")),
         Err(error) => return Err(failed("open", path, error)),
     };
     let stat = fs::fstat(&file).map_err(|error| failed("open", path, error))?;
     if stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(refused(path, &format!("belongs to user {}; remove it", stat.st_uid)));
+        return Err(unusable(path, &format!("belongs to user {}; remove it", stat.st_uid)));
     }
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(refused(path, "is not a regular file; remove it"));
+        return Err(unusable(path, "is not a regular file; remove it"));
     }
     if stat.st_mode & 0o077 != 0 {
-        return Err(refused(path, "is open to other users; remove it"));
+        return Err(unusable(path, "is open to other users; remove it"));
     }
     let size = u64::try_from(stat.st_size).unwrap_or(0);
     if !(MIN_SIZE..=MAX_SIZE).contains(&size) {
@@ -166,14 +166,14 @@ fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
 /// The error of a draft that could not be given its space or its name.
 fn not_filled(path: &Path, size: u64, error: Errno) -> Error {
     match error {
-        Errno::NOSPC | Errno::DQUOT => refused(
+        Errno::NOSPC | Errno::DQUOT => unusable(
             path,
             &format!(
                 "cannot be made: no space for its {size} bytes; \
                  lower token_bucket.shm_size or set token_bucket.shm_path"
             ),
         ),
-        Errno::FBIG => refused(
+        Errno::FBIG => unusable(
             path,
             &format!(
                 "cannot be made: this process may write no file of its {size} bytes; \

@@ -55,8 +55,6 @@ pub struct Handoff {
     pub version: u64,
     /// The clock reading that the process decided by.
     pub clock: Reading,
-    /// When it was handed off, on this host's clock.
-    pub written_at: u64,
 }
 
 impl<'a> Ticket<'a> {
@@ -121,7 +119,7 @@ impl<'a> Ticket<'a> {
         let state = record::try_decode(bytes.get(..usize::from(length))?)?;
         let (time, read_at) = ((clock >> 64) as u64, (times >> 64) as u64);
         let clock = Reading { time, sent_at: clock as u64, read_at };
-        Some(Handoff { state, version: key_and_version as u64, clock, written_at })
+        Some(Handoff { state, version: key_and_version as u64, clock })
     }
 
     /// Hands the next process the state that is on the server now. A state whose record is too long

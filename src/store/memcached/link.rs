@@ -7,7 +7,7 @@ use crate::clock::boot_time;
 use crate::dsn::Address;
 use crate::store::net::channel::Channel;
 use crate::store::net::failure::{self, Failure};
-use crate::store::net::kept::Reusable;
+use crate::store::net::kept_connection::Reusable;
 use crate::store::net::mark;
 use memcache::exp::{MetaCommand, MetaOp, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
@@ -65,7 +65,7 @@ impl MemcachedLink {
             if let Some(answer) = parse_reply(&received)? {
                 let is_marked = !matches!(answer.code, ReturnCode::En | ReturnCode::Mn);
                 return match is_marked && answer.mark != Some(mark) {
-                    true => Err(Failure::Astray),
+                    true => Err(Failure::ReplyToAnotherCall),
                     false => Ok(answer),
                 };
             }

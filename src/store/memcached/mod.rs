@@ -9,10 +9,10 @@ use super::file::MappedFile;
 use super::host::queue::Handoff;
 use super::key::Key;
 use super::name::key_name;
-use super::net::{Timeouts, budget::Budget, failure::Failure, kept::KeptConnection};
+use super::net::{Timeouts, budget::Budget, failure::Failure, kept_connection::KeptConnection};
 use super::record;
 use super::request::{Request, Store};
-use super::swap::{Decider, Found, MAX_CLOCK_SKEW, Swap, SwapEntry};
+use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
@@ -38,14 +38,14 @@ const MAX_RELATIVE_TTL: u64 = 30 * 86_400;
 pub struct Memcached {
     servers: Vec<Address>,
     links: Vec<KeptConnection<MemcachedLink>>,
-    decider: Decider,
+    decider: SwapDecider,
 }
 
 impl Memcached {
     /// The store on `servers`, whose hot-key queue is in `host_file`. Nothing is opened yet.
     pub fn new(servers: Vec<Address>, host_file: Rc<MappedFile>) -> Self {
         let links = servers.iter().map(|_| KeptConnection::default()).collect();
-        let decider = Decider::new("memcached", MAX_SWAP_TIME, host_file);
+        let decider = SwapDecider::new("memcached", MAX_SWAP_TIME, host_file);
         Self { servers, links, decider }
     }
 

@@ -4,12 +4,15 @@ use super::code;
 use super::link::MysqlLink;
 use crate::dsn::{MysqlTarget, sanitize};
 use crate::error::{Error, Result};
-use crate::store::net::{budget::Budget, failure::Failure, kept::KeptConnection, tls::Encryption};
+use crate::store::net::{
+    budget::Budget, failure::Failure, kept_connection::KeptConnection, tls::Encryption,
+};
 use std::cell::RefCell;
 use std::time::Instant;
 
 /// The message of a statement that ran out of time. The server does not say what it waited for.
-const TOO_SLOW: &str = "the statement was not done in time: the bucket's row may be locked";
+const STATEMENT_TOO_SLOW: &str =
+    "the statement was not done in time: the bucket's row may be locked";
 
 /// A database of MariaDB or MySQL, and the session that this process keeps with it.
 pub struct Database {
@@ -89,8 +92,8 @@ impl Database {
     /// row is locked next, the server counts as down.
     pub fn too_slow(&self, identifier: &[u8]) -> Error {
         match self.slow.replace(Some(identifier.to_vec())) {
-            Some(before) if before != identifier => self.failed(TOO_SLOW),
-            _ => self.refused(TOO_SLOW),
+            Some(before) if before != identifier => self.failed(STATEMENT_TOO_SLOW),
+            _ => self.refused(STATEMENT_TOO_SLOW),
         }
     }
 

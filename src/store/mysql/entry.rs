@@ -41,7 +41,7 @@ impl SwapEntry for RowEntry<'_> {
     fn read(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
         let found = self.read_once(budget)?;
         let [now, _] = self.request.frozen().map_or(found.now, |now| [now; 2]);
-        let is_from_future = self.request.limit.written_at(found.state) > now;
+        let is_from_future = self.request.limit.earliest_write(found.state) > now;
         if found.version.schema == Schema::Legacy && is_from_future {
             // Another process may have prepared the table, so its other columns may hold a debt.
             self.database.link.with(|link| link.legacy_until.set(0));

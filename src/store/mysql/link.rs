@@ -9,7 +9,7 @@ use super::statements::{Schema, Statement, session, time_limit};
 use crate::clock::boot_time;
 use crate::dsn::MysqlTarget;
 use crate::store::net::failure::Failure;
-use crate::store::net::kept::Reusable;
+use crate::store::net::kept_connection::Reusable;
 use mysql_common::constants::{CapabilityFlags, ColumnType};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{Column, ComStmtExecuteRequestBuilder, StmtPacket};

@@ -27,7 +27,7 @@ use super::file::MappedFile;
 use super::name::row_name;
 use super::net::Timeouts;
 use super::request::{JointRequest, Request, Store};
-use super::swap::Decider;
+use super::swap::SwapDecider;
 use crate::dsn::MysqlTarget;
 use crate::error::Result;
 use crate::limit::Decision;
@@ -44,7 +44,7 @@ const PREPARATION: Duration = Duration::from_secs(60);
 /// Buckets in a table of MariaDB or MySQL.
 pub struct Mysql {
     database: Database,
-    decider: Decider,
+    decider: SwapDecider,
     /// Server, database and table, as the hot-key queue knows them.
     table: Vec<u8>,
 }
@@ -52,7 +52,7 @@ pub struct Mysql {
 impl Mysql {
     /// The store at `target`, whose hot-key queue is in `host_file`. Nothing is opened yet.
     pub fn new(target: MysqlTarget, host_file: Rc<MappedFile>) -> Self {
-        let decider = Decider::new("MySQL", MAX_SWAP_TIME, host_file);
+        let decider = SwapDecider::new("MySQL", MAX_SWAP_TIME, host_file);
         let table = format!("{}/{}/{}", target.address, target.database, target.table).into_bytes();
         Self { database: Database::new(target), decider, table }
     }

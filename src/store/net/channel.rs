@@ -3,7 +3,7 @@
 use super::failure::{LocalError, SilentIdle};
 use super::pause;
 use super::socket::Socket;
-use super::verdict::explain_tls_error;
+use super::tls_error::explain_tls_error;
 use crate::clock::boot_time;
 use crate::dsn::Address;
 use crate::limit::SECOND;

@@ -9,7 +9,7 @@ pub enum Failure {
     /// The server closed the connection before it answered. The connection may have been idle.
     Lost,
     /// The answer belongs to another call: the connection is out of step.
-    Astray,
+    ReplyToAnotherCall,
     /// An idle connection gave no answer in time: a firewall may have dropped its flow.
     SilentIdle,
     /// An idle connection was lost with the call, but a new one could be opened: the server is up. It is not
@@ -55,7 +55,7 @@ impl Failure {
 
     /// Whether the failure may be that of an idle connection alone.
     pub const fn is_lost(&self) -> bool {
-        matches!(self, Self::Lost | Self::Astray | Self::SilentIdle)
+        matches!(self, Self::Lost | Self::ReplyToAnotherCall | Self::SilentIdle)
     }
 
     /// Whether the server refused with this code.
@@ -81,7 +81,7 @@ impl Failure {
     pub fn reason(&self) -> String {
         match self {
             Self::Lost => "the server closed the connection".to_owned(),
-            Self::Astray => "its answer is not to this call".to_owned(),
+            Self::ReplyToAnotherCall => "its answer is not to this call".to_owned(),
             Self::LostIdle => {
                 "the idle connection was lost, and maybe the call was done".to_owned()
             }

@@ -5,21 +5,21 @@
 //! * [`pause`]: the time, without that in which this process could not run
 //! * [`socket`]: a socket that never waits beyond a deadline
 //! * [`tls`]: the configuration of encryption; the server is always verified
-//! * [`verdict`]: explains why a TLS connection failed
+//! * [`tls_error`]: explains why a TLS connection failed
 //! * [`channel`]: a connection, plain or encrypted
-//! * [`kept`]: a connection that is kept from call to call
+//! * [`kept_connection`]: a connection that is kept from call to call
 //! * [`mark`]: shows that a reply belongs to this call
 //! * [`failure`]: why a call failed
 
 pub mod budget;
 pub mod channel;
 pub mod failure;
-pub mod kept;
+pub mod kept_connection;
 pub mod mark;
 mod pause;
 mod socket;
 mod timeouts;
 pub mod tls;
-mod verdict;
+mod tls_error;
 
 pub use timeouts::Timeouts;

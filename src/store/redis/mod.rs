@@ -146,7 +146,7 @@ impl Redis {
         let failure = match answer {
             Ok(Value::BulkString(reply)) => match remove_mark(reply, call.arguments) {
                 Some(reply) => return Ok(reply),
-                None => Failure::Astray,
+                None => Failure::ReplyToAnotherCall,
             },
             Ok(_) => Failure::Down("its answer is not the script's".to_owned()),
             Err(failure) => failure,

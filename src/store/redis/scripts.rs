@@ -160,7 +160,7 @@ fn tokens(counts: &[u64]) -> Vec<u8> {
 /// A window has no debts and no reservations: a check is a take of one hit, and a reservation a take that
 /// waits for nothing.
 fn window_operation(window: &FixedWindow, op: Op) -> Operation {
-    let limit = u64::from(window.limit());
+    let limit = u64::from(window.max_hits());
     let (opcode, cost, extra) = match op {
         Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
         Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit => (b'D', 0, None),

@@ -150,7 +150,7 @@ impl Store for SharedMemory {
         self.answer(request)
     }
 
-    fn admits(&self, request: &Request<'_>) -> Result<bool> {
+    fn accepts(&self, request: &Request<'_>) -> Result<bool> {
         self.answer(request)
     }
 

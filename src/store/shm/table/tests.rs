@@ -112,7 +112,7 @@ impl Alone {
             }
             Limit::FixedWindow(window) => State::Window {
                 ends_at: (expires_at - 1).min(now + window.interval()),
-                hits: window.limit(),
+                hits: window.max_hits(),
             },
         }
     }
