@@ -51,7 +51,8 @@ impl ModuleGlobal for Globals {
 
 impl Globals {
     /// Returns [`TokenBucket::per_second`], from a cache if the last call had the same arguments: programs
-    /// make the same limit over and over, and making one takes divisions.
+    /// make the same limit over and over, and making one takes divisions (`make bench`, a new object's
+    /// `consume()`).
     #[inline(always)]
     pub fn per_second(&self, capacity: i64, rate: f64) -> Result<Rc<Limit>, LimitError> {
         reuse_or_make(&self.last_per_second, capacity, rate, TokenBucket::per_second)
