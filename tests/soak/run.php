@@ -10,7 +10,7 @@ foreach (['stores', 'bound', 'journal', 'client', 'faults', 'findings', 'machine
 }
 
 const WORKERS = 8;
-const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'honest', 'honest', 'honest', 'honest', 'control', 'control'];
+const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'blocker', 'honest', 'honest', 'honest', 'honest', 'control', 'control'];
 /** The number of buckets that attackers fight for on each store, and their limit. */
 const BUCKETS = 3;
 const CAPACITY = 8;
