@@ -616,7 +616,7 @@ fn threads_that_take_from_overlapping_limits_charge_all_of_them_or_none() {
             barrier.wait();
             for i in 0..8 {
                 let costs = [1 + (i % 2) as u64, 1, 1];
-                let with_decision = (thread + round) % 2 == 0;
+                let with_decision = (thread + round).is_multiple_of(2);
                 take_from_all(&limiter, orders[(thread + i) % 4], &costs, with_decision);
             }
         }

@@ -140,7 +140,7 @@ printf(
     $faults->killed, $faults->reloads, $lost, $may_be_lost, $errors,
 );
 printf(
-    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; a bucket that a killed server lost starts full again; while a server is down this host's own bucket allows as much. Above bound: calls over that bound in any stretch of time.\n",
+    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; a bucket that a killed server lost starts full again; while a server is down this host's own bucket allows as much. Above bound: calls over that bound in any stretch of time. A refunded call does not count, a call on two buckets counts for each.\n",
     BUCKETS, CAPACITY, RATE,
 );
 printf(
