@@ -1,7 +1,7 @@
 <?php
 /*
- * The clients: attackers far above the limit on the same few buckets, floods of new keys, honest clients below their
- * limit, and controls that measure the machine.
+ * The clients: attackers far above the limit on the same few buckets, floods of new keys, blockers that call on a bucket
+ * after they have blocked it, honest clients below their limit, and controls that measure the machine.
  */
 
 final class Client
@@ -38,10 +38,17 @@ final class Client
     private function request(int $n): void
     {
         $store = $this->stores[mt_rand(0, count($this->stores) - 1)];
-        $bucket = array_rand($store->hot);
+        $buckets = [array_rand($store->hot)];
+        // Attackers also take from two buckets at once, and give tokens back.
+        $how = $this->kind === 'attacker' ? $n % 4 : 0;
+        if ($how >= 2) {
+            $buckets = array_rand($store->hot, 2);
+            shuffle($buckets);
+        }
         $get = ['dsn' => $store->dsn, 'offset' => $this->offset] + match ($this->kind) {
-            'attacker' => ['id' => $bucket, 'tries' => 6, 'capacity' => CAPACITY, 'rate' => RATE],
+            'attacker' => ['id' => $buckets[0], 'tries' => 6, 'capacity' => CAPACITY, 'rate' => RATE] + ($how % 2 ? ['refund' => 1] : []) + ($how >= 2 ? ['with' => $buckets[1]] : []),
             'flood' => ['id' => "flood:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
+            'blocker' => ['id' => "blocked:$this->number-$n", 'tries' => 3, 'capacity' => 100, 'rate' => 20, 'block' => 1],
             'honest' => ['id' => "honest:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],
             'control' => $n % 10 === 0 ? ['sleep' => 1_000 * TIMEOUT_MS] : ['ping' => $this->control],
         };
@@ -58,11 +65,14 @@ final class Client
             $this->seen->control($reply);
         } else {
             foreach ($reply as $call) {
-                $this->seen->call($store->name, $bucket, $this->kind, $call);
+                $this->seen->call($store->name, $buckets, $this->kind, $call);
+            }
+            if ($this->kind === 'blocker') {
+                $this->seen->blocked($store->name, $reply);
             }
         }
         // Attackers do not wait between requests.
-        if ($this->kind === 'honest' || $this->kind === 'flood') {
+        if ($this->kind !== 'attacker' && $this->kind !== 'control') {
             usleep(mt_rand(0, 10_000));
         }
     }

@@ -9,6 +9,8 @@ final class Findings
     public int $admitted = 0;
     public int $degraded = 0;
     public int $denied_honest = 0;
+    /** The number of calls that were accepted during a block, while the store's own servers were up. */
+    public int $admitted_blocked = 0;
     public int $slowest = 0;
     /** @var list<array{int, int}> stray: the spans of degraded answers that no outage explains, ns */
     public array $strays = [];
@@ -51,6 +53,7 @@ final class Findings
             $this->degraded_at($before, $after, $outages);
         }
         if ($when = $this->when($second, $outages)) {
+            $this->admitted_blocked += $seen['admitted_blocked'];
             foreach ($seen['times'] as $class => $count) {
                 $this->times[$when][$class] = ($this->times[$when][$class] ?? 0) + $count;
             }

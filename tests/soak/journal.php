@@ -30,12 +30,15 @@ final class Second
         }
     }
 
-    /** @param list<int|string> $call as page.php reports it */
-    public function call(string $store, string $bucket, string $client, array $call): void
+    /**
+     * @param list<string> $buckets all of which the call takes from
+     * @param list<int|string> $call as page.php reports it
+     */
+    public function call(string $store, array $buckets, string $client, array $call): void
     {
-        [$before, $after, $took, $queued, $accepted, $degraded, $connected, $warning] = $call;
+        [$before, $after, $took, $queued, $accepted, $degraded, $connected, $warning, $refunds] = $call;
         $seen = &$this->stores[$store];
-        $seen ??= ['calls' => 0, 'admitted' => 0, 'degraded' => 0, 'denied_honest' => 0, 'times' => [], 'slowest' => 0, 'over' => [], 'degraded_at' => [], 'warnings' => [], 'journal' => []];
+        $seen ??= ['calls' => 0, 'admitted' => 0, 'degraded' => 0, 'denied_honest' => 0, 'admitted_blocked' => 0, 'times' => [], 'slowest' => 0, 'over' => [], 'degraded_at' => [], 'warnings' => [], 'journal' => []];
         $seen['calls']++;
         $seen['admitted'] += $accepted;
         $seen['degraded'] += $degraded;
@@ -43,8 +46,8 @@ final class Second
         $seen['slowest'] = max($seen['slowest'], $took);
         $class = (int) round(8 * log(max(1, $took / 1_000), 2)); // eighths of a doubling, of microseconds
         $seen['times'][$class] = ($seen['times'][$class] ?? 0) + 1;
-        // Time beyond the call's budget, without the time it waited for a processor.
-        $over = $took - $queued - 1_000_000 * (TIMEOUT_MS + $connected * CONNECT_TIMEOUT_MS);
+        // Time beyond the call's budget, without the time it waited for a processor. Each limit has time-outs of its own.
+        $over = $took - $queued - 1_000_000 * (TIMEOUT_MS + $connected * CONNECT_TIMEOUT_MS) * count($buckets);
         if ($over > 0) {
             $seen['over'][] = [$over, $before];
         }
@@ -54,8 +57,20 @@ final class Second
         if ($warning !== '') {
             $seen['warnings'][] = [$before, $warning];
         }
-        if ($accepted && $client === 'attacker') {
-            $seen['journal'][] = [$bucket, $degraded, $before, $after];
+        // Not a call that is refunded: its tokens come back, even if the reply to the refund is lost. Nor a degraded one on
+        // two buckets: either may be the server's or this host's.
+        if ($accepted && $client === 'attacker' && !$refunds && !($degraded && count($buckets) > 1)) {
+            foreach ($buckets as $bucket) {
+                $seen['journal'][] = [$bucket, $degraded, $before, $after];
+            }
+        }
+    }
+
+    /** Counts the calls that a bucket accepted after the first call, which it was blocked after. */
+    public function blocked(string $store, array $reply): void
+    {
+        if (!array_filter($reply, fn (array $call): bool => $call[5] || $call[7] !== '')) {
+            $this->stores[$store]['admitted_blocked'] += array_sum(array_column(array_slice($reply, 1), 4));
         }
     }
 }

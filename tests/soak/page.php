@@ -2,6 +2,9 @@
 /*
  * The page that the workers serve: takes `tries` tokens from one bucket, or one token from each of `tries` new
  * buckets, and reports each call: its result, its time, how long it took, and the warning it caused.
+ *
+ * With `with`, each call takes from that bucket, too, or from none. With `refund`, every second token is given back.
+ * With `block`, the bucket is blocked after the first call.
  */
 ini_set('log_errors', '1');
 ini_set('error_log', __DIR__ . '/scratch/warnings.log');
@@ -61,6 +64,9 @@ $had = $remote ? sockets() : [];
 $calls = [];
 for ($i = 0; $i < $tries; $i++) {
     $bucket = new TokenBucket($dsn, isset($_GET['flood']) ? "$id-$i" : $id, $capacity, $rate);
+    if (isset($_GET['with'])) {
+        $bucket = new TokenBucket\Compound($bucket, new TokenBucket($dsn, $_GET['with'], $capacity, $rate));
+    }
     $warning = '';
     [$queued, $before, $start] = [queued(), clocks(), hrtime(true)];
     $decision = $bucket->attempt();
@@ -77,6 +83,18 @@ for ($i = 0; $i < $tries; $i++) {
     }
     $clock = (int) (!$remote || $decision->isDegraded());
     // Servers count in microseconds, so each bound is widened by one.
-    $calls[] = [$before[$clock] - 1_000, $after[$clock] + 1_000, $took, $queued, (int) $decision->isAccepted(), (int) $decision->isDegraded(), (int) $connected, $warning];
+    $call = [$before[$clock] - 1_000, $after[$clock] + 1_000, $took, $queued, (int) $decision->isAccepted(), (int) $decision->isDegraded(), (int) $connected, $warning];
+    $refunds = isset($_GET['refund']) && $i % 2 === 0 && $decision->isAccepted();
+    $calls[] = [...$call, (int) $refunds];
+    if ($refunds) {
+        $decision->refund();
+    }
+    if (isset($_GET['block']) && $i === 0) {
+        $bucket->block(30);
+        $calls[0][7] = $warning;
+    }
+    if ($remote && ($refunds || isset($_GET['block']))) {
+        $had = sockets();
+    }
 }
 echo json_encode($calls);

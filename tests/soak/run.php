@@ -10,7 +10,7 @@ foreach (['stores', 'bound', 'journal', 'client', 'faults', 'findings', 'machine
 }
 
 const WORKERS = 8;
-const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'honest', 'honest', 'honest', 'honest', 'control', 'control'];
+const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'blocker', 'honest', 'honest', 'honest', 'honest', 'control', 'control'];
 /** The number of buckets that attackers fight for on each store, and their limit. */
 const BUCKETS = 3;
 const CAPACITY = 8;
@@ -140,7 +140,7 @@ printf(
     $faults->killed, $faults->reloads, $lost, $may_be_lost, $errors,
 );
 printf(
-    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; a bucket that a killed server lost starts full again; while a server is down this host's own bucket allows as much. Above bound: calls over that bound in any stretch of time.\n",
+    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; a bucket that a killed server lost starts full again; while a server is down this host's own bucket allows as much. Above bound: calls over that bound in any stretch of time. A refunded call does not count, a call on two buckets counts for each.\n",
     BUCKETS, CAPACITY, RATE,
 );
 printf(

@@ -88,6 +88,7 @@ final class Report
         $this->blame($this->warnings[$name] > $expected, "$name: {$this->warnings[$name]} warnings, $expected expected");
         $this->blame($outages && $this->warnings[$name] < count($outages) / 2, "$name: only {$this->warnings[$name]} warnings of " . count($outages) . ' outages');
         $this->blame($found->denied_honest > 0, "$name: $found->denied_honest honest calls were denied");
+        $this->blame($found->admitted_blocked > 0, "$name: $found->admitted_blocked calls were accepted during a block");
         $this->blame($connections > $may_have, "$name: $connections connections, $may_have expected");
         [$all_up, $others] = [$found->took('calm', 0.5), $found->took('others', 0.5)];
         // A call that waits for a stopped server takes the whole time-out.

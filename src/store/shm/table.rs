@@ -51,7 +51,8 @@
 //!
 //! Three things are not kept of an evicted bucket, since they lie below empty: the debt from `check`,
 //! how far a reservation is ahead, and a block. Until the client would have been free of them, it finds
-//! an empty bucket and waits for one token; a refund of such a reservation counts from empty.
+//! an empty bucket and waits for one token; a refund of such a reservation counts from empty. A block
+//! owes more than any bucket that refills, so it is evicted after them.
 //!
 //! An eviction takes three steps, each of them a compare-and-swap that may fail and be repeated:
 //!
@@ -168,8 +169,8 @@ fn find_owed(tombstone: Option<Seen>, (_, reused): Seen, now: u64) -> Option<Slo
 /// Whether a newcomer that starts in the state `start` needs a slot.
 ///
 /// It does not if the change leaves nothing to remember: it is denied, a peek, or a refund to a full
-/// bucket. It does if it is blocked. But a newcomer whose level lies below empty does, once it takes tokens: time fills its
-/// bucket only in a slot.
+/// bucket. It does if it is blocked. A newcomer whose level lies below empty does, too, once it takes
+/// tokens: time fills its bucket only in a slot.
 fn must_be_remembered(change: &mut impl Change, start: State, floor: Option<u64>) -> bool {
     let after = change.apply(start).unwrap_or(start);
     let starts_empty = floor.is_some_and(|floor| start.expires_at() < floor);
