@@ -6,7 +6,7 @@ use super::settings::Policy;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply, blocked};
+use crate::limit::{Decision, Limit, MAX_BLOCK, Op, SECOND, Span, State, apply, blocked};
 use crate::store::{Host, KnownDenial, Permit, Request, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -225,7 +225,7 @@ impl Guard {
             return None;
         }
         match (self.host.known_denial(key, now)?, op) {
-            (KnownDenial::BlockedUntil(until), _) => Some(blocked(until, now)),
+            (KnownDenial::BlockedUntil(until), _) => Some(blocked(until.min(now + MAX_BLOCK), now)),
             (KnownDenial::FullAt(full_at), Op::Take { cost: 1.. } | Op::TakeUpTo { .. }) => {
                 let state = State::Filling { full_at: Span::from_ns(full_at) };
                 let (decision, _) = apply(limit, state, now, op);
