@@ -3,6 +3,9 @@ Compound: each limit has its own policy while its store fails, and an exception 
 --FILE--
 <?php
 use TokenBucket\{Compound, FixedWindow, Limiter};
+require dirname(__DIR__) . '/utils.inc';
+
+run_apart(__FILE__); // its outages are many
 
 /** A server that refuses connections: each is an outage of its own. */
 function refusing(string $policy): string

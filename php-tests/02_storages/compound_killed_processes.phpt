@@ -15,8 +15,8 @@ const CAPACITY = 10_000_000;
 const KILLS = 100;
 
 $log = tempnam(sys_get_temp_dir(), 'tb');
-$limits = fn (): array => [new FixedWindow('shm:killed', 'a', CAPACITY, 1e8), new FixedWindow('shm:killed', 'b', CAPACITY, 1e8), new FixedWindow('shm:killed', 'c', CAPACITY, 1e8)];
-$toggled = fn (): FixedWindow => new FixedWindow('shm:killed', 'toggled', 2, 1e8);
+$limits = fn (): array => [new FixedWindow('shm:compound-killed', 'a', CAPACITY, 1e8), new FixedWindow('shm:compound-killed', 'b', CAPACITY, 1e8), new FixedWindow('shm:compound-killed', 'c', CAPACITY, 1e8)];
+$toggled = fn (): FixedWindow => new FixedWindow('shm:compound-killed', 'toggled', 2, 1e8);
 
 function worker(string $log, callable $limits, callable $toggled): int
 {
