@@ -33,7 +33,9 @@ $calls = [
     'peek' => fn () => $GLOBALS['bucket']->peek()->getLimit(),
     'refund' => fn () => $GLOBALS['bucket']->refund(),
     'reset' => fn () => $GLOBALS['bucket']->reset(),
+    'block' => fn () => $GLOBALS['bucket']->block(60),
     'reserve' => fn () => $GLOBALS['bucket']->reserve()->getLimit(),
+    'take up to' => fn () => $GLOBALS['bucket']->takeUpTo(2)->getTokens(),
     'check' => fn () => $GLOBALS['bucket']->check(),
     'check an id' => fn () => $GLOBALS['bucket']->check('client'),
     // PHP's own complaint about an argument comes before any of ours.
@@ -42,7 +44,7 @@ $calls = [
 foreach ([TokenBucket::class, FixedWindow::class] as $class) {
     foreach ($handlers as $what => $handler) {
         foreach ($calls as $name => $call) {
-            if ($class === FixedWindow::class && in_array($name, ['reserve', 'check', 'check an id'])) {
+            if ($class === FixedWindow::class && in_array($name, ['reserve', 'take up to', 'check', 'check an id'])) {
                 continue;
             }
             $bucket = new $class($name === 'an argument' ? 'array:' : refusing(), 'x', 5, 10);
@@ -87,7 +89,9 @@ TokenBucket, handler constructs, attempt: 5
 TokenBucket, handler constructs, peek: 5
 TokenBucket, handler constructs, refund: null
 TokenBucket, handler constructs, reset: null
+TokenBucket, handler constructs, block: null
 TokenBucket, handler constructs, reserve: 5
+TokenBucket, handler constructs, take up to: 2
 TokenBucket, handler constructs, check: false
 TokenBucket, handler constructs, check an id: false
 TokenBucket, handler constructs, an argument: true
@@ -96,7 +100,9 @@ TokenBucket, handler lets go, attempt: 5
 TokenBucket, handler lets go, peek: 5
 TokenBucket, handler lets go, refund: null
 TokenBucket, handler lets go, reset: null
+TokenBucket, handler lets go, block: null
 TokenBucket, handler lets go, reserve: 5
+TokenBucket, handler lets go, take up to: 2
 TokenBucket, handler lets go, check: false
 TokenBucket, handler lets go, check an id: false
 TokenBucket, handler lets go, an argument: true
@@ -105,7 +111,9 @@ TokenBucket, handler throws, attempt: handler: TokenBucket::attempt
 TokenBucket, handler throws, peek: handler: TokenBucket::peek
 TokenBucket, handler throws, refund: handler: TokenBucket::refund
 TokenBucket, handler throws, reset: handler: TokenBucket::reset
+TokenBucket, handler throws, block: handler: TokenBucket::block
 TokenBucket, handler throws, reserve: handler: TokenBucket::reserve
+TokenBucket, handler throws, take up to: handler: TokenBucket::takeUpTo
 TokenBucket, handler throws, check: handler: TokenBucket::check
 TokenBucket, handler throws, check an id: handler: TokenBucket::check
 TokenBucket, handler throws, an argument: handler: Implicit
@@ -114,18 +122,21 @@ TokenBucket\FixedWindow, handler constructs, attempt: 5
 TokenBucket\FixedWindow, handler constructs, peek: 5
 TokenBucket\FixedWindow, handler constructs, refund: null
 TokenBucket\FixedWindow, handler constructs, reset: null
+TokenBucket\FixedWindow, handler constructs, block: null
 TokenBucket\FixedWindow, handler constructs, an argument: true
 TokenBucket\FixedWindow, handler lets go, consume: true
 TokenBucket\FixedWindow, handler lets go, attempt: 5
 TokenBucket\FixedWindow, handler lets go, peek: 5
 TokenBucket\FixedWindow, handler lets go, refund: null
 TokenBucket\FixedWindow, handler lets go, reset: null
+TokenBucket\FixedWindow, handler lets go, block: null
 TokenBucket\FixedWindow, handler lets go, an argument: true
 TokenBucket\FixedWindow, handler throws, consume: handler: TokenBucket\FixedWindow::consume
 TokenBucket\FixedWindow, handler throws, attempt: handler: TokenBucket\FixedWindow::attempt
 TokenBucket\FixedWindow, handler throws, peek: handler: TokenBucket\FixedWindow::peek
 TokenBucket\FixedWindow, handler throws, refund: handler: TokenBucket\FixedWindow::refund
 TokenBucket\FixedWindow, handler throws, reset: handler: TokenBucket\FixedWindow::reset
+TokenBucket\FixedWindow, handler throws, block: handler: TokenBucket\FixedWindow::block
 TokenBucket\FixedWindow, handler throws, an argument: handler: Implicit
 A storage constructed again in the midst of consume() and bootstrap()
 bool(true)

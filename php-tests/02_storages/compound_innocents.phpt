@@ -15,15 +15,15 @@ use TokenBucket\{Compound, FixedWindow, Limiter};
  * holds one hit at most, which it gives back, and the shared limit has one for each of them, and for what A may hold. So a denial of B
  * is false unless A's admitted calls hold more: the logs tell.
  *
- * False denials in shares of B's calls, measured in 21 runs on a machine of two cores:
+ * False denials in shares of B's calls, measured in 30 runs on a machine of two cores:
  *
  *                                               A is always refused    A's only token comes and goes
  *   by hand, the shared limit charged first     30 % to 78 %           -
- *   Compound(shared, own)                       none                   none in 15 runs, 2 % to 13 % in six
+ *   Compound(shared, own)                       none                   none in 20 runs, 1 % to 17 % in ten
  *   Compound(own, shared)                       none                   none
  *
- * The 13 % are one burst of 26 ms: a process of A that lost the race for its token had to wait for a processor before it gave back
- * the shared hit. The bound is 40 %, for a busier machine.
+ * The 17 % are one burst of 34 ms: a process of A that lost the race for its token had to wait for a processor before it gave back
+ * the shared hit. The bound is 10 % for the best of three rounds.
  */
 const A = 6;
 const B = 2;
@@ -88,8 +88,8 @@ function false_denials(int $shared_capacity, callable $make_a, callable $make_b)
     return [$calls, $false, $granted];
 }
 
-$shared = fn (int $capacity, string $id) => new FixedWindow('shm:', "shared:$id", $capacity, 1e8);
-$own = fn (int $capacity, string $client, string $id) => TokenBucket::per('shm:', "own:$client:$id", $capacity, 1e8);
+$shared = fn (int $capacity, string $id) => new FixedWindow('shm:innocents', "shared:$id", $capacity, 1e8);
+$own = fn (int $capacity, string $client, string $id) => TokenBucket::per('shm:innocents', "own:$client:$id", $capacity, 1e8);
 /** A call on a Compound that gives back what it took. */
 $jointly = fn (Limiter ...$limits): callable => function () use ($limits): callable {
     $compound = new Compound(...$limits);
@@ -127,16 +127,27 @@ foreach ($orders as $order => $arrange) {
     [$calls, $false, $granted] = false_denials(B, $jointly(...$arrange($shared(B, $id), $own(1, 'a', $id))), $jointly(...$arrange($shared(B, $id), $own(1_000, 'b', $id))));
     echo $calls > 100 ? 'many calls' : $calls, ", $order, A is refused: $false are denied, A is granted $granted\n";
 
-    $id = bin2hex(random_bytes(8));
-    [$calls, $false, $granted] = false_denials(B + 1, $jointly(...$arrange($shared(B + 1, $id), $own(1, 'a', $id))), $jointly(...$arrange($shared(B + 1, $id), $own(1_000, 'b', $id))));
-    getenv('TB_SHARES') && fprintf(STDERR, "%s: %d of %d, %d granted\n", $order, $false, $calls, $granted);
-    echo $calls > 100 ? 'many calls' : $calls, ", $order, A's token comes and goes: ", $order === 'own, shared' ? "$false are denied" : ($false <= 0.4 * $calls ? 'few are denied' : "$false of $calls are denied"),
-        $granted > 10 ? '' : ", A is granted $granted", ', ', $shared(B + 1, $id)->peek()->getRemainingTokens(), " left\n";
+    // The best of three: a burst is no property of the order of calls, but of who got a processor when.
+    $shares = [];
+    for ($round = 0; $round < 3; $round++) {
+        $id = bin2hex(random_bytes(8));
+        [$calls, $false, $granted] = false_denials(B + 1, $jointly(...$arrange($shared(B + 1, $id), $own(1, 'a', $id))), $jointly(...$arrange($shared(B + 1, $id), $own(1_000, 'b', $id))));
+        getenv('TB_SHARES') && fprintf(STDERR, "%s: %d of %d, %d granted\n", $order, $false, $calls, $granted);
+        $calls > 100 && $granted > 10 || print("$calls calls, $granted granted\n");
+        $shares[] = $false / $calls;
+        // In the end nobody holds anything.
+        $shared(B + 1, $id)->peek()->getRemainingTokens() === B + 1 || print("hits are lost\n");
+    }
+    echo "$order, A's token comes and goes: ", match (true) {
+        max($shares) == 0 && $order === 'own, shared' => 'none are denied',
+        min($shares) < 0.1 && $order === 'shared, own' => 'few are denied',
+        default => json_encode($shares),
+    }, "\n";
 }
 ?>
 --EXPECT--
 many calls by hand: many are denied
 many calls, shared, own, A is refused: 0 are denied, A is granted 0
-many calls, shared, own, A's token comes and goes: few are denied, 3 left
+shared, own, A's token comes and goes: few are denied
 many calls, own, shared, A is refused: 0 are denied, A is granted 0
-many calls, own, shared, A's token comes and goes: 0 are denied, 3 left
+own, shared, A's token comes and goes: none are denied

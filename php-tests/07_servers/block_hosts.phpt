@@ -20,8 +20,8 @@ function other_host(string $dsn, string $id)
         echo $limiter->consume() ? "accepted\n" : "denied\n";
         for ($end = hrtime(true) + 20e9; !$limiter->consume() && hrtime(true) < $end; usleep(2_000));
         echo "accepted\n";';
-    $command = [PHP_BINARY, '-n', ...preg_split('/\s+/', trim(getenv('TEST_PHP_EXTRA_ARGS'))), '-d', "token_bucket.shm_path=$folder", '-d', 'token_bucket.on_error=throw',
-        '-d', 'token_bucket.timeout_ms=10000', '-d', 'token_bucket.connect_timeout_ms=10000', '-r', $code, '--', $dsn, $id];
+    $command = 'exec ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.shm_path=$folder -d token_bucket.on_error=throw"
+        . ' -d token_bucket.timeout_ms=10000 -d token_bucket.connect_timeout_ms=10000 -r ' . escapeshellarg($code) . ' -- ' . escapeshellarg($dsn) . " $id";
     $process = proc_open($command, [['file', '/dev/null', 'r'], ['pipe', 'w']], $pipes);
     return [$process, $pipes[1]];
 }

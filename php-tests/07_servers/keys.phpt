@@ -1,5 +1,5 @@
 --TEST--
-Servers: any identifier has a bucket of its own, runs no command, and chooses no cluster node by a {tag}
+Servers: any identifier has a bucket of its own and runs no command; a {tag} in a key keeps limits in one slot of a cluster
 --EXTENSIONS--
 pcntl
 posix
@@ -34,32 +34,41 @@ foreach (['redis', 'memcached'] as $kind) {
     if ($kind === 'redis') {
         preg_match_all('/^(?!canary)[^$*+\r]+(?=\r)/m', $server->ask('KEYS *'), $names);
         // Readable, or a hash: nothing else is a key.
-        $odd = preg_grep('~^(tb:[A-Za-z0-9._:@/-]{1,197}|h:[0-9a-f]{32})$~D', $names[0], PREG_GREP_INVERT);
+        $odd = preg_grep('~^(tb:[A-Za-z0-9._:@/{}-]{1,197}|h:[0-9a-f]{32})$~D', $names[0], PREG_GREP_INVERT);
         echo count($names[0]) - count($identifiers), ' keys too many, ', count($odd), " odd\n";
     }
 }
 
-// A hundred names of one tag would all be on one node. They are spread as others are.
-$nodes = [];
-foreach (explode(',', substr(getenv('TB_REDIS_CLUSTER'), strlen('redis+cluster://'))) as $node) {
-    $nodes[] = (int) substr(strrchr($node, ':'), 1);
+// A hundred names of one tag are in one slot, those without are spread over all; a name that is hashed has no tag.
+preg_match('/:(\d+)/', getenv('TB_REDIS_CLUSTER'), $first);
+preg_match_all('/ 127\.0\.0\.1:(\d+)@/', ask((int) $first[1], 'CLUSTER NODES'), $ports);
+$nodes = array_map(intval(...), $ports[1]);
+$prefix = 'aim' . getmypid();
+$hashed = fn (string $key): string => 'h:' . substr(hash('sha256', $key), 0, 32);
+$names = [
+    'in the identifier' => fn (int $i): array => ["$prefix:", "{joe}$i", "$prefix:{joe}$i"],
+    'in the prefix' => fn (int $i): array => ["{" . $prefix . "}:", "joe$i", "{" . $prefix . "}:joe$i"],
+    'without a tag' => fn (int $i): array => ["$prefix:", "joe$i", "$prefix:joe$i"],
+    'hashed' => fn (int $i): array => ["$prefix:", "{joe} $i", $hashed("$prefix:{joe} $i")],
+];
+foreach ($names as $what => $name) {
+    $slots = [];
+    $found = 0;
+    for ($i = 0; $i < 100; $i++) {
+        [$prefix_of_key, $identifier, $key] = $name($i);
+        (new TokenBucket(with(server_dsn('TB_REDIS_CLUSTER'), 'prefix=' . rawurlencode($prefix_of_key)), $identifier, 1, 0.0001))->consume();
+        $slots[] = (int) substr(ask($nodes[0], "CLUSTER KEYSLOT $key"), 1);
+        $found += (int) str_contains(implode(array_map(fn (int $port) => ask($port, "EXISTS $key"), $nodes)), ':1');
+    }
+    $count = count(array_unique($slots));
+    echo $what, ': ', $count > 90 ? 'spread over the slots' : "$count slots", ', ', $found, " found there\n";
 }
-for ($i = 0; $i < 100; $i++) {
-    (new TokenBucket(with(server_dsn('TB_REDIS_CLUSTER'), 'prefix=aim' . getmypid()), "{joe}$i", 1, 0.0001))->consume();
-}
-$slots = array_map(function (int $i): int {
-    global $nodes;
-    $name = 'h:' . substr(hash('sha256', 'aim' . getmypid() . "{joe}$i"), 0, 32);
-    return (int) substr(ask($nodes[0], "CLUSTER KEYSLOT $name"), 1);
-}, range(0, 99));
-echo count(array_unique($slots)) > 90 ? 'spread over the slots' : 'in ' . count(array_unique($slots)) . ' slots', "\n";
-$found = array_sum(array_map(fn (int $i) => (int) str_contains(
-    implode(array_map(fn (int $port) => ask($port, 'EXISTS h:' . substr(hash('sha256', 'aim' . getmypid() . "{joe}$i"), 0, 32)), $nodes)), ':1'), range(0, 99)));
-echo $found > 40 ? 'found there' : "$found found", "\n";
 ?>
 --EXPECT--
 redis: 0 shared, 0 forgotten, the canary is alive
 0 keys too many, 0 odd
 memcached: 0 shared, 0 forgotten, the canary is alive
-spread over the slots
-found there
+in the identifier: 1 slots, 100 found there
+in the prefix: 1 slots, 100 found there
+without a tag: spread over the slots, 100 found there
+hashed: spread over the slots, 100 found there

@@ -34,6 +34,7 @@ $array = new TokenBucket\ArrayStorage;
 foreach (['shm:memory' => 'shm:memory', 'array:' => 'array:', 'SharedMemoryStorage' => $shm, 'ArrayStorage' => $array] as $name => $storage) {
     flat("calls on $name", calls($storage), times());
     flat("new buckets on $name", objects($storage), times());
+    flat("new Compounds on $name", compounds($storage), times());
 }
 
 foreach ([$shm, $array] as $storage) {
@@ -63,6 +64,33 @@ flat('decisions', function () use ($bucket): void {
     $decision = $bucket->attempt();
     $seen = [json_encode($decision), print_r($decision, true), (array) $decision, $decision == $bucket->peek(), print_r($bucket, true)];
     caught(Error::class, fn () => clone $decision);
+}, times());
+$compound = new TokenBucket\Compound($bucket, new TokenBucket\FixedWindow('array:', 'thrown', 1, 1e6, name: "\"\\\0ü"));
+flat('decisions over HTTP', function () use ($compound): void {
+    $decision = $compound->attempt();
+    $seen = [$decision->getHeaders(), $decision->getDeniedBy(), $decision->getRetryAfterSeconds(), $decision->refund(), $decision->refund(), print_r($compound, true)];
+    caught(LogicException::class, fn () => $compound->peek(0)->getProblem());
+    $compound->attempt(2)->getProblem();
+}, times());
+flat('errors of a Compound', function () use ($compound, $bucket): void {
+    caught(ArgumentCountError::class, fn () => new TokenBucket\Compound);
+    caught(ValueError::class, fn () => new TokenBucket\Compound($compound, $bucket));
+    caught(TypeError::class, fn () => new TokenBucket\Compound($bucket, new stdClass));
+    caught(ValueError::class, fn () => $compound->consume([1]));
+    caught(TypeError::class, fn () => $compound->consume([1, null]));
+    caught(ValueError::class, fn () => $compound->block(0));
+    caught(Error::class, fn () => clone $compound);
+}, times());
+flat('a Compound constructed again', fn (int $i) => $compound->__construct($bucket, new TokenBucket\LeakyBucket('array:', 'again', 10, 1)), times());
+flat('per() of an extending class', function (int $i): void {
+    OwnKey::per('array:', "per-$i", 10, 0.001)->check('client', 10, 1);
+    caught(ValueError::class, fn () => OwnKey::per('array:', 'x', 0, 1));
+}, times());
+flat('clients\' addresses', function (int $i): void {
+    TokenBucket\client_network(TokenBucket\client_address(['REMOTE_ADDR' => '10.1.2.3', 'HTTP_X_FORWARDED_FOR' => "2001:db8::$i, [2001:db8:1:2::1]:4711"], ['10.0.0.0/8', '2001:db8::/64']), 56);
+    caught(ValueError::class, fn () => TokenBucket\client_address([], ['10.0.0.0/8', 'x']));
+    caught(TypeError::class, fn () => TokenBucket\client_address([], [5]));
+    caught(ValueError::class, fn () => TokenBucket\client_network('::1', 0));
 }, times());
 flat('objects constructed again', fn (int $i) => $bucket->__construct('shm:memory', "again-$i", 10, 1), times());
 flat('statistics()', fn () => TokenBucket\statistics(), intdiv(times(), 20));
@@ -96,12 +124,16 @@ flat('closures that are kept', function (int $i): void {
 --EXPECT--
 calls on shm:memory: flat
 new buckets on shm:memory: flat
+new Compounds on shm:memory: flat
 calls on array:: flat
 new buckets on array:: flat
+new Compounds on array:: flat
 calls on SharedMemoryStorage: flat
 new buckets on SharedMemoryStorage: flat
+new Compounds on SharedMemoryStorage: flat
 calls on ArrayStorage: flat
 new buckets on ArrayStorage: flat
+new Compounds on ArrayStorage: flat
 the classic contract of TokenBucket\SharedMemoryStorage: flat
 the classic contract of TokenBucket\ArrayStorage: flat
 new storages: flat
@@ -115,6 +147,11 @@ StorageException: flat
 an exception of a storage in PHP: flat
 what cannot be cloned: flat
 decisions: flat
+decisions over HTTP: flat
+errors of a Compound: flat
+a Compound constructed again: flat
+per() of an extending class: flat
+clients' addresses: flat
 objects constructed again: flat
 statistics(): flat
 directives: flat

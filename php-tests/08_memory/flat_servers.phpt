@@ -16,49 +16,64 @@ foreach (server_dsns() as $name => $dsn) {
     $dsn = with($dsn, 'on_error=throw&timeout_ms=10000&connect_timeout_ms=10000');
     flat("$name, calls", calls($dsn), $times, 100);
     flat("$name, new buckets", objects($dsn), $times, 100);
+    flat("$name, new Compounds", compounds($dsn), $times, 100);
     flat("$name, connections", fn () => (new TokenBucket(new ($class($dsn))($dsn), 'again', 10, 1e6))->consume(), $times, 100);
 }
 ?>
 --EXPECT--
 TB_REDIS, calls: flat
 TB_REDIS, new buckets: flat
+TB_REDIS, new Compounds: flat
 TB_REDIS, connections: flat
 TB_REDIS_UNIX, calls: flat
 TB_REDIS_UNIX, new buckets: flat
+TB_REDIS_UNIX, new Compounds: flat
 TB_REDIS_UNIX, connections: flat
 TB_REDIS_TLS, calls: flat
 TB_REDIS_TLS, new buckets: flat
+TB_REDIS_TLS, new Compounds: flat
 TB_REDIS_TLS, connections: flat
 TB_REDIS_CLUSTER, calls: flat
 TB_REDIS_CLUSTER, new buckets: flat
+TB_REDIS_CLUSTER, new Compounds: flat
 TB_REDIS_CLUSTER, connections: flat
 TB_REDIS_SENTINEL, calls: flat
 TB_REDIS_SENTINEL, new buckets: flat
+TB_REDIS_SENTINEL, new Compounds: flat
 TB_REDIS_SENTINEL, connections: flat
 TB_MEMCACHED, calls: flat
 TB_MEMCACHED, new buckets: flat
+TB_MEMCACHED, new Compounds: flat
 TB_MEMCACHED, connections: flat
 TB_MEMCACHED_UNIX, calls: flat
 TB_MEMCACHED_UNIX, new buckets: flat
+TB_MEMCACHED_UNIX, new Compounds: flat
 TB_MEMCACHED_UNIX, connections: flat
 TB_MEMCACHED_TWO, calls: flat
 TB_MEMCACHED_TWO, new buckets: flat
+TB_MEMCACHED_TWO, new Compounds: flat
 TB_MEMCACHED_TWO, connections: flat
 TB_MARIADB, calls: flat
 TB_MARIADB, new buckets: flat
+TB_MARIADB, new Compounds: flat
 TB_MARIADB, connections: flat
 TB_MARIADB_UNIX, calls: flat
 TB_MARIADB_UNIX, new buckets: flat
+TB_MARIADB_UNIX, new Compounds: flat
 TB_MARIADB_UNIX, connections: flat
 TB_MARIADB_TLS, calls: flat
 TB_MARIADB_TLS, new buckets: flat
+TB_MARIADB_TLS, new Compounds: flat
 TB_MARIADB_TLS, connections: flat
 TB_MYSQL, calls: flat
 TB_MYSQL, new buckets: flat
+TB_MYSQL, new Compounds: flat
 TB_MYSQL, connections: flat
 TB_MYSQL_UNIX, calls: flat
 TB_MYSQL_UNIX, new buckets: flat
+TB_MYSQL_UNIX, new Compounds: flat
 TB_MYSQL_UNIX, connections: flat
 TB_MYSQL_TLS, calls: flat
 TB_MYSQL_TLS, new buckets: flat
+TB_MYSQL_TLS, new Compounds: flat
 TB_MYSQL_TLS, connections: flat
