@@ -70,7 +70,7 @@ impl Network {
             None => (text, None),
         };
         let written = parse_as_written(address)?;
-        let base = plain(written);
+        let base = unmap_ipv4(written);
         let most = if written.is_ipv4() { 32 } else { 128 };
         let bits: u32 = match bits {
             None => most,
@@ -79,7 +79,7 @@ impl Network {
             }
             Some(_) => return None,
         };
-        // Of an IPv4 address that is written as IPv6, the first 96 bits say only that.
+        // The first 96 bits of an IPv4 address in IPv6 form only mark it as such.
         let bits = if base.is_ipv4() && written.is_ipv6() { bits.checked_sub(96)? } else { bits };
         Some(Self { base, bits })
     }
@@ -100,7 +100,7 @@ impl Network {
 
 /// The address, IPv4 where it is one in an IPv6 form.
 fn parse(address: &[u8]) -> Option<IpAddr> {
-    parse_as_written(address).map(plain)
+    parse_as_written(address).map(unmap_ipv4)
 }
 
 /// The address as written; a zone (`fe80::1%eth0`) is dropped.
@@ -118,7 +118,7 @@ fn parse_as_written(address: &[u8]) -> Option<IpAddr> {
 
 /// The IPv4 address in `::ffff:192.0.2.1` (RFC 4291) and `64:ff9b::192.0.2.1` (NAT64, RFC 6052); any
 /// other address as it is.
-fn plain(address: IpAddr) -> IpAddr {
+fn unmap_ipv4(address: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = address else { return address };
     let [prefix @ .., high, low] = v6.segments();
     match prefix {
@@ -218,9 +218,9 @@ mod tests {
         #[test]
         fn address_is_in_its_own_network(bits in 1u32..=128, address: u128) {
             let address = Ipv6Addr::from_bits(address);
-            prop_assume!(plain(address.into()).is_ipv6());
+            prop_assume!(unmap_ipv4(address.into()).is_ipv6());
             let found = network(address.to_string().as_bytes(), bits, 32).unwrap();
-            prop_assume!(plain(Ipv6Addr::from_bits(address.to_bits() & ipv6_mask(bits)).into()).is_ipv6());
+            prop_assume!(unmap_ipv4(Ipv6Addr::from_bits(address.to_bits() & ipv6_mask(bits)).into()).is_ipv6());
             let found = Network::parse(found.as_bytes()).unwrap();
             prop_assert!(found.contains(address.into()));
         }

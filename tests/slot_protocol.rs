@@ -203,7 +203,7 @@ fn taking_and_refunding_add_up() {
         &[|| filling(K, 1_000), EMPTY],
         &[
             |set| take(set, K, bucket(2)),
-            |set| run(set, K, bucket(2), Op::Refund { cost: 1, window: None }),
+            |set| run(set, K, bucket(2), Op::Refund { cost: 1, expiry: None }),
             |set| take(set, K, bucket(2)),
         ],
         3,
@@ -328,7 +328,7 @@ fn assert_k_is_blocked(set: &Set) {
         Op::Take { cost: 1 },
         Op::TakeUpTo { most: 2, least: 1 },
         Op::Check,
-        Op::Refund { cost: 2, window: None },
+        Op::Refund { cost: 2, expiry: None },
     ];
     for op in denied {
         assert!(!run(set, K, bucket(2), op), "{op:?} was accepted after the block");
@@ -362,7 +362,7 @@ fn block_that_races_a_take_and_a_refund_stays() {
     explore(
         &[|| filling(K, 1_000), EMPTY],
         &[BLOCK_K, TAKE_K_OF_TWO, |set| {
-            run(set, K, bucket(2), Op::Refund { cost: 1, window: None })
+            run(set, K, bucket(2), Op::Refund { cost: 1, expiry: None })
         }],
         3,
         |set, answers| {

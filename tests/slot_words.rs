@@ -77,7 +77,7 @@ fn refunds_of_others_free_no_evicted_client() {
                 let is_client = tag <= CLIENTS;
                 let op = match (is_client, kind) {
                     (true, 0) | (false, 1) => Op::Check,
-                    (false, 2) => Op::Refund { cost: 2, window: None },
+                    (false, 2) => Op::Refund { cost: 2, expiry: None },
                     (false, 3) => Op::Reset,
                     _ => Op::Take { cost: 1 },
                 };
@@ -112,7 +112,7 @@ fn block_denies_every_call_that_begins_after_it() {
         loop {
             let before = phase.load(Ordering::SeqCst);
             let is_accepted = call::run(&set, KEY, limit, Op::Take { cost: 1 });
-            call::run(&set, KEY, limit, Op::Refund { cost: 1, window: None });
+            call::run(&set, KEY, limit, Op::Refund { cost: 1, expiry: None });
             if before >= 2 * BLOCKS {
                 return accepted_late;
             }

@@ -46,7 +46,9 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         let at = if window { WINDOW + key } else { key };
         let op = match operation(u)? {
             // As a caller refunds a decision.
-            Op::Refund { window: Some(0..10), .. } => limit.refund_of(last[at].0, last[at].1),
+            Op::Refund { expiry: Some(0..10), .. } => {
+                Op::Refund { cost: last[at].0, expiry: Some(last[at].1) }
+            }
             op => op,
         };
         now = time(u, now)?;
@@ -57,13 +59,13 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         if let (Limit::TokenBucket(bucket), Some(state)) = (limit, reference[key].take()) {
             reference[key] = state.judge(bucket, now, op, &expected, &call);
         }
-        if let (Limit::FixedWindow(_), Op::Refund { cost, window: Some(window) }) = (limit, op) {
+        if let (Limit::FixedWindow(_), Op::Refund { cost, expiry: Some(expiry) }) = (limit, op) {
             let before = apply(limit, model[at], now, Op::Peek { cost: 0 }).0;
             let [before, remaining] = [&before, &expected].map(|it| limit.remaining(it));
             let back = if expected.accepted { cost } else { 0 };
             assert_eq!(remaining, before.saturating_add(back).min(limit.capacity()), "{call}");
             assert!(
-                !expected.accepted || expected.expires_at == window + 1 && now <= window,
+                !expected.accepted || expected.expires_at == expiry && now < expiry,
                 "{call}"
             );
         }
@@ -226,8 +228,17 @@ impl Reference {
                     _ => return None,
                 }
             }
-            Op::Refund { cost, .. } => {
-                let missing = lowered.saturating_sub(exact(cost.min(limit.capacity())));
+            Op::Refund { expiry: Some(expiry), .. } if expiry <= now => (false, Some(kept), lowered),
+            Op::Refund { cost, expiry } => {
+                let back = exact(cost.min(limit.capacity()));
+                // No more than would still be missing without later calls, less what was rounded up.
+                let missing = match expiry.map(|expiry| span(expiry - now)) {
+                    Some(most) if most < back => match lowered > most {
+                        true => lowered - most + span(1),
+                        false => 0,
+                    },
+                    _ => lowered.saturating_sub(back),
+                };
                 let after = if missing == 0 { Some(Self::FULL) } else { becomes(missing) };
                 (true, after, missing)
             }

@@ -79,9 +79,8 @@ fn reply(u: &mut Unstructured<'_>, depth: usize) -> Result<Vec<u8>> {
                 keys => {
                     for _ in 0..keys {
                         let state = state(u, seconds)?;
-                        let length =
-                            if u.ratio(1, 16)? { u.arbitrary()? } else { state.len() as u32 };
-                        reply_text.extend(length.to_be_bytes());
+                        let length = if u.ratio(1, 16)? { u.arbitrary()? } else { state.len() as u8 };
+                        reply_text.push(length);
                         reply_text.extend(state);
                     }
                 }
@@ -100,8 +99,9 @@ fn parse_several(u: &mut Unstructured<'_>) -> Result<()> {
     let mut reply = head.clone();
     let mut states = Vec::new();
     for _ in 0..u.int_in_range(0..=16u8)? {
-        let state = if u.ratio(1, 4)? { bytes(u)? } else { state(u, seconds)? };
-        reply.extend((state.len() as u32).to_be_bytes());
+        let mut state = if u.ratio(1, 4)? { bytes(u)? } else { state(u, seconds)? };
+        state.truncate(u8::MAX.into());
+        reply.push(state.len() as u8);
         reply.extend(&state);
         states.push(parse_reply(&[&head[..], &state].concat()).map(|alone| alone.before));
     }

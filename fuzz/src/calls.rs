@@ -48,8 +48,8 @@ pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
         0..=2 => Op::Take { cost: cost()? },
         3 | 4 => Op::Check,
         5 => Op::Reserve { cost: cost()?, max_wait: cost()? },
-        6 => Op::Refund { cost: cost()?, window: None },
-        10 => Op::Refund { cost: cost()?, window: Some(cost()?) },
+        6 => Op::Refund { cost: cost()?, expiry: None },
+        10 => Op::Refund { cost: cost()?, expiry: Some(cost()?) },
         11 | 12 => {
             let most = cost()?.max(1);
             Op::TakeUpTo { most, least: cost()?.clamp(1, most) }
@@ -127,7 +127,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         Op::TakeUpTo { least, .. } if !accepted => {
             assert!(remaining < least, "denied what was there");
         }
-        Op::Refund { window: Some(_), .. } if matches!(limit, Limit::FixedWindow(_)) => {}
+        Op::Refund { expiry: Some(_), .. } => {}
         Op::Refund { .. } | Op::Reset => assert!(accepted),
         _ => {}
     }

@@ -197,7 +197,7 @@ fn call(
         return requests.iter().map(|request| store.decide(request)).collect();
     }
     // Every second limit is in a dry run.
-    let joint = |(i, request)| JointRequest { request, is_required: i % 2 == 0 };
+    let joint = |(i, request)| JointRequest { request, is_enforced: i % 2 == 0 };
     store.decide_all(&requests.into_iter().enumerate().map(joint).collect::<Vec<_>>())
 }
 

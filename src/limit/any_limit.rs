@@ -46,16 +46,6 @@ impl Limit {
         }
     }
 
-    /// The operation that gives back what a decision has taken; `expires_at` is the decision's.
-    pub const fn refund_of(&self, taken: u64, expires_at: u64) -> Op {
-        let window = match self {
-            // Its last moment is the one before it expires.
-            Self::FixedWindow(_) => Some(expires_at.saturating_sub(1)),
-            Self::TokenBucket(_) => None,
-        };
-        Op::Refund { cost: taken, window }
-    }
-
     /// Whether both limits are of one algorithm, so that they may share a state.
     pub const fn is_of_same_kind(&self, other: &Self) -> bool {
         matches!(
@@ -88,7 +78,7 @@ impl Limit {
         match (self, state) {
             (Self::TokenBucket(limit), state) => limit.earliest_write(state),
             (Self::FixedWindow(window), State::Window { ends_at, .. }) => {
-                ends_at.saturating_sub(window.interval())
+                (ends_at + 1).saturating_sub(window.interval())
             }
             (Self::FixedWindow(_), _) => 0,
         }

@@ -9,33 +9,36 @@ use super::op::Op;
 use super::span::Span;
 use super::state::State;
 
-/// Decides on a call that sets a block or meets one. None if the algorithm decides.
+/// Decides on a call that sets a block or meets one, under a limit of this capacity. None if the algorithm
+/// decides.
 #[inline(always)]
-pub(super) fn decide(state: State, now: u64, op: Op) -> Option<(Decision, State)> {
+pub(super) fn decide(state: State, now: u64, op: Op, capacity: u64) -> Option<(Decision, State)> {
     match (state, op) {
-        (State::Blocked { .. }, _) | (_, Op::Block { .. }) => decide_rare(state, now, op),
+        (State::Blocked { .. }, _) | (_, Op::Block { .. }) => {
+            decide_on_block(state, now, op, capacity)
+        }
         _ => None,
     }
 }
 
 #[cold]
-fn decide_rare(state: State, now: u64, op: Op) -> Option<(Decision, State)> {
-    let set = find(state, now);
+fn decide_on_block(state: State, now: u64, op: Op, capacity: u64) -> Option<(Decision, State)> {
+    let set = find_end(state, now);
     match (set, op) {
         (_, Op::Block { duration }) => {
             // The later of two blocks counts.
             let until = set.unwrap_or(now).max(now + duration.min(MAX_BLOCK));
-            let decision = Decision { accepted: true, ..denial(until, now) };
+            let decision = Decision { accepted: true, ..denial(until, now, op, capacity) };
             Some((decision, State::Blocked { until }))
         }
         (_, Op::Reset) | (None, _) => None,
-        (Some(until), _) => Some((denial(until, now), state)),
+        (Some(until), _) => Some((denial(until, now, op, capacity), state)),
     }
 }
 
 /// When the block in this state ends, if it is in force at `now`. One that ends later than any block can
 /// was set before a clock went back.
-fn find(state: State, now: u64) -> Option<u64> {
+fn find_end(state: State, now: u64) -> Option<u64> {
     match state {
         State::Blocked { until } if until > now => Some(until.min(now + MAX_BLOCK)),
         _ => None,
@@ -44,14 +47,14 @@ fn find(state: State, now: u64) -> Option<u64> {
 
 /// The decision on a call during a block that ends at `until`. A refund gives nothing back, so it is
 /// denied, too.
-pub const fn denial(until: u64, now: u64) -> Decision {
+fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {
     Decision {
         accepted: false,
         is_blocked: true,
         now,
-        retry_at: until,
+        retry_at: if op.least() > capacity { Decision::NEVER } else { until },
         expires_at: until,
-        available: Span::from_ns(0),
+        available: Span::default(),
         taken: 0,
         wait: 0,
     }
@@ -76,7 +79,7 @@ mod tests {
             Just(Op::Check),
             (0u64..9, 0..MAX_BLOCK).prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
             (1u64..9).prop_map(|least| Op::TakeUpTo { most: 9, least }),
-            (0u64..9).prop_map(|cost| Op::Refund { cost, window: None }),
+            (0u64..9).prop_map(|cost| Op::Refund { cost, expiry: None }),
             (0..SECOND).prop_map(|missing| Op::Start { missing }),
         ]
     }
@@ -93,7 +96,8 @@ mod tests {
                     let now = T + duration * i as u64 / ops.len() as u64;
                     let (denied, after) = apply(&limit, state, now, *op);
                     prop_assert!(!denied.accepted && denied.is_blocked, "{:?}", op);
-                    prop_assert_eq!((denied.retry_at, after), (T + duration, state));
+                    let retry_at = if op.least() > 3 { Decision::NEVER } else { T + duration };
+                    prop_assert_eq!((denied.retry_at, after), (retry_at, state));
                 }
                 let (reset, after) = apply(&limit, state, T, Op::Reset);
                 prop_assert_eq!((reset.accepted, after), (true, State::FULL));

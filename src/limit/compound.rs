@@ -16,13 +16,13 @@ pub struct Charge<'a> {
     pub cost: u64,
     /// Whether its denial denies the call. A limit in a dry run is charged if it accepts, and otherwise
     /// left as it is.
-    pub is_required: bool,
+    pub is_enforced: bool,
 }
 
 /// What came of a call on several limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointDecision {
-    /// Whether all required limits accepted.
+    /// Whether all enforced limits accepted.
     pub is_accepted: bool,
     /// The decision of each limit, and the state to remember.
     pub each: Vec<(Decision, State)>,
@@ -35,15 +35,15 @@ impl JointDecision {
     }
 }
 
-/// Takes from all limits if each of the required ones accepts, else from none.
+/// Takes from all limits if each of the enforced ones accepts, else from none.
 ///
-/// Of a call that is denied, the decisions are those of [`Op::Peek`].
+/// If the call is denied, the decisions are those of [`Op::Peek`].
 pub fn take_all(charges: &[Charge<'_>], now: u64) -> JointDecision {
     let apply = |charge: &Charge<'_>, op| apply(charge.limit, charge.state, now, op);
     let taken: Vec<_> =
         charges.iter().map(|charge| apply(charge, Op::Take { cost: charge.cost })).collect();
     let is_denied = |(charge, (decision, _)): (&Charge<'_>, &(Decision, State))| {
-        charge.is_required && !decision.accepted
+        charge.is_enforced && !decision.accepted
     };
     if !charges.iter().zip(&taken).any(is_denied) {
         return JointDecision { is_accepted: true, each: taken };
@@ -77,7 +77,7 @@ mod tests {
                 now += step;
                 let charges: Vec<_> = (0..3)
                     .map(|i| Charge {
-                        limit: &limits[i], state: states[i], cost: costs[i], is_required: required[i],
+                        limit: &limits[i], state: states[i], cost: costs[i], is_enforced: required[i],
                     })
                     .collect();
                 let alone: Vec<_> = charges

@@ -1,5 +1,6 @@
 //! What a limit answers to a call.
 
+use super::op::Op;
 use super::span::{SECOND, Span};
 
 /// The answer to one call, as the limit computed it.
@@ -32,6 +33,11 @@ pub struct Decision {
 impl Decision {
     /// The `retry_at` of a call that can never be accepted.
     pub const NEVER: u64 = u64::MAX;
+
+    /// The operation that gives back what the call took.
+    pub const fn refund(&self) -> Op {
+        Op::Refund { cost: self.taken, expiry: Some(self.expires_at) }
+    }
 
     /// Seconds until the same call would be accepted: 0 if it is accepted, infinite if its cost is
     /// above the capacity.

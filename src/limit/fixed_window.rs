@@ -11,8 +11,8 @@ use super::state::State;
 
 /// A fixed window: up to `max_hits` hits in an interval.
 ///
-/// It opens at a client's first hit and lasts for the interval, both ends included. The first hit
-/// after that opens the next window. Unlike the tokens of a bucket, the hits come back all at once.
+/// It opens at a client's first hit and lasts for the interval. The first hit after that opens the next
+/// window. Unlike the tokens of a bucket, the hits come back all at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedWindow {
     max_hits: u32,
@@ -56,6 +56,11 @@ impl FixedWindow {
         self.interval
     }
 
+    /// The last moment of a window that opens at `now`.
+    const fn last_moment(&self, now: u64) -> u64 {
+        now + self.interval - 1
+    }
+
     /// The last moment and the hits of the window that is open at `now`, if one is.
     fn find_open(&self, state: State, now: u64) -> Option<(u64, u32)> {
         let (ends_at, hits) = match state {
@@ -63,14 +68,14 @@ impl FixedWindow {
             // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
             other => (other.expires_at().checked_sub(1)?, self.max_hits),
         };
-        (now <= ends_at).then_some((ends_at.min(now + self.interval), hits))
+        (now <= ends_at).then_some((ends_at.min(self.last_moment(now)), hits))
     }
 }
 
 impl Algorithm for FixedWindow {
     #[inline(always)]
     fn apply<A: From<Decision>>(&self, state: State, now: u64, op: Op) -> (A, State) {
-        let (decision, after) = match block::decide(state, now, op) {
+        let (decision, after) = match block::decide(state, now, op, self.max_hits.into()) {
             Some(decided) => decided,
             None => self.apply_op(state, now, op),
         };
@@ -79,12 +84,12 @@ impl Algorithm for FixedWindow {
 
     #[inline(always)]
     fn is_from_future(&self, state: State, now: u64) -> bool {
-        state.expires_at() > now + self.interval + 1
+        state.expires_at() > now + self.interval
     }
 
     #[cold]
     fn inherited_state(&self, expires_at: u64, now: u64) -> State {
-        State::Window { ends_at: (expires_at - 1).min(now + self.interval), hits: self.max_hits }
+        State::Window { ends_at: (expires_at - 1).min(self.last_moment(now)), hits: self.max_hits }
     }
 
     #[cold]
@@ -99,7 +104,7 @@ impl FixedWindow {
     #[inline(always)]
     fn apply_op(&self, state: State, now: u64, op: Op) -> (Decision, State) {
         let open = self.find_open(state, now);
-        let (ends_at, hits) = open.unwrap_or((now + self.interval, 0));
+        let (ends_at, hits) = open.unwrap_or((self.last_moment(now), 0));
         // An end from the future is brought down to one interval from now.
         let kept = match open {
             Some(_) if state.expires_at() > ends_at + 1 => State::Window { ends_at, hits },
@@ -135,7 +140,7 @@ impl FixedWindow {
                 let Decision { accepted, retry_at, .. } = take(cost).0;
                 (Decision { accepted, retry_at, ..accept(hits) }, state)
             }
-            Op::Refund { window: Some(window), .. } if open.is_none() || window != ends_at => {
+            Op::Refund { expiry: Some(expiry), .. } if open.is_none() || expiry != ends_at + 1 => {
                 (Decision { accepted: false, ..accept(hits) }, kept)
             }
             Op::Refund { cost, .. } if open.is_some() && cost > 0 => {
@@ -168,12 +173,12 @@ mod tests {
         let (first, state) = take(State::FULL, T);
         let (second, state) = take(state, T + SECOND);
         assert!(first.accepted && second.accepted);
-        let (third, state) = take(state, T + 5 * SECOND);
-        assert!(!third.accepted, "the last moment belongs to the window");
-        assert_eq!((third.retry_at, third.available.ns), (T + 5 * SECOND + 1, 0));
-        let (next, state) = take(state, T + 5 * SECOND + 1);
+        let (third, state) = take(state, T + 5 * SECOND - 1);
+        assert!(!third.accepted, "its last moment");
+        assert_eq!((third.retry_at, third.available.ns), (T + 5 * SECOND, 0));
+        let (next, state) = take(state, T + 5 * SECOND);
         assert!(next.accepted);
-        assert_eq!(state, State::Window { ends_at: T + 10 * SECOND + 1, hits: 1 });
+        assert_eq!(state, State::Window { ends_at: T + 10 * SECOND - 1, hits: 1 });
     }
 
     #[test]
@@ -197,7 +202,7 @@ mod tests {
                 now += ms * 1_000_000;
                 let (decision, after) = window.apply::<Decision>(state, now, Op::Take { cost });
                 state = after;
-                if cost > 0 && now > opened_at + 2 * SECOND {
+                if cost > 0 && now >= opened_at + 2 * SECOND {
                     // A call that is denied opens no window.
                     if decision.accepted { (opened_at, hits) = (now, 0); }
                 }
@@ -218,7 +223,7 @@ mod tests {
             let window = FixedWindow::new(3, 7.0).unwrap();
             let (decision, _): (Decision, _) =
                 window.apply(State::Window { ends_at, hits }, now, Op::Take { cost: 1 });
-            prop_assert!(decision.accepted || decision.retry_at <= now + 7 * SECOND + 1);
+            prop_assert!(decision.accepted || decision.retry_at <= now + 7 * SECOND);
         }
     }
 }

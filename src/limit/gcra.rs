@@ -62,7 +62,7 @@ impl Algorithm for TokenBucket {
 
 #[inline(never)]
 fn apply_any(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
-    if let Some(decided) = block::decide(state, now, op) {
+    if let Some(decided) = block::decide(state, now, op, limit.capacity) {
         return decided;
     }
     let bucket = Bucket::new(limit, state, now);
@@ -72,7 +72,7 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, 
         Op::Peek { cost } => (bucket.peek(cost), state),
         Op::Check => bucket.check(),
         Op::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
-        Op::Refund { cost, .. } => bucket.refund(cost),
+        Op::Refund { cost, expiry } => bucket.refund(cost, expiry),
         // A block was decided on above.
         Op::Reset | Op::Block { .. } => {
             (Bucket::new(limit, State::FULL, now).accept(), State::FULL)
@@ -305,13 +305,22 @@ impl<'a> Bucket<'a> {
     }
 
     #[inline(never)]
-    fn refund(&self, cost: u64) -> (Decision, State) {
-        let back = self.limit.cost_in_time(cost);
+    fn refund(&self, cost: u64, expiry: Option<u64>) -> (Decision, State) {
+        let cost = self.limit.cost_in_time(cost);
+        let still_missing = expiry.map(|time| Span::from_ns(time.saturating_sub(self.now)));
+        if still_missing == Some(Span::default()) {
+            return (Decision { accepted: false, ..self.accept() }, self.state);
+        }
         let floor = Span::from_ns(self.now);
+        // An expiry is rounded up, so less than a nanosecond is kept back.
+        let (back, kept_back) = match still_missing {
+            Some(missing) if missing < cost => (missing, Span::from_ns(1)),
+            _ => (cost, Span::default()),
+        };
         let full_at = if self.limit.add(floor, back) >= self.full_at {
             floor
         } else {
-            self.limit.sub(self.full_at, back)
+            self.limit.add(self.limit.sub(self.full_at, back), kept_back)
         };
         let state = match self.state {
             _ if full_at == floor => State::FULL,

@@ -26,7 +26,6 @@ mod token_bucket;
 
 pub use algorithm::Algorithm;
 pub use any_limit::{Limit, apply};
-pub use block::denial as blocked;
 pub use bounds::{MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_RATE, MAX_REFILL};
 pub use compound::{Charge, JointDecision, take_all};
 pub use decision::Decision;

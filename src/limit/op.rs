@@ -34,10 +34,11 @@ pub enum Op {
     Refund {
         /// Tokens.
         cost: u64,
-        /// The last moment of the fixed window that they were taken from, in nanoseconds: if another
-        /// window is open, nothing is given back. `None` means the one that is open. Other limits ignore
-        /// it.
-        window: Option<u64>,
+        /// The [`expires_at`](super::Decision::expires_at) of the decision that took them. A token bucket
+        /// gives back no more than would still be missing without later calls: what came back by itself
+        /// is not given twice. A fixed window gives nothing back if another window is open. `None`: no
+        /// such bound.
+        expiry: Option<u64>,
     },
     /// Makes the bucket full, and ends a block.
     Reset,
@@ -61,6 +62,14 @@ impl Op {
             Self::TakeUpTo { most, .. } => most,
             Self::Check => 1,
             Self::Refund { .. } | Self::Reset | Self::Block { .. } | Self::Start { .. } => 0,
+        }
+    }
+
+    /// The fewest tokens or hits that the operation is accepted for.
+    pub const fn least(self) -> u64 {
+        match self {
+            Self::TakeUpTo { least, .. } => least,
+            other => other.cost(),
         }
     }
 

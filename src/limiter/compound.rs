@@ -2,9 +2,9 @@
 //!
 //! If one server can decide on all limits in one atomic step, it does ([`Store::decide_all`]). Otherwise all
 //! limits are looked at first, then charged in their order; if one denies after all, because another process
-//! was faster, those before it get back what they were charged. So no limit is exceeded, and nobody is charged
-//! for a denied call in the end. For a moment others may find less than they would have, and a process that
-//! dies in between leaves its own charges behind.
+//! was faster, those before it get back what they were charged. So no limit is exceeded, and none stays
+//! charged for a denied call. For a moment other processes may find less than they would have, and a process
+//! that dies in between leaves its own charges behind.
 
 use super::counter_handle::CounterHandle;
 use super::flagged_decision::FlaggedDecision;
@@ -55,7 +55,7 @@ type Ask<'a> = dyn Fn(&Member<'_>, Op) -> Uncounted + 'a;
 ///
 /// # Errors
 ///
-/// Those of [`Limiter::decide`]; then nothing is taken.
+/// Those of [`Limiter::decide`]. What was taken is given back first, unless that server fails, too.
 pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> {
     let take = |member: &Member<'_>| Op::Take { cost: member.cost };
     let in_order = |ask: &Ask<'_>| take_in_order(members, frozen, ask);
@@ -63,19 +63,21 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> 
     let is_admitted = calls.iter().flatten().all(Uncounted::is_admitted);
     for (member, call) in members.iter().zip(&calls) {
         let Some(Uncounted { end, .. }) = call else { continue };
-        // A limit that accepts a call which another one denies is not charged.
-        if is_admitted || end.accepted != Some(true) {
-            member.limiter.counts.count(member.context(), take(member), end);
+        let denies = member.limiter.is_enforced() && end.accepted != Some(true);
+        match is_admitted || denies {
+            true => member.limiter.counts.count(member.context(), take(member), end),
+            // Neither charged nor denying.
+            false => member.limiter.counts.count_incidents(member.context(), end),
         }
     }
     answers(calls)
 }
 
-/// As [`take_all`], but returns no more than whether the call may go on.
+/// Takes as [`take_all`] does; returns only whether the call may go on.
 ///
 /// # Errors
 ///
-/// Those of [`Limiter::decide`]; then nothing is taken.
+/// Those of [`take_all`].
 pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<bool> {
     if take_all_on_host(members, frozen) {
         return Ok(true);
@@ -128,7 +130,7 @@ fn known_denials(
 ) -> Option<Calls> {
     let now = boot_time();
     let known = |member: &Member<'_>| {
-        let (_, guard) = member.limiter.store();
+        let (_, guard) = member.limiter.store_and_guard();
         let (key, op, evicted) = (member.key(), op(member), Cell::new(false));
         let request = member.limiter.request(&key, member.limit, &op, frozen.into(), &evicted);
         let denial = guard?.known_denial(&request, now)?;
@@ -146,7 +148,7 @@ fn ask_together(
     frozen: Option<u64>,
     op: impl Fn(&Member<'_>) -> Op,
 ) -> Option<Result<Calls, NoAnswer>> {
-    let (store, first_guard) = members.first()?.limiter.store();
+    let (store, first_guard) = members.first()?.limiter.store_and_guard();
     let first_guard = first_guard?;
     let guards: Vec<&Guard> =
         members.iter().map(|member| member.guard_on(store)).collect::<Option<_>>()?;
@@ -168,7 +170,7 @@ fn ask_together(
     let joint: Vec<_> = asked()
         .map(|(member, it)| JointRequest {
             request: *it,
-            is_required: member.limiter.is_enforced(),
+            is_enforced: member.limiter.is_enforced(),
         })
         .collect();
     let first = requests.first()?;
@@ -185,13 +187,13 @@ fn ask_together(
 /// of the clock and without what a decision costs (`make bench`, `Compound`). Returns false if that is not so;
 /// then nothing is taken or counted.
 fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
-    let is_on_host = |member: &Member<'_>| member.limiter.store().1.is_none();
+    let is_on_host = |member: &Member<'_>| member.limiter.store_and_guard().1.is_none();
     if members.len() > MAX_MEMBERS || !members.iter().all(is_on_host) {
         return false;
     }
     let time = frozen.map_or_else(|| Time::Read(boot_time()), Time::Frozen);
-    // Not the first: it is charged next, and denies by that.
-    if !members.iter().skip(1).all(|member| member.has_room(time)) {
+    // The first limit is not looked at: its charge comes next and answers the same.
+    if !members.iter().skip(1).all(|member| member.would_accept(time)) {
         return false;
     }
     let mut charged = [0; MAX_MEMBERS];
@@ -214,7 +216,7 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
 fn take_in_order(members: &[Member<'_>], frozen: Option<u64>, ask: &Ask<'_>) -> Calls {
     let mut calls: Calls = members.iter().map(|_| None).collect();
     let mut is_denied = false;
-    // Not the first: it is charged next, and denies by that.
+    // The first limit is not looked at: its charge comes next and answers the same.
     for (member, call) in members.iter().zip(&mut calls).skip(1) {
         let seen = ask(member, member.peek());
         let has_error = seen.answer.is_err();
@@ -264,14 +266,14 @@ impl<'a> Member<'a> {
 
     /// The guard of the limiter, if it is on this store.
     fn guard_on(&self, store: &Rc<dyn Store>) -> Option<&'a Guard> {
-        let (own, guard) = self.limiter.store();
+        let (own, guard) = self.limiter.store_and_guard();
         guard.filter(|_| Rc::ptr_eq(own, store))
     }
 
     fn answer_by_policy(&self, op: Op, frozen: Option<u64>, no_answer: &NoAnswer) -> Uncounted {
         let (key, evicted) = (self.key(), Cell::new(false));
         let request = self.limiter.request(&key, self.limit, &op, frozen.into(), &evicted);
-        match self.limiter.store() {
+        match self.limiter.store_and_guard() {
             (_, Some(guard)) => {
                 self.limiter.uncounted(&request, guard.answer_by_policy(&request, no_answer))
             }
@@ -287,8 +289,8 @@ impl<'a> Member<'a> {
 
     /// Whether a store on this host would accept the call.
     #[inline(always)]
-    fn has_room(&self, time: Time) -> bool {
-        let ((store, _), evicted) = (self.limiter.store(), Cell::new(false));
+    fn would_accept(&self, time: Time) -> bool {
+        let ((store, _), evicted) = (self.limiter.store_and_guard(), Cell::new(false));
         let (key, op) = (self.key(), self.peek());
         let request = self.limiter.request(&key, self.limit, &op, time, &evicted);
         store.accepts(&request) == Ok(true)
@@ -297,7 +299,7 @@ impl<'a> Member<'a> {
     /// Charges the limit on a store on this host. Returns when its state expires, if it accepts.
     #[inline(always)]
     fn charge(&self, time: Time) -> Option<u64> {
-        let ((store, _), evicted) = (self.limiter.store(), Cell::new(false));
+        let ((store, _), evicted) = (self.limiter.store_and_guard(), Cell::new(false));
         let (key, op) = (self.key(), Op::Take { cost: self.cost });
         let request = self.limiter.request(&key, self.limit, &op, time, &evicted);
         let decision = store.decide(&request).ok()?;
@@ -310,16 +312,17 @@ impl<'a> Member<'a> {
     /// Gives back what [`charge`](Self::charge) took.
     #[cold]
     fn undo(&self, expires_at: u64, time: Time) {
-        let ((store, _), evicted) = (self.limiter.store(), Cell::new(false));
-        let (key, op) = (self.key(), self.limit.refund_of(self.cost, expires_at));
-        // Memory of this host that fails in between is gone, with what it held.
+        let ((store, _), evicted) = (self.limiter.store_and_guard(), Cell::new(false));
+        let key = self.key();
+        let op = Op::Refund { cost: self.cost, expiry: Some(expires_at) };
+        // If shared memory can no longer be used, the charge is gone with it.
         let _ = store.decide(&self.limiter.request(&key, self.limit, &op, time, &evicted));
     }
 
     /// Gives back what a call has taken, and looks at the limit again.
     fn give_back(&self, call: &mut Option<Uncounted>, frozen: Option<u64>, ask: &Ask<'_>) {
         let Some(Uncounted { answer: Ok(flagged), .. }) = &call else { return };
-        // Of a server that fails in between, the charge stays.
+        // If the server fails now, the charge stays.
         let _ = self.limiter.refund(self.identifier, self.limit, flagged, frozen);
         *call = Some(ask(self, self.peek()).after(call.take()));
     }

@@ -78,13 +78,24 @@ impl CallCounts {
         }
     }
 
+    /// Counts what happened in a call on one of several limits that neither was charged nor denied.
+    #[cold]
+    pub fn count_incidents(&self, context: CallContext<'_>, end: &CallEnd) {
+        if end.has_evicted {
+            self.count_evicted(context);
+        }
+        if end.has_failed {
+            self.statistics.count(&context, Outcome::Failed, false);
+        }
+    }
+
     /// Counts a call that asked whether to go on, and what happened during any call.
     #[cold]
     #[inline(never)]
     pub fn count(&self, context: CallContext<'_>, op: Op, end: &CallEnd) {
         let CallEnd { accepted, has_failed, is_degraded, has_evicted } = *end;
         if has_evicted {
-            self.statistics.count(&context, Outcome::Evicted, false);
+            self.count_evicted(context);
         }
         let is_counted = match op {
             Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,

@@ -6,7 +6,7 @@ use super::settings::Policy;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, MAX_BLOCK, Op, SECOND, Span, State, apply, blocked};
+use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
 use crate::store::{Host, KnownDenial, Permit, Request, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -225,7 +225,9 @@ impl Guard {
             return None;
         }
         match (self.host.known_denial(key, now)?, op) {
-            (KnownDenial::BlockedUntil(until), _) => Some(blocked(until.min(now + MAX_BLOCK), now)),
+            (KnownDenial::BlockedUntil(until), _) => {
+                Some(apply(limit, State::Blocked { until }, now, op).0)
+            }
             (KnownDenial::FullAt(full_at), Op::Take { cost: 1.. } | Op::TakeUpTo { .. }) => {
                 let state = State::Filling { full_at: Span::from_ns(full_at) };
                 let (decision, _) = apply(limit, state, now, op);
@@ -251,7 +253,7 @@ impl Guard {
         // The server decided after the call was sent, so a time counted from `sent` is never too late.
         let denial = match op {
             _ if decision.is_blocked => {
-                Some(KnownDenial::BlockedUntil(sent + (decision.retry_at - decision.now)))
+                Some(KnownDenial::BlockedUntil(sent + (decision.expires_at - decision.now)))
             }
             Op::Take { cost } | Op::TakeUpTo { least: cost, .. } => {
                 full_in(limit, cost, decision).map(|full_in| KnownDenial::FullAt(sent + full_in))

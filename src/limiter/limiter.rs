@@ -89,7 +89,7 @@ impl Limiter {
 
     /// The store, and its guard if it is on servers.
     #[inline(always)]
-    pub(super) fn store(&self) -> (&Rc<dyn Store>, Option<&Guard>) {
+    pub(super) fn store_and_guard(&self) -> (&Rc<dyn Store>, Option<&Guard>) {
         (&self.store, self.guard.as_deref())
     }
 
@@ -98,9 +98,11 @@ impl Limiter {
         self.policy.enforce
     }
 
-    /// Whether an identifier names the same bucket for both limiters, under limits of one kind.
-    pub fn shares_buckets_with(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.store, &other.store) && self.prefix == other.prefix
+    /// Whether two limiters and identifiers name the same bucket, under limits of one kind.
+    pub fn has_same_key(&self, identifier: &[u8], other: &Self, others_identifier: &[u8]) -> bool {
+        let key = |limiter: &Self, identifier| [limiter.prefix.as_slice(), identifier].concat();
+        Rc::ptr_eq(&self.store, &other.store)
+            && key(self, identifier) == key(other, others_identifier)
     }
 
     /// Decides on one call and counts it, and returns no more than whether the call may go on.

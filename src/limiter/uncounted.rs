@@ -36,21 +36,25 @@ impl Limiter {
         if decision.taken == 0 {
             return Ok(false);
         }
-        let op = limit.refund_of(decision.taken, decision.expires_at);
+        let op = decision.refund();
         let (key_hash, evicted) = (Cell::default(), Cell::new(false));
         let key = self.plain_key(identifier, limit, &key_hash);
         let request = self.request(&key, limit, &op, frozen.into(), &evicted);
         let refunded = match &self.guard {
-            Some(guard) if flags.is_by_host() => Some(guard.decide_on_host(&request)?),
-            Some(guard) => guard.decide_only_by_store(&*self.store, &request)?,
-            None => Some(self.store.decide(&request)?),
+            Some(guard) if flags.is_by_host() => guard.decide_on_host(&request).map(Some),
+            Some(guard) => guard.decide_only_by_store(&*self.store, &request),
+            None => self.store.decide(&request).map(Some),
         };
-        Ok(refunded.is_some_and(|decision| decision.accepted))
+        match refunded {
+            // A dry run fails no call.
+            Err(_) if !self.policy.enforce => Ok(false),
+            other => Ok(other?.is_some_and(|decision| decision.accepted)),
+        }
     }
 
     /// Makes a call without counting it.
     pub(super) fn decide_uncounted(&self, request: &Request<'_>) -> Uncounted {
-        let (store, guard) = self.store();
+        let (store, guard) = self.store_and_guard();
         let call = match guard {
             Some(guard) => guard.decide(&**store, request),
             None => {

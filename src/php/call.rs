@@ -134,6 +134,19 @@ impl Call {
         Ok(())
     }
 
+    /// Throws the engine's `ArgumentCountError` if a method with a variadic parameter was called with named
+    /// arguments: the engine does not count them among the arguments.
+    pub fn expect_no_named_arguments(&self) -> Result<(), Thrown> {
+        // SAFETY: the engine passes a valid frame, which outlives the call.
+        let has_named = unsafe { engine::has_named_arguments(self.frame) };
+        if has_named {
+            // SAFETY: throws; reads the current call frame, which is ours.
+            unsafe { ffi::zend_unexpected_extra_named_error() };
+            return Err(Thrown);
+        }
+        Ok(())
+    }
+
     #[inline]
     fn count(&self) -> u32 {
         // SAFETY: the engine passes a valid frame, which outlives the call.
@@ -180,6 +193,14 @@ impl Call {
         match self.argument(n) {
             None => Ok(default),
             Some(argument) => argument.int(ffi::_zend_expected_type_Z_EXPECTED_LONG),
+        }
+    }
+
+    /// The `array|int` argument `n`, which is no array, or the default if it was not passed.
+    pub fn int_or_array(&self, n: u32, default: i64) -> Result<i64, Thrown> {
+        match self.argument(n) {
+            None => Ok(default),
+            Some(argument) => argument.int(ffi::_zend_expected_type_Z_EXPECTED_ARRAY_OR_LONG),
         }
     }
 

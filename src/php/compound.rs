@@ -16,8 +16,8 @@ use super::storage_argument::Backend;
 use super::warnings::emit_warning;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
-    Answers, CallContext, CounterHandle, Identifier, KeyHash, Limiter, MAX_MEMBERS, Member,
-    admits_all, peek_all, take_all,
+    Answers, CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter,
+    MAX_MEMBERS, Member, admits_all, peek_all, take_all,
 };
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
@@ -108,9 +108,9 @@ impl Part {
 
     /// Whether both are about one bucket.
     fn has_bucket_of(&self, other: &Self) -> bool {
-        self.identifier.as_bytes() == other.identifier.as_bytes()
-            && self.limit.is_of_same_kind(&other.limit)
-            && self.limiter.shares_buckets_with(&other.limiter)
+        let (own, others) = (self.identifier.as_bytes(), other.identifier.as_bytes());
+        self.limit.is_of_same_kind(&other.limit)
+            && self.limiter.has_same_key(own, &other.limiter, others)
     }
 
     fn member(&self, cost: u64) -> Member<'_> {
@@ -126,16 +126,14 @@ impl Part {
     }
 
     /// Makes a call on this limit alone.
-    fn decide(&self, op: Op) -> Result<(), Thrown> {
+    fn decide(&self, op: Op) -> crate::error::Result<FlaggedDecision> {
         let context = CallContext {
             identifier: Identifier::Plain(self.identifier.as_bytes()),
             name: self.name.as_ref().map(SharedString::as_bytes),
             key_hash: &self.key_hash,
             counter: &self.counter,
         };
-        let frozen = GLOBALS.get().frozen_time.get();
-        self.limiter.decide(&context, &self.limit, &op, frozen)?;
-        emit_warning(self.limiter.take_warning())
+        self.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
     }
 
     fn origin(&self) -> Origin {
@@ -145,6 +143,7 @@ impl Part {
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
+    call.expect_no_named_arguments()?;
     call.expect_arguments(1, u32::MAX)?;
     let mut parts: Vec<Part> = Vec::new();
     for argument in call.arguments() {
@@ -153,8 +152,8 @@ fn construct(call: &Call) -> Result<(), Thrown> {
                 return Err(value_error(
                     argument.position(),
                     format!(
-                        "must not be one more: a Compound has 1 to {MAX_MEMBERS} limiters, those of \
-                         nested ones included"
+                        "must not exceed the {MAX_MEMBERS} limiters of a Compound, those of nested ones \
+                         included"
                     ),
                 ));
             }
@@ -204,7 +203,10 @@ fn parts_of(argument: Argument<'_>) -> Result<Vec<Part>, Thrown> {
 }
 
 fn not_initialized(n: u32) -> Thrown {
-    error(format!("The limiter in argument #{n} is not initialized"))
+    error(format!(
+        "The limiter in argument #{n} is not initialized: a constructor that overrides must call \
+         parent::__construct()"
+    ))
 }
 
 fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
@@ -214,14 +216,16 @@ fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
 /// The limiters of the call's object, each with what the call asks of it.
 fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown> {
     let Some(list) = call.non_null(1).and_then(Zval::array) else {
-        let cost = call.token_count(1)?;
+        let cost = call.int_or_array(1, 1)?;
+        let cost = u64::try_from(cost);
+        let cost = cost.map_err(|_| value_error(1, "must be greater than or equal to 0"))?;
         return Ok(parts.iter().map(|part| part.member(cost)).collect());
     };
-    if list.len() != parts.len() {
+    if list.len() != parts.len() || !list.has_sequential_keys() {
         let count = parts.len();
         return Err(value_error(
             1,
-            format!("must have one number for each of the {count} limiters"),
+            format!("must be a list with one number for each of the {count} limiters"),
         ));
     }
     let costs = parts.iter().zip(list.values());
@@ -229,7 +233,9 @@ fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown
         .map(|(part, cost)| match cost.long().map(u64::try_from) {
             Some(Ok(cost)) => Ok(part.member(cost)),
             Some(Err(_)) => Err(value_error(1, "must contain only numbers of 0 or more")),
-            None => Err(argument_type_error(1, "must be of type int or a list of ints")),
+            None => {
+                Err(argument_type_error(1, "must be of type array|int, with ints in the array"))
+            }
         })
         .collect()
 }
@@ -289,18 +295,25 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let costs = members.iter().map(|member| member.cost);
-    parts
-        .iter()
-        .zip(costs)
-        .try_for_each(|(part, cost)| part.decide(Op::Refund { cost, window: None }))
+    let refund = |(part, cost): (&Part, _)| part.decide(Op::Refund { cost, expiry: None });
+    // All of them, before a warning or an error of one can end the call.
+    let results: Vec<_> = parts.iter().zip(costs).map(refund).collect();
+    finish(&parts, results.into_iter().collect::<crate::error::Result<Vec<_>>>()).map(drop)
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    parts(call)?.iter().try_for_each(|part| part.decide(Op::Reset))
+    change_all(call, Op::Reset)
 }
 
 fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
-    parts(call)?.iter().try_for_each(|part| part.decide(Op::Block { duration }))
+    change_all(call, Op::Block { duration })
+}
+
+/// Applies an operation to all limits, before a warning or an error of one can end the call.
+fn change_all(call: &Call, op: Op) -> Result<(), Thrown> {
+    let parts = parts(call)?;
+    let results: Vec<_> = parts.iter().map(|part| part.decide(op)).collect();
+    finish(&parts, results.into_iter().collect::<crate::error::Result<Vec<_>>>()).map(drop)
 }

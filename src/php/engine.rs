@@ -6,7 +6,19 @@
 
 use ext_php_rs::ffi;
 use ext_php_rs::types::Zval;
-use ext_php_rs::zend::ClassEntry;
+use ext_php_rs::zend::{ClassEntry, ExecuteData};
+
+/// Whether a call has named arguments that no parameter has the name of.
+///
+/// # Safety
+///
+/// `frame` must be the frame of a call that is running.
+pub unsafe fn has_named_arguments(frame: *const ExecuteData) -> bool {
+    /// `ZEND_CALL_HAS_EXTRA_NAMED_PARAMS`, which ext-php-rs does not bind: the same from PHP 8.0 to 8.6.
+    const HAS_EXTRA_NAMED: u32 = 1 << 27;
+    // SAFETY: by contract.
+    unsafe { (*frame).This.u1.type_info & HAS_EXTRA_NAMED != 0 }
+}
 
 /// Makes an object of a class, without calling its constructor. `None` if the class cannot have objects; an
 /// exception is thrown then.

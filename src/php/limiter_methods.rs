@@ -68,18 +68,18 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let cost = call.token_count(1)?;
     let this = call.this::<LimiterObject>()?;
     let limiter = this.limiter("refund")?;
-    this.decide(limiter, this.limit("refund")?, &Op::Refund { cost, window: None })?;
+    this.decide(limiter, this.limit("refund")?, &Op::Refund { cost, expiry: None })?;
     emit_warning(limiter.take_warning())
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    change(call, "reset", Op::Reset)
+    apply_without_limit(call, "reset", Op::Reset)
 }
 
 fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
-    change(call, "block", Op::Block { duration })
+    apply_without_limit(call, "block", Op::Block { duration })
 }
 
 /// The argument of `block()`, in nanoseconds.
@@ -91,13 +91,13 @@ pub fn parse_block_duration(call: &Call) -> Result<u64, Thrown> {
         .ok_or_else(|| value_error(1, LimitError::Interval))
 }
 
-/// Applies an operation that needs no limit to the object's own bucket.
-fn change(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
+/// Applies an operation that ignores the limit to the object's own bucket.
+fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let this = call.this::<LimiterObject>()?;
     let limiter = this.limiter(method)?;
     match &this.limit {
         Some(limit) => this.decide(limiter, limit, &op)?,
-        // Any limit does.
+        // Any limit will do.
         None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op)?,
     };
     emit_warning(limiter.take_warning())

@@ -160,8 +160,8 @@ fn describe_slow_rate(capacity: i64, rate: f64) -> String {
 /// The `key()` of the object's class, if that class overrides it.
 #[inline]
 fn find_overridden_key(object: *mut ffi::zend_object) -> Option<NonNull<ffi::zend_function>> {
-    // SAFETY: the object of the call that is running. Its class and the functions of that class live as
-    // long as the object.
+    // SAFETY: callers pass a live object of TokenBucket or of a class that extends it. Its class and the
+    // functions of that class live as long as the object.
     unsafe {
         let class = (*object).ce;
         if class == CLASS.as_ptr() {

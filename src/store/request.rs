@@ -78,7 +78,7 @@ pub struct JointRequest<'a> {
     /// The request: an [`Op::Take`] or an [`Op::Peek`].
     pub request: Request<'a>,
     /// Whether its denial denies all of them.
-    pub is_required: bool,
+    pub is_enforced: bool,
 }
 
 /// The charges of requests on keys with these states.
@@ -87,8 +87,8 @@ pub(in crate::store) fn charges<'a>(
     states: &[State],
 ) -> Vec<Charge<'a>> {
     let charge = |(joint, state): (&JointRequest<'a>, &State)| {
-        let JointRequest { request, is_required } = *joint;
-        Charge { limit: request.limit, state: *state, cost: request.op.cost(), is_required }
+        let JointRequest { request, is_enforced } = *joint;
+        Charge { limit: request.limit, state: *state, cost: request.op.cost(), is_enforced }
     };
     requests.iter().zip(states).map(charge).collect()
 }
@@ -119,7 +119,7 @@ pub trait Store {
         false
     }
 
-    /// Decides on several requests in one atomic step: each takes what it asks for if all required ones
+    /// Decides on several requests in one atomic step: each takes what it asks for if all enforced ones
     /// accept, else none takes anything. The requests are on different keys, either all [`Op::Take`] or all
     /// [`Op::Peek`], at one time.
     ///

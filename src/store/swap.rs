@@ -369,7 +369,7 @@ mod tests {
         let denied = decide(&register, &set(), TAKE, LONG).unwrap();
         assert!(!denied.accepted && denied.retry_after() < 0.01);
         assert_eq!(register.reads.get(), MAX_TRIES);
-        let refund = decide(&register, &set(), Op::Refund { cost: 1, window: None }, LONG);
+        let refund = decide(&register, &set(), Op::Refund { cost: 1, expiry: None }, LONG);
         assert!(matches!(refund, Ok(Decision { accepted: true, .. })), "a full bucket has no debt");
     }
 

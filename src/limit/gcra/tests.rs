@@ -34,7 +34,7 @@ fn ops() -> impl Strategy<Value = Op> {
         2 => Just(Op::Check),
         1 => (0u64..4).prop_map(|cost| Op::Peek { cost }),
         1 => (0u64..4, 0u64..20).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
-        1 => (0u64..4).prop_map(|cost| Op::Refund { cost, window: None }),
+        1 => (0u64..4).prop_map(|cost| Op::Refund { cost, expiry: None }),
         1 => (1u64..6).prop_map(|least| Op::TakeUpTo { most: 5, least: least.min(5) }),
     ]
 }
@@ -166,7 +166,7 @@ proptest! {
     ) {
         for op in [
             take(cost), Op::Peek { cost }, Op::Check, Op::Reserve { cost, max_wait },
-            Op::Refund { cost, window: None }, Op::Reset, Op::TakeUpTo { most: cost, least: cost / 2 },
+            Op::Refund { cost, expiry: None }, Op::Reset, Op::TakeUpTo { most: cost, least: cost / 2 },
             Op::Block { duration: max_wait },
         ] {
             let (decision, after) = apply(&limit, state, now, op);

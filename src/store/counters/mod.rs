@@ -19,7 +19,7 @@ pub use denied::denial_weight;
 /// How many records there are, the shared one included.
 pub const RECORDS: usize = 128;
 /// How many of them may have a whole identifier as their name.
-const BARE_RECORDS: usize = 32;
+const WHOLE_IDENTIFIER_RECORDS: usize = 32;
 const STRIPES: usize = 8;
 /// The most identifiers of a limit in [`LimitStatistics`].
 const MAX_DENIED: usize = 16;
@@ -195,8 +195,11 @@ impl<'a> Records<'a> {
         let shared = self.records.len().saturating_sub(1);
         let found = self.records.iter().position(|r| r.hash.load(Ordering::Acquire) == hash);
         let index = found.or_else(|| {
-            let mut places =
-                if is_whole_identifier { 0..BARE_RECORDS } else { BARE_RECORDS..shared };
+            let mut places = if is_whole_identifier {
+                0..WHOLE_IDENTIFIER_RECORDS
+            } else {
+                WHOLE_IDENTIFIER_RECORDS..shared
+            };
             places.find(|at| self.get(*at).is_some_and(|record| record.claim(hash)))
         });
         let Some(index) = index else { return shared };

@@ -28,7 +28,7 @@ const UNKNOWN: BootId = [0; 40];
 
 /// How far the time of the last use may lie ahead of the clock: the clocks of processors may differ
 /// slightly.
-const MAX_CLOCK_STEP: u64 = SECOND;
+const MAX_PROCESSOR_SKEW: u64 = SECOND;
 
 /// The id of this boot; zeros if this process cannot read it.
 pub fn read_id() -> BootId {
@@ -47,7 +47,7 @@ pub fn is_this_boot(file_id: &BootId, used_at: u64) -> bool {
 
 fn is_same_boot(file_id: &BootId, own_id: &BootId, used_at: u64, now: u64) -> bool {
     match *file_id == UNKNOWN || *own_id == UNKNOWN {
-        true => used_at <= now.saturating_add(MAX_CLOCK_STEP),
+        true => used_at <= now.saturating_add(MAX_PROCESSOR_SKEW),
         false => file_id == own_id,
     }
 }

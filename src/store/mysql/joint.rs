@@ -12,7 +12,7 @@ use super::link::{Ending, MysqlLink, StatementReply};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Op, State, apply, take_all};
+use crate::limit::{Decision, MAX_NOW, Op, State, apply, take_all};
 use crate::store::name::row_name;
 use crate::store::net::{budget::Budget, failure::Failure};
 use crate::store::request::{JointRequest, charges};
@@ -69,15 +69,16 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
             return Ok(peek.collect());
         }
         let expected = take_all(&charges(requests, &states), now);
-        if !expected.is_accepted {
+        let changes = expected.each.iter().zip(&states).any(|((_, after), before)| after != before);
+        if !expected.is_accepted || !changes {
             return Ok(expected.decisions());
         }
         for (entry, found) in entries.iter().zip(&found) {
             entry.insert_missing(&found.version, &mut budget)?;
         }
-        let schema =
-            found.iter().map(|found| found.version.schema()).find(|it| *it == Schema::Legacy);
-        let schema = schema.unwrap_or(Schema::Full);
+        // Another process may have prepared the table between two reads.
+        let is_full = found.iter().any(|found| found.version.schema() == Schema::Full);
+        let schema = if is_full { Schema::Full } else { Schema::Legacy };
         // The row that the last statement was about: another session may have locked it.
         let current = RefCell::new(Vec::new());
         let outcome = database.run(&mut budget, true, |link, deadline| {
@@ -159,6 +160,7 @@ fn lock(
     let Some(row) = rows.into_iter().next() else { return Ok(Err(Outcome::RowIsGone)) };
     let mut values = row.into_iter();
     let now = values.next().and_then(|clock| u64::try_from(row::whole(&clock)??).ok());
+    let now = now.filter(|now| *now <= MAX_NOW);
     let columns: Columns = values.collect();
     let state = row::decode(schema, entry.request.limit, &columns);
     Ok(match (now, state) {
@@ -167,8 +169,8 @@ fn lock(
     })
 }
 
-/// The time to decide at: that of a test's clock, or the server's. As for one row, a state from slightly in
-/// the future was written before the server's clock was set back, and that later clock counts.
+/// The time to decide at: that of a test's clock, or the server's. A state from slightly in the future was
+/// written before the server's clock was set back; then the latest of these clocks counts for all rows.
 fn time(requests: &[JointRequest<'_>], states: &[State], now: u64) -> u64 {
     if let Some(frozen) = requests.first().and_then(|joint| joint.request.frozen()) {
         return frozen;

@@ -2,7 +2,7 @@
 //!
 //! A decision is a `SELECT` by primary key, which locks nothing. If the row has to change, an `UPDATE` or
 //! `INSERT` follows, which takes effect only while the row is unchanged. Each statement is a transaction of
-//! its own (autocommit), but where several rows are decided on together ([`joint`](super::joint)). No statement uses a variable or depends on the order of evaluation.
+//! its own (autocommit), except in [`joint`](super::joint). No statement uses a variable or depends on the order of evaluation.
 
 use std::time::Duration;
 

@@ -4,7 +4,8 @@
 --          (4); the time that the whole bucket takes, in the same form; the number of parts in a
 --          nanosecond (4)
 -- extra    a time in the same form: for R the longest wait, for S the time until the bucket is full; for U
---          the most and the least tokens (4 bytes each), where the cost is that of one
+--          the most and the least tokens (4 bytes each), where the cost is that of one; for F when the decision
+--          expires that took the tokens: seconds (5), nanoseconds (4), or nothing
 --
 -- Parts of a nanosecond have names with _p.
 --
@@ -198,8 +199,15 @@ local function bucket(op, stored, numbers, extra)
   end
 
   if op == 'F' then
-    if not less(add(now, cost), full_at) then return forgotten() end
-    local at = sub(full_at, cost)
+    local back, kept_back = cost, {0, 0, 0}
+    if extra then
+      local s, n = struct.unpack('>I5I4', extra)
+      local missing = sub({s, n, 0}, now)
+      if not less({0, 0, 0}, missing) then return unchanged('0') end
+      if less(missing, cost) then back, kept_back = missing, {0, 1, 0} end
+    end
+    if not less(add(now, back), full_at) then return forgotten() end
+    local at = add(sub(full_at, back), kept_back)
     if not less(now, at) then return forgotten() end
     if not less(latest, at) then return filling('1', at) end
     if kind == 'O' then return overdrawn('1', stored_at, to_grain(sub(ceil(at), stored_at))) end

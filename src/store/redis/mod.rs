@@ -91,10 +91,14 @@ impl Redis {
                 };
                 let message = format!("Redis at {address}: {}{remedy}", failure.reason());
                 return Err(match failure {
-                    // These errors concern one key. A server without memory for a new key (OOM) is not
-                    // down either: it still denies, for a denial stores nothing.
+                    // These errors concern one key, or several that a cluster is moving to another node. A
+                    // server without memory for a new key (OOM) is not down either: it still denies, for a
+                    // denial stores nothing.
                     Failure::Refused { code, .. }
-                        if matches!(code.as_str(), "WRONGTYPE" | "NOPERM" | "OOM") =>
+                        if matches!(
+                            code.as_str(),
+                            "WRONGTYPE" | "NOPERM" | "OOM" | "TRYAGAIN" | "CROSSSLOT"
+                        ) =>
                     {
                         Error::refused(message)
                     }

@@ -85,14 +85,14 @@ pub fn arguments_for_all(
 ) -> Vec<Vec<u8>> {
     let mut arguments = Vec::with_capacity(2 + 2 * requests.len());
     arguments.extend([with_mark(if is_peek { b'P' } else { b'T' }), frozen_time(frozen)]);
-    for JointRequest { request, is_required } in requests {
+    for JointRequest { request, is_enforced } in requests {
         let (opcode, numbers, _) = operation(request.limit, Op::Take { cost: request.op.cost() });
         let algorithm = match request.limit {
             Limit::TokenBucket(_) => b'b',
             Limit::FixedWindow(_) => b'w',
         };
         arguments
-            .push([algorithm, opcode].into_iter().chain(is_required.then_some(b'r')).collect());
+            .push([algorithm, opcode].into_iter().chain(is_enforced.then_some(b'r')).collect());
         arguments.push(numbers);
     }
     arguments
@@ -134,7 +134,7 @@ fn bucket_operation(bucket: &TokenBucket, op: Op) -> Operation {
         Op::TakeUpTo { most, least } => (b'U', 1, Some(tokens(&[most.min(capacity), least]))),
         Op::Reserve { cost, max_wait } => (b'R', cost, Some(span(max_wait))),
         Op::Check => (b'C', 1, None),
-        Op::Refund { cost, .. } => (b'F', cost, None),
+        Op::Refund { cost, expiry } => (b'F', cost, expiry.map(time)),
         Op::Start { missing } => (b'S', 0, Some(span(missing))),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),
@@ -168,7 +168,7 @@ fn window_operation(window: &FixedWindow, op: Op) -> Operation {
         Op::Take { cost } | Op::Reserve { cost, .. } => (b'T', cost, None),
         Op::TakeUpTo { most, least } => (b'U', most.min(limit), Some(tokens(&[least]))),
         Op::Check => (b'T', 1, None),
-        Op::Refund { cost, window } => (b'F', cost.min(limit), window.map(time)),
+        Op::Refund { cost, expiry } => (b'F', cost.min(limit), expiry.map(time)),
         Op::Start { .. } => (b'D', 0, None),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),

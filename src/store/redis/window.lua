@@ -1,8 +1,8 @@
 -- The fixed window: its state is its last moment and the hits in it. Continues head.lua.
 --
 -- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4)
--- extra    for U the least cost (4), for F the last moment of the window that the hits were taken from:
---          seconds (5), nanoseconds (4), or nothing
+-- extra    for U the least cost (4), for F when the window expires that the hits were taken from: seconds
+--          (5), nanoseconds (4), or nothing
 --
 -- Returns "1" or "0", and if the value changes, the new one and when it expires.
 
@@ -10,8 +10,9 @@ local function window(op, stored, numbers, extra)
   local cost, limit, interval_s, interval_n = struct.unpack('>I4I4I5I4', numbers)
 
   -- The last moment of a window that opens now. No open window ends later.
-  local latest_s, latest_n = now_s + interval_s, now_n + interval_n
+  local latest_s, latest_n = now_s + interval_s, now_n + interval_n - 1
   if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
+  if latest_n < 0 then latest_s = latest_s - 1; latest_n = latest_n + 1e9 end
 
   -- Reads the open window. A last moment further ahead than the limit allows was written before the clock
   -- went back or the limit was changed; it is corrected to the latest one.
@@ -40,7 +41,8 @@ local function window(op, stored, numbers, extra)
 
   if op == 'F' and extra then
     local s, n = struct.unpack('>I5I4', extra)
-    if not is_open or s ~= ends_s or n ~= ends_n then op = 'D' end
+    if n == 0 then s = s - 1; n = 1e9 end
+    if not is_open or s ~= ends_s or n - 1 ~= ends_n then op = 'D' end
   end
   if op == 'F' and is_open and cost > 0 then return with_hits('1', math.max(hits - cost, 0)) end
 

@@ -82,7 +82,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         3 => Just(Op::Check),
         2 => (cost.clone(), 0..40 * SECOND)
             .prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
-        2 => cost.clone().prop_map(|cost| Op::Refund { cost, window: None }),
+        2 => cost.clone().prop_map(|cost| Op::Refund { cost, expiry: None }),
         1 => Just(Op::Reset),
         1 => (0..20 * SECOND).prop_map(|missing| Op::Start { missing }),
         1 => cost.clone().prop_map(|cost| Op::Peek { cost }),
@@ -321,7 +321,7 @@ fn block_is_evicted_after_all_buckets() {
 fn refund_to_a_newcomer_frees_no_evicted_client() {
     let [short, long] = [(5, 300), (10, 600)]
         .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
-    for give_back in [Op::Reset, Op::Refund { cost: 10, window: None }] {
+    for give_back in [Op::Reset, Op::Refund { cost: 10, expiry: None }] {
         let set = set_of(WAYS);
         let take = |tag, limit, cost| call(&set, tag, limit, Op::Take { cost }, T0);
         // The client has taken four tokens of five, and owes least in the set.
