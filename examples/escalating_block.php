@@ -1,6 +1,6 @@
 <?php
 /* An administrator's login that blocks a network for longer each time: every tenth failure within a day blocks it, for
- * 5 minutes, then for 10, 20 and so on up to 10 hours. The user is "joe", the password "secret".
+ * 5 minutes, then for 10, 20 and so on up to 11 hours. The user is "joe", the password "secret".
  *
  *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/escalating_block.php
  */
@@ -32,7 +32,9 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
         // Denied calls do not get here, so attempts during a block neither count nor lengthen it.
         $failures = (new TokenBucket\FixedWindow(null, "failures:$network", 80, TokenBucket::DAY))->attempt();
         $nth = $failures->getLimit() - $failures->getRemainingTokens();
-        $nth % 10 === 0 && $tries->block(300 * 2 ** ($nth / 10 - 1));
+        if ($nth % 10 === 0) {
+            $tries->block(300 * 2 ** ($nth / 10 - 1));
+        }
     }
 }
 ?>

@@ -35,11 +35,12 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
 
     if (!$decision->isAccepted()) {
         // A client that keeps trying stays limited: each attempt starts its five minutes again.
-        foreach (['address' => $address, 'pair' => $pair] as $name => $limit) {
-            in_array($name, $decision->getDeniedBy(), true) && $limit->block(300);
+        $denied_by = array_flip($decision->getDeniedBy());
+        foreach (array_intersect_key(['address' => $address, 'pair' => $pair], $denied_by) as $limit) {
+            $limit->block(300);
         }
         // An unknown name may be a password in the wrong field: it is not logged.
-        error_log('login denied by ' . implode(', ', $decision->getDeniedBy()) . ": $network " . (isset(USERS[$user]) ? $user : '-'));
+        error_log('login denied by ' . implode(', ', array_keys($denied_by)) . ": $network " . (isset(USERS[$user]) ? $user : '-'));
         http_response_code(429);
         header('Retry-After: 300');    // the same for all limits, or it would tell which one it was
         $message = 'Too many attempts. Please leave it for five minutes.';

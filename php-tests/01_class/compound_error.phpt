@@ -117,15 +117,15 @@ TypeError: TokenBucket\Compound::__construct(): Argument #1 must be of type Toke
 TypeError: TokenBucket\Compound::__construct(): Argument #2 must be of type TokenBucket\Limiter, stdClass given
 TypeError: TokenBucket\Compound::__construct(): Argument #2 must be of type TokenBucket\Limiter, TokenBucket\ArrayStorage given
 TypeError: TokenBucket\Compound::__construct(): Argument #2 must be a TokenBucket, LeakyBucket, FixedWindow or Compound: a limiter written in PHP cannot be charged together with others
-Error: The limiter in argument #1 is not initialized
+Error: The limiter in argument #1 is not initialized: a constructor that overrides must call parent::__construct()
 ValueError: TokenBucket\Compound::__construct(): Argument #2 must have a limit: $bucket_capacity and $tokens_per_second
 ValueError: TokenBucket\Compound::__construct(): Argument #1 must have a limit: $bucket_capacity and $tokens_per_second
 ValueError: TokenBucket\Compound::__construct(): Argument #1 must have a limit: $bucket_capacity and $tokens_per_second
 ValueError: TokenBucket\Compound::__construct(): Argument #2 must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took
 ValueError: TokenBucket\Compound::__construct(): Argument #1 must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took
 int(1)
-ValueError: TokenBucket\Compound::__construct(): Argument #17 must not be one more: a Compound has 1 to 16 limiters, those of nested ones included
-ValueError: TokenBucket\Compound::__construct(): Argument #3 must not be one more: a Compound has 1 to 16 limiters, those of nested ones included
+ValueError: TokenBucket\Compound::__construct(): Argument #17 must not exceed the 16 limiters of a Compound, those of nested ones included
+ValueError: TokenBucket\Compound::__construct(): Argument #3 must not exceed the 16 limiters of a Compound, those of nested ones included
 the same bucket
 ValueError: TokenBucket\Compound::__construct(): Argument #2 must not use the same bucket as another limiter of the Compound
 ValueError: TokenBucket\Compound::__construct(): Argument #3 must not use the same bucket as another limiter of the Compound
@@ -147,62 +147,62 @@ int(5)
 costs
 ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must have one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must have one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must have one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
 ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must contain only numbers of 0 or more
 ValueError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must contain only numbers of 0 or more
-TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type int, string given
-TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type int, stdClass given
+TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, string given
+TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, stdClass given
 ArgumentCountError: TokenBucket\Compound::consume() expects at most 1 argument, 2 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must have one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must have one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must have one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
 ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must contain only numbers of 0 or more
 ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must contain only numbers of 0 or more
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type int, string given
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type int, stdClass given
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, string given
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, stdClass given
 ArgumentCountError: TokenBucket\Compound::attempt() expects at most 1 argument, 2 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must have one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must have one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must have one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
 ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must contain only numbers of 0 or more
 ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must contain only numbers of 0 or more
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type int, string given
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type int, stdClass given
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, string given
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, stdClass given
 ArgumentCountError: TokenBucket\Compound::peek() expects at most 1 argument, 2 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must have one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must have one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must have one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
 ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must contain only numbers of 0 or more
 ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must contain only numbers of 0 or more
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type int or a list of ints
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type int, string given
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type int, stdClass given
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, string given
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, stdClass given
 ArgumentCountError: TokenBucket\Compound::refund() expects at most 1 argument, 2 given
 Error: Unknown named parameter $count
 int(5)

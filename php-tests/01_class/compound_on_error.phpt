@@ -120,8 +120,8 @@ handler lets go, an argument: true, left 8 7
 handler uses it, consume: true, left 7 6
 handler uses it, attempt: 7, left 7 6
 handler uses it, peek: 7, left 8 7
-handler uses it, refund: null, left 8 8
-handler uses it, reset: null, left 8 8
+handler uses it, refund: null, left 8 7
+handler uses it, reset: null, left 8 7
 handler uses it, block: null, left 0 0
 handler uses it, an argument: true, left 7 6
 handler throws, consume: handler, left 8 7

@@ -139,10 +139,10 @@ RateLimit-Policy: "mail";q=2;w=60
 RateLimit: "mail";r=1;t=60
 [0,[]]
 RateLimit-Policy: "mail";q=2;w=60
-RateLimit: "mail";r=1;t=61
-Retry-After: 61
-[61,["mail"]]
-{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 61 seconds.","violated-policies":["mail"]}
+RateLimit: "mail";r=1;t=60
+Retry-After: 60
+[60,["mail"]]
+{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 60 seconds.","violated-policies":["mail"]}
 RateLimit-Policy: "drip";q=3;w=1
 RateLimit: "drip";r=2;t=1
 [0,[]]

@@ -15,7 +15,7 @@ pub enum LimitError {
     #[error("must be between 1 and {MAX_HITS}")]
     Hits,
     /// The interval is not a number, below a nanosecond or above four years.
-    #[error("must be at least 1 nanosecond and at most four years, in seconds")]
+    #[error("must be greater than 0 and at most four years, in seconds")]
     Interval,
     /// The rate is above [`MAX_RATE`](super::MAX_RATE).
     #[error("must be at most 1000000000")]

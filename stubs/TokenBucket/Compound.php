@@ -18,8 +18,10 @@ namespace TokenBucket;
  * All limits on one Redis or Valkey server, or in one slot of a cluster (put the same `{tag}` into the identifiers or the
  * prefix), are decided in one atomic step and one round trip. Elsewhere all limits are looked at first, then charged in
  * order; if a later one denies after all, because another process was faster, those before it get back what they were
- * charged. So no limit is exceeded, and a denied call is charged to nobody in the end. For a moment other processes may find
+ * charged. So no limit is exceeded, and no limit stays charged for a denied call. For a moment other processes may find
  * less than they would have, and a process that dies in between leaves its own charges behind.
+ *
+ * It charges the limits itself: a consume() that a class extending TokenBucket overrides is not called.
  *
  * Cannot be extended, cloned or serialized. Every method but the constructor throws a StorageException if a storage
  * fails and no on-error policy answers.
@@ -32,7 +34,7 @@ final class Compound implements Limiter
      * @param Limiter ...$limiters 1 to 16 objects of TokenBucket, LeakyBucket, FixedWindow and Compound, on any storages of this
      *                             extension. The limiters of a Compound take its place, in their order
      *
-     * @throws \ArgumentCountError without a limiter
+     * @throws \ArgumentCountError without a limiter, or if one is passed by name
      * @throws \ValueError if there are more than 16 limiters, if two use the same bucket, or if one is a TokenBucket without a
      *     capacity or a rate, or is on a storage written in PHP
      * @throws \TypeError if a limiter is not an object of this extension's classes

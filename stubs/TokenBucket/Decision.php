@@ -82,17 +82,20 @@ final class Decision implements \JsonSerializable
     public function wouldDeny(): bool {}
 
     /**
-     * Gives back exactly what the call took, to where it was taken. What on_error=fallback took from this host's own buckets
-     * goes back to those. Of a Compound all limits get back what they gave.
+     * Gives back what the call took, to where it was taken. What on_error=fallback took from this host's own buckets goes
+     * back to those. Of a Compound all limits get back what they gave. Tokens that have come back by themselves since are not
+     * given twice. A token bucket does not know that it was reset meanwhile: it gets the tokens back, never above its
+     * capacity.
      *
      *     $decision = $bucket->attempt();
      *     if ($password_is_right) {
      *         $decision->refund();   // only failures count
      *     }
      *
-     * @return bool whether any limit got something back. False if nothing was taken (a denied call, a peek(), on_error=open), if the
-     *     window has ended or was reset meanwhile, if the identifier is blocked, if the server does not answer, and at
-     *     each further call
+     * @return bool whether any limit took it back. False if nothing was taken (a denied call, a peek(), on_error=open), if
+     *     all of it has come back by itself, if the window has ended or was reset meanwhile, if the identifier is blocked, if
+     *     the server does not answer, and at each further call. A process that forks after the call has a copy of the
+     *     decision, which counts apart
      *
      * @throws \LogicException on a storage written in PHP
      * @throws StorageException if the storage fails and on_error is "throw"

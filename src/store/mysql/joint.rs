@@ -38,6 +38,8 @@ enum Outcome {
     Decided(Vec<Decision>),
     /// Another session has deleted a row.
     RowIsGone,
+    /// Two identifiers have one row.
+    SharedRow,
     /// A row cannot be parsed.
     Unreadable,
 }
@@ -89,6 +91,12 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
         match outcome {
             Ok(Outcome::Decided(decisions)) => return Ok(decisions),
             Ok(Outcome::Unreadable) => return Err(database.unreadable()),
+            Ok(Outcome::SharedRow) => {
+                return Err(database.refused(
+                    "two limits of one call share a row: the column `identifier` does not tell upper case \
+                     from lower case",
+                ));
+            }
             Ok(Outcome::RowIsGone) => {}
             Err(failure) if failure.is_any(&code::CONFLICTS) && !failure.is(code::LOCK_WAIT) => {}
             Err(Failure::TimedOut) => return Err(database.too_slow(&current.borrow())),
@@ -138,7 +146,8 @@ fn decide(
         let table = &entry.database.target.table;
         let reply = link.execute(Statement::Update(schema), table, &values, deadline)?;
         if reply != StatementReply::Done(1) {
-            return Ok((Outcome::RowIsGone, Ending::Rollback));
+            // The row is locked, so another request of this call has changed it.
+            return Ok((Outcome::SharedRow, Ending::Rollback));
         }
     }
     Ok((Outcome::Decided(decided.decisions()), Ending::Commit))
