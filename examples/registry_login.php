@@ -26,7 +26,6 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $until = (int) strtok($token, '.');    // "1826821435.0e9a" is a number with an exponent: the time is cut off first
     $is_known = $until > time() && getenv('LOGIN_KEY') && hash_equals(browser_token($user, $until), $token);
     $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER, TRUSTED_PROXIES));
-
     $address = TokenBucket::per(STORE, "login:$network", 30, 300, 'address');
     $pair = TokenBucket::per(STORE, "login:$network $user", 5, 300, 'pair');
     // A known browser has a bucket of its own, so that guesses from many addresses do not lock the user out.

@@ -84,9 +84,9 @@ for the rest of the day: 190
 then: 429
   content-type: application/problem+json
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1
-  ratelimit: "per-second";r=10;t=1, "per-day";r=0;t=86370, "all-customers";r=15;t=1
-  retry-after: 86370
-  {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 86370 seconds.","violated-policies":["per-day"]}
+  ratelimit: "per-second";r=10;t=1, "per-day";r=0;t=86369, "all-customers";r=15;t=1
+  retry-after: 86369
+  {"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","status":429,"detail":"Try again in 86369 seconds.","violated-policies":["per-day"]}
 a day after the first: 200
   content-type: application/json
   ratelimit-policy: "per-second";q=10;w=1, "per-day";q=200;w=86400, "all-customers";q=15;w=1

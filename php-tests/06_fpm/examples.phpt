@@ -48,10 +48,10 @@ $users = array_map(fn (int $i) => post('registry_login', '192.0.2.3', 1000, ['us
 echo 'many users: ', json_encode(array_count_values($users)), "\n";
 
 echo 'the form: ', posts(7, 'contact_form', '192.0.2.1', 1000, ['message' => 'hello']), "\n";
-echo 'at its end: ', post('contact_form', '192.0.2.1', 1060, []), "\n";
+echo 'just before its end: ', post('contact_form', '192.0.2.1', 1059.5, []), "\n";
 echo 'a /64 is one: ', post('contact_form', '2001:db8::1', 1000, []), '; ', json_encode(array_count_values(array_map(
     fn (int $i) => post('contact_form', "2001:db8::$i:1", 1000, []), range(1, 6)))), "\n";
-echo 'after: ', posts(6, 'contact_form', '192.0.2.1', 1060.5, []), "\n";
+echo 'at its end: ', posts(6, 'contact_form', '192.0.2.1', 1060, []), "\n";
 
 // The service, in a process of its own.
 $whois = proc_open([
@@ -73,10 +73,10 @@ from elsewhere: 200 -
 who goes on: {"429 300":60}
 who was silent: 200 -
 many users: {"403 -":30,"429 300":10}
-the form: {"200 -":5,"429 61":2}
-at its end: 429 1
-a /64 is one: 200 -; {"200 -":4,"429 61":2}
-after: {"200 -":5,"429 61":1}
+the form: {"200 -":5,"429 60":2}
+just before its end: 429 1
+a /64 is one: 200 -; {"200 -":4,"429 60":2}
+at its end: {"200 -":5,"429 60":1}
 Array
 (
     [domain: example.org] => 9
