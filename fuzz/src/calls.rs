@@ -86,9 +86,11 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         let is_set = matches!(op, Op::Block { .. });
         assert!(is_blocked && accepted == is_set, "a block that does not deny");
         assert!(!matches!(op, Op::Reset), "a reset does not lift the block");
-        assert!(retry_at > now || is_set, "denied by a block that has ended");
-        assert!(retry_at - now <= MAX_BLOCK, "blocked for too long");
-        assert_eq!((expires_at, remaining, taken, wait), (retry_at, 0, 0, 0));
+        assert!(expires_at > now || is_set, "denied by a block that has ended");
+        assert!(expires_at - now <= MAX_BLOCK, "blocked for too long");
+        let is_possible = op.least() <= limit.capacity();
+        assert_eq!(retry_at, if is_possible { expires_at } else { Decision::NEVER });
+        assert_eq!((remaining, taken, wait), (0, 0, 0));
         return;
     }
     match op {
