@@ -158,11 +158,13 @@ impl Reference {
                 let bucket = if self.blocked_until > 0 { Self::FULL } else { self };
                 return bucket.judge_bucket(limit, now, op, decision, what);
             }
-            _ => (until, self),
+            Op::Peek { .. } => (until, self),
+            _ => (until, Self { blocked_until: until, ..self }),
         };
+        let retry_at = if op.least() > limit.capacity() { Decision::NEVER } else { until };
         assert!(decision.is_blocked, "{what}");
         assert_eq!(decision.accepted, matches!(op, Op::Block { .. }), "{what}");
-        assert_eq!((decision.retry_at, decision.expires_at), (until, until), "{what}");
+        assert_eq!((decision.retry_at, decision.expires_at), (retry_at, until), "{what}");
         Some(after)
     }
 

@@ -32,7 +32,11 @@ fn decide_on_block(state: State, now: u64, op: Op, capacity: u64) -> Option<(Dec
             Some((decision, State::Blocked { until }))
         }
         (_, Op::Reset) | (None, _) => None,
-        (Some(until), _) => Some((denial(until, now, op, capacity), state)),
+        (Some(until), op) => {
+            // As of all times from the future, a correction is remembered.
+            let after = if let Op::Peek { .. } = op { state } else { State::Blocked { until } };
+            Some((denial(until, now, op, capacity), after))
+        }
     }
 }
 
@@ -124,8 +128,9 @@ mod tests {
         for limit in limits() {
             let (_, state) =
                 apply(&limit, State::FULL, T + MAX_BLOCK, Op::Block { duration: SECOND });
-            let (denied, _) = apply(&limit, state, T, Op::Take { cost: 1 });
+            let (denied, state) = apply(&limit, state, T, Op::Take { cost: 1 });
             assert_eq!(denied.retry_at, T + MAX_BLOCK);
+            assert!(apply(&limit, state, T + MAX_BLOCK, Op::Take { cost: 1 }).0.accepted);
         }
     }
 }

@@ -11,13 +11,10 @@ local is_accepted = true
 local before, values, ends_s, ends_n = {}, {}, {}, {}
 for i = 1, #KEYS do
   local stored, how, numbers = redis.call('GET', KEYS[i]), ARGV[2 * i + 1], ARGV[2 * i + 2]
-  local accepted
-  if is_block(stored) then
-    accepted = '0'
-  else
-    local decide = string.byte(how) == 98 and bucket or window
-    accepted, values[i], ends_s[i], ends_n[i] = decide(string.sub(how, 2, 2), stored, numbers)
-  end
+  local decide = string.byte(how) == 98 and bucket or window
+  if is_block(stored) then decide = decide_block end
+  local accepted, value, s, n = decide(string.sub(how, 2, 2), stored, numbers)
+  values[i], ends_s[i], ends_n[i] = value, s, n
   if accepted == '0' and #how == 3 then is_accepted = false end
   -- A longer value is not a state.
   local size = stored and #stored <= 18 and #stored or 0

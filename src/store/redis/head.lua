@@ -54,19 +54,22 @@ end
 -- algorithms return: "1" or "0", and if the value changes, the new one and when it expires. Returns nothing
 -- if the algorithm decides.
 local function decide_block(op, stored, extra)
-  local blocked = is_block(stored)
+  local until_s, until_n, corrected
+  if is_block(stored) then
+    until_s, until_n = struct.unpack('>I5I4', stored)
+    -- No block is longer than four years: the clock has gone back since.
+    local most_s = now_s + 126230400
+    corrected = until_s > most_s or (until_s == most_s and until_n > now_n)
+    if corrected then until_s, until_n = most_s, now_n end
+  end
   if op == 'B' then
     local s, n = struct.unpack('>I5I4', extra)
     s, n = now_s + s, now_n + n
     if n >= 1e9 then s = s + 1; n = n - 1e9 end
-    if blocked then
-      local until_s, until_n = struct.unpack('>I5I4', stored)
-      -- No block is longer than four years: the clock has gone back since.
-      local most_s = now_s + 126230400
-      if until_s > most_s or (until_s == most_s and until_n > now_n) then until_s, until_n = most_s, now_n end
-      if until_s > s or (until_s == s and until_n > n) then s, n = until_s, until_n end
-    end
+    if until_s and (until_s > s or (until_s == s and until_n > n)) then s, n = until_s, until_n end
     return '1', struct.pack('>I5I4', s, n), s, n
   end
-  if blocked and op ~= 'X' then return '0' end
+  if not until_s or op == 'X' then return end
+  if corrected then return '0', struct.pack('>I5I4', until_s, until_n), until_s, until_n end
+  return '0'
 end
