@@ -64,10 +64,7 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
             let [before, remaining] = [&before, &expected].map(|it| limit.remaining(it));
             let back = if expected.accepted { cost } else { 0 };
             assert_eq!(remaining, before.saturating_add(back).min(limit.capacity()), "{call}");
-            assert!(
-                !expected.accepted || expected.expires_at == expiry && now < expiry,
-                "{call}"
-            );
+            assert!(!expected.accepted || expected.expires_at == expiry && now < expiry, "{call}");
         }
         if expected.taken > 0 {
             last[at] = (expected.taken, expected.expires_at);
@@ -230,7 +227,9 @@ impl Reference {
                     _ => return None,
                 }
             }
-            Op::Refund { expiry: Some(expiry), .. } if expiry <= now => (false, Some(kept), lowered),
+            Op::Refund { expiry: Some(expiry), .. } if expiry <= now => {
+                (false, Some(kept), lowered)
+            }
             Op::Refund { cost, expiry } => {
                 let back = exact(cost.min(limit.capacity()));
                 // No more than would still be missing without later calls, less what was rounded up.

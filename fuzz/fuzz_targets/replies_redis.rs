@@ -79,7 +79,8 @@ fn reply(u: &mut Unstructured<'_>, depth: usize) -> Result<Vec<u8>> {
                 keys => {
                     for _ in 0..keys {
                         let state = state(u, seconds)?;
-                        let length = if u.ratio(1, 16)? { u.arbitrary()? } else { state.len() as u8 };
+                        let length =
+                            if u.ratio(1, 16)? { u.arbitrary()? } else { state.len() as u8 };
                         reply_text.push(length);
                         reply_text.extend(state);
                     }
