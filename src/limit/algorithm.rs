@@ -12,7 +12,9 @@ use super::state::State;
 pub trait Algorithm {
     /// Applies an operation to a state, as [`apply`](super::apply) does. Returns what the caller keeps of
     /// the decision: less is faster (`make bench`, `consume()` against `attempt()`).
-    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: Op) -> (A, State);
+    ///
+    /// `op` is a reference, for a copy would have to wait until the caller's writes to it are done.
+    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State);
 
     /// Whether a clock must have shown more than `now` when it wrote this state. A state of another
     /// limit may be either.

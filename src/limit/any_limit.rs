@@ -109,7 +109,7 @@ impl Limit {
 #[inline(always)]
 pub fn apply(limit: &Limit, state: State, now: u64, op: Op) -> (Decision, State) {
     match limit {
-        Limit::TokenBucket(limit) => limit.apply(state, now, op),
-        Limit::FixedWindow(window) => window.apply(state, now, op),
+        Limit::TokenBucket(limit) => limit.apply(state, now, &op),
+        Limit::FixedWindow(window) => window.apply(state, now, &op),
     }
 }

@@ -74,7 +74,8 @@ impl FixedWindow {
 
 impl Algorithm for FixedWindow {
     #[inline(always)]
-    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: Op) -> (A, State) {
+    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
+        let op = *op;
         let (decision, after) = match block::decide(state, now, op, self.max_hits.into()) {
             Some(decided) => decided,
             None => self.apply_op(state, now, op),
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn window_opens_at_the_first_hit_and_lasts_its_interval() {
         let window = FixedWindow::new(2, 5.0).unwrap();
-        let take = |state, now| window.apply::<Decision>(state, now, Op::Take { cost: 1 });
+        let take = |state, now| window.apply::<Decision>(state, now, &Op::Take { cost: 1 });
         let (first, state) = take(State::FULL, T);
         let (second, state) = take(state, T + SECOND);
         assert!(first.accepted && second.accepted);
@@ -200,7 +201,7 @@ mod tests {
             let (mut opened_at, mut hits) = (0, 0);
             for (cost, ms) in calls {
                 now += ms * 1_000_000;
-                let (decision, after) = window.apply::<Decision>(state, now, Op::Take { cost });
+                let (decision, after) = window.apply::<Decision>(state, now, &Op::Take { cost });
                 state = after;
                 if cost > 0 && now >= opened_at + 2 * SECOND {
                     // A call that is denied opens no window.
@@ -209,7 +210,7 @@ mod tests {
                 if decision.accepted { hits += cost; }
                 prop_assert!(hits <= limit as u64);
                 if cost > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
-                    let then = |at| window.apply::<Decision>(state, at, Op::Take { cost }).0.accepted;
+                    let then = |at| window.apply::<Decision>(state, at, &Op::Take { cost }).0.accepted;
                     prop_assert!(then(decision.retry_at));
                     prop_assert!(!then(decision.retry_at - 1));
                 }
@@ -222,7 +223,7 @@ mod tests {
         ) {
             let window = FixedWindow::new(3, 7.0).unwrap();
             let (decision, _): (Decision, _) =
-                window.apply(State::Window { ends_at, hits }, now, Op::Take { cost: 1 });
+                window.apply(State::Window { ends_at, hits }, now, &Op::Take { cost: 1 });
             prop_assert!(decision.accepted || decision.retry_at <= now + 7 * SECOND);
         }
     }

@@ -24,10 +24,10 @@ use super::token_bucket::TokenBucket;
 
 impl Algorithm for TokenBucket {
     #[inline(always)]
-    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: Op) -> (A, State) {
+    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
         // The usual case has a path of its own, in which the compiler knows the operation and the
         // kind of state.
-        if let (Op::Take { cost }, State::Filling { full_at }) = (op, state) {
+        if let (&Op::Take { cost }, State::Filling { full_at }) = (op, state) {
             let (decision, after) = Bucket::new(self, State::Filling { full_at }, now).take(cost);
             return (decision.into(), after);
         }
@@ -61,7 +61,8 @@ impl Algorithm for TokenBucket {
 }
 
 #[inline(never)]
-fn apply_any(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
+fn apply_any(limit: &TokenBucket, state: State, now: u64, op: &Op) -> (Decision, State) {
+    let op = *op;
     if let Some(decided) = block::decide(state, now, op, limit.capacity) {
         return decided;
     }

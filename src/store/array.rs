@@ -91,14 +91,14 @@ impl Array {
         let hash = self.hash(key);
         let mut table = self.table.borrow_mut();
         let Some(bucket) = table.buckets.find_mut(hash, |bucket| bucket.has_key(key)) else {
-            let (answer, state) = limit.apply(State::FULL, now, *op);
+            let (answer, state) = limit.apply(State::FULL, now, op);
             if state != State::FULL {
                 let name = key.to_vec().into_boxed_slice();
                 table.insert(Bucket { hash, kind: key.kind, name, state }, now);
             }
             return answer;
         };
-        let (answer, state) = limit.apply(bucket.state, now, *op);
+        let (answer, state) = limit.apply(bucket.state, now, op);
         bucket.state = state;
         if state == State::FULL
             && let Ok(bucket) = table.buckets.find_entry(hash, |bucket| bucket.has_key(key))

@@ -14,7 +14,7 @@ struct Call {
 
 impl Change for Call {
     fn apply(&mut self, state: State) -> Option<State> {
-        let (decision, after) = self.limit.apply(state, NOW, self.op);
+        let (decision, after) = self.limit.apply(state, NOW, &self.op);
         self.decision = Some(decision);
         (after != state).then_some(after)
     }

@@ -7,7 +7,7 @@ use crate::limit::span::SECOND;
 use proptest::prelude::*;
 
 fn apply(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
-    limit.apply(state, now, op)
+    limit.apply(state, now, &op)
 }
 
 const T0: u64 = 1_000 * SECOND;

@@ -38,7 +38,7 @@ impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
         if self.limit.is_from_future(state, self.now) {
             self.now = self.latest();
         }
-        let (answer, after): (A, State) = self.limit.apply(state, self.now, *self.op);
+        let (answer, after): (A, State) = self.limit.apply(state, self.now, self.op);
         let is_accepted = answer.is_accepted();
         self.answer = Some(answer);
         // An accepted call almost always changes the state, so only that of a denied one is compared.
