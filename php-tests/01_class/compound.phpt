@@ -34,7 +34,7 @@ foreach (['shm:', 'array:'] as $dsn) {
     show($all->attempt());
     show($nested->attempt(2));
     echo left(...$limits), "\n";
-    // The window has one hit left: it denies two, and nobody is charged.
+    // The window has one hit left: it denies two, and no limit is charged.
     show($all->attempt(2));
     echo json_encode($nested->consume(2)), ' ', left(...$limits), "\n";
     // The last one; then the window denies.

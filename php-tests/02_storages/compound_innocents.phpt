@@ -127,7 +127,7 @@ foreach ($orders as $order => $arrange) {
     [$calls, $false, $granted] = false_denials(B, $jointly(...$arrange($shared(B, $id), $own(1, 'a', $id))), $jointly(...$arrange($shared(B, $id), $own(1_000, 'b', $id))));
     echo $calls > 100 ? 'many calls' : $calls, ", $order, A is refused: $false are denied, A is granted $granted\n";
 
-    // The best of three: a burst is no property of the order of calls, but of who got a processor when.
+    // The best of three: a burst depends on when the processes run, not on the order of the limits.
     $shares = [];
     for ($round = 0; $round < 3; $round++) {
         $id = bin2hex(random_bytes(8));
@@ -135,7 +135,7 @@ foreach ($orders as $order => $arrange) {
         getenv('TB_SHARES') && fprintf(STDERR, "%s: %d of %d, %d granted\n", $order, $false, $calls, $granted);
         $calls > 100 && $granted > 10 || print("$calls calls, $granted granted\n");
         $shares[] = $false / $calls;
-        // In the end nobody holds anything.
+        // In the end everything is given back.
         $shared(B + 1, $id)->peek()->getRemainingTokens() === B + 1 || print("hits are lost\n");
     }
     echo "$order, A's token comes and goes: ", match (true) {

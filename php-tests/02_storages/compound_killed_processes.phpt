@@ -45,7 +45,7 @@ for ($killed = 0; $killed < KILLS; $killed++) {
     usleep(mt_rand(0, 5_000));
     posix_kill($victim = array_splice($workers, mt_rand(0, 3), 1)[0], SIGKILL);
     pcntl_waitpid($victim, $status);
-    // Whoever is killed while it holds a hit of this one leaves it behind.
+    // A process that is killed while it holds a hit of this one leaves it behind.
     $toggled()->reset();
 }
 foreach ($workers as $pid) {

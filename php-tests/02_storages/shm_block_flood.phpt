@@ -35,7 +35,7 @@ echo 'buckets: ', $ask($bucket), "\n", 'windows: ', $ask($window), "\n";
 TestClock::advance(870.1);
 echo 'afterwards: ', array_sum(array_map(fn (int $i): int => (int) $bucket("blocked-$i")->consume(1), range(0, CLIENTS - 1))) > 90 ? 'accepted' : 'denied', "\n";
 
-// Blocks only: some are evicted, and nobody gets a token for that.
+// Blocks only: some are evicted, and no client gets a token for that.
 $accepted = 0;
 for ($i = 0; $i < 10_000; $i++) {
     $bucket("only-$i")->block(900);

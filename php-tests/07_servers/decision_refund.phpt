@@ -25,7 +25,7 @@ function refunded(Decision $decision): string
         return $e::class;
     }
 }
-/** A stopped server keeps its buckets, and nobody gets an answer from it. */
+/** A stopped server keeps its buckets and answers no call. */
 $stopped = function (Server $server, callable $work): void {
     $server->signal(SIGSTOP);
     $work();
@@ -43,28 +43,28 @@ foreach (['redis', 'memcached'] as $server_kind) {
         $dsn = $server->dsn("on_error=$policy");
         $probe = new TokenBucket($dsn, 'probe', 1, 1);
         $limiters = array_map(fn (callable $make): Limiter => $make($dsn), $kinds);
-        $told = [];
+        $lines = [];
         $taken = [];
         foreach ($limiters as $kind => $limiter) {
             // One is given back before the outage, one in it, one afterwards.
             $taken[$kind] = [$before, , ] = [$limiter->attempt(1), $limiter->attempt(2), $limiter->attempt(3)];
-            $told[$kind] = refunded($before) . ' ' . left($limiter);
+            $lines[$kind] = refunded($before) . ' ' . left($limiter);
         }
         $own = [];
-        $stopped($server, function () use ($limiters, $taken, &$told, &$own, $probe): void {
-            // The breaker opens: nobody waits for the rest.
+        $stopped($server, function () use ($limiters, $taken, &$lines, &$own, $probe): void {
+            // The breaker opens: the later calls do not wait.
             @$probe->peek();
             foreach ($limiters as $kind => $limiter) {
                 $own[$kind] = $limiter->attempt(4);
                 $second = $limiter->attempt(2);
-                $told[$kind] .= ' | ' . json_encode([$own[$kind]->isDegraded(), $own[$kind]->getTokens()]) . ' ' . left($limiter) . ' ' . refunded($second) . ' '
+                $lines[$kind] .= ' | ' . json_encode([$own[$kind]->isDegraded(), $own[$kind]->getTokens()]) . ' ' . left($limiter) . ' ' . refunded($second) . ' '
                     . refunded($second) . ' ' . left($limiter) . ' ' . refunded($taken[$kind][1]);
             }
         });
         wait_until_back($probe);
         foreach ($limiters as $kind => $limiter) {
             // What the policy gave does not go to the server.
-            echo "$server_kind $policy, $kind: $told[$kind] | ", refunded($own[$kind]), ' ', left($limiter), ' ', refunded($taken[$kind][2]), ' ', left($limiter), ' ', refunded($taken[$kind][1]), "\n";
+            echo "$server_kind $policy, $kind: $lines[$kind] | ", refunded($own[$kind]), ' ', left($limiter), ' ', refunded($taken[$kind][2]), ' ', left($limiter), ' ', refunded($taken[$kind][1]), "\n";
         }
         if ($policy === 'fallback') {
             $server->kill();

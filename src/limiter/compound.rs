@@ -250,7 +250,8 @@ fn take_in_order(members: &[Member<'_>], frozen: Option<u64>, ask: &Ask<'_>) -> 
 }
 
 impl<'a> Member<'a> {
-    fn context(&self) -> CallContext<'a> {
+    /// The context of a call on the limit.
+    pub fn context(&self) -> CallContext<'a> {
         let Self { identifier, name, key_hash, counter, .. } = *self;
         CallContext { identifier: Identifier::Plain(identifier), name, key_hash, counter }
     }

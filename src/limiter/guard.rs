@@ -100,18 +100,9 @@ impl Guard {
         if let Some(denial) = self.known_denial(request, sent) {
             return GuardedCall::by_store(denial);
         }
-        match self.ask(store, request, sent, || store.decide(request)) {
-            Ok(decision) => {
-                self.note_decision(request, decision, sent);
-                GuardedCall::by_store(decision)
-            }
-            Err(no_answer) => {
-                if let Op::Refund { .. } | Op::Reset = request.op {
-                    // The server may have given the tokens back before the call failed.
-                    self.host.clear_denials(request.key);
-                }
-                self.answer_by_policy(request, &no_answer)
-            }
+        match self.decide_by_store(store, request, sent) {
+            Ok(decision) => GuardedCall::by_store(decision),
+            Err(no_answer) => self.answer_by_policy(request, &no_answer),
         }
     }
 
@@ -125,24 +116,36 @@ impl Guard {
         store: &dyn Store,
         request: &Request<'_>,
     ) -> Result<Option<Decision>> {
-        let sent = boot_time();
-        match self.ask(store, request, sent, || store.decide(request)) {
-            Ok(decision) => {
-                self.note_decision(request, decision, sent);
-                Ok(Some(decision))
-            }
+        match self.decide_by_store(store, request, boot_time()) {
+            Ok(decision) => Ok(Some(decision)),
             Err(NoAnswer::Error(error)) => Err(error),
+            Err(NoAnswer::Outage(outage)) if self.on_error == OnError::Throw => {
+                Err(Error::storage(outage.reason))
+            }
             Err(NoAnswer::Outage(outage)) => {
-                self.host.clear_denials(request.key);
-                match self.on_error {
-                    OnError::Throw => Err(Error::storage(outage.reason)),
-                    _ => {
-                        self.note_warning(outage.warning);
-                        Ok(None)
-                    }
-                }
+                self.note_warning(outage.warning);
+                Ok(None)
             }
         }
+    }
+
+    /// Asks the store for a decision, and notes what it tells about denials. `sent` is the time.
+    fn decide_by_store(
+        &self,
+        store: &dyn Store,
+        request: &Request<'_>,
+        sent: u64,
+    ) -> std::result::Result<Decision, NoAnswer> {
+        let answer = self.ask(store, request, sent, || store.decide(request));
+        match &answer {
+            Ok(decision) => self.note_decision(request, *decision, sent),
+            // The server may have given the tokens back before the call failed.
+            Err(_) if matches!(request.op, Op::Refund { .. } | Op::Reset) => {
+                self.host.clear_denials(request.key);
+            }
+            Err(_) => {}
+        }
+        answer
     }
 
     /// Decides on a call by this host's own buckets, which decide for `fallback`.

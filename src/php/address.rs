@@ -48,7 +48,7 @@ fn client_address(call: &Call) -> Result<(), Thrown> {
     };
     let remote = string_at(server, "REMOTE_ADDR");
     let forwarded = string_at(server, "HTTP_X_FORWARDED_FOR");
-    return_string(call, client(remote, forwarded, &proxies))
+    call.return_string(client(remote, forwarded, &proxies))
 }
 
 fn client_network(call: &Call) -> Result<(), Thrown> {
@@ -56,7 +56,7 @@ fn client_network(call: &Call) -> Result<(), Thrown> {
     let address = call.string(1)?;
     let (ipv6_bits, ipv4_bits) = (bits(call, 2, 64, 128)?, bits(call, 3, 32, 32)?);
     let network = network(address.as_bytes(), ipv6_bits, ipv4_bits);
-    return_string(call, network.as_deref().unwrap_or(UNKNOWN).as_bytes())
+    call.return_string(network.as_deref().unwrap_or(UNKNOWN).as_bytes())
 }
 
 fn bits(call: &Call, n: u32, default: u32, most: u32) -> Result<u32, Thrown> {
@@ -90,10 +90,4 @@ fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Network>, Thrown> {
 /// A string in `$_SERVER`, or nothing.
 fn string_at<'a>(server: &'a ZendHashTable, key: &str) -> &'a [u8] {
     server.get(key).and_then(Zval::zend_str).map(ZendStr::as_bytes).unwrap_or_default()
-}
-
-fn return_string(call: &Call, text: &[u8]) -> Result<(), Thrown> {
-    let mut value = Zval::new();
-    value.set_zend_string(ZendStr::new(text, false));
-    call.return_value(value)
 }

@@ -196,14 +196,6 @@ impl Call {
         }
     }
 
-    /// The `array|int` argument `n`, which is no array, or the default if it was not passed.
-    pub fn int_or_array(&self, n: u32, default: i64) -> Result<i64, Thrown> {
-        match self.argument(n) {
-            None => Ok(default),
-            Some(argument) => argument.int(ffi::_zend_expected_type_Z_EXPECTED_ARRAY_OR_LONG),
-        }
-    }
-
     /// The `?int` argument `n`; `None` if it was not passed.
     #[inline]
     pub fn int_or_null(&self, n: u32) -> Result<Option<i64>, Thrown> {
@@ -264,8 +256,15 @@ impl Call {
     /// The argument `n` as a number of tokens, 1 if it was not passed.
     #[inline]
     pub fn token_count(&self, n: u32) -> Result<u64, Thrown> {
-        u64::try_from(self.int(n, 1)?)
-            .map_err(|_| value_error(n, "must be greater than or equal to 0"))
+        self.token_count_of(n, ffi::_zend_expected_type_Z_EXPECTED_LONG)
+    }
+
+    /// The argument `n` as a number of tokens, 1 if it was not passed; its `TypeError` names the `expected`
+    /// type.
+    #[inline]
+    pub fn token_count_of(&self, n: u32, expected: u32) -> Result<u64, Thrown> {
+        let count = self.argument(n).map_or(Ok(1), |argument| argument.int(expected))?;
+        u64::try_from(count).map_err(|_| value_error(n, "must be greater than or equal to 0"))
     }
 
     /// The required `array` argument `n`.
@@ -280,6 +279,11 @@ impl Call {
         // SAFETY: the engine passes a place for the result, which owns nothing yet.
         unsafe { (*self.result).u1.type_info = if value { ffi::IS_TRUE } else { ffi::IS_FALSE } };
         Ok(())
+    }
+
+    /// Returns a new string to PHP.
+    pub fn return_string(&self, text: &[u8]) -> Result<(), Thrown> {
+        self.return_value(string(text))
     }
 
     /// Returns an int to PHP.
@@ -322,4 +326,11 @@ impl Call {
         unsafe { self.result.write(value) };
         Ok(())
     }
+}
+
+/// A new PHP string.
+pub fn string(text: &[u8]) -> Zval {
+    let mut value = Zval::new();
+    value.set_zend_string(ZendStr::new(text, false));
+    value
 }

@@ -16,9 +16,10 @@ use super::storage_argument::Backend;
 use super::warnings::emit_warning;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
-    Answers, CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter,
-    MAX_MEMBERS, Member, admits_all, peek_all, take_all,
+    Answers, CounterHandle, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, admits_all,
+    peek_all, take_all,
 };
+use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
@@ -127,12 +128,7 @@ impl Part {
 
     /// Makes a call on this limit alone.
     fn decide(&self, op: Op) -> crate::error::Result<FlaggedDecision> {
-        let context = CallContext {
-            identifier: Identifier::Plain(self.identifier.as_bytes()),
-            name: self.name.as_ref().map(SharedString::as_bytes),
-            key_hash: &self.key_hash,
-            counter: &self.counter,
-        };
+        let context = self.member(0).context();
         self.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
     }
 
@@ -216,9 +212,7 @@ fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
 /// The limiters of the call's object, each with what the call asks of it.
 fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown> {
     let Some(list) = call.non_null(1).and_then(Zval::array) else {
-        let cost = call.int_or_array(1, 1)?;
-        let cost = u64::try_from(cost);
-        let cost = cost.map_err(|_| value_error(1, "must be greater than or equal to 0"))?;
+        let cost = call.token_count_of(1, ffi::_zend_expected_type_Z_EXPECTED_ARRAY_OR_LONG)?;
         return Ok(parts.iter().map(|part| part.member(cost)).collect());
     };
     if list.len() != parts.len() || !list.has_sequential_keys() {
@@ -295,25 +289,23 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let costs = members.iter().map(|member| member.cost);
-    let refund = |(part, cost): (&Part, _)| part.decide(Op::Refund { cost, expiry: None });
-    // All of them, before a warning or an error of one can end the call.
-    let results: Vec<_> = parts.iter().zip(costs).map(refund).collect();
-    finish(&parts, results.into_iter().collect::<crate::error::Result<Vec<_>>>()).map(drop)
+    change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    change_all(call, Op::Reset)
+    let parts = parts(call)?;
+    change_each(&parts, std::iter::repeat(Op::Reset))
 }
 
 fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
-    change_all(call, Op::Block { duration })
+    let parts = parts(call)?;
+    change_each(&parts, std::iter::repeat(Op::Block { duration }))
 }
 
-/// Applies an operation to all limits, before a warning or an error of one can end the call.
-fn change_all(call: &Call, op: Op) -> Result<(), Thrown> {
-    let parts = parts(call)?;
-    let results: Vec<_> = parts.iter().map(|part| part.decide(op)).collect();
-    finish(&parts, results.into_iter().collect::<crate::error::Result<Vec<_>>>()).map(drop)
+/// Applies an operation to each limit, to all of them before a warning or an error of one can end the call.
+fn change_each(parts: &[Part], ops: impl Iterator<Item = Op>) -> Result<(), Thrown> {
+    let results: Vec<_> = parts.iter().zip(ops).map(|(part, op)| part.decide(op)).collect();
+    finish(parts, results.into_iter().collect::<crate::error::Result<Vec<_>>>()).map(drop)
 }

@@ -1,6 +1,6 @@
 //! `TokenBucket\Decision`: the outcome of one call, on one limit or several.
 
-use super::call::{Call, NO_CONSTRUCTOR, handler};
+use super::call::{Call, NO_CONSTRUCTOR, handler, string};
 use super::declare::{self, Class, Method, Type, public};
 use super::exceptions::{Thrown, logic_exception};
 use super::globals::GLOBALS;
@@ -9,7 +9,7 @@ use super::object::{self, Handlers, Native};
 use super::warnings::emit_warning;
 use crate::http;
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::cell::Cell;
 use std::ptr;
@@ -304,10 +304,4 @@ fn list(values: impl Iterator<Item = Zval>) -> Zval {
     let mut result = Zval::new();
     result.set_hashtable(list);
     result
-}
-
-fn string(text: &[u8]) -> Zval {
-    let mut value = Zval::new();
-    value.set_zend_string(ZendStr::new(text, false));
-    value
 }

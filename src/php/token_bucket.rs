@@ -282,9 +282,7 @@ fn key(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     let id = call.string(1)?;
     let key = client_identifier(call.this::<LimiterObject>()?.identifier(), id.as_bytes());
-    let mut result = Zval::new();
-    result.set_zend_string(ZendStr::new(key, false));
-    call.return_value(result)
+    call.return_string(&key)
 }
 
 fn compare_microtimes(call: &Call) -> Result<(), Thrown> {

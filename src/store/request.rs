@@ -4,7 +4,7 @@ use super::key::Key;
 use super::net::Timeouts;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Charge, Decision, Limit, Op, State};
+use crate::limit::{Charge, Decision, Limit, Op, State, apply};
 use std::cell::Cell;
 
 /// One call on a store.
@@ -91,6 +91,17 @@ pub(in crate::store) fn charges<'a>(
         Charge { limit: request.limit, state: *state, cost: request.op.cost(), is_enforced }
     };
     requests.iter().zip(states).map(charge).collect()
+}
+
+/// The decisions of requests that change nothing, on keys with these states.
+pub(in crate::store) fn peek_all(
+    requests: &[JointRequest<'_>],
+    states: &[State],
+    now: u64,
+) -> Vec<Decision> {
+    let each = requests.iter().zip(states);
+    each.map(|(joint, state)| apply(joint.request.limit, *state, now, *joint.request.op).0)
+        .collect()
 }
 
 /// A place that remembers buckets and decides on them, each decision in one atomic step.

@@ -7,7 +7,7 @@ use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::clock::{Reading, boot_time};
 use crate::error::{Error, Result};
-use crate::limit::{MAX_NOW, SECOND, State};
+use crate::limit::{SECOND, State};
 use crate::store::host::queue::Handoff;
 use crate::store::net::{budget::Budget, failure::Failure};
 use crate::store::request::Request;
@@ -68,10 +68,7 @@ impl SwapEntry for RowEntry<'_> {
         let (new, microtime) = row::encode(schema, self.request.limit, state);
         let (statement, values): (_, Vec<Value>) = match &version.columns {
             None => (Statement::Insert(schema), [identifier].into_iter().chain(new).collect()),
-            Some(old) => {
-                let values = new.into_iter().chain([identifier]).chain(old.iter().cloned());
-                (Statement::Update(schema), values.collect())
-            }
+            Some(old) => (Statement::Update(schema), self.update_values(new, old)),
         };
         let table = &self.database.target.table;
         let may_repeat = self.request.op.may_repeat();
@@ -120,6 +117,11 @@ impl RowEntry<'_> {
             Swap::Done(_) | Swap::Lost => Ok(()),
             Swap::Locked | Swap::Blocked => Err(self.blocked()),
         }
+    }
+
+    /// The parameters of [`Statement::Update`].
+    pub fn update_values(&self, new: Columns, old: &Columns) -> Vec<Value> {
+        new.into_iter().chain([self.identifier()]).chain(old.iter().cloned()).collect()
     }
 
     fn identifier(&self) -> Value {
@@ -176,8 +178,7 @@ impl RowEntry<'_> {
                 (row.and_then(|row| row.into_iter().next()), None)
             }
         };
-        let time = time.and_then(|time| u64::try_from(row::whole(&time)??).ok());
-        let time = time.filter(|time| *time <= MAX_NOW);
+        let time = time.and_then(|time| row::clock(&time));
         Ok((schema, columns, time.map(|time| Reading::taken_now(time, sent_at))))
     }
 

@@ -12,10 +12,10 @@ use super::link::{Ending, MysqlLink, StatementReply};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, MAX_NOW, Op, State, apply, take_all};
+use crate::limit::{Decision, Op, State, take_all};
 use crate::store::name::row_name;
 use crate::store::net::{budget::Budget, failure::Failure};
-use crate::store::request::{JointRequest, charges};
+use crate::store::request::{JointRequest, charges, peek_all};
 use crate::store::swap::{Found, SwapEntry, latest_clock};
 use mysql_common::value::Value;
 use std::cell::RefCell;
@@ -44,7 +44,7 @@ enum Outcome {
     Unreadable,
 }
 
-/// Takes what each request asks for if all required ones accept, else nothing. Peeks change nothing.
+/// Takes what each request asks for if all enforced ones accept, else nothing. Peeks change nothing.
 pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
     let Some(JointRequest { request: first, .. }) = requests.first() else {
         return Ok(Vec::new());
@@ -65,10 +65,7 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
             found.iter().map(|Found { state, now: [now, _], .. }| (*state, *now)).unzip();
         let now = time(requests, &states, times.into_iter().max().unwrap_or_default());
         if let Op::Peek { .. } = first.op {
-            let each = requests.iter().zip(&states);
-            let peek =
-                each.map(|(it, state)| apply(it.request.limit, *state, now, *it.request.op).0);
-            return Ok(peek.collect());
+            return Ok(peek_all(requests, &states, now));
         }
         let expected = take_all(&charges(requests, &states), now);
         let changes = expected.each.iter().zip(&states).any(|((_, after), before)| after != before);
@@ -138,11 +135,7 @@ fn decide(
             continue;
         }
         let (columns, _) = row::encode(schema, entry.request.limit, *after);
-        let values: Vec<Value> = columns
-            .into_iter()
-            .chain([Value::Bytes(entry.identifier.clone())])
-            .chain(row.columns.iter().cloned())
-            .collect();
+        let values = entry.update_values(columns, &row.columns);
         let table = &entry.database.target.table;
         let reply = link.execute(Statement::Update(schema), table, &values, deadline)?;
         if reply != StatementReply::Done(1) {
@@ -168,8 +161,7 @@ fn lock(
     };
     let Some(row) = rows.into_iter().next() else { return Ok(Err(Outcome::RowIsGone)) };
     let mut values = row.into_iter();
-    let now = values.next().and_then(|clock| u64::try_from(row::whole(&clock)??).ok());
-    let now = now.filter(|now| *now <= MAX_NOW);
+    let now = values.next().and_then(|clock| row::clock(&clock));
     let columns: Columns = values.collect();
     let state = row::decode(schema, entry.request.limit, &columns);
     Ok(match (now, state) {

@@ -53,7 +53,7 @@ pub struct MysqlLink {
     is_mariadb: bool,
     /// The time limit of statements in this session.
     timeout: Duration,
-    /// Whether the server was told to end a transaction in which nothing happens.
+    /// Whether the server ends a transaction of this session in which nothing happens, if it can.
     ends_idle_transactions: bool,
     /// Until when the table is assumed to have the legacy schema, by this host's clock. Another process may
     /// prepare the table.

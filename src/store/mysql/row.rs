@@ -13,7 +13,7 @@
 //! written to the row since, and `microtime` alone is the state.
 
 use super::statements::Schema;
-use crate::limit::{Limit, Op, Span, State};
+use crate::limit::{Limit, MAX_NOW, Op, Span, State};
 use mysql_common::value::Value;
 use mysql_common::value::convert::from_value_opt;
 
@@ -137,6 +137,11 @@ fn seconds(value: &Value) -> Option<Option<f64>> {
 
 fn has_microseconds(decimal: &[u8]) -> bool {
     decimal.iter().rev().position(|byte| *byte == b'.').is_some_and(|places| places >= 6)
+}
+
+/// Reads the server's clock, in nanoseconds. None if it shows no time that the limits can compute with.
+pub fn clock(value: &Value) -> Option<u64> {
+    u64::try_from(whole(value)??).ok().filter(|time| *time <= MAX_NOW)
 }
 
 /// Reads a whole number; the inner None is `NULL`. The outer None is a value that is no whole number.

@@ -11,7 +11,7 @@ mod scripts;
 use super::key::Key;
 use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
-use super::request::{JointRequest, Request, Store, charges};
+use super::request::{JointRequest, Request, Store, charges, peek_all};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, TokenBucket, apply, take_all};
@@ -232,11 +232,11 @@ impl Store for Redis {
     }
 
     fn can_decide_all(&self, requests: &[Request<'_>]) -> bool {
-        let is_cluster = matches!(self.target.topology, Topology::Cluster(_));
+        let Topology::Cluster(_) = self.target.topology else { return true };
         let mut slots = requests.iter().map(|request| nodes::slot(&key_name(request.key)));
         let first = slots.next();
         // A script may use keys of one slot only.
-        !is_cluster || slots.all(|slot| Some(slot) == first)
+        slots.all(|slot| Some(slot) == first)
     }
 
     fn decide_all(&self, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
@@ -252,10 +252,7 @@ impl Store for Redis {
         let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
         let now = first.frozen().unwrap_or(reply.now);
         if is_peek {
-            let peek = |(joint, state): (&JointRequest<'_>, _)| {
-                apply(joint.request.limit, state, now, *joint.request.op).0
-            };
-            return Ok(requests.iter().zip(reply.before).map(peek).collect());
+            return Ok(peek_all(requests, &reply.before, now));
         }
         let decided = take_all(&charges(requests, &reply.before), now);
         match decided.is_accepted == reply.accepted {

@@ -154,6 +154,13 @@ impl Alone {
     }
 }
 
+/// Calls on some keys: the key, the operation, the time since the call before as a scale and a number, and how
+/// often it is made.
+fn any_calls() -> impl Strategy<Value = Vec<(usize, Op, usize, u64, u32)>> {
+    let times = prop_oneof![4 => Just(1), 1 => 1u32..200];
+    prop::collection::vec((0..KEYS, any_op(), 0usize..4, 0u64..40, times), 1..300)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_024))]
 
@@ -162,10 +169,7 @@ proptest! {
     #[test]
     fn evicted_client_gets_no_tokens_back(
         size in 2usize..=WAYS,
-        calls in prop::collection::vec(
-            (0..KEYS, any_op(), 0usize..4, 0u64..40, prop_oneof![4 => Just(1), 1 => 1u32..200]),
-            1..300,
-        ),
+        calls in any_calls(),
     ) {
         let (set, limits) = (set_of(size), limits());
         let mut alone: Vec<Alone> = (0..KEYS).map(|_| Alone(State::FULL)).collect();
@@ -195,10 +199,7 @@ proptest! {
     #[test]
     fn block_survives_its_neighbours(
         size in 3usize..=WAYS,
-        calls in prop::collection::vec(
-            (0..KEYS, any_op(), 0usize..4, 0u64..40, prop_oneof![4 => Just(1), 1 => 1u32..200]),
-            1..300,
-        ),
+        calls in any_calls(),
         is_newcomer: bool,
     ) {
         const YEAR: u64 = 31_557_600 * SECOND;
