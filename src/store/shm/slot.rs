@@ -199,6 +199,12 @@ impl Slot {
         State::Filling { full_at: Span { ns: self.time(), part: self.rest() as u64 } }
     }
 
+    /// The state of a bucket that fills. None for any other, and for a claim.
+    #[inline(always)]
+    pub const fn as_filling(self) -> Option<State> {
+        if !self.is_overdrawn() && self.rest() & MARK == 0 { Some(self.to_filling()) } else { None }
+    }
+
     #[inline(always)]
     const fn to_reserved(self) -> State {
         let ahead = ((self.rest() & !MARK) >> FRACTION_BITS) as u8;

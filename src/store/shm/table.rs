@@ -106,8 +106,12 @@ type Seen = (usize, Slot);
 pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
         if let Some((word, old)) = find_committed(set, tag) {
-            let Some(state) = change.apply(old.state()) else { return };
-            let new = Slot::committed(tag, state);
+            // The usual state has a path of its own, in which the compiler knows its kind.
+            let new = match old.as_filling() {
+                Some(state) => change.apply(state).map(|after| Slot::committed(tag, after)),
+                None => change.apply(old.state()).map(|after| Slot::committed(tag, after)),
+            };
+            let Some(new) = new else { return };
             if new == old || word.replace(old.0, new.0) {
                 return;
             }
