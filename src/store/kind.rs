@@ -10,11 +10,16 @@ pub enum LimitKind {
     TokenBucket = 0,
     /// A fixed window.
     FixedWindow = 1,
+    /// A sliding window.
+    SlidingWindow = 2,
+    /// A limit of how many run at once.
+    Concurrency = 3,
 }
 
 impl LimitKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 2] = [Self::TokenBucket, Self::FixedWindow];
+    pub const ALL: [Self; 4] =
+        [Self::TokenBucket, Self::FixedWindow, Self::SlidingWindow, Self::Concurrency];
 
     /// What stands before the name of a key on a server. [`name`](super::name) hashes identifiers that
     /// begin like it.
@@ -22,6 +27,8 @@ impl LimitKind {
         match self {
             Self::TokenBucket => b"",
             Self::FixedWindow => b"w:",
+            Self::SlidingWindow => b"s:",
+            Self::Concurrency => b"c:",
         }
     }
 }
