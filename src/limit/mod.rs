@@ -5,8 +5,8 @@
 //! compare and swap call it in a loop; Redis has a server-side implementation, which the
 //! differential test in `tests/conformance.rs` holds to it.
 //!
-//! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `fixed_window` does
-//! both for a window. `block` denies every call until a time, whatever the algorithm; `compound`
+//! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `fixed_window` and
+//! `sliding_window` do both for a window. `block` denies every call until a time, whatever the algorithm; `compound`
 //! charges several limits or none.
 
 mod algorithm;
@@ -20,18 +20,24 @@ mod fixed_window;
 mod gcra;
 mod interval;
 mod op;
+mod sliding_window;
 mod span;
 mod state;
+mod stored_state;
 mod token_bucket;
 
 pub use algorithm::Algorithm;
 pub use any_limit::{Limit, apply};
-pub use bounds::{MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_RATE, MAX_REFILL};
+pub use bounds::{
+    MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
+};
 pub use compound::{Charge, JointDecision, take_all};
 pub use decision::Decision;
 pub use error::LimitError;
 pub use fixed_window::FixedWindow;
 pub use op::Op;
+pub use sliding_window::{Place, SlidingWindow};
 pub use span::{GRAIN, SECOND, Span};
 pub use state::State;
+pub use stored_state::{Hits, StoredState};
 pub use token_bucket::TokenBucket;

@@ -37,6 +37,8 @@ pub enum Schema {
     Full,
     /// The column of the published PDO class.
     Legacy,
+    /// The columns of a row that holds a sliding window.
+    Hits,
 }
 
 impl Schema {
@@ -46,6 +48,7 @@ impl Schema {
         match self {
             Self::Full => FULL,
             Self::Legacy => FULL.split_at(1).0,
+            Self::Hits => &["microtime", "seen", "due", "hits"],
         }
     }
 }

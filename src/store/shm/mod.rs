@@ -4,11 +4,13 @@
 //! * [`slot`]: how a bucket fits into one word
 //! * [`set`]: the slots among which a key may be
 //! * [`bucket_change`]: an operation under a limit, as a change to a slot
+//! * [`hits`]: a sliding window, which has many slots
 //! * [`table`]: finding, claiming and reusing slots, lock-free
 //!
 //! The file behind the table is the subject of `file`.
 
 mod bucket_change;
+mod hits;
 pub mod set;
 pub mod slot;
 pub mod table;
@@ -19,10 +21,11 @@ use super::kind::with_algorithm;
 use super::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Algorithm, Decision};
+use crate::limit::{Algorithm, Decision, Op, SlidingWindow};
 use bucket_change::BucketChange;
+use hits::WindowInTable;
 use portable_atomic::{AtomicU64, Ordering};
-use set::{Set, WAYS, locate};
+use set::{Places, Set, WAYS, locate};
 use siphasher::sip::SipHasher13;
 use slot::Slot;
 use std::cell::Cell;
@@ -108,7 +111,11 @@ impl SharedMemory {
 
     #[inline(always)]
     fn answer<A: FromDecision>(&self, request: &Request<'_>) -> Result<A> {
-        with_algorithm!(request.limit, limit => self.answer_under(limit, request))
+        with_algorithm!(
+            request.limit,
+            limit => self.answer_under(limit, request),
+            window => self.answer_in_window(window, request)
+        )
     }
 
     #[inline(always)]
@@ -132,6 +139,39 @@ impl SharedMemory {
             BucketChange { limit, op, now, is_frozen, evictions, evicted, answer: None };
         table::update(&set.0, tag, now, &mut change);
         change.answer.ok_or_else(not_open)
+    }
+}
+
+impl SharedMemory {
+    #[inline(never)]
+    fn answer_in_window<A: FromDecision>(
+        &self,
+        window: &SlidingWindow,
+        request: &Request<'_>,
+    ) -> Result<A> {
+        let Request { key, op, time, .. } = *request;
+        let clock = time.clock();
+        self.file.open_if_due(clock)?;
+        let frozen = time.frozen();
+        let region = self.file.region();
+        let Some(region) = &*region else { return Err(not_open()) };
+        let places = Places::new(region.area::<Set>(Area::Buckets), self.hash(key, region));
+        let window = WindowInTable {
+            window,
+            places: places.ok_or_else(not_open)?,
+            now: Cell::new(frozen.unwrap_or(clock)),
+            is_frozen: frozen.is_some(),
+            evictions: evictions(region),
+            evicted: request.evicted,
+        };
+        match window.decide(*op) {
+            Some(answer) => Ok(answer),
+            // A denial would not say that nothing was done.
+            None if matches!(op, Op::Refund { .. }) => {
+                Err(Error::refused("Shared memory: the sliding window is too busy"))
+            }
+            None => Ok(window.window.full(window.now.get()).into()),
+        }
     }
 }
 
