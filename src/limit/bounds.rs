@@ -12,6 +12,9 @@ pub const MAX_RATE: f64 = 1e9;
 /// with all bits set would be a claim.
 pub const MAX_HITS: u32 = (1 << 24) - 2;
 
+/// The most permits of a limit of how many run at once.
+pub const MAX_PERMITS: u32 = 1_024;
+
 /// The longest time a bucket may take to fill: four years, in nanoseconds.
 pub const MAX_REFILL: u64 = 4 * 31_557_600 * SECOND;
 

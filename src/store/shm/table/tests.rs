@@ -17,10 +17,11 @@ struct Call {
 }
 
 impl Change for Call {
-    fn apply(&mut self, state: State) -> Option<State> {
+    fn apply(&mut self, slot: Slot) -> Option<Slot> {
+        let state = slot.state();
         let (decision, after) = apply(&self.limit, state, self.now, self.op);
         self.decision = Some(decision);
-        (after != state).then_some(after)
+        (after != state).then(|| Slot::committed(slot.tag(), after))
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {
