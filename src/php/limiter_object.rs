@@ -211,8 +211,9 @@ pub fn throw_unsupported(method: &str) -> Thrown {
     ))
 }
 
+/// Reads the `$name` of a constructor.
 #[inline(always)]
-fn parse_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
+pub fn parse_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
     match call.non_null(NAME) {
         None => Ok(None),
         Some(_) => parse_passed_name(call),

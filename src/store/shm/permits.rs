@@ -41,11 +41,14 @@ impl PermitTable {
     #[inline(always)]
     fn open_if_due(&self, clock: u64) -> Result<Ref<'_, Holder>> {
         self.file.open_if_due(clock)?;
-        let holder = self.holder.borrow();
-        match Ref::filter_map(holder, Option::as_ref) {
-            Ok(holder) if holder.is_current(self.file.generation()) => Ok(holder),
-            _ => self.make_holder(),
-        }
+        self.current_holder().map_or_else(|| self.make_holder(), Ok)
+    }
+
+    #[inline(always)]
+    fn current_holder(&self) -> Option<Ref<'_, Holder>> {
+        let generation = self.file.generation();
+        let is_current = |holder: &&Holder| holder.is_current(generation);
+        Ref::filter_map(self.holder.borrow(), |it| it.as_ref().filter(is_current)).ok()
     }
 
     #[cold]
@@ -59,7 +62,7 @@ impl PermitTable {
             made = self.try_to_make_holder()?;
         }
         self.holder.replace(made);
-        Ref::filter_map(self.holder.borrow(), Option::as_ref).map_err(|_| not_open())
+        self.current_holder().ok_or_else(not_open)
     }
 
     fn try_to_make_holder(&self) -> Result<Option<Holder>> {
