@@ -2,7 +2,7 @@
 //!
 //! Whoever works holds a permit, and gives it back. A permit has a lease, after which it is free even if it
 //! was not given back. Stores that keep a list of the permits held decide by [`HeldPermits::apply`]; Redis has
-//! a server-side implementation, which the differential test in `tests/conformance.rs` holds to it. Shared
+//! a server-side implementation, which the differential test in `tests/permits.rs` holds to it. Shared
 //! memory has a slot for each permit instead.
 
 use super::bounds::{MAX_PERMITS, MAX_REFILL};

@@ -1,6 +1,6 @@
 -- Takes, renews and gives back permits: how many run at once. Continues head.lua.
 --
--- The server-side implementation of limit::HeldPermits; the differential test (tests/conformance.rs) compares
+-- The server-side implementation of limit::HeldPermits; the differential test (tests/permits.rs) compares
 -- the two.
 --
 -- KEYS[1]  the key of the permits

@@ -13,7 +13,7 @@ use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{MAX_PERMITS, PermitLimit};
 use crate::store::Key;
-use crate::store::file::{Area, Location, MappedFile, PERMITS_SIZE, not_open};
+use crate::store::file::{Area, BODY_AT, Location, MappedFile, PERMITS_SIZE, not_open};
 use crate::store::permits::{PermitCall, PermitHandle, PermitSlot, Permits};
 use portable_atomic::Ordering;
 use std::cell::{Cell, Ref, RefCell};
@@ -73,7 +73,7 @@ impl PermitTable {
 
     /// What `phpinfo()` shows. The file is not made for it.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
-        let holds = PERMITS_SIZE as usize / size_of::<Set>() * WAYS;
+        let holds = (PERMITS_SIZE - BODY_AT) as usize / size_of::<Set>() * WAYS;
         let is_there = self.file.region().is_some() || self.file.location().path().exists();
         let held = match is_there {
             true => self.count_all().map_or_else(|error| error.to_string(), |n| n.to_string()),
