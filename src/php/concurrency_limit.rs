@@ -86,11 +86,11 @@ impl ConcurrencyLimitObject {
 fn construct(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(3, 5)?;
     let backend = parse_storage_argument(call)?;
-    let identifier = call.string(2)?;
+    call.string(2)?;
     let max = call.int(3, 0)?;
     let lease = if call.is_passed(4) { call.float(4)? } else { DEFAULT_LEASE };
     let name = parse_name(call)?;
-    let identifier = SharedString::new(call.check_identifier(2, identifier)?);
+    let identifier = call.identifier(2)?;
     let limit = PermitLimit::new(max, lease).map_err(|error| match error {
         LimitError::Permits => value_error(3, error),
         _ => value_error(4, error),

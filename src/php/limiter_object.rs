@@ -93,10 +93,10 @@ impl LimiterObject {
         limit: Option<Rc<Limit>>,
         arguments: LimitArguments,
     ) -> Result<Self, Thrown> {
-        let identifier = call.check_identifier(IDENTIFIER, call.string(IDENTIFIER)?)?;
+        let identifier = call.identifier(IDENTIFIER)?;
         Ok(Self {
             backend,
-            identifier: SharedString::new(identifier),
+            identifier,
             limit,
             arguments,
             name: parse_name(call)?,
@@ -222,5 +222,6 @@ pub fn parse_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
 
 #[cold]
 fn parse_passed_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
-    Ok(call.string_or_null(NAME)?.map(SharedString::new))
+    call.string_or_null(NAME)?;
+    Ok(call.non_null(NAME).and_then(SharedString::from_zval))
 }
