@@ -27,7 +27,7 @@ use super::kind::with_algorithm;
 use super::{FromDecision, Key, Permits, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Algorithm, Decision, Op, SlidingWindow};
+use crate::limit::{Algorithm, Decision, SlidingWindow};
 use bucket_change::BucketChange;
 use hits::WindowInTable;
 use keys::Keys;
@@ -113,6 +113,7 @@ impl SharedMemory {
 }
 
 impl SharedMemory {
+    /// Not inlined: it would lengthen the path of the other limits (`make bench`, `consume()`).
     #[inline(never)]
     fn answer_in_window<A: FromDecision>(
         &self,
@@ -134,14 +135,8 @@ impl SharedMemory {
             evictions: evictions(region),
             evicted: request.evicted,
         };
-        match window.decide(*op) {
-            Some(answer) => Ok(answer),
-            // A denial would not say that nothing was done.
-            None if matches!(op, Op::Refund { .. }) => {
-                Err(Error::refused("Shared memory: the sliding window is too busy"))
-            }
-            None => Ok(window.window.full(window.now.get()).into()),
-        }
+        let busy = || Error::refused("Shared memory: the sliding window is too busy");
+        window.decide(*op).ok_or_else(busy)
     }
 }
 

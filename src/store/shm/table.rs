@@ -91,6 +91,9 @@ pub trait Change {
     /// Notes that a slot in use was evicted.
     fn note_eviction(&mut self);
 
+    /// Notes that a newcomer that takes was denied because of the evicted state whose place it takes.
+    fn note_denied_newcomer(&mut self) {}
+
     /// Notes that the newcomer found no free slot, if it [evicts](Self::EVICTS) none.
     fn note_full(&mut self) {}
 }
@@ -179,6 +182,9 @@ fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> 
     let floor = owed.map(Slot::owes_until);
     let start = floor.map_or(State::FULL, |floor| change.inherited_state(floor));
     if !must_be_remembered(change, Slot::committed(tag, start), floor) {
+        if floor.is_some() && change.takes() {
+            change.note_denied_newcomer();
+        }
         return Step::Done;
     }
     match (tombstone, owed) {

@@ -1,7 +1,8 @@
 //! Windows in a table that is large enough, and in one that is not.
 
 use super::*;
-use crate::limit::{SECOND, TokenBucket};
+use crate::limit::TokenBucket;
+use crate::store::shm::bucket_change::BucketChange;
 use crate::store::shm::set::{Set, WAYS, locate};
 use portable_atomic::AtomicU128;
 use proptest::prelude::*;
@@ -40,8 +41,7 @@ impl Table {
     }
 
     fn decide(&self, window: &SlidingWindow, hash: u64, now: u64, op: Op) -> Decision {
-        let decision = self.window(window, hash, now, |it| it.decide::<Decision>(op));
-        decision.unwrap_or_else(|| window.full(now))
+        self.window(window, hash, now, |it| it.decide::<Decision>(op)).unwrap()
     }
 
     /// Takes a token of a bucket, which needs a slot, too.
