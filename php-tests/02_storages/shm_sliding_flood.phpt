@@ -41,16 +41,16 @@ $calls = 0;
 for ($i = 0; $i < 40_000; $i++) {
     $i % 1_000 || $advance(1);
     match ($i % 4) {
-        0 => $take("flood-$i") || $take("flood-$i"),
-        1 => TokenBucket::per('shm:sliding-flood', "flood-$i", 10, INTERVAL)->consume(mt_rand(1, 10)),
-        2 => (new FixedWindow('shm:sliding-flood', "flood-$i", 10, INTERVAL))->consume(),
+        0 => $take("flood:$i") || $take("flood:$i"),
+        1 => TokenBucket::per('shm:sliding-flood', "flood:$i", 10, INTERVAL)->consume(mt_rand(1, 10)),
+        2 => (new FixedWindow('shm:sliding-flood', "flood:$i", 10, INTERVAL))->consume(),
         3 => $take((mt_rand(0, 1) ? 'denied-' : 'partly-') . mt_rand(1, CLIENTS)),
     };
 }
 echo 'denied: ', array_sum(array_map(fn (int $i): int => count($log["denied-$i"]) - LIMIT, range(1, CLIENTS))), " more\n";
 echo 'partly: ', max(array_map(fn (int $i): int => count($log["partly-$i"]), range(1, CLIENTS))), " at most\n";
 $counts = statistics()['sliding'];
-echo 'newcomers: ', $counts['denied'] > 1_000 ? 'denied, and counted' : $counts['denied'], ', ', $counts['evictions'] > 100 ? 'evictions counted' : $counts['evictions'], "\n";
+echo 'newcomers: ', $counts['denied'] > 1_000 ? 'denied, and counted' : $counts['denied'], ', ', statistics()['flood']['evictions'] > 100 ? 'evictions counted' : statistics()['flood']['evictions'], "\n";
 echo $counts['checked'] === $counts['accepted'] + $counts['denied'] && $counts['accepted'] === array_sum(array_map(count(...), $log)) ? 'the counts are those of the log' : json_encode($counts), "\n";
 
 // All of it once more, for two hours with less of a flood: the log has no stretch with more than the limit.
