@@ -117,7 +117,7 @@ impl WindowInTable<'_> {
                     true
                 }
                 Op::Refund { .. } if decision.accepted => self.give_back(&seen, &after),
-                _ => self.take(&seen, decision.taken),
+                _ => self.take(&seen, &decision),
             };
             if is_done {
                 return Some(decision);
@@ -153,20 +153,28 @@ impl WindowInTable<'_> {
         Seen { state: StoredState::Hits(Hits::new(hits)), free, taken }
     }
 
-    /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were
-    /// faster.
-    fn take(&self, seen: &Seen, hits: u64) -> bool {
+    /// Takes the hits of a decision in places that are free. Returns false, and takes none, if other processes
+    /// were faster.
+    fn take(&self, seen: &Seen, decision: &Decision) -> bool {
         let mut taken = Vec::new();
+        let mut latest = self.now.get();
         for place in &seen.free {
-            if taken.len() as u64 == hits {
+            if taken.len() as u64 == decision.taken {
                 break;
             }
-            let decision = self.change(*place, Op::Take { cost: 1 });
-            if decision.accepted {
-                taken.push((*place, decision.expires_at));
+            // All hits leave when the decision says: its refund finds them by that time. A place that another
+            // process has just taken may have made this one read the clock again.
+            self.now.set(decision.now);
+            let change = self.change(*place, Op::Take { cost: 1 });
+            latest = latest.max(self.now.get());
+            if change.accepted {
+                taken.push((*place, change.expires_at));
             }
         }
-        let is_done = taken.len() as u64 == hits;
+        self.now.set(latest);
+        // This process may have been suspended until a hit of another one had left.
+        let is_of_decision = |(_, expiry): &(u32, u64)| *expiry == decision.expires_at;
+        let is_done = taken.len() as u64 == decision.taken && taken.iter().all(is_of_decision);
         if !is_done {
             for (place, expiry) in taken {
                 self.free(place, expiry);
