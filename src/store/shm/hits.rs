@@ -220,7 +220,7 @@ impl WindowInTable<'_> {
 
     /// Looks at all places. None if a hit was taken later than `now`, which is a later time after that.
     fn look(&self) -> Option<Seen> {
-        let (mut free, mut taken) = (Vec::new(), Vec::new());
+        let (mut free, mut taken, mut is_late) = (Vec::new(), Vec::new(), false);
         let now = self.now.get();
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
             let found = match table::look(&set.0, tag, now) {
@@ -235,10 +235,13 @@ impl WindowInTable<'_> {
                     return Some(Seen { state: State::Blocked { until }.into(), free, taken });
                 }
                 Found::Later => {
-                    self.begin_again(number);
-                    return None;
+                    self.catch_up(number);
+                    is_late = true;
                 }
             }
+        }
+        if is_late {
+            return None;
         }
         let hits = taken.iter().map(|(_, leaves_at)| *leaves_at).collect();
         Some(Seen { state: StoredState::Hits(Hits::new(hits)), free, taken })
@@ -253,7 +256,7 @@ impl WindowInTable<'_> {
     /// Reads the clock again, because the hit in this place was taken later than `now`. If it is from the
     /// future all the same, it is brought down to one interval from now.
     #[cold]
-    fn begin_again(&self, number: u32) {
+    fn catch_up(&self, number: u32) {
         if !self.is_frozen {
             self.now.set(self.now.get().max(boot_time()));
         }
