@@ -14,9 +14,10 @@ use proptest::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use support::Folder;
-use token_bucket::dsn::{Dsn, OnError};
+use token_bucket::dsn::{Dsn, OnError, Target};
 use token_bucket::limit::{
-    Charge, Decision, FixedWindow, Limit, Op, SECOND, State, TokenBucket, apply,
+    Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState, TokenBucket,
+    apply,
 };
 use token_bucket::limiter::{
     CallContext, CounterHandle, FlaggedDecision, Identifier, Limiter, Limiters, Member, Policy,
@@ -115,6 +116,14 @@ fn per_second(capacity: i64, rate: f64) -> Limit {
     TokenBucket::per_second(capacity, rate).unwrap().into()
 }
 
+fn fixed(hits: i64, interval: f64) -> Limit {
+    FixedWindow::new(hits, interval).unwrap().into()
+}
+
+fn sliding(hits: i64, interval: f64) -> Limit {
+    SlidingWindow::new(hits, interval).unwrap().into()
+}
+
 fn per_window(limit: i64, window: i64) -> Limit {
     TokenBucket::per_window(limit, window).unwrap().into()
 }
@@ -175,6 +184,9 @@ on_every_store!(
     windows_and_buckets_of_one_identifier_are_separate,
     any_sequence_on_a_bucket_is_decided_as_by_apply,
     any_sequence_on_a_window_is_decided_as_by_apply,
+    sliding_window_holds_no_more_hits_than_its_limit,
+    sliding_window_of_many_hits_is_kept_whole,
+    any_sequence_on_a_sliding_window_is_decided_as_by_apply,
     takes_what_is_there,
     block_denies_every_call_until_it_ends,
     decision_is_refunded_where_it_was_made,
@@ -304,7 +316,7 @@ fn admits_agrees_with_decide(bench: &Bench) {
 }
 
 fn window_opens_ends_and_takes_refunds(bench: &Bench) {
-    let window = Limit::from(FixedWindow::new(3, 10.0).unwrap());
+    let window = fixed(3, 10.0);
     let hit = |now| bench.take(b"x", &window, 1, now);
     for left in [2, 1, 0] {
         assert_eq!(window.remaining(&hit(T0 + 2 * SECOND - left)), left);
@@ -337,13 +349,15 @@ fn window_opens_ends_and_takes_refunds(bench: &Bench) {
 }
 
 fn windows_and_buckets_of_one_identifier_are_separate(bench: &Bench) {
-    let (window, bucket) = (Limit::from(FixedWindow::new(1, 10.0).unwrap()), per_second(1, 0.001));
+    let (window, bucket, sliding) = (fixed(1, 10.0), per_second(1, 0.001), sliding(1, 10.0));
     let long = [b'a'; 300];
-    for name in [&b"x"[..], b"w:x", b"h:x", b"a b", b"w:a b", &long] {
-        assert!(bench.take(name, &window, 1, T0).accepted);
-        assert!(bench.take(name, &bucket, 1, T0).accepted);
-        assert!(!bench.take(name, &window, 1, T0).accepted);
-        assert!(!bench.take(name, &bucket, 1, T0).accepted);
+    for name in [&b"x"[..], b"w:x", b"h:x", b"a b", b"w:a b", b"s:x", &long] {
+        for limit in [&window, &bucket, &sliding] {
+            assert!(bench.take(name, limit, 1, T0).accepted);
+        }
+        for limit in [&window, &bucket, &sliding] {
+            assert!(!bench.take(name, limit, 1, T0).accepted);
+        }
     }
 }
 
@@ -361,7 +375,8 @@ fn expiry() -> impl Strategy<Value = Option<u64>> {
 fn takes_what_is_there(bench: &Bench) {
     for (name, limit) in [
         (&b"bucket"[..], per_second(5, 0.1)),
-        (b"window", Limit::from(FixedWindow::new(5, 60.0).unwrap())),
+        (b"window", fixed(5, 60.0)),
+        (b"sliding", sliding(5, 60.0)),
     ] {
         let take = |most, least| bench.call(name, &limit, Op::TakeUpTo { most, least }, T0);
         assert_eq!(take(3, 1).taken, 3);
@@ -377,7 +392,8 @@ fn takes_what_is_there(bench: &Bench) {
 fn block_denies_every_call_until_it_ends(bench: &Bench) {
     for (name, limit) in [
         (&b"bucket"[..], per_second(5, 1.0)),
-        (b"window", Limit::from(FixedWindow::new(5, 60.0).unwrap())),
+        (b"window", fixed(5, 60.0)),
+        (b"sliding", sliding(5, 60.0)),
     ] {
         let call = |op, seconds| bench.call(name, &limit, op, T0 + seconds * SECOND);
         let block = |seconds, at| call(Op::Block { duration: seconds * SECOND }, at);
@@ -412,7 +428,7 @@ fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     assert!(!refund(&bucket, &denied, T0), "it took nothing");
     assert!(refund(&bucket, &taken, T0));
     assert_eq!(bucket.remaining(&bench.call(b"x", &bucket, Op::Peek { cost: 0 }, T0)), 5);
-    let window = Limit::from(FixedWindow::new(5, 60.0).unwrap());
+    let window = fixed(5, 60.0);
     let first = attempt(&window, 3, T0);
     assert!(refund(&window, &first, T0 + 30 * SECOND));
     let second = attempt(&window, 4, T0 + 40 * SECOND);
@@ -420,6 +436,50 @@ fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     assert!(!refund(&window, &second, T0 + 62 * SECOND), "its window has ended");
     let now = bench.call(b"x", &window, Op::Peek { cost: 0 }, T0 + 62 * SECOND);
     assert_eq!(window.remaining(&now), 3);
+}
+
+fn sliding_window_holds_no_more_hits_than_its_limit(bench: &Bench) {
+    let window = sliding(3, 10.0);
+    let take = |cost, seconds: u64| bench.take(b"x", &window, cost, T0 + seconds * SECOND);
+    for seconds in [0, 4, 4] {
+        assert!(take(1, seconds).accepted);
+    }
+    let denied = take(1, 9);
+    assert_eq!((denied.accepted, denied.retry_after(), denied.reset_after()), (false, 1.0, 5.0));
+    assert_eq!(take(2, 9).retry_after(), 5.0, "the second hit leaves later");
+    assert!(!bench.take(b"x", &window, 1, T0 + 10 * SECOND - 1).accepted);
+    let next = take(1, 10);
+    assert_eq!((next.accepted, window.remaining(&next), next.reset_after()), (true, 0, 10.0));
+    assert!(!take(2, 13).accepted);
+    assert_eq!(
+        window.remaining(&bench.call(b"x", &window, Op::Peek { cost: 1 }, T0 + 14 * SECOND)),
+        2
+    );
+    assert!(take(2, 14).accepted, "as many as have left");
+    let refund = Op::Refund { cost: 2, expiry: None };
+    assert_eq!(window.remaining(&bench.call(b"x", &window, refund, T0 + 15 * SECOND)), 2);
+    assert_eq!(take(1, 15).expires_at, T0 + 25 * SECOND);
+    assert_eq!(take(4, 16).retry_at, Decision::NEVER);
+    assert_eq!(window.remaining(&bench.call(b"x", &window, Op::Reset, T0 + 16 * SECOND)), 3);
+    assert!(take(3, 16).accepted);
+    // A clock that went back by an hour denies for one interval.
+    let back = T0 - 3_600 * SECOND;
+    assert_eq!(bench.take(b"x", &window, 1, back).retry_after(), 10.0);
+    assert!(bench.take(b"x", &window, 3, back + 10 * SECOND).accepted);
+}
+
+fn sliding_window_of_many_hits_is_kept_whole(bench: &Bench) {
+    let window = sliding(1_024, 60.0);
+    for call in 0..128 {
+        assert!(bench.take(b"x", &window, 8, T0 + call).accepted, "{call}");
+    }
+    for early in [1, 8] {
+        let denied = bench.take(b"x", &window, early, T0 + 60 * SECOND - 1);
+        assert_eq!((denied.accepted, denied.retry_at), (false, T0 + 60 * SECOND));
+    }
+    assert!(bench.take(b"x", &window, 80, T0 + 60 * SECOND + 9).accepted);
+    let left = bench.call(b"x", &window, Op::Peek { cost: 1 }, T0 + 60 * SECOND + 9);
+    assert_eq!((left.accepted, left.retry_at), (false, T0 + 60 * SECOND + 10));
 }
 
 /// The limiters of a compound: one identifier and one limit each.
@@ -456,8 +516,7 @@ impl<'a> Compound<'a> {
 }
 
 fn several_limits_are_charged_or_none(bench: &Bench) {
-    let limits =
-        vec![per_second(5, 0.001), per_second(2, 0.001), FixedWindow::new(9, 60.0).unwrap().into()];
+    let limits = vec![per_second(5, 0.001), per_second(2, 0.001), fixed(9, 60.0)];
     let names: Vec<Vec<u8>> = [b"a", b"b", b"c"].map(|name| name.to_vec()).into();
     let compound = Compound::new(vec![&bench.limiter; 3], names.clone(), limits.clone());
     let left = || -> Vec<u64> {
@@ -501,8 +560,7 @@ fn dry_run_denies_no_compound(bench: &Bench) {
 
 /// The differential test of calls on several limits.
 fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
-    let limits =
-        vec![per_second(5, 2.0), per_window(3, 7), FixedWindow::new(5, 2.5).unwrap().into()];
+    let limits = vec![per_second(5, 2.0), per_window(3, 7), fixed(5, 2.5), sliding(4, 3.0)];
     let watched = bench.limiter_with(|policy| policy.enforce = false);
     let alone = prop_oneof![
         Just(Op::Check),
@@ -516,8 +574,8 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
     let call = (
         0u64..2_000_000,
         prop_oneof![
-            3 => prop::array::uniform3(0u64..4).prop_map(Ok),
-            1 => (0usize..3, alone).prop_map(Err),
+            3 => prop::array::uniform4(0u64..4).prop_map(Ok),
+            1 => (0usize..4, alone).prop_map(Err),
         ],
     );
     let config = ProptestConfig {
@@ -526,30 +584,30 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
         ..ProptestConfig::default()
     };
     let sequence = Cell::new(0u32);
-    proptest!(config, |(calls in prop::collection::vec(call, 1..30), enforced: [bool; 3])| {
+    proptest!(config, |(calls in prop::collection::vec(call, 1..30), enforced: [bool; 4])| {
         sequence.set(sequence.get() + 1);
         // One slot of a cluster in every other sequence.
         let tag = if sequence.get().is_multiple_of(2) { "{t}" } else { "" };
         let name = |i: usize| format!("c{tag}{}-{i}", sequence.get()).into_bytes();
         let limiters = enforced.map(|is_enforced| if is_enforced { &bench.limiter } else { &watched });
-        let compound = Compound::new(limiters.into(), (0..3).map(name).collect(), limits.clone());
-        let (mut states, mut now) = ([State::FULL; 3], T0);
+        let compound = Compound::new(limiters.into(), (0..4).map(name).collect(), limits.clone());
+        let (mut states, mut now) = ([StoredState::FULL; 4], T0);
         for (micros, call) in calls {
             now += micros * 1_000;
             match call {
                 Err((i, op)) => {
-                    let (expected, state) = apply(&limits[i], states[i], now, op);
+                    let (expected, state) = apply(&limits[i], &states[i], now, op);
                     states[i] = state;
                     prop_assert_eq!(bench.call(&name(i), &limits[i], op, now), expected);
                 }
                 Ok(costs) => {
                     let charge = |i: usize| {
-                        Charge { limit: &limits[i], state: states[i], cost: costs[i], is_enforced: enforced[i] }
+                        Charge { limit: &limits[i], state: states[i].clone(), cost: costs[i], is_enforced: enforced[i] }
                     };
-                    let charges: Vec<_> = (0..3).map(charge).collect();
+                    let charges: Vec<_> = (0..4).map(charge).collect();
                     let expected = token_bucket::limit::take_all(&charges, now);
                     for (state, (_, after)) in states.iter_mut().zip(&expected.each) {
-                        *state = *after;
+                        state.clone_from(after);
                     }
                     prop_assert_eq!(compound.take(&costs, now), expected.decisions(), "{:?}", costs);
                 }
@@ -559,8 +617,8 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
 }
 
 fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
-    let limits = [(5, 2.5), (7, 1.0 / 3.0), (3, 7.0)]
-        .map(|(limit, interval)| Limit::from(FixedWindow::new(limit, interval).unwrap()));
+    let limits =
+        [(5, 2.5), (7, 1.0 / 3.0), (3, 7.0)].map(|(limit, interval)| fixed(limit, interval));
     let op = prop_oneof![
         4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
@@ -569,7 +627,24 @@ fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
         1 => Just(Op::Reset),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
     ];
-    check_sequences(bench, "w", &limits, op.boxed());
+    check_sequences(bench, "w", &limits, op.boxed(), true);
+}
+
+fn any_sequence_on_a_sliding_window_is_decided_as_by_apply(bench: &Bench) {
+    let limits =
+        [(5, 2.5), (7, 1.0 / 3.0), (3, 7.0)].map(|(hits, interval)| sliding(hits, interval));
+    let op = prop_oneof![
+        4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
+        1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
+        1 => (0u64..4, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
+        1 => Just(Op::Check),
+        1 => Just(Op::Reset),
+        1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
+    ];
+    // In shared memory a lower limit looks at fewer places, and does not see the hits in the others.
+    let mixes_limits = !matches!(bench.dsn.target, Target::SharedMemory { .. });
+    check_sequences(bench, "s", &limits, op.boxed(), mixes_limits);
 }
 
 /// The differential test: compares the store with the pure function on random sequences of calls.
@@ -589,10 +664,17 @@ fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
         1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
     ];
-    check_sequences(bench, "b", &limits, op.boxed());
+    check_sequences(bench, "b", &limits, op.boxed(), true);
 }
 
-fn check_sequences(bench: &Bench, kind: &str, limits: &[Limit; 3], op: BoxedStrategy<Op>) {
+/// Plays sequences on three keys, under three limits in turn, or each under one of its own.
+fn check_sequences(
+    bench: &Bench,
+    kind: &str,
+    limits: &[Limit; 3],
+    op: BoxedStrategy<Op>,
+    mixes_limits: bool,
+) {
     let call = (0usize..3, 0usize..3, op, 0u64..2_000_000);
     let config = ProptestConfig {
         cases: bench.sequences,
@@ -602,12 +684,13 @@ fn check_sequences(bench: &Bench, kind: &str, limits: &[Limit; 3], op: BoxedStra
     let sequence = Cell::new(0u32);
     proptest!(config, |(calls in prop::collection::vec(call, 1..30))| {
         sequence.set(sequence.get() + 1);
-        let mut states = [State::FULL; 3];
+        let mut states = [StoredState::FULL; 3];
         let mut now = T0;
         for (key, limit, op, micros) in calls {
+            let limit = if mixes_limits { limit } else { key };
             now += micros * 1_000;
             let name = format!("{kind}{}-{key}", sequence.get());
-            let (expected, state) = apply(&limits[limit], states[key], now, op);
+            let (expected, state) = apply(&limits[limit], &states[key], now, op);
             states[key] = state;
             let found = bench.call(name.as_bytes(), &limits[limit], op, now);
             prop_assert_eq!(found, expected, "{:?} of {:?} at {}", op, limits[limit], now);

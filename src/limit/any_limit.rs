@@ -4,7 +4,9 @@ use super::algorithm::Algorithm;
 use super::decision::Decision;
 use super::fixed_window::FixedWindow;
 use super::op::Op;
+use super::sliding_window::SlidingWindow;
 use super::state::State;
+use super::stored_state::StoredState;
 use super::token_bucket::TokenBucket;
 
 /// A limit: an algorithm and its numbers.
@@ -15,6 +17,8 @@ pub enum Limit {
     TokenBucket(TokenBucket),
     /// Comes back all at once.
     FixedWindow(FixedWindow),
+    /// Never more than its hits in any stretch of its interval.
+    SlidingWindow(SlidingWindow),
 }
 
 impl From<TokenBucket> for Limit {
@@ -29,12 +33,19 @@ impl From<FixedWindow> for Limit {
     }
 }
 
+impl From<SlidingWindow> for Limit {
+    fn from(limit: SlidingWindow) -> Self {
+        Self::SlidingWindow(limit)
+    }
+}
+
 impl Limit {
     /// How much the limit allows at once: tokens or hits.
     pub fn capacity(&self) -> u64 {
         match self {
             Self::TokenBucket(limit) => limit.capacity(),
             Self::FixedWindow(window) => window.max_hits().into(),
+            Self::SlidingWindow(window) => window.max_hits().into(),
         }
     }
 
@@ -42,7 +53,7 @@ impl Limit {
     pub fn remaining(&self, decision: &Decision) -> u64 {
         match self {
             Self::TokenBucket(limit) => limit.tokens_in(decision.available),
-            Self::FixedWindow(_) => decision.available.ns,
+            Self::FixedWindow(_) | Self::SlidingWindow(_) => decision.available.ns,
         }
     }
 
@@ -52,6 +63,7 @@ impl Limit {
             (self, other),
             (Self::TokenBucket(_), Self::TokenBucket(_))
                 | (Self::FixedWindow(_), Self::FixedWindow(_))
+                | (Self::SlidingWindow(_), Self::SlidingWindow(_))
         )
     }
 
@@ -61,6 +73,7 @@ impl Limit {
         match self {
             Self::TokenBucket(limit) => limit.refill_time().ceil(),
             Self::FixedWindow(window) => window.interval(),
+            Self::SlidingWindow(window) => window.interval(),
         }
     }
 
@@ -69,18 +82,22 @@ impl Limit {
         match self {
             Self::TokenBucket(limit) => limit.takes(op),
             Self::FixedWindow(window) => window.takes(op),
+            Self::SlidingWindow(window) => window.takes(op),
         }
     }
 
     /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
     /// rounded up by less than a microsecond. Meaningless for a state of another limit.
-    pub fn earliest_write(&self, state: State) -> u64 {
+    pub fn earliest_write(&self, state: &StoredState) -> u64 {
         match (self, state) {
-            (Self::TokenBucket(limit), state) => limit.earliest_write(state),
-            (Self::FixedWindow(window), State::Window { ends_at, .. }) => {
+            (Self::TokenBucket(limit), StoredState::Word(state)) => limit.earliest_write(*state),
+            (Self::FixedWindow(window), StoredState::Word(State::Window { ends_at, .. })) => {
                 (ends_at + 1).saturating_sub(window.interval())
             }
-            (Self::FixedWindow(_), _) => 0,
+            (Self::SlidingWindow(window), StoredState::Hits(hits)) => {
+                hits.last().unwrap_or(0).saturating_sub(window.interval())
+            }
+            _ => 0,
         }
     }
 }
@@ -96,20 +113,22 @@ impl Limit {
 /// # Example
 ///
 /// ```
-/// use token_bucket::limit::{Limit, Op, State, TokenBucket, apply};
+/// use token_bucket::limit::{Limit, Op, StoredState, TokenBucket, apply};
 ///
 /// let limit = Limit::from(TokenBucket::per_second(1, 1.0)?);
-/// let (first, state) = apply(&limit, State::FULL, 5_000, Op::Take { cost: 1 });
+/// let (first, state) = apply(&limit, &StoredState::FULL, 5_000, Op::Take { cost: 1 });
 /// assert!(first.accepted);
-/// let (second, _) = apply(&limit, state, 5_000, Op::Take { cost: 1 });
+/// let (second, _) = apply(&limit, &state, 5_000, Op::Take { cost: 1 });
 /// assert!(!second.accepted);
 /// assert_eq!(second.retry_after(), 1.0);
 /// # Ok::<(), token_bucket::limit::LimitError>(())
 /// ```
 #[inline(always)]
-pub fn apply(limit: &Limit, state: State, now: u64, op: Op) -> (Decision, State) {
-    match limit {
-        Limit::TokenBucket(limit) => limit.apply(state, now, &op),
-        Limit::FixedWindow(window) => window.apply(state, now, &op),
-    }
+pub fn apply(limit: &Limit, state: &StoredState, now: u64, op: Op) -> (Decision, StoredState) {
+    let (decision, after) = match limit {
+        Limit::TokenBucket(limit) => limit.apply(state.word(), now, &op),
+        Limit::FixedWindow(window) => window.apply(state.word(), now, &op),
+        Limit::SlidingWindow(window) => return window.apply(state, now, op),
+    };
+    (decision, StoredState::Word(after))
 }

@@ -67,13 +67,19 @@ fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{FixedWindow, Limit, SECOND, TokenBucket, apply};
+    use crate::limit::{
+        FixedWindow, Limit, SECOND, SlidingWindow, StoredState, TokenBucket, apply,
+    };
     use proptest::prelude::*;
 
     const T: u64 = 1_000 * SECOND;
 
-    fn limits() -> [Limit; 2] {
-        [TokenBucket::per_second(3, 1.0).unwrap().into(), FixedWindow::new(3, 60.0).unwrap().into()]
+    fn limits() -> [Limit; 3] {
+        [
+            TokenBucket::per_second(3, 1.0).unwrap().into(),
+            FixedWindow::new(3, 60.0).unwrap().into(),
+            SlidingWindow::new(3, 60.0).unwrap().into(),
+        ]
     }
 
     fn ops() -> impl Strategy<Value = Op> {
@@ -94,19 +100,19 @@ mod tests {
             ops in prop::collection::vec(ops(), 1..50), duration in 1..MAX_BLOCK,
         ) {
             for limit in limits() {
-                let (set, state) = apply(&limit, State::FULL, T, Op::Block { duration });
+                let (set, state) = apply(&limit, &StoredState::FULL, T, Op::Block { duration });
                 prop_assert!(set.accepted && set.retry_at == T + duration);
                 for (i, op) in ops.iter().enumerate() {
                     let now = T + duration * i as u64 / ops.len() as u64;
-                    let (denied, after) = apply(&limit, state, now, *op);
+                    let (denied, after) = apply(&limit, &state, now, *op);
                     prop_assert!(!denied.accepted && denied.is_blocked, "{:?}", op);
                     let retry_at = if op.least() > 3 { Decision::NEVER } else { T + duration };
-                    prop_assert_eq!((denied.retry_at, after), (retry_at, state));
+                    prop_assert_eq!((denied.retry_at, &after), (retry_at, &state));
                 }
-                let (reset, after) = apply(&limit, state, T, Op::Reset);
-                prop_assert_eq!((reset.accepted, after), (true, State::FULL));
+                let (reset, after) = apply(&limit, &state, T, Op::Reset);
+                prop_assert_eq!((reset.accepted, after), (true, StoredState::FULL));
                 let all = Op::Take { cost: limit.capacity() };
-                prop_assert!(apply(&limit, state, T + duration, all).0.accepted, "it starts afresh");
+                prop_assert!(apply(&limit, &state, T + duration, all).0.accepted, "it starts afresh");
             }
         }
     }
@@ -114,12 +120,18 @@ mod tests {
     #[test]
     fn later_of_two_blocks_counts() {
         for limit in limits() {
-            let block = |state, now, seconds| {
+            let block = |state: &StoredState, now, seconds| {
                 apply(&limit, state, now, Op::Block { duration: seconds * SECOND }).1
             };
-            let long = block(State::FULL, T, 60);
-            assert_eq!(block(long, T + 5 * SECOND, 10), State::Blocked { until: T + 60 * SECOND });
-            assert_eq!(block(long, T + 5 * SECOND, 90), State::Blocked { until: T + 95 * SECOND });
+            let long = block(&StoredState::FULL, T, 60);
+            assert_eq!(
+                block(&long, T + 5 * SECOND, 10),
+                State::Blocked { until: T + 60 * SECOND }.into()
+            );
+            assert_eq!(
+                block(&long, T + 5 * SECOND, 90),
+                State::Blocked { until: T + 95 * SECOND }.into()
+            );
         }
     }
 
@@ -127,10 +139,10 @@ mod tests {
     fn block_after_which_the_clock_went_back_lasts_no_longer_than_any_block() {
         for limit in limits() {
             let (_, state) =
-                apply(&limit, State::FULL, T + MAX_BLOCK, Op::Block { duration: SECOND });
-            let (denied, state) = apply(&limit, state, T, Op::Take { cost: 1 });
+                apply(&limit, &StoredState::FULL, T + MAX_BLOCK, Op::Block { duration: SECOND });
+            let (denied, state) = apply(&limit, &state, T, Op::Take { cost: 1 });
             assert_eq!(denied.retry_at, T + MAX_BLOCK);
-            assert!(apply(&limit, state, T + MAX_BLOCK, Op::Take { cost: 1 }).0.accepted);
+            assert!(apply(&limit, &state, T + MAX_BLOCK, Op::Take { cost: 1 }).0.accepted);
         }
     }
 }

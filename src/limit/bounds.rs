@@ -12,6 +12,8 @@ pub const MAX_RATE: f64 = 1e9;
 /// with all bits set would be a claim.
 pub const MAX_HITS: u32 = (1 << 24) - 2;
 
+/// The most hits of a sliding window. Each of them is remembered.
+pub const MAX_SLIDING_HITS: u32 = 1_024;
 /// The most permits of a limit of how many run at once.
 pub const MAX_PERMITS: u32 = 1_024;
 

@@ -3,15 +3,15 @@
 use super::any_limit::{Limit, apply};
 use super::decision::Decision;
 use super::op::Op;
-use super::state::State;
+use super::stored_state::StoredState;
 
 /// One of several limits, and what a call takes from it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Charge<'a> {
     /// The limit.
     pub limit: &'a Limit,
     /// What the store remembers of its bucket or window.
-    pub state: State,
+    pub state: StoredState,
     /// Tokens or hits.
     pub cost: u64,
     /// Whether its denial denies the call. A limit in a dry run is charged if it accepts, and otherwise
@@ -25,7 +25,7 @@ pub struct JointDecision {
     /// Whether all enforced limits accepted.
     pub is_accepted: bool,
     /// The decision of each limit, and the state to remember.
-    pub each: Vec<(Decision, State)>,
+    pub each: Vec<(Decision, StoredState)>,
 }
 
 impl JointDecision {
@@ -39,24 +39,25 @@ impl JointDecision {
 ///
 /// If the call is denied, the decisions are those of [`Op::Peek`].
 pub fn take_all(charges: &[Charge<'_>], now: u64) -> JointDecision {
-    let apply = |charge: &Charge<'_>, op| apply(charge.limit, charge.state, now, op);
+    let apply = |charge: &Charge<'_>, op| apply(charge.limit, &charge.state, now, op);
     let taken: Vec<_> =
         charges.iter().map(|charge| apply(charge, Op::Take { cost: charge.cost })).collect();
-    let is_denied = |(charge, (decision, _)): (&Charge<'_>, &(Decision, State))| {
+    let is_denied = |(charge, (decision, _)): (&Charge<'_>, &(Decision, StoredState))| {
         charge.is_enforced && !decision.accepted
     };
     if !charges.iter().zip(&taken).any(is_denied) {
         return JointDecision { is_accepted: true, each: taken };
     }
-    let peek =
-        |charge: &Charge<'_>| (apply(charge, Op::Peek { cost: charge.cost }).0, charge.state);
+    let peek = |charge: &Charge<'_>| {
+        (apply(charge, Op::Peek { cost: charge.cost }).0, charge.state.clone())
+    };
     JointDecision { is_accepted: false, each: charges.iter().map(peek).collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{FixedWindow, SECOND, TokenBucket};
+    use crate::limit::{FixedWindow, SECOND, SlidingWindow, TokenBucket};
     use proptest::prelude::*;
 
     const T: u64 = 1_000 * SECOND;
@@ -64,33 +65,34 @@ mod tests {
     proptest! {
         #[test]
         fn all_required_limits_are_charged_or_none(
-            calls in prop::collection::vec((0u64..SECOND, prop::array::uniform3(0u64..4)), 1..60),
-            required: [bool; 3],
+            calls in prop::collection::vec((0u64..SECOND, prop::array::uniform4(0u64..4)), 1..60),
+            required: [bool; 4],
         ) {
             let limits = [
                 Limit::from(TokenBucket::per_second(5, 2.0).unwrap()),
                 Limit::from(TokenBucket::per_second(9, 1.0).unwrap()),
                 Limit::from(FixedWindow::new(7, 3.0).unwrap()),
+                Limit::from(SlidingWindow::new(6, 3.0).unwrap()),
             ];
-            let (mut states, mut now) = ([State::FULL; 3], T);
+            let (mut states, mut now) = ([StoredState::FULL; 4], T);
             for (step, costs) in calls {
                 now += step;
-                let charges: Vec<_> = (0..3)
+                let charges: Vec<_> = (0..4)
                     .map(|i| Charge {
-                        limit: &limits[i], state: states[i], cost: costs[i], is_enforced: required[i],
+                        limit: &limits[i], state: states[i].clone(), cost: costs[i], is_enforced: required[i],
                     })
                     .collect();
                 let alone: Vec<_> = charges
                     .iter()
-                    .map(|it| apply(it.limit, it.state, now, Op::Take { cost: it.cost }))
+                    .map(|it| apply(it.limit, &it.state, now, Op::Take { cost: it.cost }))
                     .collect();
-                let accepted = (0..3).all(|i| alone[i].0.accepted || !required[i]);
+                let accepted = (0..4).all(|i| alone[i].0.accepted || !required[i]);
                 let joint = take_all(&charges, now);
                 prop_assert_eq!(joint.is_accepted, accepted);
                 for (i, (decision, after)) in joint.each.into_iter().enumerate() {
                     prop_assert_eq!(decision.accepted, alone[i].0.accepted);
                     prop_assert_eq!(decision.retry_at, alone[i].0.retry_at);
-                    prop_assert_eq!(after, if accepted { alone[i].1 } else { states[i] });
+                    prop_assert_eq!(&after, if accepted { &alone[i].1 } else { &states[i] });
                     let is_charged = accepted && decision.accepted;
                     prop_assert_eq!(decision.taken, if is_charged { costs[i] } else { 0 });
                     states[i] = after;

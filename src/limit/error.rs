@@ -1,6 +1,6 @@
 //! Why a limit cannot be made.
 
-use super::bounds::{MAX_CAPACITY, MAX_HITS, MAX_PERMITS};
+use super::bounds::{MAX_CAPACITY, MAX_HITS, MAX_PERMITS, MAX_SLIDING_HITS};
 
 /// Why numbers do not make a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +14,9 @@ pub enum LimitError {
     /// The hits of a window are below 1 or above [`MAX_HITS`].
     #[error("must be between 1 and {MAX_HITS}")]
     Hits,
+    /// The hits of a sliding window are below 1 or above [`MAX_SLIDING_HITS`].
+    #[error("must be between 1 and {MAX_SLIDING_HITS}")]
+    SlidingHits,
     /// The permits are below 1 or above [`MAX_PERMITS`].
     #[error("must be between 1 and {MAX_PERMITS}")]
     Permits,

@@ -6,7 +6,7 @@ use super::settings::Policy;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op, SECOND, Span, State, apply};
+use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply};
 use crate::store::{Host, KnownDenial, Permit, Permits, Request, Store, Timeouts};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -269,11 +269,11 @@ impl Guard {
         }
         match (self.host.known_denial(key, now)?, op) {
             (KnownDenial::BlockedUntil(until), _) => {
-                Some(apply(limit, State::Blocked { until }, now, op).0)
+                Some(apply(limit, &State::Blocked { until }.into(), now, op).0)
             }
             (KnownDenial::FullAt(full_at), Op::Take { cost: 1.. } | Op::TakeUpTo { .. }) => {
                 let state = State::Filling { full_at: Span::from_ns(full_at) };
-                let (decision, _) = apply(limit, state, now, op);
+                let (decision, _) = apply(limit, &state.into(), now, op);
                 (!decision.accepted && decision.retry_at != Decision::NEVER).then_some(decision)
             }
             _ => None,
@@ -430,7 +430,7 @@ fn full_in(limit: &Limit, cost: u64, decision: Decision) -> Option<u64> {
 
 fn full_bucket(request: &Request<'_>) -> Decision {
     let now = request.frozen().unwrap_or_else(boot_time);
-    apply(request.limit, State::FULL, now, Op::Peek { cost: 0 }).0
+    apply(request.limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0
 }
 
 fn seconds_until(time: u64) -> f64 {

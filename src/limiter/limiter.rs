@@ -9,7 +9,7 @@ use super::statistics::Statistics;
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::Result;
-use crate::limit::{Decision, Limit, Op, State, apply};
+use crate::limit::{Decision, Limit, Op, StoredState, apply};
 use crate::store::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Stores, Time, Timeouts};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -234,6 +234,6 @@ fn escape(context: &CallContext<'_>) -> Option<Vec<u8>> {
 #[cold]
 pub(super) fn decision_of_failed_dry_run(limit: &Limit, frozen: Option<u64>) -> FlaggedDecision {
     let now = frozen.unwrap_or_else(boot_time);
-    let (decision, _): (Decision, _) = apply(limit, State::FULL, now, Op::Peek { cost: 0 });
+    let (decision, _): (Decision, _) = apply(limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
     FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Policy, false) }
 }

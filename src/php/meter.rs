@@ -1,5 +1,5 @@
-//! What `LeakyBucket`, `FixedWindow` and `TokenBucket::per()` share: the parameters `($storage, $identifier,
-//! int $limit, float SECONDS, $name)`, where each names SECONDS. The two classes are final.
+//! What `LeakyBucket`, `FixedWindow`, `SlidingWindow` and `TokenBucket::per()` share: the parameters `($storage, $identifier,
+//! int $limit, float SECONDS, $name)`, where each names SECONDS. The three classes are final.
 
 use super::call::Call;
 use super::declare::{self, Class, Handler, Method, Parameter, Type, public, required};
@@ -8,7 +8,7 @@ use super::globals::GLOBALS;
 use super::limiter_methods::{
     ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE,
 };
-use super::limiter_object::LimiterObject;
+use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use super::{interfaces, object};
 use crate::limit::{Limit, LimitError};
@@ -52,6 +52,29 @@ pub fn parse_arguments(call: &Call) -> Result<MeterArguments, Thrown> {
     call.string(2)?;
     let (limit, seconds) = (call.int(LIMIT_POSITION, 0)?, call.float(SECONDS_POSITION)?);
     Ok(MeterArguments { backend, limit, seconds })
+}
+
+/// Constructs a window. `limit` makes it from the number of hits and the interval in seconds.
+pub fn construct_window(
+    call: &Call,
+    limit: impl FnOnce(i64, f64) -> Result<Limit, LimitError>,
+) -> Result<(), Thrown> {
+    let MeterArguments { backend, limit: hits, seconds: interval } = parse_arguments(call)?;
+    if let Backend::Php(..) = backend {
+        return Err(value_error(
+            STORAGE_POSITION,
+            "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",
+        ));
+    }
+    let limit = limit(hits, interval).map_err(|error| match error {
+        LimitError::Hits | LimitError::SlidingHits => value_error(LIMIT_POSITION, error),
+        _ => value_error(SECONDS_POSITION, error),
+    })?;
+    let arguments =
+        LimitArguments::Meter { limit: hits, seconds: interval, seconds_name: &"interval" };
+    let limiter = LimiterObject::from_call(call, backend, Some(Rc::new(limit)), arguments)?;
+    call.construct(limiter);
+    Ok(())
 }
 
 /// A token bucket of `capacity` tokens that come back evenly over `period` seconds.

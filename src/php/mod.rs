@@ -1,12 +1,12 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
-//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`compound`],
-//!   [`concurrency_limit`], [`permit`], [`decision`], [`test_clock`]; [`storage`] has one class for each kind of store, [`interfaces`] and
-//!   [`exceptions`] the small ones. [`statistics`] and [`address`] have the functions.
+//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`sliding_window`], [`compound`],
+//!   [`concurrency_limit`], [`permit`], [`decision`], [`test_clock`]; [`storage`] has one class for each kind of store,
+//!   [`interfaces`] and [`exceptions`] the small ones. [`statistics`] and [`address`] have the functions.
 //!   [`limit_decision`] is what a [`decision`] holds for each limit.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
-//!   [`storage_argument`]; [`meter`] is what [`leaky_bucket`] and [`fixed_window`] have in common.
-//!   [`permit_registry`] has the permits of the request, and gives them back at its end.
+//!   [`storage_argument`]; [`meter`] is what [`leaky_bucket`], [`fixed_window`] and [`sliding_window`] have in
+//!   common. [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and
 //!   [`directive_cell`] and [`default_storage`] hold the values. [`globals`] is what a worker keeps,
@@ -45,6 +45,7 @@ mod permit;
 mod permit_registry;
 mod php_storage;
 mod shared_string;
+mod sliding_window;
 mod statistics;
 mod storage;
 mod storage_argument;
@@ -62,6 +63,7 @@ fn register_classes() {
     token_bucket::register();
     leaky_bucket::register();
     fixed_window::register();
+    sliding_window::register();
     compound::register();
     permit::register();
     concurrency_limit::register();

@@ -5,7 +5,7 @@ mod permits;
 use super::kind::with_algorithm;
 use super::{FromDecision, Key, KeyHash, LimitKind, Permits, Request, Store, Timeouts};
 use crate::error::Result;
-use crate::limit::{Algorithm, Decision, State};
+use crate::limit::{Algorithm, Decision, State, StoredState};
 use hashbrown::HashTable;
 use permits::ArrayPermits;
 use std::cell::RefCell;
@@ -16,32 +16,58 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// Expired buckets are dropped whenever the number of buckets has doubled.
 #[derive(Debug, Default)]
 pub struct Array {
-    table: RefCell<Table>,
+    buckets: RefCell<Table<State>>,
+    sliding_windows: RefCell<Table<StoredState>>,
     /// A random hash key: clients must not be able to make identifiers of one hash.
     hash_key: RandomState,
     permits: ArrayPermits,
 }
 
-#[derive(Debug, Default)]
-struct Table {
-    buckets: HashTable<Bucket>,
-    /// The number of buckets at which expired ones are dropped next.
+/// What is remembered of one key.
+trait Remembered: PartialEq {
+    /// What an unknown key has, which need not be remembered.
+    const FULL: Self;
+
+    /// The time from which it is expired.
+    fn expires_at(&self) -> u64;
+}
+
+impl Remembered for State {
+    const FULL: Self = Self::FULL;
+
+    fn expires_at(&self) -> u64 {
+        Self::expires_at(*self)
+    }
+}
+
+impl Remembered for StoredState {
+    const FULL: Self = Self::FULL;
+
+    fn expires_at(&self) -> u64 {
+        Self::expires_at(self)
+    }
+}
+
+#[derive(Debug)]
+struct Table<S> {
+    entries: HashTable<Entry<S>>,
+    /// The number of entries at which expired ones are dropped next.
     sweep_at: usize,
 }
 
 #[derive(Debug)]
-struct Bucket {
+struct Entry<S> {
     hash: u64,
     kind: LimitKind,
     name: Box<[u8]>,
-    state: State,
+    state: S,
 }
 
-/// No bucket is dropped from a table with fewer.
+/// No entry is dropped from a table with fewer.
 const MIN_SWEEP: usize = 1024;
 
-impl Bucket {
-    /// Whether this is the bucket of `key`.
+impl<S> Entry<S> {
+    /// Whether this is the entry of `key`.
     fn has_key(&self, key: &Key<'_>) -> bool {
         let mut rest = &*self.name;
         // Empty parts are skipped: `b""` is a dangling pointer, and comparing with one is slow on some
@@ -58,13 +84,45 @@ impl Bucket {
     }
 }
 
-impl Table {
-    fn insert(&mut self, bucket: Bucket, now: u64) {
-        if self.buckets.len() >= self.sweep_at.max(MIN_SWEEP) {
-            self.buckets.retain(|bucket| bucket.state.expires_at() > now);
-            self.sweep_at = self.buckets.len() * 2;
+impl<S> Default for Table<S> {
+    fn default() -> Self {
+        Self { entries: HashTable::new(), sweep_at: 0 }
+    }
+}
+
+impl<S: Remembered> Table<S> {
+    /// Changes what is remembered of a key, and returns the answer of the change.
+    #[inline(always)]
+    fn update<A>(
+        &mut self,
+        key: &Key<'_>,
+        hash: u64,
+        now: u64,
+        change: impl FnOnce(&S) -> (A, S),
+    ) -> A {
+        let Some(entry) = self.entries.find_mut(hash, |entry| entry.has_key(key)) else {
+            let (answer, state) = change(&S::FULL);
+            if state != S::FULL {
+                let name = key.to_vec().into_boxed_slice();
+                self.insert(Entry { hash, kind: key.kind, name, state }, now);
+            }
+            return answer;
+        };
+        let (answer, state) = change(&entry.state);
+        let is_full = state == S::FULL;
+        entry.state = state;
+        if is_full && let Ok(entry) = self.entries.find_entry(hash, |entry| entry.has_key(key)) {
+            entry.remove();
         }
-        self.buckets.insert_unique(bucket.hash, bucket, |bucket| bucket.hash);
+        answer
+    }
+
+    fn insert(&mut self, entry: Entry<S>, now: u64) {
+        if self.entries.len() >= self.sweep_at.max(MIN_SWEEP) {
+            self.entries.retain(|entry| entry.state.expires_at() > now);
+            self.sweep_at = self.entries.len() * 2;
+        }
+        self.entries.insert_unique(entry.hash, entry, |entry| entry.hash);
     }
 }
 
@@ -85,32 +143,34 @@ impl Array {
 
     #[inline(always)]
     fn answer<A: FromDecision>(&self, request: &Request<'_>) -> A {
-        with_algorithm!(request.limit, limit => self.answer_under(limit, request))
+        with_algorithm!(
+            request.limit,
+            limit => self.answer_under(limit, request),
+            window => {
+                let Request { key, op, .. } = *request;
+                let now = now(request);
+                let mut windows = self.sliding_windows.borrow_mut();
+                windows.update(key, self.hash(key), now, |state| {
+                    let (decision, after) = window.apply(state, now, *op);
+                    (decision.into(), after)
+                })
+            }
+        )
     }
 
     #[inline(always)]
     fn answer_under<A: FromDecision>(&self, limit: &impl Algorithm, request: &Request<'_>) -> A {
-        let Request { key, op, time, .. } = *request;
-        let now = time.frozen().unwrap_or_else(|| time.clock());
-        let hash = self.hash(key);
-        let mut table = self.table.borrow_mut();
-        let Some(bucket) = table.buckets.find_mut(hash, |bucket| bucket.has_key(key)) else {
-            let (answer, state) = limit.apply(State::FULL, now, op);
-            if state != State::FULL {
-                let name = key.to_vec().into_boxed_slice();
-                table.insert(Bucket { hash, kind: key.kind, name, state }, now);
-            }
-            return answer;
-        };
-        let (answer, state) = limit.apply(bucket.state, now, op);
-        bucket.state = state;
-        if state == State::FULL
-            && let Ok(bucket) = table.buckets.find_entry(hash, |bucket| bucket.has_key(key))
-        {
-            bucket.remove();
-        }
-        answer
+        let Request { key, op, .. } = *request;
+        let now = now(request);
+        let mut buckets = self.buckets.borrow_mut();
+        buckets.update(key, self.hash(key), now, |state| limit.apply(*state, now, op))
     }
+}
+
+/// The time to decide at.
+#[inline(always)]
+fn now(request: &Request<'_>) -> u64 {
+    request.time.frozen().unwrap_or_else(|| request.time.clock())
 }
 
 impl Store for Array {
@@ -131,6 +191,8 @@ impl Store for Array {
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        vec![("Buckets in this process", self.table.borrow().buckets.len().to_string())]
+        let buckets = self.buckets.borrow().entries.len();
+        let windows = self.sliding_windows.borrow().entries.len();
+        vec![("Buckets in this process", (buckets + windows).to_string())]
     }
 }

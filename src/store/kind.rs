@@ -39,17 +39,20 @@ impl From<&Limit> for LimitKind {
         match limit {
             Limit::TokenBucket(_) => Self::TokenBucket,
             Limit::FixedWindow(_) => Self::FixedWindow,
+            Limit::SlidingWindow(_) => Self::SlidingWindow,
         }
     }
 }
 
 /// Binds `$algorithm` to the algorithm of a [`Limit`] and evaluates `$call`, which is compiled once for
-/// each algorithm.
+/// each algorithm. The state of a sliding window is more than a word: `$window` is bound to one and
+/// `$other_call` evaluated.
 macro_rules! with_algorithm {
-    ($limit:expr, $algorithm:ident => $call:expr) => {
+    ($limit:expr, $algorithm:ident => $call:expr, $window:ident => $other_call:expr) => {
         match $limit {
             $crate::limit::Limit::TokenBucket($algorithm) => $call,
             $crate::limit::Limit::FixedWindow($algorithm) => $call,
+            $crate::limit::Limit::SlidingWindow($window) => $other_call,
         }
     };
 }

@@ -1,6 +1,6 @@
-//! A bucket's state as the bytes that servers keep.
+//! A state as the bytes that servers keep.
 //!
-//! Numbers are big-endian, and the length tells the states apart. The Redis scripts read and write the same
+//! Numbers are big-endian. The length tells the states apart, and of a list also the 0 before it. The Redis scripts read and write the same
 //! bytes:
 //!
 //! | bytes | state | fields |
@@ -10,14 +10,33 @@
 //! | 13 | filling | full at: seconds (5), nanoseconds (4); parts of one more (4) |
 //! | 14 | reserved | full at: seconds (5), nanoseconds (4); fraction (4); ahead (1) |
 //! | 18 | overdrawn | forgiven at: seconds (5), nanoseconds (4); debt: seconds (5), nanoseconds (4) |
+//! | 1 + 9 n | n hits in a sliding window | 0 (1); for each hit, the earliest first, when it leaves: seconds (5), nanoseconds (4) |
 
-use crate::limit::{SECOND, Span, State};
+use crate::limit::{Hits, MAX_SLIDING_HITS, SECOND, Span, State, StoredState};
 
 /// Every time is below this one, in seconds: 2⁶² nanoseconds.
 const END: u64 = (1 << 62) / SECOND;
 
+/// The bytes of a hit in a sliding window.
+const HIT: usize = 9;
+
+/// The bytes of the longest record.
+pub const LONGEST: usize = 1 + HIT * MAX_SLIDING_HITS as usize;
+
 /// Encodes a state.
-pub fn encode(state: State) -> Vec<u8> {
+pub fn encode(state: &StoredState) -> Vec<u8> {
+    match state {
+        StoredState::Word(state) => encode_word(*state),
+        StoredState::Hits(hits) => {
+            let mut bytes = Vec::with_capacity(1 + HIT * hits.as_slice().len());
+            bytes.push(0);
+            hits.as_slice().iter().for_each(|time| put_time(&mut bytes, *time));
+            bytes
+        }
+    }
+}
+
+fn encode_word(state: State) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(18);
     match state {
         State::Filling { full_at } => put_span(&mut bytes, full_at),
@@ -40,12 +59,28 @@ pub fn encode(state: State) -> Vec<u8> {
 }
 
 /// Decodes a state. Bytes that are not a state are a full bucket.
-pub fn decode(bytes: &[u8]) -> State {
-    try_decode(bytes).unwrap_or(State::FULL)
+pub fn decode(bytes: &[u8]) -> StoredState {
+    try_decode(bytes).unwrap_or(StoredState::FULL)
 }
 
 /// Decodes a state. None if the bytes are not one.
-pub fn try_decode(bytes: &[u8]) -> Option<State> {
+pub fn try_decode(bytes: &[u8]) -> Option<StoredState> {
+    match bytes {
+        [0, hits @ ..] if bytes.len() % HIT == 1 && !hits.is_empty() => {
+            (bytes.len() <= LONGEST).then(|| decode_hits(hits))?
+        }
+        _ => decode_word(bytes).map(StoredState::Word),
+    }
+}
+
+/// Decodes the hits of a sliding window. None if a time is none that a clock can show.
+fn decode_hits(bytes: &[u8]) -> Option<StoredState> {
+    let times = bytes.chunks(HIT).map(|hit| take_time(hit).map(|(time, _)| time));
+    Some(StoredState::Hits(Hits::new(times.collect::<Option<_>>()?)))
+}
+
+/// Decodes a state that fits a word of shared memory. None if the bytes are not one.
+fn decode_word(bytes: &[u8]) -> Option<State> {
     let (first, rest) = take_time(bytes)?;
     match *rest {
         [] => Some(State::Blocked { until: first }),
@@ -112,12 +147,18 @@ mod tests {
                 State::Window { ends_at: a, hits: part >> 6 },
                 State::Blocked { until: a },
             ] {
-                prop_assert_eq!(decode(&encode(state)), state);
+                prop_assert_eq!(decode(&encode(&state.into())), state.into());
             }
         }
 
         #[test]
-        fn any_bytes_are_decoded_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
+        fn hits_are_kept_exactly(times in prop::collection::vec(0u64..END * SECOND, 1..40)) {
+            let hits = StoredState::Hits(Hits::new(times));
+            prop_assert_eq!(decode(&encode(&hits)), hits);
+        }
+
+        #[test]
+        fn any_bytes_are_decoded_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let _ = decode(&bytes);
         }
     }

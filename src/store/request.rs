@@ -5,7 +5,7 @@ use super::net::Timeouts;
 use super::permits::Permits;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Charge, Decision, Limit, Op, State, apply};
+use crate::limit::{Charge, Decision, Limit, Op, StoredState, apply};
 use std::cell::Cell;
 
 /// One call on a store.
@@ -85,11 +85,11 @@ pub struct JointRequest<'a> {
 /// The charges of requests on keys with these states.
 pub(in crate::store) fn charges<'a>(
     requests: &[JointRequest<'a>],
-    states: &[State],
+    states: &[StoredState],
 ) -> Vec<Charge<'a>> {
-    let charge = |(joint, state): (&JointRequest<'a>, &State)| {
+    let charge = |(joint, state): (&JointRequest<'a>, &StoredState)| {
         let JointRequest { request, is_enforced } = *joint;
-        Charge { limit: request.limit, state: *state, cost: request.op.cost(), is_enforced }
+        Charge { limit: request.limit, state: state.clone(), cost: request.op.cost(), is_enforced }
     };
     requests.iter().zip(states).map(charge).collect()
 }
@@ -97,12 +97,11 @@ pub(in crate::store) fn charges<'a>(
 /// The decisions of requests that change nothing, on keys with these states.
 pub(in crate::store) fn peek_all(
     requests: &[JointRequest<'_>],
-    states: &[State],
+    states: &[StoredState],
     now: u64,
 ) -> Vec<Decision> {
     let each = requests.iter().zip(states);
-    each.map(|(joint, state)| apply(joint.request.limit, *state, now, *joint.request.op).0)
-        .collect()
+    each.map(|(joint, state)| apply(joint.request.limit, state, now, *joint.request.op).0).collect()
 }
 
 /// A place that remembers buckets and decides on them, each decision in one atomic step.
@@ -173,11 +172,20 @@ pub trait Store {
 /// What a caller keeps of a decision: all of it, or whether the call was accepted. A caller that keeps
 /// less spares the copy (`make bench`, `consume()` against `attempt()`).
 pub(crate) trait FromDecision: From<Decision> {
+    /// The answer to a call of which no more is known than whether it was accepted. None if that is not
+    /// enough.
+    fn from_acceptance(accepted: bool) -> Option<Self>;
+
     /// Whether the call was accepted.
     fn is_accepted(&self) -> bool;
 }
 
 impl FromDecision for Decision {
+    #[inline(always)]
+    fn from_acceptance(_: bool) -> Option<Self> {
+        None
+    }
+
     #[inline(always)]
     fn is_accepted(&self) -> bool {
         self.accepted
@@ -185,6 +193,11 @@ impl FromDecision for Decision {
 }
 
 impl FromDecision for bool {
+    #[inline(always)]
+    fn from_acceptance(accepted: bool) -> Option<Self> {
+        Some(accepted)
+    }
+
     #[inline(always)]
     fn is_accepted(&self) -> bool {
         *self

@@ -15,7 +15,7 @@ use super::request::Request;
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op, SECOND, State, apply};
+use crate::limit::{Decision, Limit, Op, SECOND, StoredState, apply};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -32,8 +32,8 @@ const MAX_READING_AGE: u64 = SECOND;
 
 /// A state that a server holds.
 pub struct Found<V> {
-    /// The state; [`State::FULL`] if the server holds none.
-    pub state: State,
+    /// The state; [`StoredState::FULL`] if the server holds none.
+    pub state: StoredState,
     /// Tells this value from others.
     pub version: V,
     /// The earliest and the latest time to decide at, in nanoseconds. They are equal if the time was read
@@ -70,7 +70,7 @@ pub trait SwapEntry {
     fn swap(
         &self,
         version: &Self::Version,
-        state: State,
+        state: &StoredState,
         now: u64,
         budget: &mut Budget,
     ) -> Result<Swap>;
@@ -138,7 +138,7 @@ impl Request<'_> {
                 Some(found) => found,
                 None => entry.read(budget)?,
             };
-            let Some((decision, after)) = self.apply_within(found.state, found.now) else {
+            let Some((decision, after)) = self.apply_within(&found.state, found.now) else {
                 continue;
             };
             if after == found.state {
@@ -148,10 +148,10 @@ impl Request<'_> {
                 }
                 return Ok(decision);
             }
-            match entry.swap(&found.version, after, decision.now, budget)? {
+            match entry.swap(&found.version, &after, decision.now, budget)? {
                 Swap::Done(version) => {
                     if let (Some(ticket), Some(version)) = (ticket, version) {
-                        ticket.hand_off(after, version, found.clock);
+                        ticket.hand_off(&after, version, found.clock);
                     }
                     return Ok(decision);
                 }
@@ -181,9 +181,9 @@ impl Request<'_> {
     /// expires later is kept, so the bound that is wrong gives no tokens away. None if the answers differ.
     fn apply_within(
         &self,
-        state: State,
+        state: &StoredState,
         [earliest, latest]: [u64; 2],
-    ) -> Option<(Decision, State)> {
+    ) -> Option<(Decision, StoredState)> {
         let first = self.apply(state, earliest);
         if earliest == latest || self.frozen().is_some() {
             return Some(first);
@@ -193,7 +193,7 @@ impl Request<'_> {
         (first.0.accepted == last.0.accepted).then_some(if owes_more { last } else { first })
     }
 
-    fn apply(&self, state: State, now: u64) -> (Decision, State) {
+    fn apply(&self, state: &StoredState, now: u64) -> (Decision, StoredState) {
         match self.frozen() {
             Some(now) => apply(self.limit, state, now, *self.op),
             None => {
@@ -215,7 +215,7 @@ impl Request<'_> {
             return Err(Error::refused(format!("{}: the bucket is too busy", entry.server())));
         }
         let now = self.frozen().unwrap_or_else(boot_time);
-        let full = apply(self.limit, State::FULL, now, Op::Peek { cost: 0 }).0;
+        let full = apply(self.limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
         Ok(Decision { accepted: false, retry_at: full.now + SECOND / 1_000, ..full })
     }
 }
@@ -237,7 +237,7 @@ fn handed_off<E: SwapEntry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::V
 /// A state from slightly in the future was written by a clock that is ahead; deciding by the slower clock
 /// would shorten a debt. A state from further ahead than [`MAX_CLOCK_SKEW`] was written before a clock was
 /// set back.
-pub fn latest_clock(limit: &Limit, state: State, own: u64) -> u64 {
+pub fn latest_clock(limit: &Limit, state: &StoredState, own: u64) -> u64 {
     let earliest_write = limit.earliest_write(state);
     let is_skew = earliest_write > own && earliest_write - own <= MAX_CLOCK_SKEW * SECOND;
     if is_skew { earliest_write } else { own }
@@ -252,8 +252,7 @@ fn in_time_of(own: u64, decision: Decision) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::Span;
-    use crate::limit::TokenBucket;
+    use crate::limit::{Span, State, TokenBucket};
     use crate::store::net::Timeouts;
     use crate::store::request::Time;
     use crate::store::shm::set::Set;
@@ -289,14 +288,14 @@ mod tests {
             let (time, now) = (self.time.get(), boot_time());
             let late = self.late.get();
             let clock = Reading { time: time - late, sent_at: now - late, read_at: now };
-            Ok(Found { state, version, now: [clock.time; 2], clock })
+            Ok(Found { state: state.into(), version, now: [clock.time; 2], clock })
         }
 
         fn handed_off(&self, handoff: &Handoff) -> Option<u64> {
             Some(handoff.version)
         }
 
-        fn swap(&self, version: &u64, state: State, _: u64, _: &mut Budget) -> Result<Swap> {
+        fn swap(&self, version: &u64, state: &StoredState, _: u64, _: &mut Budget) -> Result<Swap> {
             let (held, current) = self.held.get();
             if let Some(left) = self.rivals.get().checked_sub(1) {
                 self.rivals.set(left);
@@ -306,7 +305,7 @@ mod tests {
             if *version != current {
                 return Ok(Swap::Lost);
             }
-            self.held.set((state, current + 1));
+            self.held.set((state.word(), current + 1));
             Ok(Swap::Done(Some(current + 1)))
         }
 
@@ -390,7 +389,7 @@ mod tests {
         let bounds = [NOW, NOW + SECOND];
         let at = |full_at| {
             let state = State::Filling { full_at: Span::from_ns(full_at) };
-            with_request(&fast, TAKE, |request| request.apply_within(state, bounds))
+            with_request(&fast, TAKE, |request| request.apply_within(&state.into(), bounds))
         };
         let (decision, after) = at(NOW).unwrap();
         assert!(decision.accepted, "full at both times");
@@ -423,11 +422,12 @@ mod tests {
         let ops = [Op::Take { cost: 1 }, Op::Check, Op::Reserve { cost: 1, max_wait: SECOND }];
         for (op, skew_ms) in ops.into_iter().flat_map(|op| [(op, 0), (op, 5), (op, 900)]) {
             let limit = TokenBucket::per_second(100, 100.0).unwrap().into();
-            let (mut state, mut accepted) = (State::FULL, 0);
+            let (mut state, mut accepted) = (StoredState::FULL, 0);
             // Ten seconds, every 0.2 ms a call, by two hosts alternately.
             for call in 0..50_000u64 {
                 let own = 1_000 * SECOND + call * 200_000 + call % 2 * skew_ms * 1_000_000;
-                let (decision, after) = apply(&limit, state, latest_clock(&limit, state, own), op);
+                let now = latest_clock(&limit, &state, own);
+                let (decision, after) = apply(&limit, &state, now, op);
                 state = after;
                 accepted += u64::from(decision.accepted);
             }
@@ -440,9 +440,9 @@ mod tests {
     fn call_accepted_by_another_clock_has_nothing_to_wait_for() {
         let limit = Limit::from(TokenBucket::per_second(100, 100.0).unwrap());
         let (own, other) = (1_000 * SECOND, 1_001 * SECOND);
-        let (accepted, after) = apply(&limit, State::FULL, other, Op::Take { cost: 100 });
+        let (accepted, after) = apply(&limit, &StoredState::FULL, other, Op::Take { cost: 100 });
         assert_eq!(in_time_of(own, accepted).retry_after(), 0.0);
-        let (denied, _) = apply(&limit, after, other, Op::Take { cost: 1 });
+        let (denied, _) = apply(&limit, &after, other, Op::Take { cost: 1 });
         assert_eq!(in_time_of(own, denied).retry_after(), 1.01);
     }
 }

@@ -8,9 +8,8 @@ namespace TokenBucket;
  *     $window = new TokenBucket\FixedWindow(null, "mail:$ip", 5, 60);   // five in a minute
  *     if ($window->consume()) { ... }
  *
- * A hit at exactly the end of the interval still belongs to it; the next one opens a new window. The whole limit comes back
- * at once, so an interval that spans two windows may see up to twice the limit: where that matters use a TokenBucket. A
- * window and a bucket on the same identifier do not affect each other. Cannot be cloned or serialized.
+ * The first hit after the interval opens a new window. The whole limit comes back at once, so a stretch of one interval that
+ * spans two windows may see up to twice the limit: where that matters use a SlidingWindow. A window and a bucket on the same identifier do not affect each other. Cannot be cloned or serialized.
  *
  * Every method but the constructor throws a StorageException if the storage fails and no on-error policy answers.
  */

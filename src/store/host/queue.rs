@@ -18,7 +18,7 @@
 //! ```
 
 use crate::clock::{Reading, boot_time};
-use crate::limit::State;
+use crate::limit::StoredState;
 use crate::store::record;
 use crate::store::shm::set::Set;
 use portable_atomic::Ordering;
@@ -47,10 +47,10 @@ pub struct Ticket<'a> {
 }
 
 /// What the previous process wrote on the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handoff {
     /// The bucket's state.
-    pub state: State,
+    pub state: StoredState,
     /// By what the server, or the store, recognises this value.
     pub version: u64,
     /// The clock reading that the process decided by.
@@ -124,7 +124,7 @@ impl<'a> Ticket<'a> {
 
     /// Hands the next process the state that is on the server now. A state whose record is too long
     /// is not handed off; the next process reads it.
-    pub fn hand_off(&self, state: State, version: u64, clock: Reading) {
+    pub fn hand_off(&self, state: &StoredState, version: u64, clock: Reading) {
         let record = record::encode(state);
         if self.lock.is_none() || record.len() > MAX_RECORD {
             return;
@@ -184,7 +184,7 @@ fn to_bytes([first, second]: [u128; 2]) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{SECOND, Span};
+    use crate::limit::{SECOND, Span, State};
     use portable_atomic::AtomicU128;
 
     const CLOCK: Reading = Reading { time: 5, sent_at: 6, read_at: 7 };
@@ -203,8 +203,9 @@ mod tests {
             State::Window { ends_at: 1 << 60, hits: 9 },
             State::Blocked { until: 1 << 60 },
         ] {
+            let state = StoredState::Word(state);
             let ticket = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
-            ticket.hand_off(state, 99, CLOCK);
+            ticket.hand_off(&state, 99, CLOCK);
             drop(ticket);
             let next = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
             let handoff = next.handoff().unwrap();
@@ -232,7 +233,8 @@ mod tests {
             State::Reserved { full_at: u64::MAX, fraction: 1, ahead: 0 },
             State::Overdrawn { forgiven_at: 500, debt: 1 << 62 },
         ] {
-            ticket.hand_off(state, 99, CLOCK);
+            let state = StoredState::Word(state);
+            ticket.hand_off(&state, 99, CLOCK);
             assert_eq!(ticket.handoff(), None, "{state:?}");
         }
     }

@@ -9,12 +9,13 @@ use crate::store::net::channel::Channel;
 use crate::store::net::failure::{self, Failure};
 use crate::store::net::kept_connection::Reusable;
 use crate::store::net::mark;
+use crate::store::record;
 use memcache::exp::{MetaCommand, MetaOp, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
 use std::time::Instant;
 
 /// The longest valid reply, in bytes: a line of flags and a state.
-const LONGEST: usize = 512;
+const LONGEST: usize = 512 + record::LONGEST;
 
 /// A reply of the meta protocol.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,9 +55,9 @@ impl MemcachedLink {
         let channel = &mut self.channel;
         channel.set_deadline(deadline);
         channel.write_all(&request).map_err(|error| Failure::from_io(&error))?;
-        let mut received = Vec::with_capacity(LONGEST);
+        let mut received = Vec::new();
         loop {
-            let mut chunk = [0u8; LONGEST];
+            let mut chunk = [0u8; 2048];
             let read = channel.read(&mut chunk).map_err(|error| Failure::from_io(&error))?;
             if read == 0 {
                 return Err(Failure::Lost);
@@ -166,8 +167,8 @@ mod tests {
             b"VA 99999999999999999999\r\n",
             b"VA 2\r\nabcd",
             b"HD\r\nHD\r\n",
-            b"VA 600\r\n",
-            &[b'x'; 600],
+            b"VA 99999\r\n",
+            &[b'x'; LONGEST + 1],
         ];
         for bytes in strange {
             assert!(refused(bytes).contains("not memcached's meta protocol"), "{bytes:?}");

@@ -16,7 +16,7 @@ use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, MAX_NOW, SECOND, State};
+use crate::limit::{Decision, MAX_NOW, SECOND, StoredState};
 use link::{MemcachedLink, MetaReply};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
@@ -153,7 +153,7 @@ impl SwapEntry for Item<'_> {
             (Some(value), Some(cas)) => {
                 (record::decode(&value), Some(Token { cas, known_at: now }))
             }
-            _ => (State::FULL, None),
+            _ => (StoredState::FULL, None),
         };
         let clock = Reading { time, sent_at: now, read_at: now };
         Ok(Found { state, version, now: [time; 2], clock })
@@ -169,15 +169,17 @@ impl SwapEntry for Item<'_> {
     fn swap(
         &self,
         version: &Option<Token>,
-        state: State,
+        state: &StoredState,
         now: u64,
         budget: &mut Budget,
     ) -> Result<Swap> {
         // ME (mode add) stores only where there is no item.
         let unchanged =
             version.as_ref().map_or("ME".to_owned(), |Token { cas, .. }| format!("C{cas}"));
-        let command = match state {
-            State::FULL => MetaCommand::new(MetaOp::Delete, self.name.as_slice()).flag(unchanged),
+        let command = match *state {
+            StoredState::FULL => {
+                MetaCommand::new(MetaOp::Delete, self.name.as_slice()).flag(unchanged)
+            }
             _ => MetaCommand::new(MetaOp::Set, self.name.as_slice())
                 .flag("c")
                 .flag(self.expiry(state, now))
@@ -216,7 +218,7 @@ impl Item<'_> {
     }
 
     /// The time to live of a state, as a flag.
-    fn expiry(&self, state: State, now: u64) -> String {
+    fn expiry(&self, state: &StoredState, now: u64) -> String {
         let spare = if self.frozen { EXTRA_TTL_WHEN_FROZEN } else { MAX_CLOCK_SKEW };
         let seconds = state.expires_at().saturating_sub(now).div_ceil(SECOND) + spare;
         match seconds {

@@ -7,7 +7,7 @@ use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::clock::{Reading, boot_time};
 use crate::error::{Error, Result};
-use crate::limit::{SECOND, State};
+use crate::limit::{SECOND, StoredState};
 use crate::store::host::queue::Handoff;
 use crate::store::net::{budget::Budget, failure::Failure};
 use crate::store::request::Request;
@@ -41,7 +41,7 @@ impl SwapEntry for RowEntry<'_> {
     fn read(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
         let found = self.read_once(budget)?;
         let [now, _] = self.request.frozen().map_or(found.now, |now| [now; 2]);
-        let is_from_future = self.request.limit.earliest_write(found.state) > now;
+        let is_from_future = self.request.limit.earliest_write(&found.state) > now;
         if found.version.schema == Schema::Legacy && is_from_future {
             // Another process may have prepared the table, so its other columns may hold a debt.
             self.database.link.with(|link| link.legacy_until.set(0));
@@ -51,16 +51,20 @@ impl SwapEntry for RowEntry<'_> {
     }
 
     fn handed_off(&self, handoff: &Handoff) -> Option<RowVersion> {
-        // A row of the legacy schema does not hold the whole state.
-        let schema = self.database.link.with(MysqlLink::schema).filter(|it| *it == Schema::Full)?;
-        let columns = row::columns(handoff.state, f64::from_bits(handoff.version));
+        let known = self.database.link.with(MysqlLink::schema)?;
+        let schema = row::needed_schema(self.request.limit, *self.request.op).unwrap_or(known);
+        if schema == Schema::Legacy {
+            // Such a row does not hold the whole state.
+            return None;
+        }
+        let columns = row::columns(schema, &handoff.state, f64::from_bits(handoff.version));
         Some(RowVersion { schema, columns: Some(columns) })
     }
 
     fn swap(
         &self,
         version: &RowVersion,
-        state: State,
+        state: &StoredState,
         _: u64,
         budget: &mut Budget,
     ) -> Result<Swap> {
@@ -77,7 +81,7 @@ impl SwapEntry for RowEntry<'_> {
         });
         match reply {
             Ok(StatementReply::Done(1)) => {
-                Ok(Swap::Done((schema == Schema::Full).then(|| microtime.to_bits())))
+                Ok(Swap::Done((schema != Schema::Legacy).then(|| microtime.to_bits())))
             }
             Ok(_) => Ok(Swap::Lost),
             Err(failure) if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
@@ -113,9 +117,17 @@ impl RowEntry<'_> {
         if version.columns.is_some() {
             return Ok(());
         }
-        match self.swap(version, State::FULL, 0, budget)? {
+        match self.swap(version, &StoredState::FULL, 0, budget)? {
             Swap::Done(_) | Swap::Lost => Ok(()),
             Swap::Locked | Swap::Blocked => Err(self.blocked()),
+        }
+    }
+
+    /// The schema of the row, in a table of this schema.
+    pub fn schema(&self, of_table: Schema) -> Schema {
+        match row::needed_schema(self.request.limit, *self.request.op) {
+            Some(Schema::Hits) => Schema::Hits,
+            _ => of_table,
         }
     }
 
@@ -153,7 +165,7 @@ impl RowEntry<'_> {
         let clock = clock.ok_or_else(|| self.database.unreadable())?;
         let state = match &row {
             Some(columns) => row::decode(schema, self.request.limit, columns),
-            None => Some(State::FULL),
+            None => Some(StoredState::FULL),
         };
         let state = state.ok_or_else(|| self.database.unreadable())?;
         let version = RowVersion { schema, columns: row };
@@ -192,15 +204,16 @@ impl RowEntry<'_> {
         let read = |link: &mut MysqlLink, schema| {
             self.first_row(link, Statement::Read(schema), &values, deadline)
         };
-        let needs_all = row::needs_full_schema(self.request.limit, *self.request.op);
-        if link.schema() == Schema::Full || needs_all {
-            match read(link, Schema::Full) {
-                Err(failure) if failure.is(code::NO_SUCH_COLUMN) && !needs_all => {
+        let needed = row::needed_schema(self.request.limit, *self.request.op);
+        let schema = needed.unwrap_or(link.schema());
+        if schema != Schema::Legacy {
+            match read(link, schema) {
+                Err(failure) if failure.is(code::NO_SUCH_COLUMN) && needed.is_none() => {
                     link.legacy_until.set(boot_time() + SECOND);
                 }
                 row => {
                     link.legacy_until.set(0);
-                    return Ok((Schema::Full, row?));
+                    return Ok((schema, row?));
                 }
             }
         }

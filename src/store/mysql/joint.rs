@@ -12,7 +12,7 @@ use super::link::{Ending, MysqlLink, StatementReply};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Op, State, take_all};
+use crate::limit::{Decision, Op, StoredState, take_all};
 use crate::store::name::row_name;
 use crate::store::net::{budget::Budget, failure::Failure};
 use crate::store::request::{JointRequest, charges, peek_all};
@@ -27,7 +27,7 @@ const MAX_TRIES: u32 = 5;
 /// A row that this transaction has locked.
 struct LockedRow {
     columns: Columns,
-    state: State,
+    state: StoredState,
     /// The server's clock.
     now: u64,
 }
@@ -61,8 +61,8 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
     for _ in 0..MAX_TRIES {
         let found =
             entries.iter().map(|entry| entry.read(&mut budget)).collect::<Result<Vec<_>>>()?;
-        let (states, times): (Vec<State>, Vec<u64>) =
-            found.iter().map(|Found { state, now: [now, _], .. }| (*state, *now)).unzip();
+        let (states, times): (Vec<StoredState>, Vec<u64>) =
+            found.iter().map(|Found { state, now: [now, _], .. }| (state.clone(), *now)).unzip();
         let now = time(requests, &states, times.into_iter().max().unwrap_or_default());
         if let Op::Peek { .. } = first.op {
             return Ok(peek_all(requests, &states, now));
@@ -127,14 +127,15 @@ fn decide(
         }
     }
     let rows: Vec<LockedRow> = rows.into_iter().flatten().collect();
-    let states: Vec<State> = rows.iter().map(|row| row.state).collect();
+    let states: Vec<StoredState> = rows.iter().map(|row| row.state.clone()).collect();
     let now = rows.iter().map(|row| row.now).max().unwrap_or_default();
     let decided = take_all(&charges(requests, &states), time(requests, &states, now));
     for ((entry, row), (_, after)) in entries.iter().zip(&rows).zip(&decided.each) {
         if *after == row.state {
             continue;
         }
-        let (columns, _) = row::encode(schema, entry.request.limit, *after);
+        let schema = entry.schema(schema);
+        let (columns, _) = row::encode(schema, entry.request.limit, after);
         let values = entry.update_values(columns, &row.columns);
         let table = &entry.database.target.table;
         let reply = link.execute(Statement::Update(schema), table, &values, deadline)?;
@@ -154,7 +155,7 @@ fn lock(
     deadline: Instant,
 ) -> Result<Result<LockedRow, Outcome>, Failure> {
     let identifier = [Value::Bytes(entry.identifier.clone())];
-    let table = &entry.database.target.table;
+    let (table, schema) = (&entry.database.target.table, entry.schema(schema));
     let rows = match link.execute(Statement::Lock(schema), table, &identifier, deadline)? {
         StatementReply::Rows(rows) => rows,
         StatementReply::Done(_) => return Ok(Err(Outcome::Unreadable)),
@@ -172,10 +173,10 @@ fn lock(
 
 /// The time to decide at: that of a test's clock, or the server's. A state from slightly in the future was
 /// written before the server's clock was set back; then the latest of these clocks counts for all rows.
-fn time(requests: &[JointRequest<'_>], states: &[State], now: u64) -> u64 {
+fn time(requests: &[JointRequest<'_>], states: &[StoredState], now: u64) -> u64 {
     if let Some(frozen) = requests.first().and_then(|joint| joint.request.frozen()) {
         return frozen;
     }
     let each = requests.iter().zip(states);
-    each.map(|(joint, state)| latest_clock(joint.request.limit, *state, now)).max().unwrap_or(now)
+    each.map(|(joint, state)| latest_clock(joint.request.limit, state, now)).max().unwrap_or(now)
 }

@@ -205,9 +205,9 @@ impl MysqlLink {
             if rows.len() == MAX_ROWS {
                 return Err(unreadable());
             }
-            // All statements return numbers. mysql_common cannot parse every other type, so a row with one
-            // becomes an empty row.
-            if !columns.iter().all(|column| is_number(column.column_type())) {
+            // All statements return numbers and a BLOB. mysql_common cannot parse every other type, so a row
+            // with one becomes an empty row.
+            if !columns.iter().all(|column| can_parse(column.column_type())) {
                 rows.push(Row::new());
                 continue;
             }
@@ -235,9 +235,10 @@ impl MysqlLink {
     }
 }
 
-/// Whether a value of this type is a number or `NULL`.
-fn is_number(kind: ColumnType) -> bool {
-    kind.is_numeric_type() || kind == ColumnType::MYSQL_TYPE_NULL
+/// Whether a value of this type is a number, a BLOB or `NULL`.
+fn can_parse(kind: ColumnType) -> bool {
+    kind.is_numeric_type()
+        || matches!(kind, ColumnType::MYSQL_TYPE_BLOB | ColumnType::MYSQL_TYPE_NULL)
 }
 
 impl Reusable for MysqlLink {

@@ -1,19 +1,21 @@
-//! A bucket's state as the columns of a row.
+//! A state as the columns of a row.
 //!
 //! | column | |
 //! |---|---|
-//! | `microtime` | when the bucket was empty, in seconds; the published PDO class has this column only |
+//! | `microtime` | when the bucket was empty, in seconds; the published PDO class has this column only. Of a sliding window: when its last hit leaves |
 //! | `seen` | the `microtime` that the columns below were written with |
 //! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window, 4 blocked |
 //! | `due` | when the state expires, in nanoseconds; without the fraction of a filling or reserved bucket |
 //! | `part` | the fraction of a nanosecond, or a window's hits |
 //! | `more` | how far a reservation reaches ahead, or the debt of an overdrawn bucket in nanoseconds |
+//! | `hits` | of a sliding window: the record of its state (`store/record.rs`); `kind`, `part` and `more` are not used then |
 //!
-//! The last four columns are valid while `seen` equals `microtime`. If it does not, the published class has
+//! The columns from `kind` to `more` are valid while `seen` equals `microtime`. If it does not, the published class has
 //! written to the row since, and `microtime` alone is the state.
 
 use super::statements::Schema;
-use crate::limit::{Limit, MAX_NOW, Op, Span, State};
+use crate::limit::{Limit, MAX_NOW, Op, Span, State, StoredState};
+use crate::store::record;
 use mysql_common::value::Value;
 use mysql_common::value::convert::from_value_opt;
 
@@ -21,15 +23,32 @@ use mysql_common::value::convert::from_value_opt;
 pub type Columns = Vec<Value>;
 
 /// Encodes `state` as the columns of `schema`. Also returns their `microtime`.
-pub fn encode(schema: Schema, limit: &Limit, state: State) -> (Columns, f64) {
-    let microtime = empty_at(limit, state);
-    let mut columns = columns(state, microtime);
-    columns.truncate(schema.columns().len());
-    (columns, microtime)
+pub fn encode(schema: Schema, limit: &Limit, state: &StoredState) -> (Columns, f64) {
+    let microtime = match schema {
+        Schema::Hits => seconds_rounded_up(state.expires_at() as i64),
+        Schema::Full | Schema::Legacy => empty_at(limit, state.word()),
+    };
+    (columns(schema, state, microtime), microtime)
 }
 
-/// Encodes `state` as all columns, with this `microtime`.
-pub fn columns(state: State, microtime: f64) -> Columns {
+/// Encodes `state` as the columns of `schema`, with this `microtime`.
+pub fn columns(schema: Schema, state: &StoredState, microtime: f64) -> Columns {
+    let microtime = Value::Double(microtime);
+    match schema {
+        Schema::Legacy => vec![microtime],
+        Schema::Full => {
+            let numbers = numbers(state.word()).map(Value::Int);
+            [microtime.clone(), microtime].into_iter().chain(numbers).collect()
+        }
+        Schema::Hits => {
+            let due = Value::Int(state.expires_at() as i64);
+            vec![microtime.clone(), microtime, due, Value::Bytes(record::encode(state))]
+        }
+    }
+}
+
+/// The columns `kind`, `due`, `part` and `more` of a state.
+fn numbers(state: State) -> [i64; 4] {
     let (kind, due, part, more) = match state {
         State::Filling { full_at } => (0, full_at.ns, full_at.part, 0),
         State::Reserved { full_at, fraction, ahead } => {
@@ -40,23 +59,35 @@ pub fn columns(state: State, microtime: f64) -> Columns {
         State::Blocked { until } => (4, until, 0, 0),
     };
     // Every time and count is below 2^63.
-    let numbers = [kind, due, part, more].map(|number| Value::Int(number as i64));
-    [Value::Double(microtime), Value::Double(microtime)].into_iter().chain(numbers).collect()
+    [kind, due, part, more].map(|number| number as i64)
 }
 
-/// Whether an operation needs the columns that the legacy schema lacks.
-pub fn needs_full_schema(limit: &Limit, op: Op) -> bool {
-    match limit {
-        // An overdrawn, a reserved or a blocked bucket does not fit into `microtime`.
-        Limit::TokenBucket(_) => {
-            matches!(op, Op::Check | Op::Reserve { .. } | Op::Block { .. })
+/// The schema by which the row of a limit has to be read, if the table must have it: what is to be stored
+/// does not fit into `microtime`.
+pub fn needed_schema(limit: &Limit, op: Op) -> Option<Schema> {
+    match (limit, op) {
+        (Limit::TokenBucket(_), Op::Check | Op::Reserve { .. } | Op::Block { .. }) => {
+            Some(Schema::Full)
         }
-        Limit::FixedWindow(_) => true,
+        (Limit::TokenBucket(_), _) => None,
+        (Limit::FixedWindow(_), _) => Some(Schema::Full),
+        (Limit::SlidingWindow(_), _) => Some(Schema::Hits),
     }
 }
 
 /// Decodes the columns of `schema`. None if they are not a state.
-pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State> {
+pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<StoredState> {
+    match (schema, columns) {
+        (Schema::Hits, [.., Value::Bytes(record)]) => record::try_decode(record),
+        (Schema::Hits, [.., Value::NULL]) => Some(StoredState::FULL),
+        (Schema::Hits, _) => None,
+        (Schema::Full | Schema::Legacy, _) => {
+            decode_word(schema, limit, columns).map(StoredState::Word)
+        }
+    }
+}
+
+fn decode_word(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State> {
     let microtime = seconds(columns.first()?)?;
     let [_, seen, kind, due, part, more] = columns else {
         return (schema == Schema::Legacy).then(|| from_empty_at(limit, microtime));
@@ -102,7 +133,11 @@ fn empty_at(limit: &Limit, state: State) -> f64 {
         other => other.expires_at(),
     };
     // Does not wrap: both are below 2^63.
-    let ns = full_at as i64 - refill_time(limit).ns as i64;
+    seconds_rounded_up(full_at as i64 - refill_time(limit).ns as i64)
+}
+
+/// Nanoseconds as seconds, in whole microseconds, rounded up.
+fn seconds_rounded_up(ns: i64) -> f64 {
     ns.div_euclid(1_000).saturating_add((ns.rem_euclid(1_000) > 0).into()) as f64 / 1e6
 }
 
@@ -121,7 +156,7 @@ fn from_empty_at(limit: &Limit, microtime: Option<f64>) -> State {
 fn refill_time(limit: &Limit) -> Span {
     match limit {
         Limit::TokenBucket(bucket) => bucket.refill_time(),
-        Limit::FixedWindow(_) => Span::default(),
+        Limit::FixedWindow(_) | Limit::SlidingWindow(_) => Span::default(),
     }
 }
 
@@ -152,7 +187,7 @@ pub fn whole(value: &Value) -> Option<Option<i64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{FixedWindow, SECOND, TokenBucket};
+    use crate::limit::{FixedWindow, Hits, SECOND, SlidingWindow, TokenBucket};
     use proptest::prelude::*;
 
     fn bucket() -> Limit {
@@ -173,9 +208,20 @@ mod tests {
                 (window, State::Blocked { until: time }),
                 (bucket(), State::Blocked { until: time }),
             ] {
-                let (columns, microtime) = encode(Schema::Full, &limit, state);
-                prop_assert_eq!(decode(Schema::Full, &limit, &columns), Some(state));
-                prop_assert_eq!(super::columns(state, microtime), columns);
+                let state = state.into();
+                let (columns, microtime) = encode(Schema::Full, &limit, &state);
+                prop_assert_eq!(decode(Schema::Full, &limit, &columns), Some(state.clone()));
+                prop_assert_eq!(super::columns(Schema::Full, &state, microtime), columns);
+            }
+        }
+
+        #[test]
+        fn hits_are_kept_exactly(times in prop::collection::vec(0u64..4_000_000_000 * SECOND, 1..9)) {
+            let limit = Limit::from(SlidingWindow::new(9, 60.0).unwrap());
+            for state in [StoredState::Hits(Hits::new(times.clone())), State::Blocked { until: times[0] }.into()] {
+                let (columns, microtime) = encode(Schema::Hits, &limit, &state);
+                prop_assert_eq!(decode(Schema::Hits, &limit, &columns), Some(state.clone()));
+                prop_assert_eq!(super::columns(Schema::Hits, &state, microtime), columns);
             }
         }
 
@@ -184,7 +230,7 @@ mod tests {
             time in 1_000_000_000 * SECOND..4_000_000_000 * SECOND,
         ) {
             let state = State::Filling { full_at: Span::from_ns(time) };
-            let (columns, _) = encode(Schema::Legacy, &bucket(), state);
+            let (columns, _) = encode(Schema::Legacy, &bucket(), &state.into());
             let kept = decode(Schema::Legacy, &bucket(), &columns).unwrap().expires_at();
             prop_assert!(kept >= time && kept - time <= 1_001, "{} became {}", time, kept);
         }
@@ -199,27 +245,27 @@ mod tests {
                     Value::Int(part), Value::Int(more),
                 ];
                 let state = decode(Schema::Full, &bucket(), &columns).unwrap();
-                crate::limit::apply(&bucket(), state, SECOND, crate::limit::Op::Check);
+                crate::limit::apply(&bucket(), &state, SECOND, crate::limit::Op::Check);
             }
         }
     }
 
     #[test]
     fn row_of_the_published_class_says_when_the_bucket_was_empty() {
-        let full_at = State::Filling { full_at: Span { ns: 1_003_333_333_333, part: 1 } };
+        let full_at = State::Filling { full_at: Span { ns: 1_003_333_333_333, part: 1 } }.into();
         let written = |microtime| {
-            let mut columns = columns(State::FULL, 1.0);
+            let mut columns = columns(Schema::Full, &StoredState::FULL, 1.0);
             columns[0] = microtime;
             decode(Schema::Full, &bucket(), &columns)
         };
-        assert_eq!(written(Value::Double(1_000.0)), Some(full_at));
+        assert_eq!(written(Value::Double(1_000.0)), Some(StoredState::clone(&full_at)));
         assert_eq!(written(Value::Bytes(b"1000.000000".to_vec())), Some(full_at));
         for inexact in [Value::Int(1_000), Value::Float(1_000.0), Value::Bytes(b"1000.0".to_vec())]
         {
             assert_eq!(written(inexact), None);
         }
         assert_eq!(written(Value::Bytes(b"x.000000".to_vec())), None);
-        let never_empty = State::Filling { full_at: Span { ns: 3_333_333_333, part: 1 } };
+        let never_empty = State::Filling { full_at: Span { ns: 3_333_333_333, part: 1 } }.into();
         assert_eq!(written(Value::NULL), Some(never_empty));
     }
 }

@@ -11,7 +11,8 @@ use std::time::Instant;
 
 /// The columns that the legacy schema lacks. All may be `NULL`, so code that does not know them can still
 /// insert rows.
-const COLUMNS: [&str; 5] = ["kind TINYINT", "due BIGINT", "part INT", "more BIGINT", "seen DOUBLE"];
+const COLUMNS: [&str; 6] =
+    ["kind TINYINT", "due BIGINT", "part INT", "more BIGINT", "seen DOUBLE", "hits BLOB"];
 
 /// Creates the table of a database, or adds the columns that it lacks.
 pub fn prepare(database: &Database, timeouts: Timeouts) -> Result<()> {
@@ -29,8 +30,9 @@ pub fn prepare(database: &Database, timeouts: Timeouts) -> Result<()> {
 
 /// Returns whether the table can be used. A table that cannot is not altered.
 fn create_or_alter(link: &mut MysqlLink, table: &str, deadline: Instant) -> Result<bool, Failure> {
-    let probe =
-        format!("SELECT identifier, microtime, kind, due, part, more, seen FROM `{table}` LIMIT 0");
+    let probe = format!(
+        "SELECT identifier, microtime, kind, due, part, more, seen, hits FROM `{table}` LIMIT 0"
+    );
     let probed = link.query(&probe, deadline);
     if matches!(&probed, Err(failure) if failure.is(code::NO_SUCH_TABLE)) {
         let create = format!(

@@ -1,24 +1,25 @@
--- Takes from several buckets and windows, or from none of them. Continues bucket.lua and window.lua.
+-- Takes from several buckets and windows, or from none of them. Continues the files of all algorithms.
 --
 -- ARGV[1]  the opcode is T, or P to change nothing
--- ARGV[3]  of the first key: its algorithm, b (bucket) or w (window); its opcode, T, N or D; r if its denial
---          denies the call
+-- ARGV[3]  of the first key: its algorithm, b (bucket), w (window) or s (sliding window); its opcode, T, N or
+--          D; r if its denial denies the call
 -- ARGV[4]  the numbers of the call and of its limit, as for one key; and so on for the other keys
 -- Reply    "1" (taken) or "0", the server's seconds, " ", its microseconds, " ", then of each key the
---          value before the call, behind its length (1 byte), and the mark
+--          value before the call, behind its length (2 bytes), and the mark
 
+local algorithms = {b = bucket, w = window, s = sliding}
 local is_accepted = true
 local before, values, ends_s, ends_n = {}, {}, {}, {}
 for i = 1, #KEYS do
   local stored, how, numbers = redis.call('GET', KEYS[i]), ARGV[2 * i + 1], ARGV[2 * i + 2]
-  local decide = string.byte(how) == 98 and bucket or window
+  local decide = algorithms[string.sub(how, 1, 1)]
   if is_block(stored) then decide = decide_block end
   local accepted, value, s, n = decide(string.sub(how, 2, 2), stored, numbers)
   values[i], ends_s[i], ends_n[i] = value, s, n
   if accepted == '0' and #how == 3 then is_accepted = false end
   -- A longer value is not a state.
-  local size = stored and #stored <= 18 and #stored or 0
-  before[i] = size > 0 and string.char(size) .. stored or '\0'
+  local size = stored and #stored <= 9217 and #stored or 0
+  before[i] = struct.pack('>I2', size) .. (size > 0 and stored or '')
 end
 if is_accepted and op == 'T' then
   for i, key in ipairs(KEYS) do

@@ -232,7 +232,7 @@ impl Store for Redis {
         };
         let reply = self.run(&call, op.may_repeat(), timeouts)?;
         let reply = parse_reply(&reply).ok_or_else(garbled)?;
-        let (decision, _) = apply(limit, reply.before, frozen.unwrap_or(reply.now), op);
+        let (decision, _) = apply(limit, &reply.before, frozen.unwrap_or(reply.now), op);
         match op {
             Op::Peek { .. } => Ok(decision),
             _ if decision.accepted == reply.accepted => Ok(decision),

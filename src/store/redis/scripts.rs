@@ -1,6 +1,6 @@
 //! The scripts that decide on the server, their arguments and their replies.
 
-use crate::limit::{FixedWindow, Limit, MAX_NOW, Op, SECOND, Span, State, TokenBucket};
+use crate::limit::{Limit, MAX_NOW, Op, SECOND, Span, StoredState, TokenBucket};
 use crate::store::net::mark;
 use crate::store::record;
 use crate::store::request::JointRequest;
@@ -25,6 +25,7 @@ impl ScriptSource {
 pub struct Scripts {
     bucket: ScriptSource,
     window: ScriptSource,
+    sliding: ScriptSource,
     all: ScriptSource,
 }
 
@@ -45,10 +46,17 @@ impl Scripts {
                 "local decide = window\n",
                 include_str!("one.lua")
             )),
+            sliding: source(concat!(
+                include_str!("head.lua"),
+                include_str!("sliding.lua"),
+                "local decide = sliding\n",
+                include_str!("one.lua")
+            )),
             all: source(concat!(
                 include_str!("head.lua"),
                 include_str!("bucket.lua"),
                 include_str!("window.lua"),
+                include_str!("sliding.lua"),
                 include_str!("all.lua")
             )),
         }
@@ -59,6 +67,7 @@ impl Scripts {
         match limit {
             Limit::TokenBucket(_) => &self.bucket,
             Limit::FixedWindow(_) => &self.window,
+            Limit::SlidingWindow(_) => &self.sliding,
         }
     }
 
@@ -97,6 +106,7 @@ pub fn arguments_for_all(
         let algorithm = match request.limit {
             Limit::TokenBucket(_) => b'b',
             Limit::FixedWindow(_) => b'w',
+            Limit::SlidingWindow(_) => b's',
         };
         arguments
             .push([algorithm, opcode].into_iter().chain(is_enforced.then_some(b'r')).collect());
@@ -129,7 +139,12 @@ fn operation(limit: &Limit, op: Op) -> Operation {
             (b'B', numbers, Some(time(duration)))
         }
         (Limit::TokenBucket(bucket), _) => bucket_operation(bucket, op),
-        (Limit::FixedWindow(window), _) => window_operation(window, op),
+        (Limit::FixedWindow(window), _) => {
+            window_operation(window.max_hits().into(), window.interval(), op)
+        }
+        (Limit::SlidingWindow(window), _) => {
+            window_operation(window.max_hits().into(), window.interval(), op)
+        }
     }
 }
 
@@ -168,8 +183,7 @@ fn tokens(counts: &[u64]) -> Vec<u8> {
 
 /// A window has no debts and no reservations: a check is a take of one hit, and a reservation a take that
 /// waits for nothing.
-fn window_operation(window: &FixedWindow, op: Op) -> Operation {
-    let limit = u64::from(window.max_hits());
+fn window_operation(limit: u64, interval: u64, op: Op) -> Operation {
     let (opcode, cost, extra) = match op {
         Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
         Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit => (b'D', 0, None),
@@ -183,7 +197,7 @@ fn window_operation(window: &FixedWindow, op: Op) -> Operation {
         Op::Reset | Op::Block { .. } => (b'X', 0, None),
     };
     let mut numbers = tokens(&[cost, limit]);
-    record::put_time(&mut numbers, window.interval());
+    record::put_time(&mut numbers, interval);
     (opcode, numbers, extra)
 }
 
@@ -207,17 +221,17 @@ pub struct ScriptReply<B> {
 }
 
 /// The reply to a call on one key. None if the bytes are not one.
-pub fn parse_reply(bytes: &[u8]) -> Option<ScriptReply<State>> {
+pub fn parse_reply(bytes: &[u8]) -> Option<ScriptReply<StoredState>> {
     parse(bytes, |value| Some(record::decode(value)))
 }
 
 /// The reply to a call on several keys. None if the bytes are not one.
-pub fn parse_reply_for_all(bytes: &[u8], keys: usize) -> Option<ScriptReply<Vec<State>>> {
+pub fn parse_reply_for_all(bytes: &[u8], keys: usize) -> Option<ScriptReply<Vec<StoredState>>> {
     let states = |mut rest: &[u8]| {
         let mut states = Vec::with_capacity(keys);
         while !rest.is_empty() {
-            let (length, after) = rest.split_first()?;
-            let (value, after) = after.split_at_checked(usize::from(*length))?;
+            let (length, after) = rest.split_first_chunk()?;
+            let (value, after) = after.split_at_checked(u16::from_be_bytes(*length).into())?;
             states.push(record::decode(value));
             rest = after;
         }

@@ -4,14 +4,16 @@
 //! * [`slot`]: how a bucket fits into one word
 //! * [`set`]: the slots among which a key may be
 //! * [`bucket_change`]: an operation under a limit, as a change to a slot
+//! * [`hits`]: a sliding window, which has many slots
 //! * [`table`]: finding, claiming and reusing slots, lock-free
-//! * [`keys`]: where keys are
+//! * [`keys`]: the hashes of keys
 //! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it
 //!
 //! The file behind the table is the subject of `file`.
 
 mod bucket_change;
 pub mod held;
+mod hits;
 mod holder;
 mod keys;
 pub mod permits;
@@ -24,14 +26,16 @@ use super::file::{Area, EVICTIONS_AT, Location, MappedFile, Region, not_open};
 use super::kind::with_algorithm;
 use super::{FromDecision, Key, Permits, Request, Store, Timeouts};
 use crate::clock::boot_time;
-use crate::error::Result;
-use crate::limit::{Algorithm, Decision};
+use crate::error::{Error, Result};
+use crate::limit::{Algorithm, Decision, SlidingWindow};
 use bucket_change::BucketChange;
+use hits::WindowInTable;
 use keys::Keys;
 use permits::SharedPermits;
 use portable_atomic::{AtomicU64, Ordering};
-use set::{Set, WAYS, locate};
+use set::{Places, Set, WAYS, locate};
 use slot::Slot;
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Buckets in shared memory.
@@ -77,7 +81,11 @@ impl SharedMemory {
 
     #[inline(always)]
     fn answer<A: FromDecision>(&self, request: &Request<'_>) -> Result<A> {
-        with_algorithm!(request.limit, limit => self.answer_under(limit, request))
+        with_algorithm!(
+            request.limit,
+            limit => self.answer_under(limit, request),
+            window => self.answer_in_window(window, request)
+        )
     }
 
     #[inline(always)]
@@ -101,6 +109,34 @@ impl SharedMemory {
             BucketChange { limit, op, now, is_frozen, evictions, evicted, answer: None };
         table::update(&set.0, tag, now, &mut change);
         change.answer.ok_or_else(not_open)
+    }
+}
+
+impl SharedMemory {
+    /// Not inlined: it would lengthen the path of the other limits (`make bench`, `consume()`).
+    #[inline(never)]
+    fn answer_in_window<A: FromDecision>(
+        &self,
+        window: &SlidingWindow,
+        request: &Request<'_>,
+    ) -> Result<A> {
+        let Request { key, op, time, .. } = *request;
+        let clock = time.clock();
+        self.file.open_if_due(clock)?;
+        let frozen = time.frozen();
+        let region = self.file.region();
+        let Some(region) = &*region else { return Err(not_open()) };
+        let places = Places::new(region.area::<Set>(Area::Buckets), self.hash(key, region));
+        let window = WindowInTable {
+            window,
+            places: places.ok_or_else(not_open)?,
+            now: Cell::new(frozen.unwrap_or(clock)),
+            is_frozen: frozen.is_some(),
+            evictions: evictions(region),
+            evicted: request.evicted,
+        };
+        let busy = || Error::refused("Shared memory: the sliding window is too busy");
+        window.decide(*op).ok_or_else(busy)
     }
 }
 

@@ -16,25 +16,60 @@ const _: () = assert!(size_of::<Set>() == SET_SIZE);
 // SAFETY: consists of atomics, of which any bits are a value.
 unsafe impl Mappable for Set {}
 
+/// The places that a hash stands for: keys in neighbouring sets, one in each set, without end.
+///
+/// Neighbours lie side by side in memory, so that many places are read quickly.
+#[derive(Clone, Copy)]
+pub struct Places<'a> {
+    sets: &'a [Set],
+    /// The set of the first place.
+    first: usize,
+    hash: u64,
+}
+
+impl<'a> Places<'a> {
+    /// The places of a hash. None if there are no sets.
+    #[inline(always)]
+    pub fn new(sets: &'a [Set], hash: u64) -> Option<Self> {
+        (!sets.is_empty()).then(|| Self { sets, first: set_index(sets, hash), hash })
+    }
+
+    /// The set and the tag of each place.
+    #[inline(always)]
+    pub fn iter(&self) -> impl Iterator<Item = (&'a Set, u64)> {
+        let (before, from_first) = self.sets.split_at_checked(self.first).unwrap_or_default();
+        let sets = from_first.iter().chain(before).cycle();
+        sets.zip(0u32..).map(|(set, place)| (set, self.tag(place)))
+    }
+
+    /// The set and the tag of one place.
+    #[inline(always)]
+    pub fn get(&self, place: u32) -> Option<(&'a Set, u64)> {
+        let set = self.sets.get((self.first + place as usize) % self.sets.len())?;
+        Some((set, self.tag(place)))
+    }
+
+    /// An odd factor: no two places of a hash have one tag.
+    #[inline(always)]
+    fn tag(&self, place: u32) -> u64 {
+        tag(self.hash.wrapping_add(u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+}
+
 /// The set and the tag that a hash stands for: its upper 30 bits choose the set, its lower 34 are
 /// the tag. A tag is never zero.
 #[inline(always)]
 pub fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
-    // Never wraps: 30 bits times at most 30.
-    let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
-    let tag = (hash & ((1 << TAG_BITS) - 1)).max(1);
-    Some((sets.get(index as usize)?, tag))
+    Some((sets.get(set_index(sets, hash))?, tag(hash)))
 }
 
-/// The set and the tag of the place `n` of a key, as many places as a limit allows at once. The first is the
-/// one that [`locate`] gives; each further one is in the next set, so that no set has to hold many.
 #[inline(always)]
-pub fn nth(sets: &[Set], hash: u64, n: u32) -> Option<(&Set, u64)> {
-    // Odd, so that the tags of a key differ.
-    const STEP: u64 = 0x1_9e37_79b9;
-    let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
-    // Never wraps: both are below 2^32.
-    let index = (index + u64::from(n)) % (sets.len() as u64).max(1);
-    let tag = hash.wrapping_add(u64::from(n).wrapping_mul(STEP)) & ((1 << TAG_BITS) - 1);
-    Some((sets.get(index as usize)?, tag.max(1)))
+fn set_index(sets: &[Set], hash: u64) -> usize {
+    // Never wraps: 30 bits times at most 30.
+    (((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS)) as usize
+}
+
+#[inline(always)]
+fn tag(hash: u64) -> u64 {
+    (hash & ((1 << TAG_BITS) - 1)).max(1)
 }

@@ -91,6 +91,9 @@ pub trait Change {
     /// Notes that a slot in use was evicted.
     fn note_eviction(&mut self);
 
+    /// Notes that a newcomer that takes was denied because of the evicted state whose place it takes.
+    fn note_denied_newcomer(&mut self) {}
+
     /// Notes that the newcomer found no free slot, if it [evicts](Self::EVICTS) none.
     fn note_full(&mut self) {}
 }
@@ -131,6 +134,33 @@ pub fn find_committed<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
         .find(|(_, slot)| slot.tag() == tag && !slot.is_claim())
 }
 
+/// What a look at the bucket of a key shows.
+pub enum Look {
+    /// The key has a slot, whose bucket is in this state.
+    Known(State),
+    /// The key has no slot. It is a full bucket, and finds room.
+    Free,
+    /// Only a change can say: the key has no slot, and the set is full, or was.
+    Unclear,
+}
+
+/// Looks at the bucket of `tag`, and changes nothing.
+#[inline(always)]
+pub fn look<W: Word>(set: &[W], tag: u64, now: u64) -> Look {
+    let (mut has_room, mut has_tombstone) = (false, false);
+    for word in set {
+        let slot = Slot(word.load());
+        if slot.tag() == tag && !slot.is_claim() {
+            return Look::Known(slot.state());
+        }
+        match is_in_use(slot, now) {
+            false => has_room = true,
+            true => has_tombstone |= slot.tag() == 0,
+        }
+    }
+    if has_room && !has_tombstone { Look::Free } else { Look::Unclear }
+}
+
 /// Takes one step towards a committed slot for `tag`.
 #[cold]
 #[inline(never)]
@@ -152,6 +182,9 @@ fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> 
     let floor = owed.map(Slot::owes_until);
     let start = floor.map_or(State::FULL, |floor| change.inherited_state(floor));
     if !must_be_remembered(change, Slot::committed(tag, start), floor) {
+        if floor.is_some() && change.takes() {
+            change.note_denied_newcomer();
+        }
         return Step::Done;
     }
     match (tombstone, owed) {

@@ -1,7 +1,7 @@
 //! Sets with more keys than slots.
 
 use super::*;
-use crate::limit::{Algorithm, Decision, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, apply};
+use crate::limit::{self, Algorithm, Decision, FixedWindow, Limit, Op, SECOND, Span, TokenBucket};
 use portable_atomic::AtomicU128;
 use proptest::prelude::*;
 
@@ -16,6 +16,12 @@ struct Call {
     evicted: bool,
 }
 
+/// Applies an operation under a limit whose state is a word.
+fn apply(limit: &Limit, state: State, now: u64, op: Op) -> (Decision, State) {
+    let (decision, after) = limit::apply(limit, &state.into(), now, op);
+    (decision, after.word())
+}
+
 impl Change for Call {
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
         let state = slot.state();
@@ -28,6 +34,7 @@ impl Change for Call {
         match &self.limit {
             Limit::TokenBucket(bucket) => bucket.inherited_state(expires_at, self.now),
             Limit::FixedWindow(window) => window.inherited_state(expires_at, self.now),
+            Limit::SlidingWindow(window) => window.place().inherited_state(expires_at, self.now),
         }
     }
 
@@ -115,6 +122,7 @@ impl Alone {
                 ends_at: (expires_at - 1).min(now + window.interval()),
                 hits: window.max_hits(),
             },
+            Limit::SlidingWindow(_) => panic!("its places are in hits.rs"),
         }
     }
 

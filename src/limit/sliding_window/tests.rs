@@ -1,0 +1,177 @@
+//! The window against a log of every hit, and against its places.
+
+use super::*;
+use proptest::prelude::*;
+
+const T: u64 = 1_000 * SECOND;
+const INTERVAL: u64 = 10;
+
+/// A window of an interval so short that calls meet its edges.
+fn window(max_hits: i64) -> SlidingWindow {
+    SlidingWindow::new(max_hits, INTERVAL as f64 / 1e9).unwrap()
+}
+
+fn ops() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => (0u64..5).prop_map(|cost| Op::Take { cost }),
+        1 => (0u64..5).prop_map(|cost| Op::Peek { cost }),
+        1 => (1u64..4, 0u64..4).prop_map(|(least, more)| Op::TakeUpTo { most: least + more, least }),
+        1 => Just(Op::Check),
+        1 => (0u64..3).prop_map(|cost| Op::Refund { cost, expiry: None }),
+        1 => Just(Op::Reset),
+    ]
+}
+
+/// The hits that count at `now`: each as the time of its call.
+fn counted(log: &[u64], now: u64) -> usize {
+    log.iter().filter(|hit| **hit + INTERVAL > now).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn window_decides_as_a_log_of_all_hits_does(
+        limit in 1i64..6, calls in prop::collection::vec((ops(), 0u64..8), 1..80),
+    ) {
+        let (window, mut state, mut now) = (window(limit), StoredState::FULL, T);
+        let mut log: Vec<u64> = Vec::new();
+        for (op, pause) in calls {
+            now += pause;
+            let before = counted(&log, now) as u64;
+            let (decision, after) = window.apply(&state, now, op);
+            let left = limit as u64 - before;
+            let expected = match op {
+                Op::Take { cost } | Op::Peek { cost } => cost <= left,
+                Op::TakeUpTo { least, .. } => least <= left,
+                Op::Check => left > 0,
+                _ => true,
+            };
+            prop_assert_eq!(decision.accepted, expected, "{:?} with {} left", op, left);
+            match op {
+                Op::Take { .. } | Op::TakeUpTo { .. } | Op::Check => {
+                    prop_assert!(decision.taken <= left);
+                    log.extend((0..decision.taken).map(|_| now));
+                }
+                Op::Refund { cost, .. } => {
+                    let goes = cost.min(before) as usize;
+                    log.truncate(log.len() - goes);
+                }
+                Op::Reset => log.clear(),
+                _ => prop_assert_eq!(&after, &state, "a peek changes nothing"),
+            }
+            prop_assert_eq!(decision.available.ns, limit as u64 - counted(&log, now) as u64);
+            if op.least() > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
+                let then = |at| window.apply(&after, at, op).0.accepted;
+                prop_assert!(then(decision.retry_at) && !then(decision.retry_at - 1));
+            }
+            prop_assert!(decision.expires_at <= now || counted(&log, decision.expires_at - 1) > 0);
+            prop_assert_eq!(counted(&log, decision.expires_at), 0);
+            state = after;
+        }
+        // Whatever was given back or reset is not in the log.
+        for (i, first) in log.iter().enumerate() {
+            let stretch = log[i..].iter().take_while(|hit| **hit < first + INTERVAL).count();
+            prop_assert!(stretch <= limit as usize);
+        }
+    }
+
+    #[test]
+    fn refund_gives_back_the_hits_of_its_call_alone(
+        mut before in prop::collection::vec(1u64..9, 0..4), cost in 1u64..4, pause in 0u64..12,
+        later in prop::collection::vec(1u64..5, 0..4),
+    ) {
+        let window = window(12);
+        let take = |state: &StoredState, now, cost| window.apply(state, now, Op::Take { cost });
+        let mut state = StoredState::FULL;
+        before.sort_by_key(|pause| std::cmp::Reverse(*pause));
+        for pause in &before { state = take(&state, T - pause, 1).1; }
+        let (taken, mut with) = take(&state, T, cost);
+        let mut without = state;
+        let mut now = T;
+        for pause in &later {
+            now += pause;
+            (with, without) = (take(&with, now, 1).1, take(&without, now, 1).1);
+        }
+        now += pause;
+        let (refund, with) = window.apply(&with, now, taken.refund());
+        prop_assert_eq!(refund.accepted, now < T + INTERVAL, "hits that have left cannot come back");
+        let left = |state: &StoredState| window.apply(state, now, Op::Peek { cost: 1 }).0;
+        prop_assert_eq!(left(&with), left(&without));
+        prop_assert!(!window.apply(&with, now, taken.refund()).0.accepted, "once");
+    }
+
+    #[test]
+    fn places_decide_as_the_list_does(
+        limit in 1usize..6, calls in prop::collection::vec((0u64..8, 0u8..4), 1..80),
+    ) {
+        let (window, mut list, mut now) = (window(limit as i64), StoredState::FULL, T);
+        let (place, mut places) = (window.place(), vec![State::FULL; limit]);
+        for (pause, kind) in calls {
+            now += pause;
+            let (decision, after) = match kind {
+                0 => {
+                    let last = places.iter_mut().max_by_key(|state| Place::leaves_at(**state)).unwrap();
+                    *last = place.apply::<Decision>(*last, now, &Op::Refund { cost: 1, expiry: None }).1;
+                    window.apply(&list, now, Op::Refund { cost: 1, expiry: None })
+                }
+                _ => {
+                    let accepted = places.iter_mut().any(|state| {
+                        let (decision, after): (Decision, _) =
+                            place.apply(*state, now, &Op::Take { cost: 1 });
+                        *state = after;
+                        decision.accepted
+                    });
+                    let (decision, after) = window.apply(&list, now, Op::Take { cost: 1 });
+                    prop_assert_eq!(accepted, decision.accepted);
+                    (decision, after)
+                }
+            };
+            list = after;
+            let hits = places.iter().map(|state| Place::leaves_at(*state)).filter(|at| *at > now);
+            let live = LiveHits::new(&window, &list, now).expiries;
+            let hits = Hits::new(hits.collect());
+            prop_assert_eq!(hits.as_slice(), live, "{:?}", decision);
+        }
+    }
+
+    #[test]
+    fn clock_that_went_back_denies_for_at_most_one_interval(
+        times in prop::collection::vec(0u64..MAX_REFILL, 0..9), now in 0..MAX_REFILL,
+        word in 0u64..MAX_REFILL,
+    ) {
+        let window = window(3);
+        let (decision, after) =
+            window.apply(&StoredState::Hits(Hits::new(times)), now, Op::Take { cost: 1 });
+        prop_assert!(decision.accepted || decision.retry_at <= now + INTERVAL);
+        prop_assert!(after.expires_at() <= now + INTERVAL);
+        let place = window.place();
+        let word = State::Filling { full_at: Span::from_ns(word) };
+        let (decision, after): (Decision, _) = place.apply(word, now, &Op::Take { cost: 1 });
+        prop_assert!(decision.accepted || decision.retry_at <= now + INTERVAL);
+        prop_assert!(Place::leaves_at(after) <= now + INTERVAL);
+    }
+}
+
+#[test]
+fn limit_out_of_range_is_refused() {
+    for hits in [i64::MIN, -1, 0, 1_025, i64::MAX] {
+        assert_eq!(SlidingWindow::new(hits, 1.0), Err(LimitError::SlidingHits));
+    }
+    for interval in [0.0, -1.0, 1e-10, f64::NAN, f64::INFINITY, 2e8] {
+        assert_eq!(SlidingWindow::new(1, interval), Err(LimitError::Interval));
+    }
+    assert!(SlidingWindow::new(1_024, 4.0 * 31_557_600.0).is_ok());
+}
+
+#[test]
+fn limit_that_was_lowered_waits_until_enough_hits_have_left() {
+    let (wide, narrow) = (window(5), window(2));
+    let mut state = StoredState::FULL;
+    for at in 0..5 {
+        state = wide.apply(&state, T + at, Op::Take { cost: 1 }).1;
+    }
+    let (denied, _) = narrow.apply(&state, T + 5, Op::Take { cost: 1 });
+    assert_eq!((denied.accepted, denied.retry_at), (false, T + 3 + INTERVAL));
+    assert!(narrow.apply(&state, T + 3 + INTERVAL, Op::Take { cost: 1 }).0.accepted);
+}

@@ -1,0 +1,70 @@
+//! What a store remembers of one key, whatever its algorithm.
+
+use super::state::State;
+
+/// What a store remembers of one bucket or window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredState {
+    /// A state that fits one word of shared memory: every one but that of a sliding window.
+    Word(State),
+    /// The hits in a sliding window. There is at least one: a window without hits is
+    /// [`FULL`](Self::FULL).
+    Hits(Hits),
+}
+
+impl StoredState {
+    /// A full bucket, or a window without hits: what is not stored.
+    pub const FULL: Self = Self::Word(State::FULL);
+
+    /// The time from which the state is expired, in nanoseconds, rounded up: a store may forget it
+    /// then.
+    pub fn expires_at(&self) -> u64 {
+        match self {
+            Self::Word(state) => state.expires_at(),
+            Self::Hits(hits) => hits.last().unwrap_or(0),
+        }
+    }
+
+    /// The state as one word. The hits of a sliding window are no state of the other algorithms, so they are
+    /// a full bucket to them.
+    #[inline(always)]
+    pub const fn word(&self) -> State {
+        match self {
+            Self::Word(state) => *state,
+            Self::Hits(_) => State::FULL,
+        }
+    }
+}
+
+impl From<State> for StoredState {
+    fn from(state: State) -> Self {
+        Self::Word(state)
+    }
+}
+
+/// The hits in a sliding window: when each of them leaves it, in nanoseconds, the earliest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hits(Vec<u64>);
+
+impl Hits {
+    /// The hits that leave at these times, in any order.
+    pub fn new(mut leave_at: Vec<u64>) -> Self {
+        leave_at.sort_unstable();
+        Self(leave_at)
+    }
+
+    /// The hits that leave at these times, the earliest first.
+    pub(super) const fn from_sorted(leave_at: Vec<u64>) -> Self {
+        Self(leave_at)
+    }
+
+    /// When each hit leaves, the earliest first.
+    pub fn as_slice(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// When the last hit leaves. None if there are no hits.
+    pub fn last(&self) -> Option<u64> {
+        self.0.last().copied()
+    }
+}

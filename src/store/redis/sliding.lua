@@ -1,0 +1,90 @@
+-- The sliding window: its state is when each hit leaves it, the earliest first. Continues head.lua.
+--
+-- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4)
+-- extra    for U the least cost (4), for F when the hits leave that are given back: seconds (5), nanoseconds
+--          (4), or nothing
+--
+-- Returns "1" or "0", and if the value changes, the new one and when it expires.
+
+local function sliding(op, stored, numbers, extra)
+  local cost, limit, interval_s, interval_n = struct.unpack('>I4I4I5I4', numbers)
+
+  -- When a hit leaves that is taken now. None leaves later.
+  local latest_s, latest_n = now_s + interval_s, now_n + interval_n
+  if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
+  local latest = struct.pack('>I5I4', latest_s, latest_n)
+
+  -- Another value is not a state: the window has no hits.
+  local count = 0
+  if stored and #stored > 1 and #stored <= 9217 and #stored % 9 == 1 and string.byte(stored) == 0
+    and is_time(struct.unpack('>I5I4', stored, #stored - 8)) then
+    count = (#stored - 1) / 9
+  end
+
+  -- The first hit that leaves after this time; count + 1 if none does.
+  local function first_after(s, n)
+    local low, high = 1, count + 1
+    while low < high do
+      local middle = math.floor((low + high) / 2)
+      local hit_s, hit_n = struct.unpack('>I5I4', stored, 9 * middle - 7)
+      if hit_s > s or (hit_s == s and hit_n > n) then high = middle else low = middle + 1 end
+    end
+    return low
+  end
+
+  local first, from_future = first_after(now_s, now_n), count + 1
+  if count > 0 then
+    local s, n = struct.unpack('>I5I4', stored, 9 * count - 7)
+    -- Written before the clock went back or the limit was changed; corrected to the latest time.
+    if s > latest_s or (s == latest_s and n > latest_n) then from_future = first_after(latest_s, latest_n) end
+  end
+  local corrected = from_future <= count
+  local live = count - first + 1
+
+  -- The hits that count.
+  local function hits()
+    if live == 0 then return '' end
+    if not corrected then return string.sub(stored, 9 * first - 7) end
+    return string.sub(stored, 9 * first - 7, 9 * from_future - 8) .. string.rep(latest, count - from_future + 1)
+  end
+
+  -- Returns the answer and the value of these hits, of which there are some.
+  local function with_hits(accepted, list)
+    local s, n = struct.unpack('>I5I4', list, #list - 8)
+    return accepted, '\0' .. list, s, n
+  end
+
+  if op == 'U' then
+    local least = struct.unpack('>I4', extra)
+    op, cost = 'T', math.max(math.min(cost, limit - live), least)
+  end
+
+  if op == 'T' and live + cost <= limit then return with_hits('1', hits() .. string.rep(latest, cost)) end
+
+  if op == 'F' then
+    local list = hits()
+    local last = live
+    if extra then
+      while last > 0 and string.sub(list, 9 * last - 8, 9 * last) ~= extra do last = last - 1 end
+    end
+    local removed = 0
+    while removed < cost and removed < last do
+      local at = last - removed
+      if extra and string.sub(list, 9 * at - 8, 9 * at) ~= extra then break end
+      removed = removed + 1
+    end
+    if removed > 0 then
+      local rest = string.sub(list, 1, 9 * (last - removed)) .. string.sub(list, 9 * last + 1)
+      if rest == '' then return '1', '' end
+      return with_hits('1', rest)
+    end
+    if extra then op = 'D' end
+  end
+
+  if op == 'X' then return '1', stored and '' or nil end
+
+  -- N, D, a take that is denied, and a refund that finds nothing: the hits stay.
+  local accepted = (op == 'N' or op == 'F') and '1' or '0'
+  if corrected then return with_hits(accepted, hits()) end
+  return accepted
+end

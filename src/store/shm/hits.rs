@@ -1,0 +1,374 @@
+//! Sliding windows: each place of a window is a slot of the table.
+//!
+//! A window of L hits has L places, each a key of its own: the window's key and a number. A hit is taken by one
+//! compare-and-swap, in the first place that is free. A call that takes several hits first looks whether there
+//! are enough, then takes one after the other, and gives them back if another process was faster. So no
+//! process takes a hit above its limit; while hits are given back, others may find fewer for a moment.
+//!
+//! All of a call happens at one time, which its hits are stored with. If a hit is found that was taken later
+//! than that, the process was suspended meanwhile: it begins again, at a later time.
+//!
+//! A block stands in all places, so it does not matter which of them a call looks at first, and which of them
+//! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others.
+
+use super::set::Places;
+use super::slot::Slot;
+use super::table::{self, Change, Look};
+use crate::clock::boot_time;
+use crate::limit::{
+    Algorithm, Decision, Hits, MAX_SLIDING_HITS, Op, Place, SECOND, SlidingWindow, State,
+    StoredState,
+};
+use crate::store::FromDecision;
+use portable_atomic::{AtomicU64, Ordering};
+use std::cell::Cell;
+
+/// The most tries of a call.
+const MAX_TRIES: u32 = 64;
+/// The most tries of a call that another process keeps from taking its hits, or for which a set has no room.
+const MAX_LOSSES: u32 = 8;
+/// Hits that were taken so short a time ago may be given back by a call that does not get all it wants: a
+/// denial that counts such a hit is decided once more.
+const RECENT: u64 = SECOND / 1_000;
+/// After this time a call may be tried again that other processes have kept from its hits.
+const BUSY: u64 = SECOND / 1_000;
+
+/// A window in the table.
+pub struct WindowInTable<'a> {
+    pub window: &'a SlidingWindow,
+    pub places: Places<'a>,
+    pub now: Cell<u64>,
+    /// Whether `now` is the time of a test's clock, which stands still.
+    pub is_frozen: bool,
+    /// Counts the evictions of the table.
+    pub evictions: &'a AtomicU64,
+    /// Set if this call evicts a bucket.
+    pub evicted: &'a Cell<bool>,
+}
+
+/// What was found in the places.
+struct Seen {
+    /// The block, or the hits.
+    state: StoredState,
+    /// The places that are free.
+    free: Vec<u32>,
+    /// The places with a hit, and when it leaves.
+    taken: Vec<(u32, u64)>,
+}
+
+/// What was found in one place, or came of a change to it.
+enum Found {
+    Free,
+    /// A hit, which leaves at this time.
+    Taken(u64),
+    /// A block, until this time.
+    Blocked(u64),
+    /// A hit that was taken after the time of this call, or before a clock went back.
+    Later,
+}
+
+/// An operation on one place.
+struct PlaceChange<'a> {
+    place: Place,
+    op: Op,
+    now: u64,
+    evictions: &'a AtomicU64,
+    evicted: &'a Cell<bool>,
+    /// What was there. A place for which its set has no room is taken until it has.
+    found: Found,
+    /// Whether the operation was accepted.
+    accepted: bool,
+}
+
+impl Change for PlaceChange<'_> {
+    #[inline(always)]
+    fn apply(&mut self, slot: Slot) -> Option<Slot> {
+        let state = slot.state();
+        self.found = Found::of(&self.place, state, self.now);
+        self.accepted = false;
+        if let (Found::Later, Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
+            (&self.found, self.op)
+        {
+            return None;
+        }
+        let (decision, after): (Decision, State) = self.place.apply(state, self.now, &self.op);
+        self.accepted = decision.accepted;
+        (after != state).then(|| Slot::committed(slot.tag(), after))
+    }
+
+    fn inherited_state(&self, expires_at: u64) -> State {
+        self.place.inherited_state(expires_at, self.now)
+    }
+
+    fn takes(&self) -> bool {
+        self.place.takes(self.op)
+    }
+
+    fn note_eviction(&mut self) {
+        self.evictions.fetch_add(1, Ordering::Relaxed);
+        self.evicted.set(true);
+    }
+
+    /// A newcomer that is denied for want of a slot counts like an eviction.
+    fn note_denied_newcomer(&mut self) {
+        self.note_eviction();
+    }
+}
+
+impl Found {
+    /// What a state says at `now`.
+    #[inline(always)]
+    fn of(place: &Place, state: State, now: u64) -> Self {
+        match (state, Place::leaves_at(state)) {
+            (_, time) if time <= now => Self::Free,
+            (State::Blocked { until }, _) => Self::Blocked(until),
+            _ if place.is_from_future(state, now) => Self::Later,
+            (_, leaves_at) => Self::Taken(leaves_at),
+        }
+    }
+}
+
+impl WindowInTable<'_> {
+    /// Applies an operation. None if other processes were faster at every try.
+    #[inline(always)]
+    pub fn decide<A: FromDecision>(&self, op: Op) -> Option<A> {
+        if let Op::Take { cost: 1 } | Op::Check = op
+            && let Some(answer) = self.take_one()
+        {
+            return Some(answer);
+        }
+        self.decide_on_any(op).map(A::from)
+    }
+
+    /// Takes one hit: the usual case, with one look at each place. None if nothing was decided and nothing
+    /// taken: the window is blocked, or has to be looked at again.
+    #[inline(always)]
+    fn take_one<A: FromDecision>(&self) -> Option<A> {
+        let needs_hits = A::from_acceptance(false).is_none();
+        let (now, interval) = (self.now.get(), self.window.interval());
+        let (mut hits, mut latest, mut taken) = (Vec::new(), 0, None);
+        for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
+            let found = match table::look(&set.0, tag, now) {
+                Look::Known(state) => Found::of(&self.window.place(), state, now),
+                Look::Free if taken.is_some() => continue,
+                Look::Free | Look::Unclear => Found::Free,
+            };
+            let leaves_at = match (found, taken) {
+                (Found::Taken(leaves_at), _) => leaves_at,
+                (Found::Free, Some(_)) => continue,
+                (Found::Free, None) => match self.change(number, Op::Take { cost: 1 }) {
+                    (_, true) if !needs_hits => return A::from_acceptance(true),
+                    (_, true) => {
+                        taken = Some(number);
+                        continue;
+                    }
+                    (Found::Taken(leaves_at), _) => leaves_at,
+                    _ => return None,
+                },
+                (Found::Blocked(_) | Found::Later, _) => {
+                    if let Some(number) = taken {
+                        self.free(number, now + interval);
+                    }
+                    return None;
+                }
+            };
+            latest = latest.max(leaves_at);
+            if needs_hits {
+                hits.push(leaves_at);
+            }
+        }
+        if taken.is_none() && latest + RECENT > now + interval {
+            return None;
+        }
+        if !needs_hits {
+            return A::from_acceptance(false);
+        }
+        let state = StoredState::Hits(Hits::new(hits));
+        Some(self.window.apply(&state, now, Op::Take { cost: 1 }).0.into())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn decide_on_any(&self, op: Op) -> Option<Decision> {
+        match op {
+            Op::Block { .. } => return Some(self.block(op)),
+            Op::Reset => return Some(self.reset()),
+            Op::Refund { cost, expiry } => return self.refund(cost, expiry),
+            _ => {}
+        }
+        let mut losses = 0;
+        for _ in 0..MAX_TRIES {
+            let Some(seen) = self.look() else { continue };
+            let (decision, _) = self.window.apply(&seen.state, self.now.get(), op);
+            let is_final = decision.accepted
+                || matches!(op, Op::Peek { .. })
+                || losses > 0
+                || !self.has_recent_hit(&seen);
+            match decision.taken {
+                0 if is_final => return Some(decision),
+                0 => {}
+                hits if self.take(&seen, hits) => return Some(decision),
+                _ => {}
+            }
+            losses += 1;
+            if losses == MAX_LOSSES {
+                return Some(self.busy(&seen));
+            }
+        }
+        None
+    }
+
+    /// Looks at all places. None if a hit was taken later than `now`, which is a later time after that.
+    fn look(&self) -> Option<Seen> {
+        let (mut free, mut taken) = (Vec::new(), Vec::new());
+        let now = self.now.get();
+        for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
+            let found = match table::look(&set.0, tag, now) {
+                Look::Known(state) => Found::of(&self.window.place(), state, now),
+                Look::Free => Found::Free,
+                Look::Unclear => self.change(number, Op::Peek { cost: 1 }).0,
+            };
+            match found {
+                Found::Free => free.push(number),
+                Found::Taken(leaves_at) => taken.push((number, leaves_at)),
+                Found::Blocked(until) => {
+                    return Some(Seen { state: State::Blocked { until }.into(), free, taken });
+                }
+                Found::Later => {
+                    self.begin_again(number);
+                    return None;
+                }
+            }
+        }
+        let hits = taken.iter().map(|(_, leaves_at)| *leaves_at).collect();
+        Some(Seen { state: StoredState::Hits(Hits::new(hits)), free, taken })
+    }
+
+    /// Whether a hit was taken so recently that it may be given back.
+    fn has_recent_hit(&self, seen: &Seen) -> bool {
+        let latest = self.now.get() + self.window.interval();
+        seen.taken.iter().any(|(_, leaves_at)| leaves_at + RECENT > latest)
+    }
+
+    /// Reads the clock again, because the hit in this place was taken later than `now`. If it is from the
+    /// future all the same, it is brought down to one interval from now.
+    #[cold]
+    fn begin_again(&self, number: u32) {
+        if !self.is_frozen {
+            self.now.set(self.now.get().max(boot_time()));
+        }
+        // Corrects what is from the future, and changes nothing else.
+        self.change(number, Op::Start { missing: 0 });
+    }
+
+    /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were
+    /// faster.
+    fn take(&self, seen: &Seen, hits: u64) -> bool {
+        let mut taken = Vec::new();
+        for number in &seen.free {
+            if taken.len() as u64 == hits {
+                break;
+            }
+            match self.change(*number, Op::Take { cost: 1 }) {
+                (_, true) => taken.push(*number),
+                (Found::Blocked(_) | Found::Later, false) => break,
+                _ => {}
+            }
+        }
+        let is_done = taken.len() as u64 == hits;
+        if !is_done {
+            let leaves_at = self.now.get() + self.window.interval();
+            for number in taken {
+                self.free(number, leaves_at);
+            }
+        }
+        is_done
+    }
+
+    /// Gives hits back: those that leave at `expiry`, or without it the latest ones. None if other processes were
+    /// faster at every try.
+    fn refund(&self, cost: u64, expiry: Option<u64>) -> Option<Decision> {
+        let mut freed = 0;
+        for _ in 0..MAX_TRIES {
+            let Some(mut seen) = self.look() else { continue };
+            seen.taken.sort_by_key(|(_, leaves_at)| *leaves_at);
+            let is_meant = |leaves_at| expiry.is_none_or(|expiry| leaves_at == expiry);
+            let (mut has_lost, before) = (false, freed);
+            for (number, leaves_at) in seen.taken.iter().rev().filter(|(_, at)| is_meant(*at)) {
+                if freed == cost {
+                    break;
+                }
+                match self.free(*number, *leaves_at) {
+                    true => freed += 1,
+                    false => has_lost = true,
+                }
+            }
+            if freed == cost || !has_lost {
+                let op = Op::Refund { cost: freed - before, expiry };
+                let (decision, _) = self.window.apply(&seen.state, self.now.get(), op);
+                let accepted = decision.accepted || freed > 0;
+                return Some(Decision { accepted, ..decision });
+            }
+        }
+        None
+    }
+
+    /// Frees a place, if its hit still leaves at `leaves_at`.
+    fn free(&self, number: u32, leaves_at: u64) -> bool {
+        self.change(number, Op::Refund { cost: 1, expiry: Some(leaves_at) }).1
+    }
+
+    /// Blocks all places, and frees those of larger limits.
+    fn block(&self, op: Op) -> Decision {
+        for number in 0..self.window.max_hits() {
+            self.change(number, op);
+        }
+        self.free_from(self.window.max_hits());
+        let state = match self.places.get(0).map(|(set, tag)| table::look(&set.0, tag, 0)) {
+            Some(Look::Known(state)) => state,
+            _ => State::FULL,
+        };
+        self.window.apply(&state.into(), self.now.get(), op).0
+    }
+
+    /// Frees all places, also those of larger limits.
+    fn reset(&self) -> Decision {
+        self.free_from(0);
+        self.window.apply(&StoredState::FULL, self.now.get(), Op::Reset).0
+    }
+
+    /// Frees all places from this one on, the last one first: as long as the first one is blocked, no other
+    /// process takes a hit.
+    fn free_from(&self, first: u32) {
+        for number in (first..MAX_SLIDING_HITS).rev() {
+            if let Some((set, tag)) = self.places.get(number)
+                && let Look::Known(_) = table::look(&set.0, tag, self.now.get())
+            {
+                self.change(number, Op::Reset);
+            }
+        }
+    }
+
+    /// The denial of a call that other processes have kept from its hits.
+    fn busy(&self, seen: &Seen) -> Decision {
+        let now = self.now.get();
+        let (decision, _) = self.window.apply(&seen.state, now, Op::Peek { cost: 0 });
+        Decision { accepted: false, retry_at: now + BUSY, ..decision }
+    }
+
+    /// Applies an operation to one place. Returns what was there, and whether it was accepted.
+    #[inline(always)]
+    fn change(&self, number: u32, op: Op) -> (Found, bool) {
+        let Self { evictions, evicted, .. } = *self;
+        let (place, now) = (self.window.place(), self.now.get());
+        let (found, accepted) = (Found::Taken(now + self.window.interval()), false);
+        let mut change = PlaceChange { place, op, now, evictions, evicted, found, accepted };
+        if let Some((set, tag)) = self.places.get(number) {
+            table::update(&set.0, tag, now, &mut change);
+        }
+        (change.found, change.accepted)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! Windows in a table that is large enough, and in one that is not.
+
+use super::*;
+use crate::limit::TokenBucket;
+use crate::store::shm::bucket_change::BucketChange;
+use crate::store::shm::set::{Set, WAYS, locate};
+use portable_atomic::AtomicU128;
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+const T: u64 = 1_000 * SECOND;
+const INTERVAL: u64 = 100;
+
+/// A table with its counter of evictions.
+struct Table {
+    sets: Vec<Set>,
+    evictions: AtomicU64,
+}
+
+impl Table {
+    fn new(sets: usize) -> Self {
+        let set = || Set(std::array::from_fn(|_| AtomicU128::new(0)));
+        Self { sets: (0..sets).map(|_| set()).collect(), evictions: AtomicU64::new(0) }
+    }
+
+    fn window<R>(
+        &self,
+        window: &SlidingWindow,
+        hash: u64,
+        now: u64,
+        work: impl FnOnce(&WindowInTable<'_>) -> R,
+    ) -> R {
+        work(&WindowInTable {
+            window,
+            places: Places::new(&self.sets, hash).unwrap(),
+            now: Cell::new(now),
+            is_frozen: true,
+            evictions: &self.evictions,
+            evicted: &Cell::new(false),
+        })
+    }
+
+    fn decide(&self, window: &SlidingWindow, hash: u64, now: u64, op: Op) -> Decision {
+        self.window(window, hash, now, |it| it.decide::<Decision>(op)).unwrap()
+    }
+
+    /// Takes a token of a bucket, which needs a slot, too.
+    fn take_from_bucket(&self, hash: u64, now: u64) {
+        let limit = &TokenBucket::per_nanosecond(1).unwrap();
+        let (set, tag) = locate(&self.sets, hash).unwrap();
+        let (op, evicted) = (&Op::Take { cost: 1 }, &Cell::new(false));
+        let evictions = &self.evictions;
+        let mut change: BucketChange<'_, _, bool> =
+            BucketChange { limit, op, now, is_frozen: true, evictions, evicted, answer: None };
+        table::update(&set.0, tag, now, &mut change);
+    }
+}
+
+/// A hash that the table spreads as a keyed hash does.
+fn hash(client: u64) -> u64 {
+    (client + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn window(limit: i64) -> SlidingWindow {
+    SlidingWindow::new(limit, INTERVAL as f64 / 1e9).unwrap()
+}
+
+fn ops() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        8 => Just(Op::Take { cost: 1 }),
+        4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
+        1 => (0u64..5).prop_map(|cost| Op::Peek { cost }),
+        1 => Just(Op::Check),
+        1 => (0u64..3).prop_map(|cost| Op::Refund { cost, expiry: None }),
+        1 => Just(Op::Reset),
+        1 => (1u64..60).prop_map(|duration| Op::Block { duration }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn window_in_the_table_decides_as_the_pure_function_does(
+        limit in 1i64..12, calls in prop::collection::vec((0u64..3, ops(), 0u64..40), 1..100),
+    ) {
+        let (table, window, mut now) = (Table::new(64), window(limit), T);
+        let mut states: HashMap<u64, StoredState> = HashMap::new();
+        for (client, op, pause) in calls {
+            now += pause;
+            let state = states.entry(client).or_insert(StoredState::FULL);
+            let (expected, after) = window.apply(state, now, op);
+            *state = after;
+            let decision = table.decide(&window, hash(client), now, op);
+            prop_assert_eq!(decision, expected, "{:?}", op);
+            let refund = decision.refund();
+            if decision.taken > 0 && now % 5 == 0 {
+                let (expected, after) = window.apply(state, now, refund);
+                *state = after;
+                prop_assert_eq!(table.decide(&window, hash(client), now, refund), expected);
+            }
+            let is_admitted = |state: &StoredState| window.apply(state, now, Op::Peek { cost: 1 }).0;
+            let peek = table.decide(&window, hash(client), now, Op::Peek { cost: 1 });
+            prop_assert_eq!(peek, is_admitted(state));
+        }
+        prop_assert_eq!(table.evictions.load(portable_atomic::Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn flood_gives_no_window_more_hits_than_its_limit(
+        limit in 1i64..5, sets in 1usize..4,
+        calls in prop::collection::vec((0u64..12, 1u64..3, 0u64..9, 0u8..6), 50..400),
+    ) {
+        let (table, window, mut now) = (Table::new(sets), window(limit), T);
+        let mut logs: HashMap<u64, Vec<u64>> = HashMap::new();
+        for (client, cost, pause, kind) in calls {
+            now += pause;
+            if kind == 0 {
+                table.take_from_bucket(hash(client + 100), now);
+                continue;
+            }
+            if table.decide(&window, hash(client), now, Op::Take { cost }).accepted {
+                let log = logs.entry(client).or_default();
+                log.extend((0..cost).map(|_| now));
+                let counted = log.iter().filter(|hit| **hit + INTERVAL > now).count();
+                prop_assert!(counted <= limit as usize, "{} of {}", counted, limit);
+            }
+        }
+    }
+
+    #[test]
+    fn whole_answer_and_short_one_agree(
+        limit in 1i64..9, pauses in prop::collection::vec(0u64..40, 1..60),
+    ) {
+        let (table, window, mut now) = (Table::new(8), window(limit), T);
+        for pause in pauses {
+            now += pause;
+            let whole = table.decide(&window, hash(1), now, Op::Take { cost: 1 }).accepted;
+            let short = table.window(&window, hash(2), now, |it| it.decide(Op::Take { cost: 1 }));
+            prop_assert_eq!(short, Some(whole));
+        }
+    }
+}
+
+#[test]
+fn places_of_a_window_have_sets_and_tags_of_their_own() {
+    let table = Table::new(9);
+    let places = Places::new(&table.sets, hash(7)).unwrap();
+    let listed: Vec<_> =
+        places.iter().take(1_024).map(|(set, tag)| (set.0.as_ptr(), tag)).collect();
+    for (i, place) in listed.iter().enumerate() {
+        let (set, tag) = places.get(i as u32).unwrap();
+        assert_eq!((set.0.as_ptr(), tag), *place);
+        assert_eq!(place.0, listed[i % 9].0);
+        assert!(i == 0 || listed[..i].iter().all(|(_, other)| *other != tag));
+    }
+    assert_eq!(
+        Some(listed[0]),
+        locate(&table.sets, hash(7)).map(|(set, tag)| (set.0.as_ptr(), tag))
+    );
+    assert!(Places::new(&[], 1).is_none());
+    assert_eq!(WAYS, 8);
+}
