@@ -106,6 +106,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     let (most, grain) = match limit {
         Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
         Limit::FixedWindow(window) => (window.interval(), 1),
+        Limit::SlidingWindow(window) => (window.interval(), 1),
     };
     // The longest debt, and the longest wait for a reservation.
     const LONGEST: u64 = 1 << 57;

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
 use token_bucket::store::counters::FILE_SIZE;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
-use token_bucket::store::shm::slot::{Slot, TAG_BITS};
+use token_bucket::store::shm::slot::{HeldSlot, Slot, TAG_BITS};
 use token_bucket::store::{Key, KeyHash, LimitKind};
 
 /// The length of a header.
@@ -35,13 +35,15 @@ pub fn location(purpose: Purpose) -> Location {
         Purpose::Buckets => ("default", MIN_SIZE),
         Purpose::Host => (".host", MIN_SIZE),
         Purpose::Counts => (".statistics", FILE_SIZE),
+        Purpose::Permits => ("default.permits", MIN_SIZE),
+        Purpose::HostPermits => (".host.permits", MIN_SIZE),
     };
     Location { base: folder().to_owned(), name: name.to_owned(), size, purpose }
 }
 
 /// The file, with a valid header and zeros behind it. No process has it mapped.
 pub fn file(purpose: Purpose) -> File {
-    static HEADERS: [OnceLock<Vec<u8>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
+    static HEADERS: [OnceLock<Vec<u8>>; 5] = [const { OnceLock::new() }; 5];
     let location = location(purpose);
     let header = HEADERS[purpose as usize].get_or_init(|| {
         drop(Region::open(&location).expect("a file in memory"));
@@ -116,6 +118,10 @@ pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
         },
         4 => State::Overdrawn { forgiven_at: full_at, debt: number(u, MAX_REFILL)? },
         5 => State::Window { ends_at: full_at, hits: u.arbitrary::<u32>()? >> 8 },
+        6 if u.arbitrary()? => {
+            let holder = (u.arbitrary::<u32>()? >> 8).max(1);
+            return Ok(Slot::held(tag, HeldSlot { ends_at: full_at, holder }).0);
+        }
         6 => State::Blocked { until: full_at },
         _ => {
             let part = u64::from(u.arbitrary::<u32>()? >> 2);
