@@ -33,8 +33,12 @@ pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
             let interval = number(u, 126_230_400 * SECOND)?.max(1) as f64 / SECOND as f64;
             let limit = match kind {
                 5 => FixedWindow::new(capacity.min(MAX_HITS.into()), interval).map(Limit::from),
-                _ => SlidingWindow::new(capacity.min(MAX_SLIDING_HITS.into()), interval)
-                    .map(Limit::from),
+                _ => {
+                    // Mostly few hits: a store looks at each of them.
+                    let is_long = u.ratio(1, 8)?;
+                    let most = if is_long { i64::from(MAX_SLIDING_HITS) } else { 12 };
+                    SlidingWindow::new(1 + (capacity - 1) % most, interval).map(Limit::from)
+                }
             };
             return Ok(limit.unwrap_or_else(|_| any()));
         }
