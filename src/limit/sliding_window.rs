@@ -225,7 +225,8 @@ impl Place {
 }
 
 impl Algorithm for Place {
-    /// Takes one hit, gives it back, or resets or blocks the place. All other operations are peeks.
+    /// Takes one hit, gives it back, or resets or blocks the place. A take of no hit remembers what a peek finds.
+    /// All other operations are peeks.
     #[inline(always)]
     fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
         if let Some((decision, after)) = block::decide(state, now, *op, 1) {
@@ -246,11 +247,11 @@ impl Algorithm for Place {
         };
         let hit_until = |time| State::Filling { full_at: Span::from_ns(time) };
         let (decision, after) = match *op {
-            Op::Take { .. } if !is_taken => {
+            Op::Take { cost: 1.. } if !is_taken => {
                 let (expires_at, available) = (latest, Span::default());
                 (Decision { expires_at, available, taken: 1, ..decision }, hit_until(latest))
             }
-            Op::Take { .. } => (decision, hit_until(leaves_at)),
+            Op::Take { .. } if is_taken => (decision, hit_until(leaves_at)),
             Op::Refund { expiry, .. } => {
                 let goes = is_taken && expiry.is_none_or(|expiry| expiry == leaves_at);
                 (Decision { accepted: goes, ..decision }, if goes { State::FULL } else { state })

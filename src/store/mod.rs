@@ -39,6 +39,5 @@ pub use net::Timeouts;
 /// reply.
 #[cfg(fuzzing)]
 pub use redis::{parse_map, parse_master, parse_redirection, parse_reply, parse_reply_for_all};
-pub(crate) use request::FromDecision;
-pub use request::{JointRequest, Request, Store, Time};
+pub use request::{FromDecision, JointRequest, Request, Store, Time};
 pub use stores::{OpenStore, Stores};

@@ -10,9 +10,10 @@
 use super::bucket_change::BucketChange;
 use super::set::Places;
 use super::table::{self, Look};
+use super::word::Word;
 use crate::limit::{Decision, Hits, Op, Place, SlidingWindow, State, StoredState};
 use crate::store::FromDecision;
-use portable_atomic::AtomicU64;
+use portable_atomic::{AtomicU64, AtomicU128};
 use std::cell::Cell;
 
 /// The most tries of a call that takes hits which other processes want at the same time, or for which a set
@@ -20,9 +21,12 @@ use std::cell::Cell;
 const MAX_TRIES: u32 = 8;
 
 /// The places of one window.
-pub struct WindowInTable<'a> {
+pub struct WindowInTable<'a, W = AtomicU128> {
+    /// The limit.
     pub window: &'a SlidingWindow,
-    pub places: Places<'a>,
+    /// Where its hits are, of which it uses as many as the limit allows.
+    pub places: Places<'a, W>,
+    /// This host's clock, which a decision may read again.
     pub now: Cell<u64>,
     /// Whether `now` is the time of a test's clock, which stands still.
     pub is_frozen: bool,
@@ -42,7 +46,7 @@ struct Seen {
     taken: Vec<(u32, u64)>,
 }
 
-impl WindowInTable<'_> {
+impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation. None if other processes were faster at every try.
     #[inline(always)]
     pub fn decide<A: FromDecision>(&self, op: Op) -> Option<A> {
@@ -70,8 +74,8 @@ impl WindowInTable<'_> {
                 Look::Known(state) => Place::leaves_at(state),
                 Look::Free | Look::Unclear => 0,
             };
-            let leaves_at = if found > now && found <= now + interval {
-                found
+            let leaves_at = if found > now && (found <= now + interval || is_taken) {
+                found.min(now + interval)
             } else if is_taken {
                 continue;
             } else {
@@ -102,7 +106,7 @@ impl WindowInTable<'_> {
     #[inline(never)]
     fn decide_on_any(&self, op: Op) -> Option<Decision> {
         for _ in 0..MAX_TRIES {
-            let seen = self.look();
+            let seen = self.look(op);
             let (decision, after) = self.window.apply(&seen.state, self.now.get(), op);
             let is_done = match op {
                 Op::Block { .. } => {
@@ -127,26 +131,34 @@ impl WindowInTable<'_> {
     }
 
     /// Looks at all places, or at the first one if it is blocked.
-    fn look(&self) -> Seen {
+    fn look(&self, op: Op) -> Seen {
         let (mut free, mut taken) = (Vec::new(), Vec::new());
+        // A call that takes hits corrects one that a clock left which has gone back since. It makes the table remember
+        // a newcomer among longer limits, too: otherwise time would not free its places.
+        let takes = self.window.takes(op);
+        let ask = if takes { Op::Take { cost: 0 } } else { Op::Peek { cost: 1 } };
         for (place, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
             let now = self.now.get();
-            match table::look(&set.0, tag, now) {
+            let decision = match table::look(&set.0, tag, now) {
                 Look::Known(state @ State::Blocked { until }) if until > now => {
                     return Seen { state: state.into(), free, taken };
                 }
-                Look::Known(state) if Place::leaves_at(state) > now => {
-                    let leaves_at = Place::leaves_at(state);
-                    let is_from_future = leaves_at > now + self.window.interval();
-                    // A denied call corrects a hit that a clock left which has gone back since.
-                    let correct = || self.change(place, Op::Take { cost: 1 }).retry_at;
-                    taken.push((place, if is_from_future { correct() } else { leaves_at }));
+                Look::Known(state) if Place::leaves_at(state) > now + self.window.interval() => {
+                    self.change(place, ask)
                 }
-                Look::Known(_) | Look::Free => free.push(place),
-                Look::Unclear => match self.change(place, Op::Peek { cost: 1 }) {
-                    Decision { accepted: true, .. } => free.push(place),
-                    denied => taken.push((place, denied.retry_at)),
-                },
+                Look::Known(state) if Place::leaves_at(state) > now => {
+                    taken.push((place, Place::leaves_at(state)));
+                    continue;
+                }
+                Look::Known(_) | Look::Free => {
+                    free.push(place);
+                    continue;
+                }
+                Look::Unclear => self.change(place, ask),
+            };
+            match decision {
+                Decision { accepted: true, .. } => free.push(place),
+                denied => taken.push((place, denied.retry_at)),
             }
         }
         let hits = taken.iter().map(|(_, leaves_at)| *leaves_at).collect();
@@ -156,9 +168,9 @@ impl WindowInTable<'_> {
     /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were
     /// faster.
     fn take(&self, seen: &Seen, hits: u64) -> bool {
-        let mut taken = Vec::new();
+        let (mut taken, now) = (Vec::new(), self.now.get());
         for place in &seen.free {
-            if taken.len() as u64 == hits {
+            if taken.len() as u64 == hits || self.now.get() != now {
                 break;
             }
             let decision = self.change(*place, Op::Take { cost: 1 });
@@ -166,7 +178,9 @@ impl WindowInTable<'_> {
                 taken.push((*place, decision.expires_at));
             }
         }
-        let is_done = taken.len() as u64 == hits;
+        // A hit that another process took meanwhile may have shown a later time. The hits of one call all leave at
+        // the time that its decision tells: a refund finds them by it.
+        let is_done = taken.len() as u64 == hits && self.now.get() == now;
         if !is_done {
             for (place, expiry) in taken {
                 self.free(place, expiry);

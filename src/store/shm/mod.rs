@@ -10,7 +10,7 @@
 //! The file behind the table is the subject of `file`.
 
 mod bucket_change;
-mod hits;
+pub mod hits;
 pub mod set;
 pub mod slot;
 pub mod table;
