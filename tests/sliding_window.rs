@@ -274,7 +274,7 @@ fn calls_of_one_hit_get_exactly_as_many_as_the_limit() {
 
 #[test]
 fn denied_calls_of_several_hits_take_none_in_the_end() {
-    for round in 0..60 {
+    for round in 0..200 {
         let folder = Folder::new(&format!("several-{round}"));
         let limit = SlidingWindow::new([3, 7, 32][round % 3], HOUR).unwrap();
         let barrier = Barrier::new(PROCESSES);
@@ -283,7 +283,7 @@ fn denied_calls_of_several_hits_take_none_in_the_end() {
             let mut kept = 0;
             window.taken();
             barrier.wait();
-            for _ in 0..30 {
+            for _ in 0..400 {
                 let decision = window.decide(Op::Take { cost: 1 + random.below(3) });
                 let goes = decision.taken > 0 && random.below(2) == 0;
                 if goes {
