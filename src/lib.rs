@@ -13,4 +13,5 @@ pub mod limiter;
 // A fuzzing target is not linked to PHP.
 #[cfg(not(fuzzing))]
 mod php;
+pub mod process;
 pub mod store;

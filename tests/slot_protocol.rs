@@ -26,6 +26,13 @@
 //! | `block_that_races_a_take_and_a_refund_stays` | 2 | 3 | 3 |
 //! | `newcomer_that_is_blocked_in_a_full_set_is_denied_afterwards` | 2 | 2 | 3 |
 //! | `block_is_evicted_while_its_client_calls` | 2 | 3 | 2 |
+//! | `two_take_the_last_permit` | 2 | 3 | 2 |
+//! | `claims_of_a_permit_that_dead_processes_left_are_committed_once` | 2 | 2 | 4 |
+//! | `permit_that_is_released_is_taken_once` | 2 | 3 | 3 |
+//! | `release_after_the_end_of_the_lease_frees_no_other` | 2 | 3 | 3 |
+//! | `late_renewal_and_a_new_holder_never_both_hold_the_permit` | 2 | 2 | 4 |
+//! | `two_that_free_a_dead_holder_take_its_permit_once` | 2 | 2 | 4 |
+//! | `permits_in_a_full_set_are_never_evicted` | 2 | 3 | 3 |
 //!
 //! A sliding window has a slot in each of several sets. Each place has a slot already, whose hit has left or not:
 //!
@@ -35,7 +42,6 @@
 //! | `two_calls_of_two_hits_share_three_places` | 3 | 2 | 4 |
 //! | `hits_that_are_taken_and_given_back_add_up` | 3 | 3 | 3 |
 //! | `decision_is_given_back_whole_while_others_take` | 3 | 3 | 3 |
-//! | `block_of_a_window_stays_and_leaves_no_hit_to_a_later_call` | 2 | 2 | 4 |
 //!
 //! `tests/slot_words.rs` runs four real threads on whole sets of eight slots, with most operations, in
 //! the order in which the processor happens to run them.
@@ -58,7 +64,8 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use token_bucket::limit::{Op, Span, State, TokenBucket};
-use token_bucket::store::shm::slot::Slot;
+use token_bucket::store::shm::held;
+use token_bucket::store::shm::slot::{HeldSlot, Slot};
 use token_bucket::store::shm::word::Word;
 
 struct Modelled(Mutex<u128>);
@@ -415,6 +422,164 @@ fn block_is_evicted_while_its_client_calls() {
     assert_reached(&EVICTED);
 }
 
+/// Processes that hold permits.
+const A: u32 = 1;
+const B: u32 = 2;
+const C: u32 = 3;
+
+/// The slot of a permit whose lease ends in `seconds`.
+fn held_slot(tag: u64, holder: u32, seconds: i64) -> Slot {
+    let ends_at = NOW.saturating_add_signed(seconds * 1_000_000_000);
+    Slot::held(tag, HeldSlot { ends_at, holder })
+}
+
+fn take_permit(set: &Set, tag: u64, holder: u32) -> bool {
+    held::take(set, tag, NOW, HeldSlot { ends_at: NOW + 60_000_000_000, holder }).is_some()
+}
+
+/// The holders of a permit, one for each slot that holds it.
+fn holders(set: &Set, tag: u64) -> Vec<u32> {
+    let slots = set.iter().map(|word| Slot(word.load())).filter(|slot| slot.tag() == tag);
+    let held = slots.filter(|slot| held::is_held(*slot, NOW)).filter_map(Slot::as_held);
+    held.map(|held| held.holder).collect()
+}
+
+/// Asserts that the permit is held by the one process that took it, if one did.
+fn assert_held_by_its_taker(set: &Set, tag: u64, takers: &[(u32, bool)]) {
+    let took: Vec<u32> =
+        takers.iter().filter(|(_, took)| *took).map(|(holder, _)| *holder).collect();
+    assert_eq!(holders(set, tag), took);
+}
+
+#[test]
+fn two_take_the_last_permit() {
+    explore(
+        &[EMPTY, || held_slot(3, C, 30)],
+        &[|set| take_permit(set, K, A), |set| take_permit(set, K, B), |set| take_permit(set, L, C)],
+        2,
+        |set, answers| {
+            assert_eq!(accepted(answers), 1, "one slot is free");
+            assert_held_by_its_taker(set, K, &[(A, answers[0]), (B, answers[1])]);
+            assert_held_by_its_taker(set, L, &[(C, answers[2])]);
+            assert_eq!(holders(set, 3), [C]);
+        },
+    );
+}
+
+#[test]
+fn claims_of_a_permit_that_dead_processes_left_are_committed_once() {
+    explore(
+        &[|| Slot::claim(K, NOW - 5), || Slot::claim(K, NOW - 3)],
+        &[|set| take_permit(set, K, A), |set| take_permit(set, K, B)],
+        4,
+        |set, answers| {
+            assert_eq!(accepted(answers), 1);
+            assert_held_by_its_taker(set, K, &[(A, answers[0]), (B, answers[1])]);
+        },
+    );
+}
+
+#[test]
+fn permit_that_is_released_is_taken_once() {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[|| held_slot(K, A, 30), EMPTY],
+        &[
+            |set| held::free(set, held_slot(K, A, 30)),
+            |set| take_permit(set, K, B),
+            |set| take_permit(set, K, C),
+        ],
+        3,
+        |set, answers| {
+            assert!(answers[0], "its holder released it");
+            TAKEN.fetch_add(accepted(&answers[1..]), Ordering::Relaxed);
+            assert!(accepted(&answers[1..]) <= 1);
+            assert_held_by_its_taker(set, K, &[(B, answers[1]), (C, answers[2])]);
+        },
+    );
+    assert_reached(&TAKEN);
+}
+
+#[test]
+fn release_after_the_end_of_the_lease_frees_no_other() {
+    explore(
+        &[|| held_slot(K, A, -1), EMPTY],
+        &[
+            |set| held::free(set, held_slot(K, A, -1)),
+            |set| take_permit(set, K, B),
+            |set| take_permit(set, K, C),
+        ],
+        3,
+        |set, answers| {
+            assert_eq!(accepted(&answers[1..]), 1);
+            assert_held_by_its_taker(set, K, &[(B, answers[1]), (C, answers[2])]);
+        },
+    );
+}
+
+#[test]
+fn late_renewal_and_a_new_holder_never_both_hold_the_permit() {
+    static RENEWED: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[|| held_slot(K, A, -1), EMPTY],
+        &[
+            |set| {
+                // A has read the clock before its lease ended.
+                let (then, ends_at) = (NOW - 2_000_000_000, NOW + 60_000_000_000);
+                held::renew(set, held_slot(K, A, -1), then, ends_at).is_some()
+            },
+            |set| take_permit(set, K, B),
+        ],
+        4,
+        |set, answers| {
+            RENEWED.fetch_add(answers[0].into(), Ordering::Relaxed);
+            assert_eq!(accepted(answers), 1);
+            assert_held_by_its_taker(set, K, &[(A, answers[0]), (B, answers[1])]);
+        },
+    );
+    assert_reached(&RENEWED);
+}
+
+#[test]
+fn two_that_free_a_dead_holder_take_its_permit_once() {
+    const TAKE_AFTER_FREEING: fn(&Set, u32) -> bool = |set, holder| {
+        held::free(set, held_slot(K, C, 30));
+        take_permit(set, K, holder)
+    };
+    explore(
+        &[|| held_slot(K, C, 30), EMPTY],
+        &[|set| TAKE_AFTER_FREEING(set, A), |set| TAKE_AFTER_FREEING(set, B)],
+        4,
+        |set, answers| {
+            assert_eq!(accepted(answers), 1);
+            assert_held_by_its_taker(set, K, &[(A, answers[0]), (B, answers[1])]);
+        },
+    );
+}
+
+#[test]
+fn permits_in_a_full_set_are_never_evicted() {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    explore(
+        &[|| held_slot(3, C, 30), || held_slot(4, C, 1)],
+        &[
+            |set| take_permit(set, K, A),
+            |set| take_permit(set, L, B),
+            |set| held::free(set, held_slot(4, C, 1)),
+        ],
+        3,
+        |set, answers| {
+            TAKEN.fetch_add(accepted(&answers[..2]), Ordering::Relaxed);
+            assert!(answers[2], "its holder released it");
+            assert!(accepted(&answers[..2]) <= 1, "one slot was freed");
+            assert_held_by_its_taker(set, K, &[(A, answers[0])]);
+            assert_held_by_its_taker(set, L, &[(B, answers[1])]);
+            assert_eq!(holders(set, 3), [C]);
+        },
+    );
+    assert_reached(&TAKEN);
+}
+
 /// The sets of a sliding window's places.
 type Places = Arc<Vec<window::Set<Modelled>>>;
 
@@ -468,21 +633,16 @@ mod window {
         decide(places, Op::Take { cost }).is_some_and(|decision| decision.accepted)
     }
 
-    /// The state of each place.
-    pub fn states(places: &Places) -> Vec<State> {
-        let all = (0..places.len() as u32).map(|place| {
+    /// The hits in the window.
+    pub fn hits(places: &Places) -> u64 {
+        let states = (0..places.len() as u32).map(|place| {
             let (set, tag) = set::Places::new(places, HASH).unwrap().get(place).unwrap();
             let slots: Vec<Slot> = set.0.iter().map(|word| Slot(word.load())).collect();
             let own: Vec<&Slot> = slots.iter().filter(|slot| slot.tag() == tag).collect();
             assert_eq!(own.len(), 1, "a place has one slot");
             own[0].state()
         });
-        all.collect()
-    }
-
-    /// The hits in the window.
-    pub fn hits(places: &Places) -> u64 {
-        states(places).into_iter().filter(|state| Place::leaves_at(*state) > NOW).count() as u64
+        states.filter(|state| Place::leaves_at(*state) > NOW).count() as u64
     }
 }
 
@@ -566,28 +726,6 @@ fn decision_is_given_back_whole_while_others_take() {
         |places, answers| {
             assert!(answers[1] || answers[2], "a hit was left to one of them at least");
             assert_eq!(window::hits(places), accepted(&answers[1..]) as u64);
-        },
-    );
-}
-
-#[test]
-fn block_of_a_window_stays_and_leaves_no_hit_to_a_later_call() {
-    explore_window(
-        2,
-        1,
-        &[
-            |places| window::decide(places, Op::Block { duration: BLOCK }).unwrap().accepted,
-            TAKE_ONE_HIT,
-        ],
-        4,
-        |places, answers| {
-            assert!(answers[0], "a block is always set");
-            assert_eq!(window::states(places)[0], State::Blocked { until: NOW + BLOCK });
-            for op in [Op::Take { cost: 0 }, Op::Take { cost: 1 }, Op::Check] {
-                assert!(!window::decide(places, op).unwrap().accepted, "{op:?} after the block");
-            }
-            assert!(window::decide(places, Op::Reset).unwrap().accepted);
-            assert_eq!(window::hits(places), 0);
         },
     );
 }

@@ -9,8 +9,9 @@ use portable_atomic::AtomicU128;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use token_bucket::limit::{Op, TokenBucket};
+use token_bucket::store::shm::held;
 use token_bucket::store::shm::set::WAYS;
-use token_bucket::store::shm::slot::Slot;
+use token_bucket::store::shm::slot::{HeldSlot, Slot};
 use token_bucket::store::shm::word::Word;
 
 const THREADS: usize = 4;
@@ -132,4 +133,41 @@ fn block_denies_every_call_that_begins_after_it() {
         running.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!(accepted_late, 0, "calls that began after the block were accepted");
+}
+
+#[test]
+fn permits_are_never_held_by_more_than_their_limit() {
+    // Two permits, and a third key that comes and goes beside them.
+    const PERMITS: u64 = 2;
+    const NOW: u64 = 1_000_000_000_000;
+    let (set, inside, most) = (set(), AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = |holder: u32| {
+        let mut taken = 0;
+        for round in 0..SETS as u64 {
+            let held = HeldSlot { ends_at: NOW + 1 + round, holder };
+            if round % 3 == 0
+                && let Some(other) = held::take(&set, 9, NOW, held)
+            {
+                assert!(held::free(&set, other));
+            }
+            let Some(permit) = (1..=PERMITS).find_map(|tag| held::take(&set, tag, NOW, held))
+            else {
+                continue;
+            };
+            taken += 1;
+            most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            let permit = held::renew(&set, permit, NOW, NOW + 1_000_000 + round).unwrap();
+            inside.fetch_sub(1, Ordering::SeqCst);
+            assert!(held::free(&set, permit), "nobody else frees it");
+            assert_eq!(held::renew(&set, permit, NOW, NOW + 5), None);
+        }
+        taken
+    };
+    let taken: usize = thread::scope(|scope| {
+        let running: Vec<_> =
+            (1..=THREADS as u32).map(|holder| scope.spawn(move || work(holder))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert!(taken > 0 && most.into_inner() <= PERMITS as usize);
+    assert!((1..=PERMITS).all(|tag| held::find(&set, tag, NOW).is_none()));
 }

@@ -16,7 +16,7 @@ use token_bucket::store::file::{MIN_SIZE, Purpose};
 use token_bucket::store::host::Host;
 use token_bucket::store::host::queue::Handoff;
 use token_bucket::store::{FileSettings, KnownDenial, LimitKind, Request, Time, Timeouts};
-use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
+use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::record::hits;
 use token_bucket_fuzz::table_file::{
@@ -144,7 +144,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     evicted: &Cell::new(false),
                 };
                 let decision = host.decide(&request).expect("the file is open");
-                keeps_promises(&limit, op, &decision, true);
+                if !is_busy(&limit, &decision) {
+                    keeps_promises(&limit, op, &decision, true);
+                }
             }
         }
     }

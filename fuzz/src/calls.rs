@@ -83,6 +83,13 @@ pub fn time(u: &mut Unstructured<'_>, now: u64) -> Result<u64> {
     .min(MAX_NOW))
 }
 
+/// Whether a sliding window in shared memory denied a call although it may have hits left: its table has no room, or
+/// other processes were faster at every try.
+pub fn is_busy(limit: &Limit, decision: &Decision) -> bool {
+    let is_sliding = matches!(limit, Limit::SlidingWindow(_));
+    is_sliding && !decision.accepted && decision.retry_at == decision.now + SECOND / 1_000
+}
+
 /// Asserts what holds for any decision, whatever a store remembers. `reserved` tells whether that may
 /// be a reservation, which may lie further ahead than a refill.
 pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool) {

@@ -35,13 +35,15 @@ pub fn location(purpose: Purpose) -> Location {
         Purpose::Buckets => ("default", MIN_SIZE),
         Purpose::Host => (".host", MIN_SIZE),
         Purpose::Counts => (".statistics", FILE_SIZE),
+        Purpose::Permits => ("default.permits", MIN_SIZE),
+        Purpose::HostPermits => (".host.permits", MIN_SIZE),
     };
     Location { base: folder().to_owned(), name: name.to_owned(), size, purpose }
 }
 
 /// The file, with a valid header and zeros behind it. No process has it mapped.
 pub fn file(purpose: Purpose) -> File {
-    static HEADERS: [OnceLock<Vec<u8>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
+    static HEADERS: [OnceLock<Vec<u8>>; 5] = [const { OnceLock::new() }; 5];
     let location = location(purpose);
     let header = HEADERS[purpose as usize].get_or_init(|| {
         drop(Region::open(&location).expect("a file in memory"));

@@ -7,6 +7,8 @@ token_bucket.storage=shm:info
 for ($i = 0; $i < 3; $i++) {
     (new TokenBucket(null, "info-$i", 1, 0.001))->consume();
 }
+$limit = new TokenBucket\ConcurrencyLimit(null, 'info', 5);
+$permits = [$limit->acquire(), $limit->acquire()];
 ob_start();
 (new ReflectionExtension('token_bucket'))->info();
 echo ob_get_clean();
@@ -21,6 +23,8 @@ Size in bytes => 8388608
 Buckets it can hold => 524032
 Buckets in use => 3
 Evicted while in use => 0
+Permits it can hold => 65280
+Permits held => 2
 
 Directive => Local Value => Master Value
 token_bucket.storage => shm:info => shm:info

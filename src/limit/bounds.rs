@@ -14,6 +14,8 @@ pub const MAX_HITS: u32 = (1 << 24) - 2;
 
 /// The most hits of a sliding window. Each of them is remembered.
 pub const MAX_SLIDING_HITS: u32 = 1_024;
+/// The most permits of a limit of how many run at once.
+pub const MAX_PERMITS: u32 = 1_024;
 
 /// The longest time a bucket may take to fill: four years, in nanoseconds.
 pub const MAX_REFILL: u64 = 4 * 31_557_600 * SECOND;

@@ -1,6 +1,6 @@
 //! Why a limit cannot be made.
 
-use super::bounds::{MAX_CAPACITY, MAX_HITS, MAX_SLIDING_HITS};
+use super::bounds::{MAX_CAPACITY, MAX_HITS, MAX_PERMITS, MAX_SLIDING_HITS};
 
 /// Why numbers do not make a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +17,9 @@ pub enum LimitError {
     /// The hits of a sliding window are below 1 or above [`MAX_SLIDING_HITS`].
     #[error("must be between 1 and {MAX_SLIDING_HITS}")]
     SlidingHits,
+    /// The permits are below 1 or above [`MAX_PERMITS`].
+    #[error("must be between 1 and {MAX_PERMITS}")]
+    Permits,
     /// The interval is not a number, below a nanosecond or above four years.
     #[error("must be greater than 0 and at most four years, in seconds")]
     Interval,

@@ -6,7 +6,8 @@
 //! differential test in `tests/conformance.rs` holds to it.
 //!
 //! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `fixed_window` and
-//! `sliding_window` do both for a window. `block` denies every call until a time, whatever the algorithm; `compound`
+//! `sliding_window` do both for a window. `permits` limits how many run at once. `block` denies every call until a
+//! time, whatever the algorithm; `compound`
 //! charges several limits or none.
 
 mod algorithm;
@@ -20,6 +21,7 @@ mod fixed_window;
 mod gcra;
 mod interval;
 mod op;
+mod permits;
 mod sliding_window;
 mod span;
 mod state;
@@ -29,13 +31,14 @@ mod token_bucket;
 pub use algorithm::Algorithm;
 pub use any_limit::{Limit, apply};
 pub use bounds::{
-    MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
+    MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
 };
 pub use compound::{Charge, JointDecision, take_all};
 pub use decision::Decision;
 pub use error::LimitError;
 pub use fixed_window::FixedWindow;
 pub use op::Op;
+pub use permits::{HeldPermits, PermitAnswer, PermitId, PermitLimit, PermitOp, lease_from_seconds};
 pub use sliding_window::{Place, SlidingWindow};
 pub use span::{GRAIN, SECOND, Span};
 pub use state::State;

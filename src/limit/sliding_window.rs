@@ -65,12 +65,6 @@ impl SlidingWindow {
         Place { interval: self.interval }
     }
 
-    /// The denial of a window that nothing is known of: no hit is left for an interval.
-    pub fn full(&self, now: u64) -> Decision {
-        let place = State::Filling { full_at: Span::from_ns(now + self.interval) };
-        self.place().apply(place, now, &Op::Peek { cost: 1 }).0
-    }
-
     /// Whether an operation takes hits if enough of them are left.
     pub const fn takes(&self, op: Op) -> bool {
         !matches!(op, Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. })
@@ -83,42 +77,44 @@ impl SlidingWindow {
         if let Some((decision, after)) = block::decide(word, now, op, self.max_hits.into()) {
             return (decision, after.into());
         }
-        let moment = Moment::new(self, state, now);
-        let taken = match op {
-            Op::Take { cost } | Op::Reserve { cost, .. } => moment.take(cost),
-            Op::Check => moment.take(1),
-            Op::TakeUpTo { most, least } => moment.take(most.min(moment.left()).max(least)),
+        let hits = LiveHits::new(self, state, now);
+        let decided = match op {
+            Op::Take { cost } | Op::Reserve { cost, .. } => hits.take(cost),
+            Op::Check => hits.take(1),
+            Op::TakeUpTo { most, least } => hits.take(most.min(hits.left()).max(least)),
             Op::Peek { cost } => {
-                let Decision { accepted, retry_at, .. } = moment.take(cost).0;
-                let peek = Decision { accepted, retry_at, ..moment.accept(0) };
+                let Decision { accepted, retry_at, .. } = hits.take(cost).0;
+                let peek = Decision { accepted, retry_at, ..hits.decision(0) };
                 return (peek, state.clone());
             }
-            Op::Refund { cost, expiry } => moment.refund(cost, expiry),
+            Op::Refund { cost, expiry } => hits.refund(cost, expiry),
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
-                let full = Moment::new(self, &StoredState::FULL, now).accept(0);
+                let full = LiveHits::new(self, &StoredState::FULL, now).decision(0);
                 return (full, StoredState::FULL);
             }
-            Op::Start { .. } => (Decision { accepted: false, ..moment.accept(0) }, None),
+            Op::Start { .. } => (Decision { accepted: false, ..hits.decision(0) }, None),
         };
-        match taken {
-            (decision, Some(hits)) if hits.is_empty() => (decision, StoredState::FULL),
-            (decision, Some(hits)) => (decision, StoredState::Hits(Hits::from_sorted(hits))),
+        match decided {
+            (decision, Some(expiries)) if expiries.is_empty() => (decision, StoredState::FULL),
+            (decision, Some(expiries)) => {
+                (decision, StoredState::Hits(Hits::from_sorted(expiries)))
+            }
             // Hits from the future are brought down to one interval from now.
-            (decision, None) if moment.is_corrected => {
-                (decision, StoredState::Hits(Hits::from_sorted(moment.leave_at)))
+            (decision, None) if hits.is_corrected => {
+                (decision, StoredState::Hits(Hits::from_sorted(hits.expiries)))
             }
             (decision, None) => (decision, state.clone()),
         }
     }
 }
 
-/// A window at a moment.
-struct Moment<'a> {
+/// The hits that count at a moment.
+struct LiveHits<'a> {
     window: &'a SlidingWindow,
     now: u64,
     /// When each hit that has not left yet will leave: at most one interval from now, the earliest first.
-    leave_at: Vec<u64>,
+    expiries: Vec<u64>,
     /// Whether a hit was from the future, left by a clock that has gone back since.
     is_corrected: bool,
 }
@@ -126,24 +122,24 @@ struct Moment<'a> {
 /// A decision, and the hits to remember; None if they stay as they are.
 type Decided = (Decision, Option<Vec<u64>>);
 
-impl<'a> Moment<'a> {
+impl<'a> LiveHits<'a> {
     fn new(window: &'a SlidingWindow, state: &StoredState, now: u64) -> Self {
         let hits = if let StoredState::Hits(hits) = state { hits.as_slice() } else { &[] };
         let latest = now + window.interval;
-        let leave_at = hits.iter().filter(|time| **time > now).map(|time| (*time).min(latest));
+        let expiries = hits.iter().filter(|time| **time > now).map(|time| (*time).min(latest));
         let is_corrected = hits.last().is_some_and(|last| *last > latest);
-        Self { window, now, leave_at: leave_at.collect(), is_corrected }
+        Self { window, now, expiries: expiries.collect(), is_corrected }
     }
 
     /// The hits that are left.
     fn left(&self) -> u64 {
-        u64::from(self.window.max_hits).saturating_sub(self.leave_at.len() as u64)
+        u64::from(self.window.max_hits).saturating_sub(self.expiries.len() as u64)
     }
 
-    /// Accepts a call that takes this many hits.
-    fn accept(&self, taken: u64) -> Decision {
+    /// The decision on a call that takes this many hits. It is accepted.
+    fn decision(&self, taken: u64) -> Decision {
         let expires_at = match taken {
-            0 => self.leave_at.last().copied().unwrap_or(self.now),
+            0 => self.expiries.last().copied().unwrap_or(self.now),
             _ => self.now + self.window.interval,
         };
         Decision {
@@ -161,46 +157,42 @@ impl<'a> Moment<'a> {
     fn take(&self, cost: u64) -> Decided {
         let limit = u64::from(self.window.max_hits);
         if cost == 0 {
-            return (self.accept(0), None);
+            return (self.decision(0), None);
         }
         if cost > self.left() {
             let retry_at = match cost {
                 _ if cost > limit => Decision::NEVER,
                 // So many hits have to leave. There are enough: more than are left are asked for.
                 _ => {
-                    let too_many = self.leave_at.len() as u64 + cost - limit;
-                    self.leave_at.get(too_many as usize - 1).copied().unwrap_or(self.now)
+                    let too_many = self.expiries.len() as u64 + cost - limit;
+                    self.expiries.get(too_many as usize - 1).copied().unwrap_or(self.now)
                 }
             };
-            return (Decision { accepted: false, retry_at, ..self.accept(0) }, None);
+            return (Decision { accepted: false, retry_at, ..self.decision(0) }, None);
         }
-        let decision = self.accept(cost);
-        let mut leave_at = self.leave_at.clone();
-        leave_at.extend((0..cost).map(|_| decision.expires_at));
-        (decision, Some(leave_at))
+        let decision = self.decision(cost);
+        let mut expiries = self.expiries.clone();
+        expiries.extend((0..cost).map(|_| decision.expires_at));
+        (decision, Some(expiries))
     }
 
     /// Gives hits back: those that leave at `expiry`, or without it the latest ones.
     fn refund(&self, cost: u64, expiry: Option<u64>) -> Decided {
-        let is_refunded = |time: &u64| expiry.is_none_or(|expiry| *time == expiry);
+        let is_meant = |time: &u64| expiry.is_none_or(|expiry| *time == expiry);
         let mut rest = cost;
-        let mut kept: Vec<u64> = self
-            .leave_at
-            .iter()
-            .rev()
-            .copied()
-            .filter(|time| {
-                let goes = rest > 0 && is_refunded(time);
-                rest -= u64::from(goes);
-                !goes
-            })
-            .collect();
-        kept.reverse();
-        let is_accepted = expiry.is_none() || rest < cost;
-        let changed = rest < cost;
-        let after = Moment { leave_at: kept, ..*self };
-        let decision = Decision { accepted: is_accepted, ..after.accept(0) };
-        (decision, changed.then_some(after.leave_at))
+        let mut kept = self.expiries.clone();
+        // From the last on: of hits that leave at one time it does not matter which goes.
+        for i in (0..kept.len()).rev() {
+            if rest > 0 && kept.get(i).is_some_and(is_meant) {
+                kept.remove(i);
+                rest -= 1;
+            }
+        }
+        let has_removed = rest < cost;
+        let after = LiveHits { expiries: kept, ..*self };
+        let accepted = expiry.is_none() || has_removed;
+        let decision = Decision { accepted, ..after.decision(0) };
+        (decision, has_removed.then_some(after.expiries))
     }
 }
 
@@ -225,8 +217,8 @@ impl Place {
 }
 
 impl Algorithm for Place {
-    /// Takes one hit, gives it back, or resets or blocks the place. A take of no hit remembers what a peek finds.
-    /// All other operations are peeks.
+    /// Takes one hit, gives it back, or resets or blocks the place. A start is denied, and has the place remembered if
+    /// it is taken; a hit from the future is brought down to one interval from now. All other operations are peeks.
     #[inline(always)]
     fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
         if let Some((decision, after)) = block::decide(state, now, *op, 1) {
@@ -247,11 +239,11 @@ impl Algorithm for Place {
         };
         let hit_until = |time| State::Filling { full_at: Span::from_ns(time) };
         let (decision, after) = match *op {
-            Op::Take { cost: 1.. } if !is_taken => {
+            Op::Take { .. } if !is_taken => {
                 let (expires_at, available) = (latest, Span::default());
                 (Decision { expires_at, available, taken: 1, ..decision }, hit_until(latest))
             }
-            Op::Take { .. } if is_taken => (decision, hit_until(leaves_at)),
+            Op::Take { .. } | Op::Start { .. } if is_taken => (decision, hit_until(leaves_at)),
             Op::Refund { expiry, .. } => {
                 let goes = is_taken && expiry.is_none_or(|expiry| expiry == leaves_at);
                 (Decision { accepted: goes, ..decision }, if goes { State::FULL } else { state })
@@ -274,7 +266,7 @@ impl Algorithm for Place {
 
     #[cold]
     fn takes(&self, op: Op) -> bool {
-        matches!(op, Op::Take { .. })
+        matches!(op, Op::Take { .. } | Op::Start { .. })
     }
 }
 

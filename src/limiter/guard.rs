@@ -7,7 +7,7 @@ use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply};
-use crate::store::{Host, KnownDenial, Permit, Request, Store};
+use crate::store::{Host, KnownDenial, Permit, Permits, Request, Store, Timeouts};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -38,6 +38,26 @@ impl GuardedCall {
     pub const fn by_store(decision: Decision) -> Self {
         Self { decision: Ok(decision), has_failed: false, decided_by: DecidedBy::Store }
     }
+}
+
+/// What each on-error policy answers to a call on permits.
+pub struct PermitAnswers<T, H> {
+    /// `fallback`: asks this host's own permits.
+    pub on_host: H,
+    /// `open`.
+    pub open: T,
+    /// `closed`.
+    pub closed: T,
+}
+
+/// How a call on the permits of a guarded store ended.
+pub struct GuardedAnswer<T> {
+    /// The answer, or the error where the policy is to throw.
+    pub answer: Result<T>,
+    /// Whether the store was asked and failed.
+    pub has_failed: bool,
+    /// What decided.
+    pub decided_by: DecidedBy,
 }
 
 /// Why a store gave no answer.
@@ -116,8 +136,17 @@ impl Guard {
         store: &dyn Store,
         request: &Request<'_>,
     ) -> Result<Option<Decision>> {
-        match self.decide_by_store(store, request, boot_time()) {
-            Ok(decision) => Ok(Some(decision)),
+        self.only_by_store(self.decide_by_store(store, request, boot_time()))
+    }
+
+    /// The answer of the store. None if it gave none and the policy is not to throw.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if the store gave no answer and the policy is to throw.
+    pub fn only_by_store<T>(&self, answer: std::result::Result<T, NoAnswer>) -> Result<Option<T>> {
+        match answer {
+            Ok(answer) => Ok(Some(answer)),
             Err(NoAnswer::Error(error)) => Err(error),
             Err(NoAnswer::Outage(outage)) if self.on_error == OnError::Throw => {
                 Err(Error::storage(outage.reason))
@@ -166,7 +195,18 @@ impl Guard {
         sent: u64,
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
-        let breaker = store.breaker(request.key);
+        self.ask_behind(store.breaker(request.key), store, *request.timeouts, sent, call)
+    }
+
+    /// Calls the store, unless the server behind a breaker is known to fail. `sent` is the time.
+    pub fn ask_behind<T>(
+        &self,
+        breaker: u64,
+        store: &dyn Store,
+        timeouts: Timeouts,
+        sent: u64,
+        call: impl FnOnce() -> Result<T>,
+    ) -> std::result::Result<T, NoAnswer> {
         // Checked before the breaker, whose one permit to probe would be lost on a process that cannot ask.
         if let Some(until) = self.host.local.denied_until(breaker, boot_time()) {
             let (name, left) = (store.name(), seconds_until(until));
@@ -174,7 +214,7 @@ impl Guard {
                 "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
             ))));
         }
-        let permit = self.host.permit(breaker, *request.timeouts);
+        let permit = self.host.permit(breaker, timeouts);
         if let Permit::Denied { until } = permit {
             let (name, left) = (store.name(), seconds_until(until));
             return Err(NoAnswer::Outage(Outage::known(format!(
@@ -295,6 +335,43 @@ impl Guard {
             _ => DecidedBy::Policy,
         };
         GuardedCall { decision, has_failed: outage.has_failed, decided_by }
+    }
+
+    /// Answers a call on permits by the on-error policy.
+    pub fn answer_on_permits<T>(
+        &self,
+        no_answer: NoAnswer,
+        answers: PermitAnswers<T, impl FnOnce(&dyn Permits) -> Result<T>>,
+    ) -> GuardedAnswer<T> {
+        let outage = match no_answer {
+            NoAnswer::Outage(outage) => outage,
+            NoAnswer::Error(error) => {
+                let (has_failed, decided_by) = (false, DecidedBy::Store);
+                return GuardedAnswer { answer: Err(error), has_failed, decided_by };
+            }
+        };
+        let (answer, decided_by) = match (self.on_error, self.host.permits()) {
+            (OnError::Fallback, Some(permits)) => ((answers.on_host)(permits), DecidedBy::Host),
+            (OnError::Open, _) => (Ok(answers.open), DecidedBy::Policy),
+            (OnError::Closed, _) => (Ok(answers.closed), DecidedBy::Policy),
+            (OnError::Throw | OnError::Fallback, _) => {
+                (Err(Error::storage(outage.reason)), DecidedBy::Policy)
+            }
+        };
+        if answer.is_ok() {
+            self.note_warning(outage.warning);
+        }
+        GuardedAnswer { answer, has_failed: outage.has_failed, decided_by }
+    }
+
+    /// The permits of this host, which `fallback` takes from.
+    pub fn host_permits(&self) -> Option<&dyn Permits> {
+        self.host.permits()
+    }
+
+    /// Whether every call is accepted while the store fails.
+    pub const fn is_open_on_error(&self) -> bool {
+        matches!(self.on_error, OnError::Open)
     }
 
     /// Notes a warning for the caller, with what the policy does.

@@ -6,12 +6,14 @@
 //! * [`counting`]: counts calls by how they ended
 //! * [`limiters`]: the limiters of a worker
 //! * [`compound`]: calls on several limits, of which all are charged or none
+//! * [`concurrency`]: limits of how many run at once
 //! * [`settings`]: what the directives and a DSN set
 //! * [`guard`]: deny cache, breaker and on-error policy, for stores on servers
 //! * [`flagged_decision`]: a decision, and how it came about
 //! * [`statistics`], [`inferred_name`], [`counter_handle`]: what is counted, by which names, and where
 
 mod compound;
+mod concurrency;
 mod counter_handle;
 mod counting;
 mod flagged_decision;
@@ -30,6 +32,7 @@ pub use crate::store::counters::{LimitName, LimitStatistics, Outcome};
 pub use crate::store::file::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
 pub use crate::store::{FileSettings, KeyHash, Timeouts};
 pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
+pub use concurrency::{HeldPermit, NO_PERMITS};
 pub use counter_handle::CounterHandle;
 pub use flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};

@@ -7,6 +7,7 @@ use super::declare::{Class, Method, PRIVATE, Type, method};
 use super::engine;
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
+use super::shared_string::SharedString;
 use crate::limiter::MAX_IDENTIFIER;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
@@ -251,6 +252,13 @@ impl Call {
             return Ok(text);
         }
         Err(value_error(n, format!("must be between 1 and {MAX_IDENTIFIER} bytes long")))
+    }
+
+    /// The required `string` argument `n`, or throws a `ValueError` if its length is not an identifier's.
+    #[inline(always)]
+    pub fn identifier(&self, n: u32) -> Result<SharedString, Thrown> {
+        self.check_identifier(n, self.string(n)?)?;
+        self.non_null(n).and_then(SharedString::from_zval).ok_or(Thrown)
     }
 
     /// The argument `n` as a number of tokens, 1 if it was not passed.

@@ -2,6 +2,7 @@
 
 use super::directives::Directives;
 use super::exceptions::Thrown;
+use super::permit_registry::PermitRegistry;
 use crate::error::Result;
 use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::{Limiter, Limiters, Statistics};
@@ -30,6 +31,8 @@ pub struct Globals {
     pub pending_warnings: RefCell<Vec<String>>,
     /// The time of `TokenBucket\TestClock`, in nanoseconds, while a test has frozen it.
     pub frozen_time: Cell<Option<u64>>,
+    /// The permits that the request holds.
+    pub permits: PermitRegistry,
     last_per_second: LastLimit<f64>,
     last_per_window: LastLimit<i64>,
     /// All limiters of the worker, and the stores that they share.
@@ -126,8 +129,9 @@ impl Globals {
         Rc::clone(statistics.get_or_insert_with(make))
     }
 
-    /// Forgets what belongs to the request that ends.
+    /// Gives back the permits of the request that ends, and forgets what belongs to it.
     pub fn end_request(&self) {
+        self.permits.end_request(self.frozen_time.get());
         self.frozen_time.set(None);
         if self.directives.storage.end_request() {
             self.forget_limiters();

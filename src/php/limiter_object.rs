@@ -93,10 +93,10 @@ impl LimiterObject {
         limit: Option<Rc<Limit>>,
         arguments: LimitArguments,
     ) -> Result<Self, Thrown> {
-        let identifier = call.check_identifier(IDENTIFIER, call.string(IDENTIFIER)?)?;
+        let identifier = call.identifier(IDENTIFIER)?;
         Ok(Self {
             backend,
-            identifier: SharedString::new(identifier),
+            identifier,
             limit,
             arguments,
             name: parse_name(call)?,
@@ -211,8 +211,9 @@ pub fn throw_unsupported(method: &str) -> Thrown {
     ))
 }
 
+/// Reads the `$name` of a constructor.
 #[inline(always)]
-fn parse_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
+pub fn parse_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
     match call.non_null(NAME) {
         None => Ok(None),
         Some(_) => parse_passed_name(call),
@@ -221,5 +222,6 @@ fn parse_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
 
 #[cold]
 fn parse_passed_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
-    Ok(call.string_or_null(NAME)?.map(SharedString::new))
+    call.string_or_null(NAME)?;
+    Ok(call.non_null(NAME).and_then(SharedString::from_zval))
 }

@@ -1,12 +1,12 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
 //! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`sliding_window`], [`compound`],
-//!   [`decision`], [`test_clock`]; [`storage`] has one class for each kind of store, [`interfaces`] and
-//!   [`exceptions`] the small ones. [`statistics`] and [`address`] have the functions.
+//!   [`concurrency_limit`], [`permit`], [`decision`], [`test_clock`]; [`storage`] has one class for each kind of store,
+//!   [`interfaces`] and [`exceptions`] the small ones. [`statistics`] and [`address`] have the functions.
 //!   [`limit_decision`] is what a [`decision`] holds for each limit.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
 //!   [`storage_argument`]; [`meter`] is what [`leaky_bucket`], [`fixed_window`] and [`sliding_window`] have in
-//!   common.
+//!   common. [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and
 //!   [`directive_cell`] and [`default_storage`] hold the values. [`globals`] is what a worker keeps,
@@ -21,6 +21,7 @@ mod address;
 mod argument;
 mod call;
 mod compound;
+mod concurrency_limit;
 mod decision;
 mod declare;
 mod default_storage;
@@ -40,6 +41,8 @@ mod limiter_object;
 mod meter;
 mod module;
 mod object;
+mod permit;
+mod permit_registry;
 mod php_storage;
 mod shared_string;
 mod sliding_window;
@@ -62,5 +65,7 @@ fn register_classes() {
     fixed_window::register();
     sliding_window::register();
     compound::register();
+    permit::register();
+    concurrency_limit::register();
     test_clock::register();
 }

@@ -8,12 +8,25 @@ use std::ptr::NonNull;
 pub struct SharedString(NonNull<ZendStr>);
 
 impl SharedString {
-    /// Takes a reference to `text`.
+    /// Takes a reference to the string in `value`; none if it is no string.
     #[inline(always)]
-    pub fn new(text: &ZendStr) -> Self {
-        let text = NonNull::from(text);
-        // SAFETY: a live string. An interned one has no count: it lives until the request or the process
-        // ends, and no object outlives either.
+    pub fn from_zval(value: &Zval) -> Option<Self> {
+        if !value.is_string() {
+            return None;
+        }
+        // The engine's pointer. One made of a `&ZendStr` must not be written through, and the compiler may
+        // leave such a write out.
+        // SAFETY: the value is a string, which lives as long as the value.
+        NonNull::new(unsafe { value.value.str_ }).map(|text| unsafe { Self::share(text) })
+    }
+
+    /// # Safety
+    ///
+    /// `text` must be a live string, and a pointer that the engine made.
+    #[inline(always)]
+    unsafe fn share(text: NonNull<ZendStr>) -> Self {
+        // SAFETY: by contract a live string. An interned one has no count: it lives until the request or the
+        // process ends, and no object outlives either.
         unsafe {
             if (*text.as_ptr()).gc.u.type_info & ffi::GC_IMMUTABLE == 0 {
                 (*text.as_ptr()).gc.refcount += 1;
@@ -36,7 +49,7 @@ impl SharedString {
         // value's flags say so.
         unsafe {
             let is_interned = (*self.0.as_ptr()).gc.u.type_info & ffi::GC_IMMUTABLE != 0;
-            value.value.str_ = std::mem::ManuallyDrop::new(Self::new(self.0.as_ref())).0.as_ptr();
+            value.value.str_ = std::mem::ManuallyDrop::new(self.clone()).0.as_ptr();
             value.u1.type_info =
                 if is_interned { ffi::IS_INTERNED_STRING_EX } else { ffi::IS_STRING_EX };
         }
@@ -48,7 +61,7 @@ impl Clone for SharedString {
     #[inline(always)]
     fn clone(&self) -> Self {
         // SAFETY: self holds a reference to the string, so it lives.
-        Self::new(unsafe { self.0.as_ref() })
+        unsafe { Self::share(self.0) }
     }
 }
 

@@ -1,10 +1,13 @@
 //! Buckets in this process alone.
 
+mod permits;
+
 use super::kind::with_algorithm;
-use super::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Timeouts};
+use super::{FromDecision, Key, KeyHash, LimitKind, Permits, Request, Store, Timeouts};
 use crate::error::Result;
 use crate::limit::{Algorithm, Decision, State, StoredState};
 use hashbrown::HashTable;
+use permits::ArrayPermits;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -17,6 +20,7 @@ pub struct Array {
     sliding_windows: RefCell<Table<StoredState>>,
     /// A random hash key: clients must not be able to make identifiers of one hash.
     hash_key: RandomState,
+    permits: ArrayPermits,
 }
 
 /// What is remembered of one key.
@@ -180,6 +184,10 @@ impl Store for Array {
 
     fn prepare(&self, _: &Timeouts) -> Result<()> {
         Ok(())
+    }
+
+    fn permits(&self) -> Option<&dyn Permits> {
+        Some(&self.permits)
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

@@ -1,6 +1,7 @@
 //! Stores: where the state of buckets and windows lives.
 //!
 //! * [`request`]: what a caller asks of a store, and the trait [`Store`]
+//! * [`permits`]: what a caller asks of a store that holds permits
 //! * [`key`], [`kind`]: names a bucket or a window
 //! * [`stores`]: opens the store of a DSN, once for each worker
 //! * [`array`], [`shm`]: stores on this host; [`redis`], [`memcached`], [`mysql`]: stores on servers
@@ -20,6 +21,7 @@ mod memcached;
 mod mysql;
 mod name;
 mod net;
+mod permits;
 mod record;
 mod redis;
 mod request;
@@ -35,6 +37,7 @@ pub use kind::LimitKind;
 #[cfg(fuzzing)]
 pub use name::{key_name, row_name};
 pub use net::Timeouts;
+pub use permits::{PermitCall, PermitHandle, Permits};
 /// What Redis says of its nodes: fuzzing looks for addresses that no DSN could name. And what its scripts
 /// reply.
 #[cfg(fuzzing)]

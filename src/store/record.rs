@@ -1,6 +1,6 @@
 //! A state as the bytes that servers keep.
 //!
-//! Numbers are big-endian, and the length tells the states apart. The Redis scripts read and write the same
+//! Numbers are big-endian. The length tells the states apart, and of a list also the 0 before it. The Redis scripts read and write the same
 //! bytes:
 //!
 //! | bytes | state | fields |
@@ -66,7 +66,9 @@ pub fn decode(bytes: &[u8]) -> StoredState {
 /// Decodes a state. None if the bytes are not one.
 pub fn try_decode(bytes: &[u8]) -> Option<StoredState> {
     match bytes {
-        [0, hits @ ..] if bytes.len() % HIT == 1 && !hits.is_empty() => decode_hits(hits),
+        [0, hits @ ..] if bytes.len() % HIT == 1 && !hits.is_empty() => {
+            (bytes.len() <= LONGEST).then(|| decode_hits(hits))?
+        }
         _ => decode_word(bytes).map(StoredState::Word),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::key::Key;
 use super::net::Timeouts;
+use super::permits::Permits;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Charge, Decision, Limit, Op, StoredState, apply};
@@ -157,6 +158,11 @@ pub trait Store {
     /// The kind of store and its servers, for messages. Empty for a store on this host.
     fn name(&self) -> String {
         String::new()
+    }
+
+    /// The permits of the store; none if it cannot hold permits.
+    fn permits(&self) -> Option<&dyn Permits> {
+        None
     }
 
     /// What `phpinfo()` shows of the store: pairs of a name and a value.

@@ -8,6 +8,7 @@ use super::mysql::Mysql;
 use super::redis::Redis;
 use super::request::Store;
 use super::shm::SharedMemory;
+use super::shm::permits::{PermitTable, SharedPermits};
 use crate::dsn::Target;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,6 +26,8 @@ pub struct Stores {
     opened: RefCell<Vec<(Target, FileSettings, OpenStore)>>,
     /// The files with what this host knows about servers, one for each `token_bucket.shm_path`.
     host_files: RefCell<Vec<(FileSettings, Rc<MappedFile>)>>,
+    /// The tables of permits for when a server fails, one for each `token_bucket.shm_path`.
+    host_permits: RefCell<Vec<(FileSettings, Rc<PermitTable>)>>,
 }
 
 /// A store that limiters share.
@@ -46,6 +49,7 @@ impl Stores {
         if opened.len() >= MAX_STORES {
             opened.clear();
             self.host_files.borrow_mut().clear();
+            self.host_permits.borrow_mut().clear();
         }
         let store = self.open(target, files);
         opened.push((target.clone(), files.clone(), store.clone()));
@@ -56,7 +60,10 @@ impl Stores {
         let host_file = || self.host_file(files);
         let store: Rc<dyn Store> = match target {
             Target::SharedMemory { name } => {
-                Rc::new(SharedMemory::new(Location::new(files, name, Purpose::Buckets)))
+                let permits = Location::of_permits(files, name, Purpose::Permits);
+                let permits = SharedPermits::in_table(Rc::new(PermitTable::new(permits)), 0);
+                let buckets = SharedMemory::new(Location::new(files, name, Purpose::Buckets));
+                Rc::new(buckets.with_permits(permits))
             }
             Target::Array => Rc::new(Array::default()),
             Target::Redis(target) => Rc::new(Redis::new(target.clone())),
@@ -64,17 +71,33 @@ impl Stores {
             Target::Mysql(target) => Rc::new(Mysql::new(target.clone(), host_file())),
         };
         // The description holds no passwords.
-        let host = || Rc::new(Host::new(&format!("{target:?}"), target.passwords(), host_file()));
+        let host = || {
+            let host = Host::new(&format!("{target:?}"), target.passwords(), host_file());
+            Rc::new(host.with_permits(self.host_permits(files)))
+        };
         OpenStore { store, host: target.is_remote().then(host) }
     }
 
     fn host_file(&self, files: &FileSettings) -> Rc<MappedFile> {
-        let mut known = self.host_files.borrow_mut();
-        if let Some((_, file)) = known.iter().find(|(settings, _)| settings == files) {
-            return Rc::clone(file);
-        }
-        let file = Rc::new(Host::file(files));
-        known.push((files.clone(), Rc::clone(&file)));
-        file
+        find_or_make(&self.host_files, files, Host::file)
     }
+
+    fn host_permits(&self, files: &FileSettings) -> Rc<PermitTable> {
+        find_or_make(&self.host_permits, files, Host::permit_table)
+    }
+}
+
+/// Finds what belongs to these files, or makes it.
+fn find_or_make<T>(
+    known: &RefCell<Vec<(FileSettings, Rc<T>)>>,
+    files: &FileSettings,
+    make: impl FnOnce(&FileSettings) -> T,
+) -> Rc<T> {
+    let mut known = known.borrow_mut();
+    if let Some((_, found)) = known.iter().find(|(settings, _)| settings == files) {
+        return Rc::clone(found);
+    }
+    let made = Rc::new(make(files));
+    known.push((files.clone(), Rc::clone(&made)));
+    made
 }

@@ -1,6 +1,7 @@
 //! One call on a set of slots, at a time that stands still.
 
 use token_bucket::limit::{Algorithm, Decision, Op, State, TokenBucket};
+use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::shm::table::{Change, update};
 use token_bucket::store::shm::word::Word;
 
@@ -13,10 +14,11 @@ struct Call {
 }
 
 impl Change for Call {
-    fn apply(&mut self, state: State) -> Option<State> {
+    fn apply(&mut self, slot: Slot) -> Option<Slot> {
+        let state = slot.state();
         let (decision, after) = self.limit.apply(state, NOW, &self.op);
         self.decision = Some(decision);
-        (after != state).then_some(after)
+        (after != state).then(|| Slot::committed(slot.tag(), after))
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {

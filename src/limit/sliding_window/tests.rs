@@ -129,7 +129,7 @@ proptest! {
             };
             list = after;
             let hits = places.iter().map(|state| Place::leaves_at(*state)).filter(|at| *at > now);
-            let live = Moment::new(&window, &list, now).leave_at;
+            let live = LiveHits::new(&window, &list, now).expiries;
             let hits = Hits::new(hits.collect());
             prop_assert_eq!(hits.as_slice(), live, "{:?}", decision);
         }

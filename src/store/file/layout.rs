@@ -12,6 +12,7 @@
 //! | buckets | sets of buckets |
 //! | host | sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
 //! | counts | records of counters |
+//! | permits | sets of permits |
 //!
 //! The layout says where an area lies, not what it consists of. Each feature has a type for its own
 //! area, and asks the mapping for it; nothing in this folder depends on a feature.
@@ -28,6 +29,9 @@ pub const MIN_SIZE: u64 = 64 * 1024;
 
 /// The largest file, in bytes: the index of a set has 30 bits.
 pub const MAX_SIZE: u64 = 64 << 30;
+
+/// The size of a file of permits: room for 65,280.
+pub const PERMITS_SIZE: u64 = 1 << 20;
 
 /// Where the counter of evictions lies.
 pub const EVICTIONS_AT: usize = 128;
@@ -52,6 +56,18 @@ pub enum Purpose {
     Host,
     /// What the processes of this host count together.
     Counts,
+    /// The permits of a table of buckets.
+    Permits,
+    /// This host's permits for when a server fails.
+    HostPermits,
+}
+
+impl Purpose {
+    /// Whether memory of this process takes the place of a file that cannot be had: calls on a server must
+    /// not fail because this host's shared memory is full.
+    pub(super) const fn needs_no_file(self) -> bool {
+        matches!(self, Self::Host | Self::HostPermits)
+    }
 }
 
 /// A part of a file's body.
@@ -65,6 +81,8 @@ pub enum Area {
     Queue,
     /// Records of counters.
     Records,
+    /// Sets of slots that hold permits.
+    Permits,
 }
 
 /// Where an area lies: its first byte, and its length in blocks of [`SET_SIZE`] bytes, so that the hot
@@ -82,6 +100,7 @@ pub(super) struct Areas {
     denials: Extent,
     queue: Extent,
     records: Extent,
+    permits: Extent,
 }
 
 impl Areas {
@@ -101,6 +120,9 @@ impl Areas {
                 }
             }
             Purpose::Counts => Self { records: extent(0, blocks), ..Self::default() },
+            Purpose::Permits | Purpose::HostPermits => {
+                Self { permits: extent(0, blocks), ..Self::default() }
+            }
         }
     }
 
@@ -112,6 +134,7 @@ impl Areas {
             Area::Denials => self.denials,
             Area::Queue => self.queue,
             Area::Records => self.records,
+            Area::Permits => self.permits,
         }
     }
 }

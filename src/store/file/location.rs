@@ -1,6 +1,6 @@
 //! Where a file is, and how large it is made.
 
-use super::layout::{LAYOUT, Purpose};
+use super::layout::{LAYOUT, PERMITS_SIZE, Purpose};
 use std::path::PathBuf;
 
 /// Where shared memory's files are, and how large a table is made: what the directives say.
@@ -29,6 +29,12 @@ impl Location {
     /// The file of this name, for this purpose.
     pub fn new(files: &FileSettings, name: &str, purpose: Purpose) -> Self {
         Self { base: files.path.clone(), name: name.to_owned(), size: files.size, purpose }
+    }
+
+    /// The file of permits beside the file of this name.
+    pub fn of_permits(files: &FileSettings, name: &str, purpose: Purpose) -> Self {
+        let name = format!("{name}.permits");
+        Self { base: files.path.clone(), name, size: PERMITS_SIZE, purpose }
     }
 
     /// The directory that holds the users' directories.

@@ -1,12 +1,17 @@
 //! A file that is opened at its first use, and opened again once it has lost its path.
 
-use super::layout::Purpose;
 use super::location::Location;
 use super::region::Region;
 use crate::clock::boot_time;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limit::SECOND;
 use std::cell::{Cell, Ref, RefCell};
+
+/// The error of a file that was not opened before it is used.
+#[cold]
+pub fn not_open() -> Error {
+    Error::storage("Shared memory is not open")
+}
 
 /// A file of shared memory, opened at its first use. All users of it in a worker share one mapping.
 pub struct MappedFile {
@@ -58,8 +63,8 @@ impl MappedFile {
 
     /// Opens the file, unless it is open and its path still leads to it.
     ///
-    /// If that fails while a file of this user is mapped, that one is used on. What a host knows of
-    /// servers is kept in memory of this process then.
+    /// If that fails while a file of this user is mapped, that one is used on. What a host keeps for when
+    /// servers fail is in memory of this process then.
     ///
     /// # Errors
     ///
@@ -71,8 +76,8 @@ impl MappedFile {
             match Region::open(&self.location) {
                 Ok(opened) => self.replace(&mut region, opened),
                 Err(_) if region.as_ref().is_some_and(Region::is_own) => {}
-                Err(_) if self.location.purpose == Purpose::Host => {
-                    self.replace(&mut region, Region::without_file(Purpose::Host)?);
+                Err(_) if self.location.purpose.needs_no_file() => {
+                    self.replace(&mut region, Region::without_file(self.location.purpose)?);
                 }
                 Err(error) => return Err(error),
             }

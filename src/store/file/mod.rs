@@ -7,11 +7,13 @@
 //! * `location`: where a file is
 //! * `open`: which file is used as it is, and how a new one is made
 //! * `region`: the mapped file and its areas
+//! * `byte_lock`: locks on bytes of a file, by which a process that has died is told from one that lives
 //! * `mapped_file`: a file that is opened at its first use, and checked once a second
 //!
 //! What lies in an area belongs to the feature that uses it: `shm`, `host` or `counters`.
 
 pub mod boot;
+pub mod byte_lock;
 pub mod directory;
 mod layout;
 mod location;
@@ -19,7 +21,9 @@ mod mapped_file;
 mod open;
 mod region;
 
-pub use layout::{Area, BODY_AT, BREAKERS_AT, EVICTIONS_AT, MAX_SIZE, MIN_SIZE, Purpose, SET_SIZE};
+pub use layout::{
+    Area, BODY_AT, BREAKERS_AT, EVICTIONS_AT, MAX_SIZE, MIN_SIZE, PERMITS_SIZE, Purpose, SET_SIZE,
+};
 pub use location::{FileSettings, Location};
-pub use mapped_file::MappedFile;
+pub use mapped_file::{MappedFile, not_open};
 pub use region::{Mappable, Region};

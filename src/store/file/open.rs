@@ -66,8 +66,8 @@ impl Region {
 /// that takes longer is stopped. A call on a server has less time to wait.
 const fn lock_timeout(purpose: Purpose) -> u32 {
     match purpose {
-        Purpose::Buckets => 500,
-        Purpose::Host | Purpose::Counts => 10,
+        Purpose::Buckets | Purpose::Permits => 500,
+        Purpose::Host | Purpose::HostPermits | Purpose::Counts => 10,
     }
 }
 
@@ -113,7 +113,7 @@ fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region>
         })
         .map_err(|error| {
             let _ = fs::unlinkat(directory, &draft, AtFlags::empty());
-            not_filled(path, location.size, error)
+            not_filled(path, location, error)
         })
 }
 
@@ -164,20 +164,25 @@ fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
 }
 
 /// The error of a draft that could not be given its space or its name.
-fn not_filled(path: &Path, size: u64, error: Errno) -> Error {
+fn not_filled(path: &Path, location: &Location, error: Errno) -> Error {
+    let size = location.size;
+    // The size of a file of permits is fixed.
+    let lower = match location.purpose {
+        Purpose::Permits | Purpose::HostPermits => "",
+        _ => "lower token_bucket.shm_size or ",
+    };
     match error {
         Errno::NOSPC | Errno::DQUOT => unusable(
             path,
             &format!(
-                "cannot be made: no space for its {size} bytes; \
-                 lower token_bucket.shm_size or set token_bucket.shm_path"
+                "cannot be made: no space for its {size} bytes; {lower}set token_bucket.shm_path"
             ),
         ),
         Errno::FBIG => unusable(
             path,
             &format!(
                 "cannot be made: this process may write no file of its {size} bytes; \
-                 lower token_bucket.shm_size or raise RLIMIT_FSIZE (ulimit -f)"
+                 {lower}raise RLIMIT_FSIZE (ulimit -f)"
             ),
         ),
         other => failed("make", path, other),

@@ -1,8 +1,10 @@
 //! A file mapped into this process, and the areas in it.
 
+use super::directory::failed;
 use super::layout::{Area, Areas, BODY_AT, Header, Purpose, SET_SIZE};
+use crate::error::Result;
 use portable_atomic::{AtomicU64, AtomicU128};
-use rustix::fs::{self, Stat};
+use rustix::fs::{self, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::Uid;
@@ -157,6 +159,24 @@ impl Region {
     pub fn is_stale(&self) -> bool {
         // Memory without a file makes way for one as soon as a file can be had.
         !self.is_own() || !self.file.as_ref().is_some_and(FileIdentity::is_at_its_path)
+    }
+
+    /// Opens the file once more, with a descriptor that no other process shares. None if no file is behind
+    /// the memory, or its path leads to another one by now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) naming the path, if it cannot be opened.
+    pub fn reopen(&self) -> Result<Option<OwnedFd>> {
+        let Some(FileIdentity { path, stat: own }) = &self.file else { return Ok(None) };
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let opened = match fs::open(path, flags, Mode::empty()) {
+            Ok(opened) => opened,
+            Err(Errno::NOENT | Errno::LOOP | Errno::ACCESS) => return Ok(None),
+            Err(error) => return Err(failed("open", path, error)),
+        };
+        let stat = fs::fstat(&opened).map_err(|error| failed("open", path, error))?;
+        Ok((stat.st_dev == own.st_dev && stat.st_ino == own.st_ino).then_some(opened))
     }
 
     /// Notes in the file that it is used now (see [`boot`](super::boot)).

@@ -9,8 +9,9 @@ mod refusal_warnings;
 
 use super::file::{Area, FileSettings, Location, MappedFile, Purpose, Region};
 use super::shm::SharedMemory;
+use super::shm::permits::{PermitTable, SharedPermits};
 use super::shm::set::{Set, locate};
-use super::{Key, Request, Store, Timeouts};
+use super::{Key, Permits, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
@@ -34,6 +35,8 @@ const FILE: &str = ".host";
 /// server must not fail because this host's shared memory is full.
 pub struct Host {
     memory: SharedMemory,
+    /// This host's permits, for when a server fails; none for a store that holds none.
+    permits: Option<SharedPermits>,
     /// The breakers depend on the passwords: a process with an old password, which the server
     /// refuses, must not keep processes with the new one from it.
     passwords: Secret,
@@ -58,7 +61,24 @@ impl Host {
         let memory = SharedMemory::in_file(file, hasher.finish().max(1));
         let (local, refusal_warnings) = (LocalFailures::default(), RefusalWarnings::default());
         let has_warned_of_prefix = Cell::new(false);
-        Self { memory, passwords, local, refusal_warnings, has_warned_of_prefix }
+        Self { memory, permits: None, passwords, local, refusal_warnings, has_warned_of_prefix }
+    }
+
+    /// The table of this host's permits for when a server fails.
+    pub fn permit_table(files: &FileSettings) -> PermitTable {
+        PermitTable::new(Location::of_permits(files, FILE, Purpose::HostPermits))
+    }
+
+    /// What is known of the store, with permits for when it fails.
+    #[must_use]
+    pub fn with_permits(self, table: Rc<PermitTable>) -> Self {
+        let permits = SharedPermits::in_table(table, self.memory.domain());
+        Self { permits: Some(permits), ..self }
+    }
+
+    /// This host's own permits, for a server that fails.
+    pub fn permits(&self) -> Option<&dyn Permits> {
+        self.permits.as_ref().map(|permits| permits as &dyn Permits)
     }
 
     /// Runs `work` on the host's file; returns nothing if no file can be had.

@@ -2,13 +2,13 @@
 //!
 //! | column | |
 //! |---|---|
-//! | `microtime` | when the bucket was empty, in seconds; the published PDO class has this column only |
+//! | `microtime` | when the bucket was empty, in seconds; the published PDO class has this column only. Of a sliding window: when its last hit leaves |
 //! | `seen` | the `microtime` that the columns below were written with |
 //! | `kind` | 0 filling, 1 reserved, 2 overdrawn, 3 window, 4 blocked |
 //! | `due` | when the state expires, in nanoseconds; without the fraction of a filling or reserved bucket |
 //! | `part` | the fraction of a nanosecond, or a window's hits |
 //! | `more` | how far a reservation reaches ahead, or the debt of an overdrawn bucket in nanoseconds |
-//! | `hits` | of a sliding window: the record of its state (`store/record.rs`); such a row has neither `kind`, `part` nor `more` |
+//! | `hits` | of a sliding window: the record of its state (`store/record.rs`); `kind`, `part` and `more` are not used then |
 //!
 //! The columns from `kind` to `more` are valid while `seen` equals `microtime`. If it does not, the published class has
 //! written to the row since, and `microtime` alone is the state.
@@ -78,7 +78,7 @@ pub fn needed_schema(limit: &Limit, op: Op) -> Option<Schema> {
 /// Decodes the columns of `schema`. None if they are not a state.
 pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<StoredState> {
     match (schema, columns) {
-        (Schema::Hits, [.., Value::Bytes(record)]) => Some(record::decode(record)),
+        (Schema::Hits, [.., Value::Bytes(record)]) => record::try_decode(record),
         (Schema::Hits, [.., Value::NULL]) => Some(StoredState::FULL),
         (Schema::Hits, _) => None,
         (Schema::Full | Schema::Legacy, _) => {

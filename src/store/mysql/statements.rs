@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-/// Sets what statements depend on, whatever the server's defaults: UTC, no open transaction, strict errors.
+/// Sets what statements depend on, whatever the server's defaults: bytes that are not converted, UTC, no open transaction, strict errors.
 /// A second is the shortest lock wait that a server knows; the caller has given up by then.
-const SESSION: &str = "SET time_zone = '+00:00', autocommit = 1, sql_select_limit = DEFAULT, \
+const SESSION: &str = "SET NAMES utf8mb4, time_zone = '+00:00', autocommit = 1, sql_select_limit = DEFAULT, \
      sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = 1, lock_wait_timeout = 1";
 
 /// The first statement of a session. `REPEATABLE-READ` is allowed with every format of the binary log.

@@ -3,7 +3,8 @@
 -- The scripts are the server-side implementation of limit::apply and limit::take_all; the differential
 -- tests (tests/conformance.rs) compare the two. The caller makes the same decisions once more from the reply.
 --
--- A script is this file, then bucket.lua, window.lua or both, then one.lua or all.lua, which do the work.
+-- A script is this file, then the file of one algorithm (bucket.lua, window.lua, sliding.lua) or of all, then
+-- one.lua or all.lua, which do the work; or this file and permits.lua.
 --
 -- KEYS     the keys of the buckets and windows; store/record.rs describes their values
 -- ARGV[1]  the opcode, one letter, and the mark of the call, which the reply ends with

@@ -3,22 +3,29 @@
 //! * [`link`]: a connection that speaks RESP, logged in
 //! * [`nodes`]: finds the server of a key: the single one, the master, or a node of a cluster
 //! * [`scripts`]: the scripts that decide on the server
+//! * [`permits`]: the script for permits
 
 mod link;
 mod nodes;
+mod permits;
 mod scripts;
 
 use super::key::Key;
 use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
+use super::permits::{PermitCall, PermitHandle, Permits};
 use super::request::{JointRequest, Request, Store, charges, peek_all};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Op, TokenBucket, apply, take_all};
+use crate::limit::{
+    Decision, Op, PermitAnswer, PermitLimit, PermitOp, TokenBucket, apply, take_all,
+};
 use ::redis::{Cmd, Value};
 use nodes::Nodes;
 #[cfg(fuzzing)]
 pub use nodes::{parse_map, parse_master, parse_redirection};
+#[cfg(fuzzing)]
+pub use permits::parse_permit_reply;
 use rustls::ClientConfig;
 use scripts::{ScriptSource, Scripts, arguments, arguments_for_all, remove_mark};
 #[cfg(fuzzing)]
@@ -35,6 +42,7 @@ const MAX_TRIES: u32 = 5;
 pub struct Redis {
     target: RedisTarget,
     scripts: Scripts,
+    permit_script: ScriptSource,
     encryption: Encryption,
     nodes: RefCell<Nodes>,
 }
@@ -51,7 +59,8 @@ impl Redis {
     /// The store at `target`. Nothing is opened yet.
     pub fn new(target: RedisTarget) -> Self {
         let (scripts, nodes) = (Scripts::new(), RefCell::default());
-        Self { target, scripts, encryption: Encryption::default(), nodes }
+        let permit_script = permits::script();
+        Self { target, scripts, permit_script, encryption: Encryption::default(), nodes }
     }
 
     /// Runs a script on the server. `may_repeat`: the script may run again if it is not known whether it
@@ -281,6 +290,10 @@ impl Store for Redis {
         }
     }
 
+    fn permits(&self) -> Option<&dyn Permits> {
+        Some(self)
+    }
+
     fn name(&self) -> String {
         format!("Redis at {}", self.servers())
     }
@@ -290,6 +303,57 @@ impl Store for Redis {
             ("Redis", self.servers()),
             ("Connections of this process", self.nodes.borrow().connections().to_string()),
         ]
+    }
+}
+
+impl Redis {
+    /// Applies an operation. Any may be repeated: one that acquires finds its id then.
+    fn apply_to_permits(
+        &self,
+        name: Vec<u8>,
+        call: PermitCall<'_>,
+        op: PermitOp,
+    ) -> Result<PermitAnswer> {
+        let (names, arguments) = ([name], permits::arguments(op, call.frozen));
+        let script =
+            ScriptCall { source: &self.permit_script, names: &names, arguments: &arguments };
+        let reply = self.run(&script, true, call.timeouts)?;
+        permits::parse_permit_reply(&reply)
+            .filter(|answer| permits::is_possible(op, *answer))
+            .ok_or_else(garbled)
+    }
+}
+
+impl Permits for Redis {
+    fn acquire(
+        &self,
+        key: &Key<'_>,
+        limit: &PermitLimit,
+        call: PermitCall<'_>,
+    ) -> Result<Option<PermitHandle>> {
+        let (name, id) = (key_name(key), permits::new_id()?);
+        let op = PermitOp::Acquire { id, max: limit.max(), lease: limit.lease() };
+        let is_taken = self.apply_to_permits(name.clone(), call, op)?.accepted;
+        Ok(is_taken.then(|| PermitHandle::Entry { name: name.into(), id }))
+    }
+
+    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool> {
+        let PermitHandle::Entry { name, id } = permit else { return Ok(false) };
+        let op = PermitOp::Renew { id: *id, lease };
+        Ok(self.apply_to_permits(name.to_vec(), call, op)?.accepted)
+    }
+
+    fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()> {
+        let PermitHandle::Entry { name, id } = permit else { return Ok(()) };
+        self.apply_to_permits(name.to_vec(), call, PermitOp::Release { id: *id }).map(drop)
+    }
+
+    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
+        Ok(self.apply_to_permits(key_name(key), call, PermitOp::Count)?.active)
+    }
+
+    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {
+        self.apply_to_permits(key_name(key), call, PermitOp::Reset).map(drop)
     }
 }
 

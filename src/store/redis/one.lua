@@ -1,7 +1,7 @@
 -- Decides on one bucket or window. Continues the file of its algorithm, whose function is now decide.
 --
 -- KEYS[1]  its key
--- ARGV[3]  the numbers of the call and its limit; bucket.lua and window.lua describe them
+-- ARGV[3]  the numbers of the call and its limit; the file of the algorithm describes them
 -- ARGV[4]  a further number of some opcodes; missing in most calls
 -- Reply    "1" (accepted) or "0" (denied), the server's seconds, " ", its microseconds, " ", the value
 --          before the call, the mark; for P the "1" means nothing

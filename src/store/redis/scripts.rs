@@ -14,6 +14,13 @@ pub struct ScriptSource {
     pub text: &'static str,
 }
 
+impl ScriptSource {
+    /// Hashes the text.
+    pub fn new(text: &'static str) -> Self {
+        Self { script: Script::new(text), text }
+    }
+}
+
 /// The scripts: one for each algorithm, and one for calls on several keys.
 pub struct Scripts {
     bucket: ScriptSource,
@@ -25,7 +32,7 @@ pub struct Scripts {
 impl Scripts {
     /// Hashes the texts of all scripts.
     pub fn new() -> Self {
-        let source = |text| ScriptSource { script: Script::new(text), text };
+        let source = ScriptSource::new;
         Self {
             bucket: source(concat!(
                 include_str!("head.lua"),
@@ -108,11 +115,13 @@ pub fn arguments_for_all(
     arguments
 }
 
-fn with_mark(opcode: Opcode) -> Vec<u8> {
+/// The first argument of every script: the opcode and the mark of the call.
+pub fn with_mark(opcode: Opcode) -> Vec<u8> {
     [&[opcode][..], &mark::new().to_be_bytes()].concat()
 }
 
-fn frozen_time(frozen: Option<u64>) -> Vec<u8> {
+/// The second argument of every script: the time of a test's clock, if there is one.
+pub fn frozen_time(frozen: Option<u64>) -> Vec<u8> {
     frozen.map(time).unwrap_or_default()
 }
 
@@ -207,7 +216,7 @@ pub struct ScriptReply<B> {
     pub accepted: bool,
     /// The server's clock, in nanoseconds.
     pub now: u64,
-    /// The state before the call, or the states of all keys.
+    /// The state before the call, or the states of all keys. Of permits, how many are held.
     pub before: B,
 }
 
@@ -231,7 +240,8 @@ pub fn parse_reply_for_all(bytes: &[u8], keys: usize) -> Option<ScriptReply<Vec<
     parse(bytes, states)
 }
 
-fn parse<B>(bytes: &[u8], before: impl FnOnce(&[u8]) -> Option<B>) -> Option<ScriptReply<B>> {
+/// The reply of a script; `before` reads what follows the clock. None if the bytes are not one.
+pub fn parse<B>(bytes: &[u8], before: impl FnOnce(&[u8]) -> Option<B>) -> Option<ScriptReply<B>> {
     let (accepted, rest) = bytes.split_first()?;
     let mut parts = rest.splitn(3, |byte| *byte == b' ');
     let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();

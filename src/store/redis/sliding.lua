@@ -14,8 +14,12 @@ local function sliding(op, stored, numbers, extra)
   if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
   local latest = struct.pack('>I5I4', latest_s, latest_n)
 
+  -- Another value is not a state: the window has no hits.
   local count = 0
-  if stored and #stored > 1 and #stored % 9 == 1 and string.byte(stored) == 0 then count = (#stored - 1) / 9 end
+  if stored and #stored > 1 and #stored <= 9217 and #stored % 9 == 1 and string.byte(stored) == 0
+    and is_time(struct.unpack('>I5I4', stored, #stored - 8)) then
+    count = (#stored - 1) / 9
+  end
 
   -- The first hit that leaves after this time; count + 1 if none does.
   local function first_after(s, n)
@@ -63,14 +67,14 @@ local function sliding(op, stored, numbers, extra)
     if extra then
       while last > 0 and string.sub(list, 9 * last - 8, 9 * last) ~= extra do last = last - 1 end
     end
-    local goes = 0
-    while goes < cost and goes < last do
-      local at = last - goes
+    local removed = 0
+    while removed < cost and removed < last do
+      local at = last - removed
       if extra and string.sub(list, 9 * at - 8, 9 * at) ~= extra then break end
-      goes = goes + 1
+      removed = removed + 1
     end
-    if goes > 0 then
-      local rest = string.sub(list, 1, 9 * (last - goes)) .. string.sub(list, 9 * last + 1)
+    if removed > 0 then
+      local rest = string.sub(list, 1, 9 * (last - removed)) .. string.sub(list, 9 * last + 1)
       if rest == '' then return '1', '' end
       return with_hits('1', rest)
     end

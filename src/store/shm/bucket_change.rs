@@ -1,5 +1,6 @@
 //! An operation under a limit, as a change to a slot.
 
+use super::slot::Slot;
 use super::table::Change;
 use crate::clock::boot_time;
 use crate::limit::{Algorithm, Op, State};
@@ -29,9 +30,10 @@ impl<L: Algorithm, A> BucketChange<'_, L, A> {
     }
 }
 
-impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
+impl<L: Algorithm, A: FromDecision> BucketChange<'_, L, A> {
+    /// The bucket's next state, or `None` if it stays.
     #[inline(always)]
-    fn apply(&mut self, state: State) -> Option<State> {
+    fn apply_to(&mut self, state: State) -> Option<State> {
         // A process may lose its processor between reading the clock and the slot. By then another
         // may have written a state that is later than the reading. It is not from the future, and
         // must not be cut to that reading.
@@ -43,6 +45,17 @@ impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
         self.answer = Some(answer);
         // An accepted call almost always changes the state, so only that of a denied one is compared.
         (is_accepted || after != state).then_some(after)
+    }
+}
+
+impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
+    #[inline(always)]
+    fn apply(&mut self, slot: Slot) -> Option<Slot> {
+        // The usual state has a path of its own, in which the compiler knows its kind.
+        match slot.as_filling() {
+            Some(state) => self.apply_to(state).map(|after| Slot::committed(slot.tag(), after)),
+            None => self.apply_to(slot.state()).map(|after| Slot::committed(slot.tag(), after)),
+        }
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {
@@ -70,7 +83,7 @@ mod tests {
         let (evictions, evicted) = (&AtomicU64::new(0), &Cell::new(false));
         let mut change: BucketChange<'_, _, Decision> =
             BucketChange { limit, op, now, is_frozen: false, evictions, evicted, answer: None };
-        change.apply(state)
+        change.apply_to(state)
     }
 
     #[test]

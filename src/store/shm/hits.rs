@@ -1,32 +1,46 @@
 //! Sliding windows: each place of a window is a slot of the table.
 //!
-//! A window of L hits has L places, and each place is a key of its own: the window's key and a number. A hit
-//! is taken by one compare-and-swap, in the first place that is free. A call that takes several hits first looks
-//! whether there are enough, then takes one after the other, and gives them back if another process was faster.
-//! So no window has more hits than it may; while hits are given back, others may find fewer for a moment.
+//! A window of L hits has L places, each a key of its own: the window's key and a number. A hit is taken by one
+//! compare-and-swap, in the first place that is free. A call that takes several hits first looks whether there
+//! are enough, then takes one after the other, and gives them back if another process was faster. So no
+//! process takes a hit above its limit; while hits are given back, others may find fewer for a moment.
 //!
-//! A block stands in the first place. It frees the others, and every call looks at the first place first.
+//! All of a call happens at one time, which its hits are stored with. If a hit is found that was taken later
+//! than that, the process was suspended meanwhile: it begins again, at a later time.
+//!
+//! A block stands in all places, so it does not matter which of them a call looks at first, and which of them
+//! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others.
 
-use super::bucket_change::BucketChange;
 use super::set::Places;
-use super::table::{self, Look};
+use super::slot::Slot;
+use super::table::{self, Change, Look};
 use super::word::Word;
-use crate::limit::{Decision, Hits, Op, Place, SlidingWindow, State, StoredState};
+use crate::clock::boot_time;
+use crate::limit::{
+    Algorithm, Decision, Hits, MAX_SLIDING_HITS, Op, Place, SECOND, SlidingWindow, State,
+    StoredState,
+};
 use crate::store::FromDecision;
-use portable_atomic::{AtomicU64, AtomicU128};
+use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use std::cell::Cell;
 
-/// The most tries of a call that takes hits which other processes want at the same time, or for which a set
-/// has no room.
-const MAX_TRIES: u32 = 8;
+/// The most tries of a call.
+const MAX_TRIES: u32 = 64;
+/// The most tries of a call that another process keeps from taking its hits, or for which a set has no room.
+const MAX_LOSSES: u32 = 8;
+/// Hits that were taken so short a time ago may be given back by a call that does not get all it wants: a
+/// denial that counts such a hit is decided once more.
+const RECENT: u64 = SECOND / 1_000;
+/// After this time a call may be tried again that other processes have kept from its hits.
+const BUSY: u64 = SECOND / 1_000;
 
-/// The places of one window.
+/// A window in the table.
 pub struct WindowInTable<'a, W = AtomicU128> {
     /// The limit.
     pub window: &'a SlidingWindow,
     /// Where its hits are, of which it uses as many as the limit allows.
     pub places: Places<'a, W>,
-    /// This host's clock, which a decision may read again.
+    /// The time of the call.
     pub now: Cell<u64>,
     /// Whether `now` is the time of a test's clock, which stands still.
     pub is_frozen: bool,
@@ -42,8 +56,80 @@ struct Seen {
     state: StoredState,
     /// The places that are free.
     free: Vec<u32>,
-    /// The other places, and when the hit in each of them leaves.
+    /// The places with a hit, and when it leaves.
     taken: Vec<(u32, u64)>,
+}
+
+/// What was found in one place, or came of a change to it.
+enum Found {
+    Free,
+    /// A hit, which leaves at this time.
+    Taken(u64),
+    /// A block, until this time.
+    Blocked(u64),
+    /// A hit that was taken after the time of this call, or before a clock went back.
+    Later,
+}
+
+/// An operation on one place.
+struct PlaceChange<'a> {
+    place: Place,
+    op: Op,
+    now: u64,
+    evictions: &'a AtomicU64,
+    evicted: &'a Cell<bool>,
+    /// What was there. A place for which its set has no room is taken until it has.
+    found: Found,
+    /// Whether the operation was accepted.
+    accepted: bool,
+}
+
+impl Change for PlaceChange<'_> {
+    #[inline(always)]
+    fn apply(&mut self, slot: Slot) -> Option<Slot> {
+        let state = slot.state();
+        self.found = Found::of(&self.place, state, self.now);
+        self.accepted = false;
+        if let (Found::Later, Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
+            (&self.found, self.op)
+        {
+            return None;
+        }
+        let (decision, after): (Decision, State) = self.place.apply(state, self.now, &self.op);
+        self.accepted = decision.accepted;
+        (after != state).then(|| Slot::committed(slot.tag(), after))
+    }
+
+    fn inherited_state(&self, expires_at: u64) -> State {
+        self.place.inherited_state(expires_at, self.now)
+    }
+
+    fn takes(&self) -> bool {
+        self.place.takes(self.op)
+    }
+
+    fn note_eviction(&mut self) {
+        self.evictions.fetch_add(1, Ordering::Relaxed);
+        self.evicted.set(true);
+    }
+
+    /// A newcomer that is denied for want of a slot counts like an eviction.
+    fn note_denied_newcomer(&mut self) {
+        self.note_eviction();
+    }
+}
+
+impl Found {
+    /// What a state says at `now`.
+    #[inline(always)]
+    fn of(place: &Place, state: State, now: u64) -> Self {
+        match (state, Place::leaves_at(state)) {
+            (_, time) if time <= now => Self::Free,
+            (State::Blocked { until }, _) => Self::Blocked(until),
+            _ if place.is_from_future(state, now) => Self::Later,
+            (_, leaves_at) => Self::Taken(leaves_at),
+        }
+    }
 }
 
 impl<W: Word> WindowInTable<'_, W> {
@@ -58,182 +144,243 @@ impl<W: Word> WindowInTable<'_, W> {
         self.decide_on_any(op).map(A::from)
     }
 
-    /// Takes one hit: the usual case, with one look at each place. None if the window is blocked, or if the
-    /// clock went on meanwhile.
+    /// Takes one hit: the usual case, with one look at each place. None if nothing was decided and nothing
+    /// taken: the window is blocked, or has to be looked at again.
     #[inline(always)]
     fn take_one<A: FromDecision>(&self) -> Option<A> {
         let needs_hits = A::from_acceptance(false).is_none();
-        let (mut leave_at, mut earliest, mut is_taken) = (Vec::new(), u64::MAX, false);
-        let interval = self.window.interval();
-        for (place, (set, tag)) in
-            self.places.iter().take(self.window.max_hits() as usize).enumerate()
-        {
-            let now = self.now.get();
+        let (now, interval) = (self.now.get(), self.window.interval());
+        let (mut hits, mut latest, mut taken) = (Vec::new(), 0, None);
+        for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
             let found = match table::look(&set.0, tag, now) {
-                Look::Known(State::Blocked { until }) if until > now => return None,
-                Look::Known(state) => Place::leaves_at(state),
-                Look::Free | Look::Unclear => 0,
+                Look::Known(state) => Found::of(&self.window.place(), state, now),
+                Look::Free if taken.is_some() => continue,
+                Look::Free | Look::Unclear => Found::Free,
             };
-            let leaves_at = if found > now && (found <= now + interval || is_taken) {
-                found.min(now + interval)
-            } else if is_taken {
-                continue;
-            } else {
-                let decision = self.change(place as u32, Op::Take { cost: 1 });
-                if decision.accepted {
-                    if let Some(answer) = A::from_acceptance(true) {
-                        return Some(answer);
+            let leaves_at = match (found, taken) {
+                (Found::Taken(leaves_at), _) => leaves_at,
+                (Found::Free, Some(_)) => continue,
+                (Found::Free, None) => match self.change(number, Op::Take { cost: 1 }) {
+                    (_, true) if !needs_hits => return A::from_acceptance(true),
+                    (_, true) => {
+                        taken = Some(number);
+                        continue;
                     }
-                    is_taken = true;
-                    continue;
+                    (Found::Taken(leaves_at), _) => leaves_at,
+                    _ => return None,
+                },
+                (Found::Blocked(_) | Found::Later, _) => {
+                    if let Some(number) = taken {
+                        self.free(number, now + interval);
+                    }
+                    return None;
                 }
-                decision.retry_at
             };
-            earliest = earliest.min(leaves_at);
+            latest = latest.max(leaves_at);
             if needs_hits {
-                leave_at.push(leaves_at);
+                hits.push(leaves_at);
             }
         }
-        if !needs_hits {
-            return if earliest > self.now.get() { A::from_acceptance(false) } else { None };
+        if taken.is_none() && latest + RECENT > now + interval {
+            return None;
         }
-        let state = StoredState::Hits(Hits::new(leave_at));
-        let (decision, _) = self.window.apply(&state, self.now.get(), Op::Take { cost: 1 });
-        (decision.accepted == is_taken).then(|| decision.into())
+        if !needs_hits {
+            return A::from_acceptance(false);
+        }
+        let state = StoredState::Hits(Hits::new(hits));
+        Some(self.window.apply(&state, now, Op::Take { cost: 1 }).0.into())
     }
 
     #[cold]
     #[inline(never)]
     fn decide_on_any(&self, op: Op) -> Option<Decision> {
+        match op {
+            Op::Block { .. } => return Some(self.block(op)),
+            Op::Reset => return Some(self.reset()),
+            Op::Refund { cost, expiry } => return self.refund(cost, expiry),
+            _ => {}
+        }
+        let mut losses = 0;
         for _ in 0..MAX_TRIES {
-            let seen = self.look(op);
-            let (decision, after) = self.window.apply(&seen.state, self.now.get(), op);
-            let is_done = match op {
-                Op::Block { .. } => {
-                    let blocked = self.change(0, op);
-                    self.free_others();
-                    return Some(blocked);
-                }
-                Op::Reset => {
-                    // The block goes last: as long as it is there, no other call takes a hit.
-                    self.free_others();
-                    self.change(0, op);
-                    true
-                }
-                Op::Refund { .. } if decision.accepted => self.give_back(&seen, &after),
-                _ => self.take(&seen, decision.taken),
-            };
-            if is_done {
-                return Some(decision);
+            let Some(seen) = self.look(op) else { continue };
+            let (decision, _) = self.window.apply(&seen.state, self.now.get(), op);
+            let is_final = decision.accepted
+                || matches!(op, Op::Peek { .. })
+                || losses > 0
+                || !self.has_recent_hit(&seen);
+            match decision.taken {
+                0 if is_final => return Some(decision),
+                0 => {}
+                hits if self.take(&seen, hits) => return Some(decision),
+                _ => {}
+            }
+            losses += 1;
+            if losses == MAX_LOSSES {
+                return Some(self.busy(&seen));
             }
         }
         None
     }
 
-    /// Looks at all places, or at the first one if it is blocked.
-    fn look(&self, op: Op) -> Seen {
-        let (mut free, mut taken) = (Vec::new(), Vec::new());
-        // A call that takes hits corrects one that a clock left which has gone back since. It makes the table remember
-        // a newcomer among longer limits, too: otherwise time would not free its places.
-        let takes = self.window.takes(op);
-        let ask = if takes { Op::Take { cost: 0 } } else { Op::Peek { cost: 1 } };
-        for (place, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
-            let now = self.now.get();
-            let decision = match table::look(&set.0, tag, now) {
-                Look::Known(state @ State::Blocked { until }) if until > now => {
-                    return Seen { state: state.into(), free, taken };
-                }
-                Look::Known(state) if Place::leaves_at(state) > now + self.window.interval() => {
-                    self.change(place, ask)
-                }
-                Look::Known(state) if Place::leaves_at(state) > now => {
-                    taken.push((place, Place::leaves_at(state)));
-                    continue;
-                }
-                Look::Known(_) | Look::Free => {
-                    free.push(place);
-                    continue;
-                }
-                Look::Unclear => self.change(place, ask),
+    /// Looks at all places, for this operation. None if a hit was taken later than `now`, which is a later time
+    /// after that.
+    fn look(&self, op: Op) -> Option<Seen> {
+        let (mut free, mut taken, mut is_late) = (Vec::new(), Vec::new(), false);
+        let now = self.now.get();
+        // A call that takes hits makes the table remember a newcomer among longer limits: otherwise time would
+        // not free its places.
+        let ask = match self.window.takes(op) {
+            true => Op::Start { missing: 0 },
+            false => Op::Peek { cost: 1 },
+        };
+        for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
+            let found = match table::look(&set.0, tag, now) {
+                Look::Known(state) => Found::of(&self.window.place(), state, now),
+                Look::Free => Found::Free,
+                Look::Unclear => self.change(number, ask).0,
             };
-            match decision {
-                Decision { accepted: true, .. } => free.push(place),
-                denied => taken.push((place, denied.retry_at)),
+            match found {
+                Found::Free => free.push(number),
+                Found::Taken(leaves_at) => taken.push((number, leaves_at)),
+                Found::Blocked(until) => {
+                    return Some(Seen { state: State::Blocked { until }.into(), free, taken });
+                }
+                Found::Later => {
+                    self.catch_up(number);
+                    is_late = true;
+                }
             }
         }
+        if is_late {
+            return None;
+        }
         let hits = taken.iter().map(|(_, leaves_at)| *leaves_at).collect();
-        Seen { state: StoredState::Hits(Hits::new(hits)), free, taken }
+        Some(Seen { state: StoredState::Hits(Hits::new(hits)), free, taken })
+    }
+
+    /// Whether a hit was taken so recently that it may be given back.
+    fn has_recent_hit(&self, seen: &Seen) -> bool {
+        let latest = self.now.get() + self.window.interval();
+        seen.taken.iter().any(|(_, leaves_at)| leaves_at + RECENT > latest)
+    }
+
+    /// Reads the clock again, because the hit in this place was taken later than `now`. If it is from the
+    /// future all the same, it is brought down to one interval from now.
+    #[cold]
+    fn catch_up(&self, number: u32) {
+        if !self.is_frozen {
+            self.now.set(self.now.get().max(boot_time()));
+        }
+        // Corrects what is from the future, and changes nothing else.
+        self.change(number, Op::Start { missing: 0 });
     }
 
     /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were
     /// faster.
     fn take(&self, seen: &Seen, hits: u64) -> bool {
-        let (mut taken, now) = (Vec::new(), self.now.get());
-        for place in &seen.free {
-            if taken.len() as u64 == hits || self.now.get() != now {
+        let mut taken = Vec::new();
+        for number in &seen.free {
+            if taken.len() as u64 == hits {
                 break;
             }
-            let decision = self.change(*place, Op::Take { cost: 1 });
-            if decision.accepted {
-                taken.push((*place, decision.expires_at));
+            match self.change(*number, Op::Take { cost: 1 }) {
+                (_, true) => taken.push(*number),
+                (Found::Blocked(_) | Found::Later, false) => break,
+                _ => {}
             }
         }
-        // A hit that another process took meanwhile may have shown a later time. The hits of one call all leave at
-        // the time that its decision tells: a refund finds them by it.
-        let is_done = taken.len() as u64 == hits && self.now.get() == now;
+        let is_done = taken.len() as u64 == hits;
         if !is_done {
-            for (place, expiry) in taken {
-                self.free(place, expiry);
+            let leaves_at = self.now.get() + self.window.interval();
+            for number in taken {
+                self.free(number, leaves_at);
             }
         }
         is_done
     }
 
-    /// Frees the places whose hits are no longer in the state `after`. Returns false if other processes have
-    /// changed all of them.
-    fn give_back(&self, seen: &Seen, after: &StoredState) -> bool {
-        let mut kept = match after {
-            StoredState::Hits(hits) => hits.as_slice().to_vec(),
-            StoredState::Word(_) => Vec::new(),
-        };
-        let mut goes = Vec::new();
-        for (place, leaves_at) in &seen.taken {
-            match kept.iter().position(|time| time == leaves_at) {
-                Some(at) => {
-                    kept.swap_remove(at);
+    /// Gives hits back: those that leave at `expiry`, or without it the latest ones. None if other processes were
+    /// faster at every try.
+    fn refund(&self, cost: u64, expiry: Option<u64>) -> Option<Decision> {
+        let mut freed = 0;
+        for _ in 0..MAX_TRIES {
+            let Some(mut seen) = self.look(Op::Refund { cost, expiry }) else { continue };
+            seen.taken.sort_by_key(|(_, leaves_at)| *leaves_at);
+            let is_meant = |leaves_at| expiry.is_none_or(|expiry| leaves_at == expiry);
+            let (mut has_lost, before) = (false, freed);
+            for (number, leaves_at) in seen.taken.iter().rev().filter(|(_, at)| is_meant(*at)) {
+                if freed == cost {
+                    break;
                 }
-                None => goes.push((*place, *leaves_at)),
+                match self.free(*number, *leaves_at) {
+                    true => freed += 1,
+                    false => has_lost = true,
+                }
+            }
+            if freed == cost || !has_lost {
+                let op = Op::Refund { cost: freed - before, expiry };
+                let (decision, _) = self.window.apply(&seen.state, self.now.get(), op);
+                let accepted = decision.accepted || freed > 0;
+                return Some(Decision { accepted, ..decision });
             }
         }
-        let freed = goes.iter().filter(|(place, leaves_at)| self.free(*place, *leaves_at)).count();
-        goes.is_empty() || freed > 0
+        None
     }
 
     /// Frees a place, if its hit still leaves at `leaves_at`.
-    fn free(&self, place: u32, leaves_at: u64) -> bool {
-        self.change(place, Op::Refund { cost: 1, expiry: Some(leaves_at) }).accepted
+    fn free(&self, number: u32, leaves_at: u64) -> bool {
+        self.change(number, Op::Refund { cost: 1, expiry: Some(leaves_at) }).1
     }
 
-    /// Frees all places but the first.
-    fn free_others(&self) {
-        for place in 1..self.window.max_hits() {
-            self.change(place, Op::Reset);
+    /// Blocks all places, and frees those of larger limits.
+    fn block(&self, op: Op) -> Decision {
+        for number in 0..self.window.max_hits() {
+            self.change(number, op);
+        }
+        self.free_from(self.window.max_hits());
+        let state = match self.places.get(0).map(|(set, tag)| table::look(&set.0, tag, 0)) {
+            Some(Look::Known(state)) => state,
+            _ => State::FULL,
+        };
+        self.window.apply(&state.into(), self.now.get(), op).0
+    }
+
+    /// Frees all places, also those of larger limits.
+    fn reset(&self) -> Decision {
+        self.free_from(0);
+        self.window.apply(&StoredState::FULL, self.now.get(), Op::Reset).0
+    }
+
+    /// Frees all places from this one on, the last one first: as long as the first one is blocked, no other
+    /// process takes a hit.
+    fn free_from(&self, first: u32) {
+        for number in (first..MAX_SLIDING_HITS).rev() {
+            if let Some((set, tag)) = self.places.get(number)
+                && let Look::Known(_) = table::look(&set.0, tag, self.now.get())
+            {
+                self.change(number, Op::Reset);
+            }
         }
     }
 
-    /// Applies an operation to one place.
-    fn change(&self, place: u32, op: Op) -> Decision {
-        let (limit, now) = (&self.window.place(), self.now.get());
-        let Self { is_frozen, evictions, evicted, .. } = *self;
-        let mut change: BucketChange<'_, Place, Decision> =
-            BucketChange { limit, op: &op, now, is_frozen, evictions, evicted, answer: None };
-        if let Some((set, tag)) = self.places.get(place) {
+    /// The denial of a call that other processes have kept from its hits.
+    fn busy(&self, seen: &Seen) -> Decision {
+        let now = self.now.get();
+        let (decision, _) = self.window.apply(&seen.state, now, Op::Peek { cost: 0 });
+        Decision { accepted: false, retry_at: now + BUSY, ..decision }
+    }
+
+    /// Applies an operation to one place. Returns what was there, and whether it was accepted.
+    #[inline(always)]
+    fn change(&self, number: u32, op: Op) -> (Found, bool) {
+        let Self { evictions, evicted, .. } = *self;
+        let (place, now) = (self.window.place(), self.now.get());
+        let (found, accepted) = (Found::Taken(now + self.window.interval()), false);
+        let mut change = PlaceChange { place, op, now, evictions, evicted, found, accepted };
+        if let Some((set, tag)) = self.places.get(number) {
             table::update(&set.0, tag, now, &mut change);
         }
-        // A process that was suspended since it read the clock has read it again.
-        self.now.set(change.now);
-        // A set without any slot to use denies.
-        change.answer.unwrap_or_else(|| self.window.full(now))
+        (change.found, change.accepted)
     }
 }
 

@@ -6,57 +6,44 @@
 //! * [`bucket_change`]: an operation under a limit, as a change to a slot
 //! * [`hits`]: a sliding window, which has many slots
 //! * [`table`]: finding, claiming and reusing slots, lock-free
+//! * [`keys`]: the hashes of keys
+//! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it
 //!
 //! The file behind the table is the subject of `file`.
 
 mod bucket_change;
+pub mod held;
 pub mod hits;
+mod holder;
+mod keys;
+pub mod permits;
 pub mod set;
 pub mod slot;
 pub mod table;
 pub mod word;
 
-use super::file::{Area, EVICTIONS_AT, Location, MappedFile, Region};
+use super::file::{Area, EVICTIONS_AT, Location, MappedFile, Region, not_open};
 use super::kind::with_algorithm;
-use super::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Timeouts};
+use super::{FromDecision, Key, Permits, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::limit::{Algorithm, Decision, Op, SlidingWindow};
+use crate::limit::{Algorithm, Decision, SlidingWindow};
 use bucket_change::BucketChange;
 use hits::WindowInTable;
+use keys::Keys;
+use permits::SharedPermits;
 use portable_atomic::{AtomicU64, Ordering};
 use set::{Places, Set, WAYS, locate};
-use siphasher::sip::SipHasher13;
 use slot::Slot;
 use std::cell::Cell;
-use std::hash::Hasher;
 use std::rc::Rc;
 
 /// Buckets in shared memory.
 pub struct SharedMemory {
     file: Rc<MappedFile>,
-    /// Keeps the buckets of different servers apart.
-    domain: u64,
-    hash_keys: Cell<HashKeys>,
-}
-
-/// The keys of the hashes that place the keys of a table.
-#[derive(Clone, Copy, Default)]
-struct HashKeys {
-    /// The file that they were made for, as [`MappedFile::generation`] counts; 0 before the first.
-    generation: u32,
-    by_kind: [[u64; 2]; LimitKind::ALL.len()],
-}
-
-/// A hash key for the domain and the kind. Two of them place no key alike.
-fn hash_key([low, high]: [u64; 2], domain: u64, kind: LimitKind) -> [u64; 2] {
-    [0, 1].map(|half| {
-        let mut hasher = SipHasher13::new_with_keys(low, high);
-        hasher.write_u64(domain);
-        hasher.write_u8(kind as u8);
-        hasher.write_u8(half);
-        hasher.finish()
-    })
+    keys: Keys,
+    /// None where other permits belong to the store.
+    permits: Option<Box<SharedPermits>>,
 }
 
 impl SharedMemory {
@@ -65,9 +52,15 @@ impl SharedMemory {
         Self::in_file(Rc::new(MappedFile::new(location)), 0)
     }
 
+    /// The table, with permits beside it.
+    #[must_use]
+    pub fn with_permits(self, permits: SharedPermits) -> Self {
+        Self { permits: Some(Box::new(permits)), ..self }
+    }
+
     /// The table in `file`, whose keys are apart from those of other domains.
     pub(super) fn in_file(file: Rc<MappedFile>, domain: u64) -> Self {
-        Self { file, domain, hash_keys: Cell::default() }
+        Self { file, keys: Keys::new(domain), permits: None }
     }
 
     /// The file that the table is in.
@@ -77,36 +70,13 @@ impl SharedMemory {
 
     /// What keeps its buckets apart from others in the file.
     pub(super) fn domain(&self) -> u64 {
-        self.domain
+        self.keys.domain()
     }
 
     /// The hash that places a key in the file that is open. The key remembers it.
     #[inline(always)]
     pub(super) fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
-        let key_hash = key.key_hash.get();
-        if key_hash.generation == self.file.generation() {
-            return key_hash.hash;
-        }
-        self.hash_and_remember(key, region.secret())
-    }
-
-    #[cold]
-    fn hash_and_remember(&self, key: &Key<'_>, secret: [u64; 2]) -> u64 {
-        let generation = self.file.generation();
-        let mut keys = self.hash_keys.get();
-        if keys.generation != generation {
-            let by_kind = LimitKind::ALL.map(|kind| hash_key(secret, self.domain, kind));
-            keys = HashKeys { generation, by_kind };
-            self.hash_keys.set(keys);
-        }
-        let [low, high] = keys.by_kind.get(key.kind as usize).copied().unwrap_or_default();
-        let mut hasher = SipHasher13::new_with_keys(low, high);
-        for part in key.parts.iter().filter(|part| !part.is_empty()) {
-            hasher.write(part);
-        }
-        let hash = hasher.finish();
-        key.key_hash.set(KeyHash { hash, generation });
-        hash
+        self.keys.hash(key, region, self.file.generation())
     }
 
     #[inline(always)]
@@ -143,6 +113,7 @@ impl SharedMemory {
 }
 
 impl SharedMemory {
+    /// Not inlined: it would lengthen the path of the other limits (`make bench`, `consume()`).
     #[inline(never)]
     fn answer_in_window<A: FromDecision>(
         &self,
@@ -164,25 +135,14 @@ impl SharedMemory {
             evictions: evictions(region),
             evicted: request.evicted,
         };
-        match window.decide(*op) {
-            Some(answer) => Ok(answer),
-            // A denial would not say that nothing was done.
-            None if matches!(op, Op::Refund { .. }) => {
-                Err(Error::refused("Shared memory: the sliding window is too busy"))
-            }
-            None => Ok(window.window.full(window.now.get()).into()),
-        }
+        let busy = || Error::refused("Shared memory: the sliding window is too busy");
+        window.decide(*op).ok_or_else(busy)
     }
 }
 
 /// Counts the buckets in use that the table has evicted.
 fn evictions(region: &Region) -> &AtomicU64 {
     region.in_header::<AtomicU64, EVICTIONS_AT>()
-}
-
-#[cold]
-fn not_open() -> Error {
-    Error::storage("Shared memory is not open")
 }
 
 impl Store for SharedMemory {
@@ -221,6 +181,11 @@ impl Store for SharedMemory {
                 ("Evicted while in use", evictions(region).load(Ordering::Relaxed).to_string()),
             ]);
         }
+        rows.extend(self.permits.iter().flat_map(|permits| permits.describe()));
         rows
+    }
+
+    fn permits(&self) -> Option<&dyn Permits> {
+        self.permits.as_deref().map(|permits| permits as &dyn Permits)
     }
 }

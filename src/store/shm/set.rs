@@ -28,6 +28,15 @@ pub struct Places<'a, W = AtomicU128> {
     hash: u64,
 }
 
+// Derived, they would ask for words that can be copied.
+impl<W> Copy for Places<'_, W> {}
+
+impl<W> Clone for Places<'_, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
 impl<'a, W> Places<'a, W> {
     /// The places of a hash. None if there are no sets.
     #[inline(always)]
@@ -73,4 +82,17 @@ fn set_index<W>(sets: &[Set<W>], hash: u64) -> usize {
 #[inline(always)]
 fn tag(hash: u64) -> u64 {
     (hash & ((1 << TAG_BITS) - 1)).max(1)
+}
+
+/// The set and the tag of the place `n` of a key, as many places as a limit allows at once. The first is the
+/// one that [`locate`] gives; each further one is in the next set, so that no set has to hold many.
+#[inline(always)]
+pub fn nth(sets: &[Set], hash: u64, n: u32) -> Option<(&Set, u64)> {
+    // Odd, so that the tags of a key differ.
+    const STEP: u64 = 0x1_9e37_79b9;
+    let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
+    // Never wraps: both are below 2^32.
+    let index = (index + u64::from(n)) % (sets.len() as u64).max(1);
+    let tag = hash.wrapping_add(u64::from(n).wrapping_mul(STEP)) & ((1 << TAG_BITS) - 1);
+    Some((sets.get(index as usize)?, tag.max(1)))
 }

@@ -12,6 +12,8 @@
 //! | key's tag | 0 | full at, ns              62 | 1 | 63    6 | all ones   24 |  claim
 //! +-----------+---+-----------------------------+---+---------+---------------+
 //! | key's tag | 0 | until, ns                62 | 1 | 62    6 | 0          24 |  blocked
+//! +-----------+---+-----------------------------+---+---------+---------------+
+//! | key's tag | 0 | ends at, ns              62 | 1 | 61    6 | holder     24 |  held
 //! +-----------+---+-----------------------+-----+---+---------+---------------+
 //! | key's tag | 1 | forgiven at, 500 ns 53 | debt, 500 ns * 64^e           40 |  overdrawn
 //! +-----------+---+------------------------+----------------------------------+
@@ -21,9 +23,12 @@
 //! The time in each form is when the slot expires. It can be read without knowing the limit, so a
 //! slot can be reused by a call under any other limit. A claim marks a slot whose bucket is about to
 //! be committed (see `table`). Its bits are those of a window of 2²⁴ − 1 hits, more than a window may
-//! have; a reservation is at most 61 `ahead`.
+//! have; a reservation is at most 60 `ahead`.
 //!
-//! A word of zeros is a full bucket: a new table needs no set-up.
+//! A held slot is a permit, in a table of permits (`permits`). No other table has one: there its bits would
+//! be read as a reservation.
+//!
+//! A word of zeros is a full bucket, or a permit that is free: a new table needs no set-up.
 
 use crate::limit::{GRAIN, MAX_REFILL, Span, State};
 
@@ -38,7 +43,9 @@ const REST_BITS: u32 = 31;
 const MARK: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 24;
 const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
-const MAX_AHEAD: u8 = 61;
+const MAX_AHEAD: u8 = 60;
+/// What a permit that is held has in the place of `ahead`.
+const HELD: u32 = 61;
 /// What a block has in the place of `ahead`.
 const BLOCKED: u32 = 62;
 /// What a window has in the place of `ahead`.
@@ -51,9 +58,21 @@ const DEBT_BITS: u32 = 40;
 const DEBT_MANTISSA_BITS: u32 = 38;
 const DEBT_EXPONENT_STEP: u64 = 6;
 
+/// The bits of a permit's holder.
+pub const HOLDER_BITS: u32 = FRACTION_BITS;
+
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(pub u128);
+
+/// A permit that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldSlot {
+    /// When its lease ends, in nanoseconds: a later time is free.
+    pub ends_at: u64,
+    /// A number of [`HOLDER_BITS`] bits for the holder, above 0 (see `holder`).
+    pub holder: u32,
+}
 
 impl Slot {
     /// A slot without a key, whose bucket is full.
@@ -101,6 +120,34 @@ impl Slot {
     #[inline(always)]
     fn blocked(tag: u64, until: u64) -> Self {
         Self::with_rest(tag, until, MARK | BLOCKED << FRACTION_BITS)
+    }
+
+    /// The slot of a permit that is held.
+    #[inline(always)]
+    pub fn held(tag: u64, HeldSlot { ends_at, holder }: HeldSlot) -> Self {
+        // The time in the slot is the last moment of the lease, as that of a window: the end follows from it
+        // by the same rounding.
+        let last_moment = ends_at.saturating_sub(1);
+        Self::with_rest(tag, last_moment, MARK | HELD << FRACTION_BITS | holder & FRACTION)
+    }
+
+    /// The slot of a permit that is free.
+    #[inline(always)]
+    pub const fn free(tag: u64) -> Self {
+        Self((tag as u128) << TAG_SHIFT)
+    }
+
+    /// The permit that the slot holds, whether its lease has ended or not; none if the slot has another form.
+    #[inline(always)]
+    pub const fn as_held(self) -> Option<HeldSlot> {
+        let holder = self.rest() & FRACTION;
+        let is_held =
+            !self.is_overdrawn() && self.rest() >> FRACTION_BITS == MARK >> FRACTION_BITS | HELD;
+        if is_held && holder > 0 {
+            Some(HeldSlot { ends_at: self.time() + 1, holder })
+        } else {
+            None
+        }
     }
 
     #[inline(always)]
@@ -340,6 +387,36 @@ mod tests {
         }
 
         #[test]
+        fn permit_is_kept_exactly(
+            tag in 1u64..1 << TAG_BITS, ends_at in 1..LATEST, holder in 1u32..1 << HOLDER_BITS,
+        ) {
+            let held = HeldSlot { ends_at, holder };
+            let slot = Slot::held(tag, held);
+            prop_assert_eq!(slot.as_held(), Some(held));
+            prop_assert_eq!((slot.tag(), slot.expires_at(), slot.is_claim()), (tag, ends_at, false));
+            prop_assert_eq!(slot.as_filling(), None);
+            let free = Slot::free(tag);
+            prop_assert_eq!((free.tag(), free.expires_at(), free.as_held()), (tag, 0, None));
+            prop_assert_eq!(free, Slot::committed(tag, State::FULL));
+        }
+
+        #[test]
+        fn no_bucket_is_read_as_a_permit(
+            time in 0..LATEST, n in 0u32..1 << 24, ahead in 0u8..=59, part in 0u64..1 << 30,
+        ) {
+            for state in [
+                State::Filling { full_at: Span { ns: time, part } },
+                State::Reserved { full_at: time, fraction: n, ahead },
+                State::Window { ends_at: time, hits: n.min(MAX_HITS) },
+                State::Blocked { until: time },
+                State::Overdrawn { forgiven_at: time / GRAIN * GRAIN, debt: part * GRAIN },
+            ] {
+                prop_assert_eq!(Slot::committed(1, state).as_held(), None);
+            }
+            prop_assert_eq!(Slot::claim(1, time).as_held(), None);
+        }
+
+        #[test]
         fn debt_is_never_rounded_down(forgiven in 0..LATEST / GRAIN, debt in prop_oneof![
             0..1u64 << 38, 0..MAX_REFILL / GRAIN,
         ]) {
@@ -355,6 +432,7 @@ mod tests {
         fn any_word_can_be_decoded(word: u128) {
             let slot = Slot(word);
             let _ = (slot.tag(), slot.is_claim(), slot.expires_at(), slot.state());
+            prop_assert!(slot.as_held().is_none_or(|held| held.ends_at == slot.expires_at()));
         }
     }
 }

@@ -68,13 +68,17 @@ use super::slot::Slot;
 use super::word::Word;
 use crate::limit::{MAX_REFILL, State};
 
-/// A change to a bucket.
+/// A change to a key's slot.
 ///
-/// A trait rather than a closure so that it can be inlined where a bucket is found.
+/// A trait rather than a closure so that it can be inlined where a slot is found.
 pub trait Change {
-    /// The bucket's next state, or `None` if it stays. It may be called several times; the last call
-    /// counts.
-    fn apply(&mut self, state: State) -> Option<State>;
+    /// Whether a newcomer in a set without a free slot evicts a slot in use. If not, nothing is changed
+    /// then, and the set has no tombstones.
+    const EVICTS: bool = true;
+
+    /// The key's next slot, of the same tag, or `None` if it stays. It may be called several times; the
+    /// last call counts.
+    fn apply(&mut self, slot: Slot) -> Option<Slot>;
 
     /// The state of a newcomer that takes the place of an evicted state which expires at
     /// `expires_at`.
@@ -84,8 +88,14 @@ pub trait Change {
     /// remembered.
     fn takes(&self) -> bool;
 
-    /// Notes that a bucket in use was evicted.
+    /// Notes that a slot in use was evicted.
     fn note_eviction(&mut self);
+
+    /// Notes that a newcomer that takes was denied because of the evicted state whose place it takes.
+    fn note_denied_newcomer(&mut self) {}
+
+    /// Notes that the newcomer found no free slot, if it [evicts](Self::EVICTS) none.
+    fn note_full(&mut self) {}
 }
 
 /// What one step of an insertion came to.
@@ -99,19 +109,14 @@ enum Step {
 /// A slot and its place in the set, as they were read.
 type Seen = (usize, Slot);
 
-/// Applies `change` to the bucket of `tag` in `set`, as one atomic step.
+/// Applies `change` to the slot of `tag` in `set`, as one atomic step.
 ///
 /// `tag` is that of a key, above zero: zero is the tag of a slot without a key.
 #[inline(always)]
 pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) {
     loop {
         if let Some((word, old)) = find_committed(set, tag) {
-            // The usual state has a path of its own, in which the compiler knows its kind.
-            let new = match old.as_filling() {
-                Some(state) => change.apply(state).map(|after| Slot::committed(tag, after)),
-                None => change.apply(old.state()).map(|after| Slot::committed(tag, after)),
-            };
-            let Some(new) = new else { return };
+            let Some(new) = change.apply(old) else { return };
             if new == old || word.replace(old.0, new.0) {
                 return;
             }
@@ -121,8 +126,9 @@ pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) 
     }
 }
 
+/// The committed slot of `tag`, as it was read.
 #[inline(always)]
-fn find_committed<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
+pub fn find_committed<W: Word>(set: &[W], tag: u64) -> Option<(&W, Slot)> {
     set.iter()
         .map(|word| (word, Slot(word.load())))
         .find(|(_, slot)| slot.tag() == tag && !slot.is_claim())
@@ -158,7 +164,7 @@ pub fn look<W: Word>(set: &[W], tag: u64, now: u64) -> Look {
 /// Takes one step towards a committed slot for `tag`.
 #[cold]
 #[inline(never)]
-fn insert<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> Step {
+fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> Step {
     // All choices below use one snapshot. If a slot has changed since, the compare-and-swap fails.
     let seen = snapshot(set);
     let seen = seen.get(..set.len()).unwrap_or_default();
@@ -166,12 +172,19 @@ fn insert<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) -> S
         // Another process has inserted the key meanwhile, or has claimed a slot for it.
         return if slot.is_claim() { commit(set, at, tag, change) } else { Step::Repeat };
     }
-    let tombstone = find_tombstone(seen, now);
+    let tombstone = if C::EVICTS { find_tombstone(seen, now) } else { None };
     let Some(reused) = find_reusable(seen, now, tombstone) else { return Step::Done };
+    if !C::EVICTS && is_in_use(reused.1, now) {
+        change.note_full();
+        return Step::Done;
+    }
     let owed = find_owed(tombstone, reused, now);
     let floor = owed.map(Slot::owes_until);
     let start = floor.map_or(State::FULL, |floor| change.inherited_state(floor));
-    if !must_be_remembered(change, start, floor) {
+    if !must_be_remembered(change, Slot::committed(tag, start), floor) {
+        if floor.is_some() && change.takes() {
+            change.note_denied_newcomer();
+        }
         return Step::Done;
     }
     match (tombstone, owed) {
@@ -197,15 +210,15 @@ fn find_owed(tombstone: Option<Seen>, (_, reused): Seen, now: u64) -> Option<Slo
     }
 }
 
-/// Whether a newcomer that starts in the state `start` needs a slot.
+/// Whether a newcomer that starts with the content `start` needs a slot.
 ///
 /// It does not if the change leaves nothing to remember: it is denied, a peek, or a refund to a full
 /// bucket. It does if it is blocked. A newcomer whose level lies below empty does, too, once it takes
 /// tokens: time fills its bucket only in a slot.
-fn must_be_remembered(change: &mut impl Change, start: State, floor: Option<u64>) -> bool {
+fn must_be_remembered(change: &mut impl Change, start: Slot, floor: Option<u64>) -> bool {
     let after = change.apply(start).unwrap_or(start);
     let starts_empty = floor.is_some_and(|floor| start.expires_at() < floor);
-    let is_blocked = matches!(after, State::Blocked { .. });
+    let is_blocked = matches!(after.state(), State::Blocked { .. });
     is_blocked || after.expires_at() > start.expires_at() || starts_empty && change.takes()
 }
 
@@ -275,8 +288,8 @@ fn commit<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> 
         }
         return Step::Repeat;
     }
-    let state = change.apply(claim.state()).unwrap_or_else(|| claim.state());
-    match word.replace(claim.0, Slot::committed(tag, state).0) {
+    let after = change.apply(claim).unwrap_or_else(|| Slot::committed(tag, claim.state()));
+    match word.replace(claim.0, after.0) {
         true => Step::Done,
         false => Step::Repeat,
     }
@@ -288,7 +301,7 @@ fn is_claim_of(tag: u64, slot: Slot) -> bool {
 
 /// Whether reusing the slot would lose something: its state is not expired. A state that expires
 /// later than any limit allows comes from a clock that went back, or is garbage.
-fn is_in_use(slot: Slot, now: u64) -> bool {
+pub fn is_in_use(slot: Slot, now: u64) -> bool {
     (now + 1..=now + 2 * MAX_REFILL).contains(&slot.expires_at())
 }
 

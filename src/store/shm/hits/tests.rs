@@ -1,9 +1,9 @@
 //! Windows in a table that is large enough, and in one that is not.
 
 use super::*;
-use crate::limit::{SECOND, TokenBucket};
+use crate::limit::TokenBucket;
+use crate::store::shm::bucket_change::BucketChange;
 use crate::store::shm::set::{Set, WAYS, locate};
-use portable_atomic::AtomicU128;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -40,8 +40,7 @@ impl Table {
     }
 
     fn decide(&self, window: &SlidingWindow, hash: u64, now: u64, op: Op) -> Decision {
-        let decision = self.window(window, hash, now, |it| it.decide::<Decision>(op));
-        decision.unwrap_or_else(|| window.full(now))
+        self.window(window, hash, now, |it| it.decide::<Decision>(op)).unwrap()
     }
 
     /// Takes a token of a bucket, which needs a slot, too, and is full again after `refill` nanoseconds.
@@ -160,6 +159,26 @@ fn places_of_a_window_have_sets_and_tags_of_their_own() {
     );
     assert!(Places::<AtomicU128>::new(&[], 1).is_none());
     assert_eq!(WAYS, 8);
+}
+
+#[test]
+fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
+    let (table, window) = (Table::new(8), SlidingWindow::new(5, 3_600.0).unwrap());
+    let now = crate::clock::boot_time();
+    table.window(&window, hash(1), now, |it| {
+        let (now_of_call, evicted) = (Cell::new(now), &Cell::new(false));
+        let it = WindowInTable { is_frozen: false, now: now_of_call, evicted, ..*it };
+        let seen = it.look(Op::Take { cost: 3 }).unwrap();
+        let (decision, _) = window.apply(&seen.state, now, Op::Take { cost: 3 });
+        // The rival's clock reading is later, so this process begins again, at a later time.
+        assert!(table.decide(&window, hash(1), now + 1, Op::Take { cost: 1 }).accepted);
+        assert!(!it.take(&seen, decision.taken));
+        let decision = it.decide::<Decision>(Op::Take { cost: 3 }).unwrap();
+        assert!(decision.accepted && decision.now > now);
+        assert!(it.decide::<Decision>(decision.refund()).unwrap().accepted);
+    });
+    let left = table.decide(&window, hash(1), now + 1, Op::Peek { cost: 0 }).available;
+    assert_eq!(left.ns, 4);
 }
 
 #[test]

@@ -23,10 +23,11 @@ fn apply(limit: &Limit, state: State, now: u64, op: Op) -> (Decision, State) {
 }
 
 impl Change for Call {
-    fn apply(&mut self, state: State) -> Option<State> {
+    fn apply(&mut self, slot: Slot) -> Option<Slot> {
+        let state = slot.state();
         let (decision, after) = apply(&self.limit, state, self.now, self.op);
         self.decision = Some(decision);
-        (after != state).then_some(after)
+        (after != state).then(|| Slot::committed(slot.tag(), after))
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {

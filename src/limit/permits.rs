@@ -1,0 +1,245 @@
+//! Permits: how many may run at the same time.
+//!
+//! Whoever works holds a permit, and gives it back. A permit has a lease, after which it is free even if it
+//! was not given back. Stores that keep a list of the permits held decide by [`HeldPermits::apply`]; Redis has
+//! a server-side implementation, which the differential test in `tests/permits.rs` holds to it. Shared
+//! memory has a slot for each permit instead.
+
+use super::bounds::{MAX_PERMITS, MAX_REFILL};
+use super::error::LimitError;
+use super::span::SECOND;
+
+/// A limit of how many run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PermitLimit {
+    max: u32,
+    /// Nanoseconds.
+    lease: u64,
+}
+
+impl PermitLimit {
+    /// At most `max` permits at once, each for `lease` seconds at most unless it is renewed.
+    ///
+    /// # Errors
+    ///
+    /// The permits must be within 1 and [`MAX_PERMITS`]; the lease at least a nanosecond and at most four
+    /// years.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use token_bucket::limit::PermitLimit;
+    ///
+    /// assert_eq!(PermitLimit::new(3, 60.0)?.lease(), 60_000_000_000);
+    /// # Ok::<(), token_bucket::limit::LimitError>(())
+    /// ```
+    pub fn new(max: i64, lease: f64) -> Result<Self, LimitError> {
+        let max = u32::try_from(max).ok().filter(|n| (1..=MAX_PERMITS).contains(n));
+        let max = max.ok_or(LimitError::Permits)?;
+        Ok(Self { max, lease: lease_from_seconds(lease)? })
+    }
+
+    /// How many may be held at once.
+    pub const fn max(&self) -> u32 {
+        self.max
+    }
+
+    /// How long a permit is held at most, in nanoseconds.
+    pub const fn lease(&self) -> u64 {
+        self.lease
+    }
+}
+
+/// Converts a lease to nanoseconds.
+///
+/// # Errors
+///
+/// It must be at least a nanosecond and at most four years.
+pub fn lease_from_seconds(seconds: f64) -> Result<u64, LimitError> {
+    let ns = (seconds * SECOND as f64).round();
+    match ns >= 1.0 && ns <= MAX_REFILL as f64 {
+        true => Ok(ns as u64),
+        false => Err(LimitError::Interval),
+    }
+}
+
+/// A number that no other permit has.
+pub type PermitId = u128;
+
+/// What a caller asks about the permits of one identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PermitOp {
+    /// Takes a permit, if fewer than `max` are held. Accepted without a change if the id holds one, so
+    /// that a call may be repeated whose answer was lost.
+    Acquire {
+        /// The permit's id.
+        id: PermitId,
+        /// The most that may be held, the new one included.
+        max: u32,
+        /// Nanoseconds.
+        lease: u64,
+    },
+    /// Lets the lease of a permit that is held begin anew.
+    Renew {
+        /// The permit's id.
+        id: PermitId,
+        /// Nanoseconds.
+        lease: u64,
+    },
+    /// Gives a permit back. Accepted if it was held.
+    Release {
+        /// The permit's id.
+        id: PermitId,
+    },
+    /// Counts the permits that are held.
+    Count,
+    /// Frees all permits.
+    Reset,
+}
+
+/// The answer to an operation on permits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PermitAnswer {
+    /// Whether the operation is accepted.
+    pub accepted: bool,
+    /// How many permits are held after it.
+    pub active: u32,
+}
+
+/// The permits of one identifier that are held, by the ends of their leases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeldPermits(Vec<(u64, PermitId)>);
+
+impl HeldPermits {
+    /// Applies an operation, and drops the permits whose lease has ended at `now`.
+    pub fn apply(&mut self, now: u64, op: PermitOp) -> PermitAnswer {
+        // A lease that ends later than two of the longest is of a clock that went back, or garbage.
+        self.0.retain(|(ends_at, _)| (now + 1..=now + 2 * MAX_REFILL).contains(ends_at));
+        let known = |id| move |(_, other): &(u64, PermitId)| *other == id;
+        let accepted = match op {
+            PermitOp::Acquire { id, max, lease } => {
+                let is_new = !self.0.iter().any(known(id));
+                let has_room = self.0.len() < max as usize;
+                if is_new && has_room {
+                    self.0.push((now + lease, id));
+                }
+                !is_new || has_room
+            }
+            PermitOp::Renew { id, lease } => match self.0.iter_mut().find(|entry| entry.1 == id) {
+                Some((ends_at, _)) => {
+                    *ends_at = now + lease;
+                    true
+                }
+                None => false,
+            },
+            PermitOp::Release { id } => match self.0.iter().position(known(id)) {
+                Some(at) => {
+                    self.0.remove(at);
+                    true
+                }
+                None => false,
+            },
+            PermitOp::Count => true,
+            PermitOp::Reset => {
+                self.0.clear();
+                true
+            }
+        };
+        // Fits: at most MAX_PERMITS are added.
+        PermitAnswer { accepted, active: self.0.len() as u32 }
+    }
+
+    /// When the last lease ends; 0 if no permit is held.
+    pub fn expires_at(&self) -> u64 {
+        self.0.iter().map(|(ends_at, _)| *ends_at).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    const T0: u64 = 1_000_000 * SECOND;
+
+    fn any_op() -> impl Strategy<Value = PermitOp> {
+        let (id, lease) = (0u128..12, prop_oneof![1..5 * SECOND, 1..=MAX_REFILL]);
+        prop_oneof![
+            5 => (id.clone(), 1u32..5, lease.clone())
+                .prop_map(|(id, max, lease)| PermitOp::Acquire { id, max, lease }),
+            3 => (id.clone(), lease).prop_map(|(id, lease)| PermitOp::Renew { id, lease }),
+            3 => id.prop_map(|id| PermitOp::Release { id }),
+            1 => Just(PermitOp::Count),
+            1 => Just(PermitOp::Reset),
+        ]
+    }
+
+    proptest! {
+        /// A record of who may work until when, kept apart: nobody is let in beyond the limit, and nobody
+        /// loses a permit but by its own release, a reset or the end of its lease.
+        #[test]
+        fn answers_follow_from_the_permits_that_are_held(
+            ops in prop::collection::vec((any_op(), 0u64..2 * SECOND), 1..200),
+        ) {
+            let (mut list, mut naive, mut now) = (HeldPermits::default(), HashMap::new(), T0);
+            for (op, wait) in ops {
+                now += wait;
+                naive.retain(|_, ends_at| *ends_at > now);
+                let before = naive.clone();
+                let answer = list.apply(now, op);
+                let expected = match op {
+                    PermitOp::Acquire { id, max, lease } => {
+                        let is_held = naive.contains_key(&id);
+                        let has_room = naive.len() < max as usize;
+                        if !is_held && has_room { naive.insert(id, now + lease); }
+                        prop_assert!(naive.len() <= before.len().max(max as usize));
+                        is_held || has_room
+                    }
+                    PermitOp::Renew { id, lease } => {
+                        naive.get_mut(&id).map(|ends_at| *ends_at = now + lease).is_some()
+                    }
+                    PermitOp::Release { id } => naive.remove(&id).is_some(),
+                    PermitOp::Count => true,
+                    PermitOp::Reset => { naive.clear(); true }
+                };
+                prop_assert_eq!(answer, PermitAnswer { accepted: expected, active: naive.len() as u32 });
+                prop_assert_eq!(list.expires_at(), naive.values().copied().max().unwrap_or(0));
+            }
+        }
+
+        #[test]
+        fn clock_that_went_back_keeps_permits_for_two_leases_at_most(back in 0..T0) {
+            let mut list = HeldPermits::default();
+            let lease = MAX_REFILL;
+            let acquire = PermitOp::Acquire { id: 1, max: 1, lease };
+            prop_assert!(list.apply(T0, acquire).accepted);
+            let second = PermitOp::Acquire { id: 2, max: 1, lease };
+            prop_assert!(!list.apply(T0 - back, second).accepted);
+        }
+    }
+
+    #[test]
+    fn lease_ends_at_its_last_nanosecond() {
+        let mut list = HeldPermits::default();
+        let take = |id| PermitOp::Acquire { id, max: 1, lease: 10 };
+        assert!(list.apply(T0, take(1)).accepted);
+        assert!(!list.apply(T0 + 9, take(2)).accepted);
+        assert!(list.apply(T0 + 10, take(2)).accepted);
+        assert!(!list.apply(T0 + 10, PermitOp::Renew { id: 1, lease: 10 }).accepted);
+        assert!(!list.apply(T0 + 10, PermitOp::Release { id: 1 }).accepted, "it is another's");
+        assert_eq!(list.apply(T0 + 10, PermitOp::Count).active, 1);
+    }
+
+    #[test]
+    fn limit_is_within_its_range() {
+        for max in [i64::MIN, -1, 0, 1_025, i64::MAX] {
+            assert_eq!(PermitLimit::new(max, 60.0), Err(LimitError::Permits));
+        }
+        for lease in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-10, 126_230_400.1] {
+            assert_eq!(PermitLimit::new(1, lease), Err(LimitError::Interval));
+        }
+        assert_eq!(PermitLimit::new(1_024, 126_230_400.0).unwrap().lease(), MAX_REFILL);
+        assert_eq!(PermitLimit::new(1, 1e-9).unwrap().lease(), 1);
+    }
+}

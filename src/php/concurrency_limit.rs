@@ -1,0 +1,136 @@
+//! `TokenBucket\ConcurrencyLimit`: how many run at once.
+
+use super::call::{Call, handler};
+use super::declare::{self, Class, Method, Parameter, Type, optional, public, required};
+use super::exceptions::{Thrown, value_error};
+use super::globals::GLOBALS;
+use super::limiter_methods::{IDENTIFIER, LIMIT_NAME, STORAGE};
+use super::limiter_object::parse_name;
+use super::object::{self, Handlers, Native};
+use super::permit::{self, PermitObject};
+use super::shared_string::SharedString;
+use super::storage_argument::{Backend, parse_storage_argument};
+use super::warnings::emit_warning;
+use crate::error::Error;
+use crate::limit::{LimitError, PermitLimit, SECOND};
+use crate::limiter::{CallContext, CounterHandle, Identifier, KeyHash, Limiter, NO_PERMITS};
+use ext_php_rs::flags::ClassFlags;
+use ext_php_rs::types::{ZendHashTable, Zval};
+use std::cell::Cell;
+use std::ptr;
+use std::rc::Rc;
+
+/// The default of `$lease`, in seconds.
+const DEFAULT_LEASE: f64 = 60.0;
+
+/// The value of a `TokenBucket\ConcurrencyLimit`.
+struct ConcurrencyLimitObject {
+    limiter: Rc<Limiter>,
+    identifier: SharedString,
+    limit: PermitLimit,
+    /// The name of the limit in statistics, if the constructor was given one.
+    name: Option<SharedString>,
+    key_hash: Cell<KeyHash>,
+    counter: Cell<CounterHandle>,
+}
+
+static CLASS: Class = Class::new();
+static HANDLERS: Handlers = Handlers::new();
+
+const PARAMETERS: &[Parameter] = &[
+    STORAGE,
+    IDENTIFIER,
+    required(c"limit", Type::INT),
+    optional(c"lease", Type::FLOAT, c"60.0"),
+    LIMIT_NAME,
+];
+
+const METHODS: &[Method] = &[
+    public(c"__construct", handler!(construct), PARAMETERS, Type::NONE),
+    public(c"acquire", handler!(acquire), &[], Type::object(c"TokenBucket\\Permit").or_null()),
+    public(c"getActive", handler!(get_active), &[], Type::INT),
+    public(c"reset", handler!(reset), &[], Type::VOID),
+];
+
+/// Makes the class known to the engine.
+pub fn register() {
+    let flags = ClassFlags::Final;
+    declare::class(&CLASS, "TokenBucket\\ConcurrencyLimit", flags, METHODS, ptr::null_mut(), &[]);
+    object::install_handlers::<ConcurrencyLimitObject>(&CLASS);
+}
+
+impl Native for ConcurrencyLimitObject {
+    fn handlers() -> &'static Handlers {
+        &HANDLERS
+    }
+
+    fn dump(&self, properties: &mut ZendHashTable) {
+        let _ = properties.insert("identifier", self.identifier.to_zval());
+        let _ = properties.insert("limit", i64::from(self.limit.max()));
+        let _ = properties.insert("lease", self.limit.lease() as f64 / SECOND as f64);
+    }
+}
+
+impl ConcurrencyLimitObject {
+    #[inline(always)]
+    fn context(&self) -> CallContext<'_> {
+        CallContext {
+            identifier: Identifier::Plain(self.identifier.as_bytes()),
+            name: self.name.as_ref().map(SharedString::as_bytes),
+            key_hash: &self.key_hash,
+            counter: &self.counter,
+        }
+    }
+}
+
+fn construct(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(3, 5)?;
+    let backend = parse_storage_argument(call)?;
+    call.string(2)?;
+    let max = call.int(3, 0)?;
+    let lease = if call.is_passed(4) { call.float(4)? } else { DEFAULT_LEASE };
+    let name = parse_name(call)?;
+    let identifier = call.identifier(2)?;
+    let limit = PermitLimit::new(max, lease).map_err(|error| match error {
+        LimitError::Permits => value_error(3, error),
+        _ => value_error(4, error),
+    })?;
+    let limiter = match backend {
+        Backend::Native(limiter) if limiter.has_permits() => limiter,
+        _ => return Err(Error::configuration(NO_PERMITS).into()),
+    };
+    let (key_hash, counter) = (Cell::default(), Cell::default());
+    call.construct(ConcurrencyLimitObject { limiter, identifier, limit, name, key_hash, counter });
+    Ok(())
+}
+
+fn acquire(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let this = call.this::<ConcurrencyLimitObject>()?;
+    let frozen = GLOBALS.get().frozen_time.get();
+    let held = this.limiter.acquire(&this.context(), &this.limit, frozen)?;
+    // From here on the end of the request gives it back, whatever happens in between.
+    let permit = held.map(|held| PermitObject::new(held, this.identifier.clone(), &this.limit));
+    // An error handler may construct the object again: nothing of it is used from here on.
+    emit_warning(this.limiter.take_warning())?;
+    match permit {
+        Some(permit) => call.return_new(&permit::CLASS, permit),
+        None => call.return_value(Zval::null()),
+    }
+}
+
+fn get_active(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let this = call.this::<ConcurrencyLimitObject>()?;
+    let frozen = GLOBALS.get().frozen_time.get();
+    let active = this.limiter.count_permits(&this.context(), &this.limit, frozen)?;
+    emit_warning(this.limiter.take_warning())?;
+    call.return_int(i64::from(active))
+}
+
+fn reset(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let this = call.this::<ConcurrencyLimitObject>()?;
+    this.limiter.reset_permits(&this.context(), GLOBALS.get().frozen_time.get())?;
+    emit_warning(this.limiter.take_warning())
+}

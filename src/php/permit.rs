@@ -1,0 +1,109 @@
+//! `TokenBucket\Permit`: one permit of a `ConcurrencyLimit`.
+
+use super::call::{Call, NO_CONSTRUCTOR, handler};
+use super::declare::{self, Class, Method, Type, optional, public};
+use super::exceptions::{Thrown, value_error};
+use super::globals::GLOBALS;
+use super::object::{self, Handlers, Native};
+use super::permit_registry::RegisteredPermit;
+use super::shared_string::SharedString;
+use super::warnings::emit_warning;
+use crate::limit::{PermitLimit, SECOND, lease_from_seconds};
+use crate::limiter::HeldPermit;
+use ext_php_rs::flags::ClassFlags;
+use ext_php_rs::types::ZendHashTable;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::rc::Rc;
+
+/// The value of a `TokenBucket\Permit`.
+pub struct PermitObject {
+    permit: RegisteredPermit,
+    identifier: SharedString,
+    /// The lease of the limit, in nanoseconds.
+    lease: u64,
+}
+
+/// `TokenBucket\Permit`.
+pub static CLASS: Class = Class::new();
+
+static HANDLERS: Handlers = Handlers::new();
+
+const METHODS: &[Method] = &[
+    public(c"release", handler!(release_permit), &[], Type::VOID),
+    public(
+        c"renew",
+        handler!(renew),
+        &[optional(c"lease", Type::FLOAT.or_null(), c"null")],
+        Type::BOOL,
+    ),
+    NO_CONSTRUCTOR,
+];
+
+/// Makes the class known to the engine.
+pub fn register() {
+    let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
+    declare::class(&CLASS, "TokenBucket\\Permit", flags, METHODS, ptr::null_mut(), &[]);
+    object::install_handlers::<PermitObject>(&CLASS);
+}
+
+impl PermitObject {
+    /// Takes charge of a permit. From here on the end of the request gives it back, whatever happens to the
+    /// object.
+    #[inline]
+    pub fn new(permit: HeldPermit, identifier: SharedString, limit: &PermitLimit) -> Self {
+        let permit = GLOBALS.get().permits.add(permit);
+        Self { permit, identifier, lease: limit.lease() }
+    }
+}
+
+impl Drop for PermitObject {
+    #[inline]
+    fn drop(&mut self) {
+        let globals = GLOBALS.get();
+        let Some(permit) = globals.permits.take(self.permit) else { return };
+        let frozen = globals.frozen_time.get();
+        // The engine frees objects where no exception and no panic can be passed on. The limiter's next call
+        // emits the warning.
+        let _ = catch_unwind(AssertUnwindSafe(|| permit.release(frozen)));
+    }
+}
+
+impl Native for PermitObject {
+    fn handlers() -> &'static Handlers {
+        &HANDLERS
+    }
+
+    fn dump(&self, properties: &mut ZendHashTable) {
+        let _ = properties.insert("identifier", self.identifier.to_zval());
+        let _ = properties.insert("lease", self.lease as f64 / SECOND as f64);
+    }
+}
+
+fn release_permit(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let permit = call.this::<PermitObject>()?.permit;
+    let globals = GLOBALS.get();
+    let Some(permit) = globals.permits.take(permit) else { return Ok(()) };
+    let limiter = Rc::clone(permit.limiter());
+    let released = permit.release(globals.frozen_time.get());
+    emit_warning(limiter.take_warning())?;
+    Ok(released?)
+}
+
+fn renew(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 1)?;
+    let lease = call.float_or_null(1)?;
+    let lease =
+        lease.map(|seconds| lease_from_seconds(seconds).map_err(|error| value_error(1, error)));
+    let lease = lease.transpose()?;
+    let this = call.this::<PermitObject>()?;
+    let (globals, lease) = (GLOBALS.get(), lease.unwrap_or(this.lease));
+    let frozen = globals.frozen_time.get();
+    let renewed = globals
+        .permits
+        .with(this.permit, |permit| (permit.renew(lease, frozen), Rc::clone(permit.limiter())));
+    let Some((renewed, limiter)) = renewed else { return call.return_bool(false) };
+    emit_warning(limiter.take_warning())?;
+    call.return_bool(renewed?)
+}

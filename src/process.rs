@@ -1,0 +1,67 @@
+//! Tells a process from a child that it forks.
+
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The latest generation of this process, and of the processes that it was forked from.
+static LATEST: AtomicU64 = AtomicU64::new(0);
+
+static CURRENT: OnceLock<Option<Current>> = OnceLock::new();
+
+/// The generation of this process, in memory that the kernel clears in a child; 0 if it is not known yet.
+struct Current(NonNull<AtomicU64>);
+
+// SAFETY: an atomic, in memory that is never unmapped.
+unsafe impl Sync for Current {}
+// SAFETY: the memory belongs to no thread.
+unsafe impl Send for Current {}
+
+impl Current {
+    /// Maps the memory. None if the kernel cannot clear it in a child (Linux before 4.14).
+    #[cfg(target_os = "linux")]
+    fn map() -> Option<Self> {
+        use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
+        let size = size_of::<AtomicU64>();
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: a new mapping at an address that the kernel chooses overlaps no memory in use.
+        let start =
+            unsafe { mmap_anonymous(std::ptr::null_mut(), size, protection, flags) }.ok()?;
+        // SAFETY: the mapping was just made, and holds zeros, which a child may find there, too.
+        unsafe { madvise(start, size, Advice::LinuxWipeOnFork) }.ok()?;
+        NonNull::new(start.cast()).map(Self)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn map() -> Option<Self> {
+        None
+    }
+
+    fn get(&self) -> u64 {
+        // SAFETY: the memory is as large as an atomic, aligned to a page, and never unmapped.
+        let current = unsafe { self.0.as_ref() };
+        match current.load(Ordering::Relaxed) {
+            0 => {
+                let next = LATEST.fetch_add(1, Ordering::Relaxed) + 1;
+                // Another thread may have been faster.
+                current
+                    .compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed)
+                    .map_or_else(|known| known, |_| next)
+            }
+            known => known,
+        }
+    }
+}
+
+/// The generation of this process: a number that differs from those of the processes that it was forked from.
+/// What a process has inherited and must not give back carries another one.
+///
+/// A system call would take as long as a call on a limit (`make bench`, `acquire()`), so this reads memory that
+/// the kernel clears in a child.
+#[inline]
+pub fn generation() -> u64 {
+    match CURRENT.get_or_init(Current::map) {
+        Some(current) => current.get(),
+        None => std::process::id().into(),
+    }
+}

@@ -1,0 +1,86 @@
+//! What a caller asks of a store that holds permits, and the trait of these stores.
+
+use super::key::Key;
+use super::net::Timeouts;
+use crate::error::Result;
+use crate::limit::{PermitId, PermitLimit};
+
+/// How a call on permits is made.
+#[derive(Clone, Copy)]
+pub struct PermitCall<'a> {
+    /// The time of a test's clock, if there is one.
+    pub frozen: Option<u64>,
+    /// How long a store on servers may take.
+    pub timeouts: &'a Timeouts,
+}
+
+/// Where a store keeps a permit that is held.
+#[derive(Clone, Debug)]
+pub enum PermitHandle {
+    /// In a slot of shared memory.
+    Slot(PermitSlot),
+    /// In the list of a key.
+    Entry {
+        /// The name of the key.
+        name: Box<[u8]>,
+        /// The permit's id.
+        id: PermitId,
+    },
+}
+
+/// Where a permit is in a table of shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct PermitSlot {
+    /// The file, as its users in this process count those that they opened.
+    pub(in crate::store) generation: u32,
+    /// Which of the key's permits it is.
+    pub(in crate::store) nth: u32,
+    /// The key's hash.
+    pub(in crate::store) hash: u64,
+    /// The content of the slot, which no other permit has.
+    pub(in crate::store) word: u128,
+}
+
+/// A store that holds permits. A permit goes back to the store that gave it.
+pub trait Permits {
+    /// Takes a permit if the limit allows one more; none if it does not.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::decide`](super::Store::decide).
+    fn acquire(
+        &self,
+        key: &Key<'_>,
+        limit: &PermitLimit,
+        call: PermitCall<'_>,
+    ) -> Result<Option<PermitHandle>>;
+
+    /// Lets the lease of a permit begin anew, for `lease` nanoseconds. False if it is not held any more: its
+    /// lease has ended, or it was released or reset.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::decide`](super::Store::decide).
+    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool>;
+
+    /// Gives a permit back, if it is still held.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::decide`](super::Store::decide).
+    fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()>;
+
+    /// Counts the permits of a key that are held.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::decide`](super::Store::decide).
+    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32>;
+
+    /// Frees all permits of a key, whoever holds them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::decide`](super::Store::decide).
+    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()>;
+}

@@ -1,0 +1,60 @@
+-- Takes, renews and gives back permits: how many run at once. Continues head.lua.
+--
+-- The server-side implementation of limit::HeldPermits; the differential test (tests/permits.rs) compares
+-- the two.
+--
+-- KEYS[1]  the key of the permits
+-- ARGV[1]  the opcode and the mark: A acquire, W renew, L release, G count, X reset
+-- ARGV[3]  lease: seconds (5 bytes), nanoseconds (4); the most permits (4); the id of the permit (16)
+-- Value    each permit that is held: the end of its lease, seconds (5) and nanoseconds (4); its id (16)
+-- Reply    "1" (accepted) or "0", the server's seconds, " ", its microseconds, " ", how many are held now, the
+--          mark
+
+local ENTRY = 25
+local key = KEYS[1]
+local lease_s, lease_n, max = struct.unpack('>I5I4I4', ARGV[3])
+local id = string.sub(ARGV[3], 14)
+local stored = redis.call('GET', key) or ''
+if #stored % ENTRY ~= 0 then stored = '' end
+
+-- The permits that are held, but for the one with this id. A lease that ends later than two of the longest
+-- is of a clock that went back, or garbage.
+local others, own, last_s, last_n = {}, nil, now_s, now_n
+local most_s = now_s + 252460800
+for at = 1, #stored, ENTRY do
+  local s, n = struct.unpack('>I5I4', stored, at)
+  local is_held = is_time(s, n) and (s > now_s or (s == now_s and n > now_n))
+    and (s < most_s or (s == most_s and n <= now_n))
+  if is_held then
+    local entry = string.sub(stored, at, at + ENTRY - 1)
+    if string.sub(entry, 10) == id then
+      own = entry
+    else
+      others[#others + 1] = entry
+      if s > last_s or (s == last_s and n > last_n) then last_s, last_n = s, n end
+    end
+  end
+end
+
+local function reply(accepted, count) return accepted .. clock .. string.format('%d', count) .. mark end
+local held = #others + (own and 1 or 0)
+
+if op == 'G' then return reply('1', held) end
+if op == 'X' then
+  if stored ~= '' then redis.call('DEL', key) end
+  return reply('1', 0)
+end
+if op == 'L' then
+  if own then store(key, table.concat(others), last_s, last_n) end
+  return reply(own and '1' or '0', #others)
+end
+if op == 'A' and own then return reply('1', held) end
+if op == 'A' and held >= max or op == 'W' and not own then return reply('0', held) end
+
+-- The lease begins now.
+local s, n = now_s + lease_s, now_n + lease_n
+if n >= 1e9 then s = s + 1; n = n - 1e9 end
+if s > last_s or (s == last_s and n > last_n) then last_s, last_n = s, n end
+others[#others + 1] = struct.pack('>I5I4', s, n) .. id
+store(key, table.concat(others), last_s, last_n)
+return reply('1', #others)

@@ -1,0 +1,64 @@
+//! The script that takes, renews and gives back permits on the server, its arguments and its reply.
+
+use super::scripts::{ScriptReply, ScriptSource, frozen_time, parse, with_mark};
+use crate::error::{Error, Result};
+use crate::limit::{MAX_PERMITS, PermitAnswer, PermitId, PermitOp};
+use crate::store::record;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// The script that decides on permits.
+pub fn script() -> ScriptSource {
+    ScriptSource::new(concat!(include_str!("head.lua"), include_str!("permits.lua")))
+}
+
+/// The arguments of a call, as `permits.lua` describes them.
+pub fn arguments(op: PermitOp, frozen: Option<u64>) -> Vec<Vec<u8>> {
+    let (opcode, lease, max, id) = match op {
+        PermitOp::Acquire { id, max, lease } => (b'A', lease, max, id),
+        PermitOp::Renew { id, lease } => (b'W', lease, 0, id),
+        PermitOp::Release { id } => (b'L', 0, 0, id),
+        PermitOp::Count => (b'G', 0, 0, 0),
+        PermitOp::Reset => (b'X', 0, 0, 0),
+    };
+    let mut numbers = Vec::with_capacity(29);
+    record::put_time(&mut numbers, lease);
+    numbers.extend(max.to_be_bytes());
+    numbers.extend(id.to_be_bytes());
+    vec![with_mark(opcode), frozen_time(frozen), numbers]
+}
+
+/// The reply to a call on permits. None if the bytes are not one.
+pub fn parse_permit_reply(bytes: &[u8]) -> Option<PermitAnswer> {
+    let count = |rest: &[u8]| std::str::from_utf8(rest).ok()?.parse::<u32>().ok();
+    let ScriptReply { accepted, before: active, .. } = parse(bytes, count)?;
+    (active <= MAX_PERMITS).then_some(PermitAnswer { accepted, active })
+}
+
+/// Whether an answer can be that of an operation.
+pub fn is_possible(op: PermitOp, PermitAnswer { accepted, active }: PermitAnswer) -> bool {
+    match op {
+        PermitOp::Acquire { max, .. } => {
+            if accepted {
+                active > 0
+            } else {
+                active >= max
+            }
+        }
+        PermitOp::Renew { .. } => !accepted || active > 0,
+        PermitOp::Release { .. } => true,
+        PermitOp::Count => accepted,
+        PermitOp::Reset => accepted && active == 0,
+    }
+}
+
+/// An id that no other permit has, on any host.
+///
+/// # Errors
+///
+/// [`Error::Local`] if the system gives no random numbers.
+pub fn new_id() -> Result<PermitId> {
+    let mut id = [0; 16];
+    getrandom(&mut id, GetRandomFlags::empty())
+        .map_err(|error| Error::local(format!("Cannot make the id of a permit: {error}")))?;
+    Ok(PermitId::from_be_bytes(id))
+}

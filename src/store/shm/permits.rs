@@ -1,0 +1,269 @@
+//! Permits in shared memory: how many run at once on this host.
+//!
+//! The n-th permit of an identifier is a key of its own, in one slot of a table that holds permits only. A caller
+//! takes the first one that is free. If all are held, it looks for those of processes that have died
+//! ([`holder`](super::holder)), and frees them.
+
+use super::held;
+use super::holder::{Holder, Living};
+use super::keys::Keys;
+use super::set::{Set, WAYS, nth};
+use super::slot::{HeldSlot, Slot};
+use crate::clock::boot_time;
+use crate::error::Result;
+use crate::limit::{MAX_PERMITS, PermitLimit};
+use crate::store::Key;
+use crate::store::file::{Area, BODY_AT, Location, MappedFile, PERMITS_SIZE, not_open};
+use crate::store::permits::{PermitCall, PermitHandle, PermitSlot, Permits};
+use portable_atomic::Ordering;
+use std::cell::{Cell, Ref, RefCell};
+use std::rc::Rc;
+
+/// How many processes a denied call asks the kernel about at most.
+const MAX_ASKED: usize = 64;
+
+/// A file of permits, and this process as a holder of some.
+pub struct PermitTable {
+    file: Rc<MappedFile>,
+    holder: RefCell<Option<Holder>>,
+    /// Where the next denied call begins to look for dead holders.
+    look_from: Cell<u32>,
+}
+
+impl PermitTable {
+    /// The table at `location`. Nothing is opened yet.
+    pub fn new(location: Location) -> Self {
+        let file = Rc::new(MappedFile::new(location));
+        Self { file, holder: RefCell::default(), look_from: Cell::new(0) }
+    }
+
+    /// Opens the file if that is due, and makes this process a holder in it.
+    #[inline(always)]
+    fn open_if_due(&self, clock: u64) -> Result<Ref<'_, Holder>> {
+        self.file.open_if_due(clock)?;
+        self.current_holder().map_or_else(|| self.make_holder(), Ok)
+    }
+
+    #[inline(always)]
+    fn current_holder(&self) -> Option<Ref<'_, Holder>> {
+        let generation = self.file.generation();
+        let is_current = |holder: &&Holder| holder.is_current(generation);
+        Ref::filter_map(self.holder.borrow(), |it| it.as_ref().filter(is_current)).ok()
+    }
+
+    #[cold]
+    fn make_holder(&self) -> Result<Ref<'_, Holder>> {
+        // The descriptor that a child has inherited keeps the lock of its parent: it is closed here.
+        self.holder.take();
+        let mut made = self.try_to_make_holder()?;
+        if made.is_none() {
+            // The file has lost its path since it was last looked at.
+            self.file.open()?;
+            made = self.try_to_make_holder()?;
+        }
+        self.holder.replace(made);
+        self.current_holder().ok_or_else(not_open)
+    }
+
+    fn try_to_make_holder(&self) -> Result<Option<Holder>> {
+        let region = self.file.region();
+        let Some(region) = &*region else { return Err(not_open()) };
+        Holder::new(region, self.file.generation())
+    }
+
+    /// What `phpinfo()` shows. The file is not made for it.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        let holds = (PERMITS_SIZE - BODY_AT) as usize / size_of::<Set>() * WAYS;
+        let is_there = self.file.region().is_some() || self.file.location().path().exists();
+        let held = match is_there {
+            true => self.count_all().map_or_else(|error| error.to_string(), |n| n.to_string()),
+            false => "0".to_owned(),
+        };
+        vec![("Permits it can hold", holds.to_string()), ("Permits held", held)]
+    }
+
+    fn count_all(&self) -> Result<usize> {
+        let now = boot_time();
+        let holder = self.open_if_due(now)?;
+        let region = self.file.region();
+        let Some(region) = &*region else { return Err(not_open()) };
+        let mut living = Living::new(&holder, usize::MAX);
+        let slots = region.area::<Set>(Area::Permits).iter().flat_map(|set| &set.0);
+        let held = slots
+            .map(|word| Slot(word.load(Ordering::Relaxed)))
+            .filter(|slot| held::is_held(*slot, now))
+            .filter_map(Slot::as_held);
+        Ok(held.filter(|held| living.contains(held.holder)).count())
+    }
+}
+
+/// The permits of a store, in a table that it may share with others.
+pub struct SharedPermits {
+    table: Rc<PermitTable>,
+    keys: Keys,
+}
+
+/// The sets of a table while a call runs, and the hash of its key.
+struct Place<'a> {
+    sets: &'a [Set],
+    hash: u64,
+    now: u64,
+}
+
+impl SharedPermits {
+    /// The permits in `table`, whose keys are apart from those of other domains.
+    pub fn in_table(table: Rc<PermitTable>, domain: u64) -> Self {
+        Self { table, keys: Keys::new(domain) }
+    }
+
+    /// What `phpinfo()` shows.
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        self.table.describe()
+    }
+
+    /// Runs `work` on the table, where the key is.
+    #[inline(always)]
+    fn with_place<R>(
+        &self,
+        key: &Key<'_>,
+        frozen: Option<u64>,
+        work: impl FnOnce(&Place<'_>, &Holder) -> R,
+    ) -> Result<R> {
+        let clock = boot_time();
+        let holder = self.table.open_if_due(clock)?;
+        let region = self.table.file.region();
+        let Some(region) = &*region else { return Err(not_open()) };
+        let hash = self.keys.hash(key, region, self.table.file.generation());
+        let (sets, now) = (region.area(Area::Permits), frozen.unwrap_or(clock));
+        Ok(work(&Place { sets, hash, now }, &holder))
+    }
+
+    /// Runs `work` on the set of a permit, unless its file was replaced.
+    #[inline(always)]
+    fn with_set<R>(&self, permit: &PermitSlot, work: impl FnOnce(&Set) -> R) -> Option<R> {
+        let file = &self.table.file;
+        if file.generation() != permit.generation {
+            return None;
+        }
+        let region = file.region();
+        let sets = region.as_ref()?.area::<Set>(Area::Permits);
+        nth(sets, permit.hash, permit.nth).map(|(set, _)| work(set))
+    }
+}
+
+impl Place<'_> {
+    /// Takes the first permit that is free.
+    #[inline(always)]
+    fn take_first(&self, max: u32, held: HeldSlot) -> Option<(u32, Slot)> {
+        (0..max).find_map(|n| {
+            let (set, tag) = nth(self.sets, self.hash, n)?;
+            held::take(&set.0, tag, self.now, held).map(|taken| (n, taken))
+        })
+    }
+
+    /// Frees those of the first `max` permits whose holders have died, and where a permit has no slot,
+    /// those of others that take its place. Begins with permit `from`. Returns whether one was freed.
+    fn free_dead(&self, max: u32, from: u32, living: &mut Living<'_>) -> bool {
+        let mut has_freed = false;
+        for n in (0..max).map(|n| (n + from % max) % max) {
+            let Some((set, tag)) = nth(self.sets, self.hash, n) else { break };
+            let is_ours = |slot: &Slot| slot.tag() == tag;
+            let has_slot = held::has_slot(&set.0, tag);
+            let slots = set.0.iter().map(|word| Slot(word.load(Ordering::Relaxed)));
+            for slot in slots.filter(|slot| !has_slot || is_ours(slot)) {
+                has_freed |= self.is_dead(slot, living) && held::free(&set.0, slot);
+            }
+        }
+        has_freed
+    }
+
+    fn is_dead(&self, slot: Slot, living: &mut Living<'_>) -> bool {
+        let held = slot.as_held().filter(|_| held::is_held(slot, self.now));
+        held.is_some_and(|held| !living.contains(held.holder))
+    }
+
+    /// The key's permits that are held, each with its set.
+    fn held(&self) -> impl Iterator<Item = (&Set, u64, Slot)> {
+        (0..MAX_PERMITS).filter_map(|n| {
+            let (set, tag) = nth(self.sets, self.hash, n)?;
+            held::find(&set.0, tag, self.now).map(|slot| (set, tag, slot))
+        })
+    }
+
+    /// Counts the permits that are held, and frees those of dead holders.
+    fn count(&self, living: &mut Living<'_>) -> u32 {
+        let is_free = |(set, _, slot): &(&Set, u64, Slot), living: &mut Living<'_>| {
+            self.is_dead(*slot, living) && held::free(&set.0, *slot)
+        };
+        // Fits: at most MAX_PERMITS.
+        self.held().filter(|permit| !is_free(permit, living)).count() as u32
+    }
+
+    /// Frees all permits, also those that are renewed meanwhile.
+    fn reset(&self) {
+        for (set, tag, mut slot) in self.held() {
+            while !held::free(&set.0, slot) {
+                match held::find(&set.0, tag, self.now) {
+                    Some(renewed) => slot = renewed,
+                    None => break,
+                }
+            }
+        }
+    }
+}
+
+impl Permits for SharedPermits {
+    fn acquire(
+        &self,
+        key: &Key<'_>,
+        limit: &PermitLimit,
+        call: PermitCall<'_>,
+    ) -> Result<Option<PermitHandle>> {
+        let max = limit.max();
+        let (hash, taken) = self.with_place(key, call.frozen, |place, holder| {
+            let held = HeldSlot { ends_at: place.now + limit.lease(), holder: holder.next() };
+            let taken = place.take_first(max, held).or_else(|| {
+                let from = self.table.look_from.get();
+                self.table.look_from.set(from.wrapping_add(MAX_ASKED as u32));
+                let has_freed = place.free_dead(max, from, &mut Living::new(holder, MAX_ASKED));
+                if has_freed { place.take_first(max, held) } else { None }
+            });
+            (place.hash, taken)
+        })?;
+        let generation = self.table.file.generation();
+        Ok(taken.map(|(nth, Slot(word))| {
+            PermitHandle::Slot(PermitSlot { generation, nth, hash, word })
+        }))
+    }
+
+    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool> {
+        let PermitHandle::Slot(permit) = permit else { return Ok(false) };
+        let clock = boot_time();
+        self.table.file.open_if_due(clock)?;
+        let now = call.frozen.unwrap_or(clock);
+        let renew = |set: &Set| held::renew(&set.0, Slot(permit.word), now, now + lease);
+        let renewed = self.with_set(permit, renew).flatten();
+        if let Some(Slot(word)) = renewed {
+            permit.word = word;
+        }
+        Ok(renewed.is_some())
+    }
+
+    #[inline(always)]
+    fn release(&self, permit: &PermitHandle, _: PermitCall<'_>) -> Result<()> {
+        if let PermitHandle::Slot(permit) = permit {
+            self.with_set(permit, |set| held::free(&set.0, Slot(permit.word)));
+        }
+        Ok(())
+    }
+
+    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
+        self.with_place(key, call.frozen, |place, holder| {
+            place.count(&mut Living::new(holder, MAX_PERMITS as usize))
+        })
+    }
+
+    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {
+        self.with_place(key, call.frozen, |place, _| place.reset())
+    }
+}

@@ -1,0 +1,66 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * A limit of how many run at the same time: who runs holds a permit.
+ *
+ *     $limit = new TokenBucket\ConcurrencyLimit(null, 'report', 3);   // three at once
+ *     $permit = $limit->acquire();
+ *     if ($permit === null) {
+ *         http_response_code(503);
+ *         exit;
+ *     }
+ *     // ... the work; the permit goes back when $permit is destroyed, or at the end of the request
+ *
+ * Works on shared memory, array: and Redis or Valkey. A permit ends with its lease at the latest, so a holder that is killed
+ * blocks nobody for long: in shared memory its permits are free at once, on Redis after the lease.
+ *
+ * It is no Limiter: it counts who runs now, not how many ran. Cannot be extended, cloned or serialized. Every method but the
+ * constructor throws a StorageException if the storage fails and no on-error policy answers.
+ */
+final class ConcurrencyLimit
+{
+    /**
+     * Makes an object for the permits of one identifier. The storage is opened by the first call on it, not here.
+     *
+     * @param \TokenBucketStorage|string|null $storage a storage object of this extension, a DSN, or null for
+     *                           token_bucket.storage: shared memory, array: or Redis
+     * @param string $identifier names the permits: 1 to 4,096 bytes of any kind
+     * @param int    $limit      how many may be held at once: 1 to 1,024
+     * @param float  $lease      how long a permit is held at most, in seconds, unless it is renewed: above 0, at most four
+     *                           years. Choose it longer than the longest work
+     * @param string|null $name  names the limit in statistics(). Null: the part of the identifier before the first colon
+     *
+     * @throws \ValueError if a number or the length of the identifier is out of range
+     * @throws ConfigurationException if the storage holds no permits (memcached, MariaDB and MySQL, storages written in PHP),
+     *     if a DSN has an unknown scheme or parameter, or token_bucket.storage is invalid
+     */
+    public function __construct(
+        #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
+        string $identifier,
+        int $limit,
+        float $lease = 60.0,
+        ?string $name = null
+    ) {}
+
+    /**
+     * Takes a permit, if fewer than $limit are held. Does not wait.
+     *
+     * In a dry run (enforce=0), and by on_error=open while the storage fails, the caller always gets a permit, which may hold
+     * nothing. By on_error=fallback it holds one of this host's own permits.
+     *
+     * @return Permit|null null: as many as $limit are held, or the table of permits has no room
+     */
+    public function acquire(): ?Permit {}
+
+    /**
+     * Returns how many permits of the identifier are held now, whatever the limit of their holders.
+     *
+     * While the storage fails: by on_error=fallback those of this host, by `open` 0, by `closed` the limit.
+     */
+    public function getActive(): int {}
+
+    /** Frees all permits of the identifier, whoever holds them. Their renew() returns false from then on. */
+    public function reset(): void {}
+}

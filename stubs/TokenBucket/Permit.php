@@ -1,0 +1,46 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * A permit of a ConcurrencyLimit. Only acquire() makes such objects.
+ *
+ * It goes back, once, by release(), when the object is destroyed, or at the end of the request at the latest: also after a
+ * fatal error, exit(), a time-out, memory exhaustion, an exception, and when the client hangs up. After
+ * fastcgi_finish_request() the script goes on, and so does the permit. A permit that was given back, or whose request has
+ * ended, holds nothing: its methods do no harm. No permit ever frees another's.
+ *
+ * A process that forks keeps its permits: in the child the same object holds nothing, and neither its destruction nor the
+ * child's end gives the permit back. If the parent is killed while a child of it lives that has not used the extension, its
+ * permits in shared memory stay until that child ends, or until their lease ends.
+ *
+ * Cannot be cloned or serialized.
+ */
+final class Permit
+{
+    /**
+     * Gives the permit back. Does nothing if it was given back before, or if its lease has ended.
+     *
+     * If its server does not answer, the permit stays held until its lease ends.
+     *
+     * @throws StorageException if the storage fails and on_error is "throw"
+     */
+    public function release(): void {}
+
+    /**
+     * Lets the lease begin anew. Call it now and then in long work, and stop the work if it returns false.
+     *
+     * A permit that holds nothing by a dry run or on_error=open is always renewed.
+     *
+     * @param float|null $lease seconds from now: above 0, at most four years. Null: the lease of the ConcurrencyLimit
+     *
+     * @return bool whether the permit is still held. False if its lease has ended, if it was given back or reset, in a forked
+     *     child, if its file in shared memory was removed, or if its server does not answer (true by on_error=open)
+     *
+     * @throws \ValueError if the lease is out of range
+     * @throws StorageException if the storage fails and on_error is "throw"
+     */
+    public function renew(?float $lease = null): bool {}
+
+    private function __construct() {}
+}

@@ -1,0 +1,536 @@
+//! Permits: the conformance of all stores that hold them, and the file of permits in shared memory.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use proptest::prelude::*;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+use support::Folder;
+use token_bucket::dsn::{Dsn, OnError};
+use token_bucket::limit::{HeldPermits, Op, PermitLimit, PermitOp, SECOND, TokenBucket};
+use token_bucket::limiter::{
+    CallContext, CounterHandle, HeldPermit, Identifier, Limiter, Limiters, Policy, Settings,
+    StoreSettings,
+};
+use token_bucket::store::file::{Location, MIN_SIZE, PERMITS_SIZE, Purpose};
+use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
+use token_bucket::store::{
+    FileSettings, Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits, Stores, Timeouts,
+};
+
+const T0: u64 = 1_700_000_000 * SECOND;
+
+/// A store for one case, and how to call it.
+struct Bench {
+    limiter: Rc<Limiter>,
+    /// The number of random sequences to try.
+    sequences: u32,
+    _folder: Folder,
+}
+
+impl Bench {
+    fn new(dsn: &str, case: &str) -> Self {
+        let folder = Folder::new(&format!("permits-{case}"));
+        let timeout = Duration::from_secs(10);
+        let settings = Settings {
+            store: StoreSettings {
+                files: FileSettings { path: folder.0.clone(), size: MIN_SIZE },
+                timeouts: Timeouts { call: timeout, connect: timeout },
+            },
+            policy: Policy { on_error: OnError::Throw, enforce: true, ..Policy::default() },
+        };
+        // Servers outlive a case, so each case has a prefix of its own.
+        static CASES: AtomicU32 = AtomicU32::new(0);
+        let prefix =
+            format!("permits-{}-{}:", std::process::id(), CASES.fetch_add(1, Ordering::Relaxed));
+        let is_differential =
+            ["shm:", "array:", "redis+unix:"].iter().any(|scheme| dsn.starts_with(scheme));
+        let sequences = if is_differential { 10_000 } else { 500 };
+        let mut dsn = Dsn::parse(dsn).unwrap();
+        dsn.options.prefix = Some(prefix.into_bytes());
+        let statistics = Limiters::default().statistics(b"", &settings);
+        let limiter = Rc::new(Limiter::new(&dsn, b"", &settings, &Stores::default(), statistics));
+        Self { limiter, sequences, _folder: folder }
+    }
+
+    /// Opens the server whose DSN is in the environment variable `server`; see scripts/servers.sh.
+    fn for_server(server: &str, case: &str) -> Self {
+        let dsn = std::env::var(server).unwrap_or_else(|_| {
+            panic!("{server} is not set: run scripts/servers.sh cargo test, or make test")
+        });
+        Self::new(&dsn, &format!("{server}-{case}"))
+    }
+
+    fn acquire(&self, name: &[u8], limit: &PermitLimit, now: u64) -> Option<HeldPermit> {
+        with_context(name, |context| self.limiter.acquire(&context, limit, Some(now))).unwrap()
+    }
+
+    fn count(&self, name: &[u8], now: u64) -> u32 {
+        with_context(name, |context| self.limiter.count_permits(&context, &limit(1), Some(now)))
+            .unwrap()
+    }
+
+    fn reset(&self, name: &[u8], now: u64) {
+        with_context(name, |context| self.limiter.reset_permits(&context, Some(now))).unwrap();
+    }
+}
+
+fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
+    let (key_hash, counter) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
+    let identifier = Identifier::Plain(name);
+    call(CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter })
+}
+
+/// So many at once, for ten seconds.
+fn limit(max: i64) -> PermitLimit {
+    PermitLimit::new(max, 10.0).unwrap()
+}
+
+fn renew(permit: &mut HeldPermit, seconds: u64, now: u64) -> bool {
+    permit.renew(seconds * SECOND, Some(now)).unwrap()
+}
+
+fn release(permit: HeldPermit, now: u64) {
+    permit.release(Some(now)).unwrap();
+}
+
+/// Declares a test for each case on the server whose DSN is in an environment variable.
+macro_rules! on_server {
+    ($store:ident $variable:ident: $($case:ident),*) => {
+        mod $store {
+            $(#[test] fn $case() {
+                super::$case(&super::Bench::for_server(stringify!($variable), stringify!($case)));
+            })*
+        }
+    };
+}
+
+/// Declares a test for each case on each store that holds permits.
+macro_rules! on_every_store {
+    ($($case:ident),* $(,)?) => {
+        mod shared_memory {
+            $(#[test] fn $case() {
+                super::$case(&super::Bench::new("shm:", concat!("shm-", stringify!($case))));
+            })*
+        }
+        mod array {
+            $(#[test] fn $case() {
+                super::$case(&super::Bench::new("array:", concat!("array-", stringify!($case))));
+            })*
+        }
+        on_server!(redis TB_REDIS: $($case),*);
+        on_server!(redis_unix TB_REDIS_UNIX: $($case),*);
+        on_server!(redis_tls TB_REDIS_TLS: $($case),*);
+        on_server!(redis_cluster TB_REDIS_CLUSTER: $($case),*);
+        on_server!(redis_sentinel TB_REDIS_SENTINEL: $($case),*);
+    };
+}
+
+on_every_store!(
+    limit_holds_until_a_permit_is_released,
+    permit_is_free_when_its_lease_has_ended,
+    renewed_permit_begins_a_new_lease,
+    late_release_and_renewal_do_not_touch_another_permit,
+    reset_frees_all_permits_whoever_holds_them,
+    identifiers_and_kinds_are_separate,
+    lowered_limit_takes_effect,
+    system_clock_counts_without_a_test,
+    largest_limit_is_held_exactly,
+    any_sequence_is_answered_as_by_held_permits,
+);
+
+fn limit_holds_until_a_permit_is_released(bench: &Bench) {
+    let mut held: Vec<_> =
+        (0..3).map(|_| bench.acquire(b"x", &limit(3), T0).expect("there is room")).collect();
+    assert!(bench.acquire(b"x", &limit(3), T0).is_none());
+    assert_eq!(bench.count(b"x", T0), 3);
+    release(held.swap_remove(1), T0);
+    assert_eq!(bench.count(b"x", T0), 2);
+    held.push(bench.acquire(b"x", &limit(3), T0).expect("one was released"));
+    assert!(bench.acquire(b"x", &limit(3), T0).is_none());
+    held.into_iter().for_each(|permit| release(permit, T0));
+    assert_eq!(bench.count(b"x", T0), 0);
+}
+
+fn permit_is_free_when_its_lease_has_ended(bench: &Bench) {
+    let mut first = bench.acquire(b"x", &limit(1), T0).unwrap();
+    let end = T0 + 10 * SECOND;
+    assert!(bench.acquire(b"x", &limit(1), end - 1).is_none());
+    assert_eq!((bench.count(b"x", end - 1), bench.count(b"x", end)), (1, 0));
+    assert!(!renew(&mut first, 10, end), "its lease has ended");
+    assert!(bench.acquire(b"x", &limit(1), end).is_some());
+}
+
+fn renewed_permit_begins_a_new_lease(bench: &Bench) {
+    let mut permit = bench.acquire(b"x", &limit(1), T0).unwrap();
+    let mut now = T0;
+    for _ in 0..5 {
+        now += 10 * SECOND - 1;
+        assert!(renew(&mut permit, 10, now));
+    }
+    assert!(renew(&mut permit, 3, now), "a lease may be shortened");
+    assert!(bench.acquire(b"x", &limit(1), now + 3 * SECOND - 1).is_none());
+    assert!(!renew(&mut permit, 3, now + 3 * SECOND));
+    assert_eq!(bench.count(b"x", now + 3 * SECOND), 0);
+}
+
+fn late_release_and_renewal_do_not_touch_another_permit(bench: &Bench) {
+    let mut late = bench.acquire(b"x", &limit(1), T0).unwrap();
+    let now = T0 + 10 * SECOND;
+    let mut next = bench.acquire(b"x", &limit(1), now).unwrap();
+    assert!(!renew(&mut late, 10, now));
+    release(late, now);
+    assert_eq!(bench.count(b"x", now), 1, "nobody else's permit is released");
+    assert!(bench.acquire(b"x", &limit(1), now).is_none());
+    assert!(renew(&mut next, 10, now));
+    // The same at one time of a frozen clock, so that both leases end at once.
+    bench.reset(b"x", now);
+    let other = bench.acquire(b"x", &limit(1), now).unwrap();
+    assert!(!renew(&mut next, 10, now), "it was reset");
+    release(next, now);
+    assert_eq!(bench.count(b"x", now), 1);
+    release(other, now);
+    assert_eq!(bench.count(b"x", now), 0);
+}
+
+fn reset_frees_all_permits_whoever_holds_them(bench: &Bench) {
+    let held: Vec<_> = (0..5).map(|_| bench.acquire(b"x", &limit(5), T0).unwrap()).collect();
+    bench.reset(b"x", T0);
+    assert_eq!(bench.count(b"x", T0), 0);
+    let again: Vec<_> = (0..5).map(|_| bench.acquire(b"x", &limit(5), T0).unwrap()).collect();
+    for mut permit in held {
+        assert!(!renew(&mut permit, 10, T0));
+        release(permit, T0);
+    }
+    assert_eq!(bench.count(b"x", T0), 5);
+    bench.reset(b"y", T0);
+    assert_eq!(bench.count(b"x", T0), 5);
+    again.into_iter().for_each(|permit| release(permit, T0));
+}
+
+fn identifiers_and_kinds_are_separate(bench: &Bench) {
+    let bucket = TokenBucket::per_second(1, 1.0).unwrap().into();
+    let take = |name| {
+        let take = |context: CallContext<'_>| {
+            bench.limiter.decide(&context, &bucket, &Op::Take { cost: 1 }, Some(T0))
+        };
+        with_context(name, take).unwrap().decision.accepted
+    };
+    let mut held = Vec::new();
+    for name in [&b"x"[..], b"y", b"c:x", b"x\0", b"a long name of odd characters \r\n"] {
+        held.push(bench.acquire(name, &limit(1), T0).expect("each has its own"));
+        assert!(bench.acquire(name, &limit(1), T0).is_none());
+        assert!(take(name), "a bucket is something else");
+        assert!(!take(name));
+        assert_eq!(bench.count(name, T0), 1);
+    }
+    held.into_iter().for_each(|permit| release(permit, T0));
+}
+
+fn lowered_limit_takes_effect(bench: &Bench) {
+    let mut held: Vec<_> = (0..4).map(|_| bench.acquire(b"x", &limit(4), T0).unwrap()).collect();
+    assert!(bench.acquire(b"x", &limit(2), T0).is_none());
+    release(held.pop().unwrap(), T0);
+    release(held.pop().unwrap(), T0);
+    assert!(bench.acquire(b"x", &limit(2), T0).is_none());
+    release(held.pop().unwrap(), T0);
+    held.push(bench.acquire(b"x", &limit(2), T0).unwrap());
+    assert!(bench.acquire(b"x", &limit(5), T0).is_some());
+    assert_eq!(bench.count(b"x", T0), 3);
+}
+
+fn system_clock_counts_without_a_test(bench: &Bench) {
+    let short = PermitLimit::new(1, 0.2).unwrap();
+    let acquire =
+        || with_context(b"x", |context| bench.limiter.acquire(&context, &short, None)).unwrap();
+    let mut first = acquire().unwrap();
+    assert!(acquire().is_none());
+    assert!(first.renew(SECOND / 5, None).unwrap());
+    thread::sleep(Duration::from_millis(250));
+    assert!(!first.renew(SECOND, None).unwrap());
+    let second = acquire().expect("the lease has ended");
+    first.release(None).unwrap();
+    assert!(acquire().is_none());
+    second.release(None).unwrap();
+    assert!(acquire().is_some());
+}
+
+fn largest_limit_is_held_exactly(bench: &Bench) {
+    let largest = PermitLimit::new(1_024, 126_230_400.0).unwrap();
+    let mut held: Vec<_> = (0..1_024).map(|_| bench.acquire(b"x", &largest, T0).unwrap()).collect();
+    assert!(bench.acquire(b"x", &largest, T0).is_none());
+    assert_eq!(bench.count(b"x", T0), 1_024);
+    release(held.swap_remove(700), T0 + SECOND);
+    held.push(bench.acquire(b"x", &largest, T0 + SECOND).unwrap());
+    assert!(bench.acquire(b"x", &largest, T0 + SECOND).is_none());
+    bench.reset(b"x", T0);
+    assert_eq!(bench.count(b"x", T0), 0);
+}
+
+/// What a step of a random sequence does: with the permit of this number, or with a new one.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Acquire,
+    Renew(usize, u64),
+    Release(usize),
+    Reset,
+}
+
+fn any_sequence_is_answered_as_by_held_permits(bench: &Bench) {
+    static SEQUENCES: AtomicU32 = AtomicU32::new(0);
+    let config = ProptestConfig { cases: bench.sequences, ..ProptestConfig::default() };
+    let step = prop_oneof![
+        5 => Just(Step::Acquire),
+        3 => (0usize..8, prop_oneof![1..4 * SECOND, Just(SECOND - 1), Just(SECOND)])
+            .prop_map(|(n, lease)| Step::Renew(n, lease)),
+        3 => (0usize..8).prop_map(Step::Release),
+        1 => Just(Step::Reset),
+    ];
+    let wait = prop_oneof![3 => Just(0), 2 => 0..2 * SECOND, 1 => Just(SECOND), 1 => 0..10u64];
+    let steps = prop::collection::vec((step, wait), 1..30);
+    let start = prop_oneof![Just(T0), Just(1), 1..T0, Just(T0 + 999_999_999)];
+    proptest!(config, |(steps in steps, max in 1i64..4, lease in 1..4 * SECOND, start in start)| {
+        let sequence = SEQUENCES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("sequence-{sequence}");
+        let limit = PermitLimit::new(max, lease as f64 / SECOND as f64).unwrap();
+        let (mut model, mut held, mut now) = (HeldPermits::default(), Vec::new(), start);
+        for (number, (step, wait)) in steps.into_iter().enumerate() {
+            now += wait;
+            // The permit that a step is about: one of the last ones, released or not.
+            let nth = |back: usize, held: &Vec<(u128, Option<HeldPermit>)>| {
+                held.len().checked_sub(back + 1)
+            };
+            match step {
+                Step::Acquire => {
+                    let (id, lease) = (number as u128, limit.lease());
+                    let expected =
+                        model.apply(now, PermitOp::Acquire { id, max: limit.max(), lease });
+                    let permit = bench.acquire(name.as_bytes(), &limit, now);
+                    prop_assert_eq!(permit.is_some(), expected.accepted, "{:?}", step);
+                    if permit.is_some() { held.push((id, permit)); }
+                }
+                Step::Renew(back, lease) => {
+                    let Some(at) = nth(back, &held) else { continue };
+                    let (id, permit) = &mut held[at];
+                    let Some(permit) = permit else { continue };
+                    let expected = model.apply(now, PermitOp::Renew { id: *id, lease });
+                    prop_assert_eq!(permit.renew(lease, Some(now)).unwrap(), expected.accepted);
+                }
+                Step::Release(back) => {
+                    let Some(at) = nth(back, &held) else { continue };
+                    let (id, permit) = &mut held[at];
+                    let Some(permit) = permit.take() else { continue };
+                    model.apply(now, PermitOp::Release { id: *id });
+                    release(permit, now);
+                }
+                Step::Reset => {
+                    model.apply(now, PermitOp::Reset);
+                    bench.reset(name.as_bytes(), now);
+                }
+            }
+            let active = model.apply(now, PermitOp::Count).active;
+            prop_assert_eq!(bench.count(name.as_bytes(), now), active, "after {:?}", step);
+        }
+        // A frozen clock keeps keys on a server for an hour.
+        bench.reset(name.as_bytes(), now);
+    });
+}
+
+// The file of permits in shared memory.
+
+fn location(folder: &Folder, size: u64) -> Location {
+    let purpose = Purpose::Permits;
+    Location { base: folder.0.clone(), name: "default.permits".into(), size, purpose }
+}
+
+/// The permits in a file as a process of their own sees them: with a descriptor and a number of their own.
+fn process_in(folder: &Folder) -> SharedPermits {
+    SharedPermits::in_table(Rc::new(PermitTable::new(location(folder, MIN_SIZE))), 0)
+}
+
+fn call(frozen: Option<u64>) -> PermitCall<'static> {
+    static TIMEOUTS: Timeouts = Timeouts { call: Duration::ZERO, connect: Duration::ZERO };
+    PermitCall { frozen, timeouts: &TIMEOUTS }
+}
+
+fn with_key<R>(name: &[u8], work: impl FnOnce(&Key<'_>) -> R) -> R {
+    let key_hash = &Cell::new(KeyHash::default());
+    work(&Key { parts: [b"tb:", name, b"", b""], kind: LimitKind::Concurrency, key_hash })
+}
+
+fn acquire_in(process: &SharedPermits, name: &[u8], max: i64) -> Option<PermitHandle> {
+    with_key(name, |key| process.acquire(key, &limit(max), call(Some(T0)))).unwrap()
+}
+
+fn count_in(process: &SharedPermits, name: &[u8]) -> u32 {
+    with_key(name, |key| process.count(key, call(Some(T0)))).unwrap()
+}
+
+#[test]
+fn permits_of_a_process_that_has_ended_are_free_at_once() {
+    let folder = Folder::new("permits-ended");
+    let (living, ended) = (process_in(&folder), process_in(&folder));
+    let held = acquire_in(&living, b"x", 3).unwrap();
+    assert!(acquire_in(&ended, b"x", 3).is_some() && acquire_in(&ended, b"x", 3).is_some());
+    assert!(acquire_in(&living, b"x", 3).is_none(), "both live");
+    assert_eq!(count_in(&living, b"x"), 3);
+    drop(ended);
+    assert_eq!(count_in(&living, b"x"), 1);
+    let others: Vec<_> = (0..2).map(|_| process_in(&folder)).collect();
+    assert!(others.iter().all(|other| acquire_in(other, b"x", 3).is_some()));
+    assert!(others.iter().all(|other| acquire_in(other, b"x", 3).is_none()));
+    living.release(&held, call(Some(T0))).unwrap();
+    assert!(acquire_in(&others[0], b"x", 3).is_some());
+}
+
+#[test]
+fn denied_call_frees_the_dead_of_a_large_limit_a_part_at_a_time() {
+    let folder = Folder::new("permits-many-dead");
+    let living = process_in(&folder);
+    // More processes than one call asks about.
+    let dead: Vec<_> = (0..200).map(|_| process_in(&folder)).collect();
+    for process in &dead {
+        assert!(acquire_in(process, b"x", 201).is_some());
+    }
+    let last = acquire_in(&living, b"x", 201).unwrap();
+    drop(dead);
+    let taken = (0..300).filter(|_| acquire_in(&living, b"x", 201).is_some()).count();
+    assert_eq!(taken, 200);
+    living.release(&last, call(Some(T0))).unwrap();
+    assert_eq!(count_in(&living, b"x"), 200);
+}
+
+#[test]
+fn permit_takes_the_place_of_a_dead_process_in_a_full_table() {
+    let folder = Folder::new("permits-full");
+    let (living, ended) = (process_in(&folder), process_in(&folder));
+    let name = |n: usize| format!("client-{n}").into_bytes();
+    let fill = |process: &SharedPermits, from: usize| {
+        (from..from + 20_000).filter(|n| acquire_in(process, &name(*n), 1).is_some()).count()
+    };
+    // Slots are found by hashes, so a few sets may have one left.
+    let slots = (MIN_SIZE as usize - 4_096) / 16;
+    let (first, second) = (fill(&ended, 0), fill(&living, 20_000));
+    assert!(first > slots * 9 / 10 && first <= slots, "{first} of {slots}");
+    assert!(first + second <= slots, "no permit is evicted");
+    assert_eq!((0..20_000).filter(|n| count_in(&living, &name(*n)) == 1).count(), first);
+    drop(ended);
+    let third = fill(&living, 40_000);
+    assert!(second + third > slots * 9 / 10 && second + third <= slots, "{second} and {third}");
+}
+
+#[test]
+fn permits_of_a_removed_file_are_gone_and_harm_nobody() {
+    let folder = Folder::new("permits-removed");
+    let (old, other) = (process_in(&folder), process_in(&folder));
+    let mut held = acquire_in(&old, b"x", 1).unwrap();
+    assert!(acquire_in(&other, b"x", 1).is_none());
+    fs::remove_file(location(&folder, MIN_SIZE).path()).unwrap();
+    // Each looks once a second whether its path still leads to its file.
+    thread::sleep(Duration::from_millis(1_100));
+    let next = acquire_in(&other, b"x", 1).expect("the new file has no permits");
+    assert!(!old.renew(&mut held, SECOND, call(Some(T0))).unwrap());
+    old.release(&held, call(Some(T0))).unwrap();
+    assert_eq!(count_in(&old, b"x"), 1, "it sees the new file, and released nothing there");
+    assert!(acquire_in(&old, b"x", 1).is_none());
+    other.release(&next, call(Some(T0))).unwrap();
+    assert!(acquire_in(&old, b"x", 1).is_some());
+}
+
+#[test]
+fn first_permit_after_the_file_was_removed_is_in_the_new_file() {
+    let folder = Folder::new("permits-removed-before");
+    let (first, second) = (process_in(&folder), process_in(&folder));
+    // It has mapped the file, but has no number in it yet.
+    assert_eq!(first.describe(), second.describe());
+    assert_eq!(count_in(&first, b"x"), 0);
+    fs::remove_file(location(&folder, MIN_SIZE).path()).unwrap();
+    assert!(acquire_in(&second, b"x", 1).is_some());
+    assert!(location(&folder, MIN_SIZE).path().exists());
+    thread::sleep(Duration::from_millis(1_100));
+    assert!(acquire_in(&first, b"x", 1).is_none(), "both see one file");
+}
+
+#[test]
+fn file_of_permits_is_private_and_of_a_fixed_size() {
+    let folder = Folder::new("permits-file");
+    let settings = FileSettings { path: folder.0.clone(), size: 64 << 20 };
+    let location = Location::of_permits(&settings, "default", Purpose::Permits);
+    let permits = SharedPermits::in_table(Rc::new(PermitTable::new(location.clone())), 0);
+    assert_eq!(permits.describe()[1], ("Permits held", "0".to_owned()));
+    assert!(!location.path().exists(), "phpinfo() makes no file");
+    assert!(acquire_in(&permits, b"x", 1).is_some());
+    let metadata = fs::metadata(location.path()).unwrap();
+    assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (PERMITS_SIZE, 0o600));
+    let name = location.path();
+    assert_eq!(name.file_name().unwrap().to_str().unwrap(), "default.permits.v4");
+}
+
+#[test]
+fn garbage_in_the_slots_closes_no_permit_for_ever() {
+    let folder = Folder::new("permits-garbage");
+    let process = process_in(&folder);
+    assert!(acquire_in(&process, b"before", 1).is_some());
+    let file = File::options().write(true).open(location(&folder, MIN_SIZE).path()).unwrap();
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut word = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        seed
+    };
+    let words: Vec<u8> = (0..(MIN_SIZE - 4_096) / 8).flat_map(|_| word().to_ne_bytes()).collect();
+    file.write_all_at(&words, 4_096).unwrap();
+    // Holders of garbage do not live, and what is no permit counts until it expires.
+    let taken = (0..200).filter(|n| acquire_in(&process, &[*n], 20).is_some()).count();
+    assert!(taken > 0);
+    for n in 0..200 {
+        with_key(&[n], |key| process.reset(key, call(Some(T0)))).unwrap();
+        assert_eq!(count_in(&process, &[n]), 0);
+    }
+    let late = call(Some(1 << 61));
+    let free = |n: u8| with_key(&[n], |key| process.acquire(key, &limit(1), late)).unwrap();
+    assert!((0..200).all(|n| free(n).is_some()));
+}
+
+#[test]
+fn threads_never_hold_more_permits_than_the_limit() {
+    const LIMIT: usize = 3;
+    let folder = Folder::new("permits-threads");
+    let (inside, most) = (AtomicU32::new(0), AtomicU32::new(0));
+    let work = || {
+        let process = process_in(&folder);
+        let mut taken = HashMap::from([(true, 0u32), (false, 0)]);
+        for _ in 0..5_000 {
+            let handle =
+                with_key(b"x", |key| process.acquire(key, &limit(LIMIT as i64), call(None)));
+            let handle = handle.unwrap();
+            *taken.entry(handle.is_some()).or_default() += 1;
+            let Some(mut handle) = handle else { continue };
+            most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            assert!(process.renew(&mut handle, 10 * SECOND, call(None)).unwrap());
+            inside.fetch_sub(1, Ordering::SeqCst);
+            process.release(&handle, call(None)).unwrap();
+        }
+        taken
+    };
+    let taken: Vec<_> = thread::scope(|scope| {
+        let running: Vec<_> = (0..8).map(|_| scope.spawn(work)).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(taken.iter().all(|taken| taken[&true] > 0));
+    assert!(most.into_inner() <= LIMIT as u32);
+    assert_eq!(with_key(b"x", |key| process_in(&folder).count(key, call(None))).unwrap(), 0);
+}
