@@ -22,6 +22,11 @@ impl SharedString {
         Self(text)
     }
 
+    /// A new PHP string of these bytes.
+    pub fn copy_of(text: &[u8]) -> Self {
+        Self::new(&ZendStr::new(text, false))
+    }
+
     /// The bytes of the string.
     #[inline(always)]
     pub fn as_bytes(&self) -> &[u8] {
