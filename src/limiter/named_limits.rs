@@ -1,7 +1,7 @@
 //! Limits that an operator names in a file, one section each.
 
 use super::settings::Settings;
-use crate::dsn::{Dsn, OnError};
+use crate::dsn::{Dsn, OnError, sanitize};
 use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow, TokenBucket};
 use std::rc::Rc;
 
@@ -87,6 +87,7 @@ pub const MAX_NAME: usize = 64;
 /// The most limits of a set.
 const MAX_SET: usize = super::compound::MAX_MEMBERS;
 
+const NO_SECTION: &str = "a section must come first: [the limit's name]";
 const KEYS: &str = "algorithm, limit, seconds, storage, enforce, on_error or all";
 
 impl Algorithm {
@@ -137,6 +138,9 @@ impl NamedLimits {
                     }
                 },
             }
+        }
+        if sections.is_empty() {
+            return Err(mistake(1, NO_SECTION));
         }
         let mut limits: Vec<(u32, NamedLimit)> = Vec::new();
         for section in sections {
@@ -192,7 +196,10 @@ fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
         for name in names {
             let found = limits.iter().find(|(_, limit)| limit.name == *name);
             let message = match found {
-                None => format!("all must name limits of this file, and [{name}] is not there"),
+                None => format!(
+                    "all must name limits of this file, and [{}] is not there",
+                    sanitize(name)
+                ),
                 Some((_, NamedLimit { rule: Rule::All(_), .. })) => {
                     format!("all must name limits, and [{name}] is a set itself")
                 }
@@ -273,7 +280,10 @@ impl<'a> Section<'a> {
                     "the names of 1 to 16 limits, with spaces between",
                 )
             }
-            _ => Err(mistake(line, format!("{key:?} is unknown: a key must be {KEYS}"))),
+            _ => Err(mistake(
+                line,
+                format!("\"{}\" is unknown: a key must be {KEYS}", sanitize(key)),
+            )),
         }
     }
 
@@ -393,6 +403,7 @@ mod tests {
     #[test]
     fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         for (text, line, message) in [
+            ("", 1, "a section must come first"),
             ("limit = 5", 1, "a section must come first"),
             ("[a b]", 1, "must be 1 to 64 letters"),
             ("[a]\nlimit = 5", 1, "[a] must have limit and seconds, or all"),

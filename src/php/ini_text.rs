@@ -36,6 +36,10 @@ pub fn read(text: &[u8]) -> Result<Vec<FileLine>, FileError> {
     let mut rest: Vec<_> = (1..).zip(text.split(|byte| *byte == b'\n')).collect();
     rest.reverse();
     let mut reader = Reader { found: Vec::new(), rest };
+    if text.contains(&0) {
+        let message = "must be text, without NUL bytes".to_owned();
+        return Err(FileError { line: 1, message });
+    }
     let mut padded = text.to_vec();
     padded.resize(text.len() + PADDING, 0);
     let mut handling = MaybeUninit::uninit();
@@ -59,15 +63,11 @@ pub fn read(text: &[u8]) -> Result<Vec<FileLine>, FileError> {
         ffi::zend_restore_error_handling(handling.as_mut_ptr());
         result
     };
-    let thrown = ExecutorGlobals::take_exception();
-    if result == FAILURE || thrown.is_some() {
-        // "syntax error, unexpected '(' in Unknown on line 3"
-        let message = thrown.and_then(|it| it.get_property::<String>("message").ok());
-        let number =
-            message.as_ref().and_then(|text| text.trim_end().rsplit(' ').next()?.parse().ok());
+    let has_thrown = ExecutorGlobals::take_exception().is_some();
+    if result == FAILURE || has_thrown {
         let message =
             "must be [name] or key = value; a value with special characters needs \"quotes\"";
-        return Err(FileError { line: number.unwrap_or(0), message: message.to_owned() });
+        return Err(FileError { line: reader.next_line(), message: message.to_owned() });
     }
     Ok(reader.found)
 }
@@ -95,6 +95,13 @@ unsafe extern "C" fn note(
 }
 
 impl Reader<'_> {
+    /// The number of the next line that is neither empty nor a comment.
+    fn next_line(&self) -> u32 {
+        let says_something = |text: &[u8]| !matches!(text.trim_ascii_start(), [] | [b';', ..]);
+        let mut rest = self.rest.iter().rev();
+        rest.find(|(_, text)| says_something(text)).map_or(1, |(line, _)| *line)
+    }
+
     /// Notes the content of the next line that begins like it.
     fn note(&mut self, content: LineContent) {
         let start = match &content {

@@ -6,7 +6,7 @@
 //! each version of the file.
 
 use super::ini_text;
-use crate::clock::boot_time;
+use crate::clock::coarse_time;
 use crate::dsn::sanitize;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
@@ -71,19 +71,22 @@ impl Version {
 }
 
 impl LimitsFile {
-    /// The limits in force, and a warning if the file has become useless.
+    /// The limits in force in the file at `path`, and a warning if the file has become useless.
     ///
     /// # Errors
     ///
     /// [`Error::Configuration`] if no file could be read yet.
     #[inline]
-    pub fn limits(&self, path: &Path) -> Result<(Rc<LoadedLimits>, Option<String>)> {
-        if boot_time() < self.look_at.get()
+    pub fn limits(
+        &self,
+        path: impl FnOnce() -> PathBuf,
+    ) -> Result<(Rc<LoadedLimits>, Option<String>)> {
+        if coarse_time() < self.look_at.get()
             && let Some(limits) = &*self.limits.borrow()
         {
             return Ok((Rc::clone(limits), None));
         }
-        self.look(path)
+        self.look(&path())
     }
 
     /// Forgets what depends on other directives.
@@ -106,7 +109,7 @@ impl LimitsFile {
                 "token_bucket.limits must be the path of a file with limits",
             ));
         }
-        self.look_at.set(boot_time() + SECOND);
+        self.look_at.set(coarse_time() + SECOND);
         let loaded = self.limits.borrow().clone();
         let error = match self.read_if_changed(path, loaded.is_some()) {
             Ok(None) => None,
@@ -156,7 +159,7 @@ impl LimitsFile {
             Err(error) => {
                 self.seen.set(None);
                 // Told once: until there is a file again.
-                return if had_file || !may_wait { Err(at(&error)) } else { Ok(None) };
+                return if had_file || !may_wait { Err(at(&reason(&error))) } else { Ok(None) };
             }
         };
         if self.seen.get() == Some(version) {
@@ -164,13 +167,13 @@ impl LimitsFile {
         }
         let rest = version.rest();
         if may_wait && !rest.is_zero() {
-            self.look_at.set(boot_time() + rest.as_nanos() as u64);
+            self.look_at.set(coarse_time() + rest.as_nanos() as u64);
             return Ok(None);
         }
         self.seen.set(Some(version));
         let mut text = Vec::new();
         let read = file.by_ref().take(MAX_SIZE + 1).read_to_end(&mut text);
-        read.map_err(|error| at(&error))?;
+        read.map_err(|error| at(&reason(&error)))?;
         let is_same = file.metadata().is_ok_and(|metadata| Version::of(&metadata) == version);
         if may_wait && !is_same {
             self.seen.set(None);
@@ -180,8 +183,14 @@ impl LimitsFile {
             return Err(at(&"must be at most 1 MiB"));
         }
         let limits = ini_text::read(&text).and_then(|lines| NamedLimits::from_lines(&lines));
-        limits.map(Some).map_err(|mistake| {
-            at(&format!("line {}: {}", mistake.line, sanitize(&mistake.message)))
-        })
+        limits
+            .map(Some)
+            .map_err(|mistake| at(&format!("line {}: {}", mistake.line, mistake.message)))
     }
+}
+
+/// Why a file cannot be read, in the system's words.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -60,10 +60,8 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(2, 2)?;
     let name = call.string(1)?;
     let globals = GLOBALS.get();
-    let (loaded, warning) = {
-        let path = globals.directives.limits.get();
-        globals.limits_file.limits(&path)?
-    };
+    let path = || globals.directives.limits.get();
+    let (loaded, warning) = globals.limits_file.limits(path)?;
     // An error handler may run any PHP code; the limits are kept by their count.
     emit_warning(warning)?;
     let Some(at) = loaded.limits.position(name.as_bytes()) else {
@@ -137,12 +135,12 @@ fn part(loaded: &LoadedLimits, member: &str, client: &[u8]) -> Result<Part, Thro
 
 /// The identifier of a client under a limit: the name and the client.
 fn identifier(named: &NamedLimit, client: &[u8]) -> Result<SharedString, Thrown> {
-    let identifier = [named.name.as_bytes(), b":", client].concat();
-    if identifier.len() > MAX_IDENTIFIER {
-        let most = MAX_IDENTIFIER - named.name.len() - 1;
+    let name = named.name.as_bytes();
+    if name.len() + 1 + client.len() > MAX_IDENTIFIER {
+        let most = MAX_IDENTIFIER - name.len() - 1;
         return Err(value_error(CLIENT, format!("must be at most {most} bytes long")));
     }
-    Ok(SharedString::copy_of(&identifier))
+    Ok(SharedString::joined([name, b":", client]))
 }
 
 /// The limiter of a limit, which the worker makes once.

@@ -22,9 +22,20 @@ impl SharedString {
         Self(text)
     }
 
-    /// A new PHP string of these bytes.
-    pub fn copy_of(text: &[u8]) -> Self {
-        Self::new(&ZendStr::new(text, false))
+    /// A new PHP string of these bytes, one after the other.
+    #[inline]
+    pub fn joined(parts: [&[u8]; 3]) -> Self {
+        let mut buffer = [0; 128];
+        let mut rest = buffer.as_mut_slice();
+        for part in parts {
+            let Some((place, after)) = rest.split_at_mut_checked(part.len()) else {
+                return Self::new(&ZendStr::new(parts.concat(), false));
+            };
+            place.copy_from_slice(part);
+            rest = after;
+        }
+        let length = 128 - rest.len();
+        Self::new(&ZendStr::new(buffer.get(..length).unwrap_or_default(), false))
     }
 
     /// The bytes of the string.
