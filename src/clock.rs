@@ -17,6 +17,19 @@ pub fn boot_time() -> u64 {
     (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64).min(MAX_NOW)
 }
 
+/// A time in nanoseconds that is up to some milliseconds old: for what is done about once a second. Reading it
+/// takes a quarter of [`boot_time`], with which it must not be compared.
+#[inline]
+pub fn coarse_time() -> u64 {
+    #[cfg(target_os = "linux")]
+    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::MonotonicCoarse;
+    #[cfg(not(target_os = "linux"))]
+    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
+    let time = rustix::time::clock_gettime(CLOCK);
+    // Never negative: the clock counts from boot.
+    (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64)
+}
+
 /// A reading of a server's clock. This host's clock tells how old it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {

@@ -1,43 +1,82 @@
 --TEST--
-Limiter: an interface for native limiters and an application's own
+limiter(): limits and sets of a file, found by their names
+--INI--
+token_bucket.limits={PWD}/limiter.limits.ini
+token_bucket.storage=array:
+token_bucket.test_clock=1
 --FILE--
 <?php
-require __DIR__ . '/../utils.inc';
-use TokenBucket\Decision;
-use TokenBucket\Limiter;
+use TokenBucket\TestClock;
+use function TokenBucket\limiter;
 
-/** Counts what another limiter is asked. */
-class Counted implements Limiter
-{
-    public int $calls = 0;
-    public function __construct(private Limiter $limiter) {}
-    public function consume(int $token_count = 1): bool { $this->calls++; return $this->limiter->consume($token_count); }
-    public function attempt(int $token_count = 1): Decision { $this->calls++; return $this->limiter->attempt($token_count); }
-    public function peek(int $token_count = 1): Decision { return $this->limiter->peek($token_count); }
-    public function refund(int $token_count = 1): void { $this->limiter->refund($token_count); }
-    public function reset(): void { $this->limiter->reset(); }
-    public function block(float $seconds): void { $this->limiter->block($seconds); }
+$file = __DIR__ . '/limiter.limits.ini';
+file_put_contents($file, <<<'INI'
+    ; the limits of a login
+    [login]
+    all = login_network login_user
+
+    [login_network]
+    limit = 20
+    seconds = 60        ; a minute
+
+    [login_user]
+    algorithm = sliding_window
+    limit = 3
+    seconds = "900"
+
+    [mail]
+    algorithm = fixed_window
+    limit = 2
+    seconds = 10.5
+    enforce = off
+
+    [report]
+    algorithm = leaky_bucket
+    limit = 1
+    seconds = 5
+    storage = array:?prefix=reports:
+    on_error = closed
+    INI);
+
+TestClock::freeze(1000);
+foreach (['login_network', 'login_user', 'mail', 'report', 'login'] as $name) {
+    $limiter = limiter($name, 'anna');
+    echo get_class($limiter), ' ', $limiter->attempt()->getHeaders()['RateLimit-Policy'], "\n";
 }
 
-function ask(Limiter $limiter): void
-{
-    echo times(3, fn () => $limiter->consume()), ' ', $limiter->attempt(9)->getRetryAfter(), ' ';
-    $limiter->refund();
-    echo $limiter->peek()->getRemainingTokens(), ' ';
-    $limiter->reset();
-    echo $limiter->peek()->getRemainingTokens(), ' ';
-    $limiter->block(3600);
-    echo times(2, fn () => $limiter->consume(0)), ' ';
-    $limiter->reset();
-    echo times(2, fn () => $limiter->consume(0)), "\n";
-}
+echo "\nThe identifier is the name and the client:\n";
+$own = new TokenBucket\SlidingWindow(null, 'login_user:anna', 3, 900);
+echo $own->peek()->getRemainingTokens(), "\n";
 
-$native = new TokenBucket('array:', 'native', 2, 0.001);
-ask($native);
-ask($counted = new Counted($native));
-echo $counted->calls, "\n";
+echo "\nA set is charged as a whole, each limit for a client of its own:\n";
+foreach ([['login_user' => 'bob', 'login_network' => '192.0.2.0/24'], ['192.0.2.0/24', 'bob'], ['192.0.2.0/24', 'bob'], ['192.0.2.0/24', 'bob']] as $client) {
+    $decision = limiter('login', $client)->attempt();
+    echo json_encode([$decision->isAccepted(), $decision->getDeniedBy()]), ' ';
+}
+echo limiter('login_network', '192.0.2.0/24')->peek()->getRemainingTokens(), ' ', limiter('login_user', 'bob')->peek()->getRemainingTokens(), "\n";
+
+echo "\nenforce = off is a dry run:\n";
+limiter('mail', 'x')->consume(2);
+var_dump(limiter('mail', 'x')->consume());
+var_dump(limiter('mail', 'x')->attempt()->wouldDeny());
+?>
+--CLEAN--
+<?php
+@unlink(__DIR__ . '/limiter.limits.ini');
 ?>
 --EXPECT--
-110 INF 1 2 00 11
-110 INF 1 2 00 11
-8
+TokenBucket "login_network";q=20;w=60
+TokenBucket\SlidingWindow "login_user";q=3;w=900
+TokenBucket\FixedWindow "mail";q=2;w=11
+TokenBucket\LeakyBucket "report";q=1;w=5
+TokenBucket\Compound "login_network";q=20;w=60, "login_user";q=3;w=900
+
+The identifier is the name and the client:
+1
+
+A set is charged as a whole, each limit for a client of its own:
+[true,[]] [true,[]] [true,[]] [false,["login_user"]] 17 0
+
+enforce = off is a dry run:
+bool(true)
+bool(true)

@@ -11,6 +11,7 @@ $bad = [
     'enforce' => '2',
     'on_error' => 'panic',
     'prefix' => str_repeat('x', 65),
+    'limits' => 'relative.ini',
     'shm_path' => 'relative',
     'shm_size' => 'tiny',
     'storage' => 'reddis://localhost',
@@ -61,6 +62,7 @@ deny_cache: at startup one warning, by ini_set() one warning
 enforce: at startup one warning, by ini_set() one warning
 on_error: at startup one warning, by ini_set() one warning
 prefix: at startup one warning, by ini_set() one warning
+limits: at startup one warning
 shm_path: at startup one warning
 shm_size: at startup one warning
 storage: at startup one warning, by ini_set() one warning

@@ -37,4 +37,5 @@ token_bucket.enforce => 1 => 1
 token_bucket.track_identifiers => 1 => 1
 token_bucket.shm_size => 8M => 8M
 token_bucket.shm_path => %s => %s
+token_bucket.limits => no value => no value
 token_bucket.test_clock => 0 => 0

@@ -4,7 +4,7 @@
 //! * [`limiter`]: a store with all that applies to every key in it; [`uncounted`] are the calls on it that
 //!   are not counted, or not yet
 //! * [`counting`]: counts calls by how they ended
-//! * [`limiters`]: the limiters of a worker
+//! * [`limiters`]: the limiters of a worker; [`named_limits`] are limits that an operator names in a file
 //! * [`compound`]: calls on several limits, of which all are charged or none
 //! * [`concurrency`]: limits of how many run at once
 //! * [`settings`]: what the directives and a DSN set
@@ -23,6 +23,7 @@ mod inferred_name;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
 mod limiter;
 mod limiters;
+mod named_limits;
 mod settings;
 mod statistics;
 mod uncounted;
@@ -39,5 +40,8 @@ pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier}
 pub use inferred_name::{InferredName, infer_name};
 pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;
+pub use named_limits::{
+    Algorithm, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule,
+};
 pub use settings::{Policy, Settings, StoreSettings};
 pub use statistics::{Statistics, StatisticsFile};

@@ -28,11 +28,11 @@ use std::rc::Rc;
 
 /// The value of a `TokenBucket\Compound`. Counted, so that a call keeps its limiters if PHP code constructs
 /// the object again meanwhile.
-struct CompoundObject(Rc<[Part]>);
+pub struct CompoundObject(Rc<[Part]>);
 
 /// One of its limiters, as it was when the compound was made.
 #[derive(Clone)]
-struct Part {
+pub struct Part {
     limiter: Rc<Limiter>,
     identifier: SharedString,
     name: Option<SharedString>,
@@ -41,7 +41,8 @@ struct Part {
     counter: Cell<CounterHandle>,
 }
 
-static CLASS: Class = Class::new();
+/// The class.
+pub static CLASS: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
 /// One number for all limits, or a list with one for each.
@@ -83,7 +84,20 @@ impl Native for CompoundObject {
     }
 }
 
+impl CompoundObject {
+    /// A compound of these limiters.
+    pub fn new(parts: Vec<Part>) -> Self {
+        Self(parts.into())
+    }
+}
+
 impl Part {
+    /// A limiter without a name of its own.
+    pub fn new(limiter: Rc<Limiter>, identifier: SharedString, limit: Rc<Limit>) -> Self {
+        let (key_hash, counter) = (Cell::default(), Cell::default());
+        Self { limiter, identifier, name: None, limit, key_hash, counter }
+    }
+
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
         let Backend::Native(limiter) = &value.backend else {
             return Err(value_error(
@@ -162,7 +176,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
             parts.push(part);
         }
     }
-    call.construct(CompoundObject(parts.into()));
+    call.construct(CompoundObject::new(parts));
     Ok(())
 }
 

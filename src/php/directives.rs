@@ -93,6 +93,8 @@ directives! {
     shm_size: DirectiveCell<u64> = c"token_bucket.shm_size", c"8M", PhpIniOrPool, parse_shm_size;
     /// The directory below which each user has a directory for tables; empty for `/dev/shm`.
     shm_path: DirectiveCell<PathBuf> = c"token_bucket.shm_path", c"", PhpIniOrPool, parse_shm_path;
+    /// The file of the limits that `TokenBucket\limiter()` finds by name; empty for none.
+    limits: DirectiveCell<PathBuf> = c"token_bucket.limits", c"", PhpIniOrPool, parse_limits;
     /// Whether scripts may use `TokenBucket\TestClock`.
     test_clock: DirectiveCell<bool> = c"token_bucket.test_clock", c"0", PhpIniOrPool, parse_switch;
 }
@@ -145,6 +147,14 @@ fn parse_shm_size(value: &[u8]) -> Result<u64, String> {
     parse_size(value)
         .filter(|size| (MIN_SHM_SIZE..=MAX_SHM_SIZE).contains(size))
         .ok_or_else(|| "must be a size between 64K and 64G, such as 8M".to_owned())
+}
+
+fn parse_limits(value: &[u8]) -> Result<PathBuf, String> {
+    let path = PathBuf::from(OsStr::from_bytes(value));
+    match value.is_empty() || path.is_absolute() {
+        true => Ok(path),
+        false => Err("must be the absolute path of a file, or empty".to_owned()),
+    }
 }
 
 fn parse_shm_path(value: &[u8]) -> Result<PathBuf, String> {

@@ -2,10 +2,11 @@
 
 use super::directives::Directives;
 use super::exceptions::Thrown;
+use super::limits_file::LimitsFile;
 use super::permit_registry::PermitRegistry;
 use crate::error::Result;
 use crate::limit::{Limit, LimitError, TokenBucket};
-use crate::limiter::{Limiter, Limiters, Statistics};
+use crate::limiter::{Limiter, Limiters, NamedLimit, Statistics};
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -37,6 +38,8 @@ pub struct Globals {
     last_per_window: LastLimit<i64>,
     /// All limiters of the worker, and the stores that they share.
     limiters: Limiters,
+    /// The limits that an operator has named.
+    pub limits_file: LimitsFile,
     /// The limiter on the default storage. Empty until it is used, and after a directive changes.
     default_limiter: RefCell<Option<Rc<Limiter>>>,
     /// The limiters that were used last. Empty after a directive changes.
@@ -113,6 +116,17 @@ impl Globals {
         Ok(limiter)
     }
 
+    /// The limiter of a limit that an operator has named.
+    pub fn limiter_for(&self, named: &NamedLimit) -> Result<Rc<Limiter>, Thrown> {
+        let dsn = match named.storage() {
+            Some(dsn) => dsn.to_owned(),
+            None => self.directives.storage.dsn()?,
+        };
+        let settings = named.override_settings(self.directives.settings());
+        let prefix = self.directives.prefix.get();
+        Ok(self.limiters.get(dsn.as_bytes(), &prefix, &settings)?)
+    }
+
     /// A limiter on the store of a DSN that no other limiter shares.
     pub fn unshared_limiter_on(&self, dsn: &[u8]) -> Result<Limiter> {
         let prefix = self.directives.prefix.get();
@@ -143,6 +157,7 @@ impl Globals {
         self.default_limiter.take();
         self.recent_limiters.take();
         self.statistics.take();
+        self.limits_file.forget_limiters();
     }
 }
 

@@ -6,7 +6,8 @@ use super::exceptions::Thrown;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::meter::{self, MeterArguments};
 
-static CLASS: Class = Class::new();
+/// The class.
+pub static CLASS: Class = Class::new();
 
 const PARAMETERS: &[Parameter] = &meter::parameters(c"period");
 

@@ -85,6 +85,18 @@ impl Native for LimiterObject {
 }
 
 impl LimiterObject {
+    /// Makes the value of an object that no constructor makes.
+    pub fn new(
+        backend: Backend,
+        identifier: SharedString,
+        limit: Rc<Limit>,
+        arguments: LimitArguments,
+    ) -> Self {
+        let (key_hash, counter) = (Cell::default(), Cell::default());
+        let (limit, name, overridden_key) = (Some(limit), None, None);
+        Self { backend, identifier, limit, arguments, name, key_hash, counter, overridden_key }
+    }
+
     /// Makes the value in a constructor, with the `$identifier` and the `$name` of the call.
     #[inline(always)]
     pub fn from_call(

@@ -2,7 +2,7 @@
 
 use super::engine::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
-use super::{address, info, ini, statistics};
+use super::{address, info, ini, named_limiter, statistics};
 use ext_php_rs::builders::ModuleBuilder;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
@@ -24,8 +24,10 @@ extern "C" fn get_module() -> *mut ModuleEntry {
             .function(statistics::function())
             .function(address::client_address_function())
             .function(address::client_network_function())
+            .function(named_limiter::function())
             .try_into()
             .expect("a name and a version without NUL bytes");
+        named_limiter::allow_array_of_clients(&entry);
         (entry, owned)
     })
 }

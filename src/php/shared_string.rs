@@ -35,6 +35,28 @@ impl SharedString {
         Self(text)
     }
 
+    /// A new PHP string of these bytes, one after the other.
+    #[inline]
+    pub fn joined(parts: [&[u8]; 3]) -> Self {
+        let mut buffer = [0; 128];
+        let mut rest = buffer.as_mut_slice();
+        for part in parts {
+            let Some((place, after)) = rest.split_at_mut_checked(part.len()) else {
+                return Self::copy_of(&parts.concat());
+            };
+            place.copy_from_slice(part);
+            rest = after;
+        }
+        let length = 128 - rest.len();
+        Self::copy_of(buffer.get(..length).unwrap_or_default())
+    }
+
+    fn copy_of(text: &[u8]) -> Self {
+        let text = ZendStr::new(text, false).into_raw();
+        // SAFETY: the engine never returns null for a new string. Self owns its one reference.
+        Self(unsafe { NonNull::new_unchecked(text) })
+    }
+
     /// The bytes of the string.
     #[inline(always)]
     pub fn as_bytes(&self) -> &[u8] {

@@ -6,7 +6,8 @@ use super::exceptions::Thrown;
 use super::meter;
 use crate::limit::{Limit, SlidingWindow};
 
-static CLASS: Class = Class::new();
+/// The class.
+pub static CLASS: Class = Class::new();
 
 const PARAMETERS: &[Parameter] = &meter::parameters(c"interval");
 

@@ -25,7 +25,8 @@ use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-static CLASS: Class = Class::new();
+/// The class.
+pub static CLASS: Class = Class::new();
 /// `compare_microtimes()` takes two times for equal if they differ by less than this share of the second.
 const MICROTIME_DELTA: f64 = 0.0001;
 

@@ -1,0 +1,110 @@
+--TEST--
+limiter(): a mistake in the file names its line and what is right; a file that became bad changes nothing and warns once
+--INI--
+token_bucket.limits={PWD}/limiter_error.limits.ini
+token_bucket.storage=array:
+--FILE--
+<?php
+use function TokenBucket\limiter;
+
+$file = __DIR__ . '/limiter_error.limits.ini';
+
+/** Calls limiter() and shows what comes of it. */
+$call = function (string $name = 'a') use ($file): string {
+    try {
+        return get_class(limiter($name, 'x'));
+    } catch (Throwable $e) {
+        return get_class($e) . ': ' . str_replace($file, 'FILE', $e->getMessage());
+    }
+};
+set_error_handler(function (int $type, string $message) use ($file, &$call): bool {
+    static $depth = 0;
+    echo 'Warning: ', str_replace($file, 'FILE', $message), "\n";
+    if ($depth++ === 0) {
+        echo '  in the handler: ', $call(), "\n";
+    }
+    return true;
+});
+
+/** Writes the file as an editor does, so that a worker reads it at its next look. */
+function write(string $text): void
+{
+    global $file;
+    file_put_contents("$file.new", $text);
+    rename("$file.new", $file);
+}
+
+/** Waits until a worker has looked again, and no longer. */
+function look(): void
+{
+    usleep(1_700_000);
+}
+
+echo "No file yet:\n", $call(), "\n";
+echo "\nMistakes, each told until there is a valid file:\n";
+foreach ([
+    "limit = 5\n",
+    "[a]\nlimit = 5\n",
+    "[a]\nlimit = 5\n\n; a comment\nsecs = 5\n",
+    "[a]\nlimit = 0\nseconds = 5\n",
+    "[a]\nlimit = 5\nseconds = soon\n",
+    "[a]\nlimit = 5\nseconds = 5\nstorage = redis://:s3cret@127.0.0.1:99999\n",
+    "[a]\nlimit[] = 5\nseconds = 5\n",
+    "[a\nlimit = 5\n",
+    "[a]\nlimit = 5\nseconds = 5\n[b]\nall = a c\n",
+    "\x7fELF\0\0\0",
+] as $text) {
+    write($text);
+    echo $call(), "\n";
+}
+echo "\nA valid one:\n";
+write("[a]\nlimit = 1\nseconds = 60\n");
+echo $call(), ', ', $call('b'), "\n";
+
+echo "\nIt becomes bad, and vanishes:\n";
+write("[a]\nlimit = 1\nseconds = 0\n");
+look();
+echo $call(), ', ', $call(), "\n";
+unlink($file);
+look();
+echo $call(), ', ', $call(), "\n";
+
+echo "\nIt comes back:\n";
+write("[b]\nlimit = 1\nseconds = 60\n");
+look();
+echo $call('b'), ', ', $call(), "\n";
+var_dump(ini_set('token_bucket.limits', '/tmp/x'));
+?>
+--CLEAN--
+<?php
+@unlink(__DIR__ . '/limiter_error.limits.ini');
+?>
+--EXPECT--
+No file yet:
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: No such file or directory
+
+Mistakes, each told until there is a valid file:
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: a section must come first: [the limit's name]
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: [a] must have limit and seconds, or all
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 5: "secs" is unknown: a key must be algorithm, limit, seconds, storage, enforce, on_error or all
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: limit must be between 1 and 2147483647
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 3: seconds must be a number
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: storage: The port in the storage DSN must be between 1 and 65535
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: "limit[]" is unknown: a key must be algorithm, limit, seconds, storage, enforce, on_error or all
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: must be [name] or key = value; a value with special characters needs "quotes"
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: all must name limits of this file, and [c] is not there
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: must be text, without NUL bytes
+
+A valid one:
+TokenBucket, TokenBucket\ConfigurationException: token_bucket.limits has no limit "b": must be one of a
+
+It becomes bad, and vanishes:
+Warning: TokenBucket\limiter(): token_bucket.limits: FILE: line 3: seconds must be greater than 0 and at most four years, in seconds; the limits that were read before stay in force
+  in the handler: TokenBucket
+TokenBucket, TokenBucket
+Warning: TokenBucket\limiter(): token_bucket.limits: FILE: No such file or directory; the limits that were read before stay in force
+TokenBucket, TokenBucket
+
+It comes back:
+TokenBucket, TokenBucket\ConfigurationException: token_bucket.limits has no limit "a": must be one of b
+bool(false)

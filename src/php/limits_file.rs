@@ -1,0 +1,196 @@
+//! The file of `token_bucket.limits`: read at its first use, and again when it has changed.
+//!
+//! A worker looks at the file once a second. It reads a changed one when nothing was written to it for half a
+//! second, so that it does not read the first half of what somebody is writing. A file that has a mistake, or
+//! is gone, changes nothing: the limits that were read before stay in force, and a warning says so, once for
+//! each version of the file.
+
+use super::ini_text;
+use crate::clock::coarse_time;
+use crate::dsn::sanitize;
+use crate::error::{Error, Result};
+use crate::limit::SECOND;
+use crate::limiter::{Limiter, NamedLimits};
+use std::cell::{Cell, RefCell};
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, SystemTime};
+
+/// How long the file must have been left alone before it is read.
+const REST: Duration = Duration::from_millis(500);
+/// The largest file that is read, in bytes.
+const MAX_SIZE: u64 = 1 << 20;
+
+/// What a worker knows of the file.
+#[derive(Default)]
+pub struct LimitsFile {
+    path: RefCell<PathBuf>,
+    /// The limits in force; none before a file was read.
+    limits: RefCell<Option<Rc<LoadedLimits>>>,
+    /// The version that was looked at last; none if there was no file.
+    seen: Cell<Option<Version>>,
+    look_at: Cell<u64>,
+}
+
+/// The limits of a file.
+pub struct LoadedLimits {
+    /// The limits.
+    pub limits: NamedLimits,
+    /// The limiter of each, once it was used. Emptied when a directive changes.
+    pub limiters: RefCell<Vec<Option<Rc<Limiter>>>>,
+}
+
+/// By what a version of the file is told from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Version {
+    device: u64,
+    inode: u64,
+    size: u64,
+    /// When the file was changed last, in seconds and nanoseconds since 1970. A program can set the time of the
+    /// last write, but not this one.
+    changed_at: (i64, i64),
+}
+
+impl Version {
+    fn of(file: &Metadata) -> Self {
+        let changed_at = (file.ctime(), file.ctime_nsec());
+        Self { device: file.dev(), inode: file.ino(), size: file.size(), changed_at }
+    }
+
+    /// How long the file has to be left alone still.
+    fn rest(&self) -> Duration {
+        let (seconds, ns) = self.changed_at;
+        let changed_at = Duration::new(seconds.max(0) as u64, ns.max(0) as u32);
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        // A file from the future does not wait for its time.
+        now.checked_sub(changed_at).map_or(Duration::ZERO, |age| REST.saturating_sub(age))
+    }
+}
+
+impl LimitsFile {
+    /// The limits in force in the file at `path`, and a warning if the file has become useless.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Configuration`] if no file could be read yet.
+    #[inline]
+    pub fn limits(
+        &self,
+        path: impl FnOnce() -> PathBuf,
+    ) -> Result<(Rc<LoadedLimits>, Option<String>)> {
+        if coarse_time() < self.look_at.get()
+            && let Some(limits) = &*self.limits.borrow()
+        {
+            return Ok((Rc::clone(limits), None));
+        }
+        self.look(&path())
+    }
+
+    /// Forgets what depends on other directives.
+    pub fn forget_limiters(&self) {
+        if let Some(loaded) = &*self.limits.borrow() {
+            loaded.limiters.borrow_mut().fill(None);
+        }
+        self.look_at.set(0);
+    }
+
+    #[cold]
+    fn look(&self, path: &Path) -> Result<(Rc<LoadedLimits>, Option<String>)> {
+        if *self.path.borrow() != *path {
+            self.path.replace(path.to_owned());
+            self.limits.take();
+            self.seen.set(None);
+        }
+        if path.as_os_str().is_empty() {
+            return Err(Error::configuration(
+                "token_bucket.limits must be the path of a file with limits",
+            ));
+        }
+        self.look_at.set(coarse_time() + SECOND);
+        let loaded = self.limits.borrow().clone();
+        let error = match self.read_if_changed(path, loaded.is_some()) {
+            Ok(None) => None,
+            Ok(Some(limits)) => {
+                let count = limits.names().count();
+                let limiters = RefCell::new(vec![None; count]);
+                let limits = Rc::new(LoadedLimits { limits, limiters });
+                self.limits.replace(Some(Rc::clone(&limits)));
+                return Ok((limits, None));
+            }
+            Err(error) => Some(error),
+        };
+        match (loaded, error) {
+            (Some(limits), error) => {
+                let warning = error.map(|error| {
+                    format!("{error}; the limits that were read before stay in force")
+                });
+                Ok((limits, warning))
+            }
+            (None, error) => {
+                // The next call looks again.
+                self.seen.set(None);
+                self.look_at.set(0);
+                Err(Error::configuration(error.unwrap_or_default()))
+            }
+        }
+    }
+
+    /// Reads the file if it is another version than the one that was seen last. `may_wait`: a file that was
+    /// written to a moment ago is left for later.
+    fn read_if_changed(
+        &self,
+        path: &Path,
+        may_wait: bool,
+    ) -> std::result::Result<Option<NamedLimits>, String> {
+        let at = |what: &dyn std::fmt::Display| {
+            format!("token_bucket.limits: {}: {what}", sanitize(&path.to_string_lossy()))
+        };
+        let open = || -> std::io::Result<(File, Version)> {
+            let file = File::open(path)?;
+            let version = Version::of(&file.metadata()?);
+            Ok((file, version))
+        };
+        let had_file = self.seen.get().is_some();
+        let (mut file, version) = match open() {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.seen.set(None);
+                // Told once: until there is a file again.
+                return if had_file || !may_wait { Err(at(&reason(&error))) } else { Ok(None) };
+            }
+        };
+        if self.seen.get() == Some(version) {
+            return Ok(None);
+        }
+        let rest = version.rest();
+        if may_wait && !rest.is_zero() {
+            self.look_at.set(coarse_time() + rest.as_nanos() as u64);
+            return Ok(None);
+        }
+        self.seen.set(Some(version));
+        let mut text = Vec::new();
+        let read = file.by_ref().take(MAX_SIZE + 1).read_to_end(&mut text);
+        read.map_err(|error| at(&reason(&error)))?;
+        let is_same = file.metadata().is_ok_and(|metadata| Version::of(&metadata) == version);
+        if may_wait && !is_same {
+            self.seen.set(None);
+            return Ok(None);
+        }
+        if text.len() as u64 > MAX_SIZE {
+            return Err(at(&"must be at most 1 MiB"));
+        }
+        let limits = ini_text::read(&text).and_then(|lines| NamedLimits::from_lines(&lines));
+        limits
+            .map(Some)
+            .map_err(|mistake| at(&format!("line {}: {}", mistake.line, mistake.message)))
+    }
+}
+
+/// Why a file cannot be read, in the system's words.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}

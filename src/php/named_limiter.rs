@@ -1,0 +1,180 @@
+//! `TokenBucket\limiter()`.
+
+use super::call::{self, Call};
+use super::compound::{self, CompoundObject, Part};
+use super::exceptions::{Thrown, type_error, value_error};
+use super::globals::GLOBALS;
+use super::limiter_object::{LimitArguments, LimiterObject};
+use super::limits_file::LoadedLimits;
+use super::shared_string::SharedString;
+use super::storage_argument::Backend;
+use super::warnings::emit_warning;
+use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
+use crate::dsn::sanitize;
+use crate::error::Error;
+use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
+use ext_php_rs::args::Arg;
+use ext_php_rs::builders::FunctionBuilder;
+use ext_php_rs::ffi;
+use ext_php_rs::flags::DataType;
+use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
+use ext_php_rs::zend::{ExecuteData, ModuleEntry};
+use std::ffi::CStr;
+use std::rc::Rc;
+
+/// The name of the function.
+pub const NAME: &str = "TokenBucket\\limiter";
+/// The position of `$client`.
+pub const CLIENT: u32 = 2;
+
+/// Declares the function. ext-php-rs cannot express a `string|array`: see [`allow_array_of_clients`].
+pub fn function() -> FunctionBuilder<'static> {
+    FunctionBuilder::new(NAME, handler)
+        .arg(Arg::new("name", DataType::String))
+        .arg(Arg::new("client", DataType::String))
+        .returns(DataType::Object("TokenBucket\\Limiter".into()), false, false)
+}
+
+/// Makes `$client` a `string|array`.
+pub fn allow_array_of_clients(module: &ModuleEntry) {
+    let mut function = module.functions;
+    // SAFETY: the list of a module that the engine does not know yet, which nobody else refers to. It ends with
+    // a function without a name; the description of a function has one entry for the result and one for each
+    // parameter.
+    unsafe {
+        while !(*function).fname.is_null() {
+            if CStr::from_ptr((*function).fname).to_bytes() == NAME.as_bytes() {
+                let client = (*function).arg_info.add(CLIENT as usize).cast_mut();
+                (*client).type_.type_mask |= 1 << ffi::IS_ARRAY;
+            }
+            function = function.add(1);
+        }
+    }
+}
+
+extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
+    call::run(frame, result, limiter);
+}
+
+fn limiter(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(2, 2)?;
+    let name = call.string(1)?;
+    let globals = GLOBALS.get();
+    let path = || globals.directives.limits.get();
+    let (loaded, warning) = globals.limits_file.limits(path)?;
+    // An error handler may run any PHP code; the limits are kept by their count.
+    emit_warning(warning)?;
+    let Some(at) = loaded.limits.position(name.as_bytes()) else {
+        return Err(unknown(&loaded, name.as_bytes()));
+    };
+    let Some(named) = loaded.limits.get(at) else { return Err(Thrown) };
+    let list = call.non_null(CLIENT).and_then(Zval::array);
+    match (&named.rule, list) {
+        (Rule::One { .. }, Some(_)) => Err(type_error(format!(
+            "{NAME}(): Argument #{CLIENT} ($client) must be of type string for a limit of its own, array given"
+        ))),
+        (Rule::One { algorithm, count, seconds, limit }, None) => {
+            let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
+            let backend = Backend::Native(limiter_of(&loaded, at, named)?);
+            let arguments = arguments(*algorithm, *count, *seconds);
+            let class = match algorithm {
+                Algorithm::TokenBucket => &token_bucket::CLASS,
+                Algorithm::LeakyBucket => &leaky_bucket::CLASS,
+                Algorithm::FixedWindow => &fixed_window::CLASS,
+                Algorithm::SlidingWindow => &sliding_window::CLASS,
+            };
+            let object = LimiterObject::new(backend, identifier, Rc::clone(limit), arguments);
+            call.return_new(class, object)
+        }
+        (Rule::All(members), list) => {
+            let parts = members.iter().enumerate().map(|(i, member)| {
+                let client = match list {
+                    Some(list) => client_of(list, member, i)?,
+                    None => client(call, call.string(CLIENT)?)?,
+                };
+                part(&loaded, member, client)
+            });
+            let parts = parts.collect::<Result<Vec<Part>, Thrown>>()?;
+            if let Some(list) = list
+                && list.len() != members.len()
+            {
+                return Err(wrong_list(members));
+            }
+            call.return_new(&compound::CLASS, CompoundObject::new(parts))
+        }
+    }
+}
+
+/// The string that names the client, for a limit of its own and for all limits of a set.
+fn client<'a>(call: &Call, text: &'a ZendStr) -> Result<&'a [u8], Thrown> {
+    call.check_identifier(CLIENT, text).map(ZendStr::as_bytes)
+}
+
+/// The client of one limit of a set: by the limit's name, or by its place in the set.
+fn client_of<'a>(list: &'a ZendHashTable, member: &str, i: usize) -> Result<&'a [u8], Thrown> {
+    let value = list.get(member).or_else(|| list.get_index(i64::try_from(i).ok()?));
+    let Some(value) = value else {
+        return Err(value_error(CLIENT, format!("must have a client for the limit {member}")));
+    };
+    let text = value.zend_str().map(ZendStr::as_bytes).filter(|text| !text.is_empty());
+    text.ok_or_else(|| value_error(CLIENT, format!("must have a string for the limit {member}")))
+}
+
+fn wrong_list(members: &[String]) -> Thrown {
+    value_error(CLIENT, format!("must have one client for each of {}", members.join(", ")))
+}
+
+fn part(loaded: &LoadedLimits, member: &str, client: &[u8]) -> Result<Part, Thrown> {
+    let at = loaded.limits.position(member.as_bytes()).ok_or(Thrown)?;
+    let named = loaded.limits.get(at).ok_or(Thrown)?;
+    // Only limits are in a set.
+    let Rule::One { limit, .. } = &named.rule else { return Err(Thrown) };
+    let limiter = limiter_of(loaded, at, named)?;
+    Ok(Part::new(limiter, identifier(named, client)?, Rc::clone(limit)))
+}
+
+/// The identifier of a client under a limit: the name and the client.
+fn identifier(named: &NamedLimit, client: &[u8]) -> Result<SharedString, Thrown> {
+    let name = named.name.as_bytes();
+    if name.len() + 1 + client.len() > MAX_IDENTIFIER {
+        let most = MAX_IDENTIFIER - name.len() - 1;
+        return Err(value_error(CLIENT, format!("must be at most {most} bytes long")));
+    }
+    Ok(SharedString::joined([name, b":", client]))
+}
+
+/// The limiter of a limit, which the worker makes once.
+fn limiter_of(loaded: &LoadedLimits, at: usize, named: &NamedLimit) -> Result<Rc<Limiter>, Thrown> {
+    if let Some(Some(limiter)) = loaded.limiters.borrow().get(at) {
+        return Ok(Rc::clone(limiter));
+    }
+    let limiter = GLOBALS.get().limiter_for(named)?;
+    if let Some(place) = loaded.limiters.borrow_mut().get_mut(at) {
+        *place = Some(Rc::clone(&limiter));
+    }
+    Ok(limiter)
+}
+
+/// What the constructor would have been given.
+fn arguments(algorithm: Algorithm, count: i64, seconds: f64) -> LimitArguments {
+    let meter = |seconds_name| LimitArguments::Meter { limit: count, seconds, seconds_name };
+    match algorithm {
+        Algorithm::TokenBucket => {
+            LimitArguments::TokenBucket(Some(count), Some(count as f64 / seconds))
+        }
+        Algorithm::LeakyBucket => meter(&"period"),
+        Algorithm::FixedWindow | Algorithm::SlidingWindow => meter(&"interval"),
+    }
+}
+
+/// A `ConfigurationException` that lists the names.
+#[cold]
+fn unknown(loaded: &LoadedLimits, name: &[u8]) -> Thrown {
+    let names: Vec<&str> = loaded.limits.names().collect();
+    let known = match names.as_slice() {
+        [] => "there is none".to_owned(),
+        names => format!("must be one of {}", names.join(", ")),
+    };
+    let name = sanitize(&String::from_utf8_lossy(name));
+    Error::configuration(format!("token_bucket.limits has no limit \"{name}\": {known}")).into()
+}

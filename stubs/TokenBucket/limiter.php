@@ -1,0 +1,33 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * Returns the limiter that an operator has named in the file of token_bucket.limits, for one client.
+ *
+ *     ; /etc/token_bucket.limits.ini                       if (!limiter('login', $network)->consume()) { ... }
+ *     [login]
+ *     limit = 20
+ *     seconds = 60
+ *
+ * The file is in the format of php.ini, one section for each limit: `limit` and `seconds` (so many in that time), `algorithm`
+ * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window), `storage` (a DSN; the default is
+ * token_bucket.storage), `enforce` and `on_error` (defaults: the directives). A section with `all = a b c` is a Compound of
+ * these limits. A changed file is in force in every worker within two seconds, without a reload. One that has a mistake, or is
+ * gone, changes nothing, and each worker warns once.
+ *
+ * A limit's identifier is its name, a colon and the client: limiter('login', '192.0.2.1') decides on the bucket
+ * "login:192.0.2.1", and statistics() counts it under "login".
+ *
+ * @param string       $name   the name of a limit or of a set
+ * @param string|array $client names the client: 1 to 4,096 bytes with the limit's name before it. For a set also an array with
+ *                             a client for each of its limits, by their names or in their order
+ *
+ * @return Limiter a TokenBucket, LeakyBucket, FixedWindow, SlidingWindow or Compound
+ *
+ * @throws \ValueError if the client is empty or too long, or the array does not fit the set
+ * @throws \TypeError for an array if the name is not that of a set
+ * @throws ConfigurationException if there is no such name (the message lists those that there are), if token_bucket.limits is
+ *                                not set, or if no valid file was read yet (the message names the line)
+ */
+function limiter(string $name, string|array $client): Limiter {}
