@@ -9,6 +9,7 @@ $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
     $decision = TokenBucket::per(null, "login:$network", 10, 10)->attempt();
+    // Or never more than ten in any five minutes: (new TokenBucket\SlidingWindow(null, "login:$network", 10, 300))->attempt()
     if (!$decision->isAccepted()) {
         http_response_code(429);
         header("Retry-After: {$decision->getRetryAfterSeconds()}");

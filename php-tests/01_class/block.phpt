@@ -2,7 +2,7 @@
 block(): denies every call on the identifier for its time, and no longer
 --FILE--
 <?php
-use TokenBucket\{Compound, FixedWindow, LeakyBucket, TestClock};
+use TokenBucket\{Compound, FixedWindow, LeakyBucket, SlidingWindow, TestClock};
 use function TokenBucket\statistics;
 require dirname(__DIR__) . '/utils.inc';
 
@@ -12,6 +12,7 @@ $kinds = [
     'TokenBucket' => fn (string $dsn, string $id) => TokenBucket::per($dsn, $id, 3, 30),
     'LeakyBucket' => fn (string $dsn, string $id) => new LeakyBucket($dsn, $id, 3, 30),
     'FixedWindow' => fn (string $dsn, string $id) => new FixedWindow($dsn, $id, 3, 30),
+    'SlidingWindow' => fn (string $dsn, string $id) => new SlidingWindow($dsn, $id, 3, 30),
     'Compound' => fn (string $dsn, string $id) => new Compound(TokenBucket::per($dsn, $id, 3, 30), new FixedWindow($dsn, $id, 3, 30)),
 ];
 foreach (['shm:', 'array:'] as $dsn) {
@@ -98,6 +99,7 @@ shm:
 TokenBucket: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
 LeakyBucket: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
 FixedWindow: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
+SlidingWindow: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
 Compound: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
 [true,false,false,false,0,50] 1 3 false
 000true 900 true 111110
@@ -107,6 +109,7 @@ array:
 TokenBucket: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
 LeakyBucket: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
 FixedWindow: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
+SlidingWindow: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
 Compound: 1 00000 [false,900,900,0,0,900,false] 1 300 300 400 0 1110 0 1110
 [true,false,false,false,0,50] 1 3 false
 000true 900 true 111110

@@ -5,12 +5,13 @@ token_bucket.test_clock=1
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';
-use TokenBucket\{ArrayStorage, Compound, FixedWindow, LeakyBucket, SharedMemoryStorage, TestClock};
+use TokenBucket\{ArrayStorage, Compound, FixedWindow, LeakyBucket, SharedMemoryStorage, SlidingWindow, TestClock};
 
 $kinds = [
     'TokenBucket' => fn ($storage, string $id) => TokenBucket::per($storage, $id, 10, 100),
     'LeakyBucket' => fn ($storage, string $id) => new LeakyBucket($storage, $id, 10, 100),
     'FixedWindow' => fn ($storage, string $id) => new FixedWindow($storage, $id, 10, 100),
+    'SlidingWindow' => fn ($storage, string $id) => new SlidingWindow($storage, $id, 10, 100),
     'Compound' => fn ($storage, string $id) => new Compound(TokenBucket::per($storage, $id, 10, 100), new FixedWindow($storage, "second $id", 20, 100)),
 ];
 foreach ([new SharedMemoryStorage('shm:'), new ArrayStorage] as $storage) {
@@ -36,7 +37,7 @@ foreach ([new SharedMemoryStorage('shm:'), new ArrayStorage] as $storage) {
         $decision = $limiter->attempt(5);
         $limiter->reset();
         $is_given_back = $decision->refund();
-        $steps[] = [$kind === 'FixedWindow' ? $is_given_back : '-', $left()];
+        $steps[] = [str_ends_with($kind, 'Window') ? $is_given_back : '-', $left()];
         // Blocked meanwhile.
         $decision = $limiter->attempt(5);
         $limiter->block(50);
@@ -52,13 +53,13 @@ foreach ([new SharedMemoryStorage('shm:'), new ArrayStorage] as $storage) {
         $decision = $limiter->attempt(6);
         TestClock::advance(101);
         $is_given_back = $decision->refund();
-        $steps[] = [$kind === 'FixedWindow' ? $is_given_back : '-', $left()];
+        $steps[] = [str_ends_with($kind, 'Window') ? $is_given_back : '-', $left()];
         // Hits of the next window are not those of the decision.
         $limiter->reset();
         $decision = $limiter->attempt(6);
         TestClock::advance(101);
         $limiter->consume(2);
-        $steps[] = [$left(), $kind === 'FixedWindow' ? $decision->refund() : '-', $left()];
+        $steps[] = [$left(), str_ends_with($kind, 'Window') ? $decision->refund() : '-', $left()];
         echo $kind, ': ', implode(' ', array_map(json_encode(...), $steps)), "\n";
     }
 
@@ -103,16 +104,18 @@ TokenBucket\SharedMemoryStorage
 TokenBucket: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] ["-",10] [false,false,false] [10,false,10] [7,true,10] ["-",10] [8,"-",8]
 LeakyBucket: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] ["-",10] [false,false,false] [10,false,10] [7,true,10] ["-",10] [8,"-",8]
 FixedWindow: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] [false,10] [false,false,false] [10,false,10] [4,true,10] [false,10] [8,false,8]
+SlidingWindow: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] [false,10] [false,false,false] [10,false,10] [4,true,10] [false,10] [8,false,8]
 Compound: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] ["-",10] [false,false,false] [10,false,10] [7,true,10] ["-",10] [8,"-",8]
 [4,50,60] [true,10,false,true,false,4]
-[8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,true,2,true,10] 
+[8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,true,2,true,10] 
 TokenBucket\ArrayStorage
 TokenBucket: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] ["-",10] [false,false,false] [10,false,10] [7,true,10] ["-",10] [8,"-",8]
 LeakyBucket: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] ["-",10] [false,false,false] [10,false,10] [7,true,10] ["-",10] [8,"-",8]
 FixedWindow: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] [false,10] [false,false,false] [10,false,10] [4,true,10] [false,10] [8,false,8]
+SlidingWindow: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] [false,10] [false,false,false] [10,false,10] [4,true,10] [false,10] [8,false,8]
 Compound: [3,3,true,6,false,6,true,10] [false,false,false,false,1] [true,10] ["-",10] [false,false,false] [10,false,10] [7,true,10] ["-",10] [8,"-",8]
 [4,50,60] [true,10,false,true,false,4]
-[8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,true,2,true,10] 
+[8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,false,2,true,10] [8,true,7,true,2,true,10] 
 bool(true)
 bool(true)
 int(10)

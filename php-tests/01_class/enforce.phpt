@@ -2,7 +2,7 @@
 enforce=0: a dry run decides and counts every call, and denies none
 --FILE--
 <?php
-use TokenBucket\{FixedWindow, LeakyBucket, TestClock};
+use TokenBucket\{FixedWindow, LeakyBucket, SlidingWindow, TestClock};
 use function TokenBucket\statistics;
 require dirname(__DIR__) . '/utils.inc';
 require dirname(__DIR__) . '/02_storages/php_storage.inc';
@@ -24,7 +24,7 @@ foreach (['shm:watch?enforce=0', 'shm:force?enforce=1'] as $dsn) {
     echo json_encode($decision), "\n";
     $check = new TokenBucket($dsn, 'watched');
     echo implode(' ', array_map(fn () => $check->check('y', 2, 60) ? 'limited' : 'free', range(1, 4))), "\n";
-    foreach ([LeakyBucket::class, FixedWindow::class] as $class) {
+    foreach ([LeakyBucket::class, FixedWindow::class, SlidingWindow::class] as $class) {
         $meter = new $class($dsn, "watched:$class", 1, 60);
         echo $told($meter->consume()), ' ', $told($meter->consume()), ' ', json_encode($meter->attempt()->wouldDeny()), "\n";
     }
@@ -60,9 +60,11 @@ in in in in | in would deny 0 0 0 | in would deny 0 0 0 | in would deny 0 0 0
 free free free free
 in in true
 in in true
+in in true
 in out in out | out would deny 1 0 0 | out would deny 1 0 0 | out would deny 1 0 0
 {"accepted":true,"limit":2,"remaining_tokens":0,"retry_after":0,"reset_after":2,"wait":0,"degraded":false,"would_deny":false}
 free free limited limited
+in out true
 in out true
 in out true
 in in true

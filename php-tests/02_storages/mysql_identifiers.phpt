@@ -19,7 +19,7 @@ $identifiers = [
     "'; DROP TABLE token_bucket; --", "x' OR '1'='1", "') ON DUPLICATE KEY UPDATE due = 0 -- ", '/*!50000 x */', "joe'/*", '*/', '--', '#',
     'jöe', "jo\u{308}e", 'JÖE', 'ﬀ', 'ff', 'ß', 'ss', 'Iı', '日本', '💥', "\u{feff}joe", "jo\u{200b}e", "j\xf6e", "\xff\xfe", "\xc0\xaf", "joe\x80",
     str_repeat('x', 200), str_repeat('x', 201), str_repeat('x', 300), str_repeat('x', 301), str_repeat('ö', 150), str_repeat("'", 300),
-    'h:joe', 'w:joe', 'h:' . str_repeat('0', 32), "line\nbreak", "line\r\nbreak", '192.0.2.1', '2001:db8::1', '[2001:db8::1]', 'a@b.example', 'https://x.example/?a=b&c=d#e',
+    'h:joe', 'w:joe', 's:joe', 'h:' . str_repeat('0', 32), "line\nbreak", "line\r\nbreak", '192.0.2.1', '2001:db8::1', '[2001:db8::1]', 'a@b.example', 'https://x.example/?a=b&c=d#e',
 ];
 count($identifiers) === count(array_unique($identifiers)) || exit("twice the same\n");
 $server->sql('CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8');
@@ -41,6 +41,8 @@ foreach (['token_bucket', 'classic', 'classic with all columns'] as $what) {
     if ($what !== 'classic') {
         $shared = array_filter($identifiers, fn (string $identifier): bool => !(new TokenBucket\FixedWindow($dsn, $identifier, 1, 1e6))->consume());
         echo 'windows, but for ', json_encode(array_values($shared)), "\n";
+        $shared = array_filter($identifiers, fn (string $identifier): bool => !(new TokenBucket\SlidingWindow($dsn, $identifier, 1, 1e6))->consume());
+        echo 'sliding windows, but for ', json_encode(array_values($shared)), "\n";
         $shared = array_filter($identifiers, fn (string $identifier): bool => (new TokenBucket($dsn, 'login', 1, 0.00001))->check($identifier));
         echo 'check(), but for ', json_encode(array_values($shared)), "\n";
     }
@@ -53,12 +55,14 @@ echo $server->sql('SHOW TABLES'), "\n";
 --EXPECT--
 token_bucket: a row each, but for []
 windows, but for []
+sliding windows, but for []
 check(), but for []
 jo joe joe" joe% joe' joe'' joe'/* joe\ joe\' joe\0 joe\\ joe_ joe` joee
 classic: a row each, but for ["Joe","JOE"]
 jo joe joe" joe% joe' joe'' joe'/* joe\ joe\' joe\0 joe\\ joe_ joe` joee
 classic with all columns: a row each, but for ["Joe","JOE"]
 windows, but for ["Joe","JOE"]
+sliding windows, but for ["Joe","JOE"]
 check(), but for ["Joe","JOE"]
 jo joe joe" joe% joe' joe'' joe'/* joe\ joe\' joe\0 joe\\ joe_ joe` joee
 0

@@ -23,6 +23,7 @@ const PURGE = 'DELETE FROM token_bucket WHERE seen = microtime AND due < UNIX_TI
 // In each a name, what is done, and what is asked afterwards.
 $bucket = fn (string $name, int $capacity, float $rate): TokenBucket => new TokenBucket($dsn, $name, $capacity, $rate);
 $window = fn (string $name, int $limit, float $interval): TokenBucket\FixedWindow => new TokenBucket\FixedWindow($dsn, $name, $limit, $interval);
+$sliding = fn (string $name, int $limit, float $interval): TokenBucket\SlidingWindow => new TokenBucket\SlidingWindow($dsn, $name, $limit, $interval);
 $in_use = [
     'taken from' => [$bucket('taken from', 10, 0.0001), fn ($b) => $b->consume(3)],
     'emptied' => [$bucket('emptied', 10, 0.0001), fn ($b) => $b->consume(10)],
@@ -31,6 +32,9 @@ $in_use = [
     'reserved' => [$bucket('reserved', 2, 0.0001), fn ($b) => $b->reserve(2) && $b->reserve(2) && $b->reserve(1)],
     'window' => [$window('window', 3, 10_000), fn ($w) => $w->consume(2)],
     'full window' => [$window('full window', 3, 10_000), fn ($w) => $w->consume(3)],
+    'sliding window' => [$sliding('sliding', 9, 10_000), fn ($w) => $w->consume(2) && $w->consume(3)],
+    'full sliding window' => [$sliding('full sliding', 3, 10_000), fn ($w) => $w->consume(3)],
+    'blocked sliding window' => [$sliding('blocked sliding', 3, 0.01), fn ($w) => $w->block(10_000)],
     'large' => [$bucket('large', 2_147_483_647, 100), fn ($b) => $b->consume(2_000_000_000)],
 ];
 $as_new = [
@@ -38,6 +42,8 @@ $as_new = [
     'forgiven' => [$bucket('forgiven', 2, 1_000), fn ($b) => array_map(fn () => $b->check(), range(1, 9))],
     'reserved, refilled' => [$bucket('reserved, refilled', 2, 1_000), fn ($b) => $b->reserve(2) && $b->reserve(2)],
     'window, ended' => [$window('window, ended', 3, 0.01), fn ($w) => $w->consume(3)],
+    'sliding window, ended' => [$sliding('sliding, ended', 3, 0.01), fn ($w) => $w->consume(3)],
+    'sliding window, reset' => [$sliding('sliding, reset', 3, 10_000), fn ($w) => [$w->consume(3), $w->reset()]],
     'reset' => [$bucket('reset', 10, 0.0001), fn ($b) => [$b->consume(3), $b->reset()]],
     'window, reset' => [$window('window, reset', 3, 10_000), fn ($w) => [$w->consume(3), $w->reset()]],
 ];

@@ -95,6 +95,7 @@ foreach (['before prepare()', 'after'] as $i => $when) {
         fn () => $bucket("y-$i")->reserve(3)->isAccepted(),
         fn () => (new TokenBucket\FixedWindow($dsn, "y-$i", 2, 60))->consume(),
         fn () => (new TokenBucket\FixedWindow($dsn, "y-$i", 2, 60))->peek()->isAccepted(),
+        fn () => (new TokenBucket\SlidingWindow($dsn, "y-$i", 2, 60))->consume(),
     );
     if ($i === 0) {
         thrown(fn () => (new TokenBucket\MysqlStorage($dsn))->prepare()); // he may not
@@ -122,9 +123,10 @@ TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in 
 TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
 TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
 TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
+TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in '%s'; prepare() adds the columns to `classic`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"
 TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: ALTER command denied to user 'writer'@'localhost' for table %sclassic%s
 made made made made 
-identifier microtime kind due part more seen
+identifier microtime kind due part more seen hits
 0 0 0
 after
 7 left: 11111110
@@ -137,6 +139,7 @@ after
 100 of 800
 all were charged
 bool(false)
+bool(true)
 bool(true)
 bool(true)
 bool(true)

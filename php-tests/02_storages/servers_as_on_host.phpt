@@ -8,7 +8,7 @@ token_bucket.test_clock=1
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
-use TokenBucket\{Compound, Decision, FixedWindow, LeakyBucket, Limiter, TestClock};
+use TokenBucket\{Compound, Decision, FixedWindow, LeakyBucket, Limiter, SlidingWindow, TestClock};
 
 /** What a decision says; times are rounded. */
 function summary(Decision $decision): array
@@ -26,7 +26,8 @@ function run(string $dsn, string $id): array
         'bucket' => fn (string $name) => TokenBucket::per($dsn, "$name:$id", 10, 100),
         'leaky' => fn (string $name) => new LeakyBucket($dsn, "$name:$id", 8, 100),
         'window' => fn (string $name) => new FixedWindow($dsn, "$name:$id", 10, 100),
-        'compound' => fn (string $name) => new Compound(TokenBucket::per($dsn, "$name:$id", 10, 100), new FixedWindow($dsn, "$name-w:$id", 9, 100), new LeakyBucket($dsn, "$name-l:$id", 20, 100)),
+        'sliding' => fn (string $name) => new SlidingWindow($dsn, "$name:$id", 10, 100),
+        'compound' => fn (string $name) => new Compound(TokenBucket::per($dsn, "$name:$id", 10, 100), new FixedWindow($dsn, "$name-w:$id", 9, 100), new SlidingWindow($dsn, "$name-s:$id", 9, 100), new LeakyBucket($dsn, "$name-l:$id", 20, 100)),
     ];
     foreach ($make as $kind => $limiter) {
         TestClock::freeze(1_000_000);
@@ -45,7 +46,7 @@ function run(string $dsn, string $id): array
         TestClock::advance(101);
         $limiter->consume(2);
         // Of a bucket, tokens that are back count as given back.
-        $log["$kind, too late"] = [$left(), $kind === 'window' && $decision->refund(), $left()];
+        $log["$kind, too late"] = [$left(), in_array($kind, ['window', 'sliding'], true) && $decision->refund(), $left()];
         $limiter->reset();
         $decision = $limiter->attempt(5);
         $limiter->block(50);
@@ -69,9 +70,24 @@ function run(string $dsn, string $id): array
     (new TokenBucket($dsn, "bare:$id"))->reset();
     $log['bare, lifted'] = [TokenBucket::per($dsn, "bare:$id", 5, 60)->consume(5), (new TokenBucket($dsn, "bare:$id", 5, 1))->consume(5)];
 
+    // A sliding window of many hits, and a clock that is set back and forth.
+    TestClock::freeze(1_000_000);
+    $sliding = new SlidingWindow($dsn, "steps:$id", 1_024, 100);
+    foreach ([400, 300, 200, 124] as $i => $cost) {
+        $log["sliding, $cost"] = [summary($sliding->attempt($cost)), summary($sliding->attempt(1_024)), $sliding->peek(1_000)->getRetryAfterSeconds()];
+        TestClock::advance(25);
+    }
+    foreach ([40, 99.999999, 100, 1_000, -40, -50, -1_000, -100_000] as $i => $step) {
+        // No hit has left before the step: a place in shared memory would count it again at an earlier time.
+        $sliding->reset();
+        $sliding->consume(600);
+        TestClock::advance($step);
+        $log["sliding, step $i"] = [summary($sliding->attempt(500)), summary($sliding->attempt(300)), $sliding->refund(200), summary($sliding->peek(1_024))];
+    }
+
     // Random calls on a Compound of all kinds, and on its limits alone.
     mt_srand(5);
-    $limits = [TokenBucket::per($dsn, "random-a:$id", 10, 20), new FixedWindow($dsn, "random-b:$id", 7, 9), new LeakyBucket($dsn, "random-c:$id", 12, 30), new TokenBucket(with($dsn, 'enforce=0'), "random-d:$id", 3, 1)];
+    $limits = [TokenBucket::per($dsn, "random-a:$id", 10, 20), new FixedWindow($dsn, "random-b:$id", 7, 9), new LeakyBucket($dsn, "random-c:$id", 12, 30), new TokenBucket(with($dsn, 'enforce=0'), "random-d:$id", 3, 1), new SlidingWindow($dsn, "random-e:$id", 7, 9)];
     $compound = new Compound(...$limits);
     for ($i = 0; $i < 150; $i++) {
         TestClock::advance(mt_rand(0, 2_000) / 1_000);
@@ -79,8 +95,8 @@ function run(string $dsn, string $id): array
         $log["random $i"] = match (mt_rand(0, 9)) {
             0 => $compound->consume($costs),
             1 => summary($compound->peek($costs)),
-            2 => [$limits[$n = mt_rand(0, 3)]->refund($costs[$n]), $n],
-            3 => summary($limits[$n = mt_rand(0, 3)]->attempt($costs[$n])),
+            2 => [$limits[$n = mt_rand(0, 4)]->refund($costs[$n]), $n],
+            3 => summary($limits[$n = mt_rand(0, 4)]->attempt($costs[$n])),
             4 => [$compound->attempt($costs)->refund(), array_map(fn (Limiter $limit) => $limit->peek(0)->getRemainingTokens(), $limits)],
             default => summary($compound->attempt($costs)),
         };

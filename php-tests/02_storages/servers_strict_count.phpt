@@ -1,5 +1,5 @@
 --TEST--
-Stores on servers: 8 processes get exactly what the bucket or window holds, in each of 24 rounds
+Stores on servers: 8 processes get exactly what the bucket or window holds, in each of 28 rounds
 --EXTENSIONS--
 pcntl
 posix
@@ -14,12 +14,16 @@ require dirname(__DIR__) . '/servers.inc';
 
 foreach (server_dsns() as $name => $dsn) {
     $wrong = 0;
-    for ($round = 0; $round < 24; $round++) {
+    for ($round = 0; $round < 28; $round++) {
         $id = bin2hex(random_bytes(8));
         $counts = in_processes(8, function (int $process) use ($round, $dsn, $id) {
             // Without the deny cache, in half of the rounds, every try reaches the server.
             ini_set('token_bucket.deny_cache', (string) ($round % 2));
-            $bucket = $round < 20 ? new TokenBucket($dsn, $id, 100, 0.00001) : new TokenBucket\FixedWindow($dsn, $id, 100, 3600);
+            $bucket = match (true) {
+                $round < 20 => new TokenBucket($dsn, $id, 100, 0.00001),
+                $round < 24 => new TokenBucket\FixedWindow($dsn, $id, 100, 3600),
+                default => new TokenBucket\SlidingWindow($dsn, $id, 100, 3600),
+            };
             $accepted = 0;
             // Races matter until the bucket is empty, so most rounds are short.
             for ($try = $round % 5 === 0 ? 500 : 60; $try > 0; $try--) {

@@ -13,7 +13,7 @@ token_bucket.deny_cache=0
 require dirname(__DIR__) . '/servers.inc';
 
 $identifiers = [
-    'joe', 'Joe', ' joe', 'joe ', "joe\0", "\0joe", "joe\r\n", "joe\n", "jo\u{308}e", "j\u{f6}e", "\xff\xfe", '', ':', 'tb:joe', 'w:joe', 'w:tb:joe', 'h:joe',
+    'joe', 'Joe', ' joe', 'joe ', "joe\0", "\0joe", "joe\r\n", "joe\n", "jo\u{308}e", "j\u{f6}e", "\xff\xfe", '', ':', 'tb:joe', 'w:joe', 'w:tb:joe', 's:joe', 's:tb:joe', 'c:tb:joe', 'h:joe',
     'h:' . substr(hash('sha256', 'tb:a b'), 0, 32), 'a b', '{joe}', '{joe}1', 'a{joe}', '{}', '*', '?', '[a-z]',
     "x\r\nflush_all\r\n", "x 0 0 1\r\ny\r\nset canary 0 0 5\r\nowned\r\n", "x\r\nms canary 5\r\nowned\r\n", "x b S5 T0\r\n", "\r\nquit\r\n",
     "*1\r\n$8\r\nFLUSHALL\r\n", "x\r\nSET canary owned\r\n", "x' 0 0", '\\', '"', "'", "redis.call('FLUSHALL')", '"); redis.call("FLUSHALL") --', '%00', '%s%n', "\u{202e}eoj",

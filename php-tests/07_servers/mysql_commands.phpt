@@ -69,6 +69,7 @@ count_each($server, $server->dsn(), [
     'reset()' => fn (string $dsn) => (new TokenBucket($dsn, 'new', 2, 1))->reset(),
     'LeakyBucket' => fn (string $dsn) => (new TokenBucket\LeakyBucket($dsn, 'leaky', 1000, 60))->consume(),
     'FixedWindow' => fn (string $dsn) => (new TokenBucket\FixedWindow($dsn, 'window', 52, 600))->consume(),
+    'SlidingWindow' => fn (string $dsn) => (new TokenBucket\SlidingWindow($dsn, 'sliding', 260, 600))->consume(5),
 ]);
 echo "newcomers\n";
 $new = 0;
@@ -129,6 +130,7 @@ reserve(): {"com_stmt_execute":100,"com_update":100,"questions":100}
 reset(): {"com_select":200,"com_stmt_execute":200,"questions":200}
 LeakyBucket: {"com_stmt_execute":100,"com_update":100,"questions":100}
 FixedWindow: {"com_select":50,"com_stmt_execute":100,"com_update":50,"questions":100}
+SlidingWindow: {"com_select":100,"com_stmt_execute":150,"com_update":50,"questions":150}
 newcomers
 consume(): {"com_insert":100,"com_select":200,"com_stmt_execute":300,"questions":300}
 a bucket that check() has overdrawn

@@ -21,7 +21,7 @@ $other = new TokenBucket($dsn, 'other', 2, 0.001);
 times(2, fn () => $other->check());
 echo 'a row without a time: ', times(3, fn () => (new TokenBucket($dsn, 'joe', 2, 0.001))->consume()), "\n";
 
-$server->sql("INSERT INTO nulls VALUES ('bad', 5, 2, 9223372036854775807, 0, 9223372036854775807, 5)");
+$server->sql("INSERT INTO nulls (identifier, microtime, kind, due, part, more, seen) VALUES ('bad', 5, 2, 9223372036854775807, 0, 9223372036854775807, 5)");
 echo 'a debt without end: ', times(2, fn () => (new TokenBucket($dsn, 'bad', 2, 0.001))->consume()), "\n";
 echo $other->attempt()->isDegraded() ? 'an outage' : 'other rows are not concerned', "\n";
 

@@ -9,7 +9,8 @@ namespace TokenBucket;
  *     if ($window->consume()) { ... }
  *
  * The first hit after the interval opens a new window. The whole limit comes back at once, so a stretch of one interval that
- * spans two windows may see up to twice the limit: where that matters use a SlidingWindow. A window and a bucket on the same identifier do not affect each other. Cannot be cloned or serialized.
+ * spans two windows may see up to twice the limit: where that matters use a SlidingWindow. A window and a bucket on the same
+ * identifier do not affect each other. Cannot be cloned or serialized.
  *
  * Every method but the constructor throws a StorageException if the storage fails and no on-error policy answers.
  */

@@ -12,8 +12,8 @@ namespace TokenBucket;
  * is an interval old, and no stretch of an interval, wherever it begins, has more than $limit hits. Other libraries call a
  * weighted count of two fixed windows by this name, which admits up to twice the limit.
  *
- * Every hit is remembered: up to $limit slots of 16 bytes in shared memory, or 1 + 9 bytes a hit on a server. A window and a
- * bucket on the same identifier do not affect each other. Cannot be cloned or serialized.
+ * Every hit is remembered: up to $limit slots of 16 bytes in shared memory, or 9 bytes each and 1 more on a server. A sliding
+ * window, a fixed window and a bucket on the same identifier do not affect each other. Cannot be cloned or serialized.
  *
  * Every method but the constructor throws a StorageException if the storage fails and no on-error policy answers.
  */

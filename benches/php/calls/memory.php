@@ -20,6 +20,21 @@ final class PlainBucket
     }
 }
 
+/** Calls that are all accepted: a call takes longer than 50 ns, so a hit leaves before the window is full. */
+function consume_sliding(int $limit): Closure
+{
+    $window = new TokenBucket\SlidingWindow(null, "sliding-$limit", $limit, $limit * 50e-9);
+    return function ($n) use ($window) { for ($i = 0; $i < $n; $i++) { $window->consume(); } };
+}
+
+/** Calls that are all denied. */
+function denied_sliding(int $limit): Closure
+{
+    $window = new TokenBucket\SlidingWindow(null, "sliding-denied-$limit", $limit, 1e6);
+    $window->consume($limit);
+    return function ($n) use ($window) { for ($i = 0; $i < $n; $i++) { $window->consume(); } };
+}
+
 /** @param TokenBucket[] $buckets */
 function consume_compound(array $buckets): Closure
 {
@@ -94,6 +109,10 @@ function memory_cases(): array
         'new' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket(null, '192.0.2.1', 10, 1))->consume(); } },
         'new_dsn' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket('shm:', '192.0.2.1', 10, 1))->consume(); } },
         'new_object' => function ($n) use ($storage) { for ($i = 0; $i < $n; $i++) { (new TokenBucket($storage, '192.0.2.1', 10, 1))->consume(); } },
+        'sliding_5' => consume_sliding(5),
+        'sliding_5_denied' => denied_sliding(5),
+        'sliding_100' => consume_sliding(100),
+        'sliding_100_denied' => denied_sliding(100),
         'array' => function ($n) use ($in_process) { for ($i = 0; $i < $n; $i++) { $in_process->consume(); } },
         'plain' => function ($n) { for ($i = 0; $i < $n; $i++) { (new PlainBucket(null, '192.0.2.1', 10, 1))->consume(); } },
         'apcu_inc' => function ($n) { for ($i = 0; $i < $n; $i++) { apcu_inc('counter'); } },
@@ -119,6 +138,10 @@ function memory_rows(): array
         ['`attempt()->refund()`', 'held', 'attempt'],
         ['`Compound` of three, `consume()`', 'compound', 'consume'],
         ['three `consume()`, one after the other', 'three', 'consume'],
+        ['`SlidingWindow` of 5, `consume()`', 'sliding_5', 'consume'],
+        ['`SlidingWindow` of 5, denied', 'sliding_5_denied', 'consume'],
+        ['`SlidingWindow` of 100, `consume()`', 'sliding_100', 'consume'],
+        ['`SlidingWindow` of 100, denied', 'sliding_100_denied', 'consume'],
         ['`ConcurrencyLimit` of five, `acquire()->release()`', 'permit', 'consume'],
         ['the same while four are held', 'permit_fifth', 'consume'],
         ['`acquire()` while this process holds all five', 'permit_denied', 'consume'],

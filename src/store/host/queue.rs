@@ -125,9 +125,14 @@ impl<'a> Ticket<'a> {
     /// Hands the next process the state that is on the server now. A state whose record is too long
     /// is not handed off; the next process reads it.
     pub fn hand_off(&self, state: &StoredState, version: u64, clock: Reading) {
-        let record = record::encode(state);
-        if self.lock.is_none() || record.len() > MAX_RECORD {
+        if self.lock.is_none() {
             return;
+        }
+        let record = record::encode(state);
+        if record.len() > MAX_RECORD {
+            // What is there from before is out of date: a swap that begins with it would be lost.
+            let [.., checksum, _] = &self.set.0;
+            return checksum.store(0, Ordering::Release);
         }
         let mut bytes = [0; 32];
         // Fits: at most MAX_RECORD.
@@ -184,7 +189,7 @@ fn to_bytes([first, second]: [u128; 2]) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{SECOND, Span, State};
+    use crate::limit::{Hits, SECOND, Span, State};
     use portable_atomic::AtomicU128;
 
     const CLOCK: Reading = Reading { time: 5, sent_at: 6, read_at: 7 };
@@ -237,6 +242,17 @@ mod tests {
             ticket.hand_off(&state, 99, CLOCK);
             assert_eq!(ticket.handoff(), None, "{state:?}");
         }
+    }
+
+    #[test]
+    fn state_too_long_for_a_handoff_ends_the_one_before() {
+        let set = set();
+        let hits = |count| StoredState::Hits(Hits::new(vec![SECOND; count]));
+        let ticket = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
+        ticket.hand_off(&hits(3), 99, CLOCK);
+        assert_eq!(ticket.handoff().unwrap().state, hits(3));
+        ticket.hand_off(&hits(4), 100, CLOCK);
+        assert_eq!(ticket.handoff(), None);
     }
 
     #[test]

@@ -161,3 +161,21 @@ fn places_of_a_window_have_sets_and_tags_of_their_own() {
     assert!(Places::new(&[], 1).is_none());
     assert_eq!(WAYS, 8);
 }
+
+#[test]
+fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
+    let (table, window) = (Table::new(8), SlidingWindow::new(5, 3_600.0).unwrap());
+    let now = crate::clock::boot_time();
+    table.window(&window, hash(1), now, |it| {
+        let (now_of_call, evicted) = (Cell::new(now), &Cell::new(false));
+        let it = WindowInTable { is_frozen: false, now: now_of_call, evicted, ..*it };
+        let seen = it.look().unwrap();
+        let (decision, _) = window.apply(&seen.state, now, Op::Take { cost: 3 });
+        // The rival's clock reading is later.
+        assert!(table.decide(&window, hash(1), now + 1, Op::Take { cost: 1 }).accepted);
+        assert!(it.take(&seen, decision.taken));
+        assert!(it.decide::<Decision>(decision.refund()).unwrap().accepted);
+    });
+    let left = table.decide(&window, hash(1), now + 1, Op::Peek { cost: 0 }).available;
+    assert_eq!(left.ns, 4);
+}

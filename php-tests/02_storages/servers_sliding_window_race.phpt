@@ -1,0 +1,25 @@
+--TEST--
+SlidingWindow: in the log of 8 processes no stretch of an interval on a server has more hits than the limit
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=throw
+token_bucket.timeout_ms=20000
+token_bucket.connect_timeout_ms=20000
+--FILE--
+<?php
+require dirname(__DIR__) . '/processes.inc';
+require dirname(__DIR__) . '/servers.inc';
+require __DIR__ . '/sliding_race.inc';
+
+foreach (['TB_REDIS', 'TB_REDIS_CLUSTER', 'TB_MEMCACHED', 'TB_MARIADB', 'TB_MYSQL'] as $name) {
+    echo $name, ': ', race_for_hits(server_dsn($name), 1.5), "\n";
+}
+?>
+--EXPECT--
+TB_REDIS: never more, many in all, all of them afterwards
+TB_REDIS_CLUSTER: never more, many in all, all of them afterwards
+TB_MEMCACHED: never more, many in all, all of them afterwards
+TB_MARIADB: never more, many in all, all of them afterwards
+TB_MYSQL: never more, many in all, all of them afterwards
