@@ -34,6 +34,15 @@
 //! | `two_that_free_a_dead_holder_take_its_permit_once` | 2 | 2 | 4 |
 //! | `permits_in_a_full_set_are_never_evicted` | 2 | 3 | 3 |
 //!
+//! A sliding window has a slot in each of several sets. Each place has a slot already, whose hit has left or not:
+//!
+//! | test | places | processes | preemptions |
+//! |---|---|---|---|
+//! | `calls_of_one_hit_get_all_places` | 2 | 3 | 3 |
+//! | `two_calls_of_two_hits_share_three_places` | 3 | 2 | 4 |
+//! | `hits_that_are_taken_and_given_back_add_up` | 3 | 3 | 3 |
+//! | `decision_is_given_back_whole_while_others_take` | 3 | 3 | 3 |
+//!
 //! `tests/slot_words.rs` runs four real threads on whole sets of eight slots, with most operations, in
 //! the order in which the processor happens to run them.
 //!
@@ -569,4 +578,154 @@ fn permits_in_a_full_set_are_never_evicted() {
         },
     );
     assert_reached(&TAKEN);
+}
+
+/// The sets of a sliding window's places.
+type Places = Arc<Vec<window::Set<Modelled>>>;
+
+/// The hits of a window that leave one second after its interval's beginning have been taken by an earlier call.
+const EARLIER: u64 = NOW + 1_000_000_000;
+const INTERVAL: u64 = 60_000_000_000;
+const HASH: u64 = 0x1234_5678_9abc_def0;
+
+/// A sliding window, one call on it, and what its places hold afterwards.
+mod window {
+    use super::{EARLIER, HASH, INTERVAL, Modelled, Mutex, NOW, Places, Word};
+    use portable_atomic::AtomicU64;
+    use std::cell::Cell;
+    pub use token_bucket::store::shm::set::Set;
+
+    use token_bucket::limit::{Decision, Op, Place, SlidingWindow, Span, State};
+    use token_bucket::store::shm::hits::WindowInTable;
+    use token_bucket::store::shm::set;
+    use token_bucket::store::shm::slot::Slot;
+
+    /// The places of a window, of which the first ones have a hit of an earlier call.
+    pub fn places(limit: u32, hits: u32) -> Places {
+        let set = |_| Set(std::array::from_fn(|_| Modelled(Mutex::new(0))));
+        let sets = Places::new((0..limit).map(set).collect());
+        for place in 0..limit {
+            let full_at = Span::from_ns(if place < hits { EARLIER } else { NOW - 1 });
+            let (set, tag) = set::Places::new(&sets, HASH).unwrap().get(place).unwrap();
+            set.0[0].replace(0, Slot::committed(tag, State::Filling { full_at }).0);
+        }
+        sets
+    }
+
+    fn limit(places: &Places) -> SlidingWindow {
+        SlidingWindow::new(places.len() as i64, INTERVAL as f64 / 1e9).unwrap()
+    }
+
+    /// Makes a call. None if it was too busy.
+    pub fn decide(places: &Places, op: Op) -> Option<Decision> {
+        WindowInTable {
+            window: &limit(places),
+            places: set::Places::new(places, HASH).unwrap(),
+            now: Cell::new(NOW),
+            is_frozen: true,
+            evictions: &AtomicU64::new(0),
+            evicted: &Cell::new(false),
+        }
+        .decide(op)
+    }
+
+    pub fn take(places: &Places, cost: u64) -> bool {
+        decide(places, Op::Take { cost }).is_some_and(|decision| decision.accepted)
+    }
+
+    /// The hits in the window.
+    pub fn hits(places: &Places) -> u64 {
+        let states = (0..places.len() as u32).map(|place| {
+            let (set, tag) = set::Places::new(places, HASH).unwrap().get(place).unwrap();
+            let slots: Vec<Slot> = set.0.iter().map(|word| Slot(word.load())).collect();
+            let own: Vec<&Slot> = slots.iter().filter(|slot| slot.tag() == tag).collect();
+            assert_eq!(own.len(), 1, "a place has one slot");
+            own[0].state()
+        });
+        states.filter(|state| Place::leaves_at(*state) > NOW).count() as u64
+    }
+}
+
+/// Runs the processes on a window in each interleaving with at most so many preemptions, and `check` after each.
+fn explore_window(
+    limit: u32,
+    hits: u32,
+    processes: &'static [fn(&Places) -> bool],
+    preemptions: usize,
+    check: fn(&Places, &[bool]),
+) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.check(move || {
+        let places = window::places(limit, hits);
+        let running: Vec<_> = processes
+            .iter()
+            .map(|process| {
+                let places = Arc::clone(&places);
+                thread::spawn(move || process(&places))
+            })
+            .collect();
+        let answers: Vec<bool> = running.into_iter().map(|p| p.join().unwrap()).collect();
+        check(&places, &answers);
+    });
+}
+
+const TAKE_ONE_HIT: fn(&Places) -> bool = |places| window::take(places, 1);
+const TAKE_TWO_HITS: fn(&Places) -> bool = |places| window::take(places, 2);
+
+#[test]
+fn calls_of_one_hit_get_all_places() {
+    explore_window(2, 0, &[TAKE_ONE_HIT; 3], 3, |places, answers| {
+        assert_eq!((accepted(answers), window::hits(places)), (2, 2));
+    });
+}
+
+#[test]
+fn two_calls_of_two_hits_share_three_places() {
+    explore_window(3, 0, &[TAKE_TWO_HITS; 2], 4, |places, answers| {
+        assert_eq!(accepted(answers), 1, "one of them has room");
+        assert_eq!(window::hits(places), 2, "the other one leaves no hit");
+    });
+}
+
+#[test]
+fn hits_that_are_taken_and_given_back_add_up() {
+    explore_window(
+        3,
+        1,
+        &[TAKE_TWO_HITS, TAKE_ONE_HIT, |places| {
+            let refund = Op::Refund { cost: 1, expiry: Some(EARLIER) };
+            window::decide(places, refund).unwrap().accepted
+        }],
+        3,
+        |places, answers| {
+            assert!(answers[2], "the earlier hit is given back once");
+            assert!(answers[0] || answers[1], "one of them has room whatever comes first");
+            let taken = 2 * u64::from(answers[0]) + u64::from(answers[1]);
+            assert_eq!(window::hits(places), taken);
+        },
+    );
+}
+
+#[test]
+fn decision_is_given_back_whole_while_others_take() {
+    explore_window(
+        3,
+        0,
+        &[
+            |places| {
+                let Some(decision) = window::decide(places, Op::Take { cost: 2 }) else {
+                    return false;
+                };
+                decision.accepted && window::decide(places, decision.refund()).unwrap().accepted
+            },
+            TAKE_ONE_HIT,
+            TAKE_ONE_HIT,
+        ],
+        3,
+        |places, answers| {
+            assert!(answers[1] || answers[2], "a hit was left to one of them at least");
+            assert_eq!(window::hits(places), accepted(&answers[1..]) as u64);
+        },
+    );
 }

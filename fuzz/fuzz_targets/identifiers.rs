@@ -9,14 +9,15 @@ use std::net::Ipv6Addr;
 use std::rc::Rc;
 use token_bucket::dsn::{Address, RedisTarget, Target, Topology};
 use token_bucket::limiter::{Identifier, InferredName, client_identifier, infer_name};
-use token_bucket::store::{FileSettings, Key, KeyHash, Store, Stores, key_name, row_name};
-use token_bucket_fuzz::table_file::kind;
+use token_bucket::store::{
+    FileSettings, Key, KeyHash, LimitKind, Store, Stores, key_name, row_name,
+};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
     prefix: &'a [u8],
-    first: (&'a [u8], &'a [u8], bool),
-    second: (&'a [u8], &'a [u8], bool),
+    first: (&'a [u8], &'a [u8], u8),
+    second: (&'a [u8], &'a [u8], u8),
     cut: usize,
 }
 
@@ -31,44 +32,48 @@ thread_local! {
 
 fuzz_target!(|input: Input<'_>| {
     let Input { prefix, first, second, cut } = input;
-    let keys = [first, second].map(|(name, id, window)| {
+    let keys = [first, second].map(|(name, id, kind)| {
+        let kind = LimitKind::ALL[usize::from(kind) % LimitKind::ALL.len()];
         check_inferred_name(Identifier::Client { name, id });
         check_inferred_name(Identifier::Plain(id));
         // Each as an identifier, and as the client of an application.
-        [([prefix, id].concat(), window), ([prefix, &client_identifier(name, id)].concat(), window)]
+        [([prefix, id].concat(), kind), ([prefix, &client_identifier(name, id)].concat(), kind)]
     });
-    for (name, window) in keys.as_flattened() {
-        assert_harmless(name, *window, cut);
+    for (name, kind) in keys.as_flattened() {
+        assert_harmless(name, *kind, cut);
     }
     for ([plain, client], [other, other_client]) in [(&keys[0], &keys[1])] {
         assert_apart(plain, other);
         assert_apart(client, other_client);
         assert_apart(plain, other_client);
         // Keys that differ in their kind only.
-        assert_apart(&(plain.0.clone(), true), &(plain.0.clone(), false));
-        assert_apart(&(plain.0.clone(), true), &(other.0.clone(), false));
+        for (one, another) in LimitKind::ALL.iter().zip(&LimitKind::ALL[1..]) {
+            assert_apart(&(plain.0.clone(), *one), &(plain.0.clone(), *another));
+            assert_apart(&(plain.0.clone(), *one), &(other.0.clone(), *another));
+        }
     }
     // An identifier that looks like a name does not get that name.
-    let (name, window) = &keys[0][0];
-    for called in [with_key(&[name], *window, key_name), with_key(&[name], *window, row_name)] {
-        assert_apart(&(called.clone(), false), &(name.clone(), *window));
-        assert_apart(&(called, true), &(name.clone(), *window));
+    let (name, kind) = &keys[0][0];
+    for called in [with_key(&[name], *kind, key_name), with_key(&[name], *kind, row_name)] {
+        for other in LimitKind::ALL {
+            assert_apart(&(called.clone(), other), &(name.clone(), *kind));
+        }
     }
     if (first.0, first.1) != (second.0, second.1) {
         assert_ne!(client_identifier(first.0, first.1), client_identifier(second.0, second.1));
     }
 });
 
-fn with_key<R>(parts: &[&[u8]], window: bool, look: impl FnOnce(&Key<'_>) -> R) -> R {
+fn with_key<R>(parts: &[&[u8]], kind: LimitKind, look: impl FnOnce(&Key<'_>) -> R) -> R {
     let (key_hash, mut all) = (Cell::new(KeyHash::default()), [&b""[..]; 4]);
     all.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
-    look(&Key { parts: all, key_hash: &key_hash, kind: kind(window) })
+    look(&Key { parts: all, key_hash: &key_hash, kind })
 }
 
 /// Two keys have one name only if they are the same.
-fn assert_apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
+fn assert_apart(a: &(Vec<u8>, LimitKind), b: &(Vec<u8>, LimitKind)) {
     for make in [key_name, row_name] {
-        let [one, other] = [a, b].map(|(name, window)| with_key(&[name], *window, make));
+        let [one, other] = [a, b].map(|(name, kind)| with_key(&[name], *kind, make));
         assert_eq!(one == other, a == b, "{a:?} and {b:?} are {:?}", String::from_utf8_lossy(&one));
         // Nor where a table does not distinguish case, or spaces at the end.
         let fold = |name: &[u8]| name.trim_ascii_end().to_ascii_lowercase();
@@ -78,20 +83,20 @@ fn assert_apart(a: &(Vec<u8>, bool), b: &(Vec<u8>, bool)) {
     }
 }
 
-fn assert_harmless(name: &[u8], window: bool, cut: usize) {
-    let called = with_key(&[name], window, key_name);
+fn assert_harmless(name: &[u8], kind: LimitKind, cut: usize) {
+    let called = with_key(&[name], kind, key_name);
     assert!((1..=250).contains(&called.len()), "more than memcached takes");
     assert!(called.iter().all(|b| b.is_ascii_alphanumeric() || b"._:@/-{}".contains(b)));
-    let row = with_key(&[name], window, row_name);
+    let row = with_key(&[name], kind, row_name);
     assert!((1..=255).contains(&row.len()), "more than the column takes");
     assert!(row.iter().all(|b| (b' '..=b'~').contains(b)) && !row.ends_with(b" "));
     // The name does not depend on the parts.
     let (head, tail) = name.split_at(cut % (name.len() + 1));
     for parts in [[head, b"", tail, b""], [b"", head, b"", tail], [head, tail, b"", b""]] {
-        assert_eq!(with_key(&parts, window, key_name), called);
-        assert_eq!(with_key(&parts, window, row_name), row);
+        assert_eq!(with_key(&parts, kind, key_name), called);
+        assert_eq!(with_key(&parts, kind, row_name), row);
     }
-    let breaker = CLUSTER.with(|store| with_key(&[name], window, |key| store.breaker(key)));
+    let breaker = CLUSTER.with(|store| with_key(&[name], kind, |key| store.breaker(key)));
     assert_eq!(breaker, u64::from(crc16(hashed_part(&called)) % 16384 / 1024));
 }
 

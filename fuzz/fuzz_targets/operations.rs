@@ -8,20 +8,23 @@ use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::fs::File;
 use token_bucket::limit::{
-    Decision, Limit, MAX_BLOCK, MAX_NOW, Op, SECOND, State, TokenBucket, apply,
+    Decision, Limit, MAX_BLOCK, MAX_NOW, Op, SECOND, SlidingWindow, State, StoredState,
+    TokenBucket, apply,
 };
 use token_bucket::store::array::Array;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Key, KeyHash, Request, Store, Time, Timeouts};
+use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time, Timeouts};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
-use token_bucket_fuzz::table_file::kind;
 
-/// Fewer than a set has slots: wherever they are, none has to go.
+/// As many keys of each of two limits as a set has slots: wherever they are, none has to go.
 const KEYS: usize = 4;
-const WINDOW: usize = KEYS;
+/// The states of all keys: of each kind of limit, and in shared memory of each sliding window.
+const STATES: usize = 5 * KEYS;
+/// A table that has more sets than a sliding window has places, so that no set has two of them.
+const SIZE: u64 = 4 * MIN_SIZE;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = play(&mut Unstructured::new(bytes));
@@ -30,20 +33,25 @@ fuzz_target!(|bytes: &[u8]| {
 fn play(u: &mut Unstructured<'_>) -> Result<()> {
     let limits = [limit(u)?, limit(u)?];
     let (array, shm) = (Array::default(), fresh());
-    let places: [Cell<KeyHash>; 2 * KEYS] = Default::default();
-    let mut model = [State::FULL; 2 * KEYS];
-    let mut model_of_shm = model;
+    let places: [Cell<KeyHash>; STATES] = Default::default();
+    let mut model: [StoredState; STATES] = std::array::from_fn(|_| StoredState::FULL);
+    let mut model_of_shm = model.clone();
     let mut reference: [Option<Reference>; KEYS] = std::array::from_fn(|_| Some(Reference::FULL));
+    let mut logs: [Option<Log>; STATES] = std::array::from_fn(|_| Some(Log::default()));
     // What the last call that took something took, and when its state expired.
-    let mut last = [(0, 0); 2 * KEYS];
+    let mut last = [(0, 0); STATES];
     let mut now = 1_000_000 * SECOND;
     for _ in 0..64 {
         if u.is_empty() {
             break;
         }
-        let (key, limit) = (u.int_in_range(0..=KEYS - 1)?, &limits[u.int_in_range(0..=1usize)?]);
-        let window = matches!(limit, Limit::FixedWindow(_));
-        let at = if window { WINDOW + key } else { key };
+        let (key, number) = (u.int_in_range(0..=KEYS - 1)?, u.int_in_range(0..=1usize)?);
+        let limit = &limits[number];
+        let kind = LimitKind::from(limit);
+        let is_sliding = kind == LimitKind::SlidingWindow;
+        let at = kind as usize * KEYS + key;
+        // In shared memory a sliding window keeps its limit: a lower one sees fewer of its places.
+        let at_in_shm = if is_sliding { at + number * KEYS } else { at };
         let op = match operation(u)? {
             // As a caller refunds a decision.
             Op::Refund { expiry: Some(0..10), .. } => {
@@ -54,13 +62,13 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         now = time(u, now)?;
         let call = format!("{op:?} of {limit:?} at {now}");
 
-        let (expected, after) = apply(limit, model[at], now, op);
-        keeps_promises(limit, op, &expected, matches!(model[at], State::Reserved { .. }));
+        let (expected, after) = apply(limit, &model[at], now, op);
+        keeps_promises(limit, op, &expected, may_be_reserved(&model[at]));
         if let (Limit::TokenBucket(bucket), Some(state)) = (limit, reference[key].take()) {
             reference[key] = state.judge(bucket, now, op, &expected, &call);
         }
         if let (Limit::FixedWindow(_), Op::Refund { cost, expiry: Some(expiry) }) = (limit, op) {
-            let before = apply(limit, model[at], now, Op::Peek { cost: 0 }).0;
+            let before = apply(limit, &model[at], now, Op::Peek { cost: 0 }).0;
             let [before, remaining] = [&before, &expected].map(|it| limit.remaining(it));
             let back = if expected.accepted { cost } else { 0 };
             assert_eq!(remaining, before.saturating_add(back).min(limit.capacity()), "{call}");
@@ -72,7 +80,7 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         model[at] = after;
         let (key_hash, timeouts, evicted) =
             (Cell::default(), Timeouts::default(), Cell::new(false));
-        let name = named(key, window, &key_hash);
+        let name = named(key, b"", kind, &key_hash);
         let request = Request {
             key: &name,
             limit,
@@ -83,12 +91,26 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         };
         assert_eq!(array.decide(&request), Ok(expected), "{call}");
 
-        // A slot stores a debt less exactly.
-        let (expected, after) = apply(limit, model_of_shm[at], now, op);
-        model_of_shm[at] = Slot::committed(1, after).state();
-        let name = named(key, window, &places[at]);
+        let (expected, after) = apply(limit, &model_of_shm[at_in_shm], now, op);
+        if let Limit::SlidingWindow(window) = limit {
+            keeps_promises(limit, op, &expected, false);
+            logs[at_in_shm] = match logs[at_in_shm].take() {
+                Some(log) => log.judge(window, now, op, &expected, &call),
+                None => matches!(op, Op::Reset).then(Log::default),
+            };
+        }
+        model_of_shm[at_in_shm] = match after {
+            // A slot stores a debt less exactly.
+            StoredState::Word(state) => Slot::committed(1, state).state().into(),
+            hits => hits,
+        };
+        let number: &[u8] = if is_sliding && number == 1 { b"1" } else { b"" };
+        let name = named(key, number, kind, &places[at_in_shm]);
         let request = Request { key: &name, ..request };
-        if op.may_repeat() && now % 2 == 0 {
+        if is_sliding && logs[at_in_shm].is_none() {
+            // A place keeps a hit that has left, which counts again when the clock goes back.
+            keeps_promises(limit, op, &shm.decide(&request).expect("the table is open"), false);
+        } else if op.may_repeat() && now % 2 == 0 {
             assert_eq!(shm.accepts(&request), Ok(expected.accepted), "{call}");
         } else {
             assert_eq!(shm.decide(&request), Ok(expected), "{call}");
@@ -98,20 +120,128 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn named<'a>(key: usize, window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
+fn may_be_reserved(state: &StoredState) -> bool {
+    matches!(state, StoredState::Word(State::Reserved { .. }))
+}
+
+fn named<'a>(
+    key: usize,
+    number: &'a [u8],
+    kind: LimitKind,
+    key_hash: &'a Cell<KeyHash>,
+) -> Key<'a> {
     let id: &[u8] = [b"a", b"b", b"c", b"d"][key];
-    Key { parts: [b"tb:", id, b"", b""], key_hash, kind: kind(window) }
+    Key { parts: [b"tb:", id, number, b""], key_hash, kind }
 }
 
 /// An empty table.
 fn fresh() -> SharedMemory {
     let (base, name) = (folder().to_owned(), "default".to_owned());
-    let location = Location { base, name, size: MIN_SIZE, purpose: Purpose::Buckets };
+    let location = Location { base, name, size: SIZE, purpose: Purpose::Buckets };
     if let Ok(file) = File::options().write(true).open(location.path()) {
         // The header stays. No process has the file mapped.
-        file.set_len(4096).and_then(|()| file.set_len(MIN_SIZE)).expect("a file in memory");
+        file.set_len(4096).and_then(|()| file.set_len(SIZE)).expect("a file in memory");
     }
     SharedMemory::new(location)
+}
+
+/// A sliding window as a textbook has it, for comparison: a log of all hits since the last reset or block.
+///
+/// The comparison ends when the clock goes back, and begins again with a reset.
+#[derive(Default)]
+struct Log {
+    hits: Vec<Hit>,
+    /// The end of a block; 0 if none was set.
+    blocked_until: u64,
+    /// The time of the last call.
+    now: u64,
+}
+
+struct Hit {
+    taken_at: u64,
+    is_given_back: bool,
+}
+
+impl Log {
+    fn judge(
+        mut self,
+        limit: &SlidingWindow,
+        now: u64,
+        op: Op,
+        decision: &Decision,
+        what: &str,
+    ) -> Option<Self> {
+        if now < self.now {
+            return matches!(op, Op::Reset).then(Self::default);
+        }
+        self.now = now;
+        let is_blocked = self.blocked_until > now;
+        if let Op::Block { duration } = op {
+            let until = self.blocked_until.max(now + duration.min(MAX_BLOCK));
+            assert_eq!((decision.accepted, decision.expires_at), (true, until), "{what}");
+            return Some(Self { blocked_until: until, now, ..Self::default() });
+        }
+        if is_blocked && !matches!(op, Op::Reset) {
+            assert!(!decision.accepted && decision.is_blocked, "{what}");
+            assert_eq!(decision.expires_at, self.blocked_until, "{what}");
+            return Some(self);
+        }
+        let (interval, most) = (limit.interval(), u64::from(limit.max_hits()));
+        let counts = |hit: &Hit, at: u64| !hit.is_given_back && hit.taken_at + interval > at;
+        let counted = |log: &Self, at| log.hits.iter().filter(|hit| counts(hit, at)).count() as u64;
+        let left = most - counted(&self, now);
+        let accepted = match op {
+            Op::Take { cost } => {
+                self.hit(if cost <= left { cost } else { 0 });
+                cost <= left
+            }
+            Op::Reserve { cost, .. } => {
+                self.hit(if cost <= left { cost } else { 0 });
+                cost <= left
+            }
+            Op::Check => {
+                self.hit(left.min(1));
+                left > 0
+            }
+            Op::TakeUpTo { most, least } => {
+                self.hit(if least <= left { most.min(left) } else { 0 });
+                least <= left
+            }
+            Op::Peek { cost } => cost <= left,
+            Op::Refund { cost, expiry } => {
+                let is_meant = |hit: &&mut Hit| {
+                    counts(hit, now)
+                        && expiry.is_none_or(|expiry| hit.taken_at + interval == expiry)
+                };
+                let goes = self.hits.iter_mut().rev().filter(is_meant).take(cost as usize);
+                let gone = goes.map(|hit| hit.is_given_back = true).count();
+                expiry.is_none() || gone > 0
+            }
+            Op::Reset => {
+                self = Self { now, ..Self::default() };
+                true
+            }
+            Op::Start { .. } => false,
+            Op::Block { .. } => unreachable!("decided on above"),
+        };
+        assert!(!decision.is_blocked, "{what}");
+        assert_eq!(decision.accepted, accepted, "{what}");
+        assert_eq!(decision.available.ns, most - counted(&self, now), "{what}");
+        let expires_at = decision.expires_at;
+        assert_eq!(counted(&self, expires_at), 0, "{what}");
+        assert!(expires_at == now || counted(&self, expires_at - 1) > 0, "{what}");
+        if !accepted && (1..=most).contains(&op.least()) {
+            let fits = |at| counted(&self, at) + op.least() <= most;
+            assert!(fits(decision.retry_at) && !fits(decision.retry_at - 1), "{what}");
+        }
+        Some(self)
+    }
+
+    /// Notes hits of now.
+    fn hit(&mut self, hits: u64) {
+        let taken_at = self.now;
+        self.hits.extend((0..hits).map(|_| Hit { taken_at, is_given_back: false }));
+    }
 }
 
 /// A token bucket as a textbook has it, for comparison: how much is missing, and since when. It counts in

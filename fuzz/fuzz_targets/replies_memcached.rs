@@ -6,6 +6,7 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::time::SystemTime;
 use token_bucket_fuzz::calls::number;
+use token_bucket_fuzz::record;
 use token_bucket_fuzz::server::{Piece, bytes, play};
 
 /// The mark of each call under fuzzing: `fuzzmark` in hexadecimal digits.
@@ -61,10 +62,6 @@ fn reply(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
 /// A state near this host's clock.
 fn state(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
-    let seconds = now.saturating_add(number(u, 1 << 40)?).saturating_sub(number(u, 1 << 40)?);
-    let mut state = seconds.min((1 << 40) - 1).to_be_bytes()[3..].to_vec();
-    state.extend((u.arbitrary::<u32>()? >> 2).to_be_bytes());
-    let length = *u.choose(&[0usize, 3, 4, 5, 9, 9])?;
-    state.extend(u.bytes(length.min(u.len()))?);
-    Ok(state)
+    let seconds = now.saturating_sub(number(u, 1 << 40)?);
+    record::state(u, seconds)
 }

@@ -5,12 +5,14 @@
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use token_bucket_fuzz::calls::number;
+use token_bucket_fuzz::record::state;
 use token_bucket_fuzz::server::{PASSWORD, Piece, bytes, play};
 
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const END: &[u8] = &[0xFE, 0, 0, 2, 0];
 const LONGLONG: u8 = 8;
 const DOUBLE: u8 = 5;
+const BLOB: u8 = 252;
 
 fuzz_target!(|input: &[u8]| {
     let _ = run(&mut Unstructured::new(input));
@@ -93,7 +95,7 @@ fn column(kind: u8, flags: u16) -> Vec<u8> {
 fn answer(u: &mut Unstructured<'_>, maria: bool) -> Result<Vec<Vec<u8>>> {
     const CODES: [u16; 14] =
         [1054, 1146, 1142, 1205, 1213, 1969, 1062, 1290, 1406, 1060, 1045, 1317, 0, 65535];
-    Ok(vec![match u.int_in_range(0..=11u8)? {
+    Ok(vec![match u.int_in_range(0..=13u8)? {
         0 => bytes(u)?,
         // A row was found or made, or none.
         1 => [&[0, u.int_in_range(0..=2u8)?], &OK[2..]].concat(),
@@ -137,11 +139,35 @@ fn answer(u: &mut Unstructured<'_>, maria: bool) -> Result<Vec<Vec<u8>>> {
             all.push(END.to_vec());
             return Ok(all);
         }
-        // The row that a decision reads: the clock, whether there is a row, and its columns.
+        // The row of a sliding window: the clock, `microtime`, `seen`, `due` and the record of its state.
+        10 | 11 => {
+            let mut all = vec![vec![5]];
+            all.extend([LONGLONG, DOUBLE, DOUBLE, LONGLONG, BLOB].map(|kind| column(kind, 0)));
+            let seconds = number(u, 4_100_000_000)?;
+            let now = seconds as i64 * 1_000_000_000;
+            let record = if u.ratio(1, 16)? { bytes(u)? } else { state(u, seconds)? };
+            let is_null = u.ratio(1, 16)?;
+            // The first two bits stand for no column.
+            let mut packet = vec![0, u8::from(is_null) << 6];
+            let due: i64 = u.arbitrary()?;
+            let numbers =
+                [now, (seconds as f64).to_bits() as i64, (seconds as f64).to_bits() as i64, due];
+            numbers.iter().for_each(|number| packet.extend(number.to_le_bytes()));
+            if !is_null {
+                packet.push(0xFC);
+                packet.extend((record.len() as u16).to_le_bytes());
+                packet.extend(record);
+            }
+            if u.ratio(3, 4)? {
+                all.push(packet);
+            }
+            all.push(END.to_vec());
+            return Ok(all);
+        }
+        // The row that a decision reads: the clock and the columns.
         _ => {
-            let mut all = vec![vec![8]];
-            let kinds =
-                [LONGLONG, LONGLONG, DOUBLE, DOUBLE, LONGLONG, LONGLONG, LONGLONG, LONGLONG];
+            let mut all = vec![vec![7]];
+            let kinds = [LONGLONG, DOUBLE, DOUBLE, LONGLONG, LONGLONG, LONGLONG, LONGLONG];
             all.extend(kinds.map(|kind| column(kind, 0)));
             let now = number(u, 4_100_000_000)? as i64 * 1_000_000_000;
             let empty_at = if u.arbitrary()? { u.arbitrary()? } else { now as f64 / 1e9 };

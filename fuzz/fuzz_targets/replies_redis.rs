@@ -7,6 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use token_bucket::limit::{MAX_NOW, SECOND};
 use token_bucket::store::{parse_reply, parse_reply_for_all};
 use token_bucket_fuzz::calls::number;
+use token_bucket_fuzz::record::state;
 use token_bucket_fuzz::server::{PASSWORD, Piece, bytes, play};
 
 /// The mark of each call under fuzzing.
@@ -80,8 +81,8 @@ fn reply(u: &mut Unstructured<'_>, depth: usize) -> Result<Vec<u8>> {
                     for _ in 0..keys {
                         let state = state(u, seconds)?;
                         let length =
-                            if u.ratio(1, 16)? { u.arbitrary()? } else { state.len() as u8 };
-                        reply_text.push(length);
+                            if u.ratio(1, 16)? { u.arbitrary()? } else { state.len() as u16 };
+                        reply_text.extend(length.to_be_bytes());
                         reply_text.extend(state);
                     }
                 }
@@ -101,8 +102,8 @@ fn parse_several(u: &mut Unstructured<'_>) -> Result<()> {
     let mut states = Vec::new();
     for _ in 0..u.int_in_range(0..=16u8)? {
         let mut state = if u.ratio(1, 4)? { bytes(u)? } else { state(u, seconds)? };
-        state.truncate(u8::MAX.into());
-        reply.push(state.len() as u8);
+        state.truncate(u16::MAX.into());
+        reply.extend((state.len() as u16).to_be_bytes());
         reply.extend(&state);
         states.push(parse_reply(&[&head[..], &state].concat()).map(|alone| alone.before));
     }
@@ -120,14 +121,4 @@ fn parse_several(u: &mut Unstructured<'_>) -> Result<()> {
     let parsed = parse_reply_for_all(&any, keys);
     assert!(parsed.is_none_or(|parsed| parsed.before.len() == keys && parsed.now <= MAX_NOW));
     Ok(())
-}
-
-/// A state near a time, in seconds.
-fn state(u: &mut Unstructured<'_>, seconds: u64) -> Result<Vec<u8>> {
-    let seconds = seconds.saturating_add(number(u, 1 << 40)?).min((1 << 40) - 1);
-    let mut state = seconds.to_be_bytes()[3..].to_vec();
-    state.extend((u.arbitrary::<u32>()? >> 2).to_be_bytes());
-    let length = *u.choose(&[0usize, 3, 4, 5, 9, 9])?;
-    state.extend(u.bytes(length.min(u.len()))?);
-    Ok(state)
 }

@@ -15,11 +15,12 @@ use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::store::file::{MIN_SIZE, Purpose};
 use token_bucket::store::host::Host;
 use token_bucket::store::host::queue::Handoff;
-use token_bucket::store::{FileSettings, KnownDenial, Request, Time, Timeouts};
-use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
+use token_bucket::store::{FileSettings, KnownDenial, LimitKind, Request, Time, Timeouts};
+use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
+use token_bucket_fuzz::record::hits;
 use token_bucket_fuzz::table_file::{
-    HEADER, IDS, SECRET, SET, WAYS, file, hash, key, locate, word, write,
+    HEADER, IDS, SECRET, SET, WAYS, file, hash, key, locate, locate_place, word, write,
 };
 
 const BREAKERS_AT: u64 = 256;
@@ -36,10 +37,14 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     hasher.write(STORE.as_bytes());
     let domain = hasher.finish().max(1);
     let sixteenth = (MIN_SIZE - HEADER) / SET / 16;
+    let limit = limit(u)?;
+    let kind = LimitKind::from(&limit);
     for id in IDS {
-        let hash = hash(id, false, domain);
-        for (from, to) in [(0, 13), (13, 15)] {
-            let (at, tag) = locate(hash, from * sixteenth, to * sixteenth);
+        let hash = hash(id, kind, domain);
+        // The bucket, or some places of a sliding window; and what is known of a denial.
+        let places = if kind == LimitKind::SlidingWindow { 3 } else { 1 };
+        let own = (0..places).map(|place| locate_place(hash, place, 0, 13 * sixteenth));
+        for (at, tag) in own.chain([locate(hash, 13 * sixteenth, 15 * sixteenth)]) {
             let mut words = [0; WAYS];
             for to in &mut words {
                 *to = word(u, &[tag], now)?;
@@ -54,6 +59,16 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             words[1] = u128::from(hash) << 64 | words[1] & low;
             let length: u8 = *u.choose(&[12, 13, 14, 18, 31])?;
             words[2] = u128::from(length) << 120 | words[2] >> 8;
+            if kind == LimitKind::SlidingWindow && u.arbitrary()? {
+                // As many hits as a hand-off has room for.
+                let mut record = hits(u, now / SECOND)?;
+                record.truncate(28);
+                record.insert(0, record.len() as u8);
+                record.resize(32, 0);
+                let halves = [&record[..16], &record[16..]];
+                [words[2], words[3]] =
+                    halves.map(|half| u128::from_be_bytes(half.try_into().expect("16 bytes")));
+            }
             let written_at = now - u.int_in_range(0..=SECOND / 10)?;
             words[5] = words[5] & !low | u128::from(written_at);
             let mut checksum = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
@@ -75,13 +90,12 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let host_file = Rc::new(Host::file(&files));
     let host = Host::new(STORE, Secret(String::new()), host_file);
-    let limit = limit(u)?;
     for _ in 0..32 {
         if u.is_empty() {
             break;
         }
         let key_hash = Cell::default();
-        let key = key(u.choose(&IDS)?, false, &key_hash);
+        let key = key(u.choose(&IDS)?, kind, &key_hash);
         let breaker = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=7u8)? {
             0 => drop(host.permit(breaker, Timeouts::default())),
@@ -111,10 +125,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let Some(ticket) = ticket else { return };
                 if let Some(Handoff { state, .. }) = ticket.handoff() {
                     // As the stores that compare and swap do.
-                    std::hint::black_box((limit.earliest_write(state), state.expires_at()));
-                    let (decision, after) = apply(&limit, state, now, Op::Take { cost: 1 });
+                    std::hint::black_box((limit.earliest_write(&state), state.expires_at()));
+                    let (decision, after) = apply(&limit, &state, now, Op::Take { cost: 1 });
                     keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
-                    ticket.hand_off(after, 1, Reading::taken_now(now, boot_time()));
+                    ticket.hand_off(&after, 1, Reading::taken_now(now, boot_time()));
                     assert!(ticket.handoff().is_none_or(|handoff| handoff.state == after));
                 }
             }),
@@ -130,7 +144,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     evicted: &Cell::new(false),
                 };
                 let decision = host.decide(&request).expect("the file is open");
-                keeps_promises(&limit, op, &decision, true);
+                if !is_busy(&limit, &decision) {
+                    keeps_promises(&limit, op, &decision, true);
+                }
             }
         }
     }

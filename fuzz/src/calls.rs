@@ -2,7 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 use token_bucket::limit::{
-    Decision, FixedWindow, Limit, MAX_BLOCK, MAX_HITS, MAX_NOW, Op, SECOND, TokenBucket,
+    Decision, FixedWindow, Limit, MAX_BLOCK, MAX_HITS, MAX_NOW, MAX_SLIDING_HITS, Op, SECOND,
+    SlidingWindow, TokenBucket,
 };
 
 /// A number up to `most`: more often a small one, or one at the end of the range.
@@ -20,7 +21,7 @@ pub fn number(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
 /// A valid limit.
 pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
     let capacity = number(u, i32::MAX as u64)?.max(1) as i64;
-    let limit = match u.int_in_range(0..=5u8)? {
+    let limit = match u.int_in_range(0..=7u8)? {
         0 | 1 => TokenBucket::per_window(capacity, number(u, 126_230_400)?.max(1) as i64).ok(),
         2 => TokenBucket::per_second(capacity, number(u, SECOND)?.max(1) as f64).ok(),
         3 => TokenBucket::per_second(capacity, f64::from_bits(u.arbitrary()?).abs()).ok(),
@@ -28,10 +29,18 @@ pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
             let (a, b) = (number(u, SECOND)?.max(1), number(u, u32::MAX.into())?.max(1));
             TokenBucket::per_second(capacity, a as f64 / b as f64).ok()
         }
-        _ => {
+        kind => {
             let interval = number(u, 126_230_400 * SECOND)?.max(1) as f64 / SECOND as f64;
-            return Ok(FixedWindow::new(capacity.min(MAX_HITS.into()), interval)
-                .map_or_else(|_| any(), Limit::from));
+            let limit = match kind {
+                5 => FixedWindow::new(capacity.min(MAX_HITS.into()), interval).map(Limit::from),
+                _ => {
+                    // Mostly few hits: a store looks at each of them.
+                    let is_long = u.ratio(1, 8)?;
+                    let most = if is_long { i64::from(MAX_SLIDING_HITS) } else { 12 };
+                    SlidingWindow::new(1 + (capacity - 1) % most, interval).map(Limit::from)
+                }
+            };
+            return Ok(limit.unwrap_or_else(|_| any()));
         }
     };
     Ok(limit.map_or_else(any, Limit::from))
@@ -74,6 +83,13 @@ pub fn time(u: &mut Unstructured<'_>, now: u64) -> Result<u64> {
     .min(MAX_NOW))
 }
 
+/// Whether a sliding window in shared memory denied a call although it may have hits left: its table has no room, or
+/// other processes were faster at every try.
+pub fn is_busy(limit: &Limit, decision: &Decision) -> bool {
+    let is_sliding = matches!(limit, Limit::SlidingWindow(_));
+    is_sliding && !decision.accepted && decision.retry_at == decision.now + SECOND / 1_000
+}
+
 /// Asserts what holds for any decision, whatever a store remembers. `reserved` tells whether that may
 /// be a reservation, which may lie further ahead than a refill.
 pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool) {
@@ -106,7 +122,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     let (most, grain) = match limit {
         Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
         Limit::FixedWindow(window) => (window.interval(), 1),
-        Limit::SlidingWindow(window) => (window.interval(), 1),
+        Limit::SlidingWindow(window) => (window.interval(), 0),
     };
     // The longest debt, and the longest wait for a reservation.
     const LONGEST: u64 = 1 << 57;
@@ -142,6 +158,17 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
             assert!(retry_at > now, "denied, with a retry at once");
             assert!(retry_at - now <= furthest, "denied for longer than a refill");
         }
+    }
+    if let Limit::SlidingWindow(_) = limit {
+        // No hit counts for longer than an interval, and one that is taken now counts for all of it. Servers may
+        // decide by a clock that is a little ahead of the one that they tell.
+        let skew = if reserved { 2 * SECOND } else { 0 };
+        assert!(expires_at - now <= most + skew, "a hit that counts for too long");
+        assert!(taken == 0 || expires_at - now >= most, "a hit that counts too short");
+        assert!(remaining == limit.capacity() || expires_at > now, "hits that do not leave");
+        assert!(accepted || op.least() > remaining || op.least() == 0, "denied what was there");
+        assert_eq!(wait, 0);
+        return;
     }
     // A reservation is added to the debt.
     let added = if matches!(op, Op::Reserve { .. }) { most } else { 0 };

@@ -2,5 +2,6 @@
 
 pub mod calls;
 pub mod folder;
+pub mod record;
 pub mod server;
 pub mod table_file;

@@ -66,21 +66,16 @@ pub fn file(purpose: Purpose) -> File {
 }
 
 /// The key of an identifier.
-pub fn key<'a>(id: &'a [u8], window: bool, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
-    Key { parts: [b"tb:", id, b"", b""], key_hash, kind: kind(window) }
-}
-
-/// The kind of a window, or of a bucket.
-pub const fn kind(window: bool) -> LimitKind {
-    if window { LimitKind::FixedWindow } else { LimitKind::TokenBucket }
+pub fn key<'a>(id: &'a [u8], kind: LimitKind, key_hash: &'a Cell<KeyHash>) -> Key<'a> {
+    Key { parts: [b"tb:", id, b"", b""], key_hash, kind }
 }
 
 /// The hash of a key, as the store of this domain computes it.
-pub fn hash(id: &[u8], window: bool, domain: u64) -> u64 {
+pub fn hash(id: &[u8], kind: LimitKind, domain: u64) -> u64 {
     let [low, high] = [0u8, 1].map(|half| {
         let mut hasher = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
         hasher.write_u64(domain);
-        hasher.write_u8(window.into());
+        hasher.write_u8(kind as u8);
         hasher.write_u8(half);
         hasher.finish()
     });
@@ -92,8 +87,15 @@ pub fn hash(id: &[u8], window: bool, domain: u64) -> u64 {
 
 /// The offset of a key's set, among the sets `from..to` of the file, and the key's tag.
 pub fn locate(hash: u64, from: u64, to: u64) -> (u64, u64) {
-    let index = ((hash >> TAG_BITS) * (to - from)) >> (64 - TAG_BITS);
-    (HEADER + (from + index) * SET, (hash & TAG).max(1))
+    locate_place(hash, 0, from, to)
+}
+
+/// The same for a place of a sliding window.
+pub fn locate_place(hash: u64, place: u64, from: u64, to: u64) -> (u64, u64) {
+    let first = ((hash >> TAG_BITS) * (to - from)) >> (64 - TAG_BITS);
+    let index = (first + place) % (to - from);
+    let tag = hash.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15)) & TAG;
+    (HEADER + (from + index) * SET, tag.max(1))
 }
 
 /// A word with one of these tags: any bits, or much like one that a store writes.
@@ -139,6 +141,15 @@ pub fn read(file: &File, at: u64) -> [u128; WAYS] {
     std::array::from_fn(|i| {
         u128::from_ne_bytes(bytes[i * 16..][..16].try_into().expect("16 bytes"))
     })
+}
+
+/// The words of all sets.
+pub fn read_all(file: &File) -> Vec<[u128; WAYS]> {
+    let mut bytes = vec![0u8; (MIN_SIZE - HEADER) as usize];
+    file.read_exact_at(&mut bytes, HEADER).expect("within the file");
+    let (words, _) = bytes.as_chunks();
+    let words: Vec<u128> = words.iter().map(|word| u128::from_ne_bytes(*word)).collect();
+    words.as_chunks().0.to_vec()
 }
 
 /// Writes the words of the set at this offset.

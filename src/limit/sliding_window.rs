@@ -217,8 +217,8 @@ impl Place {
 }
 
 impl Algorithm for Place {
-    /// Takes one hit, gives it back, or resets or blocks the place. A start is denied; a hit from the future is
-    /// brought down to one interval from now. All other operations are peeks.
+    /// Takes one hit, gives it back, or resets or blocks the place. A start is denied, and has the place remembered if
+    /// it is taken; a hit from the future is brought down to one interval from now. All other operations are peeks.
     #[inline(always)]
     fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
         if let Some((decision, after)) = block::decide(state, now, *op, 1) {
@@ -266,7 +266,7 @@ impl Algorithm for Place {
 
     #[cold]
     fn takes(&self, op: Op) -> bool {
-        matches!(op, Op::Take { .. })
+        matches!(op, Op::Take { .. } | Op::Start { .. })
     }
 }
 

@@ -45,6 +45,5 @@ pub use redis::{
     parse_map, parse_master, parse_permit_reply, parse_redirection, parse_reply,
     parse_reply_for_all,
 };
-pub(crate) use request::FromDecision;
-pub use request::{JointRequest, Request, Store, Time};
+pub use request::{FromDecision, JointRequest, Request, Store, Time};
 pub use stores::{OpenStore, Stores};

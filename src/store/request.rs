@@ -171,7 +171,7 @@ pub trait Store {
 
 /// What a caller keeps of a decision: all of it, or whether the call was accepted. A caller that keeps
 /// less spares the copy (`make bench`, `consume()` against `attempt()`).
-pub(crate) trait FromDecision: From<Decision> {
+pub trait FromDecision: From<Decision> {
     /// The answer to a call of which no more is known than whether it was accepted. None if that is not
     /// enough.
     fn from_acceptance(accepted: bool) -> Option<Self>;

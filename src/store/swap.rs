@@ -131,7 +131,12 @@ impl Request<'_> {
         if ticket.is_some_and(|ticket| ticket.is_held_off) {
             return Err(entry.blocked());
         }
-        let mut handed_off = ticket.and_then(|ticket| handed_off(entry, ticket));
+        let mut handed_off = match self.limit {
+            // A hand-off knows the time by two bounds. An old hit would leave early by the later one, and a new
+            // hit by the earlier one.
+            Limit::SlidingWindow(_) => None,
+            _ => ticket.and_then(|ticket| handed_off(entry, ticket)),
+        };
         for tries in 1..=MAX_TRIES {
             let is_handed_off = handed_off.is_some();
             let found = match handed_off.take() {
@@ -252,7 +257,7 @@ fn in_time_of(own: u64, decision: Decision) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{Span, State, TokenBucket};
+    use crate::limit::{SlidingWindow, Span, State, TokenBucket};
     use crate::store::net::Timeouts;
     use crate::store::request::Time;
     use crate::store::shm::set::Set;
@@ -402,6 +407,25 @@ mod tests {
             assert!(decide(&register, &set, TAKE, LONG).unwrap().accepted);
         }
         assert_eq!(register.reads.get(), 1);
+    }
+
+    #[test]
+    fn sliding_window_is_decided_at_a_time_of_its_own_reading() {
+        let (register, set) = (Register::new(0), set());
+        register.late.set(40 * SECOND / 1_000);
+        let limit = Limit::from(SlidingWindow::new(3, 1.0).unwrap());
+        for call in 1..=3 {
+            let ticket = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
+            let mut budget = Budget::start(Timeouts { call: LONG, connect: LONG });
+            let decision = with_request(&limit, TAKE, |request| {
+                request.swap(&register, Some(&ticket), &mut budget).unwrap()
+            });
+            assert_eq!(
+                (decision.now, decision.expires_at),
+                (NOW - SECOND / 25, NOW + SECOND * 24 / 25)
+            );
+            assert_eq!(register.reads.get(), call, "no hand-off is used");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 <?php
 /*
- * The clients: attackers far above the limit on the same few buckets, floods of new keys, blockers that call on a bucket
+ * The clients: attackers far above the limit on the same few buckets and sliding windows, floods of new keys, blockers that call on a bucket
  * after they have blocked it, honest clients below their limit, and controls that measure the machine.
  */
 
@@ -39,17 +39,18 @@ final class Client
     {
         $store = $this->stores[mt_rand(0, count($this->stores) - 1)];
         $buckets = [array_rand($store->hot)];
-        // Attackers also take from two buckets at once, and give tokens back.
+        // Attackers also take from two of them at once, and give tokens back. The others use buckets and windows in turn.
         $how = $this->kind === 'attacker' ? $n % 4 : 0;
         if ($how >= 2) {
             $buckets = array_rand($store->hot, 2);
             shuffle($buckets);
         }
+        $word = $n % 2 ? ' window' : '';
         $get = ['dsn' => $store->dsn, 'offset' => $this->offset] + match ($this->kind) {
             'attacker' => ['id' => $buckets[0], 'tries' => 6, 'capacity' => CAPACITY, 'rate' => RATE] + ($how % 2 ? ['refund' => 1] : []) + ($how >= 2 ? ['with' => $buckets[1]] : []),
-            'flood' => ['id' => "flood:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
-            'blocker' => ['id' => "blocked:$this->number-$n", 'tries' => 3, 'capacity' => 100, 'rate' => 20, 'block' => 1],
-            'honest' => ['id' => "honest:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],
+            'flood' => ['id' => "flood$word:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
+            'blocker' => ['id' => "blocked$word:$this->number-$n", 'tries' => 3, 'capacity' => 100, 'rate' => 20, 'block' => 1],
+            'honest' => ['id' => "honest$word:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],
             'control' => $n % 10 === 0 ? ['sleep' => 1_000 * TIMEOUT_MS] : ['ping' => $this->control],
         };
         try {

@@ -20,7 +20,7 @@ final class Findings
     public array $over = [];
     /** @var array<string, array<int, int>> histograms of the calls' times: while all servers were up, and while `others` were down */
     public array $times = ['calm' => [], 'others' => []];
-    /** @var array<string, Bound> two for each bucket: the server's, and the host's own that stands in for it */
+    /** @var array<string, Bound|WindowBound> two for each bucket and window: the server's, and the host's own that stands in for it */
     public array $bounds = [];
     /** @var list<array{int, string}> the calls that caused a warning: when each began, and its text */
     private array $warnings = [];
@@ -28,8 +28,9 @@ final class Findings
     public function __construct(public readonly Store $store)
     {
         foreach ($store->hot as $id => $node) {
-            $this->bounds["$id 0"] = new Bound(CAPACITY, intdiv(1_000_000_000, RATE));
-            $this->bounds["$id 1"] = new Bound(CAPACITY, intdiv(1_000_000_000, RATE));
+            $interval = intdiv(1_000_000_000, RATE);
+            $bound = fn (): Bound|WindowBound => is_window($id) ? new WindowBound(CAPACITY, CAPACITY * $interval) : new Bound(CAPACITY, $interval);
+            [$this->bounds["$id 0"], $this->bounds["$id 1"]] = [$bound(), $bound()];
         }
     }
 
@@ -138,25 +139,37 @@ final class Findings
 
     public function advance(int $until): void
     {
-        array_map(fn (Bound $bound) => $bound->advance($until), $this->bounds);
+        array_map(fn (Bound|WindowBound $bound) => $bound->advance($until), $this->bounds);
     }
 
-    public function exceeded(): int
+    /** @return list<Bound|WindowBound> those of the windows, or of the buckets */
+    public function bounds_of(bool $windows): array
     {
-        return array_sum(array_map(fn (Bound $bound): int => $bound->exceeded, $this->bounds));
+        return array_values(array_filter($this->bounds, fn (string $id): bool => is_window($id) === $windows, ARRAY_FILTER_USE_KEY));
+    }
+
+    public function exceeded(bool $windows): int
+    {
+        return array_sum(array_column($this->bounds_of($windows), 'exceeded'));
     }
 
     /** How many calls of attackers were accepted. */
-    public function attackers_admitted(): int
+    public function attackers_admitted(bool $windows): int
     {
-        return array_sum(array_map(fn (Bound $bound): int => $bound->count, $this->bounds));
+        return array_sum(array_column($this->bounds_of($windows), 'count'));
     }
 
-    /** The most calls that all buckets together may accept: their servers' while up, and this host's own while not. */
-    public function bound(int $from, int $to, array $outages): int
+    /**
+     * The most calls that all buckets, or all windows, together may accept: their servers' while up, and this host's own
+     * while not.
+     */
+    public function bound(bool $windows, int $from, int $to, array $outages): int
     {
         $total = 0;
         foreach ($this->store->hot as $id => $node) {
+            if (is_window($id) !== $windows) {
+                continue;
+            }
             $up = $down = [];
             // A client's last call may end after the time is up.
             [$begun, $to, $lost] = [min($from, $this->bounds["$id 0"]->first), max($to, $this->bounds["$id 0"]->last), false];

@@ -1,10 +1,11 @@
 <?php
 /*
  * The page that the workers serve: takes `tries` tokens from one bucket, or one token from each of `tries` new
- * buckets, and reports each call: its result, its time, how long it took, and the warning it caused.
+ * buckets, and reports each call: its result, its time, how long it took, and the warning it caused. An identifier that
+ * begins with a window's word is a sliding window's, which allows its capacity in the time in which a bucket fills.
  *
- * With `with`, each call takes from that bucket, too, or from none. With `refund`, every second token is given back.
- * With `block`, the bucket is blocked after the first call.
+ * With `with`, each call takes from that bucket or window, too, or from none. With `refund`, every second token is given back.
+ * With `block`, the bucket or the window is blocked after the first call.
  */
 ini_set('log_errors', '1');
 ini_set('error_log', __DIR__ . '/scratch/warnings.log');
@@ -40,6 +41,12 @@ function clocks(): array
     return [(int) (microtime(true) * 1e6) * 1000, hrtime(true) + (int) $_GET['offset']];
 }
 
+function limiter(string $id): TokenBucket\Limiter
+{
+    ['dsn' => $dsn, 'capacity' => $capacity, 'rate' => $rate] = $_GET;
+    return str_contains(strtok($id, ':'), 'window') ? new TokenBucket\SlidingWindow($dsn, $id, $capacity, $capacity / $rate) : new TokenBucket($dsn, $id, $capacity, $rate);
+}
+
 // The controls: a sleep, and a server that is never stopped, asked without the extension. If these are late, the
 // machine is the cause.
 if (isset($_GET['sleep'])) {
@@ -58,14 +65,14 @@ if (isset($_GET['ping'])) {
     return;
 }
 
-['dsn' => $dsn, 'id' => $id, 'tries' => $tries, 'capacity' => $capacity, 'rate' => $rate] = $_GET;
+['dsn' => $dsn, 'id' => $id, 'tries' => $tries] = $_GET;
 $remote = !str_starts_with($dsn, 'shm:');
 $had = $remote ? sockets() : [];
 $calls = [];
 for ($i = 0; $i < $tries; $i++) {
-    $bucket = new TokenBucket($dsn, isset($_GET['flood']) ? "$id-$i" : $id, $capacity, $rate);
+    $bucket = limiter(isset($_GET['flood']) ? "$id-$i" : $id);
     if (isset($_GET['with'])) {
-        $bucket = new TokenBucket\Compound($bucket, new TokenBucket($dsn, $_GET['with'], $capacity, $rate));
+        $bucket = new TokenBucket\Compound($bucket, limiter($_GET['with']));
     }
     $warning = '';
     [$queued, $before, $start] = [queued(), clocks(), hrtime(true)];

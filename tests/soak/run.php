@@ -5,13 +5,16 @@
  */
 require dirname(__DIR__, 2) . '/php-tests/06_fpm/fpm.inc';
 require dirname(__DIR__, 2) . '/php-tests/servers.inc';
-foreach (['stores', 'bound', 'journal', 'client', 'faults', 'findings', 'machine', 'memory', 'warnings', 'table'] as $part) {
+foreach (['stores', 'bound', 'window_bound', 'journal', 'client', 'faults', 'findings', 'machine', 'memory', 'warnings', 'table'] as $part) {
     require __DIR__ . "/$part.php";
 }
 
 const WORKERS = 8;
 const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'blocker', 'honest', 'honest', 'honest', 'honest', 'control', 'control'];
-/** The number of buckets that attackers fight for on each store, and their limit. */
+/**
+ * The number of buckets that attackers fight for on each store, and of sliding windows, and their limit: a window allows
+ * CAPACITY in any CAPACITY / RATE seconds.
+ */
 const BUCKETS = 3;
 const CAPACITY = 8;
 const RATE = 5;
@@ -140,8 +143,8 @@ printf(
     $faults->killed, $faults->reloads, $lost, $may_be_lost, $errors,
 );
 printf(
-    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; a bucket that a killed server lost starts full again; while a server is down this host's own bucket allows as much. Above bound: calls over that bound in any stretch of time. A refunded call does not count, a call on two buckets counts for each.\n",
-    BUCKETS, CAPACITY, RATE,
+    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; for each of %1\$d sliding windows, %2\$d calls in any %4\$.1f s; a bucket or window that a killed server lost starts full again; while a server is down this host's own allows as much. Above bound: calls over that bound in any stretch of time. A refunded call does not count, a call on two of them counts for each.\n",
+    BUCKETS, CAPACITY, RATE, CAPACITY / RATE,
 );
 printf(
     "Late: longer than %d ms, plus %d ms if the call connected or asked other servers for its server, plus what the controls overslept within five seconds of it, plus %.1f ms for its own work and waits that end late. Time without a processor does not count.\n",

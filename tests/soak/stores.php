@@ -44,10 +44,10 @@ final class Node
     }
 }
 
-/** A store, and the buckets on it that attackers fight for. */
+/** A store, and the buckets and sliding windows on it that attackers fight for. */
 final class Store
 {
-    /** @var array<string, ?Node> the server of each bucket; null in shared memory */
+    /** @var array<string, ?Node> the server of each bucket and each window; null in shared memory */
     public array $hot = [];
 
     /** @param list<Node> $nodes */
@@ -70,37 +70,52 @@ final class Store
         return [...$found[0], ...$master];
     }
 
-    /** Chooses the buckets so that every server has one. */
-    public function choose_buckets(int $count): void
+    /** Chooses buckets and sliding windows, so many of each, so that every server has one of each. */
+    public function choose(int $count): void
     {
-        if (!$this->nodes) {
-            $this->hot = array_fill_keys(array_map(fn (int $i): string => "hot:$i", range(1, $count)), null);
-            return;
-        }
-        for ($i = 1; count($this->hot) < $count; $i++) {
-            $node = count($this->nodes) === 1 ? $this->nodes[0] : $this->node_of("hot:$i");
-            $missing = array_udiff($this->nodes, $this->hot, fn (Node $a, Node $b): int => spl_object_id($a) <=> spl_object_id($b));
-            if (in_array($node, $missing, true) || count($missing) < $count - count($this->hot)) {
-                $this->hot["hot:$i"] = $node;
-            }
-        }
+        $this->hot = $this->chosen('hot', $count) + $this->chosen('window', $count);
     }
 
-    /** The server that keeps a bucket. A cluster's nodes know theirs; a memcached is asked after a call has made the bucket. */
+    /** @return array<string, ?Node> */
+    private function chosen(string $word, int $count): array
+    {
+        if (!$this->nodes) {
+            return array_fill_keys(array_map(fn (int $i): string => "$word:$i", range(1, $count)), null);
+        }
+        $chosen = [];
+        for ($i = 1; count($chosen) < $count; $i++) {
+            $node = count($this->nodes) === 1 ? $this->nodes[0] : $this->node_of("$word:$i");
+            $missing = array_udiff($this->nodes, $chosen, fn (Node $a, Node $b): int => spl_object_id($a) <=> spl_object_id($b));
+            if (in_array($node, $missing, true) || count($missing) < $count - count($chosen)) {
+                $chosen["$word:$i"] = $node;
+            }
+        }
+        return $chosen;
+    }
+
+    /** The server that keeps a bucket or a window. A cluster's nodes know theirs; a memcached is asked after a call has made it. */
     private function node_of(string $id): Node
     {
         $is_memcached = str_starts_with($this->name, 'memcached');
         if ($is_memcached) {
-            (new TokenBucket(with($this->dsn, 'timeout_ms=5000&on_error=throw'), $id, 2, 1))->consume();
+            $dsn = with($this->dsn, 'timeout_ms=5000&on_error=throw');
+            (is_window($id) ? new TokenBucket\SlidingWindow($dsn, $id, 2, 2) : new TokenBucket($dsn, $id, 2, 1))->consume();
         }
+        $name = (is_window($id) ? 's:' : '') . "tb:$id";
         foreach ($this->nodes as $node) {
-            $command = $is_memcached ? "mg tb:$id" : "EXISTS tb:$id";
+            $command = $is_memcached ? "mg $name" : "EXISTS $name";
             if (preg_match('/^(HD|:)/m', $node->server->ask($command))) {
                 return $node;
             }
         }
-        throw new RuntimeException("$this->name: no server has the bucket $id");
+        throw new RuntimeException("$this->name: no server has $id");
     }
+}
+
+/** Whether an identifier is one of a sliding window. page.php decides in the same way. */
+function is_window(string $id): bool
+{
+    return str_starts_with($id, 'window:');
 }
 
 /** @return list<Store> */
@@ -143,7 +158,7 @@ function stores(): array
         new Store('mysql, unix', $socket($mysql), [$mysql]),
     ];
     foreach ($stores as $store) {
-        $store->choose_buckets(BUCKETS);
+        $store->choose(BUCKETS);
         foreach ($store->nodes as $node) {
             $node->count_own();
         }

@@ -1,6 +1,7 @@
 <?php
 /*
- * The report: a table with a row for each store, the reasons for stray degraded answers, and what must not be.
+ * The report: a table with a row for each store, another one of what attackers reached on its sliding windows, the
+ * reasons for stray degraded answers, and what must not be.
  */
 
 /** @param list<list<string|int>> $rows the first is the heading */
@@ -47,6 +48,12 @@ final class Report
             $rows[] = $this->row($name, $found);
         }
         print_table($rows);
+        $rows = [['sliding windows', 'attackers', 'attackers', 'accepted/', 'above'], ['', 'accepted', 'allowed', 'allowed', 'bound']];
+        foreach ($this->findings as $name => $found) {
+            $rows[] = [$name, ...$this->attacked($name, $found, true)];
+        }
+        echo "\n";
+        print_table($rows);
         foreach ($this->findings as $name => $found) {
             array_map(fn (array $stray) => $this->print_stray($name, $found, $stray), $found->strays);
         }
@@ -66,11 +73,26 @@ final class Report
         }
     }
 
+    /**
+     * What attackers reached on the sliding windows of a store, or on its buckets.
+     *
+     * @return list<string|int> accepted, allowed, the ratio, above the bound
+     */
+    private function attacked(string $name, Findings $found, bool $windows): array
+    {
+        $bound = $found->bound($windows, $this->from, $this->to, $this->outages);
+        $admitted = $found->attackers_admitted($windows);
+        $exceeded = $found->exceeded($windows);
+        $of = $name . ($windows ? ', sliding windows' : '');
+        $this->blame($exceeded > 0, "$of: $exceeded calls were accepted above the bound, the worst " . ms(max(array_column($found->bounds_of($windows), 'worst')), 3) . ' ms too early');
+        $this->blame($admitted > $bound, "$of: $admitted accepted, the bound is $bound");
+        $this->blame($admitted < 0.5 * $bound, "$of: attackers reached only " . round($admitted / $bound, 2) . ' of the bound, so the bound is not tested');
+        return [number_format($admitted), number_format($bound), sprintf('%.3f', $admitted / $bound), $exceeded];
+    }
+
     private function row(string $name, Findings $found): array
     {
         $outages = array_filter($this->outages, fn (Outage $outage): bool => in_array($outage->node, $found->store->nodes, true));
-        $bound = $found->bound($this->from, $this->to, $this->outages);
-        $admitted = $found->attackers_admitted();
         $late = array_values(array_filter($found->over, fn (array $over): bool => $over[0] > $this->machine->tolerance($over[1])));
         $excused = count(array_filter($found->strays, fn (array $stray): bool => $this->machine->stalled(...$stray)));
         $strays = count($found->strays) - $excused;
@@ -80,9 +102,6 @@ final class Report
         $may_have = WORKERS * count($found->store->nodes) * (str_starts_with($name, 'mariadb') ? 2 : 1);
         $times = fn (string $when): string => ($middle = $found->took($when, 0.5)) === null ? '-' : round($middle) . '/' . round($found->took($when, 0.99));
 
-        $this->blame($found->exceeded() > 0, "$name: {$found->exceeded()} calls were accepted above the bound, the worst " . ms(max(array_map(fn (Bound $bound): int => $bound->worst, $found->bounds)), 3) . ' ms too early');
-        $this->blame($admitted > $bound, "$name: $admitted accepted, the bound is $bound");
-        $this->blame($admitted < 0.5 * $bound, "$name: attackers reached only " . round($admitted / $bound, 2) . ' of the bound, so the bound is not tested');
         $this->blame($late !== [], "$name: " . count($late) . ' calls took longer than their budget, the worst by ' . ms($late[0][0] ?? 0, 1) . ' ms at ' . gmdate('H:i:s', intdiv($late[0][1] ?? 0, 1_000_000_000)));
         $this->blame($strays > 0, "$name: $strays times degraded without an outage, and $excused times while the machine was slow; the reasons are below the table");
         $this->blame($this->warnings[$name] > $expected, "$name: {$this->warnings[$name]} warnings, $expected expected");
@@ -95,7 +114,7 @@ final class Report
         $this->blame($all_up && $others > max(5_000, 3 * $all_up) || $found->took('others', 0.99) > 1_000 * TIMEOUT_MS, "$name: slower while other servers were down");
 
         return [
-            $name, number_format($found->calls), number_format($found->admitted), number_format($admitted), number_format($bound), sprintf('%.3f', $admitted / $bound), $found->exceeded(),
+            $name, number_format($found->calls), number_format($found->admitted), ...$this->attacked($name, $found, false),
             count($late), ms($found->slowest), number_format($found->degraded), "$strays/$excused", $outages ? ms($found->back_after) : '-', count($outages),
             "{$this->warnings[$name]}/$expected", $found->denied_honest, $times('calm'), $times('others'), "$connections/$may_have",
         ];

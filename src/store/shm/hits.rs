@@ -14,13 +14,14 @@
 use super::set::Places;
 use super::slot::Slot;
 use super::table::{self, Change, Look};
+use super::word::Word;
 use crate::clock::boot_time;
 use crate::limit::{
     Algorithm, Decision, Hits, MAX_SLIDING_HITS, Op, Place, SECOND, SlidingWindow, State,
     StoredState,
 };
 use crate::store::FromDecision;
-use portable_atomic::{AtomicU64, Ordering};
+use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use std::cell::Cell;
 
 /// The most tries of a call.
@@ -34,9 +35,12 @@ const RECENT: u64 = SECOND / 1_000;
 const BUSY: u64 = SECOND / 1_000;
 
 /// A window in the table.
-pub struct WindowInTable<'a> {
+pub struct WindowInTable<'a, W = AtomicU128> {
+    /// The limit.
     pub window: &'a SlidingWindow,
-    pub places: Places<'a>,
+    /// Where its hits are, of which it uses as many as the limit allows.
+    pub places: Places<'a, W>,
+    /// The time of the call.
     pub now: Cell<u64>,
     /// Whether `now` is the time of a test's clock, which stands still.
     pub is_frozen: bool,
@@ -128,7 +132,7 @@ impl Found {
     }
 }
 
-impl WindowInTable<'_> {
+impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation. None if other processes were faster at every try.
     #[inline(always)]
     pub fn decide<A: FromDecision>(&self, op: Op) -> Option<A> {
@@ -198,7 +202,7 @@ impl WindowInTable<'_> {
         }
         let mut losses = 0;
         for _ in 0..MAX_TRIES {
-            let Some(seen) = self.look() else { continue };
+            let Some(seen) = self.look(op) else { continue };
             let (decision, _) = self.window.apply(&seen.state, self.now.get(), op);
             let is_final = decision.accepted
                 || matches!(op, Op::Peek { .. })
@@ -218,15 +222,22 @@ impl WindowInTable<'_> {
         None
     }
 
-    /// Looks at all places. None if the process was suspended since `now`, which is a later time after that.
-    fn look(&self) -> Option<Seen> {
+    /// Looks at all places, for this operation. None if the process was suspended since `now`, which is a later
+    /// time after that.
+    fn look(&self, op: Op) -> Option<Seen> {
         let (mut free, mut taken) = (Vec::new(), Vec::new());
         let now = self.now.get();
+        // A call that takes hits makes the table remember a newcomer among longer limits: otherwise time would
+        // not free its places.
+        let ask = match self.window.takes(op) {
+            true => Op::Start { missing: 0 },
+            false => Op::Peek { cost: 1 },
+        };
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
             let found = match table::look(&set.0, tag, now) {
                 Look::Known(state) => Found::of(&self.window.place(), state, now),
                 Look::Free => Found::Free,
-                Look::Unclear => self.change(number, Op::Peek { cost: 1 }).0,
+                Look::Unclear => self.change(number, ask).0,
             };
             match found {
                 Found::Free => free.push(number),
@@ -296,7 +307,7 @@ impl WindowInTable<'_> {
     fn refund(&self, cost: u64, expiry: Option<u64>) -> Option<Decision> {
         let mut freed = 0;
         for _ in 0..MAX_TRIES {
-            let Some(mut seen) = self.look() else { continue };
+            let Some(mut seen) = self.look(Op::Refund { cost, expiry }) else { continue };
             seen.taken.sort_by_key(|(_, leaves_at)| *leaves_at);
             let is_meant = |leaves_at| expiry.is_none_or(|expiry| leaves_at == expiry);
             let (mut has_lost, before) = (false, freed);

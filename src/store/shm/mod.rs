@@ -13,7 +13,7 @@
 
 mod bucket_change;
 pub mod held;
-mod hits;
+pub mod hits;
 mod holder;
 mod keys;
 pub mod permits;

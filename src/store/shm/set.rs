@@ -8,8 +8,10 @@ use portable_atomic::AtomicU128;
 pub const WAYS: usize = 8;
 
 /// A set of slots, on cache lines of its own.
+///
+/// Its words are atomics, or those of a model checker.
 #[repr(C, align(128))]
-pub struct Set(pub [AtomicU128; WAYS]);
+pub struct Set<W = AtomicU128>(pub [W; WAYS]);
 
 const _: () = assert!(size_of::<Set>() == SET_SIZE);
 
@@ -19,24 +21,32 @@ unsafe impl Mappable for Set {}
 /// The places that a hash stands for: keys in neighbouring sets, one in each set, without end.
 ///
 /// Neighbours lie side by side in memory, so that many places are read quickly.
-#[derive(Clone, Copy)]
-pub struct Places<'a> {
-    sets: &'a [Set],
+pub struct Places<'a, W = AtomicU128> {
+    sets: &'a [Set<W>],
     /// The set of the first place.
     first: usize,
     hash: u64,
 }
 
-impl<'a> Places<'a> {
+// Derived, they would ask for words that can be copied.
+impl<W> Copy for Places<'_, W> {}
+
+impl<W> Clone for Places<'_, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<'a, W> Places<'a, W> {
     /// The places of a hash. None if there are no sets.
     #[inline(always)]
-    pub fn new(sets: &'a [Set], hash: u64) -> Option<Self> {
+    pub fn new(sets: &'a [Set<W>], hash: u64) -> Option<Self> {
         (!sets.is_empty()).then(|| Self { sets, first: set_index(sets, hash), hash })
     }
 
     /// The set and the tag of each place.
     #[inline(always)]
-    pub fn iter(&self) -> impl Iterator<Item = (&'a Set, u64)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'a Set<W>, u64)> {
         let (before, from_first) = self.sets.split_at_checked(self.first).unwrap_or_default();
         let sets = from_first.iter().chain(before).cycle();
         sets.zip(0u32..).map(|(set, place)| (set, self.tag(place)))
@@ -44,7 +54,7 @@ impl<'a> Places<'a> {
 
     /// The set and the tag of one place.
     #[inline(always)]
-    pub fn get(&self, place: u32) -> Option<(&'a Set, u64)> {
+    pub fn get(&self, place: u32) -> Option<(&'a Set<W>, u64)> {
         let set = self.sets.get((self.first + place as usize) % self.sets.len())?;
         Some((set, self.tag(place)))
     }
@@ -64,7 +74,7 @@ pub fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
 }
 
 #[inline(always)]
-fn set_index(sets: &[Set], hash: u64) -> usize {
+fn set_index<W>(sets: &[Set<W>], hash: u64) -> usize {
     // Never wraps: 30 bits times at most 30.
     (((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS)) as usize
 }

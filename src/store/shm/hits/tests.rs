@@ -4,7 +4,6 @@ use super::*;
 use crate::limit::TokenBucket;
 use crate::store::shm::bucket_change::BucketChange;
 use crate::store::shm::set::{Set, WAYS, locate};
-use portable_atomic::AtomicU128;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -44,9 +43,9 @@ impl Table {
         self.window(window, hash, now, |it| it.decide::<Decision>(op)).unwrap()
     }
 
-    /// Takes a token of a bucket, which needs a slot, too.
-    fn take_from_bucket(&self, hash: u64, now: u64) {
-        let limit = &TokenBucket::per_nanosecond(1).unwrap();
+    /// Takes a token of a bucket, which needs a slot, too, and is full again after `refill` nanoseconds.
+    fn take_from_bucket(&self, hash: u64, refill: u64, now: u64) {
+        let limit = &TokenBucket::per_second(1, 1e9 / refill as f64).unwrap();
         let (set, tag) = locate(&self.sets, hash).unwrap();
         let (op, evicted) = (&Op::Take { cost: 1 }, &Cell::new(false));
         let evictions = &self.evictions;
@@ -116,7 +115,7 @@ proptest! {
         for (client, cost, pause, kind) in calls {
             now += pause;
             if kind == 0 {
-                table.take_from_bucket(hash(client + 100), now);
+                table.take_from_bucket(hash(client + 100), 1, now);
                 continue;
             }
             if table.decide(&window, hash(client), now, Op::Take { cost }).accepted {
@@ -158,7 +157,7 @@ fn places_of_a_window_have_sets_and_tags_of_their_own() {
         Some(listed[0]),
         locate(&table.sets, hash(7)).map(|(set, tag)| (set.0.as_ptr(), tag))
     );
-    assert!(Places::new(&[], 1).is_none());
+    assert!(Places::<AtomicU128>::new(&[], 1).is_none());
     assert_eq!(WAYS, 8);
 }
 
@@ -169,7 +168,7 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
     table.window(&window, hash(1), now, |it| {
         let (now_of_call, evicted) = (Cell::new(now), &Cell::new(false));
         let it = WindowInTable { is_frozen: false, now: now_of_call, evicted, ..*it };
-        let seen = it.look().unwrap();
+        let seen = it.look(Op::Take { cost: 3 }).unwrap();
         let (decision, _) = window.apply(&seen.state, now, Op::Take { cost: 3 });
         // The rival's clock reading is later.
         assert!(table.decide(&window, hash(1), now + 1, Op::Take { cost: 1 }).accepted);
@@ -178,4 +177,19 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
     });
     let left = table.decide(&window, hash(1), now + 1, Op::Peek { cost: 0 }).available;
     assert_eq!(left.ns, 4);
+}
+
+#[test]
+fn newcomer_among_longer_limits_waits_for_one_interval_whatever_its_cost() {
+    for cost in 1..=3 {
+        let (table, window) = (Table::new(4), window(3));
+        // Buckets that need longer than an interval to fill evict each other in each set.
+        for client in 0..200 {
+            table.take_from_bucket(hash(client + 100), 10 * INTERVAL, T);
+        }
+        let op = Op::Take { cost };
+        let denied = table.decide(&window, hash(1), T, op);
+        assert!(!denied.accepted && denied.retry_at <= T + INTERVAL);
+        assert!(table.decide(&window, hash(1), denied.retry_at, op).accepted, "{cost} hits");
+    }
 }
