@@ -95,6 +95,18 @@ foreach (['idle' => false, 'busy' => true] as $what => $uses) {
     posix_kill($child, SIGKILL);
     echo ' ', comes_true(fn (): bool => $limit->getActive() === 0) ? 'free' : 'held', "\n";
 }
+
+// A file that lost its directory is used on by those who have it, and by their children.
+$folder = ini_get('token_bucket.shm_path') . '/gone';
+mkdir($folder);
+$code = '$limit = new TokenBucket\ConcurrencyLimit("shm:", "x", 2);
+    $permit = $limit->acquire();
+    exec("rm -r " . escapeshellarg($argv[1]));
+    $pid = pcntl_fork();
+    if ($pid === 0) { echo json_encode([$limit->acquire() !== null, $limit->getActive()]), "\n"; exit; }
+    pcntl_waitpid($pid, $status);
+    echo json_encode([$limit->getActive(), $permit->renew(), $permit->release(), $limit->getActive()]), "\n";';
+passthru(escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -d token_bucket.shm_path=' . escapeshellarg($folder) . ' -r ' . escapeshellarg($code) . ' -- ' . escapeshellarg($folder));
 ?>
 --EXPECT--
 kill -9: yes yes 2, no 2, then yes yes no 2
@@ -121,3 +133,5 @@ parent: [2,true,null,1]
 in the end: 0
 idle child: 1 1 free
 busy child: 1 0 free
+[true,1]
+[1,true,null,0]

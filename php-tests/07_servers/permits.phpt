@@ -7,6 +7,7 @@ posix
 token_bucket.on_error=throw
 token_bucket.timeout_ms=5000
 token_bucket.connect_timeout_ms=5000
+pcre.jit=0
 --FILE--
 <?php
 use TokenBucket\{ConcurrencyLimit, RedisStorage};

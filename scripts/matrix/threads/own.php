@@ -31,6 +31,7 @@ function thrown(callable $work): string
 class Keyed extends TokenBucket
 {
     public static string $own = '';
+    public static ?TokenBucket\Permit $permit = null;
 
     protected function key(string $id): string
     {
@@ -105,6 +106,16 @@ same(false, $limiters['TokenBucket'][0]->attempt()->wouldDeny(), 'after the cloc
 $keyed = new Keyed(null, 'keyed', 1, 1 / $interval);
 same(false, $keyed->check('client', 1, $interval), 'key(): first check');
 same($enforced, $keyed->check('client', 1, $interval), 'key(): second check');
+
+$limit = new TokenBucket\ConcurrencyLimit(null, 'permits', 2, 30);
+[Keyed::$permit, $permit] = [$limit->acquire(), $limit->acquire()];
+others();
+same(!$enforced, $limit->acquire() !== null, 'permits: one too many');
+same([2, true, true], [$limit->getActive(), $permit->renew(), Keyed::$permit->renew()], 'permits: held');
+$permit->release();
+others();
+// What is left goes back at the end of the request.
+same(1, $limit->getActive(), 'permits: after a release');
 
 $storage = new OwnStorage($own);
 same(true, (new TokenBucket($storage, 'php', 5, 1))->consume(), 'a storage in PHP');

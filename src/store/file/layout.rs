@@ -65,7 +65,7 @@ pub enum Purpose {
 impl Purpose {
     /// Whether memory of this process takes the place of a file that cannot be had: calls on a server must
     /// not fail because this host's shared memory is full.
-    pub(super) const fn needs_no_file(self) -> bool {
+    pub const fn needs_no_file(self) -> bool {
         matches!(self, Self::Host | Self::HostPermits)
     }
 }

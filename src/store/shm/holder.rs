@@ -53,24 +53,29 @@ impl Holder {
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
     pub fn new(region: &Region, generation: u32) -> Result<Option<Self>> {
-        let holder = |number, lock| {
-            let turn = Cell::new(random());
-            Some(Self { number, turn, lock, process: process::generation(), generation })
-        };
-        let without_lock = || holder(UNLOCKED + random() % UNLOCKED, None);
         if !region.has_file() {
-            return Ok(without_lock());
+            return Ok(Some(Self::without_lock(generation)));
         }
         let Some(file) = region.reopen()? else { return Ok(None) };
         for _ in 0..MAX_TRIES {
             let number = random() % UNLOCKED;
             match byte_lock::try_lock(&file, LOCKS_AT + u64::from(number)) {
-                Ok(true) => return Ok(holder(number, Some(file))),
+                Ok(true) => return Ok(Some(Self::with(number, Some(file), generation))),
                 Ok(false) => {}
                 Err(_) => break,
             }
         }
-        Ok(without_lock())
+        Ok(Some(Self::without_lock(generation)))
+    }
+
+    /// A holder whose permits are freed by the end of their leases alone, if it does not free them itself.
+    pub fn without_lock(generation: u32) -> Self {
+        Self::with(UNLOCKED + random() % UNLOCKED, None, generation)
+    }
+
+    fn with(number: u32, lock: Option<OwnedFd>, generation: u32) -> Self {
+        let turn = Cell::new(random());
+        Self { number, turn, lock, process: process::generation(), generation }
     }
 
     /// Whether it is this process, in the file of this generation.

@@ -55,13 +55,19 @@ impl PermitTable {
     fn make_holder(&self) -> Result<Ref<'_, Holder>> {
         // The descriptor that a child has inherited keeps the lock of its parent: it is closed here.
         self.holder.take();
-        let mut made = self.try_to_make_holder()?;
-        if made.is_none() {
+        let mut made = self.try_to_make_holder();
+        if let Ok(None) = made {
             // The file has lost its path since it was last looked at.
             self.file.open()?;
-            made = self.try_to_make_holder()?;
+            made = self.try_to_make_holder();
         }
-        self.holder.replace(made);
+        let holder = match made {
+            Err(error) if !self.file.location().purpose.needs_no_file() => return Err(error),
+            // The file is used on without its path, or the process has no descriptor left.
+            Err(_) | Ok(None) => Holder::without_lock(self.file.generation()),
+            Ok(Some(holder)) => holder,
+        };
+        self.holder.replace(Some(holder));
         self.current_holder().ok_or_else(not_open)
     }
 
