@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
 use token_bucket::store::counters::FILE_SIZE;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
-use token_bucket::store::shm::slot::{Slot, TAG_BITS};
+use token_bucket::store::shm::slot::{HeldSlot, Slot, TAG_BITS};
 use token_bucket::store::{Key, KeyHash, LimitKind};
 
 /// The length of a header.
@@ -120,6 +120,10 @@ pub fn word(u: &mut Unstructured<'_>, tags: &[u64], now: u64) -> Result<u128> {
         },
         4 => State::Overdrawn { forgiven_at: full_at, debt: number(u, MAX_REFILL)? },
         5 => State::Window { ends_at: full_at, hits: u.arbitrary::<u32>()? >> 8 },
+        6 if u.arbitrary()? => {
+            let holder = (u.arbitrary::<u32>()? >> 8).max(1);
+            return Ok(Slot::held(tag, HeldSlot { ends_at: full_at, holder }).0);
+        }
         6 => State::Blocked { until: full_at },
         _ => {
             let part = u64::from(u.arbitrary::<u32>()? >> 2);

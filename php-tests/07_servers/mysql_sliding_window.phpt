@@ -58,12 +58,16 @@ foreach ($tables as $table => $columns) {
     echo times(6, fn () => $window->consume()), "\n";
 }
 
-// Bytes in the column that are no hits are a window without any.
-$dsn = $server->dsn('table=earlier');
+// A row without hits is a window without any. Bytes that are no hits cannot be read: another program wrote them.
+$dsn = $server->dsn('table=earlier&on_error=throw');
 $window = new SlidingWindow($dsn, 'x', 5, 60);
 foreach (["''", "'x'", 'NULL', "REPEAT('x', 5000)", "UNHEX('00ffffffffff00000000')", "UNHEX('00')"] as $bytes) {
     $server->sql("UPDATE `earlier` SET hits = $bytes WHERE identifier = 's:x'");
-    echo times(6, fn () => $window->consume()), ' ';
+    try {
+        echo times(6, fn () => $window->consume()), ' ';
+    } catch (TokenBucket\StorageException $e) {
+        echo str_contains($e->getMessage(), 'the row cannot be read') ? 'unreadable ' : $e->getMessage();
+    }
 }
 // A time from the far future closes it for one interval at most.
 $server->sql("UPDATE `earlier` SET hits = UNHEX(CONCAT('00', REPEAT('00ffffffff00000000', 5))) WHERE identifier = 's:x'");
@@ -101,4 +105,4 @@ the rows are kept, blob
 111110 3 2 ["default"]
 s:x	1	NULL	NULL	NULL	46
 0 60 9 111110
-111110 111110 111110 111110 111110 111110 [false,60]
+111110 unreadable 111110 unreadable unreadable unreadable [false,60]

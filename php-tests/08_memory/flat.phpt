@@ -36,6 +36,7 @@ foreach (['shm:memory' => 'shm:memory', 'array:' => 'array:', 'SharedMemoryStora
     // On array: the tables grow in steps until they have room for all entries between two sweeps.
     flat("new buckets on $name", objects($storage), times(), is_counted() ? 40_000 : 600);
     flat("new Compounds on $name", compounds($storage), times(), is_counted() ? 40_000 : 600);
+    flat("permits on $name", permits($storage), intdiv(times(), 4));
 }
 
 foreach ([$shm, $array] as $storage) {
@@ -83,6 +84,21 @@ flat('errors of a Compound', function () use ($compound, $bucket): void {
     caught(Error::class, fn () => clone $compound);
 }, times());
 flat('a Compound constructed again', fn (int $i) => $compound->__construct($bucket, new TokenBucket\LeakyBucket('array:', 'again', 10, 1)), times());
+$permits = new TokenBucket\ConcurrencyLimit('shm:memory', 'shown', 2);
+flat('objects of permits', function () use ($permits): void {
+    $permit = $permits->acquire();
+    $seen = [print_r($permit, true), print_r($permits, true), (array) $permit];
+    caught(Error::class, fn () => clone $permit);
+    caught(ValueError::class, fn () => $permit->renew(0));
+    caught(ValueError::class, fn () => new TokenBucket\ConcurrencyLimit('shm:memory', 'x', 0));
+    caught(TokenBucket\ConfigurationException::class, fn () => new TokenBucket\ConcurrencyLimit('memcached://127.0.0.1:1', 'x', 1));
+    $cycle = new stdClass;
+    [$cycle->self, $cycle->permit] = [$cycle, $permits->acquire()];
+    unset($cycle);
+    gc_collect_cycles();
+    $permits->getActive() === 1 || throw new LogicException;
+}, intdiv(times(), 10));
+flat('permits constructed again', fn (int $i) => $permits->__construct('shm:memory', "again-$i", 2), times());
 flat('per() of an extending class', function (int $i): void {
     OwnKey::per('array:', "per-$i", 10, 0.001)->check('client', 10, 1);
     caught(ValueError::class, fn () => OwnKey::per('array:', 'x', 0, 1));
@@ -126,15 +142,19 @@ flat('closures that are kept', function (int $i): void {
 calls on shm:memory: flat
 new buckets on shm:memory: flat
 new Compounds on shm:memory: flat
+permits on shm:memory: flat
 calls on array:: flat
 new buckets on array:: flat
 new Compounds on array:: flat
+permits on array:: flat
 calls on SharedMemoryStorage: flat
 new buckets on SharedMemoryStorage: flat
 new Compounds on SharedMemoryStorage: flat
+permits on SharedMemoryStorage: flat
 calls on ArrayStorage: flat
 new buckets on ArrayStorage: flat
 new Compounds on ArrayStorage: flat
+permits on ArrayStorage: flat
 the classic contract of TokenBucket\SharedMemoryStorage: flat
 the classic contract of TokenBucket\ArrayStorage: flat
 new storages: flat
@@ -151,6 +171,8 @@ decisions: flat
 decisions over HTTP: flat
 errors of a Compound: flat
 a Compound constructed again: flat
+objects of permits: flat
+permits constructed again: flat
 per() of an extending class: flat
 clients' addresses: flat
 objects constructed again: flat

@@ -17,6 +17,7 @@ foreach (server_dsns() as $name => $dsn) {
     flat("$name, calls", calls($dsn), $times, 100);
     flat("$name, new buckets", objects($dsn), $times, 100);
     flat("$name, new Compounds", compounds($dsn), $times, 100);
+    str_starts_with($name, 'TB_REDIS') && flat("$name, permits", permits($dsn), $times, 100);
     flat("$name, connections", fn () => (new TokenBucket(new ($class($dsn))($dsn), 'again', 10, 1e6))->consume(), $times, 100);
 }
 ?>
@@ -24,22 +25,27 @@ foreach (server_dsns() as $name => $dsn) {
 TB_REDIS, calls: flat
 TB_REDIS, new buckets: flat
 TB_REDIS, new Compounds: flat
+TB_REDIS, permits: flat
 TB_REDIS, connections: flat
 TB_REDIS_UNIX, calls: flat
 TB_REDIS_UNIX, new buckets: flat
 TB_REDIS_UNIX, new Compounds: flat
+TB_REDIS_UNIX, permits: flat
 TB_REDIS_UNIX, connections: flat
 TB_REDIS_TLS, calls: flat
 TB_REDIS_TLS, new buckets: flat
 TB_REDIS_TLS, new Compounds: flat
+TB_REDIS_TLS, permits: flat
 TB_REDIS_TLS, connections: flat
 TB_REDIS_CLUSTER, calls: flat
 TB_REDIS_CLUSTER, new buckets: flat
 TB_REDIS_CLUSTER, new Compounds: flat
+TB_REDIS_CLUSTER, permits: flat
 TB_REDIS_CLUSTER, connections: flat
 TB_REDIS_SENTINEL, calls: flat
 TB_REDIS_SENTINEL, new buckets: flat
 TB_REDIS_SENTINEL, new Compounds: flat
+TB_REDIS_SENTINEL, permits: flat
 TB_REDIS_SENTINEL, connections: flat
 TB_MEMCACHED, calls: flat
 TB_MEMCACHED, new buckets: flat

@@ -211,10 +211,9 @@ mod tests {
         #[test]
         fn clock_that_went_back_keeps_permits_for_two_leases_at_most(back in 0..T0) {
             let mut list = HeldPermits::default();
-            let lease = MAX_REFILL;
-            let acquire = PermitOp::Acquire { id: 1, max: 1, lease };
-            prop_assert!(list.apply(T0, acquire).accepted);
-            let second = PermitOp::Acquire { id: 2, max: 1, lease };
+            let [first, second] =
+                [1, 2].map(|id| PermitOp::Acquire { id, max: 1, lease: MAX_REFILL });
+            prop_assert!(list.apply(T0, first).accepted);
             prop_assert!(!list.apply(T0 - back, second).accepted);
         }
     }

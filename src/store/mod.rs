@@ -41,6 +41,9 @@ pub use permits::{PermitCall, PermitHandle, Permits};
 /// What Redis says of its nodes: fuzzing looks for addresses that no DSN could name. And what its scripts
 /// reply.
 #[cfg(fuzzing)]
-pub use redis::{parse_map, parse_master, parse_redirection, parse_reply, parse_reply_for_all};
+pub use redis::{
+    parse_map, parse_master, parse_permit_reply, parse_redirection, parse_reply,
+    parse_reply_for_all,
+};
 pub use request::{FromDecision, JointRequest, Request, Store, Time};
 pub use stores::{OpenStore, Stores};

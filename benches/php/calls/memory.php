@@ -50,6 +50,22 @@ function three_calls(array $buckets): Closure
     return function ($n) use ($one, $two, $three) { for ($i = 0; $i < $n; $i++) { $one->consume() && $two->consume() && $three->consume(); } };
 }
 
+/** Takes a permit of five and gives it back. The first ones are held all the while. */
+function acquire_and_release(?string $dsn, int $held = 0): Closure
+{
+    $limit = new TokenBucket\ConcurrencyLimit($dsn, "permits-$held", 5, 600);
+    $first = array_map(fn () => $limit->acquire(), array_fill(0, $held, null));
+    return function ($n) use ($limit, $first) { for ($i = 0; $i < $n; $i++) { $limit->acquire()->release(); } };
+}
+
+/** Asks for a permit while this process holds all five. */
+function acquire_denied(): Closure
+{
+    $limit = new TokenBucket\ConcurrencyLimit(null, 'permits-all', 5, 600);
+    $permits = array_map(fn () => $limit->acquire(), range(1, 5));
+    return function ($n) use ($limit, $permits) { for ($i = 0; $i < $n; $i++) { $limit->acquire(); } };
+}
+
 function memory_cases(): array
 {
     $identifiers = [];
@@ -86,6 +102,9 @@ function memory_cases(): array
         'held' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt()->refund(); } },
         'three' => three_calls($three),
         'compound' => consume_compound($three),
+        'permit' => acquire_and_release(null),
+        'permit_fifth' => acquire_and_release(null, 4),
+        'permit_denied' => acquire_denied(),
         'check' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->check('192.0.2.1', 10, 300); } },
         'new' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket(null, '192.0.2.1', 10, 1))->consume(); } },
         'new_dsn' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket('shm:', '192.0.2.1', 10, 1))->consume(); } },
@@ -123,6 +142,9 @@ function memory_rows(): array
         ['`SlidingWindow` of 5, denied', 'sliding_5_denied', 'consume'],
         ['`SlidingWindow` of 100, `consume()`', 'sliding_100', 'consume'],
         ['`SlidingWindow` of 100, denied', 'sliding_100_denied', 'consume'],
+        ['`ConcurrencyLimit` of five, `acquire()->release()`', 'permit', 'consume'],
+        ['the same while four are held', 'permit_fifth', 'consume'],
+        ['`acquire()` while this process holds all five', 'permit_denied', 'consume'],
         ['`check($ip, 10, 300)`', 'check', 'apcu_pair'],
         ['`new TokenBucket(null, ...)` and `consume()`', 'new', 'plain'],
         ["`new TokenBucket('shm:', ...)` and `consume()`", 'new_dsn', 'plain'],

@@ -118,6 +118,7 @@ function server_cases(): array
             "redis_$kind" => consume(bucket($dsn)),
             "redis_three_$kind" => three_calls(three_buckets($dsn)),
             "redis_compound_$kind" => consume_compound(three_buckets($dsn)),
+            "redis_permit_$kind" => acquire_and_release(patient($dsn)),
         ];
     }
     $cases += [
@@ -163,6 +164,7 @@ function server_rows(): array
         ['', 'redis_unix', 'ping_unix'],
         ['`Compound` of three', 'redis_compound_unix', 'redis_unix'],
         ['three `consume()`, one after the other', 'redis_three_unix', 'redis_unix'],
+        ['`ConcurrencyLimit` of five, `acquire()->release()`: two round trips', 'redis_permit_unix', 'redis_unix'],
         ['a denied call, with the deny cache', 'denied', 'ping_unix'],
         ['phpredis `ping()`', 'ping_unix', null],
         ['phpredis `evalSha()` of a minimal GCRA script', 'evalsha_unix', null],
@@ -172,6 +174,7 @@ function server_rows(): array
         ['', 'redis_tcp', 'ping_tcp'],
         ['`Compound` of three', 'redis_compound_tcp', 'redis_tcp'],
         ['three `consume()`, one after the other', 'redis_three_tcp', 'redis_tcp'],
+        ['`ConcurrencyLimit` of five, `acquire()->release()`: two round trips', 'redis_permit_tcp', 'redis_tcp'],
         ['phpredis `ping()`', 'ping_tcp', null],
         ['phpredis `evalSha()`', 'evalsha_tcp', null],
         ['memcached, unix socket: `consume()`', 'memcached_unix', 'get_cas_unix'],

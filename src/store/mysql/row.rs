@@ -78,6 +78,7 @@ pub fn needed_schema(limit: &Limit, op: Op) -> Option<Schema> {
 /// Decodes the columns of `schema`. None if they are not a state.
 pub fn decode(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<StoredState> {
     match (schema, columns) {
+        (Schema::Hits, [.., Value::Bytes(record)]) if record.is_empty() => Some(StoredState::FULL),
         (Schema::Hits, [.., Value::Bytes(record)]) => record::try_decode(record),
         (Schema::Hits, [.., Value::NULL]) => Some(StoredState::FULL),
         (Schema::Hits, _) => None,

@@ -5,8 +5,8 @@
 //! are enough, then takes one after the other, and gives them back if another process was faster. So no
 //! process takes a hit above its limit; while hits are given back, others may find fewer for a moment.
 //!
-//! All of a call happens at one time, which its hits are stored with. If a hit is found that was taken later
-//! than that, the process was suspended meanwhile: it begins again, at a later time.
+//! All of a call happens at one time, which its hits are stored with. A hit that another process took since then
+//! counts. A process that was suspended for longer begins again, at a later time.
 //!
 //! A block stands in all places, so it does not matter which of them a call looks at first, and which of them
 //! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others.
@@ -67,8 +67,8 @@ enum Found {
     Taken(u64),
     /// A block, until this time.
     Blocked(u64),
-    /// A hit that was taken after the time of this call, or before a clock went back.
-    Later,
+    /// A hit that was taken after the time of this call, or before a clock went back, and when it leaves.
+    Later(u64),
 }
 
 /// An operation on one place.
@@ -90,7 +90,7 @@ impl Change for PlaceChange<'_> {
         let state = slot.state();
         self.found = Found::of(&self.place, state, self.now);
         self.accepted = false;
-        if let (Found::Later, Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
+        if let (Found::Later(_), Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
             (&self.found, self.op)
         {
             return None;
@@ -126,7 +126,7 @@ impl Found {
         match (state, Place::leaves_at(state)) {
             (_, time) if time <= now => Self::Free,
             (State::Blocked { until }, _) => Self::Blocked(until),
-            _ if place.is_from_future(state, now) => Self::Later,
+            (_, leaves_at) if place.is_from_future(state, now) => Self::Later(leaves_at),
             (_, leaves_at) => Self::Taken(leaves_at),
         }
     }
@@ -169,7 +169,7 @@ impl<W: Word> WindowInTable<'_, W> {
                     (Found::Taken(leaves_at), _) => leaves_at,
                     _ => return None,
                 },
-                (Found::Blocked(_) | Found::Later, _) => {
+                (Found::Blocked(_) | Found::Later(_), _) => {
                     if let Some(number) = taken {
                         self.free(number, now + interval);
                     }
@@ -222,10 +222,10 @@ impl<W: Word> WindowInTable<'_, W> {
         None
     }
 
-    /// Looks at all places, for this operation. None if a hit was taken later than `now`, which is a later time
-    /// after that.
+    /// Looks at all places, for this operation. None if the process was suspended since `now`, which is a later
+    /// time after that.
     fn look(&self, op: Op) -> Option<Seen> {
-        let (mut free, mut taken, mut is_late) = (Vec::new(), Vec::new(), false);
+        let (mut free, mut taken) = (Vec::new(), Vec::new());
         let now = self.now.get();
         // A call that takes hits makes the table remember a newcomer among longer limits: otherwise time would
         // not free its places.
@@ -247,14 +247,10 @@ impl<W: Word> WindowInTable<'_, W> {
                     let (free, taken) = (Vec::new(), Vec::new());
                     return Some(Seen { state: State::Blocked { until }.into(), free, taken });
                 }
-                Found::Later => {
-                    self.catch_up(number);
-                    is_late = true;
+                Found::Later(leaves_at) => {
+                    taken.push((number, self.judge_later(number, leaves_at)?))
                 }
             }
-        }
-        if is_late {
-            return None;
         }
         let hits = taken.iter().map(|(_, leaves_at)| *leaves_at).collect();
         Some(Seen { state: StoredState::Hits(Hits::new(hits)), free, taken })
@@ -266,15 +262,22 @@ impl<W: Word> WindowInTable<'_, W> {
         seen.taken.iter().any(|(_, leaves_at)| leaves_at + RECENT > latest)
     }
 
-    /// Reads the clock again, because the hit in this place was taken later than `now`. If it is from the
-    /// future all the same, it is brought down to one interval from now.
+    /// When a hit leaves that was taken later than `now`. None if this process was suspended since then. A hit
+    /// from the future is brought down to one interval from now.
     #[cold]
-    fn catch_up(&self, number: u32) {
-        if !self.is_frozen {
-            self.now.set(self.now.get().max(boot_time()));
+    fn judge_later(&self, number: u32, leaves_at: u64) -> Option<u64> {
+        let (now, interval) = (self.now.get(), self.window.interval());
+        let clock = if self.is_frozen { now } else { boot_time() };
+        if clock > now + RECENT {
+            self.now.set(clock);
+            return None;
         }
-        // Corrects what is from the future, and changes nothing else.
+        // Processors may differ a little about the time.
+        if !self.is_frozen && leaves_at <= clock + interval + RECENT {
+            return Some(leaves_at);
+        }
         self.change(number, Op::Start { missing: 0 });
+        Some(now + interval)
     }
 
     /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were
@@ -287,7 +290,7 @@ impl<W: Word> WindowInTable<'_, W> {
             }
             match self.change(*number, Op::Take { cost: 1 }) {
                 (_, true) => taken.push(*number),
-                (Found::Blocked(_) | Found::Later, false) => break,
+                (Found::Blocked(_), false) => break,
                 _ => {}
             }
         }

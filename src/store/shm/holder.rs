@@ -57,7 +57,7 @@ impl Holder {
             let turn = Cell::new(random());
             Some(Self { number, turn, lock, process: process::generation(), generation })
         };
-        let without_lock = || holder(UNLOCKED | random() % UNLOCKED, None);
+        let without_lock = || holder(UNLOCKED + random() % UNLOCKED, None);
         if !region.has_file() {
             return Ok(without_lock());
         }
@@ -85,7 +85,7 @@ impl Holder {
         let turn = self.turn.get().wrapping_add(1);
         self.turn.set(turn);
         // Never 0, which no holder is.
-        (self.number << TURN_BITS | turn % (1 << TURN_BITS)).max(1)
+        ((self.number << TURN_BITS) + turn % (1 << TURN_BITS)).max(1)
     }
 
     /// Whether the process of a holder lives. In doubt it does.

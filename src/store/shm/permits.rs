@@ -7,7 +7,7 @@
 use super::held;
 use super::holder::{Holder, Living};
 use super::keys::Keys;
-use super::set::{Set, WAYS, nth};
+use super::set::{Places, Set, WAYS};
 use super::slot::{HeldSlot, Slot};
 use crate::clock::boot_time;
 use crate::error::Result;
@@ -103,9 +103,10 @@ pub struct SharedPermits {
     keys: Keys,
 }
 
-/// The sets of a table while a call runs, and the hash of its key.
-struct Place<'a> {
-    sets: &'a [Set],
+/// The permits of a key while a call runs.
+struct KeyPermits<'a> {
+    /// One for each permit.
+    places: Places<'a>,
     hash: u64,
     now: u64,
 }
@@ -121,21 +122,22 @@ impl SharedPermits {
         self.table.describe()
     }
 
-    /// Runs `work` on the table, where the key is.
+    /// Runs `work` on the permits of a key.
     #[inline(always)]
-    fn with_place<R>(
+    fn with_key<R>(
         &self,
         key: &Key<'_>,
         frozen: Option<u64>,
-        work: impl FnOnce(&Place<'_>, &Holder) -> R,
+        work: impl FnOnce(&KeyPermits<'_>, &Holder) -> R,
     ) -> Result<R> {
         let clock = boot_time();
         let holder = self.table.open_if_due(clock)?;
         let region = self.table.file.region();
         let Some(region) = &*region else { return Err(not_open()) };
         let hash = self.keys.hash(key, region, self.table.file.generation());
-        let (sets, now) = (region.area(Area::Permits), frozen.unwrap_or(clock));
-        Ok(work(&Place { sets, hash, now }, &holder))
+        let now = frozen.unwrap_or(clock);
+        let places = Places::new(region.area(Area::Permits), hash).ok_or_else(not_open)?;
+        Ok(work(&KeyPermits { places, hash, now }, &holder))
     }
 
     /// Runs `work` on the set of a permit, unless its file was replaced.
@@ -147,16 +149,15 @@ impl SharedPermits {
         }
         let region = file.region();
         let sets = region.as_ref()?.area::<Set>(Area::Permits);
-        nth(sets, permit.hash, permit.nth).map(|(set, _)| work(set))
+        Places::new(sets, permit.hash)?.get(permit.nth).map(|(set, _)| work(set))
     }
 }
 
-impl Place<'_> {
+impl KeyPermits<'_> {
     /// Takes the first permit that is free.
     #[inline(always)]
     fn take_first(&self, max: u32, held: HeldSlot) -> Option<(u32, Slot)> {
-        (0..max).find_map(|n| {
-            let (set, tag) = nth(self.sets, self.hash, n)?;
+        (0..max).zip(self.places.iter()).find_map(|(n, (set, tag))| {
             held::take(&set.0, tag, self.now, held).map(|taken| (n, taken))
         })
     }
@@ -166,7 +167,7 @@ impl Place<'_> {
     fn free_dead(&self, max: u32, from: u32, living: &mut Living<'_>) -> bool {
         let mut has_freed = false;
         for n in (0..max).map(|n| (n + from % max) % max) {
-            let Some((set, tag)) = nth(self.sets, self.hash, n) else { break };
+            let Some((set, tag)) = self.places.get(n) else { break };
             let is_ours = |slot: &Slot| slot.tag() == tag;
             let has_slot = held::has_slot(&set.0, tag);
             let slots = set.0.iter().map(|word| Slot(word.load(Ordering::Relaxed)));
@@ -184,10 +185,10 @@ impl Place<'_> {
 
     /// The key's permits that are held, each with its set.
     fn held(&self) -> impl Iterator<Item = (&Set, u64, Slot)> {
-        (0..MAX_PERMITS).filter_map(|n| {
-            let (set, tag) = nth(self.sets, self.hash, n)?;
-            held::find(&set.0, tag, self.now).map(|slot| (set, tag, slot))
-        })
+        self.places
+            .iter()
+            .take(MAX_PERMITS as usize)
+            .filter_map(|(set, tag)| held::find(&set.0, tag, self.now).map(|slot| (set, tag, slot)))
     }
 
     /// Counts the permits that are held, and frees those of dead holders.
@@ -220,15 +221,15 @@ impl Permits for SharedPermits {
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>> {
         let max = limit.max();
-        let (hash, taken) = self.with_place(key, call.frozen, |place, holder| {
-            let held = HeldSlot { ends_at: place.now + limit.lease(), holder: holder.next() };
-            let taken = place.take_first(max, held).or_else(|| {
+        let (hash, taken) = self.with_key(key, call.frozen, |permits, holder| {
+            let held = HeldSlot { ends_at: permits.now + limit.lease(), holder: holder.next() };
+            let taken = permits.take_first(max, held).or_else(|| {
                 let from = self.table.look_from.get();
                 self.table.look_from.set(from.wrapping_add(MAX_ASKED as u32));
-                let has_freed = place.free_dead(max, from, &mut Living::new(holder, MAX_ASKED));
-                if has_freed { place.take_first(max, held) } else { None }
+                let has_freed = permits.free_dead(max, from, &mut Living::new(holder, MAX_ASKED));
+                if has_freed { permits.take_first(max, held) } else { None }
             });
-            (place.hash, taken)
+            (permits.hash, taken)
         })?;
         let generation = self.table.file.generation();
         Ok(taken.map(|(nth, Slot(word))| {
@@ -258,12 +259,12 @@ impl Permits for SharedPermits {
     }
 
     fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
-        self.with_place(key, call.frozen, |place, holder| {
-            place.count(&mut Living::new(holder, MAX_PERMITS as usize))
+        self.with_key(key, call.frozen, |permits, holder| {
+            permits.count(&mut Living::new(holder, MAX_PERMITS as usize))
         })
     }
 
     fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {
-        self.with_place(key, call.frozen, |place, _| place.reset())
+        self.with_key(key, call.frozen, |permits, _| permits.reset())
     }
 }

@@ -59,7 +59,7 @@ impl<'a, W> Places<'a, W> {
         Some((set, self.tag(place)))
     }
 
-    /// An odd factor: no two places of a window have one tag.
+    /// An odd factor: no two places of a hash have one tag.
     #[inline(always)]
     fn tag(&self, place: u32) -> u64 {
         tag(self.hash.wrapping_add(u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
@@ -82,17 +82,4 @@ fn set_index<W>(sets: &[Set<W>], hash: u64) -> usize {
 #[inline(always)]
 fn tag(hash: u64) -> u64 {
     (hash & ((1 << TAG_BITS) - 1)).max(1)
-}
-
-/// The set and the tag of the place `n` of a key, as many places as a limit allows at once. The first is the
-/// one that [`locate`] gives; each further one is in the next set, so that no set has to hold many.
-#[inline(always)]
-pub fn nth(sets: &[Set], hash: u64, n: u32) -> Option<(&Set, u64)> {
-    // Odd, so that the tags of a key differ.
-    const STEP: u64 = 0x1_9e37_79b9;
-    let index = ((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS);
-    // Never wraps: both are below 2^32.
-    let index = (index + u64::from(n)) % (sets.len() as u64).max(1);
-    let tag = hash.wrapping_add(u64::from(n).wrapping_mul(STEP)) & ((1 << TAG_BITS) - 1);
-    Some((sets.get(index as usize)?, tag.max(1)))
 }
