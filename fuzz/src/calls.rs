@@ -100,7 +100,10 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     assert!(decision.retry_after() >= 0.0 && decision.reset_after().is_finite());
     if is_blocked || matches!(op, Op::Block { .. }) {
         let is_set = matches!(op, Op::Block { .. });
-        assert!(is_blocked && accepted == is_set, "a block that does not deny");
+        assert!(
+            is_blocked && accepted == is_set,
+            "a block that does not deny: {op:?} of {limit:?}: {decision:?}"
+        );
         assert!(!matches!(op, Op::Reset), "a reset does not lift the block");
         assert!(expires_at > now || is_set, "denied by a block that has ended");
         assert!(expires_at - now <= MAX_BLOCK, "blocked for too long");

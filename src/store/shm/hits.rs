@@ -242,7 +242,9 @@ impl<W: Word> WindowInTable<'_, W> {
             match found {
                 Found::Free => free.push(number),
                 Found::Taken(leaves_at) => taken.push((number, leaves_at)),
+                // It stands in all places: what is in others is no hit.
                 Found::Blocked(until) => {
+                    let (free, taken) = (Vec::new(), Vec::new());
                     return Some(Seen { state: State::Blocked { until }.into(), free, taken });
                 }
                 Found::Later(leaves_at) => {
@@ -323,7 +325,7 @@ impl<W: Word> WindowInTable<'_, W> {
             if freed == cost || !has_lost {
                 let op = Op::Refund { cost: freed - before, expiry };
                 let (decision, _) = self.window.apply(&seen.state, self.now.get(), op);
-                let accepted = decision.accepted || freed > 0;
+                let accepted = decision.accepted || freed > 0 && !decision.is_blocked;
                 return Some(Decision { accepted, ..decision });
             }
         }

@@ -193,3 +193,15 @@ fn newcomer_among_longer_limits_waits_for_one_interval_whatever_its_cost() {
         assert!(table.decide(&window, hash(1), denied.retry_at, op).accepted, "{cost} hits");
     }
 }
+
+#[test]
+fn refund_gives_nothing_back_while_one_place_is_blocked() {
+    let (table, window) = (Table::new(8), window(3));
+    assert!(table.decide(&window, hash(1), T, Op::Take { cost: 1 }).accepted);
+    // As while a block is set or lifted, or where an eviction took it from the first place.
+    table.window(&window, hash(1), T, |it| it.change(1, Op::Block { duration: INTERVAL / 2 }));
+    let refund = table.decide(&window, hash(1), T, Op::Refund { cost: 1, expiry: None });
+    assert!(!refund.accepted && refund.is_blocked);
+    let left = table.decide(&window, hash(1), T + INTERVAL / 2, Op::Peek { cost: 0 }).available;
+    assert_eq!(left.ns, 2, "the hit is still there");
+}
