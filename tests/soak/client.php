@@ -1,7 +1,7 @@
 <?php
 /*
  * The clients: attackers far above the limit on the same few buckets and sliding windows, floods of new keys, blockers that call on a bucket
- * after they have blocked it, honest clients below their limit, and controls that measure the machine.
+ * after they have blocked it, honest clients below their limit, guests that hold permits, and controls that measure the machine.
  */
 
 final class Client
@@ -37,7 +37,7 @@ final class Client
 
     private function request(int $n): void
     {
-        $store = $this->stores[mt_rand(0, count($this->stores) - 1)];
+        $store = $this->kind === 'guest' ? $this->meeting_place() : $this->stores[mt_rand(0, count($this->stores) - 1)];
         $buckets = [array_rand($store->hot)];
         // Attackers also take from two of them at once, and give tokens back. The others use buckets and windows in turn.
         $how = $this->kind === 'attacker' ? $n % 4 : 0;
@@ -51,6 +51,7 @@ final class Client
             'flood' => ['id' => "flood$word:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
             'blocker' => ['id' => "blocked$word:$this->number-$n", 'tries' => 3, 'capacity' => 100, 'rate' => 20, 'block' => 1],
             'honest' => ['id' => "honest$word:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],
+            'guest' => ['permits' => PERMITS],
             'control' => $n % 10 === 0 ? ['sleep' => 1_000 * TIMEOUT_MS] : ['ping' => $this->control],
         };
         try {
@@ -64,6 +65,8 @@ final class Client
             $this->seen->errors[] = substr("$store->name: $answer->status $answer->body $answer->errors", 0, 500);
         } elseif ($this->kind === 'control') {
             $this->seen->control($reply);
+        } elseif ($this->kind === 'guest') {
+            $this->seen->permit($store->name, $reply);
         } else {
             foreach ($reply as $call) {
                 $this->seen->call($store->name, $buckets, $this->kind, $call);
@@ -73,9 +76,16 @@ final class Client
             }
         }
         // Attackers do not wait between requests.
-        if ($this->kind !== 'attacker' && $this->kind !== 'control') {
+        if (!in_array($this->kind, ['attacker', 'guest', 'control'], true)) {
             usleep(mt_rand(0, 10_000));
         }
+    }
+
+    /** The store with permits that all guests go to at this time. */
+    private function meeting_place(): Store
+    {
+        $stores = array_values(array_filter($this->stores, fn (Store $store): bool => $store->has_permits()));
+        return $stores[intdiv(hrtime(true), 200_000_000) % count($stores)];
     }
 
     private function ask(array $get): ?Answer

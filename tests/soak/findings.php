@@ -11,6 +11,9 @@ final class Findings
     public int $denied_honest = 0;
     /** The number of calls that were accepted during a block, while the store's own servers were up. */
     public int $admitted_blocked = 0;
+    public int $permits = 0;
+    /** How often a guest met PERMITS others with a permit, while the store's own servers were up. */
+    public int $crowded = 0;
     public int $slowest = 0;
     /** @var list<array{int, int}> stray: the spans of degraded answers that no outage explains, ns */
     public array $strays = [];
@@ -41,7 +44,7 @@ final class Findings
      */
     public function add(int $second, array $seen, array $outages): void
     {
-        foreach (['calls', 'admitted', 'degraded', 'denied_honest'] as $count) {
+        foreach (['calls', 'admitted', 'degraded', 'denied_honest', 'permits'] as $count) {
             $this->$count += $seen[$count];
         }
         $this->slowest = max($this->slowest, $seen['slowest']);
@@ -55,6 +58,7 @@ final class Findings
         }
         if ($when = $this->when($second, $outages)) {
             $this->admitted_blocked += $seen['admitted_blocked'];
+            $this->crowded += $seen['crowded'];
             foreach ($seen['times'] as $class => $count) {
                 $this->times[$when][$class] = ($this->times[$when][$class] ?? 0) + $count;
             }

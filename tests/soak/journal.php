@@ -37,8 +37,7 @@ final class Second
     public function call(string $store, array $buckets, string $client, array $call): void
     {
         [$before, $after, $took, $queued, $accepted, $degraded, $connected, $warning, $refunds] = $call;
-        $seen = &$this->stores[$store];
-        $seen ??= ['calls' => 0, 'admitted' => 0, 'degraded' => 0, 'denied_honest' => 0, 'admitted_blocked' => 0, 'times' => [], 'slowest' => 0, 'over' => [], 'degraded_at' => [], 'warnings' => [], 'journal' => []];
+        $seen = &$this->of($store);
         $seen['calls']++;
         $seen['admitted'] += $accepted;
         $seen['degraded'] += $degraded;
@@ -64,6 +63,20 @@ final class Second
                 $seen['journal'][] = [$bucket, $degraded, $before, $after];
             }
         }
+    }
+
+    private function &of(string $store): array
+    {
+        $this->stores[$store] ??= ['calls' => 0, 'admitted' => 0, 'degraded' => 0, 'denied_honest' => 0, 'admitted_blocked' => 0, 'permits' => 0, 'crowded' => 0, 'times' => [], 'slowest' => 0, 'over' => [], 'degraded_at' => [], 'warnings' => [], 'journal' => []];
+        return $this->stores[$store];
+    }
+
+    /** @param array{taken: int, crowded: int} $reply */
+    public function permit(string $store, array $reply): void
+    {
+        $seen = &$this->of($store);
+        $seen['permits'] += $reply['taken'];
+        $seen['crowded'] += $reply['crowded'];
     }
 
     /** Counts the calls that a bucket accepted after the first call, which it was blocked after. */

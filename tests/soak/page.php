@@ -5,7 +5,8 @@
  * begins with a window's word is a sliding window's, which allows its capacity in the time in which a bucket fills.
  *
  * With `with`, each call takes from that bucket or window, too, or from none. With `refund`, every second token is given back.
- * With `block`, the bucket or the window is blocked after the first call.
+ * With `block`, the bucket or the window is blocked after the first call. With `permits`, a permit is taken and held for some
+ * milliseconds instead, and given back by the end of the request.
  */
 ini_set('log_errors', '1');
 ini_set('error_log', __DIR__ . '/scratch/warnings.log');
@@ -62,6 +63,21 @@ if (isset($_GET['ping'])) {
     fwrite($server, "PING\r\n");
     fgets($server);
     echo json_encode(['ping' => hrtime(true) - $start]);
+    return;
+}
+
+if (isset($_GET['permits'])) {
+    $permit = (new TokenBucket\ConcurrencyLimit($_GET['dsn'], 'soak', $_GET['permits'], 2.0))->acquire();
+    // As many files as permits: whoever holds a permit finds one that is not locked. The kernel frees a lock with its process.
+    // A process that is being killed loses its permit and its lock one after the other, so the files are tried again.
+    for ($try = 0, $lock = null; $permit && !$lock && $try < 5 * $_GET['permits']; $try++) {
+        $file = fopen(__DIR__ . '/scratch/permit-' . md5($_GET['dsn']) . '-' . $try % $_GET['permits'], 'c');
+        $lock = flock($file, LOCK_EX | LOCK_NB) ? $file : null;
+        $lock || usleep(500);
+    }
+    $permit && usleep(mt_rand(0, 20_000));
+    echo json_encode(['taken' => (int) ($permit !== null), 'crowded' => (int) ($permit && !$lock)]);
+    $lock && flock($lock, LOCK_UN);
     return;
 }
 

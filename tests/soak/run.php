@@ -10,7 +10,7 @@ foreach (['stores', 'bound', 'window_bound', 'journal', 'client', 'faults', 'fin
 }
 
 const WORKERS = 8;
-const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'blocker', 'honest', 'honest', 'honest', 'honest', 'control', 'control'];
+const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'blocker', 'honest', 'honest', 'honest', 'honest', 'guest', 'guest', 'guest', 'guest', 'control', 'control'];
 /**
  * The number of buckets that attackers fight for on each store, and of sliding windows, and their limit: a window allows
  * CAPACITY in any CAPACITY / RATE seconds.
@@ -18,6 +18,8 @@ const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'at
 const BUCKETS = 3;
 const CAPACITY = 8;
 const RATE = 5;
+/** How many guests may hold a permit of a store at once. */
+const PERMITS = 2;
 /** The number of a cluster's breakers, which share its slots. */
 const CLUSTER_BREAKERS = 16;
 const TIMEOUT_MS = 200;

@@ -62,6 +62,11 @@ final class Store
     ) {
     }
 
+    public function has_permits(): bool
+    {
+        return preg_match('/^(shm|redis)/', $this->dsn) === 1;
+    }
+
     /** The servers' addresses, as warnings name them. */
     public function addresses(): array
     {

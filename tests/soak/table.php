@@ -1,6 +1,6 @@
 <?php
 /*
- * The report: a table with a row for each store, another one of what attackers reached on its sliding windows, the
+ * The report: a table with a row for each store, others of what attackers reached on its sliding windows and of its permits, the
  * reasons for stray degraded answers, and what must not be.
  */
 
@@ -51,6 +51,14 @@ final class Report
         $rows = [['sliding windows', 'attackers', 'attackers', 'accepted/', 'above'], ['', 'accepted', 'allowed', 'allowed', 'bound']];
         foreach ($this->findings as $name => $found) {
             $rows[] = [$name, ...$this->attacked($name, $found, true)];
+        }
+        echo "\n";
+        print_table($rows);
+        $rows = [['permits', 'taken', 'above the limit']];
+        foreach (array_filter($this->findings, fn (Findings $found): bool => $found->store->has_permits()) as $name => $found) {
+            $rows[] = [$name, number_format($found->permits), $found->crowded];
+            $this->blame($found->crowded > 0, "$name: $found->crowded times more than " . PERMITS . ' permits were held');
+            $this->blame($found->permits < 10, "$name: only $found->permits permits were taken");
         }
         echo "\n";
         print_table($rows);

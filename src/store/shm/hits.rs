@@ -2,8 +2,8 @@
 //!
 //! A window of L hits has L places, each a key of its own: the window's key and a number. A hit is taken by one
 //! compare-and-swap, in the first place that is free. A call that takes several hits first looks whether there
-//! are enough, then takes one after the other, and gives them back if another process was faster. So no
-//! process takes a hit above its limit; while hits are given back, others may find fewer for a moment.
+//! are enough, then takes one after the other, and gives them back if another process was faster. So there are
+//! never more hits than the limit allows; while hits are given back, others may find fewer for a moment.
 //!
 //! All of a call happens at one time, which its hits are stored with. A hit that another process took since then
 //! counts. A process that was suspended for longer begins again, at a later time.
