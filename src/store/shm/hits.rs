@@ -181,7 +181,7 @@ impl<W: Word> WindowInTable<'_, W> {
                 hits.push(leaves_at);
             }
         }
-        if taken.is_none() && latest + RECENT > now + interval {
+        if taken.is_none() && latest + self.recent() > now + interval {
             return None;
         }
         if !needs_hits {
@@ -256,10 +256,15 @@ impl<W: Word> WindowInTable<'_, W> {
         Some(Seen { state: StoredState::Hits(Hits::new(hits)), free, taken })
     }
 
+    /// How recent a hit is that may be given back. In a short interval all hits are young.
+    fn recent(&self) -> u64 {
+        RECENT.min(self.window.interval() / 64)
+    }
+
     /// Whether a hit was taken so recently that it may be given back.
     fn has_recent_hit(&self, seen: &Seen) -> bool {
         let latest = self.now.get() + self.window.interval();
-        seen.taken.iter().any(|(_, leaves_at)| leaves_at + RECENT > latest)
+        seen.taken.iter().any(|(_, leaves_at)| leaves_at + self.recent() > latest)
     }
 
     /// When a hit leaves that was taken later than `now`. None if this process was suspended since then. A hit
