@@ -205,3 +205,16 @@ fn refund_gives_nothing_back_while_one_place_is_blocked() {
     let left = table.decide(&window, hash(1), T + INTERVAL / 2, Op::Peek { cost: 0 }).available;
     assert_eq!(left.ns, 2, "the hit is still there");
 }
+
+#[test]
+fn reset_and_block_of_a_smaller_limit_free_all_hits() {
+    let (table, large, small) = (Table::new(64), window(10), window(1));
+    let left = |now| table.decide(&large, hash(1), now, Op::Peek { cost: 0 }).available.ns;
+    table.decide(&large, hash(1), T, Op::Take { cost: 10 });
+    table.decide(&small, hash(1), T, Op::Reset);
+    assert_eq!(left(T), 10);
+    table.decide(&large, hash(1), T, Op::Take { cost: 10 });
+    table.decide(&small, hash(1), T, Op::Block { duration: 9 });
+    assert!(table.decide(&large, hash(1), T + 8, Op::Take { cost: 1 }).is_blocked);
+    assert_eq!(left(T + 9), 10);
+}
