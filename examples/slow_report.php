@@ -29,7 +29,7 @@ if (!is_string($customer) || !preg_match('/^\w{1,32}$/D', $customer)) {
     exit("Which customer?\n");
 }
 
-// The customer's own limit first: those who ask twice take nobody else's place.
+// The customer's own limit first: a customer's second request takes no place from other customers.
 $own = (new ConcurrencyLimit(null, "report:$customer", 1, LEASE, 'report'))->acquire();
 if ($own === null) {
     refuse(429, 5, 'Your last report is not finished yet.');

@@ -12,9 +12,14 @@ pub fn boot_time() -> u64 {
     const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Boottime;
     #[cfg(not(target_os = "linux"))]
     const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
-    let time = rustix::time::clock_gettime(CLOCK);
-    // Never negative: the clock counts from boot. Does not wrap for 584 years of uptime.
-    (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64).min(MAX_NOW)
+    read(CLOCK).min(MAX_NOW)
+}
+
+#[inline]
+fn read(clock: rustix::time::ClockId) -> u64 {
+    let time = rustix::time::clock_gettime(clock);
+    // Never negative: the clocks read here count from boot. Does not wrap for 584 years of uptime.
+    (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64)
 }
 
 /// A time in nanoseconds that is up to some milliseconds old: for what is done about once a second. Reading it
@@ -25,9 +30,7 @@ pub fn coarse_time() -> u64 {
     const CLOCK: rustix::time::ClockId = rustix::time::ClockId::MonotonicCoarse;
     #[cfg(not(target_os = "linux"))]
     const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
-    let time = rustix::time::clock_gettime(CLOCK);
-    // Never negative: the clock counts from boot.
-    (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64)
+    read(CLOCK)
 }
 
 /// A reading of a server's clock. This host's clock tells how old it is.

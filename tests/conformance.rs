@@ -8,20 +8,20 @@
     reason = "a test fails by panicking"
 )]
 
+#[macro_use]
 mod support;
 
 use proptest::prelude::*;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering};
-use support::Folder;
+use support::{Folder, with_context};
 use token_bucket::dsn::{Dsn, OnError, Target};
 use token_bucket::limit::{
     Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState, TokenBucket,
     apply,
 };
 use token_bucket::limiter::{
-    CallContext, CounterHandle, FlaggedDecision, Identifier, Limiter, Limiters, Member, Policy,
-    Settings, StoreSettings, peek_all, take_all,
+    CounterHandle, FlaggedDecision, Limiter, Limiters, Member, Policy, Settings, StoreSettings,
+    peek_all, take_all,
 };
 use token_bucket::store::{FileSettings, KeyHash, Stores, Timeouts};
 
@@ -56,16 +56,9 @@ impl Bench {
                 track_identifiers: true,
             },
         };
-        // Servers outlive a case, so each case has a prefix of its own.
-        static CASES: AtomicU32 = AtomicU32::new(0);
-        let prefix = format!("{}-{}:", std::process::id(), CASES.fetch_add(1, Ordering::Relaxed));
-        // Redis has a server-side implementation, and shared memory packs a state most tightly. The others call the
-        // pure function on the state as it is, and Redis's other transports run the same scripts.
-        let is_differential =
-            ["shm:", "array:", "redis+unix:"].iter().any(|scheme| dsn.starts_with(scheme));
-        let sequences = if is_differential { 10_000 } else { 500 };
+        let sequences = support::sequences(dsn);
         let mut dsn = Dsn::parse(dsn).unwrap();
-        dsn.options.prefix = Some(prefix.into_bytes());
+        dsn.options.prefix = Some(support::unused_prefix());
         let statistics = Limiters::default().statistics(b"", &settings);
         let stores = Stores::default();
         let limiter = Limiter::new(&dsn, b"", &settings, &stores, statistics);
@@ -83,10 +76,7 @@ impl Bench {
 
     /// Opens the server whose DSN is in the environment variable `server`; see scripts/servers.sh.
     fn for_server(server: &str, case: &str) -> Self {
-        let dsn = std::env::var(server).unwrap_or_else(|_| {
-            panic!("{server} is not set: run scripts/servers.sh cargo test, or make test")
-        });
-        Self::new(&dsn, &format!("{server}-{case}"))
+        Self::new(&support::server_dsn(server), &format!("{server}-{case}"))
     }
 
     fn call(&self, name: &[u8], limit: &Limit, op: Op, now: u64) -> Decision {
@@ -106,12 +96,6 @@ impl Bench {
     }
 }
 
-fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
-    let (key_hash, counter) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
-    let identifier = Identifier::Plain(name);
-    call(CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter })
-}
-
 fn per_second(capacity: i64, rate: f64) -> Limit {
     TokenBucket::per_second(capacity, rate).unwrap().into()
 }
@@ -128,35 +112,10 @@ fn per_window(limit: i64, window: i64) -> Limit {
     TokenBucket::per_window(limit, window).unwrap().into()
 }
 
-/// Declares a module with a test for each case on one server.
-macro_rules! on_server {
-    ($store:ident $variable:ident: $($case:ident),*) => {
-        mod $store {
-            $(#[test] fn $case() {
-                super::$case(&super::Bench::for_server(stringify!($variable), stringify!($case)));
-            })*
-        }
-    };
-}
-
 /// Declares a test for each case on each store.
 macro_rules! on_every_store {
     ($($case:ident),* $(,)?) => {
-        mod shared_memory {
-            $(#[test] fn $case() {
-                super::$case(&super::Bench::new("shm:", concat!("shm-", stringify!($case))));
-            })*
-        }
-        mod array {
-            $(#[test] fn $case() {
-                super::$case(&super::Bench::new("array:", concat!("array-", stringify!($case))));
-            })*
-        }
-        on_server!(redis TB_REDIS: $($case),*);
-        on_server!(redis_unix TB_REDIS_UNIX: $($case),*);
-        on_server!(redis_tls TB_REDIS_TLS: $($case),*);
-        on_server!(redis_cluster TB_REDIS_CLUSTER: $($case),*);
-        on_server!(redis_sentinel TB_REDIS_SENTINEL: $($case),*);
+        on_host_and_redis!($($case),*);
         on_server!(memcached TB_MEMCACHED: $($case),*);
         on_server!(memcached_unix TB_MEMCACHED_UNIX: $($case),*);
         on_server!(two_memcacheds TB_MEMCACHED_TWO: $($case),*);

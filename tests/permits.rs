@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+#[macro_use]
 mod support;
 
 use proptest::prelude::*;
@@ -19,12 +20,11 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
-use support::Folder;
+use support::{Folder, with_context};
 use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::limit::{HeldPermits, Op, PermitLimit, PermitOp, SECOND, TokenBucket};
 use token_bucket::limiter::{
-    CallContext, CounterHandle, HeldPermit, Identifier, Limiter, Limiters, Policy, Settings,
-    StoreSettings,
+    CallContext, HeldPermit, Limiter, Limiters, Policy, Settings, StoreSettings,
 };
 use token_bucket::store::file::{Location, MIN_SIZE, PERMITS_SIZE, Purpose};
 use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
@@ -53,15 +53,9 @@ impl Bench {
             },
             policy: Policy { on_error: OnError::Throw, enforce: true, ..Policy::default() },
         };
-        // Servers outlive a case, so each case has a prefix of its own.
-        static CASES: AtomicU32 = AtomicU32::new(0);
-        let prefix =
-            format!("permits-{}-{}:", std::process::id(), CASES.fetch_add(1, Ordering::Relaxed));
-        let is_differential =
-            ["shm:", "array:", "redis+unix:"].iter().any(|scheme| dsn.starts_with(scheme));
-        let sequences = if is_differential { 10_000 } else { 500 };
+        let sequences = support::sequences(dsn);
         let mut dsn = Dsn::parse(dsn).unwrap();
-        dsn.options.prefix = Some(prefix.into_bytes());
+        dsn.options.prefix = Some(support::unused_prefix());
         let statistics = Limiters::default().statistics(b"", &settings);
         let limiter = Rc::new(Limiter::new(&dsn, b"", &settings, &Stores::default(), statistics));
         Self { limiter, sequences, _folder: folder }
@@ -69,10 +63,7 @@ impl Bench {
 
     /// Opens the server whose DSN is in the environment variable `server`; see scripts/servers.sh.
     fn for_server(server: &str, case: &str) -> Self {
-        let dsn = std::env::var(server).unwrap_or_else(|_| {
-            panic!("{server} is not set: run scripts/servers.sh cargo test, or make test")
-        });
-        Self::new(&dsn, &format!("{server}-{case}"))
+        Self::new(&support::server_dsn(server), &format!("{server}-{case}"))
     }
 
     fn acquire(&self, name: &[u8], limit: &PermitLimit, now: u64) -> Option<HeldPermit> {
@@ -89,12 +80,6 @@ impl Bench {
     }
 }
 
-fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
-    let (key_hash, counter) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
-    let identifier = Identifier::Plain(name);
-    call(CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter })
-}
-
 /// So many at once, for ten seconds.
 fn limit(max: i64) -> PermitLimit {
     PermitLimit::new(max, 10.0).unwrap()
@@ -108,39 +93,7 @@ fn release(permit: HeldPermit, now: u64) {
     permit.release(Some(now)).unwrap();
 }
 
-/// Declares a test for each case on the server whose DSN is in an environment variable.
-macro_rules! on_server {
-    ($store:ident $variable:ident: $($case:ident),*) => {
-        mod $store {
-            $(#[test] fn $case() {
-                super::$case(&super::Bench::for_server(stringify!($variable), stringify!($case)));
-            })*
-        }
-    };
-}
-
-/// Declares a test for each case on each store that holds permits.
-macro_rules! on_every_store {
-    ($($case:ident),* $(,)?) => {
-        mod shared_memory {
-            $(#[test] fn $case() {
-                super::$case(&super::Bench::new("shm:", concat!("shm-", stringify!($case))));
-            })*
-        }
-        mod array {
-            $(#[test] fn $case() {
-                super::$case(&super::Bench::new("array:", concat!("array-", stringify!($case))));
-            })*
-        }
-        on_server!(redis TB_REDIS: $($case),*);
-        on_server!(redis_unix TB_REDIS_UNIX: $($case),*);
-        on_server!(redis_tls TB_REDIS_TLS: $($case),*);
-        on_server!(redis_cluster TB_REDIS_CLUSTER: $($case),*);
-        on_server!(redis_sentinel TB_REDIS_SENTINEL: $($case),*);
-    };
-}
-
-on_every_store!(
+on_host_and_redis!(
     limit_holds_until_a_permit_is_released,
     permit_is_free_when_its_lease_has_ended,
     renewed_permit_begins_a_new_lease,
@@ -194,7 +147,7 @@ fn late_release_and_renewal_do_not_touch_another_permit(bench: &Bench) {
     let mut next = bench.acquire(b"x", &limit(1), now).unwrap();
     assert!(!renew(&mut late, 10, now));
     release(late, now);
-    assert_eq!(bench.count(b"x", now), 1, "nobody else's permit is released");
+    assert_eq!(bench.count(b"x", now), 1, "no other permit is released");
     assert!(bench.acquire(b"x", &limit(1), now).is_none());
     assert!(renew(&mut next, 10, now));
     // The same at one time of a frozen clock, so that both leases end at once.

@@ -265,7 +265,7 @@ fn calls_of_one_hit_get_exactly_as_many_as_the_limit() {
         });
         let accepted: Vec<&Call> = calls.iter().filter(|call| call.hits > 0).collect();
         assert_eq!(accepted.len() as u64, u64::from(limit.max_hits()).min(40 * PROCESSES as u64));
-        // The first calls: whoever was denied, found that as many as the limit had begun before.
+        // A call that was denied ended after as many calls as the limit had begun.
         let last = accepted.iter().map(|call| call.begun).max().unwrap();
         let first_denial = calls.iter().filter(|call| call.hits == 0).map(|call| call.ended).min();
         assert!(first_denial.is_none_or(|ended| ended >= last), "denied while hits were left");

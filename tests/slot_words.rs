@@ -158,7 +158,7 @@ fn permits_are_never_held_by_more_than_their_limit() {
             most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             let permit = held::renew(&set, permit, NOW, NOW + 1_000_000 + round).unwrap();
             inside.fetch_sub(1, Ordering::SeqCst);
-            assert!(held::free(&set, permit), "nobody else frees it");
+            assert!(held::free(&set, permit), "no other thread frees it");
             assert_eq!(held::renew(&set, permit, NOW, NOW + 5), None);
         }
         taken

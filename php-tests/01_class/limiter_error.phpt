@@ -41,7 +41,7 @@ function look(): void
 }
 
 echo "No file yet:\n", $call(), "\n";
-echo "\nMistakes, each told until there is a valid file:\n";
+echo "\nEach mistake gives a warning until there is a valid file:\n";
 foreach ([
     "limit = 5\n",
     "[a]\nlimit = 5\n",
@@ -83,7 +83,7 @@ var_dump(ini_set('token_bucket.limits', '/tmp/x'));
 No file yet:
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: No such file or directory
 
-Mistakes, each told until there is a valid file:
+Each mistake gives a warning until there is a valid file:
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: a section must come first: [the limit's name]
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: [a] must have limit and seconds, or all
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 5: "secs" is unknown: a key must be algorithm, limit, seconds, storage, enforce, on_error or all

@@ -31,7 +31,7 @@ foreach (['shm:', 'array:'] as $dsn) {
     show($window->attempt());
     show($window->attempt());
 
-    // A hit counts for its interval, to the nanosecond; a retry at the time that is told is accepted.
+    // A hit counts for its interval, to the nanosecond. A retry after getRetryAfter() is accepted.
     $window->reset();
     show($window->peek());
     foreach ([0.25, 1.5, 0.000000001] as $pause) {

@@ -96,7 +96,7 @@ foreach (['idle' => false, 'busy' => true] as $what => $uses) {
     echo ' ', comes_true(fn (): bool => $limit->getActive() === 0) ? 'free' : 'held', "\n";
 }
 
-// A file that lost its directory is used on by those who have it, and by their children.
+// When the file's directory is removed, processes that have the file open still use it, and so do their children.
 $folder = ini_get('token_bucket.shm_path') . '/gone';
 mkdir($folder);
 $code = '$limit = new TokenBucket\ConcurrencyLimit("shm:", "x", 2);

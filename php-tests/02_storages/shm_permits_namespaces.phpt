@@ -1,5 +1,5 @@
 --TEST--
-SharedMemoryStorage: processes in PID namespaces of their own, as in containers that share shm_path, count together, and see who has died
+SharedMemoryStorage: processes in PID namespaces of their own, as in containers that share shm_path, count together and free the permits of those that died
 --EXTENSIONS--
 posix
 --SKIPIF--

@@ -38,7 +38,7 @@ function wait_for_active(string $count): void
 
 echo 'a report: ', report('alpha', 3), "\n";
 echo 'another customer\'s: ', report('beta', 2), "\n";
-echo 'nobody\'s: ', report('<b>'), "\n";
+echo 'no customer\'s: ', report('<b>'), "\n";
 
 $alpha = send('alpha', 10);
 wait_for_active('1');
@@ -65,7 +65,7 @@ wait_for_active('0');
 --EXPECT--
 a report: 200, 4 lines
 another customer's: 200, 3 lines
-nobody's: 400, 1 lines
+no customer's: 400, 1 lines
 a second one at once: 429, 1 lines, retry after 5 s; another customer's: 200, 2 lines
 a fourth in all: 503, 1 lines, retry after 15 s
 the first ends: 200, 11 lines, then: 200, 3 lines

@@ -52,8 +52,7 @@ foreach (['redis', 'memcached'] as $server_kind) {
         }
         $own = [];
         $stopped($server, function () use ($limiters, $taken, &$lines, &$own, $probe): void {
-            // The breaker opens: the later calls do not wait.
-            @$probe->peek();
+            wait_until_down($probe);
             foreach ($limiters as $kind => $limiter) {
                 $own[$kind] = $limiter->attempt(4);
                 $second = $limiter->attempt(2);

@@ -2,11 +2,12 @@
 
 use super::algorithm::Algorithm;
 use super::block;
-use super::bounds::{MAX_HITS, MAX_REFILL};
+use super::bounds::MAX_HITS;
 use super::decision::Decision;
+use super::duration::duration_from_seconds;
 use super::error::LimitError;
 use super::op::Op;
-use super::span::{SECOND, Span};
+use super::span::Span;
 use super::state::State;
 
 /// A fixed window: up to `max_hits` hits in an interval.
@@ -39,11 +40,7 @@ impl FixedWindow {
     pub fn new(max_hits: i64, interval: f64) -> Result<Self, LimitError> {
         let max_hits = u32::try_from(max_hits).ok().filter(|n| (1..=MAX_HITS).contains(n));
         let max_hits = max_hits.ok_or(LimitError::Hits)?;
-        let ns = (interval * SECOND as f64).round();
-        if !(ns >= 1.0 && ns <= MAX_REFILL as f64) {
-            return Err(LimitError::Interval);
-        }
-        Ok(Self { max_hits, interval: ns as u64 })
+        Ok(Self { max_hits, interval: duration_from_seconds(interval)? })
     }
 
     /// The hits that it allows.
@@ -163,6 +160,7 @@ impl FixedWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::{MAX_REFILL, SECOND};
     use proptest::prelude::*;
 
     const T: u64 = 1_000 * SECOND;

@@ -1,13 +1,13 @@
 //! Permits: how many may run at the same time.
 //!
-//! Whoever works holds a permit, and gives it back. A permit has a lease, after which it is free even if it
-//! was not given back. Stores that keep a list of the permits held decide by [`HeldPermits::apply`]; Redis has
-//! a server-side implementation, which the differential test in `tests/permits.rs` holds to it. Shared
-//! memory has a slot for each permit instead.
+//! A request takes a permit before its work and gives it back afterwards. A permit has a lease, after which
+//! it is free even if it was not given back. Stores that keep a list of the permits held decide by
+//! [`HeldPermits::apply`]; Redis has a server-side implementation, which the differential test in
+//! `tests/permits.rs` holds to it. Shared memory has a slot for each permit instead.
 
 use super::bounds::{MAX_PERMITS, MAX_REFILL};
+use super::duration::duration_from_seconds;
 use super::error::LimitError;
-use super::span::SECOND;
 
 /// A limit of how many run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl PermitLimit {
     pub fn new(max: i64, lease: f64) -> Result<Self, LimitError> {
         let max = u32::try_from(max).ok().filter(|n| (1..=MAX_PERMITS).contains(n));
         let max = max.ok_or(LimitError::Permits)?;
-        Ok(Self { max, lease: lease_from_seconds(lease)? })
+        Ok(Self { max, lease: duration_from_seconds(lease)? })
     }
 
     /// How many may be held at once.
@@ -47,19 +47,6 @@ impl PermitLimit {
     /// How long a permit is held at most, in nanoseconds.
     pub const fn lease(&self) -> u64 {
         self.lease
-    }
-}
-
-/// Converts a lease to nanoseconds.
-///
-/// # Errors
-///
-/// It must be at least a nanosecond and at most four years.
-pub fn lease_from_seconds(seconds: f64) -> Result<u64, LimitError> {
-    let ns = (seconds * SECOND as f64).round();
-    match ns >= 1.0 && ns <= MAX_REFILL as f64 {
-        true => Ok(ns as u64),
-        false => Err(LimitError::Interval),
     }
 }
 
@@ -158,6 +145,7 @@ impl HeldPermits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::SECOND;
     use proptest::prelude::*;
     use std::collections::HashMap;
 
@@ -176,8 +164,8 @@ mod tests {
     }
 
     proptest! {
-        /// A record of who may work until when, kept apart: nobody is let in beyond the limit, and nobody
-        /// loses a permit but by its own release, a reset or the end of its lease.
+        /// Compares with a plain record of each permit's end: there are never more permits than the limit, and a
+        /// permit ends only by its own release, a reset or the end of its lease.
         #[test]
         fn answers_follow_from_the_permits_that_are_held(
             ops in prop::collection::vec((any_op(), 0u64..2 * SECOND), 1..200),

@@ -8,11 +8,12 @@
 
 use super::algorithm::Algorithm;
 use super::block;
-use super::bounds::{MAX_REFILL, MAX_SLIDING_HITS};
+use super::bounds::MAX_SLIDING_HITS;
 use super::decision::Decision;
+use super::duration::duration_from_seconds;
 use super::error::LimitError;
 use super::op::Op;
-use super::span::{SECOND, Span};
+use super::span::Span;
 use super::state::State;
 use super::stored_state::{Hits, StoredState};
 
@@ -43,11 +44,7 @@ impl SlidingWindow {
     pub fn new(max_hits: i64, interval: f64) -> Result<Self, LimitError> {
         let max_hits = u32::try_from(max_hits).ok().filter(|n| (1..=MAX_SLIDING_HITS).contains(n));
         let max_hits = max_hits.ok_or(LimitError::SlidingHits)?;
-        let ns = (interval * SECOND as f64).round();
-        if !(ns >= 1.0 && ns <= MAX_REFILL as f64) {
-            return Err(LimitError::Interval);
-        }
-        Ok(Self { max_hits, interval: ns as u64 })
+        Ok(Self { max_hits, interval: duration_from_seconds(interval)? })
     }
 
     /// The hits that it allows.

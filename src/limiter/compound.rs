@@ -276,7 +276,7 @@ impl<'a> Member<'a> {
         let request = self.limiter.request(&key, self.limit, &op, frozen.into(), &evicted);
         match self.limiter.store_and_guard() {
             (_, Some(guard)) => {
-                self.limiter.uncounted(&request, guard.answer_by_policy(&request, no_answer))
+                self.limiter.uncounted(&request, guard.decide_by_policy(&request, no_answer))
             }
             (_, None) => self.ask(op, frozen),
         }

@@ -1,15 +1,14 @@
 //! Limits of how many run at once: takes permits, and gives them back to where they were taken.
 
 use super::counting::CallEnd;
-use super::flagged_decision::DecidedBy;
-use super::guard::{Guard, GuardedAnswer, NoAnswer, PermitAnswers};
-use super::identifier::{CallContext, Identifier};
+use super::guard::{Guard, GuardedCall, NoAnswer, PolicyAnswers};
+use super::identifier::CallContext;
 use super::limiter::Limiter;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Op, PermitLimit};
 use crate::process;
-use crate::store::{Key, LimitKind, PermitCall, PermitHandle, Permits};
+use crate::store::{Host, Key, LimitKind, PermitCall, PermitHandle, Permits};
 use std::rc::Rc;
 
 /// As what a call for a permit is counted.
@@ -90,32 +89,22 @@ impl Limiter {
     ) -> (Result<Option<Place>>, u64) {
         let (breaker, call) = (self.store.breaker(key), self.permit_call(frozen));
         let acquire = || self.permits()?.acquire(key, limit, call);
-        let answer = match self.ask_behind(guard, breaker, acquire) {
-            Ok(handle) => GuardedAnswer {
-                answer: Ok(handle.map(Place::Store)),
-                has_failed: false,
-                decided_by: DecidedBy::Store,
-            },
-            Err(no_answer) => guard.answer_on_permits(
-                no_answer,
-                PermitAnswers {
-                    on_host: |permits: &dyn Permits| {
-                        Ok(permits.acquire(key, limit, call)?.map(Place::Host))
+        let taken = match self.ask_behind(guard, breaker, acquire) {
+            Ok(handle) => GuardedCall::by_store(handle.map(Place::Store)),
+            Err(no_answer) => guard.answer_by_policy(
+                &no_answer,
+                PolicyAnswers {
+                    on_host: |host: &Host| {
+                        Ok(permits_of(host)?.acquire(key, limit, call)?.map(Place::Host))
                     },
                     open: Some(Place::Nowhere),
                     closed: None,
                 },
             ),
         };
-        let GuardedAnswer { answer, has_failed, decided_by } = answer;
-        let end = CallEnd {
-            accepted: answer.as_ref().ok().map(Option::is_some),
-            has_failed,
-            is_degraded: answer.is_ok() && decided_by != DecidedBy::Store,
-            has_evicted: false,
-        };
+        let end = CallEnd::new(&taken, Option::is_some, false);
         self.counts.count(*context, TAKE, &end);
-        (answer, breaker)
+        (taken.answer, breaker)
     }
 
     /// Counts the permits of an identifier that are held. If the store fails, `fallback` counts those of this
@@ -134,8 +123,8 @@ impl Limiter {
         let counted = self.ask_permits(
             &key,
             |permits| permits.count(&key, call),
-            PermitAnswers {
-                on_host: |permits: &dyn Permits| permits.count(&key, call),
+            PolicyAnswers {
+                on_host: |host: &Host| permits_of(host)?.count(&key, call),
                 open: 0,
                 closed: limit.max(),
             },
@@ -146,8 +135,8 @@ impl Limiter {
         }
     }
 
-    /// Frees all permits of an identifier, whoever holds them. If the store fails, `fallback` frees those of
-    /// this host; `open` and `closed` do nothing.
+    /// Frees all permits of an identifier, also those of other processes. If the store fails, `fallback` frees
+    /// those of this host; `open` and `closed` do nothing.
     ///
     /// # Errors
     ///
@@ -157,8 +146,8 @@ impl Limiter {
         let reset = self.ask_permits(
             &key,
             |permits| permits.reset(&key, call),
-            PermitAnswers {
-                on_host: |permits: &dyn Permits| permits.reset(&key, call),
+            PolicyAnswers {
+                on_host: |host: &Host| permits_of(host)?.reset(&key, call),
                 open: (),
                 closed: (),
             },
@@ -171,14 +160,14 @@ impl Limiter {
         &self,
         key: &Key<'_>,
         ask: impl FnOnce(&dyn Permits) -> Result<T>,
-        answers: PermitAnswers<T, impl FnOnce(&dyn Permits) -> Result<T>>,
+        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<T>>,
     ) -> Result<T> {
         let permits = self.permits()?;
         let Some(guard) = &self.guard else { return ask(permits) };
         let breaker = self.store.breaker(key);
         match self.ask_behind(guard, breaker, || ask(permits)) {
             Ok(answer) => Ok(answer),
-            Err(no_answer) => guard.answer_on_permits(no_answer, answers).answer,
+            Err(no_answer) => guard.answer_by_policy(&no_answer, answers).answer,
         }
     }
 
@@ -198,17 +187,17 @@ impl Limiter {
 
     #[inline(always)]
     fn permit_key<'a>(&'a self, context: &CallContext<'a>) -> Key<'a> {
-        let prefix = self.prefix.as_slice();
-        let parts: [&[u8]; 4] = match context.identifier {
-            Identifier::Plain(identifier) => [prefix, identifier, b"", b""],
-            Identifier::Client { name, id } => [prefix, name, b":", id],
-        };
-        Key { parts, kind: LimitKind::Concurrency, key_hash: context.key_hash }
+        self.key(context, LimitKind::Concurrency)
     }
 
     const fn permit_call(&self, frozen: Option<u64>) -> PermitCall<'_> {
         PermitCall { frozen, timeouts: &self.timeouts }
     }
+}
+
+/// This host's own permits, for a server that fails.
+fn permits_of(host: &Host) -> Result<&dyn Permits> {
+    host.permits().ok_or_else(|| Error::configuration(NO_PERMITS))
 }
 
 /// The error of a store that holds no permits.

@@ -19,11 +19,15 @@ pub struct CallEnd {
 
 impl CallEnd {
     /// How a call on a guarded store ended.
-    pub fn new(call: &GuardedCall, has_evicted: bool) -> Self {
+    pub fn new<T>(
+        call: &GuardedCall<T>,
+        is_accepted: impl FnOnce(&T) -> bool,
+        has_evicted: bool,
+    ) -> Self {
         Self {
-            accepted: call.decision.as_ref().ok().map(|decision| decision.accepted),
+            accepted: call.answer.as_ref().ok().map(is_accepted),
             has_failed: call.has_failed,
-            is_degraded: call.decision.is_ok() && call.decided_by != DecidedBy::Store,
+            is_degraded: call.answer.is_ok() && call.decided_by != DecidedBy::Store,
             has_evicted,
         }
     }

@@ -24,40 +24,30 @@ pub struct Guard {
 }
 
 /// How a call on a guarded store ended.
-pub struct GuardedCall {
-    /// The decision, or the error where the policy is to throw.
-    pub decision: Result<Decision>,
-    /// Whether the store was asked and failed.
-    pub has_failed: bool,
-    /// What decided.
-    pub decided_by: DecidedBy,
-}
-
-impl GuardedCall {
-    /// A call on which the store decided, or a denial that it decided on before.
-    pub const fn by_store(decision: Decision) -> Self {
-        Self { decision: Ok(decision), has_failed: false, decided_by: DecidedBy::Store }
-    }
-}
-
-/// What each on-error policy answers to a call on permits.
-pub struct PermitAnswers<T, H> {
-    /// `fallback`: asks this host's own permits.
-    pub on_host: H,
-    /// `open`.
-    pub open: T,
-    /// `closed`.
-    pub closed: T,
-}
-
-/// How a call on the permits of a guarded store ended.
-pub struct GuardedAnswer<T> {
+pub struct GuardedCall<T = Decision> {
     /// The answer, or the error where the policy is to throw.
     pub answer: Result<T>,
     /// Whether the store was asked and failed.
     pub has_failed: bool,
     /// What decided.
     pub decided_by: DecidedBy,
+}
+
+impl<T> GuardedCall<T> {
+    /// A call that the store answered, or a denial that it decided on before.
+    pub const fn by_store(answer: T) -> Self {
+        Self { answer: Ok(answer), has_failed: false, decided_by: DecidedBy::Store }
+    }
+}
+
+/// What each on-error policy answers in place of a store.
+pub struct PolicyAnswers<T, H> {
+    /// `fallback`: asks this host.
+    pub on_host: H,
+    /// `open`.
+    pub open: T,
+    /// `closed`.
+    pub closed: T,
 }
 
 /// Why a store gave no answer.
@@ -122,7 +112,7 @@ impl Guard {
         }
         match self.decide_by_store(store, request, sent) {
             Ok(decision) => GuardedCall::by_store(decision),
-            Err(no_answer) => self.answer_by_policy(request, &no_answer),
+            Err(no_answer) => self.decide_by_policy(request, &no_answer),
         }
     }
 
@@ -308,60 +298,41 @@ impl Guard {
         }
     }
 
-    /// Answers a call by the on-error policy.
-    pub fn answer_by_policy(&self, request: &Request<'_>, no_answer: &NoAnswer) -> GuardedCall {
-        let outage = match no_answer {
-            NoAnswer::Outage(outage) => outage,
-            NoAnswer::Error(error) => {
-                let (has_failed, decided_by) = (false, DecidedBy::Store);
-                return GuardedCall { decision: Err(error.clone()), has_failed, decided_by };
-            }
+    /// Decides on a call by the on-error policy.
+    pub fn decide_by_policy(&self, request: &Request<'_>, no_answer: &NoAnswer) -> GuardedCall {
+        let full = full_bucket(request);
+        let (retry_at, available) = (full.now + SECOND, Span::default());
+        let answers = PolicyAnswers {
+            on_host: |host: &Host| host.decide(request),
+            open: full,
+            closed: Decision { accepted: false, retry_at, available, ..full },
         };
-        let decision = match self.on_error {
-            OnError::Fallback => self.host.decide(request),
-            OnError::Open => Ok(full_bucket(request)),
-            OnError::Closed => {
-                let full = full_bucket(request);
-                let (retry_at, available) = (full.now + SECOND, Span::default());
-                Ok(Decision { accepted: false, retry_at, available, ..full })
-            }
-            OnError::Throw => Err(Error::storage(&outage.reason)),
-        };
-        if decision.is_ok() {
-            self.note_warning(outage.warning.clone());
-        }
-        let decided_by = match self.on_error {
-            OnError::Fallback => DecidedBy::Host,
-            _ => DecidedBy::Policy,
-        };
-        GuardedCall { decision, has_failed: outage.has_failed, decided_by }
+        self.answer_by_policy(no_answer, answers)
     }
 
-    /// Answers a call on permits by the on-error policy.
-    pub fn answer_on_permits<T>(
+    /// Answers a call by the on-error policy.
+    pub fn answer_by_policy<T>(
         &self,
-        no_answer: NoAnswer,
-        answers: PermitAnswers<T, impl FnOnce(&dyn Permits) -> Result<T>>,
-    ) -> GuardedAnswer<T> {
+        no_answer: &NoAnswer,
+        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<T>>,
+    ) -> GuardedCall<T> {
         let outage = match no_answer {
             NoAnswer::Outage(outage) => outage,
             NoAnswer::Error(error) => {
                 let (has_failed, decided_by) = (false, DecidedBy::Store);
-                return GuardedAnswer { answer: Err(error), has_failed, decided_by };
+                return GuardedCall { answer: Err(error.clone()), has_failed, decided_by };
             }
         };
-        let (answer, decided_by) = match (self.on_error, self.host.permits()) {
-            (OnError::Fallback, Some(permits)) => ((answers.on_host)(permits), DecidedBy::Host),
-            (OnError::Open, _) => (Ok(answers.open), DecidedBy::Policy),
-            (OnError::Closed, _) => (Ok(answers.closed), DecidedBy::Policy),
-            (OnError::Throw | OnError::Fallback, _) => {
-                (Err(Error::storage(outage.reason)), DecidedBy::Policy)
-            }
+        let (answer, decided_by) = match self.on_error {
+            OnError::Fallback => ((answers.on_host)(&self.host), DecidedBy::Host),
+            OnError::Open => (Ok(answers.open), DecidedBy::Policy),
+            OnError::Closed => (Ok(answers.closed), DecidedBy::Policy),
+            OnError::Throw => (Err(Error::storage(&outage.reason)), DecidedBy::Policy),
         };
         if answer.is_ok() {
-            self.note_warning(outage.warning);
+            self.note_warning(outage.warning.clone());
         }
-        GuardedAnswer { answer, has_failed: outage.has_failed, decided_by }
+        GuardedCall { answer, has_failed: outage.has_failed, decided_by }
     }
 
     /// The permits of this host, which `fallback` takes from.

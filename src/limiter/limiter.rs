@@ -139,7 +139,7 @@ impl Limiter {
         let (escaped, evicted) = (escape(context), Cell::new(false));
         let key = match &escaped {
             Some(escaped) => self.plain_key(escaped, limit, context.key_hash),
-            None => self.key(context, limit),
+            None => self.key(context, LimitKind::from(limit)),
         };
         let request = self.request(&key, limit, op, frozen.into(), &evicted);
         let Some(guard) = &self.guard else {
@@ -149,19 +149,20 @@ impl Limiter {
             return answer.map(|answer| (answer, DecidedBy::Store));
         };
         let call = guard.decide(&*self.store, &request);
-        self.counts.count(*context, *op, &CallEnd::new(&call, evicted.get()));
-        Ok((A::from(call.decision?), call.decided_by))
+        let end = CallEnd::new(&call, |decision| decision.accepted, evicted.get());
+        self.counts.count(*context, *op, &end);
+        Ok((A::from(call.answer?), call.decided_by))
     }
 
     /// The key of a call whose name needs no escape.
     #[inline(always)]
-    fn key<'a>(&'a self, context: &CallContext<'a>, limit: &Limit) -> Key<'a> {
+    pub(super) fn key<'a>(&'a self, context: &CallContext<'a>, kind: LimitKind) -> Key<'a> {
         let prefix = self.prefix.as_slice();
         let parts: [&[u8]; 4] = match context.identifier {
             Identifier::Plain(identifier) => [prefix, identifier, b"", b""],
             Identifier::Client { name, id } => [prefix, name, b":", id],
         };
-        Key { parts, kind: LimitKind::from(limit), key_hash: context.key_hash }
+        Key { parts, kind, key_hash: context.key_hash }
     }
 
     /// The key of an identifier that needs no escape.

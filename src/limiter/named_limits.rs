@@ -1,5 +1,6 @@
 //! Limits that an operator names in a file, one section each.
 
+use super::compound::MAX_MEMBERS;
 use super::settings::Settings;
 use crate::dsn::{Dsn, OnError, sanitize};
 use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow, TokenBucket};
@@ -83,9 +84,7 @@ pub enum Algorithm {
 }
 
 /// The longest name, in bytes.
-pub const MAX_NAME: usize = 64;
-/// The most limits of a set.
-const MAX_SET: usize = super::compound::MAX_MEMBERS;
+const MAX_NAME: usize = 64;
 
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
 const KEYS: &str = "algorithm, limit, seconds, storage, enforce, on_error or all";
@@ -130,12 +129,7 @@ impl NamedLimits {
                 LineContent::Section(name) => sections.push(Section::begin(*number, name)?),
                 LineContent::Entry(key, value) => match sections.last_mut() {
                     Some(section) => section.set(*number, key, value)?,
-                    None => {
-                        return Err(mistake(
-                            *number,
-                            "a section must come first: [the limit's name]",
-                        ));
-                    }
+                    None => return Err(mistake(*number, NO_SECTION)),
                 },
             }
         }
@@ -259,9 +253,7 @@ impl<'a> Section<'a> {
             "seconds" => put(&mut self.seconds, line, key, value.parse().ok(), "a number"),
             "storage" => {
                 // A DSN's message shows no password.
-                let dsn = Dsn::parse(value);
-                let dsn = dsn.map_err(|error| mistake(line, format!("storage: {error}")))?;
-                drop(dsn);
+                Dsn::parse(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
                 put(&mut self.storage, line, key, Some(value.to_owned()), "")
             }
             "enforce" => put(&mut self.enforce, line, key, parse_switch(value), "0 or 1"),
@@ -271,7 +263,7 @@ impl<'a> Section<'a> {
             }
             "all" => {
                 let names: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
-                let names = (1..=MAX_SET).contains(&names.len()).then_some(names);
+                let names = (1..=MAX_MEMBERS).contains(&names.len()).then_some(names);
                 put(
                     &mut self.all,
                     line,

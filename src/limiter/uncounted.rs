@@ -58,9 +58,9 @@ impl Limiter {
         let call = match guard {
             Some(guard) => guard.decide(&**store, request),
             None => {
-                let decision = store.decide(request);
-                let has_failed = decision.is_err();
-                GuardedCall { decision, has_failed, decided_by: DecidedBy::Store }
+                let answer = store.decide(request);
+                let has_failed = answer.is_err();
+                GuardedCall { answer, has_failed, decided_by: DecidedBy::Store }
             }
         };
         self.uncounted(request, call)
@@ -68,9 +68,9 @@ impl Limiter {
 
     /// The answer of a call, which is not counted yet.
     pub(super) fn uncounted(&self, request: &Request<'_>, call: GuardedCall) -> Uncounted {
-        let end = CallEnd::new(&call, request.evicted.get());
+        let end = CallEnd::new(&call, |decision| decision.accepted, request.evicted.get());
         let flags = DecisionFlags::new(call.decided_by, self.policy.enforce);
-        let answer = match call.decision {
+        let answer = match call.answer {
             Ok(decision) => Ok(FlaggedDecision { decision, flags }),
             Err(error) if self.policy.enforce => Err(error),
             Err(_) => Ok(decision_of_failed_dry_run(request.limit, request.frozen())),

@@ -150,18 +150,19 @@ fn parse_shm_size(value: &[u8]) -> Result<u64, String> {
 }
 
 fn parse_limits(value: &[u8]) -> Result<PathBuf, String> {
-    let path = PathBuf::from(OsStr::from_bytes(value));
-    match value.is_empty() || path.is_absolute() {
-        true => Ok(path),
-        false => Err("must be the absolute path of a file, or empty".to_owned()),
-    }
+    parse_path(value, "file")
 }
 
 fn parse_shm_path(value: &[u8]) -> Result<PathBuf, String> {
+    parse_path(value, "directory")
+}
+
+/// Parses the absolute path of a file or directory, or nothing.
+fn parse_path(value: &[u8], of: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(OsStr::from_bytes(value));
     match value.is_empty() || path.is_absolute() {
         true => Ok(path),
-        false => Err("must be the absolute path of a directory, or empty".to_owned()),
+        false => Err(format!("must be the absolute path of a {of}, or empty")),
     }
 }
 

@@ -11,8 +11,7 @@ use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
 use super::warnings::emit_warning;
-use crate::clock::from_seconds;
-use crate::limit::{Limit, LimitError, MAX_BLOCK, Op, TokenBucket};
+use crate::limit::{Limit, Op, TokenBucket, duration_from_seconds};
 use crate::limiter::{DecidedBy, DecisionFlags, FlaggedDecision, Outcome};
 use std::rc::Rc;
 
@@ -85,10 +84,7 @@ fn block(call: &Call) -> Result<(), Thrown> {
 /// The argument of `block()`, in nanoseconds.
 pub fn parse_block_duration(call: &Call) -> Result<u64, Thrown> {
     call.expect_arguments(1, 1)?;
-    let seconds = call.float(1)?;
-    from_seconds(seconds)
-        .filter(|duration| (1..=MAX_BLOCK).contains(duration))
-        .ok_or_else(|| value_error(1, LimitError::Interval))
+    duration_from_seconds(call.float(1)?).map_err(|error| value_error(1, error))
 }
 
 /// Applies an operation that ignores the limit to the object's own bucket.

@@ -1,7 +1,7 @@
 //! The file of `token_bucket.limits`: read at its first use, and again when it has changed.
 //!
 //! A worker looks at the file once a second. It reads a changed one when nothing was written to it for half a
-//! second, so that it does not read the first half of what somebody is writing. A file that has a mistake, or
+//! second, so that it does not read the first half of a file that is being written. A file that has a mistake, or
 //! is gone, changes nothing: the limits that were read before stay in force, and a warning says so, once for
 //! each version of the file.
 
@@ -43,7 +43,7 @@ pub struct LoadedLimits {
     pub limiters: RefCell<Vec<Option<Rc<Limiter>>>>,
 }
 
-/// By what a version of the file is told from others.
+/// Identifies a version of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Version {
     device: u64,

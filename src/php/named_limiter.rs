@@ -38,7 +38,7 @@ pub fn function() -> FunctionBuilder<'static> {
 /// Makes `$client` a `string|array`.
 pub fn allow_array_of_clients(module: &ModuleEntry) {
     let mut function = module.functions;
-    // SAFETY: the list of a module that the engine does not know yet, which nobody else refers to. It ends with
+    // SAFETY: the list of a module that the engine does not know yet, so there is no other reference to it. It ends with
     // a function without a name; the description of a function has one entry for the result and one for each
     // parameter.
     unsafe {

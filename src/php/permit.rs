@@ -8,7 +8,7 @@ use super::object::{self, Handlers, Native};
 use super::permit_registry::RegisteredPermit;
 use super::shared_string::SharedString;
 use super::warnings::emit_warning;
-use crate::limit::{PermitLimit, SECOND, lease_from_seconds};
+use crate::limit::{PermitLimit, SECOND, duration_from_seconds};
 use crate::limiter::HeldPermit;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::ZendHashTable;
@@ -95,7 +95,7 @@ fn renew(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let lease = call.float_or_null(1)?;
     let lease =
-        lease.map(|seconds| lease_from_seconds(seconds).map_err(|error| value_error(1, error)));
+        lease.map(|seconds| duration_from_seconds(seconds).map_err(|error| value_error(1, error)));
     let lease = lease.transpose()?;
     let this = call.this::<PermitObject>()?;
     let (globals, lease) = (GLOBALS.get(), lease.unwrap_or(this.lease));

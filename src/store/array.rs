@@ -16,6 +16,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// Expired buckets are dropped whenever the number of buckets has doubled.
 #[derive(Debug, Default)]
 pub struct Array {
+    /// Apart from the windows, so that the state of a bucket is no larger than it must be (`make bench`,
+    /// `consume()` on `array:`).
     buckets: RefCell<Table<State>>,
     sliding_windows: RefCell<Table<StoredState>>,
     /// A random hash key: clients must not be able to make identifiers of one hash.

@@ -3,7 +3,7 @@
 use super::key::Key;
 use super::net::Timeouts;
 use crate::error::Result;
-use crate::limit::{PermitId, PermitLimit};
+use crate::limit::{PermitAnswer, PermitId, PermitLimit, PermitOp};
 
 /// How a call on permits is made.
 #[derive(Clone, Copy)]
@@ -77,10 +77,67 @@ pub trait Permits {
     /// Those of [`Store::decide`](super::Store::decide).
     fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32>;
 
-    /// Frees all permits of a key, whoever holds them.
+    /// Frees all permits of a key, held by any process.
     ///
     /// # Errors
     ///
     /// Those of [`Store::decide`](super::Store::decide).
     fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()>;
+}
+
+/// A store that keeps the permits of a key in a list, under a name.
+pub trait PermitLists {
+    /// The name of a key's list.
+    fn list_name(&self, key: &Key<'_>) -> Vec<u8>;
+
+    /// An id that no other permit in the store has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Local`](crate::error::Error::Local) if none can be made.
+    fn new_id(&self) -> Result<PermitId>;
+
+    /// Applies an operation to a list, as [`HeldPermits::apply`](crate::limit::HeldPermits::apply) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::decide`](super::Store::decide).
+    fn apply_to_list(
+        &self,
+        name: &[u8],
+        call: PermitCall<'_>,
+        op: PermitOp,
+    ) -> Result<PermitAnswer>;
+}
+
+impl<T: PermitLists> Permits for T {
+    fn acquire(
+        &self,
+        key: &Key<'_>,
+        limit: &PermitLimit,
+        call: PermitCall<'_>,
+    ) -> Result<Option<PermitHandle>> {
+        let (name, id) = (self.list_name(key), self.new_id()?);
+        let op = PermitOp::Acquire { id, max: limit.max(), lease: limit.lease() };
+        let is_taken = self.apply_to_list(&name, call, op)?.accepted;
+        Ok(is_taken.then(|| PermitHandle::Entry { name: name.into(), id }))
+    }
+
+    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool> {
+        let PermitHandle::Entry { name, id } = permit else { return Ok(false) };
+        Ok(self.apply_to_list(name, call, PermitOp::Renew { id: *id, lease })?.accepted)
+    }
+
+    fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()> {
+        let PermitHandle::Entry { name, id } = permit else { return Ok(()) };
+        self.apply_to_list(name, call, PermitOp::Release { id: *id }).map(drop)
+    }
+
+    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
+        Ok(self.apply_to_list(&self.list_name(key), call, PermitOp::Count)?.active)
+    }
+
+    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {
+        self.apply_to_list(&self.list_name(key), call, PermitOp::Reset).map(drop)
+    }
 }

@@ -14,9 +14,9 @@ namespace TokenBucket;
  *     // ... the work; the permit goes back when $permit is destroyed, or at the end of the request
  *
  * Works on shared memory, array: and Redis or Valkey. A permit ends with its lease at the latest, so a holder that is killed
- * blocks nobody for long: in shared memory its permits are free at once, on Redis after the lease.
+ * does not block others for long: in shared memory its permits are free at once, on Redis after the lease.
  *
- * It is no Limiter: it counts who runs now, not how many ran. Cannot be extended, cloned or serialized. Every method but the
+ * It is no Limiter: it counts what runs now, not what has run. Cannot be extended, cloned or serialized. Every method but the
  * constructor throws a StorageException if the storage fails and no on-error policy answers.
  */
 final class ConcurrencyLimit
@@ -61,6 +61,6 @@ final class ConcurrencyLimit
      */
     public function getActive(): int {}
 
-    /** Frees all permits of the identifier, whoever holds them. Their renew() returns false from then on. */
+    /** Frees all permits of the identifier, also those that other processes hold. Their renew() returns false from then on. */
     public function reset(): void {}
 }

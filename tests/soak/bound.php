@@ -1,13 +1,11 @@
 <?php
 /*
- * The bound that a bucket must not exceed in any stretch of time: capacity + rate x time, plus one capacity for each
- * time that the bucket was lost with its server.
+ * The bound that a limit must not exceed in any stretch of time.
  *
- * An accepted call was decided between its `before` and its `after`. A call is within a stretch if both are. Every
- * stretch is looked at that begins with a call's `before` and ends with a call's `after`; no other can hold more.
- * Times are in ns, and a token counts as the time in which it comes back (`interval`).
+ * An accepted call was decided between its `before` and its `after`. A call is within a stretch if both are. Times are in
+ * ns.
  */
-final class Bound
+abstract class Bound
 {
     /** The number of calls that were accepted above the bound. */
     public int $exceeded = 0;
@@ -22,21 +20,11 @@ final class Bound
     public int $first = PHP_INT_MAX;
     public int $last = 0;
 
+    /** @var list<int> the times at which the limit was lost with its server */
+    protected array $losses = [];
+
     /** @var list<array{int, int}> `after` and `before` of the calls that are not looked at yet */
     private array $coming = [];
-
-    /** @var list<int> the times at which the bucket was lost */
-    private array $losses = [];
-
-    /** @var list<int> `before` of the calls that were looked at and may be within a stretch that is still to come */
-    private array $recent = [];
-
-    /** @var array<int, int> by the beginning of a stretch: the beginning plus the calls accepted since, ns */
-    private array $stretches = [];
-
-    public function __construct(private readonly int $capacity, private readonly int $interval)
-    {
-    }
 
     public function admitted(int $before, int $after): void
     {
@@ -46,7 +34,7 @@ final class Bound
         $this->last = max($this->last, $after);
     }
 
-    /** Notes that the server was killed: it restarts with a full bucket. */
+    /** Notes that the server was killed: it restarts with a full bucket, or an empty window. */
     public function lost(int $at): void
     {
         $this->losses[] = $at;
@@ -68,68 +56,22 @@ final class Bound
         $this->forget(min([$until, ...array_column($this->coming, 1)]));
     }
 
-    private function look(int $before, int $after): void
+    /** How often the limit was lost between two times. */
+    protected function losses(int $from, int $to): int
     {
-        $losses = fn (int $from): int => count(array_filter($this->losses, fn (int $at): bool => $from <= $at && $at <= $after));
-        $new = !isset($this->stretches[$before]);
-        $this->stretches[$before] ??= $before + $this->interval * count(array_filter($this->recent, fn (int $begun): bool => $begun >= $before));
-        $concerned = array_filter($this->stretches, fn (int $from): bool => $from <= $before, ARRAY_FILTER_USE_KEY);
-        $full = $this->capacity * $this->interval;
-        $over = PHP_INT_MIN;
-        foreach ($concerned as $from => $sum) {
-            $over = max($over, $sum + $this->interval - $after - $full * (1 + $losses($from)));
-        }
-        if ($over > 0) {
-            // Left out of the sums, so that later calls are not blamed for it.
-            $this->exceeded++;
-            $this->worst = max($this->worst, $over);
-            if ($new) {
-                unset($this->stretches[$before]);
-            }
-            return;
-        }
-        foreach ($concerned as $from => $sum) {
-            $this->stretches[$from] = $sum + $this->interval;
-        }
-        $this->recent[] = $before;
+        return count(array_filter($this->losses, fn (int $at): bool => $from <= $at && $at <= $to));
     }
 
-    /** Forgets what no later call can matter to: of all stretches that begin before `from`, the fullest is kept. */
-    private function forget(int $from): void
-    {
-        $this->recent = array_values(array_filter($this->recent, fn (int $begun): bool => $begun >= $from));
-        $fullest = [];
-        $later = [];
-        foreach ($this->stretches as $begun => $sum) {
-            if ($begun >= $from) {
-                $later[$begun] = $sum;
-                continue;
-            }
-            // These losses are within every later end of this stretch: they are added now.
-            $sum -= $this->capacity * $this->interval * count(array_filter($this->losses, fn (int $at): bool => $begun <= $at && $at < $from));
-            if (!$fullest || $sum > end($fullest)) {
-                $fullest = [$begun => $sum];
-            }
-        }
-        $this->losses = array_values(array_filter($this->losses, fn (int $at): bool => $at >= $from));
-        $this->stretches = $fullest + $later;
-    }
+    /** Looks at the stretches that end with this call, which is the last one that has ended. */
+    abstract protected function look(int $before, int $after): void;
+
+    /** Forgets what no call can matter to that begins at `from` or later. */
+    abstract protected function forget(int $from): void;
 
     /**
-     * The most calls that can be accepted in these spans: what the bucket holds when a span begins, and what comes
-     * back until its end.
+     * The most calls that can be accepted in these spans.
      *
-     * @param list<array{int, int, bool}> $spans from, to, and whether the bucket was lost before it
+     * @param list<array{int, int, bool}> $spans from, to, and whether the limit was lost before it
      */
-    public function most(array $spans): int
-    {
-        $full = $this->capacity * $this->interval;
-        $total = 0;
-        $empty_at = PHP_INT_MIN >> 1;
-        foreach ($spans as [$from, $to, $lost]) {
-            $total += ($lost ? $full : min($full, $from - $empty_at)) + $to - $from;
-            $empty_at = $to;
-        }
-        return intdiv($total, $this->interval);
-    }
+    abstract public function most(array $spans): int;
 }

@@ -23,7 +23,7 @@ final class Findings
     public array $over = [];
     /** @var array<string, array<int, int>> histograms of the calls' times: while all servers were up, and while `others` were down */
     public array $times = ['calm' => [], 'others' => []];
-    /** @var array<string, Bound|WindowBound> two for each bucket and window: the server's, and the host's own that stands in for it */
+    /** @var array<string, Bound> two for each bucket and window: the server's, and the host's own that stands in for it */
     public array $bounds = [];
     /** @var list<array{int, string}> the calls that caused a warning: when each began, and its text */
     private array $warnings = [];
@@ -32,7 +32,7 @@ final class Findings
     {
         foreach ($store->hot as $id => $node) {
             $interval = intdiv(1_000_000_000, RATE);
-            $bound = fn (): Bound|WindowBound => is_window($id) ? new WindowBound(CAPACITY, CAPACITY * $interval) : new Bound(CAPACITY, $interval);
+            $bound = fn (): Bound => is_window($id) ? new WindowBound(CAPACITY, CAPACITY * $interval) : new BucketBound(CAPACITY, $interval);
             [$this->bounds["$id 0"], $this->bounds["$id 1"]] = [$bound(), $bound()];
         }
     }
@@ -143,10 +143,10 @@ final class Findings
 
     public function advance(int $until): void
     {
-        array_map(fn (Bound|WindowBound $bound) => $bound->advance($until), $this->bounds);
+        array_map(fn (Bound $bound) => $bound->advance($until), $this->bounds);
     }
 
-    /** @return list<Bound|WindowBound> those of the windows, or of the buckets */
+    /** @return list<Bound> those of the windows, or of the buckets */
     public function bounds_of(bool $windows): array
     {
         return array_values(array_filter($this->bounds, fn (string $id): bool => is_window($id) === $windows, ARRAY_FILTER_USE_KEY));

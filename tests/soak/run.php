@@ -5,7 +5,7 @@
  */
 require dirname(__DIR__, 2) . '/php-tests/06_fpm/fpm.inc';
 require dirname(__DIR__, 2) . '/php-tests/servers.inc';
-foreach (['stores', 'bound', 'window_bound', 'journal', 'client', 'faults', 'findings', 'machine', 'memory', 'warnings', 'table'] as $part) {
+foreach (['stores', 'bound', 'bucket_bound', 'window_bound', 'journal', 'client', 'faults', 'findings', 'machine', 'memory', 'warnings', 'table'] as $part) {
     require __DIR__ . "/$part.php";
 }
 

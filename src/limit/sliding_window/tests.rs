@@ -1,6 +1,7 @@
 //! The window against a log of every hit, and against its places.
 
 use super::*;
+use crate::limit::{MAX_REFILL, SECOND};
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;

@@ -2,9 +2,9 @@
 
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::{HeldPermits, PermitAnswer, PermitLimit, PermitOp};
+use crate::limit::{HeldPermits, PermitAnswer, PermitId, PermitOp};
 use crate::store::Key;
-use crate::store::permits::{PermitCall, PermitHandle, Permits};
+use crate::store::permits::{PermitCall, PermitLists};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
@@ -20,11 +20,26 @@ pub struct ArrayPermits {
     /// The number of lists at which expired ones are dropped next.
     sweep_at: Cell<usize>,
     /// The id of the permit that was taken last.
-    last_id: Cell<u128>,
+    last_id: Cell<PermitId>,
 }
 
-impl ArrayPermits {
-    fn apply(&self, name: &[u8], call: PermitCall<'_>, op: PermitOp) -> PermitAnswer {
+impl PermitLists for ArrayPermits {
+    fn list_name(&self, key: &Key<'_>) -> Vec<u8> {
+        key.to_vec()
+    }
+
+    fn new_id(&self) -> Result<PermitId> {
+        let id = self.last_id.get() + 1;
+        self.last_id.set(id);
+        Ok(id)
+    }
+
+    fn apply_to_list(
+        &self,
+        name: &[u8],
+        call: PermitCall<'_>,
+        op: PermitOp,
+    ) -> Result<PermitAnswer> {
         let now = call.frozen.unwrap_or_else(boot_time);
         let mut lists = self.lists.borrow_mut();
         if let Some(list) = lists.get_mut(name) {
@@ -32,7 +47,7 @@ impl ArrayPermits {
             if answer.active == 0 {
                 lists.remove(name);
             }
-            return answer;
+            return Ok(answer);
         }
         let mut list = HeldPermits::default();
         let answer = list.apply(now, op);
@@ -43,42 +58,6 @@ impl ArrayPermits {
             }
             lists.insert(name.into(), list);
         }
-        answer
-    }
-}
-
-impl Permits for ArrayPermits {
-    fn acquire(
-        &self,
-        key: &Key<'_>,
-        limit: &PermitLimit,
-        call: PermitCall<'_>,
-    ) -> Result<Option<PermitHandle>> {
-        let (name, id) = (key.to_vec(), self.last_id.get() + 1);
-        self.last_id.set(id);
-        let op = PermitOp::Acquire { id, max: limit.max(), lease: limit.lease() };
-        let is_taken = self.apply(&name, call, op).accepted;
-        Ok(is_taken.then(|| PermitHandle::Entry { name: name.into(), id }))
-    }
-
-    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool> {
-        let PermitHandle::Entry { name, id } = permit else { return Ok(false) };
-        Ok(self.apply(name, call, PermitOp::Renew { id: *id, lease }).accepted)
-    }
-
-    fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()> {
-        if let PermitHandle::Entry { name, id } = permit {
-            self.apply(name, call, PermitOp::Release { id: *id });
-        }
-        Ok(())
-    }
-
-    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
-        Ok(self.apply(&key.to_vec(), call, PermitOp::Count).active)
-    }
-
-    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {
-        self.apply(&key.to_vec(), call, PermitOp::Reset);
-        Ok(())
+        Ok(answer)
     }
 }

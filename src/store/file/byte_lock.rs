@@ -1,4 +1,4 @@
-//! Locks on bytes of a file, by which a process that has died is told from one that lives.
+//! Locks on bytes of a file, which show whether a process has died.
 //!
 //! They are open file description locks (Linux, `F_OFD_SETLK`): the kernel frees one when the last process
 //! that shares the descriptor has closed it or has ended, however it ended. A lock belongs to the file, so

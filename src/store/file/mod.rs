@@ -7,7 +7,7 @@
 //! * `location`: where a file is
 //! * `open`: which file is used as it is, and how a new one is made
 //! * `region`: the mapped file and its areas
-//! * `byte_lock`: locks on bytes of a file, by which a process that has died is told from one that lives
+//! * `byte_lock`: locks on bytes of a file, which show whether a process has died
 //! * `mapped_file`: a file that is opened at its first use, and checked once a second
 //!
 //! What lies in an area belongs to the feature that uses it: `shm`, `host` or `counters`.

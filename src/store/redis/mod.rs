@@ -13,13 +13,11 @@ mod scripts;
 use super::key::Key;
 use super::name::key_name;
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
-use super::permits::{PermitCall, PermitHandle, Permits};
+use super::permits::{PermitCall, PermitLists, Permits};
 use super::request::{JointRequest, Request, Store, charges, peek_all};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
-use crate::limit::{
-    Decision, Op, PermitAnswer, PermitLimit, PermitOp, TokenBucket, apply, take_all,
-};
+use crate::limit::{Decision, Op, PermitAnswer, PermitId, PermitOp, TokenBucket, apply, take_all};
 use ::redis::{Cmd, Value};
 use nodes::Nodes;
 #[cfg(fuzzing)]
@@ -306,54 +304,29 @@ impl Store for Redis {
     }
 }
 
-impl Redis {
-    /// Applies an operation. Any may be repeated: one that acquires finds its id then.
-    fn apply_to_permits(
+impl PermitLists for Redis {
+    fn list_name(&self, key: &Key<'_>) -> Vec<u8> {
+        key_name(key)
+    }
+
+    fn new_id(&self) -> Result<PermitId> {
+        permits::new_id()
+    }
+
+    /// Any operation may be repeated: one that acquires finds its id then.
+    fn apply_to_list(
         &self,
-        name: Vec<u8>,
+        name: &[u8],
         call: PermitCall<'_>,
         op: PermitOp,
     ) -> Result<PermitAnswer> {
-        let (names, arguments) = ([name], permits::arguments(op, call.frozen));
+        let (names, arguments) = ([name.to_vec()], permits::arguments(op, call.frozen));
         let script =
             ScriptCall { source: &self.permit_script, names: &names, arguments: &arguments };
         let reply = self.run(&script, true, call.timeouts)?;
         permits::parse_permit_reply(&reply)
             .filter(|answer| permits::is_possible(op, *answer))
             .ok_or_else(garbled)
-    }
-}
-
-impl Permits for Redis {
-    fn acquire(
-        &self,
-        key: &Key<'_>,
-        limit: &PermitLimit,
-        call: PermitCall<'_>,
-    ) -> Result<Option<PermitHandle>> {
-        let (name, id) = (key_name(key), permits::new_id()?);
-        let op = PermitOp::Acquire { id, max: limit.max(), lease: limit.lease() };
-        let is_taken = self.apply_to_permits(name.clone(), call, op)?.accepted;
-        Ok(is_taken.then(|| PermitHandle::Entry { name: name.into(), id }))
-    }
-
-    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool> {
-        let PermitHandle::Entry { name, id } = permit else { return Ok(false) };
-        let op = PermitOp::Renew { id: *id, lease };
-        Ok(self.apply_to_permits(name.to_vec(), call, op)?.accepted)
-    }
-
-    fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()> {
-        let PermitHandle::Entry { name, id } = permit else { return Ok(()) };
-        self.apply_to_permits(name.to_vec(), call, PermitOp::Release { id: *id }).map(drop)
-    }
-
-    fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
-        Ok(self.apply_to_permits(key_name(key), call, PermitOp::Count)?.active)
-    }
-
-    fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {
-        self.apply_to_permits(key_name(key), call, PermitOp::Reset).map(drop)
     }
 }
 

@@ -94,25 +94,19 @@ impl SharedMemory {
         limit: &impl Algorithm,
         request: &Request<'_>,
     ) -> Result<A> {
-        let Request { key, op, time, .. } = *request;
-        let clock = time.clock();
-        self.file.open_if_due(clock)?;
-        let frozen = time.frozen();
-        let (is_frozen, now) = (frozen.is_some(), frozen.unwrap_or(clock));
-        let region = self.file.region();
-        let Some(region) = &*region else { return Err(not_open()) };
-        let hash = self.hash(key, region);
-        let sets = region.area::<Set>(Area::Buckets);
-        let Some((set, tag)) = locate(sets, hash) else { return Err(not_open()) };
-        let (evictions, evicted) = (evictions(region), request.evicted);
-        let mut change =
-            BucketChange { limit, op, now, is_frozen, evictions, evicted, answer: None };
-        table::update(&set.0, tag, now, &mut change);
-        change.answer.ok_or_else(not_open)
+        self.with_table(request, |region, hash, now| {
+            let Some((set, tag)) = locate(region.area::<Set>(Area::Buckets), hash) else {
+                return Err(not_open());
+            };
+            let Request { op, time, evicted, .. } = *request;
+            let (evictions, is_frozen) = (evictions(region), time.frozen().is_some());
+            let mut change =
+                BucketChange { limit, op, now, is_frozen, evictions, evicted, answer: None };
+            table::update(&set.0, tag, now, &mut change);
+            change.answer.ok_or_else(not_open)
+        })
     }
-}
 
-impl SharedMemory {
     /// Not inlined: it would lengthen the path of the other limits (`make bench`, `consume()`).
     #[inline(never)]
     fn answer_in_window<A: FromDecision>(
@@ -120,23 +114,33 @@ impl SharedMemory {
         window: &SlidingWindow,
         request: &Request<'_>,
     ) -> Result<A> {
-        let Request { key, op, time, .. } = *request;
-        let clock = time.clock();
+        self.with_table(request, |region, hash, now| {
+            let places = Places::new(region.area::<Set>(Area::Buckets), hash);
+            let window = WindowInTable {
+                window,
+                places: places.ok_or_else(not_open)?,
+                now: Cell::new(now),
+                is_frozen: request.frozen().is_some(),
+                evictions: evictions(region),
+                evicted: request.evicted,
+            };
+            let busy = || Error::refused("Shared memory: the sliding window is too busy");
+            window.decide(*request.op).ok_or_else(busy)
+        })
+    }
+
+    /// Runs `work` on the file, with the hash of the request's key and the time to decide at.
+    #[inline(always)]
+    fn with_table<R>(
+        &self,
+        request: &Request<'_>,
+        work: impl FnOnce(&Region, u64, u64) -> Result<R>,
+    ) -> Result<R> {
+        let clock = request.time.clock();
         self.file.open_if_due(clock)?;
-        let frozen = time.frozen();
         let region = self.file.region();
         let Some(region) = &*region else { return Err(not_open()) };
-        let places = Places::new(region.area::<Set>(Area::Buckets), self.hash(key, region));
-        let window = WindowInTable {
-            window,
-            places: places.ok_or_else(not_open)?,
-            now: Cell::new(frozen.unwrap_or(clock)),
-            is_frozen: frozen.is_some(),
-            evictions: evictions(region),
-            evicted: request.evicted,
-        };
-        let busy = || Error::refused("Shared memory: the sliding window is too busy");
-        window.decide(*op).ok_or_else(busy)
+        work(region, self.hash(request.key, region), request.frozen().unwrap_or(clock))
     }
 }
 
