@@ -591,7 +591,6 @@ const HASH: u64 = 0x1234_5678_9abc_def0;
 /// A sliding window, one call on it, and what its places hold afterwards.
 mod window {
     use super::{EARLIER, HASH, INTERVAL, Modelled, Mutex, NOW, Places, Word};
-    use portable_atomic::AtomicU64;
     use std::cell::Cell;
     pub use token_bucket::store::shm::set::Set;
 
@@ -623,7 +622,7 @@ mod window {
             places: set::Places::new(places, HASH).unwrap(),
             now: Cell::new(NOW),
             is_frozen: true,
-            evictions: &AtomicU64::new(0),
+            counts: &token_bucket::store::shm::counts::TableCounts::default(),
             evicted: &Cell::new(false),
         }
         .decide(op)

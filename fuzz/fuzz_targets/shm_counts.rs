@@ -26,6 +26,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let region = Region::open(&location(Purpose::Counts)).expect("its header is valid");
     let records = Records::new(&region);
+    let now = u.arbitrary()?;
     let names: [&[u8]; 4] = [b"login", b"", &[b'n'; 80], b"a"];
     for _ in 0..16 {
         if u.is_empty() {
@@ -39,12 +40,12 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             stripe.count(*u.choose(&[Outcome::Accepted, Outcome::Denied, Outcome::Evicted])?);
         let length = usize::from(u.arbitrary::<u8>()?).min(u.len());
         let id = u.bytes(length)?;
-        records.note_denied(record, denial_weight(before).max(1), [b"login", b":", id]);
+        records.note_denied(record, denial_weight(before).max(1), [b"login", b":", id], now);
     }
-    for (name, limit) in records.snapshot() {
+    for (name, limit) in records.snapshot(now) {
         assert!(name.prefix().is_none_or(|prefix| prefix.len() <= 64));
         assert!(name.name().is_none_or(|name| name.len() <= 56));
-        assert!(limit.denied.len() <= 16 && limit.denied.iter().all(|(id, _)| id.len() <= 96));
+        assert!(limit.denied.len() <= 64 && limit.denied.iter().all(|(id, _)| id.len() <= 96));
         assert!(limit.denied.is_sorted_by(|(_, a), (_, b)| a >= b));
     }
     Ok(())

@@ -38,7 +38,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let words = areas.into_iter().flat_map(|area| region.area::<Set>(area)).flat_map(|set| &set.0);
     let sum = words.fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
     let (records, breakers) = (Records::new(&region), Breakers::in_file(&region));
-    std::hint::black_box((sum, records.snapshot(), breakers.count_open(boot_time())));
+    std::hint::black_box((sum, records.snapshot(boot_time()), breakers.count_open(boot_time())));
     let index = records.find_or_claim(b"tb:", b"a", false);
     assert!(index == 0 || records.get(index).is_some());
     Ok(())

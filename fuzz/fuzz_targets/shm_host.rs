@@ -99,7 +99,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let breaker = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=7u8)? {
             0 => drop(host.permit(breaker, Timeouts::default())),
-            1 => drop(host.note_failure(breaker)),
+            1 => drop(host.note_failure(breaker, &Array::default())),
             2 => host.note_success(breaker, host.permit(breaker, Timeouts::default())),
             3 => {
                 let (at, sent) = (time(u, now)?, boot_time());

@@ -35,6 +35,16 @@ impl OnError {
     /// The accepted values, for messages.
     pub const VALUES: &'static str = "\"fallback\", \"open\", \"closed\" or \"throw\"";
 
+    /// The name of the policy.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fallback => "fallback",
+            Self::Open => "open",
+            Self::Closed => "closed",
+            Self::Throw => "throw",
+        }
+    }
+
     /// The policy of this name.
     pub fn from_name(name: &[u8]) -> Option<Self> {
         match name {

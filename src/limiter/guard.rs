@@ -1,6 +1,7 @@
 //! Stands before a store on servers: remembers denials and outages, and answers in the store's place
 //! while its servers fail.
 
+use super::event::Event;
 use super::flagged_decision::DecidedBy;
 use super::settings::Policy;
 use crate::clock::boot_time;
@@ -19,8 +20,8 @@ pub struct Guard {
     host: Rc<Host>,
     on_error: OnError,
     deny_cache: bool,
-    /// A failure noticed first, a refusal, or an ignored prefix; taken by the next call that can emit it.
-    warning: RefCell<Option<String>>,
+    /// What a call has to report; taken by the next call that can report it.
+    event: RefCell<Option<Event>>,
 }
 
 /// How a call on a guarded store ended.
@@ -81,21 +82,20 @@ impl Guard {
     /// The guard of a store. `host` holds what is known of its servers.
     pub fn new(host: Rc<Host>, policy: Policy) -> Self {
         let Policy { on_error, deny_cache, .. } = policy;
-        Self { host, on_error, deny_cache, warning: RefCell::new(None) }
+        Self { host, on_error, deny_cache, event: RefCell::new(None) }
     }
 
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
     pub fn warn_of_ignored_prefix(&self) {
         if !self.host.has_warned_of_prefix.replace(true) {
-            self.warning.replace(Some(IGNORED_PREFIX.to_owned()));
+            self.event.replace(Some(Event::Warning(IGNORED_PREFIX.to_owned())));
         }
     }
 
-    /// The warning of the last call: a failure noticed first, a refusal, or an ignored prefix. Returned
-    /// once.
+    /// What the last call has to report. Returned once.
     #[inline(never)]
-    pub fn take_warning(&self) -> Option<String> {
-        self.warning.take()
+    pub fn take_event(&self) -> Option<Event> {
+        self.event.take()
     }
 
     /// What `phpinfo()` shows of the servers: pairs of a name and a value.
@@ -215,17 +215,35 @@ impl Guard {
             Ok(answer) => {
                 self.host.note_success(breaker, permit);
                 self.host.local.clear(breaker);
+                if let Some(outage) = self.host.note_use(store, sent) {
+                    self.note_recovery(store, outage);
+                }
                 Ok(answer)
             }
-            Err(error) => Err(self.note_failure(error, breaker, permit, sent)),
+            Err(error) => Err(self.note_failure(error, breaker, store, permit, sent)),
         }
     }
 
+    /// Notes for the log that the servers of a store answer again after an outage of so many nanoseconds.
+    #[cold]
+    fn note_recovery(&self, store: &dyn Store, outage: u64) {
+        let (name, seconds) = (store.name(), outage as f64 / SECOND as f64);
+        let text = format!("{name} answers again; it did not for {seconds:.1} s");
+        self.event.replace(Some(Event::Recovery(text)));
+    }
+
     /// Notes a failed call, for all processes (the breaker) or for this one.
-    fn note_failure(&self, error: Error, breaker: u64, permit: Permit, sent: u64) -> NoAnswer {
+    fn note_failure(
+        &self,
+        error: Error,
+        breaker: u64,
+        store: &dyn Store,
+        permit: Permit,
+        sent: u64,
+    ) -> NoAnswer {
         let (reason, warning) = match error {
             Error::Storage(reason) => {
-                let is_first = self.host.note_failure(breaker);
+                let is_first = self.host.note_failure(breaker, store);
                 let warning = is_first.then(|| format!("{reason}; until a call succeeds, "));
                 (reason, warning)
             }
@@ -350,7 +368,7 @@ impl Guard {
         if let Some(warning) = warning
             && let Some(consequence) = self.consequence()
         {
-            self.warning.replace(Some(warning + consequence));
+            self.event.replace(Some(Event::Warning(warning + consequence)));
         }
     }
 

@@ -1,6 +1,7 @@
 //! A store with all that applies to every key in it.
 
 use super::counting::{CallCounts, CallEnd};
+use super::event::Event;
 use super::flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 use super::guard::Guard;
 use super::identifier::{CallContext, Identifier, client_identifier, needs_escape};
@@ -190,14 +191,18 @@ impl Limiter {
         Request { key, limit, op, time, timeouts: &self.timeouts, evicted }
     }
 
-    /// The warning of the last call: a failure noticed first, a refusal, or an ignored prefix. Returned
-    /// once.
+    /// What the last call has to report. Returned once.
     #[inline(always)]
-    pub fn take_warning(&self) -> Option<String> {
+    pub fn take_event(&self) -> Option<Event> {
         match &self.guard {
             None => None,
-            Some(guard) => guard.take_warning(),
+            Some(guard) => guard.take_event(),
         }
+    }
+
+    /// What the limiter does around the store's decisions.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// Whether the store is on servers.

@@ -8,14 +8,17 @@
 //! * [`compound`]: calls on several limits, of which all are charged or none
 //! * [`concurrency`]: limits of how many run at once
 //! * [`settings`]: what the directives and a DSN set
+//! * [`event`]: what a call has to report beside its answer
 //! * [`guard`]: deny cache, breaker and on-error policy, for stores on servers
 //! * [`flagged_decision`]: a decision, and how it came about
 //! * [`statistics`], [`inferred_name`], [`counter_handle`]: what is counted, by which names, and where
+//! * [`status`]: what operators ask; [`prometheus`]: its text for a scraper
 
 mod compound;
 mod concurrency;
 mod counter_handle;
 mod counting;
+mod event;
 mod flagged_decision;
 mod guard;
 mod identifier;
@@ -24,17 +27,20 @@ mod inferred_name;
 mod limiter;
 mod limiters;
 mod named_limits;
+mod prometheus;
 mod settings;
 mod statistics;
+mod status;
 mod uncounted;
 
 /// What the layer above needs of the stores: it imports nothing from them itself.
-pub use crate::store::counters::{LimitName, LimitStatistics, Outcome};
+pub use crate::store::counters::{LONGEST_IDENTIFIER, LimitName, LimitStatistics, Outcome};
 pub use crate::store::file::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
-pub use crate::store::{FileSettings, KeyHash, Timeouts};
+pub use crate::store::{FileSettings, KeyHash, ServerStatus, TableStatus, Timeouts};
 pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
 pub use concurrency::{HeldPermit, NO_PERMITS};
 pub use counter_handle::CounterHandle;
+pub use event::Event;
 pub use flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
 pub use inferred_name::{InferredName, infer_name};
@@ -43,5 +49,7 @@ pub use limiters::Limiters;
 pub use named_limits::{
     Algorithm, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule,
 };
+pub use prometheus::prometheus;
 pub use settings::{Policy, Settings, StoreSettings};
 pub use statistics::{Statistics, StatisticsFile};
+pub use status::{Status, unix_time};

@@ -102,6 +102,16 @@ impl Algorithm {
         }
     }
 
+    /// Its name in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TokenBucket => "token_bucket",
+            Self::LeakyBucket => "leaky_bucket",
+            Self::FixedWindow => "fixed_window",
+            Self::SlidingWindow => "sliding_window",
+        }
+    }
+
     fn limit(self, count: i64, seconds: f64) -> Result<Limit, LimitError> {
         match self {
             Self::TokenBucket | Self::LeakyBucket if !(seconds.is_finite() && seconds > 0.0) => {
@@ -159,6 +169,11 @@ impl NamedLimits {
     /// The limit at a position.
     pub fn get(&self, position: usize) -> Option<&NamedLimit> {
         self.limits.get(position)
+    }
+
+    /// All limits and sets, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &NamedLimit> {
+        self.limits.iter()
     }
 
     /// All names, sorted.

@@ -3,6 +3,7 @@
 use super::counter_handle::CounterHandle;
 use super::identifier::{CallContext, Identifier};
 use super::inferred_name::{InferredName, infer_name};
+use crate::clock::boot_time;
 use crate::store::FileSettings;
 use crate::store::counters::{
     FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, Records, denial_weight,
@@ -166,7 +167,15 @@ impl Statistics {
     pub fn snapshot(&self) -> Vec<(LimitName, LimitStatistics)> {
         self.file.open();
         let region = self.file.region.borrow();
-        region.as_ref().map(|region| Records::new(region).snapshot()).unwrap_or_default()
+        region.as_ref().map(|region| Records::new(region).snapshot(boot_time())).unwrap_or_default()
+    }
+
+    /// Sets the counts of some limits to zero.
+    pub fn reset(&self, is_wanted: impl Fn(&LimitName) -> bool) {
+        self.file.open();
+        if let Some(region) = &*self.file.region.borrow() {
+            Records::new(region).reset(is_wanted);
+        }
     }
 }
 
@@ -176,5 +185,5 @@ fn note_denied(records: Records<'_>, record: &Record, weight: u32, identifier: I
         Identifier::Plain(identifier) => [identifier, b"", b""],
         Identifier::Client { name, id } => [name, b":", id],
     };
-    records.note_denied(record, weight, identifier);
+    records.note_denied(record, weight, identifier, boot_time());
 }

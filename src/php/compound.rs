@@ -4,6 +4,7 @@ use super::argument::Argument;
 use super::call::{Call, handler};
 use super::decision::{self, DecisionObject};
 use super::declare::{self, Class, Method, Parameter, Type, optional, public, variadic};
+use super::events::emit_event;
 use super::exceptions::{Thrown, argument_type_error, error, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION, SECONDS};
@@ -13,7 +14,6 @@ use super::limiter_object::LimiterObject;
 use super::object::{self, Handlers, Native};
 use super::shared_string::SharedString;
 use super::storage_argument::Backend;
-use super::warnings::emit_warning;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
     Answers, CounterHandle, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, admits_all,
@@ -251,7 +251,7 @@ fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown
 /// Passes on the answers of a call, after the warnings of all limiters.
 fn finish<A>(parts: &[Part], answers: crate::error::Result<A>) -> Result<A, Thrown> {
     for part in parts {
-        emit_warning(part.limiter.take_warning())?;
+        emit_event(part.limiter.take_event())?;
     }
     Ok(answers?)
 }

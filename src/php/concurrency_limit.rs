@@ -2,6 +2,7 @@
 
 use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Parameter, Type, optional, public, required};
+use super::events::emit_event;
 use super::exceptions::{Thrown, value_error};
 use super::globals::GLOBALS;
 use super::limiter_methods::{IDENTIFIER, LIMIT_NAME, STORAGE};
@@ -10,7 +11,6 @@ use super::object::{self, Handlers, Native};
 use super::permit::{self, PermitObject};
 use super::shared_string::SharedString;
 use super::storage_argument::{Backend, parse_storage_argument};
-use super::warnings::emit_warning;
 use crate::error::Error;
 use crate::limit::{LimitError, PermitLimit, SECOND};
 use crate::limiter::{CallContext, CounterHandle, Identifier, KeyHash, Limiter, NO_PERMITS};
@@ -112,7 +112,7 @@ fn acquire(call: &Call) -> Result<(), Thrown> {
     // From here on the end of the request gives it back, whatever happens in between.
     let permit = held.map(|held| PermitObject::new(held, this.identifier.clone(), &this.limit));
     // An error handler may construct the object again: nothing of it is used from here on.
-    emit_warning(this.limiter.take_warning())?;
+    emit_event(this.limiter.take_event())?;
     match permit {
         Some(permit) => call.return_new(&permit::CLASS, permit),
         None => call.return_value(Zval::null()),
@@ -124,7 +124,7 @@ fn get_active(call: &Call) -> Result<(), Thrown> {
     let this = call.this::<ConcurrencyLimitObject>()?;
     let frozen = GLOBALS.get().frozen_time.get();
     let active = this.limiter.count_permits(&this.context(), &this.limit, frozen)?;
-    emit_warning(this.limiter.take_warning())?;
+    emit_event(this.limiter.take_event())?;
     call.return_int(i64::from(active))
 }
 
@@ -132,5 +132,5 @@ fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let this = call.this::<ConcurrencyLimitObject>()?;
     this.limiter.reset_permits(&this.context(), GLOBALS.get().frozen_time.get())?;
-    emit_warning(this.limiter.take_warning())
+    emit_event(this.limiter.take_event())
 }

@@ -2,11 +2,11 @@
 
 use super::call::{Call, NO_CONSTRUCTOR, handler, string};
 use super::declare::{self, Class, Method, Type, public};
+use super::events::emit_event;
 use super::exceptions::{Thrown, logic_exception};
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::object::{self, Handlers, Native};
-use super::warnings::emit_warning;
 use crate::http;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
@@ -272,9 +272,9 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let results: Vec<_> = this.limits().iter().map(|limit| limit.refund(frozen)).collect();
     // Taken before any PHP code runs: a handler of warnings may drop this object.
     let limiters = this.limits().iter().filter_map(|limit| limit.origin.limiter.as_ref());
-    let warnings: Vec<_> = limiters.filter_map(|limiter| limiter.take_warning()).collect();
-    for warning in warnings {
-        emit_warning(Some(warning))?;
+    let events: Vec<_> = limiters.filter_map(|limiter| limiter.take_event()).collect();
+    for event in events {
+        emit_event(Some(event))?;
     }
     let mut is_given_back = false;
     for result in results {

@@ -117,14 +117,14 @@ impl Globals {
     }
 
     /// The limiter of a limit that an operator has named.
-    pub fn limiter_for(&self, named: &NamedLimit) -> Result<Rc<Limiter>, Thrown> {
+    pub fn limiter_for(&self, named: &NamedLimit) -> Result<Rc<Limiter>> {
         let dsn = match named.storage() {
             Some(dsn) => dsn.to_owned(),
             None => self.directives.storage.dsn()?,
         };
         let settings = named.override_settings(self.directives.settings());
         let prefix = self.directives.prefix.get();
-        Ok(self.limiters.get(dsn.as_bytes(), &prefix, &settings)?)
+        self.limiters.get(dsn.as_bytes(), &prefix, &settings)
     }
 
     /// A limiter on the store of a DSN that no other limiter shares.

@@ -4,8 +4,8 @@ use super::default_storage::DefaultStorage;
 use super::directive_cell::ValueSource;
 use super::directives::{DIRECTIVES, Directive, Scope};
 use super::engine::{FAILURE, SUCCESS};
+use super::events;
 use super::globals::GLOBALS;
-use super::warnings;
 use crate::dsn::{Dsn, sanitize};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::IniEntryPermission;
@@ -62,7 +62,7 @@ pub fn register(module: i32) {
 /// Emits the warnings about values that were set before the request.
 pub fn emit_pending_warnings() {
     for message in GLOBALS.get().pending_warnings.take() {
-        warnings::emit(&message);
+        events::emit_warning(&message);
     }
 }
 
@@ -88,7 +88,7 @@ unsafe extern "C" fn on_modify(
         Err(message) if matches!(stage, STAGE_ACTIVATE | STAGE_HTACCESS) => {
             GLOBALS.get().pending_warnings.borrow_mut().push(message);
         }
-        Err(message) => warnings::emit(&message),
+        Err(message) => events::emit_warning(&message),
     }
     FAILURE
 }

@@ -3,6 +3,7 @@
 use super::call::{Call, handler};
 use super::decision::{self, DecisionObject};
 use super::declare::{Method, Parameter, Type, optional, public, required, sensitive};
+use super::events::emit_event;
 use super::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{COUNT, DECISION, SECONDS};
@@ -10,7 +11,6 @@ use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
-use super::warnings::emit_warning;
 use crate::limit::{Limit, Op, TokenBucket, duration_from_seconds};
 use crate::limiter::{DecidedBy, DecisionFlags, FlaggedDecision, Outcome};
 use std::rc::Rc;
@@ -38,7 +38,7 @@ fn consume(call: &Call) -> Result<(), Thrown> {
         return call.return_bool(consume_php_storage(call, "consume", cost)?.is_admitted());
     };
     let admitted = this.admits(limiter, this.limit("consume")?, &Op::Take { cost })?;
-    emit_warning(limiter.take_warning())?;
+    emit_event(limiter.take_event())?;
     call.return_bool(admitted)
 }
 
@@ -68,7 +68,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let this = call.this::<LimiterObject>()?;
     let limiter = this.limiter("refund")?;
     this.decide(limiter, this.limit("refund")?, &Op::Refund { cost, expiry: None })?;
-    emit_warning(limiter.take_warning())
+    emit_event(limiter.take_event())
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
@@ -96,7 +96,7 @@ fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
         // Any limit will do.
         None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op)?,
     };
-    emit_warning(limiter.take_warning())
+    emit_event(limiter.take_event())
 }
 
 /// Applies `op` to the object's own bucket, and returns the decision to PHP.
@@ -111,7 +111,7 @@ pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
     let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
     let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
     // An error handler may construct the object again: nothing of it is used from here on.
-    emit_warning(limiter.take_warning())?;
+    emit_event(limiter.take_event())?;
     call.return_new(&decision::CLASS, DecisionObject::one(decision))
 }
 

@@ -33,6 +33,8 @@ pub struct LimitsFile {
     /// The version that was looked at last; none if there was no file.
     seen: Cell<Option<Version>>,
     look_at: Cell<u64>,
+    /// What is wrong with the version that was read last.
+    error: RefCell<Option<String>>,
 }
 
 /// The limits of a file.
@@ -89,6 +91,11 @@ impl LimitsFile {
         self.look(&path())
     }
 
+    /// What is wrong with the file as it was read last.
+    pub fn error(&self) -> Option<String> {
+        self.error.borrow().clone()
+    }
+
     /// Forgets what depends on other directives.
     pub fn forget_limiters(&self) {
         if let Some(loaded) = &*self.limits.borrow() {
@@ -103,6 +110,7 @@ impl LimitsFile {
             self.path.replace(path.to_owned());
             self.limits.take();
             self.seen.set(None);
+            self.error.take();
         }
         if path.as_os_str().is_empty() {
             return Err(Error::configuration(
@@ -118,9 +126,13 @@ impl LimitsFile {
                 let limiters = RefCell::new(vec![None; count]);
                 let limits = Rc::new(LoadedLimits { limits, limiters });
                 self.limits.replace(Some(Rc::clone(&limits)));
+                self.error.take();
                 return Ok((limits, None));
             }
-            Err(error) => Some(error),
+            Err(error) => {
+                self.error.replace(Some(error.clone()));
+                Some(error)
+            }
         };
         match (loaded, error) {
             (Some(limits), error) => {

@@ -28,6 +28,7 @@ mod default_storage;
 mod directive_cell;
 mod directives;
 mod engine;
+mod events;
 mod exceptions;
 mod fixed_window;
 mod globals;
@@ -46,15 +47,16 @@ mod named_limiter;
 mod object;
 mod permit;
 mod permit_registry;
+mod php_array;
 mod php_storage;
 mod shared_string;
 mod sliding_window;
 mod statistics;
+mod status;
 mod storage;
 mod storage_argument;
 mod test_clock;
 mod token_bucket;
-mod warnings;
 
 /// Makes all classes known to the engine. Interfaces and parents come before the classes that need them.
 fn register_classes() {

@@ -2,17 +2,17 @@
 
 use super::call::{self, Call};
 use super::compound::{self, CompoundObject, Part};
+use super::events::emit_event;
 use super::exceptions::{Thrown, type_error, value_error};
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limits_file::LoadedLimits;
 use super::shared_string::SharedString;
 use super::storage_argument::Backend;
-use super::warnings::emit_warning;
 use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
-use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
+use crate::limiter::{Algorithm, Event, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
 use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;
 use ext_php_rs::ffi;
@@ -63,7 +63,7 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
     let path = || globals.directives.limits.get();
     let (loaded, warning) = globals.limits_file.limits(path)?;
     // An error handler may run any PHP code; the limits are kept by their count.
-    emit_warning(warning)?;
+    emit_event(warning.map(Event::Warning))?;
     let Some(at) = loaded.limits.position(name.as_bytes()) else {
         return Err(unknown(&loaded, name.as_bytes()));
     };

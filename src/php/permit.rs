@@ -2,12 +2,12 @@
 
 use super::call::{Call, NO_CONSTRUCTOR, handler};
 use super::declare::{self, Class, Method, Type, optional, public};
+use super::events::emit_event;
 use super::exceptions::{Thrown, value_error};
 use super::globals::GLOBALS;
 use super::object::{self, Handlers, Native};
 use super::permit_registry::RegisteredPermit;
 use super::shared_string::SharedString;
-use super::warnings::emit_warning;
 use crate::limit::{PermitLimit, SECOND, duration_from_seconds};
 use crate::limiter::HeldPermit;
 use ext_php_rs::flags::ClassFlags;
@@ -87,7 +87,7 @@ fn release_permit(call: &Call) -> Result<(), Thrown> {
     let Some(permit) = globals.permits.take(permit) else { return Ok(()) };
     let limiter = Rc::clone(permit.limiter());
     let released = permit.release(globals.frozen_time.get());
-    emit_warning(limiter.take_warning())?;
+    emit_event(limiter.take_event())?;
     Ok(released?)
 }
 
@@ -104,6 +104,6 @@ fn renew(call: &Call) -> Result<(), Thrown> {
         .permits
         .with(this.permit, |permit| (permit.renew(lease, frozen), Rc::clone(permit.limiter())));
     let Some((renewed, limiter)) = renewed else { return call.return_bool(false) };
-    emit_warning(limiter.take_warning())?;
+    emit_event(limiter.take_event())?;
     call.return_bool(renewed?)
 }

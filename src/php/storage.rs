@@ -5,16 +5,16 @@
 
 use super::call::{Call, handler};
 use super::declare::{self, Class, Method, Parameter, Type, optional, public, required, sensitive};
+use super::events::emit_event;
 use super::exceptions::{Thrown, error, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::interfaces;
 use super::object::{self, Handlers, Native};
-use super::warnings::emit_warning;
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;
 use crate::limit::{Op, SECOND, TokenBucket};
-use crate::limiter::{CallContext, FlaggedDecision, Identifier, Limiter};
+use crate::limiter::{CallContext, Event, FlaggedDecision, Identifier, Limiter};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendCallable, ZendHashTable, ZendStr};
@@ -166,13 +166,13 @@ impl Native for StorageObject {
 
 impl StorageObject {
     /// Applies `op` to the bucket of `identifier`. A full bucket refills in `full` nanoseconds, and a token
-    /// in one. Returns the decision and the warning of the call.
+    /// in one. Returns the decision and what the call has to report.
     fn decide(
         &self,
         identifier: &ZendStr,
         full: u64,
         op: Op,
-    ) -> Result<(FlaggedDecision, Option<String>), Thrown> {
+    ) -> Result<(FlaggedDecision, Option<Event>), Thrown> {
         let limit = TokenBucket::per_nanosecond(full)
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
             .into();
@@ -182,7 +182,7 @@ impl StorageObject {
             CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter };
         let flagged =
             self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get())?;
-        Ok((flagged, self.limiter.take_warning()))
+        Ok((flagged, self.limiter.take_event()))
     }
 }
 
@@ -233,10 +233,10 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
     let missing = (full - (now - empty_at)).clamp(0.0, full);
     let missing = from_seconds(missing).unwrap_or(bootstrapping.full);
     let start = Op::Start { missing };
-    let (flagged, warning) = storage.decide(identifier, bootstrapping.full, start)?;
+    let (flagged, event) = storage.decide(identifier, bootstrapping.full, start)?;
     let started = Some(flagged.decision.accepted);
     storage.bootstrapping.set(Some(Bootstrapping { started, ..bootstrapping }));
-    emit_warning(warning)
+    emit_event(event)
 }
 
 fn consume(call: &Call) -> Result<(), Thrown> {
@@ -258,17 +258,17 @@ fn consume(call: &Call) -> Result<(), Thrown> {
             return call.return_bool(result);
         }
     }
-    let (flagged, warning) =
+    let (flagged, event) =
         call.this::<StorageObject>()?.decide(identifier, full, Op::Take { cost })?;
-    emit_warning(warning)?;
+    emit_event(event)?;
     call.return_bool(flagged.is_admitted())
 }
 
 /// Whether the bucket is full. A bucket without a record is full, too, and looks the same.
 fn is_full(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown> {
-    let (flagged, warning) =
+    let (flagged, event) =
         call.this::<StorageObject>()?.decide(identifier, full, Op::Peek { cost: 0 })?;
-    emit_warning(warning)?;
+    emit_event(event)?;
     Ok(flagged.decision.reset_after() == 0.0)
 }
 

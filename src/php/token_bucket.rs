@@ -5,6 +5,7 @@ use super::declare::{
     self, Class, Method, PROTECTED, PUBLIC_STATIC, Parameter, Type, method, optional, public,
     required,
 };
+use super::events::emit_event;
 use super::exceptions::{Thrown, error, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{self, COUNT, DECISION};
@@ -15,7 +16,6 @@ use super::limiter_object::{LimitArguments, LimiterObject};
 use super::meter::{self, MeterArguments};
 use super::object;
 use super::storage_argument::parse_storage_argument;
-use super::warnings::emit_warning;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket};
 use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
 use ext_php_rs::ffi;
@@ -204,7 +204,7 @@ fn check(call: &Call) -> Result<(), Thrown> {
     };
     let Some(id) = id else {
         let admitted = this.admits(limiter, limit, &Op::Check)?;
-        emit_warning(limiter.take_warning())?;
+        emit_event(limiter.take_event())?;
         return call.return_bool(!admitted);
     };
     let (key_hash, counter) = (Cell::default(), Cell::default());
@@ -220,7 +220,7 @@ fn check(call: &Call) -> Result<(), Thrown> {
         }
     };
     let admitted = limiter.admits(&context, limit, &Op::Check, GLOBALS.get().frozen_time.get())?;
-    emit_warning(limiter.take_warning())?;
+    emit_event(limiter.take_event())?;
     call.return_bool(!admitted)
 }
 

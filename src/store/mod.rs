@@ -7,6 +7,7 @@
 //! * [`array`], [`shm`]: stores on this host; [`redis`], [`memcached`], [`mysql`]: stores on servers
 //! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours
 //! * [`record`], [`name`]: states and keys as servers keep them
+//! * [`tables`]: the tables and servers that there are, for operators
 //! * [`net`]: connections with deadlines
 //! * [`file`]: files in shared memory; [`host`]: what the processes of a host share about servers;
 //!   [`counters`]: the statistics that they share
@@ -28,9 +29,10 @@ mod request;
 pub mod shm;
 mod stores;
 mod swap;
+mod tables;
 
 pub use file::FileSettings;
-pub use host::{Host, breakers::Permit, denials::KnownDenial};
+pub use host::{Host, breakers::Permit, denials::KnownDenial, servers::ServerStatus};
 pub use key::{Key, KeyHash};
 pub use kind::LimitKind;
 /// The names of keys on servers: fuzzing looks for two keys that share one name.
@@ -47,3 +49,4 @@ pub use redis::{
 };
 pub use request::{FromDecision, JointRequest, Request, Store, Time};
 pub use stores::{OpenStore, Stores};
+pub use tables::{TableStatus, list_servers, list_tables};

@@ -155,6 +155,11 @@ pub trait Store {
         0
     }
 
+    /// How many breakers the store has: [`breaker`](Self::breaker) returns numbers below that.
+    fn breakers(&self) -> u64 {
+        1
+    }
+
     /// The kind of store and its servers, for messages. Empty for a store on this host.
     fn name(&self) -> String {
         String::new()

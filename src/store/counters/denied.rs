@@ -6,13 +6,17 @@
 //! takes the place. So an identifier that is denied often stays, however many others are denied
 //! once, and makes room after it has stopped.
 //!
-//! Only the first denials are all counted ([`denial_weight`]), so the counts are estimates.
+//! Only the first denials are all counted ([`denial_weight`]), so the counts are estimates. They are halved
+//! once in [`HALF_LIFE`], so that the list tells of the last hours and not of the last months.
 
 use super::text::SharedText;
+use crate::limit::SECOND;
 use portable_atomic::{AtomicU64, Ordering};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 
+/// After this time a denial counts for half as much, in nanoseconds.
+pub const HALF_LIFE: u64 = 3_600 * SECOND;
 const SETS: usize = 16;
 /// The identifiers in a set.
 const WAYS: usize = 4;
@@ -58,6 +62,23 @@ impl DeniedIdentifiers {
             // Written each time: the process that wrote the tag may have died before the text.
             text.write(identifier);
         }
+    }
+
+    /// Halves all counts so many times.
+    pub fn halve(&self, times: u64) {
+        let times = times.min(u64::from(u32::BITS - 1)) as u32;
+        for word in self.sets.as_flattened() {
+            // A denial that is counted meanwhile is not lost; the words of idle identifiers are not written.
+            let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |seen| {
+                let (owner, count) = unpack(seen);
+                (count > 0).then(|| pack(owner, count >> times))
+            });
+        }
+    }
+
+    /// Forgets all identifiers.
+    pub fn clear(&self) {
+        self.sets.as_flattened().iter().for_each(|word| word.store(0, Ordering::Release));
     }
 
     /// The identifiers and about how often they were denied, the most often first.

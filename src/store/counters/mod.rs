@@ -10,19 +10,17 @@ mod text;
 
 use super::file::{Area, BODY_AT, Mappable, Region};
 use crate::dsn::MAX_PREFIX;
-use denied::{DeniedIdentifiers, hash};
+use denied::{DeniedIdentifiers, HALF_LIFE, hash};
 use portable_atomic::{AtomicU64, Ordering};
-use text::SharedText;
 
-pub use denied::denial_weight;
+pub use denied::{LONGEST_IDENTIFIER, denial_weight};
+pub use text::SharedText;
 
 /// How many records there are, the shared one included.
 pub const RECORDS: usize = 128;
 /// How many of them may have a whole identifier as their name.
 const WHOLE_IDENTIFIER_RECORDS: usize = 32;
 const STRIPES: usize = 8;
-/// The most identifiers of a limit in [`LimitStatistics`].
-const MAX_DENIED: usize = 16;
 /// The longest prefix that is kept, in bytes: no DSN has a longer one.
 const LONGEST_PREFIX: usize = MAX_PREFIX;
 /// The longest name that is kept, in bytes.
@@ -82,6 +80,8 @@ pub struct Record {
     hash: AtomicU64,
     prefix: SharedText<{ LONGEST_PREFIX / 8 }>,
     name: SharedText<{ LONGEST_NAME / 8 }>,
+    /// How many half-lives after the boot the denials were last halved.
+    halved_at: AtomicU64,
     stripes: [Stripe; STRIPES],
     denied: DeniedIdentifiers,
 }
@@ -106,6 +106,27 @@ impl Record {
             }
         }
         sums
+    }
+
+    /// Halves the denials of identifiers if that is due at `now`. A process that is killed meanwhile leaves some as
+    /// they were.
+    fn age_denials(&self, now: u64) {
+        let (seen, due) = (self.halved_at.load(Ordering::Relaxed), now / HALF_LIFE);
+        let is_due = due > seen
+            && self
+                .halved_at
+                .compare_exchange(seen, due, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+        if is_due {
+            self.denied.halve(due - seen);
+        }
+    }
+
+    /// Sets all counts to zero.
+    fn reset(&self) {
+        let counters = self.stripes.iter().flat_map(|stripe| &stripe.0);
+        counters.for_each(|counter| counter.store(0, Ordering::Relaxed));
+        self.denied.clear();
     }
 
     /// Takes the record for a limit of this hash; returns whether the limit has it now.
@@ -149,6 +170,8 @@ pub struct LimitStatistics {
     pub outcomes: [u64; 6],
     /// Identifiers and about how often they were denied, the most often first.
     pub denied: Vec<(Vec<u8>, u32)>,
+    /// Whether the name is a whole identifier, which a client may have made up.
+    pub is_identifier: bool,
 }
 
 impl LimitStatistics {
@@ -211,33 +234,103 @@ impl<'a> Records<'a> {
         index
     }
 
-    /// Counts a denial of this weight (see [`denial_weight`]) for an identifier.
-    pub fn note_denied(self, record: &Record, weight: u32, identifier: [&[u8]; 3]) {
+    /// Counts a denial of this weight (see [`denial_weight`]) for an identifier, at `now` since the boot.
+    pub fn note_denied(self, record: &Record, weight: u32, identifier: [&[u8]; 3], now: u64) {
+        record.age_denials(now);
         record.denied.note(self.region.secret(), weight, identifier);
     }
 
-    /// What was counted so far, in the order of the limits' prefixes and names. The limits that share
+    /// What was counted until `now`, in the order of the limits' prefixes and names. The limits that share
     /// a record come last.
-    pub fn snapshot(self) -> Vec<(LimitName, LimitStatistics)> {
-        let shared = self.records.len().saturating_sub(1);
+    pub fn snapshot(self, now: u64) -> Vec<(LimitName, LimitStatistics)> {
         let mut all: Vec<(LimitName, LimitStatistics)> = Vec::new();
-        for (i, record) in self.records.iter().enumerate() {
+        for (i, record, name) in self.used() {
             let outcomes = record.outcomes();
-            if i < shared && record.hash.load(Ordering::Acquire) == 0 || outcomes == [0; 6] {
+            if outcomes == [0; 6] {
                 continue;
             }
-            let known = || LimitName::Known(record.prefix.read(), record.name.read());
-            let name = if i < shared { known() } else { LimitName::Others };
+            record.age_denials(now);
             let denied = record.denied.snapshot(self.region.secret());
-            let new = LimitStatistics { outcomes, denied };
+            let is_identifier = i < WHOLE_IDENTIFIER_RECORDS;
+            let new = LimitStatistics { outcomes, denied, is_identifier };
             // Two processes that met a new name at once may each have claimed a record for it.
             match all.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => known.add(new),
                 None => all.push((name, new)),
             }
         }
-        all.iter_mut().for_each(|(_, limit)| limit.denied.truncate(MAX_DENIED));
         all.sort_by(|(a, _), (b, _)| a.cmp(b));
         all
+    }
+
+    /// Sets the counts of some limits to zero. They keep their records, which processes remember.
+    pub fn reset(self, is_wanted: impl Fn(&LimitName) -> bool) {
+        for (_, record, _) in self.used().filter(|(_, _, name)| is_wanted(name)) {
+            record.reset();
+        }
+    }
+
+    /// The records that limits have, with their indices and names.
+    fn used(self) -> impl Iterator<Item = (usize, &'a Record, LimitName)> {
+        let shared = self.records.len().saturating_sub(1);
+        self.records.iter().enumerate().filter_map(move |(i, record)| {
+            let name = match i < shared {
+                true if record.hash.load(Ordering::Acquire) == 0 => return None,
+                true => LimitName::Known(record.prefix.read(), record.name.read()),
+                false => LimitName::Others,
+            };
+            Some((i, record, name))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::Purpose;
+    use super::*;
+
+    /// Denies `id` so often at `now`.
+    fn deny(records: Records<'_>, id: &[u8], times: u32, now: u64) {
+        let record = records.get(records.find_or_claim(b"tb:", b"login", false)).unwrap();
+        for _ in 0..times {
+            record.stripe(0).count(Outcome::Denied);
+            records.note_denied(record, 1, [b"login", b":", id], now);
+        }
+    }
+
+    fn denied(records: Records<'_>, now: u64) -> Vec<(Vec<u8>, u32)> {
+        records.snapshot(now).into_iter().flat_map(|(_, limit)| limit.denied).collect()
+    }
+
+    #[test]
+    fn denial_counts_for_half_as_much_after_each_half_life() {
+        let region = Region::without_file(Purpose::Counts).unwrap();
+        let records = Records::new(&region);
+        let began = 70 * HALF_LIFE;
+        deny(records, b"old", 80, began);
+        let (old, new) = (b"login:old".to_vec(), b"login:new".to_vec());
+        assert_eq!(denied(records, began + HALF_LIFE - 1), [(old.clone(), 80)]);
+        assert_eq!(denied(records, began + HALF_LIFE), [(old.clone(), 40)]);
+        assert_eq!(denied(records, began + HALF_LIFE), [(old.clone(), 40)]);
+        deny(records, b"new", 21, began + 2 * HALF_LIFE);
+        assert_eq!(denied(records, began + 2 * HALF_LIFE), [(new.clone(), 21), (old, 20)]);
+        assert_eq!(denied(records, began + 6 * HALF_LIFE), [(new, 1), (b"login:old".to_vec(), 1)]);
+        assert_eq!(denied(records, u64::MAX), []);
+        let (_, limit) = records.snapshot(u64::MAX).pop().unwrap();
+        assert_eq!(limit.outcomes[Outcome::Denied as usize], 101, "the calls do not age");
+    }
+
+    #[test]
+    fn limit_that_was_reset_keeps_its_record() {
+        let region = Region::without_file(Purpose::Counts).unwrap();
+        let records = Records::new(&region);
+        deny(records, b"x", 3, 0);
+        let other = records.get(records.find_or_claim(b"shop:", b"login", false)).unwrap();
+        other.stripe(0).count(Outcome::Accepted);
+        records.reset(|name| name.prefix() == Some(b"tb:"));
+        let prefixes: Vec<_> = records.snapshot(0).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(prefixes, [LimitName::Known(b"shop:".to_vec(), b"login".to_vec())]);
+        deny(records, b"y", 2, 0);
+        assert_eq!(denied(records, 0), [(b"login:y".to_vec(), 2)]);
     }
 }

@@ -12,6 +12,13 @@ pub struct SharedText<const WORDS: usize> {
     words: [AtomicU64; WORDS],
 }
 
+impl<const WORDS: usize> Default for SharedText<WORDS> {
+    fn default() -> Self {
+        let words = std::array::from_fn(|_| AtomicU64::new(0));
+        Self { length: AtomicU32::new(0), reserved: AtomicU32::new(0), words }
+    }
+}
+
 impl<const WORDS: usize> SharedText<WORDS> {
     /// Writes as much of `text` as there is room for.
     pub fn write(&self, text: &[u8]) {
@@ -44,11 +51,7 @@ mod tests {
 
     #[test]
     fn text_is_cut_to_the_room_there_is() {
-        let text = SharedText::<2> {
-            length: AtomicU32::new(0),
-            reserved: AtomicU32::new(0),
-            words: std::array::from_fn(|_| AtomicU64::new(0)),
-        };
+        let text = SharedText::<2>::default();
         for (written, read) in [
             (&b"a name of more than sixteen"[..], &b"a name of more t"[..]),
             (b"login", b"login"),

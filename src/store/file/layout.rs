@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
-//!        128  evictions   how many buckets the table has evicted
+//!        128  counts      how many buckets the table has evicted, and how many newcomers it has denied
 //!        256  breakers    the breakers of servers
+//!      1,280  servers     the names of servers, and since when they are up or down
 //!      4,096  body        the areas of the file's purpose
 //! ```
 //!
@@ -33,11 +34,14 @@ pub const MAX_SIZE: u64 = 64 << 30;
 /// The size of a file of permits: room for 65,280.
 pub const PERMITS_SIZE: u64 = 1 << 20;
 
-/// Where the counter of evictions lies.
-pub const EVICTIONS_AT: usize = 128;
+/// Where the counters of a table lie.
+pub const COUNTS_AT: usize = 128;
 
 /// Where the breakers of servers lie.
 pub const BREAKERS_AT: usize = 256;
+
+/// Where the records of servers lie.
+pub const SERVERS_AT: usize = 1280;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;
@@ -155,7 +159,7 @@ pub(super) struct Header {
     used_at: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Header>() <= EVICTIONS_AT);
+const _: () = assert!(size_of::<Header>() <= COUNTS_AT);
 
 impl Header {
     /// The header of a file of this size, with a secret of its own.

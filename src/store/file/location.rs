@@ -3,6 +3,9 @@
 use super::layout::{LAYOUT, PERMITS_SIZE, Purpose};
 use std::path::PathBuf;
 
+/// The name of the file with what this host knows of servers. No DSN can name it.
+pub const HOST: &str = ".host";
+
 /// Where shared memory's files are, and how large a table is made: what the directives say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileSettings {
@@ -35,6 +38,31 @@ impl Location {
     pub fn of_permits(files: &FileSettings, name: &str, purpose: Purpose) -> Self {
         let name = format!("{name}.permits");
         Self { base: files.path.clone(), name, size: PERMITS_SIZE, purpose }
+    }
+
+    /// All files of the user, but for that of the statistics.
+    pub fn list(files: &FileSettings) -> Vec<Self> {
+        let host = Self::new(files, HOST, Purpose::Host);
+        let directory = host.base().join(host.directory());
+        let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let end = format!(".v{LAYOUT}");
+        let mut list: Vec<Self> = names
+            .filter_map(|file| {
+                let name = file.strip_suffix(&end)?;
+                let table = name.strip_suffix(".permits");
+                let purpose = match (name == HOST || table == Some(HOST), table) {
+                    (true, None) => Purpose::Host,
+                    (true, Some(_)) => Purpose::HostPermits,
+                    _ if name.starts_with('.') => return None,
+                    (false, None) => Purpose::Buckets,
+                    (false, Some(_)) => Purpose::Permits,
+                };
+                Some(Self::new(files, name, purpose))
+            })
+            .collect();
+        list.sort_by(|a, b| a.name.cmp(&b.name));
+        list
     }
 
     /// The directory that holds the users' directories.

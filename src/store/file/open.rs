@@ -46,6 +46,16 @@ impl Region {
         }
     }
 
+    /// Opens the file if it is there and valid. None is made.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_existing(location: &Location) -> Result<Option<Self>> {
+        let directory = directory::open(&location.base(), &location.directory())?;
+        find(&directory, location, &location.path())
+    }
+
     /// Memory of this process alone, and of the children it forks, for when no file can be had.
     ///
     /// # Errors

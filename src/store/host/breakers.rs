@@ -1,4 +1,4 @@
-//! Breaker breakers that all processes of the host share: one process finds out that a server is
+//! Breakers that all processes of the host share: one process finds out that a server is
 //! down, and the others need not.
 //!
 //! A breaker is one word, open or closed:
@@ -60,7 +60,26 @@ pub enum Permit {
     },
 }
 
+/// What a breaker tells of its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerState {
+    /// It answers.
+    Up {
+        /// Since when, in nanoseconds since boot; 0 if no failure was noted.
+        since: u64,
+    },
+    /// It does not.
+    Down,
+    /// It did not, and no process has asked it for a minute.
+    Unknown,
+}
+
 impl Breakers {
+    /// The id of the n-th breaker of a store.
+    pub fn id(store: u64, nth: u64) -> u64 {
+        store.wrapping_add(nth.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
+    }
+
     /// The breakers in this file.
     pub fn in_file(region: &Region) -> &Self {
         region.in_header::<Self, BREAKERS_AT>()
@@ -117,6 +136,16 @@ impl Breakers {
             && !is_closed(seen)
         {
             replace(word, seen, entry(id, now));
+        }
+    }
+
+    /// Whether the server of this id answers.
+    pub fn state(&self, id: u64, now: u64) -> ServerState {
+        match self.find(id) {
+            Some((_, seen)) if is_open(seen, now) => ServerState::Down,
+            Some((_, seen)) if is_closed(seen) => ServerState::Up { since: seen as u64 & !CLOSED },
+            Some(_) => ServerState::Unknown,
+            None => ServerState::Up { since: 0 },
         }
     }
 

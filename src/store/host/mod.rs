@@ -6,8 +6,9 @@ pub mod denials;
 mod local_failures;
 pub mod queue;
 mod refusal_warnings;
+pub mod servers;
 
-use super::file::{Area, FileSettings, Location, MappedFile, Purpose, Region};
+use super::file::{Area, FileSettings, HOST, Location, MappedFile, Purpose, Region};
 use super::shm::SharedMemory;
 use super::shm::permits::{PermitTable, SharedPermits};
 use super::shm::set::{Set, locate};
@@ -15,19 +16,17 @@ use super::{Key, Permits, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
-use crate::limit::Decision;
+use crate::limit::{Decision, SECOND};
 use breakers::{Breakers, Permit};
 use denials::KnownDenial;
 use local_failures::LocalFailures;
 use queue::Ticket;
 use refusal_warnings::RefusalWarnings;
+use servers::{ServerStatus, Servers, StoreOnServers};
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
-
-/// The name of a host's file. No DSN can name it.
-const FILE: &str = ".host";
 
 /// What the processes of this host know of a server, or of several that are one store.
 ///
@@ -46,12 +45,14 @@ pub struct Host {
     pub refusal_warnings: RefusalWarnings,
     /// Whether this process has warned of a prefix that has no effect.
     pub has_warned_of_prefix: Cell<bool>,
+    /// When this process next notes that it asks the servers.
+    note_use_at: Cell<u64>,
 }
 
 impl Host {
     /// The file in which this host keeps what it knows of servers.
     pub fn file(files: &FileSettings) -> MappedFile {
-        MappedFile::new(Location::new(files, FILE, Purpose::Host))
+        MappedFile::new(Location::new(files, HOST, Purpose::Host))
     }
 
     /// What is known of the store of this description, to callers with these passwords.
@@ -60,13 +61,20 @@ impl Host {
         hasher.write(store.as_bytes());
         let memory = SharedMemory::in_file(file, hasher.finish().max(1));
         let (local, refusal_warnings) = (LocalFailures::default(), RefusalWarnings::default());
-        let has_warned_of_prefix = Cell::new(false);
-        Self { memory, permits: None, passwords, local, refusal_warnings, has_warned_of_prefix }
+        Self {
+            memory,
+            permits: None,
+            passwords,
+            local,
+            refusal_warnings,
+            has_warned_of_prefix: Cell::new(false),
+            note_use_at: Cell::new(0),
+        }
     }
 
     /// The table of this host's permits for when a server fails.
     pub fn permit_table(files: &FileSettings) -> PermitTable {
-        PermitTable::new(Location::of_permits(files, FILE, Purpose::HostPermits))
+        PermitTable::new(Location::of_permits(files, HOST, Purpose::HostPermits))
     }
 
     /// What is known of the store, with permits for when it fails.
@@ -109,10 +117,49 @@ impl Host {
             .unwrap_or(Permit::Granted)
     }
 
-    /// Notes that the server failed. Returns whether it was up so far: then the caller has to warn.
-    pub fn note_failure(&self, breaker: u64) -> bool {
-        self.with_breaker(breaker, |breakers, id| breakers.note_failure(id, boot_time()))
-            .unwrap_or(true)
+    /// Notes that the server behind this breaker of a store failed. Returns whether it was up so far: then the
+    /// caller has to warn.
+    pub fn note_failure(&self, breaker: u64, store: &dyn Store) -> bool {
+        let now = boot_time();
+        let begins = self
+            .with_breaker(breaker, |breakers, id| breakers.note_failure(id, now))
+            .unwrap_or(true);
+        if begins {
+            self.with_server_record(store, |servers, store, _| servers.note_down(&store, now));
+        }
+        begins
+    }
+
+    /// Notes about once a second that this process asks the store. Returns how long the servers did not answer,
+    /// to the one process that finds that an outage has ended.
+    #[inline]
+    pub fn note_use(&self, store: &dyn Store, now: u64) -> Option<u64> {
+        if now < self.note_use_at.get() {
+            return None;
+        }
+        self.note_use_at.set(now + SECOND);
+        self.with_server_record(store, |servers, store, breakers| {
+            servers.note_asked(&store, breakers, now)
+        })?
+    }
+
+    /// Runs `work` on the records of servers.
+    #[cold]
+    fn with_server_record<R>(
+        &self,
+        store: &dyn Store,
+        work: impl FnOnce(&Servers, StoreOnServers, &Breakers) -> R,
+    ) -> Option<R> {
+        self.with_region(|region| {
+            let (id, breakers) = (self.breaker_id(0, region), store.breakers());
+            let store = StoreOnServers { id, breakers, name: store.name() };
+            work(Servers::in_file(region), store, Breakers::in_file(region))
+        })
+    }
+
+    /// The stores on servers that this host has asked within the last hour, in the file of a host.
+    pub fn list_servers(file: &Region) -> Vec<ServerStatus> {
+        Servers::in_file(file).list(Breakers::in_file(file), boot_time())
     }
 
     /// Notes that the server answered the process that had this permit.
@@ -143,8 +190,7 @@ impl Host {
                 hasher.finish()
             }
         };
-        let spread = breaker.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.memory.domain().wrapping_add(spread).wrapping_add(login).max(1)
+        Breakers::id(self.memory.domain().wrapping_add(login), breaker)
     }
 
     /// The denial that is known of a bucket, by this host's clock.

@@ -253,6 +253,10 @@ impl Store for Memcached {
         }
     }
 
+    fn breakers(&self) -> u64 {
+        self.servers.len() as u64
+    }
+
     fn name(&self) -> String {
         let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
         format!("memcached at {}", servers.join(", "))

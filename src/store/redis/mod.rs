@@ -288,6 +288,13 @@ impl Store for Redis {
         }
     }
 
+    fn breakers(&self) -> u64 {
+        match self.target.topology {
+            Topology::Cluster(_) => nodes::BREAKERS,
+            _ => 1,
+        }
+    }
+
     fn permits(&self) -> Option<&dyn Permits> {
         Some(self)
     }

@@ -43,12 +43,15 @@ pub struct FoundNode {
     pub reused: bool,
 }
 
+/// How many breakers a cluster has.
+pub const BREAKERS: u64 = 16;
+
 /// The number of a key's breaker: one for each sixteenth of the slots.
 ///
 /// Not one for each node: a new process does not know which node serves a slot, and another node may take
 /// the slot over.
 pub fn breaker(name: &[u8]) -> u64 {
-    u64::from(slot(name) / (SLOTS / 16))
+    u64::from(slot(name)) * BREAKERS / u64::from(SLOTS)
 }
 
 /// The slot of a key's name: that of its hash tag, the part within the first braces, if it has one.

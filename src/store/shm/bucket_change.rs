@@ -1,11 +1,11 @@
 //! An operation under a limit, as a change to a slot.
 
+use super::counts::TableCounts;
 use super::slot::Slot;
 use super::table::Change;
 use crate::clock::boot_time;
 use crate::limit::{Algorithm, Op, State};
 use crate::store::FromDecision;
-use portable_atomic::{AtomicU64, Ordering};
 use std::cell::Cell;
 
 /// An operation under a limit, and its answer once it was applied.
@@ -15,8 +15,8 @@ pub struct BucketChange<'a, L, A> {
     pub now: u64,
     /// Whether `now` is the time of a test's clock, which stands still.
     pub is_frozen: bool,
-    /// Counts the evictions of the table.
-    pub evictions: &'a AtomicU64,
+    /// The counters of the table.
+    pub counts: &'a TableCounts,
     /// Set if this operation evicts a bucket.
     pub evicted: &'a Cell<bool>,
     pub answer: Option<A>,
@@ -67,7 +67,7 @@ impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
     }
 
     fn note_eviction(&mut self) {
-        self.evictions.fetch_add(1, Ordering::Relaxed);
+        self.counts.note_eviction();
         self.evicted.set(true);
     }
 }
@@ -80,9 +80,9 @@ mod tests {
     /// What a call that read the clock `late` ns ago makes of a state that was written just now.
     fn apply_late(limit: &impl Algorithm, late: u64, state: State) -> Option<State> {
         let (op, now) = (&Op::Take { cost: 1 }, boot_time() - late);
-        let (evictions, evicted) = (&AtomicU64::new(0), &Cell::new(false));
+        let (counts, evicted) = (&TableCounts::default(), &Cell::new(false));
         let mut change: BucketChange<'_, _, Decision> =
-            BucketChange { limit, op, now, is_frozen: false, evictions, evicted, answer: None };
+            BucketChange { limit, op, now, is_frozen: false, counts, evicted, answer: None };
         change.apply_to(state)
     }
 

@@ -11,6 +11,7 @@
 //! A block stands in all places, so it does not matter which of them a call looks at first, and which of them
 //! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others.
 
+use super::counts::TableCounts;
 use super::set::Places;
 use super::slot::Slot;
 use super::table::{self, Change, Look};
@@ -21,7 +22,7 @@ use crate::limit::{
     StoredState,
 };
 use crate::store::FromDecision;
-use portable_atomic::{AtomicU64, AtomicU128, Ordering};
+use portable_atomic::AtomicU128;
 use std::cell::Cell;
 
 /// The most tries of a call.
@@ -44,8 +45,8 @@ pub struct WindowInTable<'a, W = AtomicU128> {
     pub now: Cell<u64>,
     /// Whether `now` is the time of a test's clock, which stands still.
     pub is_frozen: bool,
-    /// Counts the evictions of the table.
-    pub evictions: &'a AtomicU64,
+    /// The counters of the table.
+    pub counts: &'a TableCounts,
     /// Set if this call evicts a bucket.
     pub evicted: &'a Cell<bool>,
 }
@@ -76,7 +77,7 @@ struct PlaceChange<'a> {
     place: Place,
     op: Op,
     now: u64,
-    evictions: &'a AtomicU64,
+    counts: &'a TableCounts,
     evicted: &'a Cell<bool>,
     /// What was there. A place for which its set has no room is taken until it has.
     found: Found,
@@ -109,13 +110,14 @@ impl Change for PlaceChange<'_> {
     }
 
     fn note_eviction(&mut self) {
-        self.evictions.fetch_add(1, Ordering::Relaxed);
+        self.counts.note_eviction();
         self.evicted.set(true);
     }
 
-    /// A newcomer that is denied for want of a slot counts like an eviction.
+    /// Counts in the statistics of the limit like an eviction.
     fn note_denied_newcomer(&mut self) {
-        self.note_eviction();
+        self.counts.note_denied_newcomer();
+        self.evicted.set(true);
     }
 }
 
@@ -383,10 +385,10 @@ impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation to one place. Returns what was there, and whether it was accepted.
     #[inline(always)]
     fn change(&self, number: u32, op: Op) -> (Found, bool) {
-        let Self { evictions, evicted, .. } = *self;
+        let Self { counts, evicted, .. } = *self;
         let (place, now) = (self.window.place(), self.now.get());
         let (found, accepted) = (Found::Taken(now + self.window.interval()), false);
-        let mut change = PlaceChange { place, op, now, evictions, evicted, found, accepted };
+        let mut change = PlaceChange { place, op, now, counts, evicted, found, accepted };
         if let Some((set, tag)) = self.places.get(number) {
             table::update(&set.0, tag, now, &mut change);
         }

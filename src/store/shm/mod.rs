@@ -7,11 +7,13 @@
 //! * [`hits`]: a sliding window, which has many slots
 //! * [`table`]: finding, claiming and reusing slots, lock-free
 //! * [`keys`]: the hashes of keys
+//! * [`counts`]: what did not fit into a table; [`usage`]: how full it is
 //! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it
 //!
 //! The file behind the table is the subject of `file`.
 
 mod bucket_change;
+pub mod counts;
 pub mod held;
 pub mod hits;
 mod holder;
@@ -20,23 +22,23 @@ pub mod permits;
 pub mod set;
 pub mod slot;
 pub mod table;
+pub mod usage;
 pub mod word;
 
-use super::file::{Area, EVICTIONS_AT, Location, MappedFile, Region, not_open};
+use super::file::{Area, Location, MappedFile, Region, not_open};
 use super::kind::with_algorithm;
 use super::{FromDecision, Key, Permits, Request, Store, Timeouts};
-use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, SlidingWindow};
 use bucket_change::BucketChange;
+use counts::TableCounts;
 use hits::WindowInTable;
 use keys::Keys;
 use permits::SharedPermits;
-use portable_atomic::{AtomicU64, Ordering};
-use set::{Places, Set, WAYS, locate};
-use slot::Slot;
+use set::{Places, Set, locate};
 use std::cell::Cell;
 use std::rc::Rc;
+use usage::TableUsage;
 
 /// Buckets in shared memory.
 pub struct SharedMemory {
@@ -99,9 +101,9 @@ impl SharedMemory {
                 return Err(not_open());
             };
             let Request { op, time, evicted, .. } = *request;
-            let (evictions, is_frozen) = (evictions(region), time.frozen().is_some());
+            let (counts, is_frozen) = (TableCounts::in_file(region), time.frozen().is_some());
             let mut change =
-                BucketChange { limit, op, now, is_frozen, evictions, evicted, answer: None };
+                BucketChange { limit, op, now, is_frozen, counts, evicted, answer: None };
             table::update(&set.0, tag, now, &mut change);
             change.answer.ok_or_else(not_open)
         })
@@ -121,7 +123,7 @@ impl SharedMemory {
                 places: places.ok_or_else(not_open)?,
                 now: Cell::new(now),
                 is_frozen: request.frozen().is_some(),
-                evictions: evictions(region),
+                counts: TableCounts::in_file(region),
                 evicted: request.evicted,
             };
             let busy = || Error::refused("Shared memory: the sliding window is too busy");
@@ -144,11 +146,6 @@ impl SharedMemory {
     }
 }
 
-/// Counts the buckets in use that the table has evicted.
-fn evictions(region: &Region) -> &AtomicU64 {
-    region.in_header::<AtomicU64, EVICTIONS_AT>()
-}
-
 impl Store for SharedMemory {
     fn decide(&self, request: &Request<'_>) -> Result<Decision> {
         self.answer(request)
@@ -169,10 +166,7 @@ impl Store for SharedMemory {
             rows.push(("State", error.to_string()));
         }
         if let Some(region) = &*self.file.region() {
-            let now = boot_time();
-            let sets = region.area::<Set>(Area::Buckets);
-            let slots = sets.iter().flat_map(|set| &set.0);
-            let used = slots.filter(|word| Slot(word.load(Ordering::Relaxed)).expires_at() > now);
+            let usage = TableUsage::of_buckets(region);
             rows.push(("Size in bytes", region.size().to_string()));
             if region.size() != location.size {
                 let set = location.size;
@@ -180,9 +174,10 @@ impl Store for SharedMemory {
                 rows.push(("Size set by token_bucket.shm_size", format!("{set} ({remedy})")));
             }
             rows.extend([
-                ("Buckets it can hold", (sets.len() * WAYS).to_string()),
-                ("Buckets in use", used.count().to_string()),
-                ("Evicted while in use", evictions(region).load(Ordering::Relaxed).to_string()),
+                ("Buckets it can hold", usage.slots.to_string()),
+                ("Buckets in use", usage.used.to_string()),
+                ("Evicted while in use", usage.evictions.to_string()),
+                ("Newcomers denied for want of room", usage.denied_newcomers.to_string()),
             ]);
         }
         rows.extend(self.permits.iter().flat_map(|permits| permits.describe()));

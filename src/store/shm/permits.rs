@@ -4,11 +4,13 @@
 //! takes the first one that is free. If all are held, it looks for those of processes that have died
 //! ([`holder`](super::holder)), and frees them.
 
+use super::counts::TableCounts;
 use super::held;
 use super::holder::{Holder, Living};
 use super::keys::Keys;
 use super::set::{Places, Set, WAYS};
 use super::slot::{HeldSlot, Slot};
+use super::usage::TableUsage;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{MAX_PERMITS, PermitLimit};
@@ -82,13 +84,20 @@ impl PermitTable {
         let holds = (PERMITS_SIZE - BODY_AT) as usize / size_of::<Set>() * WAYS;
         let is_there = self.file.region().is_some() || self.file.location().path().exists();
         let held = match is_there {
-            true => self.count_all().map_or_else(|error| error.to_string(), |n| n.to_string()),
+            true => {
+                self.usage().map_or_else(|error| error.to_string(), |usage| usage.used.to_string())
+            }
             false => "0".to_owned(),
         };
         vec![("Permits it can hold", holds.to_string()), ("Permits held", held)]
     }
 
-    fn count_all(&self) -> Result<usize> {
+    /// How full the table is. A permit of a process that has died does not count.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
+    pub fn usage(&self) -> Result<TableUsage> {
         let now = boot_time();
         let holder = self.open_if_due(now)?;
         let region = self.file.region();
@@ -99,7 +108,8 @@ impl PermitTable {
             .map(|word| Slot(word.load(Ordering::Relaxed)))
             .filter(|slot| held::is_held(*slot, now))
             .filter_map(Slot::as_held);
-        Ok(held.filter(|held| living.contains(held.holder)).count())
+        let used = held.filter(|held| living.contains(held.holder)).count();
+        Ok(TableUsage::new(region, Area::Permits, used))
     }
 }
 
@@ -115,6 +125,7 @@ struct KeyPermits<'a> {
     places: Places<'a>,
     hash: u64,
     now: u64,
+    counts: &'a TableCounts,
 }
 
 impl SharedPermits {
@@ -143,7 +154,8 @@ impl SharedPermits {
         let hash = self.keys.hash(key, region, self.table.file.generation());
         let now = frozen.unwrap_or(clock);
         let places = Places::new(region.area(Area::Permits), hash).ok_or_else(not_open)?;
-        Ok(work(&KeyPermits { places, hash, now }, &holder))
+        let counts = TableCounts::in_file(region);
+        Ok(work(&KeyPermits { places, hash, now, counts }, &holder))
     }
 
     /// Runs `work` on the set of a permit, unless its file was replaced.
@@ -166,6 +178,11 @@ impl KeyPermits<'_> {
         (0..max).zip(self.places.iter()).find_map(|(n, (set, tag))| {
             held::take(&set.0, tag, self.now, held).map(|taken| (n, taken))
         })
+    }
+
+    /// Whether one of the first `max` permits has no slot: a call that finds none free is denied for want of room.
+    fn lacks_room(&self, max: u32) -> bool {
+        (0..max).zip(self.places.iter()).any(|(_, (set, tag))| !held::has_slot(&set.0, tag))
     }
 
     /// Frees those of the first `max` permits whose holders have died, and where a permit has no slot,
@@ -233,7 +250,11 @@ impl Permits for SharedPermits {
                 let from = self.table.look_from.get();
                 self.table.look_from.set(from.wrapping_add(MAX_ASKED as u32));
                 let has_freed = permits.free_dead(max, from, &mut Living::new(holder, MAX_ASKED));
-                if has_freed { permits.take_first(max, held) } else { None }
+                let taken = if has_freed { permits.take_first(max, held) } else { None };
+                if taken.is_none() && permits.lacks_room(max) {
+                    permits.counts.note_denied_newcomer();
+                }
+                taken
             });
             (permits.hash, taken)
         })?;

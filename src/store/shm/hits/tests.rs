@@ -10,16 +10,16 @@ use std::collections::HashMap;
 const T: u64 = 1_000 * SECOND;
 const INTERVAL: u64 = 100;
 
-/// A table with its counter of evictions.
+/// A table with its counters.
 struct Table {
     sets: Vec<Set>,
-    evictions: AtomicU64,
+    counts: TableCounts,
 }
 
 impl Table {
     fn new(sets: usize) -> Self {
         let set = || Set(std::array::from_fn(|_| AtomicU128::new(0)));
-        Self { sets: (0..sets).map(|_| set()).collect(), evictions: AtomicU64::new(0) }
+        Self { sets: (0..sets).map(|_| set()).collect(), counts: TableCounts::default() }
     }
 
     fn window<R>(
@@ -34,7 +34,7 @@ impl Table {
             places: Places::new(&self.sets, hash).unwrap(),
             now: Cell::new(now),
             is_frozen: true,
-            evictions: &self.evictions,
+            counts: &self.counts,
             evicted: &Cell::new(false),
         })
     }
@@ -48,9 +48,9 @@ impl Table {
         let limit = &TokenBucket::per_second(1, 1e9 / refill as f64).unwrap();
         let (set, tag) = locate(&self.sets, hash).unwrap();
         let (op, evicted) = (&Op::Take { cost: 1 }, &Cell::new(false));
-        let evictions = &self.evictions;
+        let counts = &self.counts;
         let mut change: BucketChange<'_, _, bool> =
-            BucketChange { limit, op, now, is_frozen: true, evictions, evicted, answer: None };
+            BucketChange { limit, op, now, is_frozen: true, counts, evicted, answer: None };
         table::update(&set.0, tag, now, &mut change);
     }
 }
@@ -102,7 +102,7 @@ proptest! {
             let peek = table.decide(&window, hash(client), now, Op::Peek { cost: 1 });
             prop_assert_eq!(peek, is_admitted(state));
         }
-        prop_assert_eq!(table.evictions.load(portable_atomic::Ordering::Relaxed), 0);
+        prop_assert_eq!(table.counts.evictions() + table.counts.denied_newcomers(), 0);
     }
 
     #[test]

@@ -1,0 +1,230 @@
+//! [`Status`] in the text format of Prometheus, version 0.0.4.
+//!
+//! Format: <https://prometheus.io/docs/instrumenting/exposition_formats/>. No label holds an identifier of a client:
+//! there would be a time series for each.
+
+use super::status::{Status, unix_time};
+use crate::store::counters::{LimitName, LimitStatistics, Outcome};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The label value of limits that have no record of their own, and of names that are identifiers.
+const OTHERS: &str = "*";
+
+/// What a metric counts in the statistics of a limit.
+type Count = fn(&[u64; 6]) -> u64;
+
+const LIMIT_COUNTERS: [(&str, &str, Count); 6] = [
+    ("checks", "Calls that were decided.", |counts| {
+        sum(counts, &[Outcome::Accepted, Outcome::Denied, Outcome::DryRunDenied])
+    }),
+    ("denied", "Calls that were denied.", |counts| sum(counts, &[Outcome::Denied])),
+    ("would_deny", "Calls that only a dry run accepted.", |counts| {
+        sum(counts, &[Outcome::DryRunDenied])
+    }),
+    ("store_errors", "Calls on which the store failed.", |counts| sum(counts, &[Outcome::Failed])),
+    ("degraded", "Calls that on_error answered.", |counts| sum(counts, &[Outcome::Degraded])),
+    ("evictions", "Calls that found no free slot in shared memory.", |counts| {
+        sum(counts, &[Outcome::Evicted])
+    }),
+];
+
+fn sum(counts: &[u64; 6], outcomes: &[Outcome]) -> u64 {
+    outcomes.iter().filter_map(|outcome| counts.get(*outcome as usize)).sum()
+}
+
+/// The metrics, as a scrape of Prometheus reads them.
+pub fn prometheus(status: &Status) -> String {
+    let mut text = Text::default();
+    let version = [("version", env!("CARGO_PKG_VERSION"))];
+    text.metric("info", "gauge", "The version of the extension.", [(&version[..], 1.0)]);
+    limits(&mut text, status);
+    tables(&mut text, status);
+    servers(&mut text, status);
+    let valid = status.is_limits_file_valid.map(|is_valid| ([], f64::from(is_valid)));
+    text.metric("limits_file_valid", "gauge", "Whether token_bucket.limits has no mistake.", valid);
+    text.0
+}
+
+fn limits(text: &mut Text, status: &Status) {
+    let mut counts: BTreeMap<(String, String), [u64; 6]> = BTreeMap::new();
+    for (name, limit) in &status.limits {
+        let sums = counts.entry(labels(name, limit)).or_default();
+        sums.iter_mut().zip(limit.outcomes).for_each(|(sum, more)| *sum = sum.wrapping_add(more));
+    }
+    for (name, help, count) in LIMIT_COUNTERS {
+        let samples = counts.iter().map(|((prefix, limit), counts)| {
+            ([("prefix", prefix.as_str()), ("limit", limit.as_str())], count(counts) as f64)
+        });
+        text.counter(name, help, samples);
+    }
+}
+
+/// The prefix and the name of a limit, as labels.
+fn labels(name: &LimitName, limit: &LimitStatistics) -> (String, String) {
+    let text = |bytes: Option<&[u8]>| {
+        bytes.map_or_else(|| OTHERS.to_owned(), |it| String::from_utf8_lossy(it).into_owned())
+    };
+    let label = if limit.is_identifier { OTHERS.to_owned() } else { text(name.name()) };
+    (text(name.prefix()), label)
+}
+
+fn tables(text: &mut Text, status: &Status) {
+    type Value = fn(&crate::store::TableStatus) -> f64;
+    const GAUGES: [(&str, &str, Value); 3] = [
+        ("table_bytes", "The size of the file.", |table| table.size as f64),
+        ("table_slots", "Buckets, hits or permits that the table can hold.", |table| {
+            table.usage.slots as f64
+        }),
+        ("table_used_slots", "Slots in use.", |table| table.usage.used as f64),
+    ];
+    const COUNTERS: [(&str, &str, Value); 2] = [
+        ("table_evictions", "Buckets that were evicted while in use.", |table| {
+            table.usage.evictions as f64
+        }),
+        ("table_denied_newcomers", "Calls that were denied for want of a slot.", |table| {
+            table.usage.denied_newcomers as f64
+        }),
+    ];
+    let samples = |value: Value| {
+        status.tables.iter().map(move |table| {
+            let kind = if table.holds_permits { "permits" } else { "buckets" };
+            ([("table", table.name.as_str()), ("kind", kind)], value(table))
+        })
+    };
+    for (name, help, value) in GAUGES {
+        text.metric(name, "gauge", help, samples(value));
+    }
+    for (name, help, value) in COUNTERS {
+        text.counter(name, help, samples(value));
+    }
+}
+
+fn servers(text: &mut Text, status: &Status) {
+    type Value = fn(&crate::store::ServerStatus) -> f64;
+    let samples = |value: Value| {
+        let servers = status.servers.iter();
+        servers.map(move |server| ([("server", server.name.as_str())], value(server)))
+    };
+    let up: Value = |server| if server.is_down { 0.0 } else { 1.0 };
+    text.metric("server_up", "gauge", "Whether the servers of a store answer.", samples(up));
+    text.metric(
+        "server_state_change_timestamp_seconds",
+        "gauge",
+        "Since when the servers answer, or do not.",
+        samples(|server| unix_time(server.since)),
+    );
+    text.counter(
+        "server_outages",
+        "Outages that have begun.",
+        samples(|server| server.outages as f64),
+    );
+}
+
+/// The text of metrics.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn counter<'a, L>(
+        &mut self,
+        name: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (L, f64)>,
+    ) where
+        L: AsRef<[(&'a str, &'a str)]>,
+    {
+        self.metric(&format!("{name}_total"), "counter", help, samples);
+    }
+
+    /// Writes a metric, unless it has no sample.
+    fn metric<'a, L>(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (L, f64)>,
+    ) where
+        L: AsRef<[(&'a str, &'a str)]>,
+    {
+        let mut samples = samples.into_iter().peekable();
+        if samples.peek().is_none() {
+            return;
+        }
+        let Self(text) = self;
+        // Writing to a String cannot fail.
+        let _ =
+            writeln!(text, "# HELP token_bucket_{name} {help}\n# TYPE token_bucket_{name} {kind}");
+        for (labels, value) in samples {
+            let labels: Vec<_> = labels
+                .as_ref()
+                .iter()
+                .map(|(label, value)| format!("{label}=\"{}\"", escape(value)))
+                .collect();
+            let labels = match labels.as_slice() {
+                [] => String::new(),
+                labels => format!("{{{}}}", labels.join(",")),
+            };
+            let _ = writeln!(text, "token_bucket_{name}{labels} {value}");
+        }
+    }
+}
+
+/// Escapes the value of a label.
+fn escape(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::ServerStatus;
+
+    fn limit(prefix: &str, name: &str, outcomes: [u64; 6]) -> (LimitName, LimitStatistics) {
+        let name = LimitName::Known(prefix.as_bytes().to_vec(), name.as_bytes().to_vec());
+        (name, LimitStatistics { outcomes, ..LimitStatistics::default() })
+    }
+
+    #[test]
+    fn each_metric_has_its_help_and_type_before_its_samples() {
+        let limits = vec![limit("tb:", "login", [5, 2, 1, 0, 0, 0]), limit("b:", "login", [1; 6])];
+        let text = prometheus(&Status {
+            limits,
+            tables: Vec::new(),
+            servers: Vec::new(),
+            is_limits_file_valid: None,
+        });
+        let checks = "# HELP token_bucket_checks_total Calls that were decided.\n\
+                      # TYPE token_bucket_checks_total counter\n\
+                      token_bucket_checks_total{prefix=\"b:\",limit=\"login\"} 3\n\
+                      token_bucket_checks_total{prefix=\"tb:\",limit=\"login\"} 8\n";
+        assert!(text.contains(checks), "{text}");
+        assert!(text.contains("token_bucket_denied_total{prefix=\"tb:\",limit=\"login\"} 2\n"));
+        assert!(text.ends_with('\n'));
+        assert!(!text.contains("table_"), "a metric without a sample is left out");
+    }
+
+    #[test]
+    fn labels_are_escaped_and_name_no_client() {
+        let mut client = limit("tb:", "made up by a client", [1, 0, 0, 0, 0, 0]);
+        client.1.is_identifier = true;
+        let others =
+            (LimitName::Others, LimitStatistics { outcomes: [2; 6], ..Default::default() });
+        let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0]);
+        let server = ServerStatus { name: "Redis".to_owned(), is_down: true, since: 0, outages: 3 };
+        let limits = vec![client, odd, others];
+        let text = prometheus(&Status {
+            limits,
+            tables: Vec::new(),
+            servers: vec![server],
+            is_limits_file_valid: Some(false),
+        });
+        assert!(text.contains(r#"token_bucket_checks_total{prefix="tb:",limit="*"} 1"#), "{text}");
+        assert!(text.contains(r#"token_bucket_checks_total{prefix="*",limit="*"} 6"#));
+        assert!(text.contains(r#"token_bucket_checks_total{prefix="tb:",limit="a\"b\\c\nd"} 4"#));
+        assert!(text.contains("token_bucket_server_up{server=\"Redis\"} 0\n"));
+        assert!(text.contains("token_bucket_server_outages_total{server=\"Redis\"} 3\n"));
+        assert!(text.contains("token_bucket_limits_file_valid 0\n"));
+        assert!(!text.contains("made up"));
+    }
+}

@@ -1,0 +1,42 @@
+//! What operators ask: what was counted, how full the tables are, which servers answer.
+
+use super::statistics::Statistics;
+use crate::clock::boot_time;
+use crate::limit::SECOND;
+use crate::store::counters::{LimitName, LimitStatistics};
+use crate::store::{FileSettings, ServerStatus, TableStatus, list_servers, list_tables};
+use std::time::SystemTime;
+
+/// What the processes of one user on this host have counted and share.
+pub struct Status {
+    /// What was counted, by prefix and name.
+    pub limits: Vec<(LimitName, LimitStatistics)>,
+    /// The tables in shared memory.
+    pub tables: Vec<TableStatus>,
+    /// The stores on servers.
+    pub servers: Vec<ServerStatus>,
+    /// Whether the file of `token_bucket.limits` has no mistake. None if no file is named.
+    pub is_limits_file_valid: Option<bool>,
+}
+
+impl Status {
+    /// Collects all of it.
+    pub fn collect(
+        statistics: &Statistics,
+        files: &FileSettings,
+        is_limits_file_valid: Option<bool>,
+    ) -> Self {
+        Self {
+            limits: statistics.snapshot(),
+            tables: list_tables(files),
+            servers: list_servers(files),
+            is_limits_file_valid,
+        }
+    }
+}
+
+/// The wall clock's time, in seconds since 1970, at a time since boot.
+pub fn unix_time(at: u64) -> f64 {
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
+    now - boot_time().saturating_sub(at) as f64 / SECOND as f64
+}

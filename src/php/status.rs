@@ -1,0 +1,209 @@
+//! `TokenBucket\status()` and `TokenBucket\prometheus()`.
+
+use super::call::{self, Call};
+use super::directives::DIRECTIVES;
+use super::events::emit_event;
+use super::exceptions::Thrown;
+use super::globals::GLOBALS;
+use super::limits_file::LoadedLimits;
+use super::php_array::{PhpArray, PhpValue};
+use super::statistics::of_prefix;
+use crate::dsn::Dsn;
+use crate::limit::{Decision, Limit, Op};
+use crate::limiter::{
+    CallContext, Event, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
+    NamedLimit, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
+};
+use ext_php_rs::builders::FunctionBuilder;
+use ext_php_rs::flags::DataType;
+use ext_php_rs::types::Zval;
+use ext_php_rs::zend::{ExecuteData, ExecutorGlobals};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Declares `status()`.
+pub fn function() -> FunctionBuilder<'static> {
+    FunctionBuilder::new("TokenBucket\\status", handler).returns(DataType::Array, false, false)
+}
+
+/// Declares `prometheus()`.
+pub fn prometheus_function() -> FunctionBuilder<'static> {
+    FunctionBuilder::new("TokenBucket\\prometheus", prometheus_handler).returns(
+        DataType::String,
+        false,
+        false,
+    )
+}
+
+extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
+    call::run(frame, result, return_status);
+}
+
+extern "C" fn prometheus_handler(frame: &mut ExecuteData, result: &mut Zval) {
+    call::run(frame, result, return_prometheus);
+}
+
+fn return_prometheus(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    look_at_limits_file()?;
+    call.return_string(prometheus(&collect()).as_bytes())
+}
+
+/// The limits in force, if there is a file of them that could be read.
+fn look_at_limits_file() -> Result<Option<Rc<LoadedLimits>>, Thrown> {
+    let globals = GLOBALS.get();
+    let Ok((loaded, warning)) = globals.limits_file.limits(|| globals.directives.limits.get())
+    else {
+        return Ok(None);
+    };
+    // An error handler may run any PHP code; the limits are kept by their count.
+    emit_event(warning.map(Event::Warning))?;
+    Ok(Some(loaded))
+}
+
+fn collect() -> Status {
+    let globals = GLOBALS.get();
+    let is_file_named = !globals.directives.limits.get().as_os_str().is_empty();
+    let is_file_valid = is_file_named.then(|| globals.limits_file.error().is_none());
+    let files = globals.directives.settings().store.files;
+    Status::collect(&globals.statistics(), &files, is_file_valid)
+}
+
+fn return_status(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let globals = GLOBALS.get();
+    let loaded = look_at_limits_file()?;
+    let status = collect();
+    let (prefix, track) =
+        (globals.directives.prefix.get(), globals.directives.track_identifiers.get());
+    let mut array = PhpArray::new();
+    array.put("version", env!("CARGO_PKG_VERSION"));
+    array.put("limits", of_prefix(&status.limits, &prefix, track));
+    array.put("limits_file", limits_file());
+    array.put("named_limits", named_limits(loaded, &status, &prefix, track));
+    array.put("tables", status.tables.iter().map(table).collect::<PhpArray>());
+    array.put("servers", status.servers.iter().map(server).collect::<PhpArray>());
+    array.put("directives", directives());
+    call.return_value(array.into_zval())
+}
+
+/// The file of `token_bucket.limits`, and what is wrong with it. None if no file is named.
+fn limits_file() -> Option<PhpArray> {
+    let globals = GLOBALS.get();
+    let path = globals.directives.limits.get();
+    let error = globals.limits_file.error();
+    (!path.as_os_str().is_empty()).then(|| {
+        let mut file = PhpArray::new();
+        file.put("path", path.as_os_str().as_encoded_bytes());
+        file.put("error", error.as_deref());
+        file
+    })
+}
+
+fn named_limits(
+    loaded: Option<Rc<LoadedLimits>>,
+    status: &Status,
+    prefix: &[u8],
+    track: bool,
+) -> PhpArray {
+    let mut array = PhpArray::new();
+    for named in loaded.iter().flat_map(|loaded| loaded.limits.iter()) {
+        let is_counted_as = |name: &LimitName| {
+            name.prefix() == Some(prefix) && name.name() == Some(named.name.as_bytes())
+        };
+        let counts = status.limits.iter().find(|(name, _)| is_counted_as(name));
+        let counts = counts.map(|(_, counts)| counts).filter(|_| track);
+        array.put(&named.name, named_limit(named, counts));
+    }
+    array
+}
+
+fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> PhpArray {
+    let mut row = PhpArray::new();
+    let (algorithm, count, seconds, limit) = match &named.rule {
+        Rule::One { algorithm, count, seconds, limit } => (algorithm, *count, *seconds, limit),
+        Rule::All(members) => {
+            row.put("all", members.iter().map(String::as_str).collect::<PhpArray>());
+            return row;
+        }
+    };
+    row.put("algorithm", algorithm.name());
+    row.put("limit", count);
+    row.put("seconds", seconds);
+    row.put("storage", named.storage().map(Dsn::redact).as_deref());
+    // None while token_bucket.storage is invalid.
+    let limiter = GLOBALS.get().limiter_for(named).ok();
+    row.put("enforce", limiter.as_ref().map(|limiter| limiter.policy().enforce));
+    row.put("on_error", limiter.as_ref().map(|limiter| limiter.policy().on_error.name()));
+    // A question to a server for each client would take long.
+    let local = limiter.filter(|limiter| !limiter.is_remote());
+    row.put("limited", local.map(|limiter| limited_clients(named, counts, &limiter, limit)));
+    row
+}
+
+/// The clients, of those that were denied most, whose next call would be denied, and for how many seconds.
+fn limited_clients(
+    named: &NamedLimit,
+    counts: Option<&LimitStatistics>,
+    limiter: &Limiter,
+    limit: &Limit,
+) -> PhpArray {
+    let mut clients = PhpArray::new();
+    for (identifier, _) in counts.iter().flat_map(|counts| &counts.denied) {
+        let client = identifier
+            .strip_prefix(named.name.as_bytes())
+            .and_then(|rest| rest.strip_prefix(b":"))
+            // A longer one is cut, so nobody knows whose it is.
+            .filter(|_| identifier.len() < LONGEST_IDENTIFIER);
+        let Some(client) = client else { continue };
+        let decision = peek(identifier, limiter, limit).filter(|decision| !decision.accepted);
+        if let Some(decision) = decision {
+            clients.put(client, decision.retry_after());
+        }
+    }
+    clients
+}
+
+fn peek(identifier: &[u8], limiter: &Limiter, limit: &Limit) -> Option<Decision> {
+    let (key_hash, counter) = (Cell::default(), Cell::default());
+    let identifier = Identifier::Plain(identifier);
+    let context = CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter };
+    let frozen = GLOBALS.get().frozen_time.get();
+    let flagged = limiter.decide(&context, limit, &Op::Peek { cost: 1 }, frozen).ok()?;
+    Some(flagged.decision)
+}
+
+fn table(table: &TableStatus) -> PhpArray {
+    let mut row = PhpArray::new();
+    row.put("name", table.name.as_str());
+    row.put("holds", if table.holds_permits { "permits" } else { "buckets" });
+    row.put("path", table.path.as_os_str().as_encoded_bytes());
+    row.put("bytes", table.size);
+    row.put("slots", table.usage.slots as u64);
+    row.put("used", table.usage.used as u64);
+    row.put("evictions", table.usage.evictions);
+    row.put("denied_newcomers", table.usage.denied_newcomers);
+    row
+}
+
+fn server(server: &ServerStatus) -> PhpArray {
+    let mut row = PhpArray::new();
+    row.put("name", server.name.as_str());
+    row.put("up", !server.is_down);
+    row.put("since", unix_time(server.since));
+    row.put("outages", server.outages);
+    row
+}
+
+/// The values of the directives, without passwords.
+fn directives() -> PhpArray {
+    let values = ExecutorGlobals::get().ini_values();
+    let mut array = PhpArray::new();
+    for row in &DIRECTIVES {
+        let name = row.name.to_string_lossy();
+        let value = values.get(&*name).cloned().flatten().unwrap_or_default();
+        array
+            .put(name.as_bytes(), if row.is_secret { Dsn::redact(&value) } else { value }.as_str());
+    }
+    array
+}

@@ -1,0 +1,268 @@
+//! The servers that this host uses, for operators: their names, since when they are up or down, and how often
+//! they have failed. Whether a server may be asked is the subject of [`breakers`](super::breakers).
+
+use super::breakers::{Breakers, ServerState};
+use crate::limit::SECOND;
+use crate::store::counters::SharedText;
+use crate::store::file::{Mappable, Region, SERVERS_AT};
+use portable_atomic::{AtomicU64, Ordering};
+
+/// How many stores on servers have a record. A further one takes that of the store not used for longest.
+const COUNT: usize = 16;
+
+/// The longest name that is kept, in bytes.
+const LONGEST_NAME: usize = 96;
+
+/// A store that no process has asked for so long is not listed, in nanoseconds.
+const FORGOTTEN: u64 = 3_600 * SECOND;
+
+/// An outage has ended when the servers have answered for so long: another node of a cluster may still be down.
+const CONFIRMED: u64 = SECOND;
+
+/// The records of a host's servers. A store has one, whatever the number of its servers.
+#[repr(C, align(128))]
+#[derive(Default)]
+pub struct Servers([Record; COUNT]);
+
+// SAFETY: consists of atomics, of which any bits are a value.
+unsafe impl Mappable for Servers {}
+
+#[repr(C)]
+#[derive(Default)]
+struct Record {
+    /// The store's id; 0 if the record is free.
+    id: AtomicU64,
+    /// How many breakers the store has.
+    breakers: AtomicU64,
+    /// When the outage began that has not been reported as ended, in nanoseconds since boot; 0 if there is none.
+    down_since: AtomicU64,
+    /// When the last outage ended, or when the store was first asked.
+    up_since: AtomicU64,
+    /// When a process last asked, to about a second.
+    asked_at: AtomicU64,
+    /// Counts the outages.
+    outages: AtomicU64,
+    name: SharedText<{ LONGEST_NAME / 8 }>,
+}
+
+/// Identifies a store on servers to the records.
+#[derive(Debug, Clone)]
+pub struct StoreOnServers {
+    /// The id of its first breaker.
+    pub id: u64,
+    /// How many breakers it has.
+    pub breakers: u64,
+    /// The kind of store and its addresses.
+    pub name: String,
+}
+
+/// What is known of the servers of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerStatus {
+    /// The kind of store and its addresses, cut at 96 bytes.
+    pub name: String,
+    /// Whether a server of the store does not answer.
+    pub is_down: bool,
+    /// Since when that is so, in nanoseconds since boot.
+    pub since: u64,
+    /// How often an outage has begun.
+    pub outages: u64,
+}
+
+impl Servers {
+    /// The records in this file.
+    pub fn in_file(region: &Region) -> &Self {
+        region.in_header::<Self, SERVERS_AT>()
+    }
+
+    /// Notes that a process asks the store at `now`.
+    ///
+    /// Returns how long the servers did not answer, to the one process that finds that an outage has ended.
+    pub fn note_asked(&self, store: &StoreOnServers, breakers: &Breakers, now: u64) -> Option<u64> {
+        let record = self.find_or_claim(store, now)?;
+        record.asked_at.fetch_max(now, Ordering::Relaxed);
+        let since = record.down_since.load(Ordering::Acquire);
+        if since == 0 {
+            return None;
+        }
+        let ended_at = record.answers_since(breakers, now)?;
+        let has_ended = now.saturating_sub(ended_at) >= CONFIRMED
+            && record
+                .down_since
+                .compare_exchange(since, 0, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+        if !has_ended {
+            return None;
+        }
+        record.up_since.store(ended_at, Ordering::Relaxed);
+        Some(ended_at.saturating_sub(since))
+    }
+
+    /// Notes that an outage has begun at `now`. Another server of the store may have been down before.
+    pub fn note_down(&self, store: &StoreOnServers, now: u64) {
+        let Some(record) = self.find_or_claim(store, now) else { return };
+        record.asked_at.fetch_max(now, Ordering::Relaxed);
+        let (down_since, begins) = (&record.down_since, now.max(1));
+        let begun = down_since.compare_exchange(0, begins, Ordering::AcqRel, Ordering::Relaxed);
+        if begun.is_ok() {
+            record.outages.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The stores that a process has asked within the last hour, in the order of their names. Those of one name,
+    /// which differ in their login or database, are one.
+    pub fn list(&self, breakers: &Breakers, now: u64) -> Vec<ServerStatus> {
+        let is_used = |record: &&Record| {
+            let asked_at = record.asked_at.load(Ordering::Relaxed);
+            record.id.load(Ordering::Acquire) != 0 && now.saturating_sub(asked_at) < FORGOTTEN
+        };
+        let used = self.0.iter().filter(is_used);
+        let mut list: Vec<_> = used.map(|record| record.status(breakers, now)).collect();
+        // Of one name those that are down come first, then those that changed last.
+        list.sort_by(|a, b| (&a.name, b.is_down, b.since).cmp(&(&b.name, a.is_down, a.since)));
+        list.dedup_by(|next, kept| {
+            let is_same = next.name == kept.name;
+            if is_same {
+                kept.outages = kept.outages.max(next.outages);
+            }
+            is_same
+        });
+        list
+    }
+
+    /// The record of a store, which takes a free one, or that of the store that was not asked for longest.
+    fn find_or_claim(&self, store: &StoreOnServers, now: u64) -> Option<&Record> {
+        let ids = || self.0.iter().map(|record| record.id.load(Ordering::Acquire));
+        let found = ids().position(|id| id == store.id).and_then(|at| self.0.get(at));
+        let record = found.or_else(|| self.claim(store.id, now))?;
+        // Each time: the process that claimed it may have died before it did.
+        record.breakers.store(store.breakers, Ordering::Relaxed);
+        record.name.write(store.name.as_bytes());
+        Some(record)
+    }
+
+    fn claim(&self, id: u64, now: u64) -> Option<&Record> {
+        let last_use = |record: &&Record| match record.id.load(Ordering::Acquire) {
+            0 => 0,
+            _ => record.asked_at.load(Ordering::Relaxed).max(1),
+        };
+        let record = self.0.iter().min_by_key(last_use)?;
+        let seen = record.id.load(Ordering::Acquire);
+        record.down_since.store(0, Ordering::Relaxed);
+        record.outages.store(0, Ordering::Relaxed);
+        record.up_since.store(now, Ordering::Relaxed);
+        record.id.compare_exchange(seen, id, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+        Some(record)
+    }
+}
+
+impl Record {
+    /// When all servers of the store began to answer. None if one of its breakers is open, or was when the store
+    /// was asked last.
+    fn answers_since(&self, breakers: &Breakers, now: u64) -> Option<u64> {
+        let (id, count) = (self.id.load(Ordering::Acquire), self.breakers.load(Ordering::Relaxed));
+        // No store has more than a hundred; the file may say anything.
+        let parts = (0..count.min(256)).map(|part| breakers.state(Breakers::id(id, part), now));
+        let mut closed_at = 0;
+        let mut is_unknown = false;
+        for state in parts {
+            match state {
+                ServerState::Down => return None,
+                ServerState::Unknown => is_unknown = true,
+                ServerState::Up { since } => closed_at = closed_at.max(since),
+            }
+        }
+        // In a cluster whose other parts have answered since, no process may need that part any more.
+        let began = self.down_since.load(Ordering::Acquire);
+        (!is_unknown || closed_at > began)
+            .then(|| closed_at.max(self.up_since.load(Ordering::Relaxed)))
+    }
+
+    fn status(&self, breakers: &Breakers, now: u64) -> ServerStatus {
+        let began = self.down_since.load(Ordering::Acquire);
+        let (is_down, since) = match self.answers_since(breakers, now) {
+            Some(since) => (false, since),
+            // Until a process has noted the outage in the record, it begins now.
+            None => (true, if began == 0 { now } else { began }),
+        };
+        let name = String::from_utf8_lossy(&self.name.read()).into_owned();
+        ServerStatus { name, is_down, since, outages: self.outages.load(Ordering::Relaxed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::breakers::Permit;
+    use super::*;
+
+    fn store(id: u64) -> StoreOnServers {
+        StoreOnServers { id, breakers: 2, name: format!("Redis at {id}") }
+    }
+
+    fn status(is_down: bool, since: u64, outages: u64) -> Vec<ServerStatus> {
+        vec![ServerStatus { name: "Redis at 7".to_owned(), is_down, since, outages }]
+    }
+
+    #[test]
+    fn outage_counts_once_and_its_end_is_reported_once_after_a_second() {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        assert_eq!(servers.note_asked(&store(7), &breakers, 5), None);
+        assert_eq!(servers.list(&breakers, 6), status(false, 5, 0));
+        for part in [0, 1] {
+            assert!(breakers.note_failure(Breakers::id(7, part), 10));
+            servers.note_down(&store(7), 10 + part);
+        }
+        assert_eq!(servers.list(&breakers, 12), status(true, 10, 1));
+        breakers.note_success(Breakers::id(7, 0), Permit::Probe, 5 * SECOND);
+        assert_eq!(servers.note_asked(&store(7), &breakers, 7 * SECOND), None, "one is down");
+        assert!(servers.list(&breakers, 7 * SECOND).iter().all(|server| server.is_down));
+        breakers.note_success(Breakers::id(7, 1), Permit::Probe, 8 * SECOND);
+        assert_eq!(servers.list(&breakers, 8 * SECOND), status(false, 8 * SECOND, 1));
+        assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND - 1), None, "too early");
+        assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND), Some(8 * SECOND - 10));
+        assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND), None);
+        assert_eq!(servers.list(&breakers, 9 * SECOND), status(false, 8 * SECOND, 1));
+    }
+
+    #[test]
+    fn store_that_is_not_asked_for_an_hour_is_not_listed() {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        servers.note_down(&store(7), 5);
+        assert_eq!(servers.list(&breakers, 5 + FORGOTTEN - 1).len(), 1);
+        assert_eq!(servers.list(&breakers, 5 + FORGOTTEN), []);
+        servers.note_asked(&store(7), &breakers, FORGOTTEN + 9);
+        assert_eq!(servers.list(&breakers, FORGOTTEN + 10).len(), 1);
+    }
+
+    #[test]
+    fn server_that_is_not_asked_any_more_stays_down() {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        let store = StoreOnServers { breakers: 1, ..store(7) };
+        breakers.note_failure(Breakers::id(7, 0), 10);
+        servers.note_down(&store, 10);
+        assert_eq!(servers.list(&breakers, 600 * SECOND), status(true, 10, 1));
+    }
+
+    #[test]
+    fn further_store_takes_the_record_not_used_for_longest() {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        for id in 1..=COUNT as u64 {
+            servers.note_asked(&store(id), &breakers, 100 + id);
+        }
+        servers.note_asked(&store(1), &breakers, 900);
+        servers.note_asked(&store(99), &breakers, 901);
+        let listed = servers.list(&breakers, 902);
+        let has = |id| listed.iter().any(|server| server.name == store(id).name);
+        assert_eq!((listed.len(), has(99), has(1), has(2)), (COUNT, true, true, false));
+    }
+
+    #[test]
+    fn stores_of_one_name_are_one() {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        let login = |id| StoreOnServers { id, ..store(7) };
+        servers.note_asked(&login(7), &breakers, 5);
+        breakers.note_failure(Breakers::id(8, 0), 10);
+        servers.note_down(&login(8), 10);
+        assert_eq!(servers.list(&breakers, 11), status(true, 10, 1));
+    }
+}

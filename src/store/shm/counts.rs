@@ -1,0 +1,43 @@
+//! What a table counts: what did not fit.
+
+use crate::store::file::{COUNTS_AT, Mappable, Region};
+use portable_atomic::{AtomicU64, Ordering};
+
+/// The counters of a table, in its header.
+#[repr(C, align(128))]
+#[derive(Default)]
+pub struct TableCounts {
+    evictions: AtomicU64,
+    denied_newcomers: AtomicU64,
+}
+
+// SAFETY: consists of atomics, of which any bits are a value.
+unsafe impl Mappable for TableCounts {}
+
+impl TableCounts {
+    /// The counters in this file.
+    #[inline(always)]
+    pub fn in_file(region: &Region) -> &Self {
+        region.in_header::<Self, COUNTS_AT>()
+    }
+
+    /// Counts a bucket that was evicted while it was in use.
+    pub fn note_eviction(&self) {
+        self.evictions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a call that was denied because its set had no slot for it.
+    pub fn note_denied_newcomer(&self) {
+        self.denied_newcomers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many buckets were evicted while they were in use.
+    pub fn evictions(&self) -> u64 {
+        self.evictions.load(Ordering::Relaxed)
+    }
+
+    /// How many calls were denied for want of a slot.
+    pub fn denied_newcomers(&self) -> u64 {
+        self.denied_newcomers.load(Ordering::Relaxed)
+    }
+}

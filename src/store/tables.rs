@@ -1,0 +1,51 @@
+//! What this user has in shared memory: the tables, how full they are, and the servers that this host uses.
+
+use super::Host;
+use super::file::{FileSettings, HOST, Location, Purpose, Region};
+use super::host::servers::ServerStatus;
+use super::shm::permits::PermitTable;
+use super::shm::usage::TableUsage;
+use crate::error::Result;
+use std::path::PathBuf;
+
+/// A table in shared memory.
+#[derive(Debug, Clone)]
+pub struct TableStatus {
+    /// Its name, as in `shm:NAME`. `.host` is the table for when servers fail.
+    pub name: String,
+    /// Whether it holds permits, or else buckets.
+    pub holds_permits: bool,
+    /// Its file.
+    pub path: PathBuf,
+    /// The size of the file, in bytes.
+    pub size: u64,
+    /// How full it is.
+    pub usage: TableUsage,
+}
+
+/// The tables of this user, in the order of their names. A file that cannot be opened is left out.
+pub fn list_tables(files: &FileSettings) -> Vec<TableStatus> {
+    let locations = Location::list(files).into_iter();
+    locations.filter_map(|location| table_at(location).ok().flatten()).collect()
+}
+
+fn table_at(location: Location) -> Result<Option<TableStatus>> {
+    let Some(region) = Region::open_existing(&location)? else { return Ok(None) };
+    let holds_permits = matches!(location.purpose, Purpose::Permits | Purpose::HostPermits);
+    let usage = match holds_permits {
+        true => PermitTable::new(location.clone()).usage()?,
+        false => TableUsage::of_buckets(&region),
+    };
+    let name = location.name.strip_suffix(".permits").unwrap_or(&location.name).to_owned();
+    let (path, size) = (location.path(), region.size());
+    Ok(Some(TableStatus { name, holds_permits, path, size, usage }))
+}
+
+/// The stores on servers that processes of this user have asked within the last hour.
+pub fn list_servers(files: &FileSettings) -> Vec<ServerStatus> {
+    let location = Location::new(files, HOST, Purpose::Host);
+    match Region::open_existing(&location) {
+        Ok(Some(region)) => Host::list_servers(&region),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,14 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * Returns the counts of all workers of this host and user, of all prefixes, in Prometheus's text format 0.0.4.
+ *
+ *     header('Content-Type: text/plain; version=0.0.4');
+ *     echo TokenBucket\prometheus();
+ *
+ * No label names a client: a limit whose name is a whole identifier counts as `limit="*"`. The counters begin at zero when the
+ * host boots, and by reset_statistics(). docs/operations.md lists the metrics.
+ */
+function prometheus(): string {}

@@ -1,0 +1,12 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * Sets the counts of statistics() to zero, and forgets the identifiers that were denied most. Buckets, windows, blocks and
+ * permits stay as they are.
+ *
+ * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes, and the
+ *     limits without a place of their own
+ */
+function reset_statistics(?string $prefix = \UNKNOWN): void {}

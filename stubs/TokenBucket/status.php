@@ -1,0 +1,38 @@
+<?php
+
+namespace TokenBucket;
+
+/**
+ * Returns what an operator wants to know of all workers of this host and user: what was counted, who is limited, how full the
+ * tables are, which servers answer, and which directives are in force.
+ *
+ * - version: of the extension
+ * - limits: what statistics() returns
+ * - limits_file: the file of token_bucket.limits, and what is wrong with it as this worker read it last; null if none is named
+ * - named_limits: the limits and sets of that file, by name. `limited` has the clients that would be denied now, and for how
+ *   many seconds (INF: for ever): at most the 64 of a limit that `most_denied` is chosen from, whose identifiers are
+ *   shorter than 96 bytes. Null for a limit on servers. Empty with token_bucket.track_identifiers=0. `storage` is null
+ *   for the default storage; `enforce` and `on_error` are null while token_bucket.storage is invalid
+ * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
+ *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls that were denied for want of a slot. The
+ *   table `.host` is the one for `fallback`
+ * - servers: the stores on servers that a process asked within the last hour, at most 16: whether they answer, since when
+ *   (seconds since 1970), and how often an outage has begun since the host booted
+ * - directives: their values, without passwords
+ *
+ * A worker finds an outage by a call on the server; status() asks no server. It reads each table, which takes some milliseconds.
+ *
+ * @return array{
+ *     version: string,
+ *     limits: array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
+ *         evictions: int, most_denied: array<int|string, int>}>,
+ *     limits_file: array{path: string, error: string|null}|null,
+ *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, seconds: float,
+ *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}>,
+ *     tables: list<array{name: string, holds: 'buckets'|'permits', path: string, bytes: int, slots: int, used: int,
+ *         evictions: int, denied_newcomers: int}>,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int}>,
+ *     directives: array<string, string>
+ * }
+ */
+function status(): array {}
