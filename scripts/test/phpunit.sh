@@ -33,6 +33,8 @@ token_bucket.shm_path = $work/tables
 token_bucket.test_clock = 1
 INI
 export PHP_INI_SCAN_DIR="$work/ini"
+"$php" -r 'exit((int) !extension_loaded("token_bucket"));' >"$work/output" 2>&1 ||
+    { cat "$work/output"; echo "PHP cannot load $extension"; exit 1; }
 
 status=0
 setsid "$php" "$(command -v phpunit)" --no-configuration --bootstrap "$folder/bootstrap.php" --do-not-cache-result \

@@ -16,9 +16,15 @@ use function TokenBucket\client_network;
  */
 final class ClientNetwork
 {
-    /** @param array<string> $trustedProxies the addresses and networks of your proxies, whose X-Forwarded-For is believed */
+    /**
+     * @param array<string> $trustedProxies the addresses and networks of your proxies, whose X-Forwarded-For is believed
+     *
+     * @throws \ValueError if one is not an address or a network
+     * @throws \LogicException without the extension token_bucket
+     */
     public function __construct(private readonly array $trustedProxies = [])
     {
+        Extension::check();
         // A mistake among the proxies shows here instead of at the first request.
         client_address(['REMOTE_ADDR' => '192.0.2.1'], $trustedProxies);
     }

@@ -58,9 +58,7 @@ final class RateLimitMiddleware implements MiddlewareInterface
         array|callable $skip = [],
         private readonly bool $showLimits = true,
     ) {
-        if (!extension_loaded('token_bucket')) {
-            throw new \LogicException('RateLimitMiddleware needs the PHP extension token_bucket, which is not loaded');
-        }
+        Extension::check();
         if ($limit === '') {
             throw new \InvalidArgumentException('$limit must be the name of a limit or a function that makes a limiter');
         }

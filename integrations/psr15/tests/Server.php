@@ -46,9 +46,11 @@ final class Server
         unlink($this->log);
     }
 
+    /** What the application has logged: the last lines, without those of the server itself. */
     public function log(): string
     {
-        return (string) file_get_contents($this->log);
+        $lines = preg_grep('/ (Accepted|Closing)$|\[\d{3}\]: /', (array) file($this->log, FILE_IGNORE_NEW_LINES), PREG_GREP_INVERT);
+        return implode("\n", array_slice((array) $lines, -20));
     }
 
     /**
