@@ -51,7 +51,7 @@ final class RouteTest extends TestCase
         foreach (['/health', '/health/', '/health?full=1', '/assets', '/assets/', '/assets/app.css'] as $path) {
             self::assertTrue($isSkipped($this->request('GET', $path)), $path);
         }
-        foreach (['/', '', '/healthy', '/assets/../login', '/assets/%2e%2e/login', '/assets//login', '/assets/./app.css', '//health', '/assets//', '/%68ealth'] as $path) {
+        foreach (['/', '', '/healthy', '/assets/../login', '/assets/%2e%2e/login', '/assets//login', '/assets/./app.css', '/assets//', '/%68ealth'] as $path) {
             self::assertFalse($isSkipped($this->request('GET', $path)), $path);
         }
         self::assertTrue($isSkipped($this->request('HEAD', '/health')));
