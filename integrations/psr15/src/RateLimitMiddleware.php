@@ -38,8 +38,8 @@ final class RateLimitMiddleware implements MiddlewareInterface
      * @param string|callable $limit the name of a limit in the file of token_bucket.limits, or a function that makes the limiter:
      *     fn (string $client, ServerRequestInterface $request): Limiter
      * @param ResponseFactoryInterface $responses makes the answers with status 429
-     * @param callable|null $client names the client: fn (ServerRequestInterface $request): string. By default its network, see
-     *     ClientNetwork. For a named set of limits it may return an array of strings, as TokenBucket\limiter() takes
+     * @param callable|null $client names the client: fn (ServerRequestInterface $request): string|int. By default its network,
+     *     see ClientNetwork. For a named set of limits it may return an array of strings, as TokenBucket\limiter() takes
      * @param int|array<string, int>|callable $cost the tokens that a request costs: a number, numbers by route, see CostByRoute, or
      *     fn (ServerRequestInterface $request): int
      * @param array<string>|callable $skip the routes that are not limited, see SkippedRoutes, or
@@ -76,7 +76,11 @@ final class RateLimitMiddleware implements MiddlewareInterface
 
     public function process(ServerRequestInterface $request, RequestHandlerInterface $handler): ResponseInterface
     {
-        if (($this->isSkipped)($request) === true) {
+        $isSkipped = ($this->isSkipped)($request);
+        if (!is_bool($isSkipped)) {
+            throw self::wrongResult('skip', 'true or false', $isSkipped);
+        }
+        if ($isSkipped) {
             return $handler->handle($request);
         }
         $decision = $this->decide($request);
@@ -89,24 +93,26 @@ final class RateLimitMiddleware implements MiddlewareInterface
     private function decide(ServerRequestInterface $request): Decision
     {
         $client = ($this->clientOf)($request);
-        if (!is_string($client) && !is_array($client)) {
-            throw new \UnexpectedValueException(
-                'The function $client must return a string that names the client, ' . get_debug_type($client) . ' returned'
-            );
+        if (is_int($client)) {
+            $client = (string) $client;
+        } elseif (!is_string($client) && !is_array($client)) {
+            throw self::wrongResult('client', 'a string that names the client', $client);
         }
         $cost = ($this->costOf)($request);
         if (!is_int($cost) || $cost < 0) {
-            throw new \UnexpectedValueException(
-                'The function $cost must return a whole number of 0 or more, ' . (is_int($cost) ? $cost : get_debug_type($cost)) . ' returned'
-            );
+            throw self::wrongResult('cost', 'a whole number of 0 or more', $cost);
         }
         $limiter = ($this->limiterFor)($client, $request);
         if (!$limiter instanceof Limiter) {
-            throw new \UnexpectedValueException(
-                'The function $limit must return a TokenBucket\Limiter, ' . get_debug_type($limiter) . ' returned'
-            );
+            throw self::wrongResult('limit', 'a TokenBucket\Limiter', $limiter);
         }
         return $limiter->attempt($cost);
+    }
+
+    private static function wrongResult(string $argument, string $expected, mixed $result): \UnexpectedValueException
+    {
+        $given = is_int($result) ? $result : get_debug_type($result);
+        return new \UnexpectedValueException("The function \$$argument of RateLimitMiddleware must return $expected, $given returned");
     }
 
     private function denial(Decision $decision): ResponseInterface

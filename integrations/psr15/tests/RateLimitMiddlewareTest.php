@@ -87,6 +87,9 @@ final class RateLimitMiddlewareTest extends TestCase
         self::assertSame(200, $this->send($middleware, headers: ['X-User' => 'ann'], address: '192.0.2.1')->getStatusCode());
         self::assertSame(429, $this->send($middleware, headers: ['X-User' => 'ann'], address: '192.0.2.2')->getStatusCode());
         self::assertSame(200, $this->send($middleware, headers: ['X-User' => 'bob'], address: '192.0.2.1')->getStatusCode());
+
+        $byNumber = static fn (ServerRequestInterface $request): int => 17;
+        self::assertSame(200, $this->send(new RateLimitMiddleware($this->limit(1, 60), new Psr17Factory(), $byNumber))->getStatusCode());
     }
 
     public function test_routes_cost_what_the_table_says_and_others_one(): void
@@ -192,7 +195,8 @@ final class RateLimitMiddlewareTest extends TestCase
         $this->assertMistake('The cost of "/a" must be', fn () => new RateLimitMiddleware($limit, $responses, cost: ['/a' => '2']));
         $this->assertMistake('"/a*" given', fn () => new RateLimitMiddleware($limit, $responses, skip: ['/a*']));
         $this->assertMistake('string given', fn () => new RateLimitMiddleware($limit, $responses, skip: '/health'));
-        $this->assertMistake('$client must return a string', fn () => $this->send(new RateLimitMiddleware($limit, $responses, fn () => null)));
+        $this->assertMistake('$skip of RateLimitMiddleware must return true', fn () => $this->send(new RateLimitMiddleware($limit, $responses, skip: fn () => 1)));
+        $this->assertMistake('must return a string that names', fn () => $this->send(new RateLimitMiddleware($limit, $responses, fn () => null)));
         $this->assertMistake('-1 returned', fn () => $this->send(new RateLimitMiddleware($limit, $responses, cost: fn () => -1)));
         $this->assertMistake('must return a TokenBucket\Limiter', fn () => $this->send(new RateLimitMiddleware(fn () => true, $responses)));
         self::assertSame([], $this->page->requests);
