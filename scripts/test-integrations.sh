@@ -11,7 +11,6 @@ for name in "$@"; do
     [ -d "integrations/$name" ] || { echo "There is no integrations/$name: $(cd integrations && ls -d -- */ | tr '/\n' '  ')" >&2; exit 2; }
 done
 
-. scripts/setup/php.sh
 EXTENSION=$(realpath -m "${EXTENSION:-target/release/libtoken_bucket.so}")
 [ -f "$EXTENSION" ] || { echo "There is no $EXTENSION: run make build, or name another with EXTENSION=" >&2; exit 2; }
 export EXTENSION

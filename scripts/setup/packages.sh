@@ -34,9 +34,12 @@ case "${1-}" in
     valkey) wanted="$test valkey-server" ;;
     *) sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
 esac
+# A PHP= that is not Debian's has headers of its own.
+case $(command -v "${PHP:-/usr/bin/php}") in
+    "" | /usr/bin/*) ;;
+    *) wanted=$(echo "$wanted" | tr ' ' '\n' | sed '/^php-\(cli\|dev\)$/d') ;;
+esac
 # PHP_VERSION=8.6 selects a PHP that is not the release's default.
-# PHP= names a PHP that is not Debian's, and has headers of its own.
-[ -z "${PHP-}" ] || wanted=$(echo "$wanted" | tr ' ' '\n' | grep -vx -e php-cli -e php-dev)
 [ -z "${PHP_VERSION-}" ] || wanted=$(echo "$wanted" | sed "s/php-\([a-z]\)/php$PHP_VERSION-\1/g")
 
 missing=
