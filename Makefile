@@ -3,10 +3,10 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test test-quick lint bench matrix sanitize fuzz soak package try-install clean
+.PHONY: help build install uninstall demo test test-quick test-integrations lint bench matrix sanitize fuzz soak package try-install clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
 
 build: ## build the extension, installing what is missing
 	@scripts/setup/packages.sh build
@@ -30,6 +30,9 @@ test: ## run every test, and short forms of sanitize, fuzz and soak
 test-quick: ## the tests that need no server, in a minute or so: for the edit loop
 	@scripts/setup/packages.sh build
 	@scripts/test-quick.sh
+
+test-integrations: build ## test the packages in integrations/: ONLY=psr15 for one, FORKY=1 on Debian testing, too
+	@ONLY="$(ONLY)" FORKY="$(FORKY)" scripts/test-integrations.sh
 
 lint: ## formatting, clippy, layers, documents, dependencies
 	@scripts/setup/packages.sh build

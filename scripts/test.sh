@@ -46,6 +46,9 @@ SEED=1 scripts/fuzz.sh 3
 step "Endurance, a short form"
 MINUTES=0.5 SEED=1 scripts/soak.sh
 
+step "Integrations"
+scripts/test-integrations.sh
+
 step "Demo"
 scripts/demo.sh
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the missing Debian packages of a make target; needs no rights if none is missing.
-# Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey
+# Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey|integrations
+# TB_INTEGRATIONS= names some of the folders in integrations/, each of which has a list.
 set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
@@ -10,7 +11,18 @@ fuzz="$build g++"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++"
 bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock wrk gnuplot-nox"
 matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev libsqlite3-dev"
+# A folder may have a list for this release, as packages-forky.
+list_integrations() {
+    folder=$(dirname "$0")/../../integrations
+    release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+    for name in ${TB_INTEGRATIONS:-$(cd "$folder" && ls -d -- */)}; do
+        list=$folder/${name%/}/packages-$release
+        [ -e "$list" ] || list=$folder/${name%/}/packages
+        sed 's/#.*//' "$list"
+    done
+}
 case "${1-}" in
+    integrations) wanted=$(list_integrations | sort -u) ;;
     build) wanted=$build ;;
     demo) wanted=$demo ;;
     test | sanitize) wanted=$test ;;
@@ -21,6 +33,11 @@ case "${1-}" in
     try-install) wanted="$build zip binutils debootstrap" ;;
     valkey) wanted="$test valkey-server" ;;
     *) sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
+esac
+# A PHP= that is not Debian's has headers of its own.
+case $(command -v "${PHP:-/usr/bin/php}") in
+    "" | /usr/bin/*) ;;
+    *) wanted=$(echo "$wanted" | tr ' ' '\n' | sed '/^php-\(cli\|dev\)$/d') ;;
 esac
 # PHP_VERSION=8.6 selects a PHP that is not the release's default.
 [ -z "${PHP_VERSION-}" ] || wanted=$(echo "$wanted" | sed "s/php-\([a-z]\)/php$PHP_VERSION-\1/g")
