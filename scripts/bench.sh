@@ -18,12 +18,13 @@ chmod 1777 "$tables"
 trap 'rm -rf "$tables"' EXIT
 trap 'exit 130' INT TERM
 export BENCH_TABLES="$tables"
+printf '[login]\nlimit = 10\nseconds = 10\n' >"$tables/limits.ini"
 export BENCH_EXTENSION="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"
 
 # -n: without the machine's php.ini, so that every run measures the same.
 run() {
     script=$1
-    set -- -n -d apc.enable_cli=1 -d memory_limit=1G -d token_bucket.shm_path="$tables"
+    set -- -n -d apc.enable_cli=1 -d memory_limit=1G -d token_bucket.shm_path="$tables" -d token_bucket.limits="$tables/limits.ini"
     for extension in posix apcu ctype igbinary msgpack redis memcached memcache mysqlnd pdo pdo_mysql "$BENCH_EXTENSION"; do
         set -- "$@" -d extension="$extension"
     done

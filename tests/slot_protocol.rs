@@ -595,6 +595,7 @@ mod window {
     pub use token_bucket::store::shm::set::Set;
 
     use token_bucket::limit::{Decision, Op, Place, SlidingWindow, Span, State};
+    use token_bucket::store::shm::counts::TableCounts;
     use token_bucket::store::shm::hits::WindowInTable;
     use token_bucket::store::shm::set;
     use token_bucket::store::shm::slot::Slot;
@@ -622,7 +623,7 @@ mod window {
             places: set::Places::new(places, HASH).unwrap(),
             now: Cell::new(NOW),
             is_frozen: true,
-            counts: &token_bucket::store::shm::counts::TableCounts::default(),
+            counts: &TableCounts::default(),
             evicted: &Cell::new(false),
         }
         .decide(op)

@@ -4,7 +4,7 @@ use super::statistics::Statistics;
 use crate::clock::boot_time;
 use crate::limit::SECOND;
 use crate::store::counters::{LimitName, LimitStatistics};
-use crate::store::{FileSettings, ServerStatus, TableStatus, list_servers, list_tables};
+use crate::store::{FileSettings, ServerStatus, TableStatus};
 use std::time::SystemTime;
 
 /// What the processes of one user on this host have counted and share.
@@ -28,8 +28,8 @@ impl Status {
     ) -> Self {
         Self {
             limits: statistics.snapshot(),
-            tables: list_tables(files),
-            servers: list_servers(files),
+            tables: TableStatus::list(files),
+            servers: ServerStatus::list(files),
             is_limits_file_valid,
         }
     }

@@ -49,4 +49,4 @@ pub use redis::{
 };
 pub use request::{FromDecision, JointRequest, Request, Store, Time};
 pub use stores::{OpenStore, Stores};
-pub use tables::{TableStatus, list_servers, list_tables};
+pub use tables::TableStatus;

@@ -23,29 +23,32 @@ pub struct TableStatus {
     pub usage: TableUsage,
 }
 
-/// The tables of this user, in the order of their names. A file that cannot be opened is left out.
-pub fn list_tables(files: &FileSettings) -> Vec<TableStatus> {
-    let locations = Location::list(files).into_iter();
-    locations.filter_map(|location| table_at(location).ok().flatten()).collect()
+impl TableStatus {
+    /// The tables of this user, in the order of their names. A file that cannot be opened is left out.
+    pub fn list(files: &FileSettings) -> Vec<Self> {
+        let locations = Location::list(files).into_iter();
+        locations.filter_map(|location| Self::at(location).ok().flatten()).collect()
+    }
+
+    fn at(location: Location) -> Result<Option<Self>> {
+        let Some(region) = Region::open_existing(&location)? else { return Ok(None) };
+        let holds_permits = matches!(location.purpose, Purpose::Permits | Purpose::HostPermits);
+        let usage = match holds_permits {
+            true => PermitTable::new(location.clone()).usage()?,
+            false => TableUsage::of_buckets(&region),
+        };
+        let name = location.name.strip_suffix(".permits").unwrap_or(&location.name).to_owned();
+        let (path, size) = (location.path(), region.size());
+        Ok(Some(Self { name, holds_permits, path, size, usage }))
+    }
 }
 
-fn table_at(location: Location) -> Result<Option<TableStatus>> {
-    let Some(region) = Region::open_existing(&location)? else { return Ok(None) };
-    let holds_permits = matches!(location.purpose, Purpose::Permits | Purpose::HostPermits);
-    let usage = match holds_permits {
-        true => PermitTable::new(location.clone()).usage()?,
-        false => TableUsage::of_buckets(&region),
-    };
-    let name = location.name.strip_suffix(".permits").unwrap_or(&location.name).to_owned();
-    let (path, size) = (location.path(), region.size());
-    Ok(Some(TableStatus { name, holds_permits, path, size, usage }))
-}
-
-/// The stores on servers that processes of this user have asked within the last hour.
-pub fn list_servers(files: &FileSettings) -> Vec<ServerStatus> {
-    let location = Location::new(files, HOST, Purpose::Host);
-    match Region::open_existing(&location) {
-        Ok(Some(region)) => Host::list_servers(&region),
-        _ => Vec::new(),
+impl ServerStatus {
+    /// The stores on servers that processes of this user have asked within the last hour.
+    pub fn list(files: &FileSettings) -> Vec<Self> {
+        match Region::open_existing(&Location::new(files, HOST, Purpose::Host)) {
+            Ok(Some(region)) => Host::list_servers(&region),
+            _ => Vec::new(),
+        }
     }
 }

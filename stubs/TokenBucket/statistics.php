@@ -24,7 +24,7 @@ namespace TokenBucket;
  * - evictions: calls that found a full place in shared memory: a bucket in use was evicted for them, or a new sliding window
  *   was denied hits
  * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
- *   bytes. Exact where few were denied, some hundred times in all. Empty with token_bucket.track_identifiers=0. As in every
+ *   bytes. Exact where few were denied, some hundred times in all; halved once an hour. Empty with token_bucket.track_identifiers=0. As in every
  *   PHP array, an identifier of digits is an int
  *
  * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes; the result

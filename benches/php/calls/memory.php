@@ -109,6 +109,7 @@ function memory_cases(): array
         'new' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket(null, '192.0.2.1', 10, 1))->consume(); } },
         'new_dsn' => function ($n) { for ($i = 0; $i < $n; $i++) { (new TokenBucket('shm:', '192.0.2.1', 10, 1))->consume(); } },
         'new_object' => function ($n) use ($storage) { for ($i = 0; $i < $n; $i++) { (new TokenBucket($storage, '192.0.2.1', 10, 1))->consume(); } },
+        'named' => function ($n) { for ($i = 0; $i < $n; $i++) { TokenBucket\limiter('login', '192.0.2.1')->consume(); } },
         'sliding_5' => consume_sliding(5),
         'sliding_5_denied' => denied_sliding(5),
         'sliding_100' => consume_sliding(100),
@@ -149,6 +150,7 @@ function memory_rows(): array
         ['`new TokenBucket(null, ...)` and `consume()`', 'new', 'plain'],
         ["`new TokenBucket('shm:', ...)` and `consume()`", 'new_dsn', 'plain'],
         ['`new TokenBucket($storage, ...)` and `consume()`', 'new_object', 'plain'],
+        ["`limiter('login', ...)` and `consume()`", 'named', 'new'],
         ['a plain PHP object with the same constructor and one method', 'plain', null],
         ['`apcu_inc()`', 'apcu_inc', null],
         ['`apcu_inc()`, 100,000 keys at random', 'apcu_many', null],
@@ -165,5 +167,6 @@ const MEMORY_NAMES = [
     'apcu_pair' => '`apcu_fetch()` and `apcu_store()`',
     'consume' => '`consume()`',
     'plain' => 'the plain object',
+    'new' => '`new TokenBucket(null, ...)`',
     'attempt' => '`attempt()`',
 ];

@@ -289,9 +289,9 @@ mod tests {
     use super::super::file::Purpose;
     use super::*;
 
-    /// Denies `id` so often at `now`.
+    /// Denies `id` so often at `now`. The smallest file has records for names that are identifiers alone.
     fn deny(records: Records<'_>, id: &[u8], times: u32, now: u64) {
-        let record = records.get(records.find_or_claim(b"tb:", b"login", false)).unwrap();
+        let record = records.get(records.find_or_claim(b"tb:", b"login", true)).unwrap();
         for _ in 0..times {
             record.stripe(0).count(Outcome::Denied);
             records.note_denied(record, 1, [b"login", b":", id], now);
@@ -312,12 +312,12 @@ mod tests {
         assert_eq!(denied(records, began + HALF_LIFE - 1), [(old.clone(), 80)]);
         assert_eq!(denied(records, began + HALF_LIFE), [(old.clone(), 40)]);
         assert_eq!(denied(records, began + HALF_LIFE), [(old.clone(), 40)]);
-        deny(records, b"new", 21, began + 2 * HALF_LIFE);
-        assert_eq!(denied(records, began + 2 * HALF_LIFE), [(new.clone(), 21), (old, 20)]);
-        assert_eq!(denied(records, began + 6 * HALF_LIFE), [(new, 1), (b"login:old".to_vec(), 1)]);
+        deny(records, b"new", 41, began + 2 * HALF_LIFE);
+        assert_eq!(denied(records, began + 2 * HALF_LIFE), [(new.clone(), 41), (old, 20)]);
+        assert_eq!(denied(records, began + 6 * HALF_LIFE), [(new, 2), (b"login:old".to_vec(), 1)]);
         assert_eq!(denied(records, u64::MAX), []);
         let (_, limit) = records.snapshot(u64::MAX).pop().unwrap();
-        assert_eq!(limit.outcomes[Outcome::Denied as usize], 101, "the calls do not age");
+        assert_eq!(limit.outcomes[Outcome::Denied as usize], 121, "the calls do not age");
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
         let region = Region::without_file(Purpose::Counts).unwrap();
         let records = Records::new(&region);
         deny(records, b"x", 3, 0);
-        let other = records.get(records.find_or_claim(b"shop:", b"login", false)).unwrap();
+        let other = records.get(records.find_or_claim(b"shop:", b"login", true)).unwrap();
         other.stripe(0).count(Outcome::Accepted);
         records.reset(|name| name.prefix() == Some(b"tb:"));
         let prefixes: Vec<_> = records.snapshot(0).into_iter().map(|(name, _)| name).collect();
