@@ -13,7 +13,7 @@ if [ -d bin ]; then
     # An older version's files must not stay beside the new ones.
     $as_root rm -rf "$shared"
     copy_folder share "$shared"
-    copy_commands "$commands" "$php"
+    copy_commands "$commands" "$("$php" -n -r 'echo PHP_BINARY;')"
 fi
 
 if [ -n "$ini" ]; then

@@ -31,7 +31,6 @@ shared=$root/usr/share/token-bucket
 
 compressed() { gzip -9n <"$1" >"$2"; chmod 644 "$2"; }
 
-umask 022
 install -D -m 644 "$content/token_bucket.so" "$root$extensions/token_bucket.so"
 install -D -m 644 token_bucket.ini "$root/etc/php/$php_version/mods-available/token_bucket.ini"
 copy_folder stubs "$shared/stubs"

@@ -1,4 +1,5 @@
-# For scripts to source: copies files with the modes that everyone can read, whatever the umask of the checkout was.
+# For scripts to source: copies files and folders so that everyone can read them, whatever umask the checkout was made with.
+umask 022
 
 # Copies a folder with all that is below it; programs stay programs. $as_root goes before the command.
 copy_folder() {
