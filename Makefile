@@ -58,7 +58,7 @@ soak: build ## attack every store while servers and workers fail: MINUTES=10, SE
 	@scripts/setup/packages.sh test
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" scripts/soak.sh
 
-package: ## make the archive of a release, in dist/
+package: ## make the archive of a release and a Debian package, in dist/
 	@scripts/setup/packages.sh package
 	@packaging/package.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the archive that PIE looks for in a release, in dist/, for the php on the PATH or PHP=. The same commit,
-# compiler and PHP give the same bytes in any folder.
+# Makes the archive that PIE looks for in a release, and a Debian package, in dist/, for the php on the PATH or PHP=.
+# The same commit, compiler and PHP give the same bytes in any folder.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -46,7 +46,8 @@ archive=$PWD/dist/$name
 rm -f "$archive"
 # In the order of the names, not of the file system.
 (cd "$folder" && find . -type f | LC_ALL=C sort | LC_ALL=C TZ=UTC zip -q -X -9 "$archive" -@)
-(cd dist && sha256sum ./*.zip | sed 's# \./# #' >SHA256SUMS)
 
 glibc=$(objdump -T "$folder/token_bucket.so" | grep -o 'GLIBC_[0-9.]*' | sort -u -V | tail -n 1)
 echo "dist/$name ($(($(wc -c <"$archive") / 1024)) KiB), for glibc ${glibc#GLIBC_} or newer"
+packaging/debian/build.sh "$folder" "$epoch"
+(cd dist && find . \( -name '*.zip' -o -name '*.deb' \) -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)

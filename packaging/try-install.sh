@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs the extension as a new user would, in fresh Debian 12 systems with only the packages that docs/install.md
-# names: from source as PIE does, by scripts/install.sh, and from dist/'s archive without a compiler. Checks php -m, a
-# login form and php-fpm each time, and that uninstalling leaves nothing behind. Needs root, debootstrap, the archive
-# of make package, and Rust by rustup, which the systems borrow.
+# names: from source as PIE does, by scripts/install.sh, from dist/'s archive without a compiler, and by dist/'s Debian
+# package. Debian 13 makes a package of its own. Checks php -m, a login form and php-fpm each time, and that uninstalling
+# leaves nothing behind. Needs root, debootstrap, lintian, what make package made, and Rust by rustup, which the systems
+# borrow.
 set -eu
 cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "Needs root, with Rust: sudo env PATH=\"\$PATH\" HOME=\"\$HOME\" $0" >&2; exit 1; }
@@ -14,7 +15,8 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 archive=$(find "$PWD/dist" -name "php_token_bucket-${version}_php8.2-*-glibc-nts.zip")
-[ -n "$archive" ] || { echo "Debian 12 needs the archive for its PHP 8.2; make package has made one for another: $(ls dist)" >&2; exit 1; }
+deb=$(find "$PWD/dist" -name "php8.2-token-bucket_$(echo "$version" | tr - '~')-1_*.deb")
+[ -n "$archive" ] && [ -n "$deb" ] || { echo "Debian 12 needs the archive and the package for its PHP 8.2; make package has made: $(ls dist)" >&2; exit 1; }
 folder=$(mktemp -d)
 log=$folder/log
 fpm_pid=
@@ -23,7 +25,7 @@ finish() {
     [ -z "$fpm_pid" ] || kill "$fpm_pid" 2>/dev/null || true
     [ $status = 0 ] || { tail -n 30 "$log"; echo "Installing failed"; }
     for root in "$folder"/*/; do
-        for mount in home/newcomer/.cargo home/newcomer/.rustup var/cache/apt/archives dev/shm dev proc; do
+        for mount in home/newcomer/.cargo home/newcomer/.rustup root/.cargo root/.rustup var/cache/apt/archives dev/shm dev proc; do
             umount --lazy "$root$mount" 2>/dev/null || true
         done
     done
@@ -34,19 +36,28 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 step() { echo "$*"; echo "== $*" >>"$log"; }
 
+. scripts/setup/mirror.sh
 mkdir -p "$cache/debs"
-base=$cache/bookworm-minbase.tar
-if [ ! -e "$base" ]; then
-    step "Making a base system, once"
-    debootstrap --variant=minbase --cache-dir="$cache/debs" bookworm "$folder/base" http://deb.debian.org/debian >>"$log" 2>&1
+# Makes a release's base system, once.
+make_base() {
+    base=$cache/$1-minbase.tar
+    [ ! -e "$base" ] || return 0
+    step "Making a base system of Debian $1, once"
+    debootstrap --variant=minbase --cache-dir="$cache/debs" "$1" "$folder/base" "$mirror" >>"$log" 2>&1
     tar -C "$folder/base" -cf "$base.part" .
     mv "$base.part" "$base"
     rm -rf "$folder/base"
-fi
+}
 
 # Makes a fresh system; the commands below run in it.
+# Usage: system NAME RELEASE    bookworm or trixie
 system() {
     root=$folder/$1
+    case $2 in
+        bookworm) php_version=8.2 ;;
+        trixie) php_version=8.4 ;;
+    esac
+    make_base "$2"
     mkdir "$root"
     tar -C "$root" -xf "$base"
     mount -t proc proc "$root/proc"
@@ -65,6 +76,20 @@ as_root() {
 as_user() {
     chroot "$root" su newcomer -c "export PATH=/home/newcomer/.cargo/bin:\$PATH CARGO_NET_OFFLINE=true; cd ~/token_bucket/packaging/pie && { $1; }" >>"$log" 2>&1
 }
+# Copies the files of this version, those that are not committed as well, into a folder of the system.
+copy_source() {
+    mkdir "$1"
+    git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -C "$1" -x --no-same-owner
+}
+# Lends this machine's Rust to the home of a user of the system.
+lend_rust() {
+    cargo fetch --locked --quiet
+    for borrowed in "$cargo_home:.cargo" "$rustup_home:.rustup"; do
+        mkdir "$1/${borrowed##*:}"
+        mount --bind "${borrowed%:*}" "$1/${borrowed##*:}"
+        mount -o remount,bind,ro "$1/${borrowed##*:}"
+    done
+}
 packages() { as_root apt-get -qy -o APT::Keep-Downloaded-Packages=true install --no-install-recommends "$@"; }
 # Succeeds if a command fails with this text.
 refused() {
@@ -79,7 +104,7 @@ refused() {
 # Checks that the command line has this version of the extension, and that a login form under php-fpm accepts ten
 # logins and denies two.
 works() {
-    as_root sh -c 'php -m | grep -x token_bucket && phpquery -v 8.2 -s cli -m token_bucket && phpquery -v 8.2 -s fpm -m token_bucket'
+    as_root sh -c "php -m | grep -x token_bucket && phpquery -v $php_version -s cli -m token_bucket && phpquery -v $php_version -s fpm -m token_bucket"
     as_root sh -c "php --ri token_bucket && test \"\$(php -r 'echo phpversion(\"token_bucket\");')\" = $version"
     cat >"$root/srv/login.php" <<'PHP'
 <?php
@@ -88,10 +113,10 @@ if (!$bucket->consume()) { http_response_code(429); exit('Too many attempts.'); 
 echo 'Come in.';
 PHP
     mkdir -p "$root/run/php"
-    chroot "$root" php-fpm8.2 --nodaemonize >>"$log" 2>&1 &
+    chroot "$root" "php-fpm$php_version" --nodaemonize >>"$log" 2>&1 &
     fpm_pid=$!
     tries=0
-    until [ -S "$root/run/php/php8.2-fpm.sock" ]; do
+    until [ -S "$root/run/php/php$php_version-fpm.sock" ]; do
         tries=$((tries + 1))
         [ $tries -lt 300 ] || { echo "php-fpm did not start" >>"$log"; return 1; }
         sleep 0.1
@@ -99,7 +124,7 @@ PHP
     accepted=0 denied=0
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
         answer=$(chroot "$root" env -i REQUEST_METHOD=GET SCRIPT_FILENAME=/srv/login.php REMOTE_ADDR=192.0.2.1 \
-            cgi-fcgi -bind -connect /run/php/php8.2-fpm.sock)
+            cgi-fcgi -bind -connect "/run/php/php$php_version-fpm.sock")
         case $answer in
             *'Come in.') accepted=$((accepted + 1)) ;;
             *'429 '*'Too many attempts.') denied=$((denied + 1)) ;;
@@ -113,15 +138,17 @@ PHP
     echo "    php -m, php --ri and php-fpm have it; of 12 logins $accepted were accepted, $denied denied"
     [ $accepted = 10 ] && [ $denied = 2 ]
 }
-# Checks that PHP's folders have no file of the extension.
+# Checks that no file of the extension is left.
 gone() {
-    left=$(find "$root/etc/php" "$root/usr/lib/php" "$root/var/lib/php/modules" -name '*token_bucket*')
+    left=$(find "$root/etc/php" "$root/usr" "$root/var/lib/php/modules" -name '*token[_-]bucket*')
     [ -z "$left" ] || { echo "Left: $left" >>"$log"; return 1; }
     as_root sh -c '! php -m | grep -x token_bucket'
 }
 
+. packaging/debian/try.sh
+
 step "The archive, where there is no compiler"
-system archive
+system archive bookworm
 packages php-cli php-fpm libfcgi-bin unzip
 cp "$archive" "$root/tmp/archive.zip"
 as_root sh -c 'cd /tmp && unzip archive.zip && cp token_bucket.so "$(php -r "echo PHP_EXTENSION_DIR;")" &&
@@ -129,23 +156,23 @@ as_root sh -c 'cd /tmp && unzip archive.zip && cp token_bucket.so "$(php -r "ech
 works
 as_root sh -c 'phpdismod token_bucket && ! php -m | grep -x token_bucket'
 
+step "The Debian package, in Debian 12"
+lintian --fail-on error "$deb" >>"$log" 2>&1
+echo "    lintian: $(lintian "$deb" 2>/dev/null | grep -c '^W:' || true) warnings, no errors"
+system package bookworm
+check_package "$deb"
+
 step "From source, as PIE does it: phpize, ./configure, make, make install"
-system source
+system source bookworm
 packages php-cli php-fpm libfcgi-bin php-dev make
 as_root useradd -m -s /bin/sh newcomer
 home=$root/home/newcomer
-mkdir "$home/token_bucket"
-git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -C "$home/token_bucket" -x
+copy_source "$home/token_bucket"
 as_root chown -R newcomer: /home/newcomer/token_bucket
 as_user 'phpize'
 refused 'no cargo that works; install Rust' as_user './configure'
 echo "    without cargo, configure tells what to install"
-cargo fetch --locked --quiet
-for borrowed in "$cargo_home:.cargo" "$rustup_home:.rustup"; do
-    mkdir "$home/${borrowed##*:}"
-    mount --bind "${borrowed%:*}" "$home/${borrowed##*:}"
-    mount -o remount,bind,ro "$home/${borrowed##*:}"
-done
+lend_rust "$home"
 refused 'apt-get install clang libclang-dev' as_user './configure'
 echo "    without libclang, configure tells what to install"
 packages clang libclang-dev
@@ -164,6 +191,7 @@ as_root $scripts/uninstall.sh
 gone
 as_root $scripts/install.sh
 works
+[ ! -d bin ] || as_root /usr/local/bin/token-bucket --help
 as_root $scripts/install.sh
 as_root $scripts/uninstall.sh
 gone
@@ -173,9 +201,27 @@ as_root $scripts/install.sh
 as_root sh -c 'test "$(php -r "echo ini_get(\"token_bucket.prefix\");")" = mine:'
 as_root $scripts/uninstall.sh
 as_root sh -c 'grep mine: /etc/php/8.2/mods-available/token_bucket.ini && ! php -m | grep -x token_bucket'
-echo "    installed twice, removed without a trace; an edited token_bucket.ini was kept"
+rm "$root/etc/php/8.2/mods-available/token_bucket.ini"
+install_deb "$deb"
+refused 'belongs to the Debian package php8.2-token-bucket' as_root $scripts/install.sh
+refused 'belongs to the Debian package php8.2-token-bucket' as_root $scripts/uninstall.sh
+as_root apt-get -qy purge php8.2-token-bucket
+echo "    installed twice, removed without a trace; an edited token_bucket.ini was kept; the Debian package was not touched"
 
 step "make clean, phpize --clean"
 as_user 'make clean && test ! -e modules/token_bucket.so && test ! -e build/cargo && phpize --clean'
 as_user 'test ! -e Makefile && test ! -e build'
+
+step "A Debian package made in Debian 13, and installed there"
+system maker trixie
+copy_source "$root/root/token_bucket"
+lend_rust "$root/root"
+as_root /root/token_bucket/scripts/setup/packages.sh package
+# The source has no history here.
+as_root env PATH="/root/.cargo/bin:/usr/sbin:/usr/bin:/sbin:/bin" CARGO_NET_OFFLINE=true SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" \
+    DEBFULLNAME="$(git log -1 --format=%an)" DEBEMAIL="$(git log -1 --format=%ae)" /root/token_bucket/packaging/package.sh
+deb=$(find "$root/root/token_bucket/dist" -name 'php8.4-token-bucket_*.deb')
+lintian --fail-on error "$deb" >>"$log" 2>&1
+system package13 trixie
+check_package "$deb"
 echo "Installing works"

@@ -1,16 +1,22 @@
 #!/bin/sh
-# Copies the built extension into PHP's extension folder and enables it, for the php on the PATH or PHP=.
+# Copies the built extension into PHP's extension folder and enables it, for the php on the PATH or PHP=. The command
+# and what belongs to it go below /usr/local.
 set -eu
 cd "$(dirname "$0")/.."
 
-if [ "$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi
 . scripts/setup/php.sh
-folder=$("$php" -n -r 'echo PHP_EXTENSION_DIR;')
-$as_root install -m 644 target/release/libtoken_bucket.so "$folder/token_bucket.so"
+. scripts/setup/places.sh
+. scripts/setup/copy.sh
+$as_root install -m 644 target/release/libtoken_bucket.so "$extension"
 
-# Debian's PHP has an ini file for each extension and links it into each SAPI's folder.
-ini=/etc/php/$php_version/mods-available/token_bucket.ini
-if [ "${folder#/usr/lib/php/}" != "$folder" ] && [ -d "${ini%/*}" ]; then
+if [ -d bin ]; then
+    # An older version's files must not stay beside the new ones.
+    $as_root rm -rf "$shared"
+    copy_folder share "$shared"
+    copy_commands "$commands" "$("$php" -n -r 'echo PHP_BINARY;')"
+fi
+
+if [ -n "$ini" ]; then
     if [ ! -e "$ini" ]; then
         $as_root install -m 644 token_bucket.ini "$ini"
     elif ! cmp -s token_bucket.ini "$ini"; then
@@ -19,5 +25,5 @@ if [ "${folder#/usr/lib/php/}" != "$folder" ] && [ -d "${ini%/*}" ]; then
     $as_root phpenmod -v "$php_version" token_bucket
     echo "Installed; restart php-fpm: systemctl restart php$php_version-fpm"
 else
-    echo "Installed $folder/token_bucket.so; add extension=token_bucket to php.ini and restart php-fpm"
+    echo "Installed $extension; add extension=token_bucket to php.ini and restart php-fpm"
 fi

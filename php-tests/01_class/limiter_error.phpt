@@ -9,17 +9,23 @@ use function TokenBucket\limiter;
 
 $file = __DIR__ . '/limiter_error.limits.ini';
 
+/** The message without the file's path, of which a message has 64 bytes at most. */
+function without_path(string $message): string
+{
+    return preg_replace('~(?<=token_bucket\.limits: )/.+(?=: )~U', 'FILE', $message);
+}
+
 /** Calls limiter() and shows what comes of it. */
-$call = function (string $name = 'a') use ($file): string {
+$call = function (string $name = 'a'): string {
     try {
         return get_class(limiter($name, 'x'));
     } catch (Throwable $e) {
-        return get_class($e) . ': ' . str_replace($file, 'FILE', $e->getMessage());
+        return get_class($e) . ': ' . without_path($e->getMessage());
     }
 };
-set_error_handler(function (int $type, string $message) use ($file, &$call): bool {
+set_error_handler(function (int $type, string $message) use (&$call): bool {
     static $depth = 0;
-    echo 'Warning: ', str_replace($file, 'FILE', $message), "\n";
+    echo 'Warning: ', without_path($message), "\n";
     if ($depth++ === 0) {
         echo '  in the handler: ', $call(), "\n";
     }

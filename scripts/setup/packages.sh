@@ -29,8 +29,8 @@ case "${1-}" in
     bench) wanted=$bench ;;
     matrix) wanted=$matrix ;;
     fuzz) wanted=$fuzz ;;
-    package) wanted="$build zip binutils" ;;
-    try-install) wanted="$build zip binutils debootstrap" ;;
+    package) wanted="$build zip binutils dpkg-dev" ;;
+    try-install) wanted="$build zip binutils dpkg-dev debootstrap lintian" ;;
     valkey) wanted="$test valkey-server" ;;
     *) sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
 esac

@@ -1,0 +1,43 @@
+--TEST--
+limiter(): share/limits.ini, the example that packages install, is valid, and its comments say what its limits do
+--INI--
+token_bucket.limits={PWD}/../../share/limits.ini
+token_bucket.storage=array:
+token_bucket.test_clock=1
+--FILE--
+<?php
+use TokenBucket\TestClock;
+use function TokenBucket\limiter;
+
+TestClock::freeze(1000);
+// The sections as the file has them, so that a new one cannot be forgotten here.
+preg_match_all('/^\[(.+)\]$/m', file_get_contents(__DIR__ . '/../../share/limits.ini'), $sections);
+foreach ($sections[1] as $name) {
+    $limiter = limiter($name, 'anna');
+    echo get_class($limiter), ' ', $limiter->attempt()->getHeaders()['RateLimit-Policy'], "\n";
+}
+
+echo "\nThe call in the comment on the set:\n";
+$login = limiter('login', ['login_network' => '192.0.2.0/24', 'login_account' => 'bob']);
+$login->attempt(20);
+echo json_encode($login->attempt()->getDeniedBy()), ' ', limiter('login_account', 'bob')->peek()->getRemainingTokens(), "\n";
+
+echo "\nThe limit that is tried out:\n";
+limiter('page', '192.0.2.1')->consume(120);
+$decision = limiter('page', '192.0.2.1')->attempt();
+echo json_encode([$decision->isAccepted(), $decision->wouldDeny()]), "\n";
+?>
+--EXPECT--
+TokenBucket "search";q=30;w=60
+TokenBucket\Compound "login_network";q=20;w=300, "login_account";q=100;w=3600
+TokenBucket "login_network";q=20;w=300
+TokenBucket "login_account";q=100;w=3600
+TokenBucket\SlidingWindow "contact_form";q=3;w=600
+TokenBucket\FixedWindow "export";q=50;w=86400
+TokenBucket "page";q=120;w=60
+
+The call in the comment on the set:
+["login_network"] 80
+
+The limit that is tried out:
+[true,true]
