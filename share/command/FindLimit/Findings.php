@@ -30,17 +30,18 @@ final class Findings
     {
         $all = [];
         foreach (array_keys($this->rates) as $rate) {
-            $shown = [];
-            foreach ($this->possibleCapacities($rate) as $capacity) {
-                $shown[] = $capacity;
-                if (!$this->only_these && $this->survey->deniedClients($rate, $capacity) === 0) {
-                    break;
-                }
-            }
+            $shown = array_filter(
+                $this->possibleCapacities($rate),
+                fn (int $capacity): bool => $this->only_these || $this->survey->deniedClients($rate, $capacity) > 0,
+            );
             foreach ([Behaviour::GROUPS, [Behaviour::PEOPLE]] as $groups) {
-                $shown[] = $this->suggestedCapacity($rate, $groups) ?? $shown[0] ?? 1;
+                $shown[] = $this->suggestedCapacity($rate, $groups);
             }
-            $shown = array_values(array_unique($shown));
+            if (!$this->only_these) {
+                // The one that denies nothing.
+                $shown[] = min($this->survey->smallestCapacity($rate, 0, Behaviour::GROUPS), $this->rates[$rate]->largestCapacity());
+            }
+            $shown = array_values(array_unique(array_filter($shown)));
             sort($shown);
             $all[] = $shown;
         }
@@ -186,7 +187,7 @@ final class Findings
     }
 
     /**
-     * The suggestion that denies the most requests.
+     * The suggestion that denies the most requests; of those that deny as many, the one that refills most slowly.
      *
      * @param list<array<string, mixed>> $suggestions
      *
@@ -194,7 +195,8 @@ final class Findings
      */
     private static function strictest(array $suggestions): ?array
     {
-        usort($suggestions, static fn (array $a, array $b): int => $b['requests_denied'] <=> $a['requests_denied']);
+        usort($suggestions, static fn (array $a, array $b): int =>
+            [$b['requests_denied'], $b['seconds'] / $b['capacity']] <=> [$a['requests_denied'], $a['seconds'] / $a['capacity']]);
         return $suggestions[0] ?? null;
     }
 

@@ -51,16 +51,16 @@ final class Passes
     /** @param list<Rate> $rates */
     public function survey(array $rates, Reading $reading): Survey
     {
-        $kinds = array_map(static fn (array $agent): UserAgent => UserAgent::from($agent['kind']), $reading->agents);
-        $workers = new Workers($this->processes, function (int $process, Channel $parent) use ($rates, $reading, $kinds): array {
+        $workers = new Workers($this->processes, function (int $process, Channel $parent) use ($rates, $reading): array {
             $levels = array_map(static fn (Rate $rate): DeepestLevel => new DeepestLevel($rate), $rates);
             $survey = new Survey(count($rates));
             for ($number = $process; $number < Partitions::COUNT; $number += $this->processes) {
                 foreach (Partitions::clients($this->partitions, $number) as $hits) {
                     $of_client = array_map(static fn (DeepestLevel $level): int => $level->of($hits->times), $levels);
-                    $agents = array_map(static fn (string $code): UserAgent => $kinds[$code], $hits->agents);
-                    $behaviour = Behaviour::of($hits, $agents, $reading->last - $reading->first);
-                    $survey->add($hits, $of_client, $behaviour, $reading->agents[$hits->agents[0]]['text']);
+                    $agents = $reading->agents($hits->agents);
+                    $kinds = array_map(static fn (array $agent): UserAgent => UserAgent::from($agent['kind']), $agents);
+                    $behaviour = Behaviour::of($hits, $kinds, $reading->last - $reading->first);
+                    $survey->add($hits, $of_client, $behaviour, $agents[0]['text']);
                     $this->candidates[$process]->add($hits, $of_client);
                 }
                 Workers::reportProgress($parent);

@@ -23,7 +23,7 @@ final class Reading
         public readonly int $withoutClient,
         public readonly int $first,
         public readonly int $last,
-        public readonly array $agents,
+        private array $agents,
     ) {
     }
 
@@ -42,5 +42,15 @@ final class Reading
             $last === [] ? 0 : max($last),
             array_merge(...array_column($results, 'agents')),
         );
+    }
+
+    /**
+     * @param list<string> $codes of user agents; each process has codes of its own
+     *
+     * @return list<array{kind: string, text: string}> each user agent once
+     */
+    public function agents(array $codes): array
+    {
+        return array_values(array_unique(array_map(fn (string $code): array => $this->agents[$code], $codes), SORT_REGULAR));
     }
 }

@@ -92,8 +92,7 @@ final class TextReport
         if (Wording::differForPeople($report)) {
             $text .= "\nThe same of people alone, so machines and one-off bursts may be denied:\n" . self::codes($report['suggestions_for_people']);
         }
-        $strictest = Wording::strictest($report);
-        return $text . "\nThe one that denies the most requests, as a section of limits.ini:\n" . preg_replace('~^(?=.)~m', '    ', $strictest['ini']);
+        return $text . "\nThe one that denies the most requests, as a section of limits.ini:\n" . preg_replace('~^(?=.)~m', '    ', $report['strictest']['ini']);
     }
 
     /** @param list<array<string, mixed>> $suggestions */

@@ -43,10 +43,4 @@ final class Wording
     {
         return array_column($report['suggestions'], 'php') !== array_column($report['suggestions_for_people'], 'php');
     }
-
-    /** @param array<string, mixed> $report */
-    public static function strictest(array $report): array
-    {
-        return $report['strictest'];
-    }
 }
