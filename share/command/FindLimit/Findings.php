@@ -119,21 +119,23 @@ final class Findings
         return array_values(array_filter($named, static fn (array $client): bool => $client['level'] > $capacity));
     }
 
-    /** @return list<array<string, mixed>> those that the suggestions deny something, or come nearest to it: of each group and rate the deepest */
+    /** @return list<array<string, mixed>> of each group those that a limit hits first, at one rate or another */
     private function firstClients(): array
     {
+        $labels = array_map(static fn (Rate $rate): string => $rate->label, $this->rates);
         $found = [];
         foreach (Behaviour::GROUPS as $group) {
-            $of_group = [];
+            $ranked = [];
             foreach ($this->survey->deepest as $groups) {
-                foreach ($groups[$group] as $client) {
-                    $of_group[$client['client']] = $client;
+                foreach ($groups[$group] as $rank => $client) {
+                    $ranked[$client['client']] ??= ['rank' => $rank] + $client;
+                    $ranked[$client['client']]['rank'] = min($rank, $ranked[$client['client']]['rank']);
                 }
             }
-            usort($of_group, static fn (array $a, array $b): int => $b['requests'] <=> $a['requests']);
-            foreach (array_slice($of_group, 0, self::MOST_CLIENTS) as $client) {
-                $client['smallest_capacity'] = array_combine(array_map(static fn (Rate $rate): string => $rate->label, $this->rates), $client['levels']);
-                unset($client['level'], $client['levels']);
+            usort($ranked, static fn (array $a, array $b): int => $a['rank'] <=> $b['rank']);
+            foreach (array_slice($ranked, 0, self::MOST_CLIENTS) as $client) {
+                $client['smallest_capacity'] = array_combine($labels, $client['levels']);
+                unset($client['rank'], $client['level'], $client['levels']);
                 $found[] = $client;
             }
         }

@@ -15,18 +15,18 @@ final class Html
     }
 
     /**
-     * @param list<string>       $headings text
+     * @param list<string>       $headings text; may be empty
      * @param list<list<string>> $rows     HTML; the first cell of each is its heading
      */
     public static function table(string $caption, array $headings, array $rows): string
     {
-        $html = '<div class="scroll"><table><caption>' . self::text($caption) . "</caption>\n<tr>";
-        foreach ($headings as $heading) {
-            $html .= '<th scope="col">' . self::text($heading) . '</th>';
+        $html = '<div class="scroll"><table><caption>' . self::text($caption) . "</caption>\n";
+        if ($headings !== []) {
+            $html .= '<tr>' . implode('', array_map(static fn (string $heading): string => '<th scope="col">' . self::text($heading) . '</th>', $headings)) . "</tr>\n";
         }
         foreach ($rows as $cells) {
-            $html .= "</tr>\n<tr><th scope=\"row\">" . array_shift($cells) . '</th>' . implode('', array_map(static fn (string $cell): string => "<td>$cell</td>", $cells));
+            $html .= "<tr><th scope=\"row\">" . array_shift($cells) . '</th>' . implode('', array_map(static fn (string $cell): string => "<td>$cell</td>", $cells)) . "</tr>\n";
         }
-        return "$html</tr>\n</table></div>\n";
+        return "$html</table></div>\n";
     }
 }

@@ -59,7 +59,7 @@ final class HtmlReport
         foreach ($facts as $name => $fact) {
             $rows[] = [$name, Html::text($fact)];
         }
-        return Html::table('The log', ['', ''], $rows);
+        return Html::table('The log', [], $rows);
     }
 
     /** @param array<string, mixed> $report */
@@ -72,8 +72,10 @@ final class HtmlReport
         if (Wording::differForPeople($report)) {
             $html .= self::codes('The same of people alone: machines and one-off bursts may be denied', $report['suggestions_for_people']);
         }
-        return $html . "<p>The one that denies the most requests, as a section of <code>limits.ini</code>:</p>\n<pre>"
-            . implode("\n", array_map([Html::class, 'text'], explode("\n", $report['strictest']['ini']))) . "</pre>\n";
+        foreach (Wording::sections($report) as $title => $ini) {
+            $html .= '<p>' . Html::text($title) . "</p>\n<pre>" . implode("\n", array_map([Html::class, 'text'], explode("\n", $ini))) . "</pre>\n";
+        }
+        return $html;
     }
 
     /** @param list<array<string, mixed>> $suggestions */
@@ -129,7 +131,7 @@ final class HtmlReport
         foreach ($report['first_clients'] as $client) {
             $rows[] = [
                 Html::text($client['client']),
-                Html::text(Wording::behaviour($client)),
+                Html::text(Wording::behaviour($client) . ': ' . implode(', ', $client['reasons'])),
                 Html::text(implode(', ', array_map(
                     static fn (string $rate, int $capacity): string => "$capacity at $rate",
                     array_keys($client['smallest_capacity']),

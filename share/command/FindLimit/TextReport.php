@@ -43,7 +43,7 @@ final class TextReport
         foreach ([...$report['suggestions'], ...$report['suggestions_for_people']] as $limit) {
             $suggested[$limit['rate']][$limit['capacity']] = true;
         }
-        $text = "            denied: requests  clients            people    first clients it would hit\n";
+        $text = "            denied: requests  clients            people   first client it would hit\n";
         $rate = null;
         foreach ($report['limits'] as $limit) {
             if ($limit['rate'] !== $rate) {
@@ -52,7 +52,7 @@ final class TextReport
             }
             $first = implode(' ', array_map(static fn (string $client): string => Text::printable($client, 24), array_slice($limit['first_clients'], 0, 1)));
             $text .= rtrim(sprintf(
-                " %s%7d at once %9s  %-18s %-8s  %s",
+                " %s%7d at once %9s  %-18s %-7s  %s",
                 isset($suggested[$rate][$limit['capacity']]) ? '*' : ' ',
                 $limit['capacity'],
                 Wording::percent($limit['requests_denied_percent']),
@@ -61,7 +61,7 @@ final class TextReport
                 $first,
             )) . "\n";
         }
-        return $text . "* suggested below. People: clients that do not look like machines or one-off bursts.\n";
+        return $text . "* suggested below. People: clients that look like no machine and no one-off burst.\n";
     }
 
     /** @param array<string, mixed> $report */
@@ -74,10 +74,9 @@ final class TextReport
             if ($shown[$client['group']] > self::MOST_OF_GROUP) {
                 continue;
             }
-            $text .= sprintf("  %-24s %s\n", Text::printable($client['client'], 60), Wording::behaviour($client));
-            if ($client['user_agent'] !== '') {
-                $text .= '    ' . Text::printable($client['user_agent'], 74) . "\n";
-            }
+            $agent = $client['user_agent'] === '' ? '' : "; $client[user_agent]";
+            $text .= '  ' . Text::printable($client['client'], 40) . ': ' . Wording::behaviour($client) . "\n"
+                . '    ' . Text::printable(implode(', ', $client['reasons']) . $agent, 73) . "\n";
         }
         return $text === '' ? '' : "The first clients they would hit, of each kind:\n$text\n";
     }
@@ -92,7 +91,10 @@ final class TextReport
         if (Wording::differForPeople($report)) {
             $text .= "\nThe same of people alone, so machines and one-off bursts may be denied:\n" . self::codes($report['suggestions_for_people']);
         }
-        return $text . "\nThe one that denies the most requests, as a section of limits.ini:\n" . preg_replace('~^(?=.)~m', '    ', $report['strictest']['ini']);
+        foreach (Wording::sections($report) as $title => $ini) {
+            $text .= "\n$title\n" . preg_replace('~^(?=.)~m', '    ', $ini);
+        }
+        return $text;
     }
 
     /** @param list<array<string, mixed>> $suggestions */

@@ -27,20 +27,36 @@ final class Wording
     /** @param array<string, mixed> $client */
     public static function behaviour(array $client): string
     {
-        return number_format($client['requests']) . " requests; $client[looks_like] (sureness $client[sureness]): " . implode(', ', $client['reasons']);
+        return number_format($client['requests']) . " requests; $client[looks_like] (sureness $client[sureness])";
     }
 
     /** @param array<string, mixed> $report */
     public static function allowance(array $report): string
     {
-        $most = $report['most_clients_denied'];
-        return "for each rate the smallest that denies at most $report[deny_share_percent] % of clients"
-            . ($most === 0 ? ", of $report[clients] none:" : ", of $report[clients] that is $most:");
+        $most = $report['most_clients_denied'] === 0 ? 'none' : number_format($report['most_clients_denied']);
+        return "for each rate the smallest that denies at most $report[deny_share_percent] % of clients ($most):";
     }
 
     /** @param array<string, mixed> $report */
     public static function differForPeople(array $report): bool
     {
-        return array_column($report['suggestions'], 'php') !== array_column($report['suggestions_for_people'], 'php');
+        return $report['suggestions_for_people'] !== []
+            && array_column($report['suggestions'], 'php') !== array_column($report['suggestions_for_people'], 'php');
+    }
+
+    /**
+     * Sections of limits.ini, by what to say of them.
+     *
+     * @param array<string, mixed> $report
+     *
+     * @return array<string, string>
+     */
+    public static function sections(array $report): array
+    {
+        $sections = ['The one that denies the most requests, as a section of limits.ini:' => $report['strictest']['ini']];
+        if (self::differForPeople($report)) {
+            $sections['The one of people alone:'] = $report['strictest_for_people']['ini'];
+        }
+        return $sections;
     }
 }
