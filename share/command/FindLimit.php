@@ -28,7 +28,7 @@ final class FindLimit implements Command
     public static function options(): array
     {
         return [
-            new Option('match', "'POST /login'", 'Count these requests only; * and $ as in robots.txt; repeatable', true),
+            new Option('match', "'POST /login'", 'Count only these; * and $ as in robots.txt; repeatable', true),
             new Option('by', 'WHAT', 'address, network (default), user, or field:NAME of JSON'),
             new Option('ipv6-bits', 'N', 'Length of an IPv6 network (64)'),
             new Option('ipv4-bits', 'N', 'Length of an IPv4 network (32)'),

@@ -43,7 +43,7 @@ final class TextReport
         foreach ([...$report['suggestions'], ...$report['suggestions_for_people']] as $limit) {
             $suggested[$limit['rate']][$limit['capacity']] = true;
         }
-        $text = "            denied: requests  clients            people   first client it would hit\n";
+        $text = "            denied: requests  clients            people   first client hit\n";
         $rate = null;
         foreach ($report['limits'] as $limit) {
             if ($limit['rate'] !== $rate) {
@@ -61,7 +61,7 @@ final class TextReport
                 $first,
             )) . "\n";
         }
-        return $text . "* suggested below. People: clients that look like no machine and no one-off burst.\n";
+        return $text . "* suggested below; people: all that look like neither machine nor burst\n";
     }
 
     /** @param array<string, mixed> $report */
@@ -84,7 +84,7 @@ final class TextReport
     /** @param array<string, mixed> $report */
     private static function suggestion(array $report): string
     {
-        $text = 'Suggestion: ' . Wording::allowance($report) . "\n" . self::codes($report['suggestions']);
+        $text = 'Suggested: ' . Wording::allowance($report) . "\n" . self::codes($report['suggestions']);
         if ($report['suggestions'] === []) {
             return $text . "None of these limits denies that few.\n";
         }

@@ -21,7 +21,7 @@ final class Wording
             static fn (string $group): string => number_format($report['clients_by_behaviour'][$group]),
             [Behaviour::PEOPLE, Behaviour::MACHINE, Behaviour::BURST],
         );
-        return "$people people or unclear, $machines machines, $bursts one-off bursts";
+        return "$people people or unclear, $machines machines, $bursts bursts";
     }
 
     /** @param array<string, mixed> $client */
@@ -34,7 +34,7 @@ final class Wording
     public static function allowance(array $report): string
     {
         $most = $report['most_clients_denied'] === 0 ? 'none' : number_format($report['most_clients_denied']);
-        return "for each rate the smallest that denies at most $report[deny_share_percent] % of clients ($most):";
+        return "for each rate the smallest that denies $report[deny_share_percent] % of clients ($most) at most:";
     }
 
     /** @param array<string, mixed> $report */
