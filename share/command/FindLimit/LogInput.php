@@ -10,6 +10,8 @@ use TokenBucket\Command\Text;
 final class LogInput
 {
     private const READ_SIZE = 65_536;
+    /** Less of a compressed file, of which a damaged piece gives nothing. */
+    private const COMPRESSED_READ_SIZE = 8_192;
     /** A longer line is cut off, so a file that is no log needs no memory. */
     private const LONGEST_LINE = 1_048_576;
     /** How files of other programs begin, and the command that reads them. */
@@ -76,7 +78,7 @@ final class LogInput
     /** @return \Generator<string> the text, decompressed */
     private function texts(): \Generator
     {
-        $bytes = $this->read();
+        $bytes = $this->read(self::COMPRESSED_READ_SIZE);
         foreach (self::OTHER_COMPRESSIONS as $magic => $command) {
             if (str_starts_with($bytes, $magic)) {
                 throw new CommandError("$this->name is compressed in a way that is not read here; use: $command FILE | token-bucket find-limit -");
@@ -87,7 +89,7 @@ final class LogInput
             yield from $this->inflated($bytes);
             return;
         }
-        for (; $bytes !== ''; $bytes = $this->read()) {
+        for (; $bytes !== ''; $bytes = $this->read(self::READ_SIZE)) {
             yield $bytes;
         }
     }
@@ -101,7 +103,7 @@ final class LogInput
     {
         $context = inflate_init(ZLIB_ENCODING_GZIP);
         $length_of_member = 0;
-        for (; $bytes !== ''; $bytes = $this->read()) {
+        for (; $bytes !== ''; $bytes = $this->read(self::COMPRESSED_READ_SIZE)) {
             while ($bytes !== '') {
                 $before = $length_of_member;
                 $text = @inflate_add($context, $bytes);
@@ -130,9 +132,9 @@ final class LogInput
         }
     }
 
-    private function read(): string
+    private function read(int $size): string
     {
-        $bytes = @fread($this->handle, self::READ_SIZE);
+        $bytes = @fread($this->handle, $size);
         if ($bytes === false) {
             throw new CommandError("cannot read $this->name: " . (error_get_last()['message'] ?? 'unknown reason'));
         }
