@@ -30,6 +30,25 @@ final class Text
         return htmlspecialchars(self::printable($text, $most_bytes), ENT_QUOTES | ENT_SUBSTITUTE | ENT_HTML5, 'UTF-8');
     }
 
+    /** A length of time in one or two units, such as "1 h 30 min". */
+    public static function duration(float $seconds): string
+    {
+        if (is_infinite($seconds)) {
+            return 'ever';
+        }
+        if ($seconds < 60) {
+            return round($seconds, $seconds < 10 ? 1 : 0) . ' s';
+        }
+        $rest = (int) round($seconds);
+        $parts = [];
+        foreach (['d' => 86_400, 'h' => 3_600, 'min' => 60, 's' => 1] as $unit => $length) {
+            $parts[] = intdiv($rest, $length) > 0 ? intdiv($rest, $length) . " $unit" : '';
+            $rest %= $length;
+        }
+        $first = array_key_first(array_filter($parts));
+        return rtrim($parts[$first] . ' ' . ($parts[$first + 1] ?? ''));
+    }
+
     /** For scripts; a client's bytes that are no UTF-8 become U+FFFD. */
     public static function json(mixed $value): string
     {
