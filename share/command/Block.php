@@ -13,7 +13,7 @@ final class Block implements Command
 
     public static function notes(): string
     {
-        return 'token-bucket reset NAME CLIENT lifts the block. A set blocks the client in each of its limits.';
+        return "token-bucket reset NAME CLIENT lifts the block.\nA set blocks the client in each of its limits.";
     }
 
     public function run(Arguments $arguments): int
