@@ -1,0 +1,166 @@
+--TEST--
+php-fpm: bin/token-bucket, run by root as the pool's user with the pool's directives, sees and steers what the pool's workers do
+--EXTENSIONS--
+pcntl
+posix
+--SKIPIF--
+<?php
+if (posix_geteuid() !== 0) {
+    die('skip only root can become the user of a pool');
+}
+?>
+--FILE--
+<?php
+require __DIR__ . '/fpm.inc';
+
+$limits = sys_get_temp_dir() . '/token_bucket-command-' . getmypid() . '.ini';
+file_put_contents($limits, "[login]\nall = login_network login_user\n[login_network]\nlimit = 3\nseconds = 360000\n[login_user]\nlimit = 100\nseconds = 864000\n");
+chmod($limits, 0644);
+register_shutdown_function(fn () => unlink($limits));
+$fpm = new Fpm(['shop' => [
+    'user' => 'www-data',
+    'php_admin_value[token_bucket.limits]' => $limits,
+    'php_admin_value[token_bucket.prefix]' => 'shop:',
+    'php_admin_value[token_bucket.storage]' => '"shm:shop?enforce=1"',
+]]);
+$fpm->script('login.php', <<<'CODE'
+    <?php
+    echo TokenBucket\limiter('login', [$_GET['network'], $_GET['user']])->consume() ? 'passed ' : 'denied ';
+    CODE);
+
+/** Runs the command, and prints what it prints and its exit code. */
+function command(string ...$words): void
+{
+    global $fpm, $limits;
+    $shared = array_filter(['posix', 'pcntl'], fn (string $name): bool => file_exists(ini_get('extension_dir') . "/$name.so"));
+    $options = array_merge(...array_map(fn (string $name): array => ['-d', "extension=$name"], [...$shared, "$fpm->folder/token_bucket.so"]));
+    $process = proc_open([PHP_BINARY, '-n', ...$options, dirname(__DIR__, 2) . '/bin/token-bucket', ...$words], [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes);
+    $output = stream_get_contents($pipes[1]);
+    $code = proc_close($process);
+    $output = str_replace([$fpm->folder, $limits], ['FOLDER', 'LIMITS'], $output);
+    echo '$ token-bucket ', str_replace([$fpm->folder, $limits], ['FOLDER', 'LIMITS'], implode(' ', $words)), "\n$output", $code === 0 ? '' : "[$code]\n";
+}
+function requests(int $count, string $network, string $user): void
+{
+    global $fpm;
+    for ($i = 0; $i < $count; $i++) {
+        echo $fpm->request('shop', 'login.php', ['network' => $network, 'user' => $user])->body;
+    }
+    echo "\n";
+}
+
+requests(5, '198.51.100.7', 'anna');
+$pool = "--pool=$fpm->folder/fpm.conf";
+command('peek', 'login', '198.51.100.7', 'anna', $pool);
+command('peek', 'login_user', 'anna', $pool);
+command('top', $pool);
+command('status', $pool);
+command('reset', 'login_network', '198.51.100.7', $pool);
+requests(1, '198.51.100.7', 'anna');
+command('block', 'login', 'x', 'eve', '1000000', $pool);
+command('peek', 'login', 'x', 'eve', $pool);
+requests(1, '203.0.113.9', 'eve');
+command('limits', 'check', $limits);
+
+// The tables are the pool's user's, whoever runs the command.
+echo implode(' ', array_unique(array_map(fn (string $file): string => posix_getpwuid(fileowner($file))['name'], glob("$fpm->tables/*")))), "\n";
+
+// Mistakes.
+command('status');
+command('peek', 'login', 'x', '--pool', '/etc/passwd');
+command('peek', 'login', $pool);
+command('peek', 'logins', 'x', $pool);
+command('peek', 'login_user', 'x', 'y', $pool);
+command('block', 'login_user', 'eve', '0', $pool);
+command('block', 'login_user', 'eve', 'an hour', $pool);
+command('status', '--user', 'nobody-such');
+command('top', 'logn_user', $pool);
+command('limits', 'chek', $limits);
+command('limits', 'check', '/nowhere');
+file_put_contents($limits, "[login]\nlimit = five\nseconds = 1\n");
+command('limits', 'check', $limits);
+command('status', $pool);
+?>
+--EXPECT--
+passed passed passed denied denied 
+$ token-bucket peek login 198.51.100.7 anna --pool=FOLDER/fpm.conf
+login 198.51.100.7 anna: denied by login_network, for 1 d 9 h
+[1]
+$ token-bucket peek login_user anna --pool=FOLDER/fpm.conf
+login_user anna: 97 of 100 left
+$ token-bucket top --pool=FOLDER/fpm.conf
+        2  login_network    198.51.100.7                             limited for 1 d 9 h
+$ token-bucket status --pool=FOLDER/fpm.conf
+limit                         checked       denied   would deny   degraded
+login_network                       5            2            0          0
+login_user                          3            0            0          0
+
+table                            used           of    evictions    no room
+shop                                2      524,032            0          0
+$ token-bucket reset login_network 198.51.100.7 --pool=FOLDER/fpm.conf
+login_network 198.51.100.7: reset
+passed 
+$ token-bucket block login x eve 1000000 --pool=FOLDER/fpm.conf
+login x eve: blocked for 11 d 13 h
+$ token-bucket peek login x eve --pool=FOLDER/fpm.conf
+login x eve: denied by login_network, login_user, for 11 d 13 h
+[1]
+denied 
+$ token-bucket limits check LIMITS
+login                    all of login_network, login_user
+login_network            3 in 4 d 4 h, token_bucket
+login_user               100 in 10 d, token_bucket
+www-data
+$ token-bucket status
+token-bucket: root's limits are not the pool's: name its user, as in --user www-data
+See: token-bucket status --help
+[2]
+$ token-bucket peek login x --pool /etc/passwd
+token-bucket: --pool must name a file with one pool; /etc/passwd has none
+[1]
+$ token-bucket peek login --pool=FOLDER/fpm.conf
+token-bucket: CLIENT is missing: what the application passes to TokenBucket\limiter(), such as an address
+See: token-bucket peek --help
+[2]
+$ token-bucket peek logins x --pool=FOLDER/fpm.conf
+token-bucket: token_bucket.limits has no limit "logins": must be one of login, login_network, login_user
+[1]
+$ token-bucket peek login_user x y --pool=FOLDER/fpm.conf
+token-bucket: login_user is one limit and takes one CLIENT
+See: token-bucket peek --help
+[2]
+$ token-bucket block login_user eve 0 --pool=FOLDER/fpm.conf
+token-bucket: SECONDS must be greater than 0 and at most four years, in seconds
+See: token-bucket block --help
+[2]
+$ token-bucket block login_user eve an hour --pool=FOLDER/fpm.conf
+token-bucket: SECONDS must be a number; it is "an hour"
+See: token-bucket block --help
+[2]
+$ token-bucket status --user nobody-such
+token-bucket: --user must name a user of this system; there is no nobody-such
+See: token-bucket status --help
+[2]
+$ token-bucket top logn_user --pool=FOLDER/fpm.conf
+token-bucket: no call was counted for logn_user; did you mean login_user?
+[1]
+$ token-bucket limits chek LIMITS
+token-bucket: limits needs: check FILE
+See: token-bucket limits --help
+[2]
+$ token-bucket limits check /nowhere
+token-bucket: there is no file /nowhere
+[1]
+$ token-bucket limits check LIMITS
+LIMITS: line 2: limit must be a whole number
+[1]
+$ token-bucket status --pool=FOLDER/fpm.conf
+limit                         checked       denied   would deny   degraded
+login_network                       6            2            0          0
+login_user                          5            1            0          0
+
+table                            used           of    evictions    no room
+shop                                4      524,032            0          0
+
+token_bucket.limits: LIMITS: line 2: limit must be a whole number
+[1]

@@ -1,0 +1,188 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+use TokenBucket\Command\FindLimit\ClientKey;
+use TokenBucket\Command\FindLimit\Findings;
+use TokenBucket\Command\FindLimit\HtmlReport;
+use TokenBucket\Command\FindLimit\LogInput;
+use TokenBucket\Command\FindLimit\Passes;
+use TokenBucket\Command\FindLimit\ProgressBar;
+use TokenBucket\Command\FindLimit\Rate;
+use TokenBucket\Command\FindLimit\Reading;
+use TokenBucket\Command\FindLimit\RequestPattern;
+use TokenBucket\Command\FindLimit\TestClockProcess;
+use TokenBucket\Command\FindLimit\TextReport;
+
+/** Replays access logs through candidate limits, and suggests some. */
+final class FindLimit implements Command
+{
+    private const RATES = '10/s,1/s,10/min,1/min,10/h,1/h';
+    private const CAPACITIES = '1,3,10,30,100,300,1000';
+    private const DENY_SHARE = '0.1';
+    private const PROCESSES = 2;
+    private const MOST_CAPACITY = 2_147_483_647;
+    private const MOST_CANDIDATES = 50;
+
+    public static function options(): array
+    {
+        return [
+            new Option('match', "'POST /login'", 'Count only these; * and $ as in robots.txt; repeatable', true),
+            new Option('by', 'WHAT', 'address, network (default), user, or field:NAME of JSON'),
+            new Option('ipv6-bits', 'N', 'Length of an IPv6 network (64)'),
+            new Option('ipv4-bits', 'N', 'Length of an IPv4 network (32)'),
+            new Option('deny-share', 'PERCENT', 'Clients that a suggestion may deny something (' . self::DENY_SHARE . ')'),
+            new Option('rates', 'LIST', self::RATES),
+            new Option('capacities', 'LIST', 'Choose among these (any; the table shows some)'),
+            new Option('html', 'FILE', 'Write a report with plots'),
+        ];
+    }
+
+    public static function notes(): string
+    {
+        return "LOG is a file, also .gz, or - for standard input: nginx or Apache combined or\n"
+            . "common format, or JSON lines. A suggestion is, for each rate, the smallest\n"
+            . "capacity (how many at once) that denies something to few enough clients.";
+    }
+
+    public function run(Arguments $arguments): int
+    {
+        $pattern = new RequestPattern($arguments->values('match'));
+        $key = ClientKey::from($arguments->value('by') ?? 'network', $arguments->integer('ipv6-bits', 64, 0, 128), $arguments->integer('ipv4-bits', 32, 0, 32));
+        $rates = $this->rates($arguments);
+        $capacities = $this->capacities($arguments);
+        $deny_share = $this->denyShare($arguments);
+        $this->checkLogs($arguments->operands);
+        foreach (['pcntl', 'zlib'] as $extension) {
+            if (!extension_loaded($extension)) {
+                throw new CommandError("find-limit needs PHP's extension $extension");
+            }
+        }
+        TestClockProcess::ensure();
+        // The bound is the machine's: what is kept is small, but for a client with very many requests.
+        ini_set('memory_limit', '-1');
+
+        $logs = array_map(static fn (string $path): LogInput => new LogInput($path), $arguments->operands);
+        $progress = new ProgressBar();
+        try {
+            $passes = new Passes(self::PROCESSES, $progress);
+            $reading = $passes->read($logs, $pattern, $key);
+            $this->checkReading($reading, $logs, $pattern, $key);
+            $survey = $passes->survey($rates, $reading);
+            $findings = new Findings($survey, $rates, $capacities, $arguments->has('capacities'), $deny_share);
+            $denied = $passes->deniedRequests($rates, $findings->capacities());
+        } finally {
+            $progress->clear();
+        }
+        $report = [
+            'logs' => array_map(static fn (LogInput $log): string => $log->name, $logs),
+            'warnings' => array_values(array_filter(array_map(static fn (LogInput $log): ?string => $log->warning, $logs))),
+            'match' => $pattern->patterns,
+            'by' => $key->by,
+        ] + $findings->report($denied, $reading, $this->sectionName($pattern));
+
+        foreach ($report['warnings'] as $warning) {
+            fwrite(STDERR, "token-bucket: $warning\n");
+        }
+        if ($arguments->has('html')) {
+            $this->writeFile((string) $arguments->value('html'), HtmlReport::render($report));
+        }
+        echo $arguments->has('json') ? Text::json($report) : TextReport::render($report);
+        return Application::SUCCESS;
+    }
+
+    /** @return list<Rate> */
+    private function rates(Arguments $arguments): array
+    {
+        $rates = array_map([Rate::class, 'fromText'], self::listOf($arguments->value('rates') ?? self::RATES));
+        if (count($rates) > self::MOST_CANDIDATES) {
+            throw new UsageError('--rates may have ' . self::MOST_CANDIDATES . ' rates at most');
+        }
+        return $rates;
+    }
+
+    /** @return non-empty-list<int> */
+    private function capacities(Arguments $arguments): array
+    {
+        $capacities = [];
+        foreach (self::listOf($arguments->value('capacities') ?? self::CAPACITIES) as $text) {
+            $capacity = filter_var($text, FILTER_VALIDATE_INT, ['options' => ['min_range' => 1, 'max_range' => self::MOST_CAPACITY]]);
+            if ($capacity === false) {
+                throw new UsageError('--capacities must be whole numbers with commas between, such as 5,10,20; "' . Text::printable($text) . '" is none');
+            }
+            $capacities[] = $capacity;
+        }
+        if (count($capacities) > self::MOST_CANDIDATES) {
+            throw new UsageError('--capacities may have ' . self::MOST_CANDIDATES . ' numbers at most');
+        }
+        sort($capacities);
+        return array_values(array_unique($capacities));
+    }
+
+    private function denyShare(Arguments $arguments): float
+    {
+        $text = $arguments->value('deny-share') ?? self::DENY_SHARE;
+        if (!preg_match('~^\d{1,3}(\.\d{1,6})?$~D', $text) || (float) $text > 100) {
+            throw new UsageError('--deny-share must be a percentage from 0 to 100, such as 0.1; it is "' . Text::printable($text) . '"');
+        }
+        return (float) $text;
+    }
+
+    /** @param list<string> $paths */
+    private function checkLogs(array $paths): void
+    {
+        if ($paths === []) {
+            throw new UsageError('no log is named; name access logs, or - for standard input');
+        }
+        if (count(array_keys($paths, '-', true)) > 1) {
+            throw new UsageError('- is named twice; standard input can be read once');
+        }
+    }
+
+    /** @param list<LogInput> $logs */
+    private function checkReading(Reading $reading, array $logs, RequestPattern $pattern, ClientKey $key): void
+    {
+        if ($reading->requests > 0) {
+            return;
+        }
+        $names = implode(', ', array_map(static fn (LogInput $log): string => $log->name, $logs));
+        $warnings = implode('', array_map(static fn (LogInput $log): string => $log->warning === null ? '' : "\n$log->warning", $logs));
+        if ($reading->lines === 0) {
+            throw new CommandError("$names: no line in it" . $warnings);
+        }
+        if ($reading->broken > 0 && $reading->broken + 1 >= min($reading->lines, 1000)) {
+            throw new CommandError("$names: no line is in the combined or common format, or JSON with a time, an address and a request. The first:\n    "
+                . $reading->brokenLines[0] . $warnings);
+        }
+        if ($reading->withoutClient > 0) {
+            throw new CommandError("$names: $reading->withoutClient lines match, but none of them names a client by " . Text::printable($key->by) . $warnings);
+        }
+        $patterns = implode(' or ', array_map([Text::class, 'printable'], $pattern->patterns));
+        throw new CommandError("$names: none of $reading->lines lines matches $patterns ($reading->broken broken lines)" . $warnings);
+    }
+
+    /** A name for limits.ini: the last word of the first path. */
+    private function sectionName(RequestPattern $pattern): string
+    {
+        preg_match_all('~[a-z][a-z0-9_]*~', strtolower(strstr($pattern->patterns[0] ?? '', '/') ?: ''), $words);
+        return end($words[0]) ?: 'page';
+    }
+
+    /** Writes a new file beside it and renames that, so that no half report is ever there. */
+    private function writeFile(string $path, string $content): void
+    {
+        $temporary = $path . '.' . getmypid() . '.new';
+        if (@file_put_contents($temporary, $content) !== strlen($content) || !@rename($temporary, $path)) {
+            $reason = error_get_last()['message'] ?? '';
+            @unlink($temporary);
+            throw new CommandError('--html: cannot write ' . Text::printable($path) . ': ' . Text::printable(preg_replace('~^.*: ~', '', $reason)));
+        }
+    }
+
+    /** @return list<string> */
+    private static function listOf(string $text): array
+    {
+        return array_map('trim', explode(',', $text));
+    }
+}

@@ -1,0 +1,145 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command\FindLimit;
+
+use TokenBucket\Command\CommandError;
+use TokenBucket\Command\Text;
+
+/** A log: a file, one compressed by gzip, or standard input. Gives its whole lines in blocks. */
+final class LogInput
+{
+    private const READ_SIZE = 65_536;
+    /** Less of a compressed file, of which a damaged piece gives nothing. */
+    private const COMPRESSED_READ_SIZE = 8_192;
+    /** A longer line is cut off, so a file that is no log needs no memory. */
+    private const LONGEST_LINE = 1_048_576;
+    /** How files of other programs begin, and the command that reads them. */
+    private const OTHER_COMPRESSIONS = ["\xfd7zXZ" => 'xzcat', "\x28\xb5\x2f\xfd" => 'zstdcat', 'BZh' => 'bzcat'];
+
+    /** @var resource */
+    private $handle;
+    public readonly string $name;
+    /** In bytes; null for standard input. */
+    public readonly ?int $size;
+    /** Bytes of the file that were read so far, as they are on disk. */
+    public int $position = 0;
+    /** Why the log could not be read to its end. */
+    public ?string $warning = null;
+
+    /**
+     * @param string $path `-` for standard input
+     *
+     * @throws CommandError if it cannot be opened
+     */
+    public function __construct(string $path)
+    {
+        $this->name = $path === '-' ? 'standard input' : Text::printable($path);
+        if ($path !== '-' && is_dir($path)) {
+            throw new CommandError("$this->name is a folder; name the log files in it");
+        }
+        $handle = $path === '-' ? STDIN : @fopen($path, 'r');
+        if ($handle === false) {
+            throw new CommandError("cannot read $this->name: " . (file_exists($path) ? 'permission denied' : 'there is no such file'));
+        }
+        $this->handle = $handle;
+        $this->size = $path === '-' ? null : filesize($path);
+    }
+
+    /** @return \Generator<string> whole lines */
+    public function blocks(): \Generator
+    {
+        $rest = '';
+        $is_cut = false;
+        foreach ($this->texts() as $text) {
+            $end = strrpos($text, "\n");
+            if ($end === false) {
+                $rest = $is_cut ? '' : $rest . $text;
+                if (strlen($rest) > self::LONGEST_LINE) {
+                    yield substr($rest, 0, self::LONGEST_LINE);
+                    [$rest, $is_cut] = ['', true];
+                }
+                continue;
+            }
+            $block = $rest . substr($text, 0, $end);
+            if ($is_cut) {
+                // What is left of the line that was cut.
+                $block = (string) substr($text, strpos($text, "\n"), $end - strpos($text, "\n"));
+                $is_cut = false;
+            }
+            $rest = substr($text, $end + 1);
+            yield $block;
+        }
+        if ($rest !== '') {
+            yield $rest;
+        }
+    }
+
+    /** @return \Generator<string> the text, decompressed */
+    private function texts(): \Generator
+    {
+        $bytes = $this->read(self::COMPRESSED_READ_SIZE);
+        foreach (self::OTHER_COMPRESSIONS as $magic => $command) {
+            if (str_starts_with($bytes, $magic)) {
+                throw new CommandError("$this->name is compressed in a way that is not read here; use: $command FILE | token-bucket find-limit -");
+            }
+        }
+        $is_gzip = str_starts_with($bytes, "\x1f\x8b");
+        if ($is_gzip) {
+            yield from $this->inflated($bytes);
+            return;
+        }
+        for (; $bytes !== ''; $bytes = $this->read(self::READ_SIZE)) {
+            yield $bytes;
+        }
+    }
+
+    /**
+     * A gzip file may hold several members in a row, as after `cat a.gz b.gz`.
+     *
+     * @return \Generator<string>
+     */
+    private function inflated(string $bytes): \Generator
+    {
+        $context = inflate_init(ZLIB_ENCODING_GZIP);
+        $length_of_member = 0;
+        for (; $bytes !== ''; $bytes = $this->read(self::COMPRESSED_READ_SIZE)) {
+            while ($bytes !== '') {
+                $before = $length_of_member;
+                $text = @inflate_add($context, $bytes);
+                if ($text === false) {
+                    $this->warning = "$this->name is damaged; what stands before the damage was counted";
+                    return;
+                }
+                if ($text !== '') {
+                    yield $text;
+                }
+                $length_of_member = inflate_get_read_len($context);
+                if (inflate_get_status($context) !== ZLIB_STREAM_END) {
+                    break;
+                }
+                $bytes = substr($bytes, $length_of_member - $before);
+                $context = inflate_init(ZLIB_ENCODING_GZIP);
+                $length_of_member = 0;
+                if (trim($bytes, "\0") === '') {
+                    // Nothing, or the padding that tapes and some programs leave.
+                    break;
+                }
+            }
+        }
+        if ($length_of_member > 0) {
+            $this->warning = "$this->name ends too early; what it holds was counted";
+        }
+    }
+
+    private function read(int $size): string
+    {
+        $bytes = @fread($this->handle, $size);
+        if ($bytes === false) {
+            throw new CommandError("cannot read $this->name: " . (error_get_last()['message'] ?? 'unknown reason'));
+        }
+        // A pipe may give fewer bytes than asked for, and none only at its end.
+        $this->position += strlen($bytes);
+        return $bytes;
+    }
+}

@@ -1,0 +1,58 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command\FindLimit;
+
+use TokenBucket\Command\Text;
+use TokenBucket\Command\UsageError;
+
+/**
+ * Which requests count: `POST /login`, `/search`, `GET /*.php$`.
+ *
+ * As in robots.txt a path is a prefix, `*` stands for anything, `$` at the end for the end. Without a method every method counts.
+ */
+final class RequestPattern
+{
+    /** For a whole request line, "POST /login?x HTTP/1.1". */
+    private string $request;
+    /** Finds every line of a text log that may match, and others. */
+    private string $quickText;
+    /** Finds every JSON line that may match, and others. */
+    private string $quickJson;
+
+    /**
+     * @param list<string> $patterns a request counts if one of them matches; none: every request counts
+     *
+     * @throws UsageError
+     */
+    public function __construct(public readonly array $patterns)
+    {
+        $requests = $quickJson = [];
+        foreach ($patterns as $pattern) {
+            if (!preg_match('~^(?:([A-Za-z]+|\*) +)?(/\S*|\*\S*)$~D', $pattern, $match)) {
+                throw new UsageError('--match must be such as "POST /login", "/search" or "GET /*.php$"; it is "' . Text::printable($pattern) . '"');
+            }
+            $method = in_array($match[1], ['', '*'], true) ? '\S+' : strtoupper($match[1]);
+            $path = rtrim($match[2], '$');
+            $anchor = $path === $match[2] ? '' : '(?![^\s"])';
+            $parts = array_map(static fn (string $part): string => preg_quote($part, '~'), explode('*', $path));
+            $requests[] = "$method " . implode('[^\s"]*', $parts) . $anchor;
+            // JSON may write a slash as \/. What else it escapes ends the part that is looked for.
+            $quickJson[] = str_replace('/', '\\\\?/', preg_quote(substr($path, 0, strcspn($path, '*"\\')), '~'));
+        }
+        $this->request = '~^(?:' . implode('|', $requests) . ')~';
+        $this->quickText = '~"(?:' . implode('|', $requests) . ')~';
+        $this->quickJson = '~' . implode('|', $quickJson) . '|\\\\u~';
+    }
+
+    public function matches(string $request): bool
+    {
+        return $this->patterns === [] || preg_match($this->request, $request) === 1;
+    }
+
+    /** Whether the line can match, so that most lines need not be read in full. */
+    public function mayMatch(string $line, bool $is_json): bool
+    {
+        return $this->patterns === [] || preg_match($is_json ? $this->quickJson : $this->quickText, $line) === 1;
+    }
+}

@@ -1,0 +1,52 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+use function TokenBucket\status;
+
+/** Checks a file of limits as a worker would read it. */
+final class Limits implements Command
+{
+    public static function options(): array
+    {
+        return [];
+    }
+
+    public static function notes(): string
+    {
+        return "Prints the limits of the file, or its first mistake.\nExit code 1: the file has a mistake, and no worker would take it.";
+    }
+
+    public function run(Arguments $arguments): int
+    {
+        [$action, $file] = $arguments->operands + ['', null];
+        if ($action !== 'check' || $file === null || count($arguments->operands) > 2) {
+            throw new UsageError('limits needs: check FILE');
+        }
+        $path = realpath($file);
+        if ($path === false || !is_file($path)) {
+            throw new CommandError('there is no file ' . Text::printable($file));
+        }
+        Restart::with(['token_bucket.limits' => $path]);
+        ['limits_file' => ['error' => $error], 'named_limits' => $limits] = status();
+        if ($arguments->has('json')) {
+            echo Text::json(['file' => $path, 'error' => $error, 'limits' => $error === null ? $limits : []]);
+        } elseif ($error === null) {
+            foreach ($limits as $name => $limit) {
+                echo sprintf("%-24s %s\n", $name, self::describe($limit));
+            }
+        } else {
+            fwrite(STDERR, preg_replace('~^token_bucket\.limits: ~', '', $error) . "\n");
+        }
+        return $error === null ? Application::SUCCESS : Application::FAILURE;
+    }
+
+    /** @param array<string, mixed> $limit */
+    private static function describe(array $limit): string
+    {
+        return isset($limit['all'])
+            ? 'all of ' . implode(', ', $limit['all'])
+            : "$limit[limit] in " . Text::duration($limit['seconds']) . ", $limit[algorithm]" . ($limit['enforce'] === false ? ', dry run' : '');
+    }
+}

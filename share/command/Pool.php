@@ -1,0 +1,97 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+/** The php-fpm pool whose limits a command is about: its user, whose shared memory it is, and its directives. */
+final class Pool
+{
+    /** Directives that only php.ini or a pool may set. */
+    private const OF_PHP_INI = ['token_bucket.limits', 'token_bucket.shm_path', 'token_bucket.shm_size', 'token_bucket.test_clock'];
+
+    /**
+     * @param array<string, string> $directives
+     */
+    private function __construct(private readonly ?string $user, private readonly array $directives)
+    {
+    }
+
+    /** @return list<Option> */
+    public static function options(): array
+    {
+        return [
+            new Option('user', 'NAME', "Run as the pool's user, whose shared memory it is"),
+            new Option('pool', 'FILE', "Take user and directives from php-fpm's file of a pool"),
+        ];
+    }
+
+    /**
+     * Makes this process one of the pool's user, with the pool's directives.
+     *
+     * @throws UsageError if an option is wrong, or root names no user
+     * @throws CommandError if the file cannot be read, or this process may not become the user
+     */
+    public static function enter(Arguments $arguments): void
+    {
+        $file = $arguments->value('pool');
+        $pool = $file === null ? new self(null, []) : self::read($file);
+        Restart::with(array_intersect_key($pool->directives, array_flip(self::OF_PHP_INI)));
+        foreach (array_diff_key($pool->directives, array_flip(self::OF_PHP_INI)) as $name => $value) {
+            // PHP warns of a value that is not valid.
+            if (@ini_set($name, $value) === false) {
+                throw new CommandError(Text::printable($file) . ": $name has no valid value");
+            }
+        }
+        self::become($arguments->value('user') ?? $pool->user);
+    }
+
+    private static function read(string $file): self
+    {
+        $sections = is_file($file) ? @parse_ini_file($file, true, INI_SCANNER_RAW) : false;
+        if ($sections === false) {
+            throw new CommandError('--pool must name a readable file such as /etc/php/8.2/fpm/pool.d/www.conf; this one is not: ' . Text::printable($file));
+        }
+        $pools = array_diff_key(array_filter($sections, 'is_array'), ['global' => true]);
+        if (count($pools) !== 1) {
+            $names = Text::printable(implode(', ', array_map('strval', array_keys($pools))));
+            throw new CommandError('--pool must name a file with one pool; ' . Text::printable($file) . ($pools === [] ? ' has none' : " has $names"));
+        }
+        $pool = reset($pools);
+        $directives = [];
+        foreach (['php_value', 'php_flag', 'php_admin_value', 'php_admin_flag'] as $key) {
+            foreach (is_array($pool[$key] ?? null) ? $pool[$key] : [] as $name => $value) {
+                if (str_starts_with((string) $name, 'token_bucket.')) {
+                    $directives[$name] = (string) $value;
+                }
+            }
+        }
+        return new self(isset($pool['user']) ? (string) $pool['user'] : null, $directives);
+    }
+
+    private static function become(?string $name): void
+    {
+        if (!extension_loaded('posix')) {
+            throw new CommandError("this command needs PHP's extension posix");
+        }
+        $own = posix_getpwuid(posix_geteuid());
+        if ($name === null) {
+            if (posix_geteuid() === 0) {
+                throw new UsageError("root's limits are not the pool's: name its user, as in --user www-data");
+            }
+            return;
+        }
+        if ($own !== false && $own['name'] === $name) {
+            return;
+        }
+        $user = posix_getpwnam($name);
+        if ($user === false) {
+            throw new UsageError('--user must name a user of this system; there is no ' . Text::printable($name));
+        }
+        if (posix_geteuid() !== 0) {
+            throw new CommandError("only root may run as $name: sudo token-bucket ...");
+        }
+        if (!posix_initgroups($name, $user['gid']) || !posix_setgid($user['gid']) || !posix_setuid($user['uid'])) {
+            throw new CommandError("cannot run as $name: " . posix_strerror(posix_get_last_error()));
+        }
+    }
+}

@@ -1,0 +1,40 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+/** Starts this command again with other values of directives that no script can set. */
+final class Restart
+{
+    private const MARK = 'TOKEN_BUCKET_RESTARTED';
+
+    /**
+     * Returns where they have these values already.
+     *
+     * @param array<string, string> $directives no secrets: others see them in the list of processes
+     *
+     * @throws CommandError if PHP cannot be started again
+     */
+    public static function with(array $directives): void
+    {
+        $missing = array_filter($directives, static fn (string $value, string $name): bool => ini_get($name) !== $value, ARRAY_FILTER_USE_BOTH);
+        $was_restarted = getenv(self::MARK) !== false;
+        putenv(self::MARK);
+        if ($missing === []) {
+            return;
+        }
+        $options = [];
+        foreach ($directives as $name => $value) {
+            array_push($options, '-d', $name . '="' . addcslashes($value, '"\\') . '"');
+        }
+        // The words of this process, such as -d extension=..., are PHP's; $argv has only those of the script. Of two values of a
+        // directive PHP takes the last.
+        $words = explode("\0", rtrim((string) @file_get_contents('/proc/self/cmdline'), "\0"));
+        $script = array_search($_SERVER['argv'][0], $words, true);
+        if (!$was_restarted && PHP_BINARY !== '' && $script > 0 && function_exists('pcntl_exec')) {
+            pcntl_exec(PHP_BINARY, [...array_slice($words, 1, $script - 1), ...$options, ...array_slice($words, $script)], [...getenv(), self::MARK => '1']);
+        }
+        throw new CommandError("cannot start PHP again with other directives; start it so:\n    php " . implode(' ', array_map('escapeshellarg', $options))
+            . ' ' . Text::printable($_SERVER['argv'][0]) . ' ...');
+    }
+}

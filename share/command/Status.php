@@ -1,0 +1,72 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+use function TokenBucket\status;
+
+/** Shows what the workers of this host count and share. */
+final class Status implements Command
+{
+    public static function options(): array
+    {
+        return Pool::options();
+    }
+
+    public static function notes(): string
+    {
+        return "Exit code 1: a server does not answer, or the file of limits has a mistake.";
+    }
+
+    public function run(Arguments $arguments): int
+    {
+        if ($arguments->operands !== []) {
+            throw new UsageError('status takes no ' . Text::printable($arguments->operands[0]));
+        }
+        Pool::enter($arguments);
+        $status = status();
+        $error = $status['limits_file']['error'] ?? null;
+        $is_well = $error === null && !in_array(false, array_column($status['servers'], 'up'), true);
+        if ($arguments->has('json')) {
+            echo Text::json($status);
+        } else {
+            echo self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
+        }
+        return $is_well ? Application::SUCCESS : Application::FAILURE;
+    }
+
+    /** @param array<string, mixed> $status */
+    private static function limits(array $status): string
+    {
+        $text = sprintf("%-24s %12s %12s %12s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded');
+        foreach ($status['limits'] as $name => $limit) {
+            $text .= sprintf(
+                "%-24s %12s %12s %12s %10s\n",
+                $name === '' ? '(addresses)' : Text::printable((string) $name, 24),
+                ...array_map('number_format', [$limit['checked'], $limit['denied'], $limit['would_deny'], $limit['degraded']]),
+            );
+        }
+        return $text . ($status['limits'] === [] ? "(nothing was counted yet)\n" : '');
+    }
+
+    /** @param array<string, mixed> $status */
+    private static function tables(array $status): string
+    {
+        $text = $status['tables'] === [] ? '' : sprintf("\n%-24s %12s %12s %12s %10s\n", 'table', 'used', 'of', 'evictions', 'no room');
+        foreach ($status['tables'] as $table) {
+            $name = $table['name'] . ($table['holds'] === 'permits' ? ', permits' : '');
+            $text .= sprintf("%-24s %12s %12s %12s %10s\n", $name, ...array_map('number_format', [$table['used'], $table['slots'], $table['evictions'], $table['denied_newcomers']]));
+        }
+        return $text;
+    }
+
+    /** @param array<string, mixed> $status */
+    private static function servers(array $status): string
+    {
+        $text = $status['servers'] === [] ? '' : "\nservers\n";
+        foreach ($status['servers'] as $server) {
+            $text .= sprintf("%-5s for %s, outages: %d; %s\n", $server['up'] ? 'up' : 'DOWN', Text::duration(max(0.0, microtime(true) - $server['since'])), $server['outages'], Text::printable($server['name']));
+        }
+        return $text;
+    }
+}

@@ -1,0 +1,28 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+/** Helps with a misspelt word. */
+final class Suggestion
+{
+    /**
+     * @param list<string> $known  the right words
+     * @param string       $prefix what stands before each of them
+     *
+     * @return string "; did you mean --match?", or the list of right words if none is near
+     */
+    public static function among(string $word, array $known, string $prefix = ''): string
+    {
+        $distances = [];
+        foreach ($known as $name) {
+            $distances[$name] = levenshtein(substr($word, 0, 100), $name);
+        }
+        asort($distances);
+        $nearest = (string) array_key_first($distances);
+        if ($distances !== [] && $distances[$nearest] <= 1 + intdiv(strlen($nearest), 4)) {
+            return "; did you mean $prefix$nearest?";
+        }
+        return '; there is ' . implode(', ', array_map(static fn (string $name): string => $prefix . $name, $known));
+    }
+}

@@ -1,0 +1,57 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+/** Text that clients or users wrote, made safe to show. */
+final class Text
+{
+    /**
+     * For a terminal: on one line, without control characters or bytes that are no UTF-8, so it cannot move the cursor or
+     * change what was printed before. Each of them becomes an escape such as \x1b.
+     */
+    public static function printable(string $text, int $most_bytes = 200): string
+    {
+        if (strlen($text) > $most_bytes) {
+            $text = preg_replace('~[\x80-\xbf]*$~', '', substr($text, 0, $most_bytes)) . '...';
+        }
+        $escape = static fn (array $match): string => implode('', array_map(
+            static fn (string $byte): string => sprintf('\x%02x', ord($byte)),
+            str_split($match[0]),
+        ));
+        // Cc: control characters, also those of C1; Cf: invisible ones, such as those that turn the direction of text.
+        return preg_replace_callback('~[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]~u', $escape, $text)
+            ?? preg_replace_callback('~[^\x20-\x7e]~', $escape, $text);
+    }
+
+    /** For HTML, both text and quoted attributes; what is invisible is shown as by printable(). */
+    public static function html(string $text, int $most_bytes = 200): string
+    {
+        return htmlspecialchars(self::printable($text, $most_bytes), ENT_QUOTES | ENT_SUBSTITUTE | ENT_HTML5, 'UTF-8');
+    }
+
+    /** A length of time in one or two units, such as "1 h 30 min". */
+    public static function duration(float $seconds): string
+    {
+        if (is_infinite($seconds)) {
+            return 'ever';
+        }
+        if ($seconds < 60) {
+            return round($seconds, $seconds < 10 ? 1 : 0) . ' s';
+        }
+        $rest = (int) round($seconds);
+        $parts = [];
+        foreach (['d' => 86_400, 'h' => 3_600, 'min' => 60, 's' => 1] as $unit => $length) {
+            $parts[] = intdiv($rest, $length) > 0 ? intdiv($rest, $length) . " $unit" : '';
+            $rest %= $length;
+        }
+        $first = array_key_first(array_filter($parts));
+        return rtrim($parts[$first] . ' ' . ($parts[$first + 1] ?? ''));
+    }
+
+    /** For scripts; a client's bytes that are no UTF-8 become U+FFFD. */
+    public static function json(mixed $value): string
+    {
+        return json_encode($value, JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR) . "\n";
+    }
+}

@@ -1,0 +1,44 @@
+<?php
+declare(strict_types=1);
+
+/*
+ * Every sub-command: its name, its class, one line for the list of commands, and its usage. To add one, write a class that
+ * implements TokenBucket\Command\Command into this folder, and a row here.
+ */
+return [
+    'status' => [
+        'class' => TokenBucket\Command\Status::class,
+        'summary' => 'Show counts, tables and servers',
+        'usage' => 'status [--user NAME]',
+    ],
+    'top' => [
+        'class' => TokenBucket\Command\Top::class,
+        'summary' => 'List the clients that are denied most',
+        'usage' => 'top [NAME] [--user NAME]',
+    ],
+    'peek' => [
+        'class' => TokenBucket\Command\Peek::class,
+        'summary' => 'Tell whether a client would be denied',
+        'usage' => 'peek NAME CLIENT [--user NAME]',
+    ],
+    'reset' => [
+        'class' => TokenBucket\Command\Reset::class,
+        'summary' => 'Make the limit of a client new, and lift its block',
+        'usage' => 'reset NAME CLIENT [--user NAME]',
+    ],
+    'block' => [
+        'class' => TokenBucket\Command\Block::class,
+        'summary' => 'Deny every call of a client for some time',
+        'usage' => 'block NAME CLIENT SECONDS [--user NAME]',
+    ],
+    'limits' => [
+        'class' => TokenBucket\Command\Limits::class,
+        'summary' => 'Check a file of limits',
+        'usage' => 'limits check FILE',
+    ],
+    'find-limit' => [
+        'class' => TokenBucket\Command\FindLimit::class,
+        'summary' => 'Suggest limits from access logs',
+        'usage' => "find-limit LOG... [--match 'POST /login'] [--by network]",
+    ],
+];

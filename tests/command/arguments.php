@@ -1,0 +1,69 @@
+<?php
+declare(strict_types=1);
+
+/* The command itself: help, mistakes, exit codes, a missing extension. */
+
+require __DIR__ . '/harness.inc';
+
+$commands = require __DIR__ . '/../../share/command/commands.php';
+
+/** Whether a text fits a terminal of 80 columns and 24 lines. */
+function fits_screen(string $text): bool
+{
+    $lines = explode("\n", rtrim($text, "\n"));
+    return count($lines) <= 24 && max(array_map('strlen', $lines)) <= 80;
+}
+
+$result = command(['--help']);
+check('--help lists every command', $result['code'] === 0 && fits_screen($result['out'])
+    && array_filter(array_keys($commands), static fn (string $name): bool => !str_contains($result['out'], "  $name ")) === [], $result);
+check('help needs no extension', command(['--help'], '', [], [])['code'] === 0);
+$result = command([]);
+check('no command is wrong usage', $result['code'] === 2 && $result['out'] === '' && str_contains($result['err'], 'Usage:'), $result);
+foreach (array_keys($commands) as $name) {
+    foreach ([[$name, '--help'], ['help', $name], [$name, '-h']] as $words) {
+        $result = command($words, '', [], []);
+        check(implode(' ', $words) . ' fits the screen', $result['code'] === 0 && str_contains($result['out'], $commands[$name]['usage']) && fits_screen($result['out']), $result);
+    }
+}
+
+$result = command(['find-limit', 'access.log'], '', [], []);
+check('without the extension it says how to load it', $result['code'] === 1 && str_contains($result['err'], 'php -d extension='), $result);
+
+$log = write_file('access.log', combined('192.0.2.1', 1_790_000_000));
+$mistakes = [
+    // arguments, and what the message must hold
+    [['find-limt'], 'did you mean find-limit?'],
+    [['frobnicate'], 'unknown command frobnicate; there is '],
+    [["\x1b[2J"], 'unknown command \x1b[2J'],
+    [['find-limit', $log, '--macth', 'x'], 'unknown option --macth; did you mean --match?'],
+    [['find-limit', $log, '--frobnicate'], 'there is --match, --by,'],
+    [['find-limit', $log, '-x'], 'unknown option -x'],
+    [['find-limit', $log, '--by'], '--by lacks its value: --by WHAT'],
+    [['find-limit', $log, '--json=yes'], '--json takes no value'],
+    [['find-limit', $log, '--by', 'user', '--by', 'network'], '--by is given twice'],
+    [['find-limit'], 'no log is named'],
+    [['find-limit', '-', '-'], '- is named twice'],
+    [['find-limit', $log, '--match', 'login'], '--match must be such as "POST /login"'],
+    [['find-limit', $log, '--match', 'POST  /log in'], '--match must be such as'],
+    [['find-limit', $log, '--by', 'referer'], '--by must be address, network, user, or field:NAME'],
+    [['find-limit', $log, '--by', 'field:'], '--by must be'],
+    [['find-limit', $log, '--ipv6-bits', '129'], '--ipv6-bits must be a whole number from 0 to 128; it is "129"'],
+    [['find-limit', $log, '--ipv4-bits', 'all'], '--ipv4-bits must be a whole number from 0 to 32'],
+    [['find-limit', $log, '--deny-share', '101'], '--deny-share must be a percentage from 0 to 100'],
+    [['find-limit', $log, '--deny-share', '1e1'], '--deny-share must be'],
+    [['find-limit', $log, '--rates', '10'], '--rates: "10" must be such as 1/s'],
+    [['find-limit', $log, '--rates', '10/week'], 'the unit in "10/week" must be s, min, h or d'],
+    [['find-limit', $log, '--rates', '3/s'], 'whole number of milliseconds; it is one each 333.333 ms'],
+    [['find-limit', $log, '--rates', '1/s,'], '--rates: "" must be such as'],
+    [['find-limit', $log, '--capacities', '0'], '--capacities must be whole numbers'],
+    [['find-limit', $log, '--capacities', '5 10'], '"5 10" is none'],
+];
+foreach ($mistakes as [$words, $expected]) {
+    $result = command($words);
+    check(implode(' ', $words) . ' is wrong usage', $result['code'] === 2 && $result['out'] === '' && str_contains($result['err'], $expected), $result);
+}
+check('a mistake names the help', str_contains(command(['find-limit', '--x'])['err'], 'See: token-bucket find-limit --help'));
+check('a repeated --match is an alternative', find_limit($log, '--match', 'GET /', '--match=POST /')['requests'] === 1);
+check('the slowest rates are allowed', command(['find-limit', $log, '--rates', '1/99999999,1/d'])['code'] === 0);
+check('-- ends the options', str_contains(command(['find-limit', '--', '--help.log'])['err'], 'cannot read --help.log: there is no such file'));

@@ -1,0 +1,131 @@
+<?php
+declare(strict_types=1);
+
+/* Broken lines are counted and shown; a log that cannot be used gets a message that says why; nothing is left in the temporary folder. */
+
+require __DIR__ . '/harness.inc';
+
+const TIME = 1_790_035_200;
+$good = combined('192.0.2.7', TIME) . combined('192.0.2.7', TIME + 20);
+
+$broken = [
+    'garbage', "\x1f\x1e\x00\x7f", '{"ts": 1', '{"ts":"soon","ip":"192.0.2.1","request":"GET /"}', '{"ip":"192.0.2.1","request":"GET /"}', '{"ts":-5,"ip":"192.0.2.1","request":"GET /"}',
+    '{"ts":1e300,"ip":"192.0.2.1","request":"GET /"}', '{"ts":[1],"ip":{"a":1},"request":"GET /"}', '[1]', str_replace('2026', '9999', rtrim($good)), str_replace('/Sep/', '/Foo/', rtrim(combined('192.0.2.7', TIME))),
+    str_replace('22/Sep', '31/Sep', rtrim(combined('192.0.2.7', TIME))), substr(combined('192.0.2.7', TIME), 0, 40), '{"ts":1,"request":{"uri":"/x"}}',
+];
+$broken_lines = implode("\n", $broken) . "\n";
+$count = substr_count($broken_lines, "\n");
+$found = find_limit(write_file('access.log', $good . $broken_lines . $good));
+check('broken lines are counted', [$found['broken_lines'], $found['requests'], count($found['broken_samples'])] === [$count, 4, 3], $found);
+$text = command(['find-limit', 'access.log'])['out'];
+check('and some are shown', str_contains($text, "$count broken lines, not counted, such as:\n    garbage\n    \\x1f\\x1e\\x00\\x7f\n"), $text);
+
+$found = find_limit(write_file('long.log', $good . str_repeat('x', 5_000_000) . "\n" . $good));
+check('a line of megabytes is one broken line', [$found['lines'], $found['broken_lines'], $found['requests']] === [5, 1, 4], $found);
+
+/** The message of a call that fails. */
+function failure(array $words, string $input = '', array $environment = []): string
+{
+    $result = command(['find-limit', ...$words], $input, $environment);
+    check(implode(' ', $words) . ' fails', $result['code'] === 1 && $result['out'] === '' && !str_contains($result['err'], 'PHP '), $result);
+    return $result['err'];
+}
+
+$messages = [
+    'an empty log' => [[write_file('empty.log', '')], 'no line in it'],
+    'an empty .gz' => [[write_file('empty.gz', gzencode(''))], 'no line in it'],
+    'no line matches' => [['access.log', '--match', 'GET /nothing'], 'matches GET /nothing'],
+    'no line names a client' => [[write_file('good.log', $good), '--by', 'user'], '2 lines match, but none of them names a client by user'],
+    'another format' => [[write_file('syslog', str_repeat("Sep 22 00:00:00 host sshd[1]: hello\n", 3000)), '--match', 'POST /login'], 'no line is in the combined or common format'],
+    'a missing file' => [['missing.log'], 'cannot read missing.log: there is no such file'],
+    'a folder' => [['.'], '. is a folder'],
+    'zstd' => [[write_file('a.zst', "\x28\xb5\x2f\xfd....")], 'zstdcat FILE | token-bucket find-limit -'],
+    'standard input is empty' => [['-'], 'standard input: no line in it'],
+    'nothing but the head of a .gz' => [[write_file('head.gz', substr(gzencode($good), 0, 12))], 'head.gz ends too early'],
+    'a report in a folder that is not there' => [['good.log', '--html', 'none/report.html'], '--html: cannot write none/report.html'],
+];
+foreach ($messages as $name => [$words, $expected]) {
+    $message = failure($words);
+    check($name, str_contains($message, $expected), $message);
+}
+chmod(write_file('secret.log', $good), 0);
+if (is_readable("$folder/secret.log")) {
+    skip('a file that may not be read', 'the superuser may read every file');
+} else {
+    check('a file that may not be read', str_contains(failure(['secret.log']), 'permission denied'));
+}
+
+$whole = gzencode(implode('', array_map(static fn (int $n): string => combined("192.0.2.$n", TIME + $n), range(1, 250))) . random_lines());
+foreach (['cut' => [substr($whole, 0, -3000), 'ends too early'], 'damaged' => [substr_replace($whole, str_repeat("\xff", 50), intdiv(strlen($whole), 2), 50), 'is damaged']] as $name => [$bytes, $expected]) {
+    $result = command(['find-limit', '--json', write_file("$name.gz", $bytes)]);
+    $found = json_decode($result['out'], true);
+    check("a .gz that is $name gives what it holds, and a warning", $result['code'] === 0 && $found['requests'] >= 250 && $found['requests'] < 2250
+        && str_contains($result['err'], $expected) && str_contains($found['warnings'][0], $expected), $result);
+}
+
+check('a temporary folder that is not there', str_contains(failure(['good.log'], '', ['TMPDIR' => '/nonexistent']), 'set TMPDIR'));
+
+/**
+ * Starts find-limit on standard input, and returns when it reads.
+ *
+ * @return array{process: resource, input: resource, children: list<int>}
+ */
+function reading_process(string $temporary): array
+{
+    global $folder, $good;
+    $process = proc_open(
+        [...php(['-d', 'extension=' . getenv('EXTENSION')]), __DIR__ . '/../../bin/token-bucket', 'find-limit', '-'],
+        [['pipe', 'r'], ['file', '/dev/null', 'w'], ['file', "$folder/.err", 'w']],
+        $pipes,
+        $folder,
+        ['TMPDIR' => $temporary] + getenv(),
+    );
+    // More than the pipe holds.
+    fwrite($pipes[0], str_repeat($good, 20_000));
+    $number = proc_get_status($process)['pid'];
+    $children = array_map('intval', explode(' ', trim((string) file_get_contents("/proc/$number/task/$number/children"))));
+    check('two more processes share the work', count($children) === 2, $children);
+    return ['process' => $process, 'input' => $pipes[0], 'children' => $children];
+}
+
+// Ended in the midst: its files have no names.
+foreach ([SIGINT, SIGTERM, SIGKILL] as $signal) {
+    $temporary = "$folder/tmp-$signal";
+    mkdir($temporary);
+    ['process' => $process, 'input' => $input, 'children' => $children] = reading_process($temporary);
+    proc_terminate($process, $signal);
+    fclose($input);
+    proc_close($process);
+    check("signal $signal: no file is left", scandir($temporary) === ['.', '..'], scandir($temporary));
+    // The others end when they notice: wait for that, with a bound.
+    for ($tries = 0; $tries < 500 && array_filter($children, 'is_running') !== []; $tries++) {
+        usleep(20_000);
+    }
+    check("signal $signal: no process is left", array_filter($children, 'is_running') === [], $children);
+}
+
+// One of the processes that share the work is killed.
+['process' => $process, 'input' => $input, 'children' => $children] = reading_process($folder);
+exec('kill -9 ' . $children[1]);
+@fwrite($input, str_repeat($good, 20_000));
+fclose($input);
+$code = proc_close($process);
+check('a killed process is a failure that is explained', $code === 1 && str_contains(file_get_contents("$folder/.err"), 'signal 9'), file_get_contents("$folder/.err"));
+
+/** Whether the process runs; one that has ended and was not waited for yet does not. */
+function is_running(int $process): bool
+{
+    $status = @file_get_contents("/proc/$process/stat");
+    return $status !== false && preg_match('~\) [ZX] ~', $status) !== 1;
+}
+
+/** 2,000 lines that gzip cannot make small. */
+function random_lines(): string
+{
+    mt_srand(16);
+    $lines = '';
+    for ($line = 0; $line < 2000; $line++) {
+        $lines .= combined('198.51.100.' . mt_rand(1, 250), TIME + mt_rand(0, 86_400), 'GET /' . bin2hex(pack('N4', mt_rand(), mt_rand(), mt_rand(), mt_rand())));
+    }
+    return $lines;
+}

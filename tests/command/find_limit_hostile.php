@@ -1,0 +1,74 @@
+<?php
+declare(strict_types=1);
+
+/* What clients wrote stays text: in the terminal, in the report, in JSON. */
+
+require __DIR__ . '/harness.inc';
+
+const TIME = 1_790_035_200;
+$agents = [
+    '<script>alert(1)</script>',
+    '\"><img src=x onerror=alert(2)>',
+    "' autofocus onfocus='alert(3)",
+    '</style></svg><script>alert(4)</script>',
+    "\x1b]0;owned\x07\x1b[2J\x1b[31m",
+    "\u{202e}txt.exe\u{200b}\u{9b}2J",
+    "\xff\xfe not UTF-8",
+    '&lt;b&gt; &#x3c;i&#x3e;',
+    str_repeat('A', 50_000),
+];
+$lines = '';
+foreach ($agents as $number => $agent) {
+    for ($try = 0; $try < 30; $try++) {
+        $address = $number % 2 === 0 ? "192.0.2.$number" : '<b>evil' . $number . '</b>';
+        $lines .= combined($address, TIME + $try, 'POST /login', $agent);
+        $lines .= json_encode(['ts' => TIME + $try, 'ip' => "<script>ip$number</script>\x1b[2J\n\r\t\0", 'request' => 'POST /login', 'user_agent' => $agent], JSON_INVALID_UTF8_SUBSTITUTE) . "\n";
+    }
+}
+$lines .= "<script>broken()</script>\x1b[2J\n" . str_repeat("x\r", 3000) . "\n\xff\xfe\n";
+// The log's own name, too.
+$log = write_file("<script>name()<\x1b[2J.log", $lines);
+$report = "$folder/report.html";
+
+foreach ([[], ['--match', 'POST /*<script>match()</script>'], ['--by', 'address'], ['--by', 'field:ip']] as $words) {
+    $words = ['find-limit', $log, '--html', $report, '--rates', '1/min,1/h', ...($words[0] ?? '') === '--match' ? [...$words, '--match', '/login'] : $words];
+    $result = command($words);
+    $name = implode(' ', array_slice($words, 6));
+    check("$name: succeeds", $result['code'] === 0, $result['err']);
+    check("$name: no control characters reach the terminal", preg_match('~[^\P{Cc}\n]|\p{Cf}~u', $result['out'] . $result['err']) === 0, $result['out']);
+    check("$name: the clients are named", str_contains($result['out'], '<script>ip') && ($words[6] ?? '') !== '--by' || str_contains($result['out'], '<script>'), $result['out']);
+
+    $html = file_get_contents($report);
+    check("$name: the report is valid UTF-8", is_utf8($html));
+    // Only elements that the report itself has, with its own attributes.
+    $policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">';
+    check("$name: the report may fetch and run nothing", str_contains($html, $policy));
+    preg_match_all('~<(?!/|!)([^\s>]*)([^>]*)>~', str_replace($policy, '', $html), $tags, PREG_SET_ORDER);
+    $own = ['html', 'head', 'meta', 'title', 'style', 'body', 'h1', 'h2', 'p', 'div', 'table', 'caption', 'tr', 'th', 'td', 'code', 'pre', 'span', 'figure', 'figcaption', 'svg', 'line', 'path', 'text'];
+    $foreign = array_filter($tags, static fn (array $tag): bool => !in_array($tag[1], $own, true) || preg_match('~\son|["\']["\']|href|src=~i', $tag[2]) === 1);
+    check("$name: the report has its own elements only", $foreign === [], $foreign);
+    check("$name: what clients wrote is there as text", str_contains($html, '&lt;script&gt;') && !str_contains($html, "\x1b") && !str_contains($html, "\u{202e}"), substr($html, 0, 3000));
+
+    $json = command([...$words, '--json'])['out'];
+    check("$name: JSON is valid", is_array(json_decode($json, true)) && !str_contains($json, "\x1b"), $json);
+}
+
+// The report is complete, or not there: a file of that name is replaced as a whole, and a link is replaced, not followed.
+$other = write_file('other.txt', 'keep');
+unlink($report);
+symlink($other, $report);
+command(['find-limit', $log, '--html', $report]);
+check('a link in place of the report is not followed', file_get_contents($other) === 'keep' && !is_link($report));
+check('nothing else is left beside it', glob("$folder/report.html.*") === []);
+
+// A pattern is no regular expression, and hard ones take no time.
+$log = write_file('long.log', combined('192.0.2.1', TIME, 'GET /' . str_repeat('a', 50_000)));
+check('patterns are taken literally', command(['find-limit', $log, '--match', '/(a+)+$'])['code'] === 1);
+check('many wildcards', in_array(command(['find-limit', $log, '--match', '/' . str_repeat('*a', 10) . 'b$'])['code'], [0, 1], true));
+$log = write_file('brackets.log', str_repeat(str_repeat('a [', 30_000) . "\n", 3) . combined('192.0.2.1', TIME));
+check('lines of brackets', find_limit($log)['broken_lines'] === 3);
+
+function is_utf8(string $text): bool
+{
+    return preg_match('~~u', $text) === 1;
+}
