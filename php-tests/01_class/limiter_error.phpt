@@ -9,10 +9,10 @@ use function TokenBucket\limiter;
 
 $file = __DIR__ . '/limiter_error.limits.ini';
 
-/** The message without the file's path, of which a message has 64 bytes at most. */
+/** The message with a short name of the file, of which it has the whole path. */
 function without_path(string $message): string
 {
-    return preg_replace('~(?<=token_bucket\.limits: )/.+(?=: )~U', 'FILE', $message);
+    return str_replace($GLOBALS['file'], 'FILE', $message);
 }
 
 /** Calls limiter() and shows what comes of it. */

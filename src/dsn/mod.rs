@@ -20,7 +20,7 @@ mod servers;
 use crate::error::{Error, Result};
 pub use address::Address;
 pub use options::{DsnOverrides, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_timeout_ms};
-pub use sanitize::sanitize;
+pub use sanitize::{escape_controls, sanitize};
 pub use schemes::Target;
 pub use servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};
 

@@ -7,7 +7,7 @@
 
 use super::ini_text;
 use crate::clock::coarse_time;
-use crate::dsn::sanitize;
+use crate::dsn::escape_controls;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
 use crate::limiter::{Limiter, NamedLimits};
@@ -158,7 +158,7 @@ impl LimitsFile {
         may_wait: bool,
     ) -> std::result::Result<Option<NamedLimits>, String> {
         let at = |what: &dyn std::fmt::Display| {
-            format!("token_bucket.limits: {}: {what}", sanitize(&path.to_string_lossy()))
+            format!("token_bucket.limits: {}: {what}", escape_controls(&path.to_string_lossy()))
         };
         let open = || -> std::io::Result<(File, Version)> {
             let file = File::open(path)?;
