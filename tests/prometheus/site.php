@@ -52,7 +52,7 @@ final class Site
             ?: give_up("Cannot connect to $this->address: $error");
         stream_set_timeout($connection, 30);
         // HTTP/1.0: the answer ends with the connection.
-        fwrite($connection, implode("\r\n", ["GET $page?" . http_build_query($query) . ' HTTP/1.0', ...$headers, "\r\n"]));
+        fwrite($connection, implode("\r\n", ["GET /$page?" . http_build_query($query) . ' HTTP/1.0', ...$headers, "\r\n"]));
         return $connection;
     }
 }
