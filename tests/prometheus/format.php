@@ -50,8 +50,8 @@ function check_format(Report $report, Site $site, Prometheus $prometheus): void
     $report->expect('Prometheus knows the types', $expected, $types);
 }
 
-/** A string literal of PromQL. */
+/** A string literal of PromQL, which refuses U+FFFD itself. */
 function promql_string(string $text): string
 {
-    return '"' . strtr($text, ['\\' => '\\\\', '"' => '\"', "\n" => '\n', "\r" => '\r', "\0" => '\x00', "\e" => '\x1b']) . '"';
+    return '"' . strtr($text, ['\\' => '\\\\', '"' => '\"', "\n" => '\n', "\r" => '\r', "\0" => '\x00', "\e" => '\x1b', "\u{fffd}" => '\ufffd']) . '"';
 }

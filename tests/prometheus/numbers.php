@@ -29,7 +29,8 @@ function make_traffic(Report $report, Site $site, Server $redis): void
     $report->expect('they have denied so many calls', DENIED, $denied);
 
     $site->get('traffic.php', ['name' => 'trial', 'dsn' => 'shm:trial?enforce=0', 'limit' => 3, 'calls' => 10]);
-    $site->get('traffic.php', ['name' => 'flood', 'dsn' => 'shm:flood', 'limit' => 1, 'clients' => FLOOD]);
+    $site->get('traffic.php', ['name' => 'flood', 'dsn' => 'shm:flood', 'limit' => 10, 'clients' => FLOOD]);
+    $site->get('traffic.php', ['name' => 'flood', 'dsn' => 'shm:windows', 'limit' => 5, 'clients' => FLOOD, 'window' => '1']);
     $site->get('traffic.php', ['name' => 'shared', 'dsn' => $redis->dsn(), 'limit' => 10, 'calls' => 10]);
     $redis->kill();
     $site->get('traffic.php', ['name' => 'shared', 'dsn' => $redis->dsn(), 'limit' => 10, 'calls' => 7]);
@@ -68,8 +69,9 @@ function check_numbers(Report $report, Site $site, Prometheus $prometheus, Serve
 function check_tables(Report $report, Site $site, Prometheus $prometheus): void
 {
     $tables = json_decode($site->get('status.php'), true)['tables'];
-    $flooded = array_values(array_filter($tables, fn (array $table): bool => $table['name'] === 'flood'))[0];
-    $report->expect('the flood has evicted buckets', true, $flooded['evictions'] > 0);
+    $by_name = array_column($tables, null, 'name');
+    $report->expect('the flood has evicted buckets', true, $by_name['flood']['evictions'] > 1_000);
+    $report->expect('newcomers were denied', true, $by_name['windows']['denied_newcomers'] > 1_000);
     foreach ($tables as $table) {
         $selector = "{table=\"$table[name]\",kind=\"$table[holds]\"}";
         foreach (['bytes' => 'bytes', 'slots' => 'slots', 'used_slots' => 'used', 'evictions_total' => 'evictions', 'denied_newcomers_total' => 'denied_newcomers'] as $metric => $key) {
