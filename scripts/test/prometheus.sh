@@ -7,6 +7,8 @@ cd "$(dirname "$0")/../.."
 . scripts/servers/fpm.sh
 
 command -v prometheus promtool >/dev/null || { echo "There is no Prometheus: scripts/setup/packages.sh test installs it" >&2; exit 1; }
+EXTENSION=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
+[ -e "$EXTENSION" ] || { echo "There is no $EXTENSION: make build makes one" >&2; exit 1; }
 folder=$(mktemp -d /tmp/token_bucket-prometheus.XXXXXX)
 chmod 755 "$folder"
 trap 'fpm_stop; rm -rf "$folder"' EXIT

@@ -42,12 +42,8 @@ function check_format(Report $report, Site $site, Prometheus $prometheus): void
         $report->expect("the limit is found by its name: $selector", 1.0, $prometheus->await($selector, 1.0));
     }
     $report->expect('no metric has become another one', metric_types($text), metric_types($site->get('permit.php')));
-    $types = array_map(fn (array $metadata): string => $metadata[0]['type'], $prometheus->ask('targets/metadata', [])['data'] === [] ? [] : $prometheus->ask('metadata')['data']);
-    $types = array_filter($types, fn (string $name): bool => str_starts_with($name, 'token_bucket_'), ARRAY_FILTER_USE_KEY);
-    ksort($types);
-    $expected = metric_types($text);
-    ksort($expected);
-    $report->expect('Prometheus knows the types', $expected, $types);
+    $types = array_map(fn (array $metadata): string => $metadata[0]['type'], $prometheus->ask('metadata')['data']);
+    $report->expect('Prometheus knows the types', [], array_diff_assoc(metric_types($text), $types));
 }
 
 /** A string literal of PromQL, which refuses U+FFFD itself. */
