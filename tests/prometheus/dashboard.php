@@ -30,7 +30,8 @@ function check_dashboard(Report $report, Site $site, Prometheus $prometheus): vo
     $used = [];
     foreach (panels($dashboard) as $panel) {
         $title = $panel['title'];
-        $report->expect("$title: has a description and a unit", true, ($panel['description'] ?? '') !== '' && ($panel['fieldConfig']['defaults']['unit'] ?? '') !== '');
+        $report->expect("$title: has a description", true, ($panel['description'] ?? '') !== '');
+        $report->expect("$title: has a unit", true, ($panel['fieldConfig']['defaults']['unit'] ?? '') !== '');
         foreach ($panel['targets'] as $target) {
             $report->expect("$title: asks the datasource that is chosen", '${datasource}', $target['datasource']['uid']);
             array_push($used, ...metrics_in($target['expr']));
@@ -61,7 +62,8 @@ function check_expression(Report $report, Prometheus $prometheus, string $title,
     // Prometheus leaves out a label that is empty.
     $shown = array_keys(array_merge(...array_column($samples, 'metric')));
     $report->expect("$title: has the labels of its legend: $query", [], array_values(array_diff($labels[1], $shown)));
-    $report->expect("$title: has numbers: $query", [], array_values(preg_grep('/NaN|Inf|^-/', array_map(fn (array $sample): string => $sample['value'][1], $samples))));
+    $values = array_map(fn (array $sample): string => $sample['value'][1], $samples);
+    $report->expect("$title: has numbers, none of them negative: $query", [], array_values(preg_grep('/NaN|Inf|^-/', $values)));
 }
 
 /** An expression as Grafana sends it when all prefixes and limits are chosen. */

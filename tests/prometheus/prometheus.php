@@ -12,7 +12,7 @@ final class Prometheus
     private readonly string $address;
 
     /** Starts Prometheus and waits until it answers. */
-    public function __construct(private readonly string $folder, string $configuration)
+    public function __construct(string $folder, string $configuration)
     {
         file_put_contents("$folder/prometheus.yml", $configuration);
         $this->address = '127.0.0.1:' . free_port();

@@ -5,7 +5,7 @@
 declare(strict_types=1);
 
 require dirname(__DIR__, 2) . '/php-tests/servers.inc';
-foreach (['report', 'commands', 'site', 'prometheus', 'docs', 'format', 'numbers', 'dashboard', 'alerts'] as $part) {
+foreach (['report', 'promtool', 'site', 'prometheus', 'docs', 'format', 'numbers', 'dashboard', 'alerts'] as $part) {
     require __DIR__ . "/$part.php";
 }
 

@@ -4,7 +4,11 @@
  */
 declare(strict_types=1);
 
-/** Runs promtool; returns its status and, if it fails or with $shows_output, what it prints. */
+/**
+ * Runs promtool; returns `passes`, or its status and what it printed.
+ *
+ * @param list<string> $arguments
+ */
 function promtool(array $arguments, string $input = ''): string
 {
     $process = proc_open(['promtool', ...$arguments], [['pipe', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
