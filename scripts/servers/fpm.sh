@@ -1,7 +1,7 @@
 # A private php-fpm behind a private nginx, for scripts to source, after php.sh.
 #
 # fpm_start FOLDER DOCUMENT_ROOT starts both and sets $fpm_port; FOLDER holds everything they write. fpm_stop stops
-# them. Both work as root and as an ordinary user.
+# them. Both work as root and as an ordinary user. $fpm_directives, if set, has further lines for the pool.
 
 fpm_binary() {
     for candidate in "php-fpm$php_version" php-fpm; do
@@ -36,6 +36,7 @@ listen.mode = 0666
 pm = static
 pm.max_children = 4
 php_admin_value[token_bucket.shm_path] = $fpm_folder
+${fpm_directives-}
 EOF
     cat >"$fpm_folder/nginx.conf" <<EOF
 pid $fpm_folder/nginx.pid;

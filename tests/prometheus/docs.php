@@ -1,0 +1,60 @@
+<?php
+/*
+ * docs/operations.md: the page and the configuration that it shows, and its table of metrics.
+ */
+declare(strict_types=1);
+
+final class Docs
+{
+    private readonly string $section;
+
+    public function __construct()
+    {
+        $page = file_get_contents(dirname(__DIR__, 2) . '/docs/operations.md');
+        preg_match('/^## Prometheus and Grafana\n(.*?)^## /ms', $page, $found) || give_up('docs/operations.md has no section on Prometheus');
+        $this->section = $found[1];
+    }
+
+    /** The only block of a language. */
+    public function code(string $language): string
+    {
+        preg_match_all("/^```$language\n(.*?)^```/ms", $this->section, $found);
+        count($found[1]) === 1 || give_up("docs/operations.md: one block of $language was expected");
+        return $found[1][0];
+    }
+
+    /** The configuration for a test: scrapes one address each second, and reads the rules of a file. */
+    public function configuration(string $address, string $rules): string
+    {
+        $configuration = $this->code('yaml');
+        foreach (["['10.0.0.5:80', '10.0.0.6:80']" => "['$address']", "- alerts.yml\n" => "- $rules\n"] as $shown => $tested) {
+            str_contains($configuration, $shown) || give_up("docs/operations.md: $shown is missing");
+            $configuration = str_replace($shown, $tested, $configuration);
+        }
+        return "global: {scrape_interval: 1s, evaluation_interval: 1s}\n$configuration";
+    }
+
+    /** @return array<string, string> the types of the metrics in the table */
+    public function metrics(): array
+    {
+        preg_match_all('/^\| `(token_bucket_\w+)` \| (\w+) \|/m', $this->section, $found);
+        return array_combine($found[1], $found[2]);
+    }
+}
+
+function check_docs(Report $report, Docs $docs, Site $site): void
+{
+    $report->expect('the table has the metrics that prometheus() has, with their types', metric_types($site->get('token_bucket.php')), $docs->metrics());
+
+    $head = $site->head('token_bucket.php', '127.0.0.1');
+    $report->expect('Prometheus may read the page', true, str_contains($head, ' 200 OK'));
+    $report->expect('its type is that of the text format', 1, preg_match('~^Content-Type: text/plain; version=0\.0\.4(;|\r?$)~mi', $head));
+    foreach ([
+        'another client' => ['127.0.0.2', []],
+        'another client that names Prometheus' => ['127.0.0.2', ['X-Forwarded-For: 127.0.0.1']],
+        'a client behind the proxy' => ['127.0.0.1', ['X-Forwarded-For: 198.51.100.7']],
+        'a client behind the proxy that names Prometheus' => ['127.0.0.1', ['X-Forwarded-For: 10.0.0.9, 198.51.100.7']],
+    ] as $who => [$client, $headers]) {
+        $report->expect("$who may not read the page", true, str_contains($site->head('token_bucket.php', $client, $headers), ' 403 Forbidden'));
+    }
+}
