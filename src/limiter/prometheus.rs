@@ -24,9 +24,11 @@ const LIMIT_COUNTERS: [(&str, &str, Count); 6] = [
     }),
     ("store_errors", "Calls on which the store failed.", |counts| sum(counts, &[Outcome::Failed])),
     ("degraded", "Calls that on_error answered.", |counts| sum(counts, &[Outcome::Degraded])),
-    ("evictions", "Calls that found no free slot in shared memory.", |counts| {
-        sum(counts, &[Outcome::Evicted])
-    }),
+    (
+        "evictions",
+        "Calls that evicted a bucket in use, or were denied for want of a slot.",
+        |counts| sum(counts, &[Outcome::Evicted]),
+    ),
 ];
 
 fn sum(counts: &[u64; 6], outcomes: &[Outcome]) -> u64 {
@@ -62,11 +64,19 @@ fn limits(text: &mut Text, status: &Status) {
 
 /// The prefix and the name of a limit, as labels.
 fn labels(name: &LimitName, limit: &LimitStatistics) -> (String, String) {
-    let text = |bytes: Option<&[u8]>| {
-        bytes.map_or_else(|| OTHERS.to_owned(), |it| String::from_utf8_lossy(it).into_owned())
-    };
+    let text = |bytes: Option<&[u8]>| bytes.map_or_else(|| OTHERS.to_owned(), to_utf8);
     let label = if limit.is_identifier { OTHERS.to_owned() } else { text(name.name()) };
     (text(name.prefix()), label)
+}
+
+/// A name as text. Bytes that are not UTF-8 become `\xff`: a query cannot have a replacement character.
+fn to_utf8(name: &[u8]) -> String {
+    name.utf8_chunks().fold(String::new(), |mut text, chunk| {
+        text.push_str(chunk.valid());
+        // Writing to a String cannot fail.
+        let _ = chunk.invalid().iter().try_for_each(|byte| write!(text, "\\x{byte:02x}"));
+        text
+    })
 }
 
 fn tables(text: &mut Text, status: &Status) {
@@ -226,5 +236,6 @@ mod tests {
         assert!(text.contains("token_bucket_server_outages_total{server=\"Redis\"} 3\n"));
         assert!(text.contains("token_bucket_limits_file_valid 0\n"));
         assert!(!text.contains("made up"));
+        assert_eq!(to_utf8(b"a\xff\xc3\xc3\xa9"), r"a\xff\xc3é");
     }
 }

@@ -35,8 +35,9 @@ impl Status {
     }
 }
 
-/// The wall clock's time, in seconds since 1970, at a time since boot.
+/// The wall clock's time, in seconds since 1970, at a time since boot. To a millisecond, so that a second reading is the same.
 pub fn unix_time(at: u64) -> f64 {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
-    now - boot_time().saturating_sub(at) as f64 / SECOND as f64
+    let time = now - boot_time().saturating_sub(at) as f64 / SECOND as f64;
+    (time * 1e3).round() / 1e3
 }

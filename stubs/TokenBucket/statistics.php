@@ -21,8 +21,8 @@ namespace TokenBucket;
  * - would_deny: calls that were accepted only because the limit was a dry run (enforce=0)
  * - errors: calls on which the store failed
  * - degraded: calls that the on-error policy decided
- * - evictions: calls that found a full place in shared memory: a bucket in use was evicted for them, or a new sliding window
- *   was denied hits
+ * - evictions: calls that found no free slot in shared memory: a bucket in use was evicted for them, or they were denied
+ *   although their client is new
  * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
  *   bytes. Exact where few were denied, some hundred times in all; halved once an hour. Empty with token_bucket.track_identifiers=0. As in every
  *   PHP array, an identifier of digits is an int

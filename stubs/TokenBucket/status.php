@@ -14,7 +14,7 @@ namespace TokenBucket;
  *   shorter than 96 bytes. Null for a limit on servers. Empty with token_bucket.track_identifiers=0. `storage` is null
  *   for the default storage; `enforce` and `on_error` are null while token_bucket.storage is invalid
  * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
- *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls that were denied for want of a slot. The
+ *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
  *   table `.host` is the one for `fallback`
  * - servers: the stores on servers that a process asked within the last hour, at most 16: whether they answer, since when
  *   (seconds since 1970), and how often an outage has begun since the host booted

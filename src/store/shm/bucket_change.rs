@@ -4,7 +4,7 @@ use super::counts::TableCounts;
 use super::slot::Slot;
 use super::table::Change;
 use crate::clock::boot_time;
-use crate::limit::{Algorithm, Op, State};
+use crate::limit::{Algorithm, Decision, Op, State};
 use crate::store::FromDecision;
 use std::cell::Cell;
 
@@ -70,12 +70,21 @@ impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
         self.counts.note_eviction();
         self.evicted.set(true);
     }
+
+    /// Counts in the statistics of the limit like an eviction, unless a full bucket would have been denied, too.
+    fn note_denied_newcomer(&mut self) {
+        let (fresh, _): (Decision, State) = self.limit.apply(State::FULL, self.now, self.op);
+        if fresh.accepted {
+            self.counts.note_denied_newcomer();
+            self.evicted.set(true);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{Decision, FixedWindow, SECOND, Span, TokenBucket};
+    use crate::limit::{FixedWindow, SECOND, Span, TokenBucket};
 
     /// What a call that read the clock `late` ns ago makes of a state that was written just now.
     fn apply_late(limit: &impl Algorithm, late: u64, state: State) -> Option<State> {
