@@ -1,0 +1,39 @@
+<?php
+/*
+ * Plugin Name: Observer
+ * Description: A must-use plugin of the tests: counts the passwords that are looked at, and sets the clock of the limits.
+ */
+declare(strict_types=1);
+
+/** Adds one to a count, also when many processes do. */
+function test_count(string $what): void
+{
+    file_put_contents(TEST_STATE . "/count-$what", '.', FILE_APPEND | LOCK_EX);
+}
+
+// Behind the guard, before WordPress's own callbacks: a guess that gets here is looked at.
+add_filter('authenticate', function (mixed $user, string $name, string $password): mixed {
+    if ($name !== '' && $password !== '') {
+        test_count('authenticate');
+    }
+    return $user;
+}, 19, 3);
+add_filter('check_password', function (bool $isRight): bool {
+    test_count('hashed');
+    return $isRight;
+});
+add_action('application_password_failed_authentication', function (WP_Error $error): void {
+    $error->get_error_code() === 'too_many_attempts' || test_count('application');
+});
+
+// Cheap hashes make the tests short: the newer WordPress takes long for one on purpose.
+add_filter('wp_hash_password_options', fn (): array => ['cost' => 4]);
+
+// As plugins do that add methods of their own, which WordPress does not stop after the first wrong password.
+add_filter('xmlrpc_methods', fn (array $methods): array => $methods + [
+    'test.login' => fn (array $arguments): string => is_wp_error(wp_authenticate($arguments[0], $arguments[1])) ? 'no' : 'yes',
+]);
+
+if (extension_loaded('token_bucket')) {
+    TokenBucket\TestClock::freeze((float) file_get_contents(TEST_STATE . '/clock'));
+}
