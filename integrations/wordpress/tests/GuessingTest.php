@@ -53,8 +53,8 @@ final class GuessingTest extends TestCase
         $this->assertSame(429, $site->send(Site::form('bob', 'right', '192.0.2.3', $browser[0] . '0'))->status, 'a cookie that was changed');
         $longer = preg_replace('/=/', '=9', $browser[0], 1);
         $this->assertSame(429, $site->send(Site::form('bob', 'right', '192.0.2.3', $longer))->status, 'a cookie that was prolonged');
-        $this->assertSame(429, $site->send(Site::xmlRpc('192.0.2.4', 'wp.getUsersBlogs', 'bob', 'right'))->status === 200
-            && str_contains($site->send(Site::xmlRpc('192.0.2.4', 'wp.getUsersBlogs', 'bob', 'right'))->body, '<int>429</int>') ? 429 : 0, 'XML-RPC');
+        $fault = $site->send(Site::xmlRpc('192.0.2.4', 'wp.getUsersBlogs', 'bob', 'right'));
+        $this->assertStringContainsString('<int>429</int>', $fault->body, 'XML-RPC');
         Site::advance(40);
         $this->assertTrue($site->send(Site::form('bob', 'right', '192.0.2.3'))->isLoggedIn(), 'an unknown browser, a while later');
     }
@@ -66,7 +66,7 @@ final class GuessingTest extends TestCase
         $cores = $calls('wp.getUsersBlogs', fn (int $i): array => ['cat', "guess$i"]);
         $this->assertSame(1, self::lookedAt([Site::xmlRpc('198.51.100.3', 'system.multicall', $cores)]));
         // It does not for methods of plugins, which call wp_authenticate(): there the guard counts each inner call.
-        $plugins = $calls('test.login', fn (int $i): array => [['cat', "guess$i"]]);
+        $plugins = $calls('test.login', fn (int $i): array => ['cat', "guess$i"]);
         $this->assertSame(5, self::lookedAt([Site::xmlRpc('198.51.100.4', 'system.multicall', $plugins)]));
         $many = array_fill(0, 20, Site::xmlRpc('198.51.100.5', 'system.multicall', $plugins));
         $this->assertSame(5, self::lookedAt($many));
@@ -74,7 +74,7 @@ final class GuessingTest extends TestCase
 
     public function testRightPasswordBehindTheLimitIsNotLookedAtInAMulticallEither(): void
     {
-        $guesses = array_map(fn (int $i): array => ['methodName' => 'test.login', 'params' => [['dan', $i === 50 ? 'right' : "guess$i"]]], range(1, 100));
+        $guesses = array_map(fn (int $i): array => ['methodName' => 'test.login', 'params' => ['dan', $i === 50 ? 'right' : "guess$i"]], range(1, 100));
         $answer = Site::single()->send(Site::xmlRpc('198.51.100.6', 'system.multicall', $guesses));
         $this->assertSame(0, substr_count($answer->body, '<string>yes</string>'));
         $this->assertSame(100, substr_count($answer->body, '<string>no</string>'));

@@ -78,9 +78,10 @@ final class Site
         return new Request('/xmlrpc.php', $call, [...self::headers($address), 'Content-Type: text/xml']);
     }
 
-    public static function rest(string $name, string $password, string $address): Request
+    /** @param bool $isEarly whether something asks for the user before the REST API does */
+    public static function rest(string $name, string $password, string $address, bool $isEarly = false): Request
     {
-        return new Request('/index.php?rest_route=/wp/v2/users/me', null, [...self::headers($address), 'Authorization: Basic ' . base64_encode("$name:$password")]);
+        return new Request('/index.php?rest_route=/wp/v2/users/me' . ($isEarly ? '&early' : ''), null, [...self::headers($address), 'Authorization: Basic ' . base64_encode("$name:$password")]);
     }
 
     public static function get(string $path, string $cookies = '', string $address = '192.0.2.250'): Request

@@ -29,10 +29,21 @@ add_action('application_password_failed_authentication', function (WP_Error $err
 // Cheap hashes make the tests short: the newer WordPress takes long for one on purpose.
 add_filter('wp_hash_password_options', fn (): array => ['cost' => 4]);
 
-// As plugins do that add methods of their own, which WordPress does not stop after the first wrong password.
-add_filter('xmlrpc_methods', fn (array $methods): array => $methods + [
-    'test.login' => fn (array $arguments): string => is_wp_error(wp_authenticate($arguments[0], $arguments[1])) ? 'no' : 'yes',
-]);
+/**
+ * A method of XML-RPC as plugins add them, which WordPress does not stop after the first wrong password.
+ *
+ * @param array{string, string} $arguments name and password
+ */
+function test_login(array $arguments): string
+{
+    return is_wp_error(wp_authenticate($arguments[0], $arguments[1])) ? 'no' : 'yes';
+}
+add_filter('xmlrpc_methods', fn (array $methods): array => $methods + ['test.login' => 'test_login']);
+
+// As themes and plugins do that ask for the user early.
+if (isset($_GET['early'])) {
+    add_action('rest_api_init', 'wp_get_current_user');
+}
 
 if (extension_loaded('token_bucket')) {
     TokenBucket\TestClock::freeze((float) file_get_contents(TEST_STATE . '/clock'));

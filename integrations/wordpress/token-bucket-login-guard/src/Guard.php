@@ -33,6 +33,8 @@ final class Guard
         add_filter('application_password_is_api_request', [$this, 'beforeApplicationPassword'], PHP_INT_MAX);
         add_action('application_password_did_authenticate', [$this, 'applicationPasswordIsRight']);
         add_action('application_password_failed_authentication', [$this, 'applicationPasswordIsWrong'], 0);
+        // Behind WordPress's own callback for application passwords, before the one for cookies, which asks for the user.
+        add_filter('rest_authentication_errors', [$this, 'answerRest'], 95);
         add_filter('xmlrpc_login_error', [$this, 'answerXmlRpc'], 10, 2);
         add_filter('shake_error_codes', fn (array $codes): array => [...$codes, self::DENIED]);
         add_action('wp_login', [$this, 'rememberBrowser'], 10, 2);
@@ -88,7 +90,7 @@ final class Guard
         if (!$this->basic?->isDenied()) {
             return $isApiRequest;
         }
-        /** This action is documented in wp-includes/user.php. The REST API answers with its error. */
+        /** This action is documented in wp-includes/user.php */
         do_action('application_password_failed_authentication', $this->denial($this->basic));
         return false;
     }
@@ -118,6 +120,16 @@ final class Guard
         if ($user instanceof WP_User) {
             KnownBrowser::remember($user);
         }
+    }
+
+    public function answerRest(mixed $error): mixed
+    {
+        if (!empty($error) || !isset($_SERVER['PHP_AUTH_USER'])) {
+            return $error;
+        }
+        // WordPress looks at the password when the user is asked for, which nothing may have done yet.
+        wp_get_current_user();
+        return $this->basic?->isDenied() ? $this->denial($this->basic) : $error;
     }
 
     public function answerXmlRpc(mixed $answer, mixed $error = null): mixed

@@ -1,0 +1,84 @@
+<?php
+declare(strict_types=1);
+
+use PHPUnit\Framework\TestCase;
+
+/** Without the extension, with a store that cannot be used, in a multisite, and from the command line. */
+final class SurvivalTest extends TestCase
+{
+    protected function tearDown(): void
+    {
+        @unlink(Site::state('storage'));
+    }
+
+    public function testLoginsWorkWithoutTheExtensionAndANoticeTells(): void
+    {
+        $site = Site::withoutExtension();
+        $this->assertSame(array_fill(0, 8, 200), $site->statuses(array_fill(0, 8, Site::form('user70', 'guess', '198.51.100.60'))));
+        $admin = $site->session();
+        foreach (['/wp-admin/index.php', '/wp-admin/plugins.php', '/wp-admin/options-general.php?page=token-bucket-login-guard'] as $path) {
+            $page = $site->send(Site::get($path, $admin));
+            $this->assertSame(200, $page->status, $path);
+            $this->assertStringContainsString('Logins are not limited, because the PHP extension token_bucket is not loaded in this PHP (', $page->body);
+        }
+        $this->assertSame(200, $site->send(Site::rest('amy', (string) file_get_contents(Site::state('application-password')), '198.51.100.60'))->status);
+        $this->assertStringContainsString('isAdmin', $site->send(Site::xmlRpc('198.51.100.60', 'wp.getUsersBlogs', 'joe', 'right'))->body);
+        $this->assertDoesNotMatchRegularExpression('/PHP (Fatal|Warning|Notice|Deprecated)/', Site::log('without'));
+    }
+
+    public function testTheNoticeIsForAdministratorsOnly(): void
+    {
+        $site = Site::withoutExtension();
+        $this->assertStringNotContainsString('Logins are not limited', $site->send(Site::get('/wp-admin/profile.php', $site->session('user71')))->body);
+    }
+
+    public function testLoginsWorkWithAStoreThatCannotBeUsedAndANoticeTells(): void
+    {
+        $site = Site::single();
+        file_put_contents(Site::state('storage'), 'redsi://:secret-of-the-store@127.0.0.1');
+        $admin = $site->session();
+        $page = $site->send(Site::get('/wp-admin/options-general.php?page=token-bucket-login-guard', $admin));
+        $this->assertSame(200, $page->status);
+        $this->assertStringContainsString('The store of the limits cannot be used: Unknown scheme &quot;redsi:&quot;', $page->body);
+        $this->assertStringNotContainsString('secret-of-the-store', $page->body . Site::log());
+        $this->assertStringContainsString('token-bucket-login-guard: cannot limit logins: Unknown scheme', Site::log());
+    }
+
+    public function testAStoreThatIsDownAnswersByOnError(): void
+    {
+        $site = Site::single();
+        // Port 9 is closed: the limits of this host take over, as on_error=fallback says.
+        file_put_contents(Site::state('storage'), 'redis://127.0.0.1:9');
+        $counts = array_count_values($site->statuses(array_fill(0, 8, Site::form('user72', 'guess', '198.51.100.61'))));
+        $this->assertSame([200 => 5, 429 => 3], $counts);
+    }
+
+    public function testANetworkOfSitesIsLimitedAndHasItsPageAmongTheNetworksSettings(): void
+    {
+        $site = Site::network();
+        $counts = array_count_values($site->statuses(array_fill(0, 8, Site::form('ann', 'guess', '198.51.100.62'))));
+        $this->assertSame([200 => 5, 429 => 3], $counts);
+        $admin = $site->session();
+        $page = $site->send(Site::get('/wp-admin/network/settings.php?page=token-bucket-login-guard', $admin));
+        $this->assertSame(200, $page->status);
+        $this->assertStringContainsString('<td>198.51.100.62</td><td>ann</td>', $page->body);
+        // An administrator of one site does not see it.
+        $this->assertSame(403, $site->send(Site::get('/wp-admin/network/settings.php?page=token-bucket-login-guard', $site->session('ann')))->status);
+        $this->assertSame(403, $site->send(Site::get('/wp-admin/options-general.php?page=token-bucket-login-guard', $site->session('ann')))->status);
+    }
+
+    public function testTheSitesOfOnePhpUserDoNotShareLimits(): void
+    {
+        Site::single()->statuses(array_fill(0, 6, Site::form('admin', 'guess', '198.51.100.63')));
+        $this->assertTrue(Site::network()->send(Site::form('admin', 'right', '198.51.100.63'))->isLoggedIn());
+        $this->assertSame(429, Site::single()->send(Site::form('admin', 'right', '198.51.100.63'))->status);
+    }
+
+    public function testNothingWarnsInTheLogs(): void
+    {
+        foreach (['single', 'network', 'without'] as $site) {
+            preg_match_all('~PHP (?:Fatal|Warning|Notice|Deprecated)[^\n]*token-bucket-login-guard/src[^\n]*~', Site::log($site), $lines);
+            $this->assertSame([], $lines[0]);
+        }
+    }
+}
