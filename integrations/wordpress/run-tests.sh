@@ -91,6 +91,8 @@ server() {
         location ~ \.php\$ {
             include /etc/nginx/fastcgi_params;
             fastcgi_param SCRIPT_FILENAME \$document_root\$fastcgi_script_name;
+            # Newer settings of Debian leave the port out.
+            fastcgi_param HTTP_HOST $1;
             fastcgi_param TEST_SITE $3;
             fastcgi_pass unix:$folder/$2.sock;
         }

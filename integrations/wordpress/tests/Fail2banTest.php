@@ -36,7 +36,7 @@ final class Fail2banTest extends TestCase
     {
         $file = Site::state('log');
         file_put_contents($file, $log);
-        exec('fail2ban-regex -o ip ' . escapeshellarg($file) . ' ' . escapeshellarg(self::FILTER) . ' 2>/dev/null', $addresses);
+        exec('fail2ban-regex -o ip ' . escapeshellarg($file) . ' ' . escapeshellarg(self::FILTER) . ' 2>&1', $addresses);
         $counts = array_count_values(array_filter($addresses));
         ksort($counts);
         return $counts;

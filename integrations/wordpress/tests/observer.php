@@ -42,7 +42,7 @@ add_filter('xmlrpc_methods', fn (array $methods): array => $methods + ['test.log
 
 // As themes and plugins do that ask for the user early.
 if (isset($_GET['early'])) {
-    add_action('rest_api_init', 'wp_get_current_user');
+    add_filter('rest_jsonp_enabled', fn (bool $isEnabled): bool => wp_get_current_user() ? $isEnabled : false);
 }
 
 if (extension_loaded('token_bucket')) {

@@ -18,11 +18,11 @@ final class ProvenPassword
 
     public function isProven(): bool
     {
-        return get_site_transient($this->name) === 1;
+        return get_site_transient($this->name) === 'proven';
     }
 
     public function prove(): void
     {
-        set_site_transient($this->name, 1, HOUR_IN_SECONDS);
+        set_site_transient($this->name, 'proven', HOUR_IN_SECONDS);
     }
 }
