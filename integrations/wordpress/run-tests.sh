@@ -132,7 +132,7 @@ await test -S "$folder/without.sock"
 
 status=0
 TEST_FOLDER="$folder" TEST_SINGLE="$single" TEST_NETWORK="$network" TEST_WITHOUT="$without" \
-    "$php" "$(command -v phpunit)" --no-configuration --bootstrap "$tests/Site.php" --log-junit "$folder/junit.xml" "$@" "$tests" >"$folder/phpunit.out" 2>&1 || status=$?
+    "$php" "$(command -v phpunit)" --no-configuration --do-not-cache-result --bootstrap "$tests/Site.php" --log-junit "$folder/junit.xml" "$@" "$tests" >"$folder/phpunit.out" 2>&1 || status=$?
 [ $status = 0 ] || cat "$folder/phpunit.out"
 "$php" "$tests/summary.php" "$folder/junit.xml" || status=1
 exit $status

@@ -23,6 +23,8 @@ final class GuessingTest extends TestCase
         $hashed = Site::counted('hashed');
         $this->assertSame(5, self::lookedAt($requests));
         $this->assertSame(5, Site::counted('hashed') - $hashed);
+        $this->assertSame(1, substr_count(Site::log(), 'blocked 198.51.100.1 '), 'blocks');
+        $this->assertSame(195, substr_count(Site::log(), 'denied 198.51.100.1 '), 'lines for fail2ban');
     }
 
     public function testThirtyGuessesOfOneAddressAtHundredUsersAreLookedAt(): void

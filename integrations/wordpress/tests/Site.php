@@ -41,6 +41,11 @@ final class Request
     public function __construct(public readonly string $path, public readonly ?string $body, public readonly array $headers)
     {
     }
+
+    public function with(string $header): self
+    {
+        return new self($this->path, $this->body, [...$this->headers, $header]);
+    }
 }
 
 /** A WordPress that the script run-tests.sh has started. The client's address stands in X-Forwarded-For, as a proxy writes it. */
@@ -172,6 +177,12 @@ final class Site
         clearstatcache();
         $file = self::state("count-$what");
         return is_file($file) ? filesize($file) : 0;
+    }
+
+    /** The database of both sites. */
+    public static function database(): mysqli
+    {
+        return new mysqli('localhost', 'root', '', 'wordpress', 0, getenv('TEST_FOLDER') . '/mariadb.sock');
     }
 
     /** Moves the clock of the limits. */

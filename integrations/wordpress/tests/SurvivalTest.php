@@ -52,6 +52,29 @@ final class SurvivalTest extends TestCase
         $this->assertSame([200 => 5, 429 => 3], $counts);
     }
 
+    public function testSettingsThatAreNoneAreReplacedByTheDefaults(): void
+    {
+        $database = Site::database();
+        $stored = $database->query("SELECT option_value FROM wp_options WHERE option_name = 'token_bucket_login_guard'")->fetch_row()[0];
+        $set = $database->prepare("UPDATE wp_options SET option_value = ? WHERE option_name = 'token_bucket_login_guard'");
+        $bad = [
+            serialize('no list'),
+            serialize(['trusted_proxies' => ['127.0.0.1/99', 7, ['x']], 'allowed' => 'nowhere', 'pair_tries' => 'five', 'first_block' => [], 'log' => 1]),
+            serialize(['pair_tries' => -1, 'network_tries' => PHP_INT_MAX]),
+        ];
+        try {
+            foreach ($bad as $value) {
+                $set->execute([$value]);
+                // Without a trusted proxy all come from the one address of the tests.
+                $statuses = Site::single()->statuses(array_fill(0, 6, Site::form('user73', 'guess', '198.51.100.64')));
+                $this->assertSame(429, end($statuses), $value);
+                $this->assertContains($statuses[0], [200, 429]);
+            }
+        } finally {
+            $set->execute([$stored]);
+        }
+    }
+
     public function testANetworkOfSitesIsLimitedAndHasItsPageAmongTheNetworksSettings(): void
     {
         $site = Site::network();
@@ -71,6 +94,18 @@ final class SurvivalTest extends TestCase
         Site::single()->statuses(array_fill(0, 6, Site::form('admin', 'guess', '198.51.100.63')));
         $this->assertTrue(Site::network()->send(Site::form('admin', 'right', '198.51.100.63'))->isLoggedIn());
         $this->assertSame(429, Site::single()->send(Site::form('admin', 'right', '198.51.100.63'))->status);
+    }
+
+    public function testUninstallingRemovesWhatThePluginKeeps(): void
+    {
+        $database = Site::database();
+        $left = "SELECT (SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'wordpress' AND table_name = 'net_token_bucket_blocks')"
+            . " + (SELECT COUNT(*) FROM net_sitemeta WHERE meta_key = 'token_bucket_login_guard')";
+        $this->assertSame(2, (int) $database->query($left)->fetch_row()[0]);
+        exec('TEST_SITE=network HTTP_HOST=' . escapeshellarg(getenv('TEST_NETWORK')) . ' ' . escapeshellarg(PHP_BINARY) . ' '
+            . escapeshellarg(__DIR__ . '/uninstall.php') . ' ' . escapeshellarg(getenv('TEST_FOLDER') . '/wordpress') . ' 2>&1', $output, $status);
+        $this->assertSame(0, $status, implode("\n", $output));
+        $this->assertSame(0, (int) $database->query($left)->fetch_row()[0]);
     }
 
     public function testNothingWarnsInTheLogs(): void

@@ -23,6 +23,16 @@ final class Client
         return new self($address, client_network($address));
     }
 
+    /** Whether a text is an address or a network, such as 10.0.0.0/8. */
+    public static function isNetwork(mixed $text): bool
+    {
+        try {
+            return is_string($text) && client_address([], [$text]) === '';
+        } catch (\ValueError) {
+            return false;
+        }
+    }
+
     /** @param list<string> $networks addresses and networks, IPv4 and IPv6 */
     public function isIn(array $networks): bool
     {

@@ -79,8 +79,7 @@ final class Guard
     {
         $name = $_SERVER['PHP_AUTH_USER'] ?? null;
         $password = $_SERVER['PHP_AUTH_PW'] ?? null;
-        // Within `authenticate` the guess has been charged already.
-        if (!$isApiRequest || doing_filter('authenticate') || !is_string($name) || !is_string($password)) {
+        if (!$isApiRequest || !self::isBasicAuthentication() || !is_string($name) || !is_string($password)) {
             return $isApiRequest;
         }
         if (!$this->isBasicKnown) {
@@ -97,14 +96,14 @@ final class Guard
 
     public function applicationPasswordIsRight(): void
     {
-        if (!doing_filter('authenticate')) {
+        if (self::isBasicAuthentication()) {
             $this->settle($this->basic, true);
         }
     }
 
     public function applicationPasswordIsWrong(mixed $error): void
     {
-        if (!is_wp_error($error) || doing_filter('authenticate') || $error->get_error_code() === self::DENIED) {
+        if (!is_wp_error($error) || !self::isBasicAuthentication() || $error->get_error_code() === self::DENIED) {
             return;
         }
         $this->settle($this->basic, false);
@@ -136,6 +135,13 @@ final class Guard
     {
         $isDenied = is_wp_error($error) && $error->get_error_code() === self::DENIED;
         return $isDenied ? new IXR_Error(429, $error->get_error_message()) : $answer;
+    }
+
+    /** Whether WordPress looks at an application password of Basic authentication; within `authenticate` the guess is charged there. */
+    private static function isBasicAuthentication(): bool
+    {
+        $filters = array_intersect($GLOBALS['wp_current_filter'] ?? [], ['determine_current_user', 'authenticate']);
+        return end($filters) === 'determine_current_user';
     }
 
     /** Charges a guess. Null if it is not limited. */

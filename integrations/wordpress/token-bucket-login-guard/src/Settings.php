@@ -46,10 +46,10 @@ final class Settings
         return is_int($value) ? max($least, min($most, $value)) : $default;
     }
 
-    /** @return list<string> addresses and networks */
+    /** @return list<string> addresses and networks; what is none was not written on the page, and is left out */
     public function list(string $name): array
     {
-        return array_values(array_filter((array) ($this->values[$name] ?? []), 'is_string'));
+        return array_values(array_filter((array) ($this->values[$name] ?? []), [Client::class, 'isNetwork']));
     }
 
     public function log(): string

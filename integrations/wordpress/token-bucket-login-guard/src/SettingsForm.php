@@ -29,7 +29,7 @@ final class SettingsForm
         foreach (Settings::LISTS as $name) {
             $values[$name] = preg_split('/[\s,]+/', $this->field($name), -1, PREG_SPLIT_NO_EMPTY) ?: [];
             foreach ($values[$name] as $entry) {
-                if (!self::isNetwork($entry)) {
+                if (!Client::isNetwork($entry)) {
                     /* translators: 1: name of a field, 2: what was written */
                     $this->errors[] = sprintf(__('%1$s must be addresses and networks such as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32, one a line; "%2$s" is none.', 'token-bucket-login-guard'), self::label($name), $entry);
                 }
@@ -85,16 +85,6 @@ final class SettingsForm
             in_array($name, Settings::LISTS, true) => implode("\n", $this->settings->list($name)),
             default => $this->settings->log(),
         };
-    }
-
-    private static function isNetwork(string $text): bool
-    {
-        try {
-            \TokenBucket\client_address([], [$text]);
-            return true;
-        } catch (\ValueError) {
-            return false;
-        }
     }
 
     /** @param string $html escaped */
