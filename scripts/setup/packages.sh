@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the missing Debian packages of a make target; needs no rights if none is missing.
-# Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey|wordpress
+# Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey
 set -eu
 
 build="php-cli php-dev clang libclang-dev pkg-config make"
@@ -20,7 +20,6 @@ case "${1-}" in
     package) wanted="$build zip binutils" ;;
     try-install) wanted="$build zip binutils debootstrap" ;;
     valkey) wanted="$test valkey-server" ;;
-    wordpress) wanted="$build $(cat "$(dirname "$0")/../../integrations/wordpress/packages")" ;;
     *) sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2 ;;
 esac
 # PHP_VERSION=8.6 selects a PHP that is not the release's default.
