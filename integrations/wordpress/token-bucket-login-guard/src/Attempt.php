@@ -12,6 +12,7 @@ final class Attempt
     private readonly Limits $limits;
     private readonly SecurityLog $log;
     private readonly Decision $decision;
+    private bool $isSettled = false;
 
     /** @param ?ProvenPassword $proof of a client that logs in with every request; null for a form */
     public function __construct(
@@ -52,7 +53,17 @@ final class Attempt
         return $this->account->user !== null;
     }
 
-    public function succeeded(): void
+    /** Gives the charge back, or counts a failure. Further calls do nothing: WordPress may look at one password twice. */
+    public function settle(bool $isRight): void
+    {
+        if ($this->isSettled) {
+            return;
+        }
+        $this->isSettled = true;
+        $isRight ? $this->forgive() : $this->countFailure();
+    }
+
+    private function forgive(): void
     {
         $this->decision->refund();
         // Whoever knows the password has mistyped it before. The network keeps its failures, or an attacker with an account
@@ -62,8 +73,8 @@ final class Attempt
         $this->proof?->prove();
     }
 
-    /** Counts a failure. As many as a limit has tries block its client: the first of a day shortly, each further for longer. */
-    public function failed(): void
+    /** As many failures as a limit has tries block its client: the first time of a day shortly, each further time for longer. */
+    private function countFailure(): void
     {
         $network = $this->client->network;
         $pair = $this->limits->failuresOfPair($network, $this->account->id);

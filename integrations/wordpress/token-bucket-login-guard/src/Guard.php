@@ -147,7 +147,7 @@ final class Guard
     /** Charges a guess. Null if it is not limited. */
     private function attempt(string $name, #[\SensitiveParameter] string $password, bool $isApi): ?Attempt
     {
-        // Without both WordPress looks at no password: a page of wp-login.php, a cookie. Nor has a script of the host a client.
+        // Without both, WordPress looks at no password: it shows wp-login.php, or reads a cookie. A script on the command line has no client.
         if ($name === '' || $password === '' || (PHP_SAPI === 'cli' && !isset($_SERVER['REMOTE_ADDR']))) {
             return null;
         }
@@ -173,7 +173,7 @@ final class Guard
     private function settle(?Attempt $attempt, bool $isRight): void
     {
         try {
-            $isRight ? $attempt?->succeeded() : $attempt?->failed();
+            $attempt?->settle($isRight);
         } catch (TokenBucket\Throwable $exception) {
             (new SecurityLog(Settings::load()))->failed($exception);
         }
