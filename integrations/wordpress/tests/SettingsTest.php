@@ -98,6 +98,13 @@ final class SettingsTest extends TestCase
         $this->assertTrue(Site::single()->send(Site::form('user64', 'right', '198.51.100.43'))->isLoggedIn());
     }
 
+    public function testWithSyslogNothingIsInTheErrorLog(): void
+    {
+        $this->save(['log' => 'syslog']);
+        $this->assertSame([200 => 5, 429 => 1], self::guess(6, 'user66', '198.51.100.45'));
+        $this->assertStringNotContainsString('198.51.100.45', preg_replace('/ while reading .*/', '', Site::log()));
+    }
+
     public function testThePageCountsWhatHappens(): void
     {
         $before = self::counts('A network');

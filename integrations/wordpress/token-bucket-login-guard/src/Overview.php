@@ -67,8 +67,7 @@ final class Overview
         echo '<h2>', esc_html__('Unblock', 'token-bucket-login-guard'), '</h2><form method="post">', self::hiddenFields();
         printf('<label>%s <input name="address"></label> ', esc_html__('Address', 'token-bucket-login-guard'));
         printf('<label>%s <input name="user"></label> ', esc_html__('User name or e-mail address', 'token-bucket-login-guard'));
-        submit_button(__('Unblock', 'token-bucket-login-guard'), 'secondary', 'submit', false);
-        echo '</form>';
+        printf('<button class="button">%s</button></form>', esc_html__('Unblock', 'token-bucket-login-guard'));
     }
 
     private function renderStatistics(): void

@@ -55,10 +55,11 @@ final class SettingsForm
         wp_nonce_field(SettingsPage::SAVE);
         echo '<input type="hidden" name="guard_action" value="', esc_attr(SettingsPage::SAVE), '"><table class="form-table" role="presentation">';
         $isOn = $this->sent === null ? $this->settings->isDryRunChosen() : !empty($this->sent['dry_run']);
-        self::row('dry_run', '<label><input type="checkbox" name="dry_run" value="1"' . checked($isOn, true, false) . '> '
+        self::row('dry_run', '<label><input type="checkbox" id="dry_run" name="dry_run" value="1"' . checked($isOn, true, false) . '> '
             . esc_html__('Count and log, but deny nobody', 'token-bucket-login-guard') . '</label>');
-        foreach (array_keys(Settings::NUMBERS) as $name) {
-            self::row($name, sprintf('<input type="number" id="%1$s" name="%1$s" value="%2$s" class="small-text">', esc_attr($name), esc_attr($this->field($name))));
+        foreach (Settings::NUMBERS as $name => [, $least, $most]) {
+            $input = '<input type="number" id="%1$s" name="%1$s" value="%2$s" min="%3$d" max="%4$d">';
+            self::row($name, sprintf($input, esc_attr($name), esc_attr($this->field($name)), $least, $most));
         }
         foreach (Settings::LISTS as $name) {
             self::row($name, sprintf('<textarea id="%1$s" name="%1$s" rows="4" cols="45" class="code">%2$s</textarea>', esc_attr($name), esc_textarea($this->field($name))));
