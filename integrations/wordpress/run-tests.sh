@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . scripts/setup/php.sh
-extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
+extension=$(realpath -m "${EXTENSION:-target/release/libtoken_bucket.so}")
 tests=$PWD/integrations/wordpress/tests
 [ -e "$extension" ] || { echo "There is no extension at $extension: run make build, or set EXTENSION=" >&2; exit 1; }
 
@@ -132,7 +132,10 @@ await test -S "$folder/without.sock"
 
 status=0
 TEST_FOLDER="$folder" TEST_SINGLE="$single" TEST_NETWORK="$network" TEST_WITHOUT="$without" \
-    "$php" "$(command -v phpunit)" --no-configuration --do-not-cache-result --bootstrap "$tests/Site.php" --log-junit "$folder/junit.xml" "$@" "$tests" >"$folder/phpunit.out" 2>&1 || status=$?
+    "$php" "$(command -v phpunit)" --no-configuration --do-not-cache-result --bootstrap "$tests/Site.php" --log-junit "$folder/junit.xml" "$@" "$tests" >"$folder/phpunit.out" 2>&1 &
+# In the background, so that the end of this script ends it, too.
+pids="$! $pids"
+wait $! || status=$?
 [ $status = 0 ] || cat "$folder/phpunit.out"
 "$php" "$tests/summary.php" "$folder/junit.xml" || status=1
 exit $status
