@@ -39,6 +39,11 @@ final class BlockTest extends TestCase
             Site::advance($wait / 2 + 1);
         }
         $this->assertSame([300, 600, 1200, 2400], $waits);
+        foreach (range(5, 8) as $i) {
+            $wait = self::waitAfter(5, 'leo', '198.51.100.30');
+            Site::advance($wait + 1);
+        }
+        $this->assertSame(300 * 2 ** 7, $wait);
         Site::advance(86400);
         $this->assertSame(300, self::waitAfter(5, 'leo', '198.51.100.30'), 'a day later');
     }

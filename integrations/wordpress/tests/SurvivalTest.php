@@ -43,6 +43,17 @@ final class SurvivalTest extends TestCase
         $this->assertStringContainsString('token-bucket-login-guard: cannot limit logins: Unknown scheme', Site::log());
     }
 
+    public function testADryRunDeniesNobodyAlsoWhereTheDsnEnforces(): void
+    {
+        file_put_contents(Site::state('storage'), 'shm:other?enforce=1');
+        $database = Site::database();
+        $set = $database->prepare("UPDATE wp_options SET option_value = ? WHERE option_name = 'token_bucket_login_guard'");
+        $set->execute([serialize(['trusted_proxies' => ['127.0.0.1'], 'dry_run' => true])]);
+        $statuses = Site::single()->statuses(array_fill(0, 8, Site::form('user74', 'guess', '198.51.100.65')));
+        $set->execute([serialize(['trusted_proxies' => ['127.0.0.1']])]);
+        $this->assertSame(array_fill(0, 8, 200), $statuses);
+    }
+
     public function testAStoreThatIsDownAnswersByOnError(): void
     {
         $site = Site::single();

@@ -39,7 +39,8 @@ final class Attempt
 
     public function isDenied(): bool
     {
-        return !$this->decision->isAccepted();
+        // A DSN or php_admin_value may enforce the limits all the same; in a dry run they deny nobody.
+        return !$this->decision->isAccepted() && !$this->settings->isDryRun();
     }
 
     /** How long a denied client has to wait, in seconds. */

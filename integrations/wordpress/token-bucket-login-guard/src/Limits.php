@@ -14,8 +14,12 @@ final class Limits
     public const USER = 'wp_login_user';
     public const BROWSER = 'wp_login_browser';
 
-    /** So many blocks of a day are counted, each twice as long as the one before. */
+    /** The first blocks of a day last twice as long as the one before, further ones as long as the last of them. */
     private const LONGER_BLOCKS = 8;
+
+    /** Of a day. Blocks make it unlikely that anyone reaches it. */
+    private const COUNTED_BLOCKS = 1000;
+    private const MOST_HITS_OF_A_WINDOW = 16_777_214;
 
     private string $site;
 
@@ -65,6 +69,10 @@ final class Limits
     {
         $tries = $this->settings->number("{$limit}_tries");
         $decision = $failures->attempt();
+        if (!$decision->isAccepted()) {
+            // Not counted, perhaps because the table is full: that is no reason to block anyone.
+            return 0;
+        }
         $nth = $decision->getLimit() - $decision->getRemainingTokens();
         return $nth % $tries === 0 ? intdiv($nth, $tries) : 0;
     }
@@ -72,7 +80,7 @@ final class Limits
     /** The length of the n-th block of a day in seconds. */
     public function blockLength(int $nth): int
     {
-        return min(DAY_IN_SECONDS, $this->settings->number('first_block') * 2 ** ($nth - 1));
+        return min(DAY_IN_SECONDS, $this->settings->number('first_block') * 2 ** min($nth - 1, self::LONGER_BLOCKS - 1));
     }
 
     /** What statistics() shows of an identifier of this site; null for others. */
@@ -103,7 +111,7 @@ final class Limits
 
     private function failures(string $name, string $client, string $numbers): FixedWindow
     {
-        $most = $this->settings->number("{$numbers}_tries") * self::LONGER_BLOCKS;
+        $most = min(self::MOST_HITS_OF_A_WINDOW, $this->settings->number("{$numbers}_tries") * self::COUNTED_BLOCKS);
         return new FixedWindow(Storage::dsn(), "{$name}_failures:$this->site $client", $most, TokenBucket::DAY);
     }
 }
