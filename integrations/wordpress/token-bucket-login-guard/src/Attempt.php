@@ -1,0 +1,100 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\WordPress;
+
+use TokenBucket\Compound;
+use TokenBucket\Decision;
+
+/** One guess: charged before WordPress looks at the password, given back if the password is right. */
+final class Attempt
+{
+    private readonly Limits $limits;
+    private readonly SecurityLog $log;
+    private readonly Decision $decision;
+    private bool $isSettled = false;
+
+    /** @param ?ProvenPassword $proof of a client that logs in with every request; null for a form */
+    public function __construct(
+        private readonly Settings $settings,
+        private readonly Client $client,
+        private readonly Account $account,
+        private readonly ?ProvenPassword $proof,
+    ) {
+        $this->limits = new Limits($settings);
+        $this->log = new SecurityLog($settings);
+        $browser = $account->user ? KnownBrowser::of($account->user) : null;
+        // The limit that most clients share comes last: in shared memory it is charged when the others have accepted.
+        $limiters = [
+            'pair' => $this->limits->pair($client->network, $account->id),
+            'network' => $this->limits->network($client->network),
+            'user' => $browser === null ? $this->limits->user($account->id) : $this->limits->browser($browser),
+        ];
+        $this->decision = (new Compound(...array_values($limiters)))->attempt();
+        if ($this->decision->wouldDeny()) {
+            $denies = fn (\TokenBucket $limiter): bool => $limiter->peek()->wouldDeny();
+            $this->log->denied($client, $account, array_keys(array_filter($limiters, $denies)));
+        }
+    }
+
+    public function isDenied(): bool
+    {
+        // A DSN or php_admin_value may enforce the limits all the same; in a dry run they deny nobody.
+        return !$this->decision->isAccepted() && !$this->settings->isDryRun();
+    }
+
+    /** How long a denied client has to wait, in seconds. */
+    public function retryAfter(): int
+    {
+        return $this->decision->getRetryAfterSeconds() ?? DAY_IN_SECONDS;
+    }
+
+    public function isAccountKnown(): bool
+    {
+        return $this->account->user !== null;
+    }
+
+    /** Gives the charge back, or counts a failure. Further calls do nothing: WordPress may look at one password twice. */
+    public function settle(bool $isRight): void
+    {
+        if ($this->isSettled) {
+            return;
+        }
+        $this->isSettled = true;
+        $isRight ? $this->forgive() : $this->countFailure();
+    }
+
+    private function forgive(): void
+    {
+        $this->decision->refund();
+        // Whoever knows the password has mistyped it before. The network keeps its failures, or an attacker with an account
+        // could log in now and then, and guess on.
+        $this->limits->pair($this->client->network, $this->account->id)->reset();
+        $this->limits->failuresOfPair($this->client->network, $this->account->id)->reset();
+        $this->proof?->prove();
+    }
+
+    /** As many failures as a limit has tries block its client: the first time of a day shortly, each further time for longer. */
+    private function countFailure(): void
+    {
+        $network = $this->client->network;
+        $pair = $this->limits->failuresOfPair($network, $this->account->id);
+        $this->block($this->limits->countFailure($pair, 'pair'), $this->account);
+        $this->block($this->limits->countFailure($this->limits->failuresOfNetwork($network), 'network'), null);
+    }
+
+    /** @param int $nth which block of the day; 0 for none */
+    private function block(int $nth, ?Account $account): void
+    {
+        // A block that was set in a dry run would be in force after it.
+        if ($nth === 0 || $this->settings->isDryRun()) {
+            return;
+        }
+        $seconds = $this->limits->blockLength($nth);
+        $network = $this->client->network;
+        $limiter = $account ? $this->limits->pair($network, $account->id) : $this->limits->network($network);
+        $limiter->block($seconds);
+        BlockList::add($network, $account->id ?? '', $nth, $seconds);
+        $this->log->blocked($this->client, $account, $seconds, $nth);
+    }
+}

@@ -1,0 +1,50 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\WordPress;
+
+use function TokenBucket\client_address;
+use function TokenBucket\client_network;
+
+/** Where a request comes from. */
+final class Client
+{
+    private function __construct(public readonly string $address, public readonly string $network)
+    {
+    }
+
+    public static function ofRequest(Settings $settings): self
+    {
+        return self::at(client_address($_SERVER, $settings->list('trusted_proxies')));
+    }
+
+    public static function at(string $address): self
+    {
+        return new self($address, client_network($address));
+    }
+
+    /** Whether a text is an address or a network, such as 10.0.0.0/8. */
+    public static function isNetwork(mixed $text): bool
+    {
+        try {
+            return is_string($text) && client_address([], [$text]) === '';
+        } catch (\ValueError) {
+            return false;
+        }
+    }
+
+    /** @param list<string> $networks addresses and networks, IPv4 and IPv6 */
+    public function isIn(array $networks): bool
+    {
+        // For a trusted proxy client_address() returns what the header says, for every other peer the peer's address.
+        $request = ['REMOTE_ADDR' => $this->address, 'HTTP_X_FORWARDED_FOR' => 'is in the list'];
+        return client_address($request, $networks) === 'is in the list';
+    }
+
+    /** Whether the request came through a proxy that is not in the settings, so that all its clients seem to be one. */
+    public static function isBehindUnknownProxy(Settings $settings): bool
+    {
+        return !empty($_SERVER['HTTP_X_FORWARDED_FOR'])
+            && !self::at((string) ($_SERVER['REMOTE_ADDR'] ?? ''))->isIn($settings->list('trusted_proxies'));
+    }
+}

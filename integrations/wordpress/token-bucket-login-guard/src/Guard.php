@@ -1,0 +1,199 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\WordPress;
+
+use IXR_Error;
+use TokenBucket;
+use WP_Error;
+use WP_User;
+
+/**
+ * Stands before the places where WordPress looks at a password: the filter `authenticate` (wp-login.php, XML-RPC, and whatever
+ * else calls wp_signon() or wp_authenticate()), and application passwords sent by HTTP Basic authentication.
+ */
+final class Guard
+{
+    private const DENIED = 'too_many_attempts';
+
+    /** What WordPress says of a wrong password and of an unknown user; they tell one from the other. */
+    private const WRONG = ['incorrect_password', 'invalid_username', 'invalid_email', 'application_passwords_disabled_for_user'];
+
+    /** @var list<?Attempt> the guesses under way through `authenticate`; null for one that is not limited */
+    private array $underway = [];
+
+    /** The guess of this request's Basic authentication, at which WordPress may look several times. */
+    private ?Attempt $basic = null;
+    private bool $isBasicKnown = false;
+
+    public function register(): void
+    {
+        add_filter('authenticate', [$this, 'beforePassword'], PHP_INT_MIN, 3);
+        add_filter('authenticate', [$this, 'afterPassword'], PHP_INT_MAX, 3);
+        add_filter('application_password_is_api_request', [$this, 'beforeApplicationPassword'], PHP_INT_MAX);
+        add_action('application_password_did_authenticate', [$this, 'applicationPasswordIsRight']);
+        add_action('application_password_failed_authentication', [$this, 'applicationPasswordIsWrong'], 0);
+        // Behind WordPress's own callback for application passwords, before the one for cookies, which asks for the user.
+        add_filter('rest_authentication_errors', [$this, 'answerRest'], 95);
+        add_filter('xmlrpc_login_error', [$this, 'answerXmlRpc'], 10, 2);
+        add_filter('shake_error_codes', fn (array $codes): array => [...$codes, self::DENIED]);
+        add_action('wp_login', [$this, 'rememberBrowser'], 10, 2);
+    }
+
+    /** The first callback of `authenticate`: charges the guess. */
+    public function beforePassword(mixed $user, mixed $name, #[\SensitiveParameter] mixed $password): mixed
+    {
+        $isApi = defined('XMLRPC_REQUEST') && XMLRPC_REQUEST;
+        $attempt = $this->attempt((string) $name, (string) $password, $isApi);
+        if (!$attempt?->isDenied()) {
+            $this->underway[] = $attempt;
+            return $user;
+        }
+        // An error alone would not keep WordPress from looking at the password. No one logs in with a password during the rest
+        // of this request.
+        remove_all_filters('authenticate');
+        return $this->denial($attempt);
+    }
+
+    /** The last callback of `authenticate`: gives the charge back, or counts a failure. */
+    public function afterPassword(mixed $user, mixed $name, #[\SensitiveParameter] mixed $password): mixed
+    {
+        $attempt = array_pop($this->underway);
+        if ($user instanceof WP_User) {
+            $this->settle($attempt, true);
+            return $user;
+        }
+        $this->settle($attempt, false);
+        if (!is_wp_error($user) || !array_intersect($user->get_error_codes(), self::WRONG)) {
+            return $user;
+        }
+        if ($attempt && !$attempt->isAccountKnown()) {
+            // An unknown user takes as long as a known one.
+            wp_hash_password((string) $password);
+        }
+        return $this->wrongPassword();
+    }
+
+    /** Called where WordPress is about to look at an application password; false keeps it from that. */
+    public function beforeApplicationPassword(mixed $isApiRequest): mixed
+    {
+        $name = $_SERVER['PHP_AUTH_USER'] ?? null;
+        $password = $_SERVER['PHP_AUTH_PW'] ?? null;
+        if (!$isApiRequest || !self::isBasicAuthentication() || !is_string($name) || !is_string($password)) {
+            return $isApiRequest;
+        }
+        if (!$this->isBasicKnown) {
+            $this->isBasicKnown = true;
+            $this->basic = $this->attempt($name, $password, true);
+        }
+        if (!$this->basic?->isDenied()) {
+            return $isApiRequest;
+        }
+        /** This action is documented in wp-includes/user.php */
+        do_action('application_password_failed_authentication', $this->denial($this->basic));
+        return false;
+    }
+
+    public function applicationPasswordIsRight(): void
+    {
+        if (self::isBasicAuthentication()) {
+            $this->settle($this->basic, true);
+        }
+    }
+
+    public function applicationPasswordIsWrong(mixed $error): void
+    {
+        if (!is_wp_error($error) || !self::isBasicAuthentication() || $error->get_error_code() === self::DENIED) {
+            return;
+        }
+        $this->settle($this->basic, false);
+        foreach (array_intersect($error->get_error_codes(), self::WRONG) as $code) {
+            $error->remove($code);
+            $error->merge_from($this->wrongPassword());
+        }
+    }
+
+    /** Other plugins may fire `wp_login` without a user. */
+    public function rememberBrowser(mixed $login, mixed $user = null): void
+    {
+        if ($user instanceof WP_User) {
+            KnownBrowser::remember($user);
+        }
+    }
+
+    public function answerRest(mixed $error): mixed
+    {
+        if (!empty($error) || !isset($_SERVER['PHP_AUTH_USER'])) {
+            return $error;
+        }
+        // WordPress looks at the password when the user is asked for, which nothing may have done yet.
+        wp_get_current_user();
+        return $this->basic?->isDenied() ? $this->denial($this->basic) : $error;
+    }
+
+    public function answerXmlRpc(mixed $answer, mixed $error = null): mixed
+    {
+        $isDenied = is_wp_error($error) && $error->get_error_code() === self::DENIED;
+        return $isDenied ? new IXR_Error(429, $error->get_error_message()) : $answer;
+    }
+
+    /** Whether WordPress looks at an application password of Basic authentication; within `authenticate` the guess is charged there. */
+    private static function isBasicAuthentication(): bool
+    {
+        $filters = array_intersect($GLOBALS['wp_current_filter'] ?? [], ['determine_current_user', 'authenticate']);
+        return end($filters) === 'determine_current_user';
+    }
+
+    /** Charges a guess. Null if it is not limited. */
+    private function attempt(string $name, #[\SensitiveParameter] string $password, bool $isApi): ?Attempt
+    {
+        // Without both, WordPress looks at no password: it shows wp-login.php, or reads a cookie. A script on the command line has no client.
+        if ($name === '' || $password === '' || (PHP_SAPI === 'cli' && !isset($_SERVER['REMOTE_ADDR']))) {
+            return null;
+        }
+        $settings = Settings::load();
+        try {
+            $client = Client::ofRequest($settings);
+            if ($client->isIn($settings->list('allowed'))) {
+                return null;
+            }
+            $account = Account::named($name);
+            $proof = $isApi ? new ProvenPassword($account, $password) : null;
+            if ($proof?->isProven()) {
+                return null;
+            }
+            return new Attempt($settings, $client, $account, $proof);
+        } catch (TokenBucket\Throwable $exception) {
+            // An owner who mistyped a DSN has to be able to log in. The page and the notice tell.
+            (new SecurityLog($settings))->failed($exception);
+            return null;
+        }
+    }
+
+    private function settle(?Attempt $attempt, bool $isRight): void
+    {
+        try {
+            $attempt?->settle($isRight);
+        } catch (TokenBucket\Throwable $exception) {
+            (new SecurityLog(Settings::load()))->failed($exception);
+        }
+    }
+
+    private function denial(Attempt $attempt): WP_Error
+    {
+        $minutes = (int) ceil($attempt->retryAfter() / MINUTE_IN_SECONDS);
+        if (!headers_sent()) {
+            header('Retry-After: ' . $minutes * MINUTE_IN_SECONDS);
+            // A fault of XML-RPC comes with status 200.
+            defined('XMLRPC_REQUEST') || status_header(429);
+        }
+        /* translators: %s: number of minutes */
+        $message = _n('Too many failed attempts. Please try again in %s minute.', 'Too many failed attempts. Please try again in %s minutes.', $minutes, 'token-bucket-login-guard');
+        return new WP_Error(self::DENIED, sprintf($message, number_format_i18n($minutes)), ['status' => 429]);
+    }
+
+    private function wrongPassword(): WP_Error
+    {
+        return new WP_Error('incorrect_password', __('The user name or the password is not right.', 'token-bucket-login-guard'));
+    }
+}

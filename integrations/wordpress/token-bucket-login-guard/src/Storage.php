@@ -1,0 +1,45 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\WordPress;
+
+use TokenBucket;
+
+/** Where the limits are kept: the extension, and the store that wp-config.php may name. */
+final class Storage
+{
+    public static function isExtensionLoaded(): bool
+    {
+        // Compound is the newest class that the plugin uses.
+        return extension_loaded('token_bucket') && class_exists(TokenBucket\Compound::class, false);
+    }
+
+    /** A DSN, or null for token_bucket.storage. It stands in wp-config.php, because it may contain a password. */
+    public static function dsn(): ?string
+    {
+        return defined('TOKEN_BUCKET_LOGIN_GUARD_STORAGE') ? (string) constant('TOKEN_BUCKET_LOGIN_GUARD_STORAGE') : null;
+    }
+
+    /** Why the store cannot be used; null if it can. */
+    public static function failure(): ?string
+    {
+        try {
+            $decision = TokenBucket::per(self::dsn(), 'wp_login_probe:', 1, 1)->peek();
+            return $decision->isDegraded() ? 'The server does not answer.' : null;
+        } catch (TokenBucket\Throwable $exception) {
+            return $exception->getMessage();
+        }
+    }
+
+    /** Tells the sites of one PHP user apart, which may share a store. */
+    public static function site(): string
+    {
+        return self::keyedHash('site', 8);
+    }
+
+    /** A hash that nobody can make without the secret keys in wp-config.php. */
+    public static function keyedHash(string $text, int $length): string
+    {
+        return substr(hash_hmac('sha256', "token-bucket-login-guard $text", wp_salt('auth')), 0, $length);
+    }
+}

@@ -1,0 +1,33 @@
+<?php
+/**
+ * Plugin Name:       Token Bucket Login Guard
+ * Description:       Limits password guesses at wp-login.php, XML-RPC and application passwords: exactly, also when they come all at once, before WordPress looks at the password.
+ * Version:           0.1.0
+ * Requires at least: 6.1
+ * Requires PHP:      8.1
+ * Author:            The token_bucket authors
+ * License:           MIT
+ * License URI:       https://opensource.org/licenses/MIT
+ * Text Domain:       token-bucket-login-guard
+ * Network:           true
+ */
+declare(strict_types=1);
+
+namespace TokenBucket\WordPress;
+
+if (!defined('ABSPATH')) {
+    exit;
+}
+
+foreach ([
+    'Settings', 'Storage', 'Client', 'Account', 'KnownBrowser', 'ProvenPassword', 'Limits', 'BlockList', 'SecurityLog', 'Attempt',
+    'Guard', 'Unblocking', 'SettingsForm', 'Overview', 'SettingsPage', 'Notices',
+] as $class) {
+    require_once __DIR__ . "/src/$class.php";
+}
+
+(new Notices())->register();
+(new SettingsPage())->register();
+if (Storage::isExtensionLoaded()) {
+    (new Guard())->register();
+}
