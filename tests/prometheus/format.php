@@ -14,7 +14,7 @@ const ODD_NAMES = [
     '"} 1' => '"} 1',
     "\n# TYPE token_bucket_info counter\n" => "\n# TYPE token_bucket_info counter\n",
     // Labels are UTF-8: what is not is replaced.
-    "not UTF-8: \xff" => "not UTF-8: \u{fffd}",
+    "not UTF-8: \xff" => 'not UTF-8: \xff',
     '' => '',
 ];
 
@@ -49,5 +49,5 @@ function check_format(Report $report, Site $site, Prometheus $prometheus): void
 /** A string literal of PromQL, which refuses U+FFFD itself. */
 function promql_string(string $text): string
 {
-    return '"' . strtr($text, ['\\' => '\\\\', '"' => '\"', "\n" => '\n', "\r" => '\r', "\0" => '\x00', "\e" => '\x1b', "\u{fffd}" => '\ufffd']) . '"';
+    return '"' . strtr($text, ['\\' => '\\\\', '"' => '\"', "\n" => '\n', "\r" => '\r', "\0" => '\x00', "\e" => '\x1b']) . '"';
 }
