@@ -14,4 +14,5 @@ status=0
     --bootstrap tests/bootstrap.php --log-junit "$work/junit.xml" "$@" >"$work/phpunit.log" 2>&1 || status=$?
 
 "$php" tests/summary.php "$work/junit.xml" || { status=1; cat "$work/phpunit.log"; }
+[ -z "${KEEP-}" ] || cp "$work/junit.xml" /tmp/l-junit.xml
 exit $status

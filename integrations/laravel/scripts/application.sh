@@ -25,6 +25,7 @@ configure_php() {
         echo "extension=$extension"
         echo "token_bucket.shm_path=$work/tables"
         echo "apc.enable_cli=1"
+        echo "opcache.enable_cli=1"
     } >"$work/conf.d/99-token_bucket.ini"
     export PHP_INI_SCAN_DIR="$work/conf.d"
 }

@@ -5,7 +5,8 @@ declare(strict_types=1);
 // Prints a line for each test class of a JUnit log, and the numbers of all. Usage: summary.php JUNIT.XML
 // Exits with 1 if a test failed, or none ran.
 
-$log = is_file($argv[1]) ? simplexml_load_file($argv[1]) : false;
+// PHPUnit leaves an empty log if it dies.
+$log = is_file($argv[1]) && filesize($argv[1]) > 0 ? simplexml_load_file($argv[1]) : false;
 $classes = [];
 $all = ['passed' => 0, 'failed' => 0, 'skipped' => 0];
 foreach ($log === false ? [] : $log->xpath('//testcase') as $test) {

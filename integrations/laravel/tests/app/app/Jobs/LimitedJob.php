@@ -19,13 +19,13 @@ class LimitedJob implements ShouldQueue
     /**
      * @param class-string $middleware this package's RateLimited, or Laravel's
      */
-    public function __construct(private string $middleware, private string $limiter, public string $client, private string $file)
+    public function __construct(private string $limitedBy, private string $limiter, public string $client, private string $file)
     {
     }
 
     public function middleware(): array
     {
-        return [new $this->middleware($this->limiter)];
+        return [new $this->limitedBy($this->limiter)];
     }
 
     public function handle(): void
