@@ -6,9 +6,9 @@ extension=${EXTENSION:-$(cd ../.. && pwd)/target/release/libtoken_bucket.so}
 php=$(command -v "${PHP:-php}") || { echo "There is no ${PHP:-php}" >&2; exit 1; }
 
 stop_all() {
-    # Each server leads a group of its own, so that its workers end with it.
+    # Each of them leads a group of its own, so that its workers end with it.
     for pid in $(cat "$work/pids" 2>/dev/null); do
-        kill -KILL -- "-$pid" 2>/dev/null || true
+        kill -s KILL -- "-$pid" 2>/dev/null || true
     done
     rm -rf "$work"
 }
@@ -30,10 +30,16 @@ configure_php() {
     export PHP_INI_SCAN_DIR="$work/conf.d"
 }
 
+# Starts a command in the background that ends with the script.
+start() {
+    setsid "$@" &
+    started=$!
+    echo "$started" >>"$work/pids"
+}
+
 start_redis() {
     export REDIS_SOCKET="$work/redis.sock"
-    setsid redis-server --port 0 --unixsocket "$REDIS_SOCKET" --save '' --dir "$work" >"$work/redis.log" 2>&1 &
-    echo $! >>"$work/pids"
+    start redis-server --port 0 --unixsocket "$REDIS_SOCKET" --save '' --dir "$work" >"$work/redis.log" 2>&1
     tries=0
     until redis-cli -s "$REDIS_SOCKET" ping >/dev/null 2>&1; do
         tries=$((tries + 1))
