@@ -21,6 +21,8 @@ configure_php() {
     for file in "$installed"/*.ini; do
         case "$file" in *token_bucket*) ;; *) cp "$file" "$work/conf.d/" ;; esac
     done
+    # For a test of what happens without the extension.
+    cp -R "$work/conf.d" "$work/conf.d-without"
     {
         echo "extension=$extension"
         echo "token_bucket.shm_path=$work/tables"

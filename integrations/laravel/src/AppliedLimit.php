@@ -40,7 +40,13 @@ final class AppliedLimit
             );
         }
 
-        return new self((string) $limit->key, (int) $limit->maxAttempts, (float) $seconds, $limit->afterCallback ?? null, $limit->responseCallback ?? null);
+        return new self(
+            (string) $limit->key,
+            (int) $limit->maxAttempts,
+            (float) $seconds,
+            $limit->afterCallback ?? null,
+            $limit->responseCallback ?? null
+        );
     }
 
     /** The same limit on a key of its own, for a set in which another limit has its key. */

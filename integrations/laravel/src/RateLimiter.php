@@ -60,11 +60,12 @@ class RateLimiter extends LaravelRateLimiter
      */
     public function attempt($key, $maxAttempts, Closure $callback, $decaySeconds = 60)
     {
-        if ($maxAttempts < 1) {
+        $limit = (int) $maxAttempts;
+        if ($limit < 1) {
             return false;
         }
-        $key = $this->cleanRateLimiterKey($key);
-        $decision = $this->windows->window($key, (int) $maxAttempts, $this->decayInSeconds($decaySeconds), self::NAME)->attempt();
+        $window = $this->windows->window($this->cleanRateLimiterKey($key), $limit, $this->decayInSeconds($decaySeconds), self::NAME);
+        $decision = $window->attempt();
         if (!$decision->isAccepted()) {
             return false;
         }
@@ -83,12 +84,14 @@ class RateLimiter extends LaravelRateLimiter
      */
     public function tooManyAttempts($key, $maxAttempts)
     {
-        if ($maxAttempts < 1) {
+        $limit = (int) $maxAttempts;
+        if ($limit < 1) {
             return true;
         }
+        $window = $this->windows->window($this->cleanRateLimiterKey($key), $limit, Windows::LONGEST, self::NAME);
 
         // The limit is asked, instead of comparing a count with it, so that a dry run (enforce=0) limits nobody.
-        return !$this->windows->window($this->cleanRateLimiterKey($key), (int) $maxAttempts, Windows::LONGEST, self::NAME)->peek()->isAccepted();
+        return !$window->peek()->isAccepted();
     }
 
     /**

@@ -52,7 +52,9 @@ class ThrottleRequests extends LaravelThrottleRequests
      */
     protected function handleRequest($request, Closure $next, array $limits)
     {
-        $charge = $this->limiter->charge($this->name ?? self::UNNAMED, $this->name === null ? self::apartByTime($limits) : $limits);
+        $charge = $this->name === null
+            ? $this->limiter->charge(self::UNNAMED, self::apartByTime($limits))
+            : $this->limiter->charge($this->name, $limits);
         $denier = $charge->deniedBy;
         if ($denier !== null) {
             $this->retryAfter[$denier->key] = $charge->retryAfter;

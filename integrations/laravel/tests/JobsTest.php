@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Laravel\Tests;
 
+use App\Jobs\FailingJob;
 use App\Jobs\LimitedJob;
 use Illuminate\Queue\Middleware\RateLimited as LaravelRateLimited;
 use Illuminate\Support\Facades\Queue;
@@ -70,6 +71,33 @@ final class JobsTest extends TestCase
         self::assertSame(5, $passed);
     }
 
+    public function testReleaseAfterOfTheJobCounts(): void
+    {
+        if (!method_exists(LaravelRateLimited::class, 'releaseAfter')) {
+            self::markTestSkipped('this Laravel has no RateLimited::releaseAfter()');
+        }
+        $job = new class () {
+            public string $client = 'later';
+            public ?int $releasedFor = null;
+
+            public function release(int $delay): void
+            {
+                $this->releasedFor = $delay;
+            }
+        };
+        for ($i = 0; $i < 6; $i++) {
+            (new RateLimited('jobs'))->releaseAfter(77)->handle($job, static fn () => null);
+        }
+        self::assertSame(77, $job->releasedFor);
+    }
+
+    public function testThrottlesExceptionsUsesTheLimiter(): void
+    {
+        dispatch((new FailingJob($this->file))->onConnection('redis'));
+        $this->runWorkers(1);
+        self::assertSame(FailingJob::EXCEPTIONS, $this->jobsRun(), 'then it waits');
+    }
+
     public function testSyncQueue(): void
     {
         for ($i = 0; $i < 8; $i++) {
@@ -87,7 +115,7 @@ final class JobsTest extends TestCase
 
     private function runWorkers(int $count): void
     {
-        $command = [PHP_BINARY, getenv('TB_LARAVEL_APP') . '/artisan', 'queue:work', 'redis', '--stop-when-empty', '--tries=5', '--sleep=0', '--quiet'];
+        $command = [PHP_BINARY, getenv('TB_LARAVEL_APP') . '/artisan', 'queue:work', 'redis', '--stop-when-empty', '--tries=50', '--sleep=0', '--quiet'];
         $workers = [];
         for ($i = 0; $i < $count; $i++) {
             $log = ['file', getenv('TB_LARAVEL_APP') . '/worker.log', 'a'];

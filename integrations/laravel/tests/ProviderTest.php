@@ -100,4 +100,28 @@ final class ProviderTest extends TestCase
         $this->app->make('config')->set('cache.prefix', 'another_');
         self::assertSame(0, RateLimiterFacade::attempts($key));
     }
+
+    public function testWithoutTheExtensionTheApplicationStartsAndALimitSaysWhatIsMissing(): void
+    {
+        $code = <<<'PHP'
+            $app = require getenv('TB_LARAVEL_APP') . '/bootstrap/app.php';
+            $app->make(Illuminate\Contracts\Http\Kernel::class)->bootstrap();
+            echo extension_loaded('token_bucket') ? 'loaded, ' : 'started, ';
+            try {
+                Illuminate\Support\Facades\RateLimiter::hit('key');
+            } catch (RuntimeException $thrown) {
+                echo $thrown->getMessage();
+            }
+            PHP;
+        $process = proc_open(
+            [PHP_BINARY, '-r', $code],
+            [1 => ['pipe', 'w']],
+            $pipes,
+            null,
+            ['PHP_INI_SCAN_DIR' => getenv('PHP_INI_SCAN_DIR') . '-without'] + getenv()
+        );
+        $output = (string) stream_get_contents($pipes[1]);
+        proc_close($process);
+        self::assertStringStartsWith('started, token-bucket/laravel needs the PHP extension token_bucket, which is not loaded', $output);
+    }
 }
