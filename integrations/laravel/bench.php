@@ -16,7 +16,7 @@ use Illuminate\Http\Request;
 const PROCESSES = 8;
 const REQUESTS_OF_A_PROCESS = 100;
 const LIMIT = 100;
-const SECONDS_OF_A_TURN = 1.0;
+const SECONDS_OF_A_TURN = 0.5;
 
 $application = getenv('TB_LARAVEL_APP');
 if ($application === false) {
@@ -138,7 +138,7 @@ function median(array $numbers): float
     return $numbers[intdiv(count($numbers), 2)];
 }
 
-$rounds = max(1, (int) ($argv[1] ?? 5));
+$rounds = max(1, (int) ($argv[1] ?? 7));
 $own = withoutPackage($application);
 $redis = 'redis+unix://' . getenv('REDIS_SOCKET') . '?timeout_ms=2000';
 $variants = [

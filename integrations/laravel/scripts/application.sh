@@ -50,24 +50,28 @@ start_redis() {
     done
 }
 
-# Composer installs the package as the README says. The framework is Debian's, so Composer is told that it is there.
+run_composer() {
+    COMPOSER_ALLOW_SUPERUSER=1 COMPOSER_HOME=$work/composer "$php" "$(command -v composer)" \
+        --working-dir="$application" --no-interaction "$@" >>"$work/composer.log" 2>&1 ||
+        { cat "$work/composer.log" >&2; exit 1; }
+}
+
+# The lines of the README. The framework is Debian's, so Composer is told that it is there.
 install_package() {
     version=$("$php" -r 'require "/usr/share/php/Illuminate/autoload.php"; echo Illuminate\Foundation\Application::VERSION;')
     provided=
-    for component in cache container queue routing support; do
+    for component in cache container http queue routing support; do
         provided="$provided${provided:+, }\"illuminate/$component\": \"$version\""
     done
     cat >"$application/composer.json" <<JSON
 {
-    "repositories": [{"type": "path", "url": "$package"}, {"packagist.org": false}],
-    "require": {"token-bucket/laravel": "*@dev"},
+    "repositories": {"packagist.org": false},
     "provide": {$provided},
     "autoload": {"psr-4": {"App\\\\": "app/", "TokenBucket\\\\Laravel\\\\Tests\\\\": "$package/tests/"}}
 }
 JSON
-    COMPOSER_ALLOW_SUPERUSER=1 COMPOSER_HOME=$work/composer "$php" "$(command -v composer)" install \
-        --working-dir="$application" --no-interaction >"$work/composer.log" 2>&1 ||
-        { cat "$work/composer.log" >&2; exit 1; }
+    run_composer config repositories.token-bucket path "$package"
+    run_composer require token-bucket/laravel:@dev
 }
 
 make_application() {

@@ -41,8 +41,11 @@ class ThrottleRequests extends LaravelThrottleRequests
     protected function handleRequestUsingNamedLimiter($request, Closure $next, $limiterName, Closure $limiter)
     {
         $this->name = $limiterName;
-
-        return parent::handleRequestUsingNamedLimiter($request, $next, $limiterName, $limiter);
+        try {
+            return parent::handleRequestUsingNamedLimiter($request, $next, $limiterName, $limiter);
+        } finally {
+            $this->name = null;
+        }
     }
 
     /**
@@ -57,7 +60,7 @@ class ThrottleRequests extends LaravelThrottleRequests
             : $this->limiter->charge($this->name, $limits);
         $denier = $charge->deniedBy;
         if ($denier !== null) {
-            $this->retryAfter[$denier->key] = $charge->retryAfter;
+            $this->retryAfter = [$denier->key => $charge->retryAfter];
 
             throw $this->buildException($request, $denier->key, $denier->maxAttempts, $denier->responseCallback);
         }
@@ -80,7 +83,7 @@ class ThrottleRequests extends LaravelThrottleRequests
     private static function apartByTime(array $limits): array
     {
         foreach ($limits as $limit) {
-            $limit->key .= ':' . ($limit->decaySeconds ?? $limit->decayMinutes * 60);
+            $limit->key .= isset($limit->decaySeconds) ? ":{$limit->decaySeconds}s" : ":{$limit->decayMinutes}min";
         }
 
         return $limits;
