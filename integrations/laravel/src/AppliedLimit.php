@@ -24,7 +24,7 @@ final class AppliedLimit
     }
 
     /** @param stdClass $limit as Laravel's middleware makes it; Laravel 8 to 10 tell the time in minutes */
-    public static function fromLaravel(stdClass $limit): self
+    public static function fromLaravel(stdClass $limit, string $key): self
     {
         $decay = $limit->decaySeconds ?? null;
         $unit = 1;
@@ -41,7 +41,7 @@ final class AppliedLimit
         }
 
         return new self(
-            (string) $limit->key,
+            $key,
             (int) $limit->maxAttempts,
             (float) $seconds,
             $limit->afterCallback ?? null,

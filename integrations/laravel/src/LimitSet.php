@@ -48,7 +48,7 @@ final class LimitSet
     }
 
     /**
-     * Several limits on one key would share a window, so each gets a key of its own, as in Laravel 9 and later.
+     * Several limits on one key would share a window, so each gets a key of its own, as later versions of Laravel do.
      *
      * @param array<AppliedLimit> $limits
      * @return list<AppliedLimit>

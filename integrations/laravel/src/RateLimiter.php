@@ -44,9 +44,13 @@ class RateLimiter extends LaravelRateLimiter
      */
     public function charge(string $name, array $limits): Charge
     {
-        $limits = array_map([AppliedLimit::class, 'fromLaravel'], array_values($limits));
+        $applied = [];
+        foreach ($limits as $limit) {
+            // The facade cleans keys, too, and must find the same window.
+            $applied[] = AppliedLimit::fromLaravel($limit, $this->cleanRateLimiterKey($limit->key));
+        }
 
-        return (new LimitSet($this->windows, $name, $limits))->charge();
+        return (new LimitSet($this->windows, $name, $applied))->charge();
     }
 
     /**
@@ -112,14 +116,20 @@ class RateLimiter extends LaravelRateLimiter
      */
     public function increment($key, $decaySeconds = 60, $amount = 1)
     {
-        $key = $this->cleanRateLimiterKey($key);
         $seconds = $this->decayInSeconds($decaySeconds);
-        if ($amount < 0) {
-            $this->windows->anyWindow($key)->refund(-$amount);
-
-            return $this->attempts($key);
+        $amount = (int) $amount;
+        if (abs($amount) > Windows::MOST_HITS) {
+            throw new InvalidArgumentException(
+                'RateLimiter: $amount must be ' . -Windows::MOST_HITS . ' to ' . Windows::MOST_HITS . ", $amount given"
+            );
         }
-        $decision = $this->windows->window($key, Windows::MOST_HITS, $seconds, self::NAME)->attempt((int) $amount);
+        $window = $this->windows->window($this->cleanRateLimiterKey($key), Windows::MOST_HITS, $seconds, self::NAME);
+        if ($amount < 0) {
+            $window->refund(-$amount);
+            $decision = $window->peek();
+        } else {
+            $decision = $window->attempt($amount);
+        }
 
         return Windows::MOST_HITS - $decision->getRemainingTokens();
     }
@@ -132,7 +142,7 @@ class RateLimiter extends LaravelRateLimiter
      */
     public function decrement($key, $decaySeconds = 60, $amount = 1)
     {
-        return $this->increment($key, $decaySeconds, -$amount);
+        return $this->increment($key, $decaySeconds, -(int) $amount);
     }
 
     /**

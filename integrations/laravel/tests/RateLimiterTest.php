@@ -65,6 +65,13 @@ final class RateLimiterTest extends TestCase
         self::assertSame(1, RateLimiter::hit('key'));
     }
 
+    public function testAmountOutOfRangeIsRefused(): void
+    {
+        $this->expectException(InvalidArgumentException::class);
+        $this->expectExceptionMessage('RateLimiter: $amount must be -16777214 to 16777214, 16777215 given');
+        RateLimiter::increment('key', 60, 16_777_215);
+    }
+
     public function testClearForgetsTheWindow(): void
     {
         RateLimiter::hit('key', 60);

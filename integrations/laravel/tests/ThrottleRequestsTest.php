@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TokenBucket\Laravel\Tests;
 
 use Illuminate\Cache\RateLimiting\Limit;
+use Illuminate\Routing\Middleware\ThrottleRequests as LaravelThrottleRequests;
 use Illuminate\Support\Carbon;
 use Illuminate\Support\Facades\RateLimiter;
 use InvalidArgumentException;
@@ -187,6 +188,20 @@ final class ThrottleRequestsTest extends TestCase
         self::assertSame(60, RateLimiter::availableIn($key));
         RateLimiter::clear($key);
         $this->get('/api', ['X-Client' => 'one'])->assertHeader('X-RateLimit-Remaining', '4');
+    }
+
+    public function testFacadeSeesAKeyThatIsNotHashed(): void
+    {
+        if (!method_exists(LaravelThrottleRequests::class, 'shouldHashKeys')) {
+            self::markTestSkipped('this Laravel always hashes keys');
+        }
+        LaravelThrottleRequests::shouldHashKeys(false);
+        try {
+            $this->get('/api', ['X-Client' => 'André']);
+            self::assertSame(1, RateLimiter::attempts('api:André'));
+        } finally {
+            LaravelThrottleRequests::shouldHashKeys(true);
+        }
     }
 
     public function testStatisticsNameTheLimiter(): void
