@@ -9,6 +9,7 @@ use Illuminate\Routing\Middleware\ThrottleRequests as LaravelThrottleRequests;
 use Illuminate\Support\Carbon;
 use Illuminate\Support\Facades\RateLimiter;
 use InvalidArgumentException;
+use Redis;
 
 final class ThrottleRequestsTest extends TestCase
 {
@@ -230,5 +231,29 @@ final class ThrottleRequestsTest extends TestCase
         for ($i = 0; $i < 10; $i++) {
             $this->get('/api')->assertOk();
         }
+    }
+
+    public function testOneRoundTripARequestWhateverTheNumberOfLimits(): void
+    {
+        $socket = (string) getenv('REDIS_SOCKET');
+        $this->withStorage("redis+unix://$socket?timeout_ms=2000&on_error=throw");
+        $redis = new Redis();
+        $redis->connect($socket);
+        // The first request connects and loads the script.
+        $this->get('/api', ['X-Client' => 'first'])->assertOk();
+        $this->get('/set', ['X-Client' => 'first', 'X-Team' => 'first'])->assertOk();
+
+        $redis->rawCommand('CONFIG', 'RESETSTAT');
+        for ($i = 0; $i < 4; $i++) {
+            $this->get('/api', ['X-Client' => 'first'])->assertOk();
+        }
+        for ($i = 0; $i < 2; $i++) {
+            $this->get('/set', ['X-Client' => 'first', 'X-Team' => 'first'])->assertOk();
+        }
+        $calls = [];
+        foreach ($redis->info('commandstats') as $command => $numbers) {
+            $calls[$command] = (int) substr((string) strstr((string) $numbers, 'calls='), 6);
+        }
+        self::assertSame(6, $calls['cmdstat_evalsha'] ?? 0, json_encode($calls));
     }
 }
