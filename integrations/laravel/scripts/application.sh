@@ -5,6 +5,14 @@ package=$PWD
 extension=${EXTENSION:-$(cd ../.. && pwd)/target/release/libtoken_bucket.so}
 php=$(command -v "${PHP:-php}") || { echo "There is no ${PHP:-php}" >&2; exit 1; }
 
+check_packages() {
+    for program in composer phpunit redis-server redis-cli; do
+        command -v "$program" >/dev/null || { echo "There is no $program: install the packages named in $package/packages" >&2; exit 1; }
+    done
+    [ -e /usr/share/php/Illuminate/autoload.php ] || { echo "Debian's php-laravel-framework is not installed" >&2; exit 1; }
+    [ -e "$extension" ] || { echo "There is no $extension: run make build, or set EXTENSION=" >&2; exit 1; }
+}
+
 stop_all() {
     # Each of them leads a group of its own, so that its workers end with it.
     for pid in $(cat "$work/pids" 2>/dev/null); do
@@ -15,7 +23,6 @@ stop_all() {
 
 # The installed configuration of PHP, but with the extension that is tested.
 configure_php() {
-    [ -e "$extension" ] || { echo "There is no $extension: run make build, or set EXTENSION=" >&2; exit 1; }
     mkdir "$work/conf.d" "$work/tables"
     installed=$("$php" -n -r 'echo PHP_CONFIG_FILE_SCAN_DIR;')
     for file in "$installed"/*.ini; do
@@ -75,6 +82,7 @@ JSON
 }
 
 make_application() {
+    check_packages
     work=$(mktemp -d /tmp/token_bucket-laravel.XXXXXX)
     trap stop_all EXIT
     trap 'exit 130' INT TERM
