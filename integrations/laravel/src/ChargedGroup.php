@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\Laravel;
+
+use Symfony\Component\HttpFoundation\Response;
+use TokenBucket\Decision;
+
+/** Limits that were charged with one call. */
+final class ChargedGroup
+{
+    private bool $isRefunded = false;
+
+    /** @param mixed $afterCallback the limit's after(), or null */
+    public function __construct(public readonly Decision $decision, private mixed $afterCallback)
+    {
+    }
+
+    /** Gives the hit back if after() says that this response does not count. */
+    public function settle(Response $response): void
+    {
+        if (is_callable($this->afterCallback) && !($this->afterCallback)($response)) {
+            $this->isRefunded = $this->decision->refund();
+        }
+    }
+
+    public function remaining(): int
+    {
+        return $this->decision->getRemainingTokens() + ($this->isRefunded ? 1 : 0);
+    }
+}

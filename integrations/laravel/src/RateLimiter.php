@@ -1,0 +1,215 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\Laravel;
+
+use Closure;
+use DateInterval;
+use DateTimeInterface;
+use Illuminate\Cache\RateLimiter as LaravelRateLimiter;
+use Illuminate\Contracts\Cache\Repository;
+use InvalidArgumentException;
+use stdClass;
+use Throwable;
+
+/**
+ * Laravel's rate limiter on the extension. A key has a fixed window: it opens at the first hit, ends after the decay time, and
+ * then all attempts come back at once.
+ */
+class RateLimiter extends LaravelRateLimiter
+{
+    /** What statistics() counts calls under that belong to no named limiter. */
+    public const NAME = 'laravel';
+
+    final public function __construct(Repository $cache, private Windows $windows)
+    {
+        parent::__construct($cache);
+    }
+
+    /** Keeps the named limiters that were registered with the limiter it replaces. */
+    public static function inPlaceOf(LaravelRateLimiter $limiter, Windows $windows): static
+    {
+        $new = new static($limiter->cache, $windows);
+        $new->limiters = $limiter->limiters;
+
+        return $new;
+    }
+
+    /**
+     * Charges several limits, all or none.
+     *
+     * @param string $name what statistics() counts the limits under
+     * @param array<stdClass> $limits as Laravel's middleware makes them: key, maxAttempts, decaySeconds or decayMinutes
+     */
+    public function charge(string $name, array $limits): Charge
+    {
+        $applied = [];
+        foreach ($limits as $limit) {
+            // The facade cleans keys, too, and must find the same window.
+            $applied[] = AppliedLimit::fromLaravel($limit, $this->cleanRateLimiterKey($limit->key));
+        }
+
+        return (new LimitSet($this->windows, $name, $applied))->charge();
+    }
+
+    /**
+     * Runs the callback if the key has an attempt left. The attempt is taken before the callback runs, so calls at the same
+     * time cannot all pass, and given back if it throws.
+     *
+     * @param string $key
+     * @param int $maxAttempts
+     * @param DateTimeInterface|DateInterval|int $decaySeconds
+     * @return mixed what the callback returned, true in place of null; false if there is no attempt left
+     */
+    public function attempt($key, $maxAttempts, Closure $callback, $decaySeconds = 60)
+    {
+        $limit = (int) $maxAttempts;
+        if ($limit < 1) {
+            return false;
+        }
+        $window = $this->windows->window($this->cleanRateLimiterKey($key), $limit, $this->decayInSeconds($decaySeconds), self::NAME);
+        $decision = $window->attempt();
+        if (!$decision->isAccepted()) {
+            return false;
+        }
+        try {
+            return $callback() ?? true;
+        } catch (Throwable $thrown) {
+            $decision->refund();
+            throw $thrown;
+        }
+    }
+
+    /**
+     * @param string $key
+     * @param int $maxAttempts
+     * @return bool
+     */
+    public function tooManyAttempts($key, $maxAttempts)
+    {
+        $limit = (int) $maxAttempts;
+        if ($limit < 1) {
+            return true;
+        }
+        $window = $this->windows->window($this->cleanRateLimiterKey($key), $limit, Windows::LONGEST, self::NAME);
+
+        // The limit is asked, instead of comparing a count with it, so that a dry run (enforce=0) limits nobody.
+        return !$window->peek()->isAccepted();
+    }
+
+    /**
+     * @param string $key
+     * @param DateTimeInterface|DateInterval|int $decaySeconds
+     * @return int the hits of the window
+     */
+    public function hit($key, $decaySeconds = 60)
+    {
+        return $this->increment($key, $decaySeconds);
+    }
+
+    /**
+     * @param string $key
+     * @param DateTimeInterface|DateInterval|int $decaySeconds
+     * @param int $amount
+     * @return int the hits of the window
+     */
+    public function increment($key, $decaySeconds = 60, $amount = 1)
+    {
+        $seconds = $this->decayInSeconds($decaySeconds);
+        $amount = (int) $amount;
+        if (abs($amount) > Windows::MOST_HITS) {
+            throw new InvalidArgumentException(
+                'RateLimiter: $amount must be ' . -Windows::MOST_HITS . ' to ' . Windows::MOST_HITS . ", $amount given"
+            );
+        }
+        $window = $this->windows->window($this->cleanRateLimiterKey($key), Windows::MOST_HITS, $seconds, self::NAME);
+        if ($amount < 0) {
+            $window->refund(-$amount);
+            $decision = $window->peek();
+        } else {
+            $decision = $window->attempt($amount);
+        }
+
+        return Windows::MOST_HITS - $decision->getRemainingTokens();
+    }
+
+    /**
+     * @param string $key
+     * @param DateTimeInterface|DateInterval|int $decaySeconds
+     * @param int $amount
+     * @return int the hits of the window, never below 0
+     */
+    public function decrement($key, $decaySeconds = 60, $amount = 1)
+    {
+        return $this->increment($key, $decaySeconds, -(int) $amount);
+    }
+
+    /**
+     * @param string $key
+     * @return int
+     */
+    public function attempts($key)
+    {
+        return Windows::MOST_HITS - $this->windows->peek($this->cleanRateLimiterKey($key))->getRemainingTokens();
+    }
+
+    /**
+     * Forgets the hits. The window keeps its end.
+     *
+     * @param string $key
+     * @return bool
+     */
+    public function resetAttempts($key)
+    {
+        $this->windows->anyWindow($this->cleanRateLimiterKey($key))->refund(Windows::MOST_HITS);
+
+        return true;
+    }
+
+    /**
+     * @param string $key
+     * @param int $maxAttempts
+     * @return int never below 0
+     */
+    public function remaining($key, $maxAttempts)
+    {
+        return max(0, $maxAttempts - $this->attempts($key));
+    }
+
+    /**
+     * Forgets the hits and the window.
+     *
+     * @param string $key
+     */
+    public function clear($key): void
+    {
+        $this->windows->anyWindow($this->cleanRateLimiterKey($key))->reset();
+    }
+
+    /**
+     * @param string $key
+     * @return int the whole seconds until the window ends, rounded up; 0 if none is open
+     */
+    public function availableIn($key)
+    {
+        return (int) ceil($this->windows->peek($this->cleanRateLimiterKey($key))->getResetAfter());
+    }
+
+    /** @param DateTimeInterface|DateInterval|int $decay */
+    private function decayInSeconds($decay): int
+    {
+        $seconds = $this->secondsUntil($decay);
+        if ($decay instanceof DateTimeInterface || $decay instanceof DateInterval) {
+            // A date such as the end of today may be less than a second away.
+            $seconds = max(1, $seconds);
+        }
+        if ($seconds < 1 || $seconds > Windows::LONGEST) {
+            throw new InvalidArgumentException(
+                'RateLimiter: $decaySeconds must be 1 to ' . Windows::LONGEST . " (four years), $seconds given"
+            );
+        }
+
+        return $seconds;
+    }
+}

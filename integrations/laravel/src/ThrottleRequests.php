@@ -1,0 +1,100 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\Laravel;
+
+use Closure;
+use Illuminate\Http\Request;
+use Illuminate\Routing\Middleware\ThrottleRequests as LaravelThrottleRequests;
+use stdClass;
+use Symfony\Component\HttpFoundation\Response;
+
+/**
+ * Laravel's throttle middleware with one atomic call a request: it takes a hit from each limit before the request is handled,
+ * instead of asking first and counting then.
+ */
+class ThrottleRequests extends LaravelThrottleRequests
+{
+    /** What statistics() counts limits under that are written into a route, as in throttle:60,1. */
+    private const UNNAMED = 'throttle';
+
+    /** @var RateLimiter */
+    protected $limiter;
+
+    /** The named limiter of this request, if the route has one. */
+    private ?string $name = null;
+
+    /** @var array<string, int> whole seconds by the key of the limit that denied */
+    private array $retryAfter = [];
+
+    public function __construct(RateLimiter $limiter)
+    {
+        parent::__construct($limiter);
+    }
+
+    /**
+     * @param Request $request
+     * @param string $limiterName
+     * @return Response
+     */
+    protected function handleRequestUsingNamedLimiter($request, Closure $next, $limiterName, Closure $limiter)
+    {
+        $this->name = $limiterName;
+        try {
+            return parent::handleRequestUsingNamedLimiter($request, $next, $limiterName, $limiter);
+        } finally {
+            $this->name = null;
+        }
+    }
+
+    /**
+     * @param Request $request
+     * @param array<stdClass> $limits
+     * @return Response
+     */
+    protected function handleRequest($request, Closure $next, array $limits)
+    {
+        $charge = $this->name === null
+            ? $this->limiter->charge(self::UNNAMED, self::apartByTime($limits))
+            : $this->limiter->charge($this->name, $limits);
+        $denier = $charge->deniedBy;
+        if ($denier !== null) {
+            $this->retryAfter = [$denier->key => $charge->retryAfter];
+
+            throw $this->buildException($request, $denier->key, $denier->maxAttempts, $denier->responseCallback);
+        }
+        $response = $next($request);
+        foreach ($charge->groups as $group) {
+            $group->settle($response);
+            $response = $this->addHeaders($response, $group->decision->getLimit(), $group->remaining());
+        }
+
+        return $response;
+    }
+
+    /**
+     * Laravel has one key a client for all unnamed limits. Those of different times must not share a window, of which the
+     * shorter one would move the end: throttle:60,1 would free a client from throttle:5,10.
+     *
+     * @param array<stdClass> $limits
+     * @return array<stdClass>
+     */
+    private static function apartByTime(array $limits): array
+    {
+        foreach ($limits as $limit) {
+            $limit->key .= isset($limit->decaySeconds) ? ":{$limit->decaySeconds}s" : ":{$limit->decayMinutes}min";
+        }
+
+        return $limits;
+    }
+
+    /**
+     * @param string $key
+     * @return int
+     */
+    protected function getTimeUntilNextRetry($key)
+    {
+        return $this->retryAfter[$key] ?? parent::getTimeUntilNextRetry($key);
+    }
+}

@@ -1,0 +1,10 @@
+<?php
+
+declare(strict_types=1);
+
+$application = getenv('TB_LARAVEL_APP');
+if ($application === false) {
+    fwrite(STDERR, "Run the tests with integrations/laravel/run-tests.sh, which makes an application for them\n");
+    exit(2);
+}
+require_once "$application/bootstrap/app.php";
