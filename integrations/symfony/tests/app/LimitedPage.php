@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\Symfony\Tests\app;
+
+use Symfony\Component\HttpFoundation\Request;
+use Symfony\Component\HttpFoundation\Response;
+use TokenBucket\Symfony\LimiterFactory;
+
+final class LimitedPage
+{
+    public function __construct(private LimiterFactory $searchLimiter)
+    {
+    }
+
+    public function search(Request $request): Response
+    {
+        $limit = $this->searchLimiter->create($request->getClientIp())->consume();
+
+        return new Response((string) $limit->getRemainingTokens(), $limit->isAccepted() ? 200 : 429);
+    }
+}
