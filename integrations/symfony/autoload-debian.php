@@ -3,6 +3,12 @@
 declare(strict_types=1);
 
 // For the tests and the benchmark: Debian's packages of Symfony, and this package, without Composer.
+
+// Symfony 7 asks it which packages are there; the Debian package composer has it.
+$installed_versions = '/usr/share/php/Composer/InstalledVersions.php';
+if (is_file($installed_versions)) {
+    require_once $installed_versions;
+}
 foreach (['Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Lock', 'Component/RateLimiter', 'Component/Yaml'] as $part) {
     require_once "/usr/share/php/Symfony/$part/autoload.php";
 }
