@@ -45,15 +45,14 @@ final class Limiter implements LimiterInterface
         $decision = $this->native->reserve($tokens, $longest);
         if ($decision->isAccepted()) {
             $wait = $decision->getWait();
-            $at = RateLimits::dateIn($wait);
-            $limit = new RateLimit($decision->getRemainingTokens(), $at, $wait === 0.0, $decision->getLimit());
+            $limit = new ExactRateLimit($decision->getRemainingTokens(), $wait, $wait === 0.0, $decision->getLimit());
 
-            return new Reservation((float) $at->format('U.u'), $limit);
+            return new Reservation($limit->getTimeToAct(), $limit);
         }
         RateLimits::checkNotAboveLimit($decision, $tokens);
         // The decision says when the same call would be accepted, which then may wait for $longest.
         $wait = $decision->getRetryAfter() + ($longest ?? 0.0);
-        $limit = new RateLimit($decision->getRemainingTokens(), RateLimits::dateIn($wait), false, $decision->getLimit());
+        $limit = new ExactRateLimit($decision->getRemainingTokens(), $wait, false, $decision->getLimit());
         $reason = $longest === null
             ? sprintf('The rate limiter accepts no reservation for %.6G seconds.', $wait)
             : sprintf('The rate limiter wait time (%.6G seconds) is longer than the provided maximum time (%.6G seconds).', $wait, $longest);

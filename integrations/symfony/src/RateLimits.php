@@ -14,9 +14,6 @@ use TokenBucket\Decision;
  */
 final class RateLimits
 {
-    /** A date for "never", in seconds from now: ten years. */
-    private const FAR_AWAY = 315_576_000.0;
-
     public static function consume(\TokenBucket\Limiter $native, int $tokens): RateLimit
     {
         self::checkTokens($tokens);
@@ -35,7 +32,7 @@ final class RateLimits
         $decision = $native->peek();
         $is_accepted = $decision->isAccepted() || $native->peek(0)->isAccepted();
 
-        return new RateLimit($decision->getRemainingTokens(), self::dateIn($decision->getRetryAfter()), $is_accepted, $decision->getLimit());
+        return new ExactRateLimit($decision->getRemainingTokens(), $decision->getRetryAfter(), $is_accepted, $decision->getLimit());
     }
 
     public static function fromDecision(\TokenBucket\Limiter $native, Decision $decision): RateLimit
@@ -46,17 +43,7 @@ final class RateLimits
             $retry_after = $native->peek()->getRetryAfter();
         }
 
-        return new RateLimit($decision->getRemainingTokens(), self::dateIn($retry_after), $decision->isAccepted(), $decision->getLimit());
-    }
-
-    /** A date $seconds from now, rounded up to microseconds: who waits for it does not come too early. */
-    public static function dateIn(float $seconds): \DateTimeImmutable
-    {
-        $microseconds = (int) ceil((microtime(true) + min($seconds, self::FAR_AWAY)) * 1e6);
-        $date = \DateTimeImmutable::createFromFormat('U.u', sprintf('%d.%06d', intdiv($microseconds, 1_000_000), $microseconds % 1_000_000));
-        assert($date !== false);
-
-        return $date;
+        return new ExactRateLimit($decision->getRemainingTokens(), $retry_after, $decision->isAccepted(), $decision->getLimit());
     }
 
     public static function checkTokens(int $tokens): void

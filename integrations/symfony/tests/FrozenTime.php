@@ -48,7 +48,7 @@ abstract class FrozenTime extends TestCase
     }
 
     /**
-     * Asserts that $call returns a limit with a date $seconds from the call, not a microsecond earlier.
+     * Asserts that $call returns a limit with a date $seconds from the call, rounded up to a whole second.
      *
      * @param callable(): RateLimit $call
      */
@@ -58,8 +58,9 @@ abstract class FrozenTime extends TestCase
         $limit = $call();
         $after = microtime(true);
         $date = (float) $limit->getRetryAfter()->format('U.u');
-        self::assertGreaterThanOrEqual($before + $seconds, $date);
-        self::assertLessThanOrEqual($after + $seconds + 2e-6, $date);
+        $round = $seconds > 0 ? ceil(...) : floor(...);
+        self::assertGreaterThanOrEqual($round($before + $seconds), $date);
+        self::assertLessThanOrEqual($round($after + $seconds), $date);
 
         return $limit;
     }

@@ -145,6 +145,18 @@ final class LimiterTest extends FrozenTime
         self::assertThrows(\InvalidArgumentException::class, 'NAN given', fn () => $this->limiter(self::BUCKET)->reserve(1, NAN));
     }
 
+    public function testWaitingIsExactAlthoughTheDateIsInWholeSeconds(): void
+    {
+        TestClock::resume();
+        $limiter = $this->limiter(['policy' => 'token_bucket', 'limit' => 1, 'rate' => ['interval' => '1 second', 'amount' => 100]]);
+        $limiter->consume();
+        do {
+            $limit = $limiter->consume();
+            $limit->wait();
+        } while (!$limit->isAccepted() && !$limiter->consume()->isAccepted());
+        self::assertGreaterThanOrEqual(0, $limit->getRetryAfter()->getTimestamp() - time());
+    }
+
     public function testWindowsCannotReserve(): void
     {
         foreach ([self::FIXED, self::SLIDING] as $config) {

@@ -18,6 +18,12 @@ use TokenBucket\Symfony\TokenBucketBundle;
  */
 final class AppKernel extends Kernel
 {
+    /** @param (\Closure(ContainerBuilder): void)|null $configure adds to the configuration; its environment must be its own */
+    public function __construct(string $environment, bool $debug, private ?\Closure $configure = null)
+    {
+        parent::__construct($environment, $debug);
+    }
+
     public function registerBundles(): iterable
     {
         yield new FrameworkBundle();
@@ -30,13 +36,16 @@ final class AppKernel extends Kernel
     public function registerContainerConfiguration(LoaderInterface $loader): void
     {
         $loader->load(__DIR__ . '/config.yaml');
-        if (is_file(__DIR__ . "/$this->environment.yaml")) {
-            $loader->load(__DIR__ . "/$this->environment.yaml");
+        if (str_starts_with($this->environment, 'token_bucket')) {
+            $loader->load(__DIR__ . '/token_bucket.yaml');
         }
-        $loader->load(static function (ContainerBuilder $container): void {
+        $loader->load(function (ContainerBuilder $container): void {
             if (self::MAJOR_VERSION < 6) {
                 $container->loadFromExtension('security', ['enable_authenticator_manager' => true]);
                 $container->loadFromExtension('framework', ['session' => ['storage_factory_id' => 'session.storage.factory.native']]);
+            }
+            if ($this->configure !== null) {
+                ($this->configure)($container);
             }
         });
     }

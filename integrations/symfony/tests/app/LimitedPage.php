@@ -6,6 +6,7 @@ namespace TokenBucket\Symfony\Tests\app;
 
 use Symfony\Component\HttpFoundation\Request;
 use Symfony\Component\HttpFoundation\Response;
+use Symfony\Component\HttpKernel\Attribute\RateLimit;
 use TokenBucket\Symfony\LimiterFactory;
 
 final class LimitedPage
@@ -19,5 +20,11 @@ final class LimitedPage
         $limit = $this->searchLimiter->create($request->getClientIp())->consume();
 
         return new Response((string) $limit->getRemainingTokens(), $limit->isAccepted() ? 200 : 429);
+    }
+
+    #[RateLimit('search')]
+    public function attribute(): Response
+    {
+        return new Response('limited by the attribute of Symfony 8.1');
     }
 }
