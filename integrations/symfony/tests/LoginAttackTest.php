@@ -114,6 +114,29 @@ final class LoginAttackTest extends TestCase
         self::assertSame(5, self::lookedAtOf(array_fill(0, 10, self::guess(21, 'alice'))));
     }
 
+    public function testWhatAnUntrustedClientSaysOfItsAddressIsNotBelieved(): void
+    {
+        $guesses = [];
+        for ($i = 0; $i < 20; $i++) {
+            $guesses[] = [...self::guess(23, 'alice'), "X-Forwarded-For: 198.51.100.$i\r\nForwarded: for=198.51.100.$i\r\n"];
+        }
+        self::assertSame(5, self::lookedAtOf($guesses));
+    }
+
+    public function testOddNamesAreNoErrorAndGainNothing(): void
+    {
+        $names = ['', "\0", "alice\0", "\xff\xfe", '%00', str_repeat('a', 4096), str_repeat('a', 200_000), "a\r\nb: c", 'alice:%25', '-', '0'];
+        foreach ($names as $i => $name) {
+            $answer = self::$server->request(...self::guess(30 + $i, $name));
+            self::assertLessThan(500, $answer->status, "the name number $i");
+        }
+        $answer = self::$server->request(24, '/login', ['_username[]' => 'alice', '_password' => 'x']);
+        self::assertLessThan(500, $answer->status);
+        $spellings = array_map(static fn (string $name): array => self::guess(25, $name), ["alice\0", "alice\t", "\x0balice", ' alice ', 'ALICE', 'alice']);
+        self::$server->requestAll($spellings);
+        self::assertSame(0, self::lookedAtOf([self::guess(25, 'alice')]));
+    }
+
     public function testALimiterOfAControllerCountsInAllWorkers(): void
     {
         $answers = self::$server->requestAll(array_fill(0, 60, [22, '/search']));
