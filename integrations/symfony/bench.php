@@ -18,16 +18,19 @@ use TokenBucket\Symfony\Tests\bench\Variant;
 $extension = getenv('EXTENSION') ?: dirname(__DIR__, 2) . '/target/release/libtoken_bucket.so';
 $folder = getenv('BENCH_FOLDER');
 if ($folder === false) {
+    is_file($extension) || exit("There is no $extension: run make build, or name another with EXTENSION=\n");
     // Starts itself again with the directives that it needs.
     $folder = '/dev/shm/token_bucket-symfony-bench.' . bin2hex(random_bytes(4));
     mkdir($folder);
-    $directives = ["extension=$extension", "token_bucket.shm_path=$folder", 'apc.enable_cli=1'];
-    $options = array_merge(...array_map(static fn (string $directive): array => ['-d', $directive], $directives));
-    $variables = ['EXTENSION' => $extension, 'BENCH_FOLDER' => $folder, 'APP_FOLDER' => $folder, 'TABLES' => $folder, 'SERVERS' => "$folder/servers"];
-    pcntl_exec(PHP_BINARY, [...$options, __FILE__], $variables + getenv());
+    $directives = "extension = $extension\ntoken_bucket.shm_path = $folder\napc.enable_cli = 1\n";
+    mkdir("$folder/ini");
+    file_put_contents("$folder/ini/token_bucket.ini", $directives);
+    // The colon stands for the folders that PHP looks at anyway. The servers that this starts have these directives, too.
+    $variables = ['PHP_INI_SCAN_DIR' => ":$folder/ini", 'BENCH_FOLDER' => $folder, 'APP_FOLDER' => $folder];
+    pcntl_exec(PHP_BINARY, [__FILE__], $variables + getenv());
 }
 
-require __DIR__ . '/autoload-debian.php';
+require __DIR__ . '/tests/bootstrap.php';
 
 $redis = RedisServer::startIfThereIsOne($folder);
 putenv('REDIS_SOCKET=' . ($redis?->socket ?? "$folder/none.sock"));

@@ -111,7 +111,7 @@ final class RateLimiterFactoryTest extends FrozenTime
     {
         $code = 'require $argv[1]; try { new TokenBucket\Symfony\RateLimiterFactory(["id" => "x", "policy" => "no_limit"]); }'
             . ' catch (LogicException $error) { echo $error->getMessage(); }';
-        $command = array_map(escapeshellarg(...), [PHP_BINARY, '-n', '-r', $code, dirname(__DIR__) . '/autoload-debian.php']);
+        $command = array_map(escapeshellarg(...), [PHP_BINARY, '-n', '-r', $code, __DIR__ . '/bootstrap.php']);
         self::assertStringStartsWith('The PHP extension token_bucket is not loaded', (string) shell_exec(implode(' ', $command) . ' 2>&1'));
     }
 }

@@ -11,7 +11,6 @@ final class Server
 
     public readonly string $folder;
     private int $port;
-    private int $group;
     /** @var resource */
     private $process;
 
@@ -20,23 +19,27 @@ final class Server
     {
         $this->folder = self::newFolder();
         $this->port = self::freePort();
-        $command = ['setsid', PHP_BINARY, '-d', 'extension=' . getenv('EXTENSION'), '-d', "token_bucket.shm_path=$this->folder"];
+        $command = [PHP_BINARY, '-d', "token_bucket.shm_path=$this->folder"];
         foreach ($ini as $name => $value) {
             array_push($command, '-d', "$name=$value");
         }
         array_push($command, '-S', "127.0.0.1:$this->port", __DIR__ . '/app/index.php');
         $log = ['file', "$this->folder/server.log", 'w'];
         $variables = ['APP_ENV' => $environment, 'APP_FOLDER' => $this->folder, 'PHP_CLI_SERVER_WORKERS' => (string) self::WORKERS];
-        $this->process = proc_open($command, [['file', '/dev/null', 'r'], $log, $log], $pipes, null, $variables + getenv());
-        $this->group = proc_get_status($this->process)['pid'];
-        file_put_contents(getenv('SERVERS'), "$this->group\n", FILE_APPEND);
+        $this->process = proc_open($command, [['file', '/dev/null', 'r'], $log, $log], $pipes, null, $variables + getenv())
+            ?: throw new \RuntimeException('The server cannot be started.');
         $this->awaitStart();
     }
 
     /** Ends all workers, also of a server that a failed test leaves behind. */
     public function __destruct()
     {
-        posix_kill(-$this->group, SIGKILL);
+        $master = proc_get_status($this->process)['pid'];
+        // PHP's server leaves its workers behind when it is told to end.
+        $workers = explode(' ', trim((string) @file_get_contents("/proc/$master/task/$master/children")));
+        foreach ([$master, ...array_filter(array_map('intval', $workers))] as $id) {
+            posix_kill($id, SIGKILL);
+        }
         proc_close($this->process);
         (new \Symfony\Component\Filesystem\Filesystem())->remove($this->folder);
     }
@@ -121,7 +124,7 @@ final class Server
 
     private static function newFolder(): string
     {
-        $folder = getenv('TABLES') . '/server-' . bin2hex(random_bytes(4));
+        $folder = getenv('APP_FOLDER') . '/server-' . bin2hex(random_bytes(4));
         mkdir($folder);
 
         return $folder;

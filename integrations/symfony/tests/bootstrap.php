@@ -2,9 +2,19 @@
 
 declare(strict_types=1);
 
-// For the tests and the benchmark: Debian's packages of Symfony, and this package, without Composer.
+// The application of the tests keeps its cache and sessions where the tables of this run are, which end with it.
+if (getenv('APP_FOLDER') === false) {
+    putenv('APP_FOLDER=' . ini_get('token_bucket.shm_path'));
+}
 
-// Symfony 7 asks it which packages are there; the Debian package composer has it.
+// Composer's packages where they are installed, else Debian's.
+$composer = __DIR__ . '/../vendor/autoload.php';
+if (is_file($composer)) {
+    require_once $composer;
+
+    return;
+}
+// Symfony 7 asks this class of Composer which packages are there.
 $installed_versions = '/usr/share/php/Composer/InstalledVersions.php';
 if (is_file($installed_versions)) {
     require_once $installed_versions;
@@ -14,7 +24,7 @@ foreach (['Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Lock', '
 }
 
 spl_autoload_register(static function (string $class): void {
-    foreach (['TokenBucket\\Symfony\\Tests\\' => '/tests/', 'TokenBucket\\Symfony\\' => '/src/'] as $prefix => $folder) {
+    foreach (['TokenBucket\\Symfony\\Tests\\' => '/', 'TokenBucket\\Symfony\\' => '/../src/'] as $prefix => $folder) {
         if (str_starts_with($class, $prefix)) {
             $file = __DIR__ . $folder . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
             if (is_file($file)) {
