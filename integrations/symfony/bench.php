@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 // Compares Symfony's rate limiters with those of this package, alternating both in one run: requests per second of a kernel,
 // over-admission under eight processes, and guesses at a login form.
-// Usage: php bench.php    EXTENSION= names a build. It needs the Debian packages in `packages`, php-apcu, and for Redis
-// php-redis and redis-server.
+// Usage: php bench.php    EXTENSION= names a build. It needs the Debian packages in `packages`, and measures with
+// php-apcu, php-redis and redis-server if they are there.
 
 use Symfony\Component\Filesystem\Filesystem;
 use Symfony\Component\HttpKernel\Kernel;

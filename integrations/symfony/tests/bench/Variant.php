@@ -37,9 +37,11 @@ final class Variant
             new self('token_bucket, shared memory', 'shm:', null, null),
             new self('Symfony, files, no lock', null, 'cache.adapter.filesystem', null),
             new self('Symfony, files, flock', null, 'cache.adapter.filesystem', 'flock'),
-            new self('Symfony, APCu, no lock', null, 'cache.adapter.apcu', null),
-            new self('Symfony, APCu, flock', null, 'cache.adapter.apcu', 'flock'),
         ];
+        if (extension_loaded('apcu')) {
+            $variants[] = new self('Symfony, APCu, no lock', null, 'cache.adapter.apcu', null);
+            $variants[] = new self('Symfony, APCu, flock', null, 'cache.adapter.apcu', 'flock');
+        }
         if ($socket !== null) {
             $variants[] = new self('token_bucket, Redis', "redis+unix://$socket?timeout_ms=2000", null, null);
             $variants[] = new self('Symfony, Redis, no lock', null, 'cache.adapter.redis', null);
