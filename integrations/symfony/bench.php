@@ -18,7 +18,7 @@ use TokenBucket\Symfony\Tests\bench\Variant;
 $extension = getenv('EXTENSION') ?: dirname(__DIR__, 2) . '/target/release/libtoken_bucket.so';
 $folder = getenv('BENCH_FOLDER');
 if ($folder === false) {
-    is_file($extension) || exit("There is no $extension: run make build, or name another with EXTENSION=\n");
+    $extension = realpath($extension) ?: exit("There is no $extension: run make build, or name another with EXTENSION=\n");
     // Starts itself again with the directives that it needs.
     $folder = '/dev/shm/token_bucket-symfony-bench.' . bin2hex(random_bytes(4));
     mkdir($folder);

@@ -26,6 +26,7 @@ final class RateLimiterFactory implements LimiterFactory
      * @param StorageInterface|null $unused Symfony's storage, so that a call that has one needs no change. It is not used
      * @param \TokenBucketStorage|string|null $storage a DSN such as redis://10.0.0.5, a storage object of the extension, or null
      *     for the directive token_bucket.storage
+     * @param string $application keeps the limits of two applications apart that have the same storage and names of limiters
      *
      * @throws \LogicException if the configuration is not valid
      * @throws \TokenBucket\ConfigurationException if the DSN is not valid
@@ -34,6 +35,7 @@ final class RateLimiterFactory implements LimiterFactory
         array $config,
         ?StorageInterface $unused = null,
         #[\SensitiveParameter] private \TokenBucketStorage|string|null $storage = null,
+        private string $application = '',
     ) {
         if (!extension_loaded('token_bucket')) {
             throw new \LogicException('The PHP extension token_bucket is not loaded. Its docs/install.md tells how to install it.');
@@ -43,6 +45,19 @@ final class RateLimiterFactory implements LimiterFactory
         if ($this->configuration->policy !== 'no_limit') {
             $this->nativeLimiter($this->identifier('example'));
         }
+    }
+
+    /**
+     * Makes a factory whose application is told apart by its secret: that is the same on all hosts, and after each deployment.
+     *
+     * @param array{id: string, policy: string, limit?: int, interval?: string, rate?: array{interval: string, amount?: int}} $config
+     */
+    public static function withSecret(
+        array $config,
+        #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
+        #[\SensitiveParameter] string $secret,
+    ): self {
+        return new self($config, null, $storage, $secret === '' ? '' : substr(hash_hmac('sha256', 'token_bucket', $secret), 0, 8));
     }
 
     public function create(?string $key = null): LimiterInterface
@@ -71,11 +86,12 @@ final class RateLimiterFactory implements LimiterFactory
         }
     }
 
-    /** "login:192.0.2.1". A colon in the id is escaped, so that no two pairs of id and key make the same identifier. */
+    /** "login@shop:192.0.2.1". What separates the parts is escaped, so that no two limits have the same identifier. */
     private function identifier(string $key): string
     {
-        $id = strtr($this->configuration->id, ['%' => '%25', ':' => '%3A']);
+        $escaped = static fn (string $part): string => strtr($part, ['%' => '%25', ':' => '%3A', '@' => '%40']);
+        $limit = $escaped($this->configuration->id) . ($this->application === '' ? '' : '@' . $escaped($this->application));
 
-        return strlen($key) <= self::LONGEST_KEY ? "$id:$key" : "$id%long:" . hash('sha256', $key);
+        return strlen($key) <= self::LONGEST_KEY ? "$limit:$key" : "$limit%long:" . hash('sha256', $key);
     }
 }

@@ -113,7 +113,7 @@ final class BundleTest extends TestCase
 
     public function testLimitersCanBeLeftToSymfony(): void
     {
-        $container = $this->container(['except' => ['mail', '_login_local_main']]);
+        $container = $this->container(['except' => ['mail']]);
         self::assertInstanceOf(RateLimiterFactory::class, $container->get('public.limiter.search'));
         self::assertInstanceOf(SymfonyFactory::class, $container->get('public.limiter.mail'));
     }
@@ -128,17 +128,39 @@ final class BundleTest extends TestCase
     public function testEachLimiterMayHaveAStorageOfItsOwn(): void
     {
         putenv('SYMFONY_TEST_STORAGE=array:');
-        $container = $this->container(['storage' => '%env(SYMFONY_TEST_STORAGE)%', 'storages' => ['mail' => 'shm:mails']]);
+        $container = $this->container(['storage' => '%env(SYMFONY_TEST_STORAGE)%', 'storages' => ['mail' => 'shm:mails'], 'application' => 'shop']);
         $container->get('public.limiter.mail')->create('one')->consume(3);
         $container->get('public.limiter.code')->create('one')->consume(2);
-        self::assertFalse((new \TokenBucket\FixedWindow('shm:mails', 'mail:one', 3, 3600))->consume());
-        self::assertFalse((new \TokenBucket\SlidingWindow('array:', 'code:one', 2, 900))->consume());
+        self::assertFalse((new \TokenBucket\FixedWindow('shm:mails', 'mail@shop:one', 3, 3600))->consume());
+        self::assertFalse((new \TokenBucket\SlidingWindow('array:', 'code@shop:one', 2, 900))->consume());
+    }
+
+    public function testApplicationsWithOtherSecretsHaveLimitsOfTheirOwn(): void
+    {
+        $with = static fn (string $secret): \Closure => static function (ContainerBuilder $container) use ($secret): void {
+            $container->loadFromExtension('framework', ['secret' => $secret]);
+        };
+        $take = fn (string $secret): bool => $this->container(['storage' => 'shm:secrets'], $with($secret))->get('public.limiter.mail')->create('one')->consume(3)->isAccepted();
+        self::assertTrue($take('one'));
+        self::assertTrue($take('another'));
+        self::assertFalse($take('one'), 'also in a container that was built anew');
+    }
+
+    public function testALimitMayBeInTheEnvironment(): void
+    {
+        putenv('SYMFONY_TEST_LIMIT=2');
+        $container = $this->container(['storage' => 'array:'], static function (ContainerBuilder $container): void {
+            $container->loadFromExtension('framework', ['rate_limiter' => ['code' => ['limit' => '%env(int:SYMFONY_TEST_LIMIT)%']]]);
+        });
+        $limiter = $container->get('public.limiter.code')->create('environment');
+        self::assertSame([true, false], [$limiter->consume(2)->isAccepted(), $limiter->consume()->isAccepted()]);
     }
 
     public function testMistakesAreFoundWhenTheContainerIsBuilt(): void
     {
         $this->assertRefused('"token_bucket.except" names "males", but framework.rate_limiter has no such limiter. It has: search, mail', ['except' => ['males']]);
         $this->assertRefused('"token_bucket.storages" names "males"', ['storages' => ['males' => 'shm:']]);
+        $this->assertRefused('names "_login_local_main", but not the other limiter', ['except' => ['_login_local_main']]);
         $this->assertRefused('store', ['store' => 'shm:']);
         $this->assertRefused('The limiter "huge"', [], static function (ContainerBuilder $container): void {
             $huge = ['policy' => 'sliding_window', 'limit' => 5000, 'interval' => '1 hour'];

@@ -137,6 +137,15 @@ final class LoginAttackTest extends TestCase
         self::assertSame(0, self::lookedAtOf([self::guess(25, 'alice')]));
     }
 
+    public function testKilledWorkersGainNothing(): void
+    {
+        $server = new Server('token_bucket');
+        $server->requestAll(array_fill(0, 100, self::guess(10, 'alice')), workers_to_kill: 4);
+        self::assertGreaterThan(0, $server->lookedAt());
+        $server->requestAll(array_fill(0, 20, self::guess(10, 'alice')));
+        self::assertLessThanOrEqual(5, $server->lookedAt());
+    }
+
     public function testALimiterOfAControllerCountsInAllWorkers(): void
     {
         $answers = self::$server->requestAll(array_fill(0, 60, [22, '/search']));

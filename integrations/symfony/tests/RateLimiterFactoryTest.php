@@ -34,6 +34,19 @@ final class RateLimiterFactoryTest extends FrozenTime
         self::assertTrue($colon->create('c')->consume(5)->isAccepted());
     }
 
+    public function testEachApplicationHasLimitsOfItsOwn(): void
+    {
+        $config = ['id' => 'of'] + self::FIXED;
+        (new RateLimiterFactory($config, null, 'array:', 'shop'))->create('client')->consume(5);
+        self::assertFalse((new RateLimiterFactory($config, null, 'array:', 'shop'))->create('client')->consume()->isAccepted());
+        self::assertTrue((new RateLimiterFactory($config, null, 'array:', 'blog'))->create('client')->consume()->isAccepted());
+        self::assertTrue((new RateLimiterFactory($config, null, 'array:'))->create('client')->consume()->isAccepted());
+        self::assertTrue((new RateLimiterFactory(['id' => 'of@shop'] + $config, null, 'array:'))->create('client')->consume()->isAccepted());
+        self::assertTrue(RateLimiterFactory::withSecret($config, 'array:', 'secret')->create('client')->consume(5)->isAccepted());
+        self::assertFalse(RateLimiterFactory::withSecret($config, 'array:', 'secret')->create('client')->consume()->isAccepted());
+        self::assertTrue(RateLimiterFactory::withSecret($config, 'array:', 'other')->create('client')->consume()->isAccepted());
+    }
+
     public function testAKeyMayBeOfAnyLength(): void
     {
         $factory = $this->factory(self::SLIDING);

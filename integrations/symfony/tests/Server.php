@@ -34,10 +34,8 @@ final class Server
     /** Ends all workers, also of a server that a failed test leaves behind. */
     public function __destruct()
     {
-        $master = proc_get_status($this->process)['pid'];
         // PHP's server leaves its workers behind when it is told to end.
-        $workers = explode(' ', trim((string) @file_get_contents("/proc/$master/task/$master/children")));
-        foreach ([$master, ...array_filter(array_map('intval', $workers))] as $id) {
+        foreach ([...$this->workers(), proc_get_status($this->process)['pid']] as $id) {
             posix_kill($id, SIGKILL);
         }
         proc_close($this->process);
@@ -45,16 +43,19 @@ final class Server
     }
 
     /**
-     * Sends all requests at the same time, each from one of the addresses 127.0.0.N.
+     * Sends all requests at the same time, each from one of the addresses 127.0.0.N. Kills some workers when all are sent.
      *
      * @param list<array{0: int, 1: string, 2?: array<string, string>, 3?: string}> $requests N, path, form, further header lines
      * @return list<Answer> in the order of the requests
      */
-    public function requestAll(array $requests): array
+    public function requestAll(array $requests, int $workers_to_kill = 0): array
     {
         $sockets = [];
         foreach ($requests as $request) {
             $sockets[] = $this->send(...$request);
+        }
+        foreach (array_slice($this->workers(), 0, $workers_to_kill) as $worker) {
+            posix_kill($worker, SIGKILL);
         }
 
         return array_map(self::receive(...), $sockets);
@@ -115,6 +116,15 @@ final class Server
         if ($answer->status !== 200) {
             throw new \RuntimeException("The application answers $answer->status:\n$answer->body\n" . $this->log());
         }
+    }
+
+    /** @return list<int> the ids of the processes */
+    private function workers(): array
+    {
+        $master = proc_get_status($this->process)['pid'];
+        $children = (string) @file_get_contents("/proc/$master/task/$master/children");
+
+        return array_values(array_filter(array_map('intval', explode(' ', $children))));
     }
 
     private function log(): string

@@ -20,6 +20,10 @@ final class Configuration implements ConfigurationInterface
                 ->info('The DSN of the storage, such as redis://10.0.0.5. Null: the directive token_bucket.storage of php.ini')
                 ->defaultNull();
         $root->children()
+            ->scalarNode('application')
+                ->info('Keeps limits apart from those of other applications in the same storage. Null: made of framework.secret')
+                ->defaultNull();
+        $root->children()
             ->arrayNode('storages')
                 ->info('A DSN for some limiters, by their names')
                 ->useAttributeAsKey('name')

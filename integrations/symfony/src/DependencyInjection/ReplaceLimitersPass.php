@@ -24,14 +24,14 @@ final class ReplaceLimitersPass implements CompilerPassInterface
 
     public function process(ContainerBuilder $container): void
     {
-        /** @var array{storage: ?string, storages: array<string, string>, except: list<string>} $options */
+        /** @var array{storage: ?string, application: ?string, storages: array<string, string>, except: list<string>} $options */
         $options = $container->getParameter(TokenBucketExtension::OPTIONS);
         $container->getParameterBag()->remove(TokenBucketExtension::OPTIONS);
 
         $names = $this->namesOfLimiters($container);
         $this->checkNames($names, $options);
         foreach (array_diff($names, $options['except']) as $name) {
-            $this->replace($container, $name, $options['storages'][$name] ?? $options['storage']);
+            $this->replace($container, $name, $options['storages'][$name] ?? $options['storage'], $options['application']);
         }
         $this->replaceCompounds($container, $options['except']);
     }
@@ -67,19 +67,39 @@ final class ReplaceLimitersPass implements CompilerPassInterface
         }
     }
 
-    private function replace(ContainerBuilder $container, string $name, ?string $storage): void
+    private function replace(ContainerBuilder $container, string $name, ?string $storage, ?string $application): void
     {
         $id = self::PREFIX . $name;
         $old = $container->getDefinition($id);
         $config = $old->getArgument(0);
-        // The machine that builds the container may lack the extension.
-        if (extension_loaded('token_bucket')) {
-            new RateLimiterFactory($container->getParameterBag()->resolveValue($config), null, 'array:');
+        $this->check($container, $config);
+        if ($application === null) {
+            $secret = $container->hasParameter('kernel.secret') ? '%kernel.secret%' : '';
+            $new = new Definition(RateLimiterFactory::class, [$config, $storage, $secret]);
+            $new->setFactory([RateLimiterFactory::class, 'withSecret']);
+        } else {
+            $new = new Definition(RateLimiterFactory::class, [$config, null, $storage, $application]);
         }
-        $container->setDefinition($id, (new Definition(RateLimiterFactory::class, [$config, null, $storage]))->setTags($old->getTags()));
+        $container->setDefinition($id, $new->setTags($old->getTags()));
         $this->replaceTypes($container, $id);
         $container->registerAliasForArgument($id, RateLimiterFactory::class, $name . '.limiter');
         $container->registerAliasForArgument($id, LimiterFactory::class, $name . '.limiter');
+    }
+
+    /**
+     * Finds mistakes when the container is built.
+     *
+     * @param array<string, mixed> $config
+     */
+    private function check(ContainerBuilder $container, array $config): void
+    {
+        $config = $container->getParameterBag()->resolveValue($config);
+        $variables = [];
+        $container->resolveEnvPlaceholders($config, null, $variables);
+        // What is in an environment variable is not known yet. The machine that builds the container may lack the extension.
+        if ($variables === [] && extension_loaded('token_bucket')) {
+            new RateLimiterFactory($config, null, 'array:');
+        }
     }
 
     /** Symfony's factory is final: an argument of its type cannot have this package's. Says so when the container is built. */

@@ -8,6 +8,7 @@ use Symfony\Component\DependencyInjection\ChildDefinition;
 use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Definition;
+use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
 use Symfony\Component\Security\Http\RateLimiter\DefaultLoginRateLimiter;
 use TokenBucket\Symfony\LoginRateLimiter;
 use TokenBucket\Symfony\LoginThrottlingListener;
@@ -37,15 +38,22 @@ final class ReplaceLoginThrottlingPass implements CompilerPassInterface
         }
     }
 
-    /** Whether both of its limiters are of this package: one may be in the option `except`. */
     private function isDecidedHere(ContainerBuilder $container, Definition $login): bool
     {
+        $of_symfony = [];
         foreach ([0, 1] as $index) {
-            if ($container->findDefinition((string) $login->getArgument($index))->getClass() !== RateLimiterFactory::class) {
-                return false;
+            $id = (string) $login->getArgument($index);
+            if ($container->findDefinition($id)->getClass() !== RateLimiterFactory::class) {
+                $of_symfony[] = substr($id, strlen('limiter.'));
             }
         }
+        if (count($of_symfony) === 1) {
+            throw new InvalidArgumentException(sprintf(
+                'The option "token_bucket.except" names "%s", but not the other limiter of this login_throttling: name both, or none.',
+                $of_symfony[0],
+            ));
+        }
 
-        return true;
+        return $of_symfony === [];
     }
 }
