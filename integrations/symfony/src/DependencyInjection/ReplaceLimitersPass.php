@@ -1,0 +1,145 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\Symfony\DependencyInjection;
+
+use Symfony\Component\DependencyInjection\Argument\IteratorArgument;
+use Symfony\Component\DependencyInjection\ChildDefinition;
+use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\Definition;
+use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
+use Symfony\Component\DependencyInjection\Reference;
+use Symfony\Component\RateLimiter\CompoundRateLimiterFactory as SymfonyCompoundFactory;
+use Symfony\Component\RateLimiter\RateLimiterFactory as SymfonyFactory;
+use TokenBucket\Symfony\CompoundRateLimiterFactory;
+use TokenBucket\Symfony\LimiterFactory;
+use TokenBucket\Symfony\RateLimiterFactory;
+
+/** Gives the services `limiter.NAME` of FrameworkBundle the factories of this package. */
+final class ReplaceLimitersPass implements CompilerPassInterface
+{
+    private const PREFIX = 'limiter.';
+
+    public function process(ContainerBuilder $container): void
+    {
+        /** @var array{storage: ?string, application: ?string, storages: array<string, string>, except: list<string>} $options */
+        $options = $container->getParameter(TokenBucketExtension::OPTIONS);
+        $container->getParameterBag()->remove(TokenBucketExtension::OPTIONS);
+
+        $names = $this->namesOfLimiters($container);
+        $this->checkNames($names, $options);
+        foreach (array_diff($names, $options['except']) as $name) {
+            $this->replace($container, $name, $options['storages'][$name] ?? $options['storage'], $options['application']);
+        }
+        $this->replaceCompounds($container, $options['except']);
+    }
+
+    /** @return list<string> */
+    private function namesOfLimiters(ContainerBuilder $container): array
+    {
+        $names = [];
+        foreach ($container->getDefinitions() as $id => $definition) {
+            if ($definition instanceof ChildDefinition && $definition->getParent() === 'limiter') {
+                $names[] = substr($id, strlen(self::PREFIX));
+            }
+        }
+
+        return $names;
+    }
+
+    /**
+     * @param list<string> $names
+     * @param array{storages: array<string, string>, except: list<string>} $options
+     */
+    private function checkNames(array $names, array $options): void
+    {
+        foreach (['storages' => array_keys($options['storages']), 'except' => $options['except']] as $option => $named) {
+            foreach (array_diff($named, $names) as $name) {
+                throw new InvalidArgumentException(sprintf(
+                    'The option "token_bucket.%s" names "%s", but framework.rate_limiter has no such limiter. It has: %s.',
+                    $option,
+                    $name,
+                    implode(', ', $names) ?: 'none',
+                ));
+            }
+        }
+    }
+
+    private function replace(ContainerBuilder $container, string $name, ?string $storage, ?string $application): void
+    {
+        $id = self::PREFIX . $name;
+        $old = $container->getDefinition($id);
+        $config = $old->getArgument(0);
+        $this->check($container, $config);
+        if ($application === null) {
+            $secret = $container->hasParameter('kernel.secret') ? '%kernel.secret%' : '';
+            $new = new Definition(RateLimiterFactory::class, [$config, $storage, $secret]);
+            $new->setFactory([RateLimiterFactory::class, 'withSecret']);
+        } else {
+            $new = new Definition(RateLimiterFactory::class, [$config, null, $storage, $application]);
+        }
+        $container->setDefinition($id, $new->setTags($old->getTags()));
+        $this->replaceTypes($container, $id);
+        $container->registerAliasForArgument($id, RateLimiterFactory::class, $name . '.limiter');
+        $container->registerAliasForArgument($id, LimiterFactory::class, $name . '.limiter');
+    }
+
+    /**
+     * Finds mistakes when the container is built.
+     *
+     * @param array<string, mixed> $config
+     */
+    private function check(ContainerBuilder $container, array $config): void
+    {
+        $config = $container->getParameterBag()->resolveValue($config);
+        $variables = [];
+        $container->resolveEnvPlaceholders($config, null, $variables);
+        // What is in an environment variable is not known yet. The machine that builds the container may lack the extension.
+        if ($variables === [] && extension_loaded('token_bucket')) {
+            new RateLimiterFactory($config, null, 'array:');
+        }
+    }
+
+    /** Symfony's factory is final: an argument of its type cannot have this package's. Says so when the container is built. */
+    private function replaceTypes(ContainerBuilder $container, string $id): void
+    {
+        foreach ($container->getAliases() as $alias => $target) {
+            if ((string) $target === $id && str_starts_with(ltrim($alias, '.'), SymfonyFactory::class . ' ')) {
+                $container->removeAlias($alias);
+                $container->setDefinition($alias, (new Definition(SymfonyFactory::class))->addError(sprintf(
+                    'token_bucket decides the limiter "%s", so an argument cannot have the type %s. Write %s instead.',
+                    substr($id, strlen(self::PREFIX)),
+                    SymfonyFactory::class,
+                    interface_exists(\Symfony\Component\RateLimiter\RateLimiterFactoryInterface::class)
+                        ? \Symfony\Component\RateLimiter\RateLimiterFactoryInterface::class
+                        : RateLimiterFactory::class,
+                )));
+            }
+        }
+    }
+
+    /** @param list<string> $except */
+    private function replaceCompounds(ContainerBuilder $container, array $except): void
+    {
+        foreach ($container->getDefinitions() as $definition) {
+            if ($definition->getClass() === SymfonyCompoundFactory::class && !$this->hasAny($definition, $except)) {
+                $definition->setClass(CompoundRateLimiterFactory::class);
+            }
+        }
+    }
+
+    /** @param list<string> $names */
+    private function hasAny(Definition $compound, array $names): bool
+    {
+        $factories = $compound->getArgument(0);
+        foreach ($factories instanceof IteratorArgument ? $factories->getValues() : [] as $factory) {
+            if ($factory instanceof Reference && in_array(substr((string) $factory, strlen(self::PREFIX)), $names, true)) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

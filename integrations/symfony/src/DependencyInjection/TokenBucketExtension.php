@@ -1,0 +1,20 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\Symfony\DependencyInjection;
+
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\Extension\Extension;
+
+/** Keeps the bundle's options for its compiler passes, which run when all other bundles have defined their services. */
+final class TokenBucketExtension extends Extension
+{
+    public const OPTIONS = 'token_bucket.options';
+
+    /** @param array<array<mixed>> $configs */
+    public function load(array $configs, ContainerBuilder $container): void
+    {
+        $container->setParameter(self::OPTIONS, $this->processConfiguration(new Configuration(), $configs));
+    }
+}

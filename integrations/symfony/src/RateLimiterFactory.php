@@ -1,0 +1,97 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TokenBucket\Symfony;
+
+use Symfony\Component\RateLimiter\LimiterInterface;
+use Symfony\Component\RateLimiter\Policy\NoLimiter;
+use Symfony\Component\RateLimiter\Storage\StorageInterface;
+
+/**
+ * Makes limiters from the configuration of Symfony's RateLimiterFactory.
+ *
+ *     $factory = new RateLimiterFactory(['id' => 'login', 'policy' => 'fixed_window', 'limit' => 5, 'interval' => '15 minutes']);
+ *     $limit = $factory->create($ip)->consume();
+ */
+final class RateLimiterFactory implements LimiterFactory
+{
+    /** An identifier has at most 4,096 bytes; a client's key may be of any length, and this leaves room for the id. */
+    private const LONGEST_KEY = 1024;
+
+    private LimiterConfiguration $configuration;
+
+    /**
+     * @param array{id: string, policy: string, limit?: int, interval?: string, rate?: array{interval: string, amount?: int}} $config
+     * @param StorageInterface|null $unused Symfony's storage, so that a call that has one needs no change. It is not used
+     * @param \TokenBucketStorage|string|null $storage a DSN such as redis://10.0.0.5, a storage object of the extension, or null
+     *     for the directive token_bucket.storage
+     * @param string $application keeps the limits of two applications apart that have the same storage and names of limiters
+     *
+     * @throws \LogicException if the configuration is not valid
+     * @throws \TokenBucket\ConfigurationException if the DSN is not valid
+     */
+    public function __construct(
+        array $config,
+        ?StorageInterface $unused = null,
+        #[\SensitiveParameter] private \TokenBucketStorage|string|null $storage = null,
+        private string $application = '',
+    ) {
+        if (!extension_loaded('token_bucket')) {
+            throw new \LogicException('The PHP extension token_bucket is not loaded. Its docs/install.md tells how to install it.');
+        }
+        $this->configuration = LimiterConfiguration::fromArray($config);
+        // A number out of range or a wrong DSN is found here, and not at the first request. This opens no storage.
+        if ($this->configuration->policy !== 'no_limit') {
+            $this->nativeLimiter($this->identifier('example'));
+        }
+    }
+
+    /**
+     * Makes a factory whose application is told apart by its secret: that is the same on all hosts, and after each deployment.
+     *
+     * @param array{id: string, policy: string, limit?: int, interval?: string, rate?: array{interval: string, amount?: int}} $config
+     */
+    public static function withSecret(
+        array $config,
+        #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
+        #[\SensitiveParameter] string $secret,
+    ): self {
+        return new self($config, null, $storage, $secret === '' ? '' : substr(hash_hmac('sha256', 'token_bucket', $secret), 0, 8));
+    }
+
+    public function create(?string $key = null): LimiterInterface
+    {
+        if ($this->configuration->policy === 'no_limit') {
+            return new NoLimiter();
+        }
+
+        return new Limiter($this->nativeLimiter($this->identifier($key ?? '')));
+    }
+
+    private function nativeLimiter(string $identifier): \TokenBucket\Limiter
+    {
+        $limit = $this->configuration->limit;
+        $seconds = $this->configuration->seconds;
+        $name = $this->configuration->id;
+        try {
+            return match ($this->configuration->policy) {
+                'token_bucket' => \TokenBucket::per($this->storage, $identifier, $limit, $seconds, $name),
+                'fixed_window' => new \TokenBucket\FixedWindow($this->storage, $identifier, $limit, $seconds, $name),
+                'sliding_window' => new \TokenBucket\SlidingWindow($this->storage, $identifier, $limit, $seconds, $name),
+                default => throw new \LogicException("There is no policy \"{$this->configuration->policy}\"."),
+            };
+        } catch (\ValueError $error) {
+            throw new \InvalidArgumentException("The limiter \"$name\": {$error->getMessage()}.", 0, $error);
+        }
+    }
+
+    /** "login@shop:192.0.2.1". What separates the parts is escaped, so that no two limits have the same identifier. */
+    private function identifier(string $key): string
+    {
+        $escaped = static fn (string $part): string => strtr($part, ['%' => '%25', ':' => '%3A', '@' => '%40']);
+        $limit = $escaped($this->configuration->id) . ($this->application === '' ? '' : '@' . $escaped($this->application));
+
+        return strlen($key) <= self::LONGEST_KEY ? "$limit:$key" : "$limit%long:" . hash('sha256', $key);
+    }
+}
