@@ -56,6 +56,9 @@ $mistakes = [
     [['find-limit', $log, '--rates', '10/week'], 'the unit in "10/week" must be s, min, h or d'],
     [['find-limit', $log, '--rates', '3/s'], 'whole number of milliseconds; it is one each 333.333 ms'],
     [['find-limit', $log, '--rates', '1/s,'], '--rates: "" must be such as'],
+    [['find-limit', $log, '--html', $log], 'which the report would replace'],
+    [['find-limit', $log, '--html', $folder], '--html must name a file'],
+    [['find-limit', $log, '--html', ''], '--html must name a file'],
     [['find-limit', $log, '--capacities', '0'], '--capacities must be whole numbers'],
     [['find-limit', $log, '--capacities', '5 10'], '"5 10" is none'],
 ];

@@ -81,7 +81,7 @@ check('--by field:NAME', [$found['clients'], $found['requests'], $found['lines_w
 $requests = ['POST /login', 'GET /login', 'POST /login?next=/', 'POST /loginx', 'GET /shop/7/buy', 'GET /shop/7/buy/now', 'GET /a.php', 'HEAD /a.php?x'];
 $log = write_file('access.log', implode('', array_map(static fn (string $request): string => combined('192.0.2.1', TIME, $request), $requests)));
 $json_log = write_file('json.log', implode('', array_map(static fn (string $request): string => json_encode(['ts' => TIME, 'ip' => '192.0.2.1', 'request' => "$request HTTP/1.1"]) . "\n", $requests)));
-$patterns = ['POST /login' => 3, 'post /login$' => 1, '/login' => 4, '* /login$' => 2, 'GET /shop/*/buy' => 2, 'GET /shop/*/buy$' => 1, '/*.php' => 2, '/*.php$' => 1, '*buy' => 2];
+$patterns = ['POST /login' => 3, 'post /login$' => 1, '/login' => 4, '* /login$' => 2, 'GET /shop/*/buy' => 2, 'GET /shop/*/buy$' => 1, '/*.php' => 2, '/*.php$' => 1, '*buy' => 2, '/*/*/buy$' => 1, '/s*o*/*uy*$' => 2, '/*a.php*x' => 1];
 foreach ($patterns as $pattern => $count) {
     foreach ([$log, $json_log] as $file) {
         check("--match '$pattern' in " . basename($file), find_limit($file, '--match', $pattern)['requests'] === $count, $count);

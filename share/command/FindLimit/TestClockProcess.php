@@ -25,7 +25,7 @@ final class TestClockProcess
             $options .= " -d $name=$value";
         }
         // The words of this process, such as -d extension=..., are PHP's; $argv has only those of the script.
-        $words = explode("\0", rtrim((string) @file_get_contents('/proc/self/cmdline'), "\0"));
+        $words = explode("\0", substr((string) @file_get_contents('/proc/self/cmdline'), 0, -1));
         if (getenv(self::MARK) === false && PHP_BINARY !== '' && $words[0] !== '') {
             pcntl_exec(PHP_BINARY, [...explode(' ', trim($options)), ...array_slice($words, 1)], [...getenv(), self::MARK => '1']);
         }
