@@ -54,9 +54,10 @@ final class FindLimit implements Command
         $capacities = $this->capacities($arguments);
         $deny_share = $this->denyShare($arguments);
         $this->checkFiles($arguments->operands, $arguments->value('html'));
-        foreach (['pcntl', 'zlib'] as $extension) {
-            if (!extension_loaded($extension)) {
-                throw new CommandError("find-limit needs PHP's extension $extension");
+        // pcntl may be loaded and its functions disabled.
+        foreach (['pcntl_fork' => 'pcntl', 'pcntl_exec' => 'pcntl', 'inflate_init' => 'zlib'] as $function => $extension) {
+            if (!function_exists($function)) {
+                throw new CommandError("find-limit needs PHP's extension $extension, and its function $function()");
             }
         }
         TestClockProcess::ensure();

@@ -14,6 +14,7 @@ $formats = [
     'nginx, with further fields' => static fn (string $ip, int $time): string => rtrim(combined($ip, $time)) . " \"10.0.0.1, 10.0.0.2\" rt=0.012\n",
     'common' => static fn (string $ip, int $time): string => preg_replace('~ "-" "Moz.*"~', '', combined($ip, $time)),
     'another zone' => static fn (string $ip, int $time): string => "$ip - - [" . gmdate('d/M/Y:H:i:s', $time - 5 * 3600 - 1800) . " -0530] \"POST /login HTTP/2.0\" 302 - \"-\" \"$browser\"\n",
+    'vhost_combined' => static fn (string $ip, int $time): string => 'shop.example:443 ' . combined($ip, $time),
     'a user with blanks and brackets' => static fn (string $ip, int $time): string => combined($ip, $time, 'POST /login', $browser, 'anna [x] b'),
     'escaped quotes' => static fn (string $ip, int $time): string => combined($ip, $time, 'POST /login?q=\"x\"', 'Mozilla/5.0 (\"quoted\")'),
     'carriage returns' => static fn (string $ip, int $time): string => rtrim(combined($ip, $time)) . "\r\n",
