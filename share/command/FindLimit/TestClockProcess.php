@@ -20,15 +20,17 @@ final class TestClockProcess
             putenv(self::MARK);
             return;
         }
-        $options = '';
+        $options = [];
         foreach (self::DIRECTIVES as $name => $value) {
-            $options .= " -d $name=$value";
+            array_push($options, '-d', "$name=$value");
         }
         // The words of this process, such as -d extension=..., are PHP's; $argv has only those of the script.
         $words = explode("\0", substr((string) @file_get_contents('/proc/self/cmdline'), 0, -1));
-        if (getenv(self::MARK) === false && PHP_BINARY !== '' && $words[0] !== '') {
-            pcntl_exec(PHP_BINARY, [...explode(' ', trim($options)), ...array_slice($words, 1)], [...getenv(), self::MARK => '1']);
+        // The last of two -d counts, so these stand right before the script.
+        array_splice($words, -count($_SERVER['argv']), 0, $options);
+        if (getenv(self::MARK) === false && PHP_BINARY !== '') {
+            pcntl_exec(PHP_BINARY, array_slice($words, 1), [...getenv(), self::MARK => '1']);
         }
-        throw new CommandError("cannot start PHP again with the test clock; start it so:\n    php$options bin/token-bucket find-limit ...");
+        throw new CommandError("cannot start PHP again with the test clock; start it so:\n    php " . implode(' ', $options) . ' bin/token-bucket find-limit ...');
     }
 }
