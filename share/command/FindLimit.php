@@ -53,10 +53,11 @@ final class FindLimit implements Command
         $rates = $this->rates($arguments);
         $capacities = $this->capacities($arguments);
         $deny_share = $this->denyShare($arguments);
-        $this->checkLogs($arguments->operands);
-        foreach (['pcntl', 'zlib'] as $extension) {
-            if (!extension_loaded($extension)) {
-                throw new CommandError("find-limit needs PHP's extension $extension");
+        $this->checkFiles($arguments->operands, $arguments->value('html'));
+        // pcntl may be loaded and its functions disabled.
+        foreach (['pcntl_fork' => 'pcntl', 'pcntl_exec' => 'pcntl', 'inflate_init' => 'zlib'] as $function => $extension) {
+            if (!function_exists($function)) {
+                throw new CommandError("find-limit needs PHP's extension $extension, and its function $function()");
             }
         }
         TestClockProcess::ensure();
@@ -95,7 +96,7 @@ final class FindLimit implements Command
     /** @return list<Rate> */
     private function rates(Arguments $arguments): array
     {
-        $rates = array_map([Rate::class, 'fromText'], self::listOf($arguments->value('rates') ?? self::RATES));
+        $rates = array_map([Rate::class, 'fromText'], array_values(array_unique(self::listOf($arguments->value('rates') ?? self::RATES))));
         if (count($rates) > self::MOST_CANDIDATES) {
             throw new UsageError('--rates may have ' . self::MOST_CANDIDATES . ' rates at most');
         }
@@ -130,13 +131,21 @@ final class FindLimit implements Command
     }
 
     /** @param list<string> $paths */
-    private function checkLogs(array $paths): void
+    private function checkFiles(array $paths, ?string $report): void
     {
         if ($paths === []) {
             throw new UsageError('no log is named; name access logs, or - for standard input');
         }
         if (count(array_keys($paths, '-', true)) > 1) {
             throw new UsageError('- is named twice; standard input can be read once');
+        }
+        if ($report === '' || ($report !== null && is_dir($report))) {
+            throw new UsageError('--html must name a file; it is "' . Text::printable($report) . '"');
+        }
+        foreach ($paths as $path) {
+            if ($report !== null && $path !== '-' && realpath($path) !== false && realpath($path) === realpath($report)) {
+                throw new UsageError('--html names a log, ' . Text::printable($path) . ', which the report would replace');
+            }
         }
     }
 

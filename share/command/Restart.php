@@ -27,12 +27,12 @@ final class Restart
         foreach ($directives as $name => $value) {
             array_push($options, '-d', $name . '="' . addcslashes($value, '"\\') . '"');
         }
-        // The words of this process, such as -d extension=..., are PHP's; $argv has only those of the script. Of two values of a
-        // directive PHP takes the last.
-        $words = explode("\0", rtrim((string) @file_get_contents('/proc/self/cmdline'), "\0"));
-        $script = array_search($_SERVER['argv'][0], $words, true);
-        if (!$was_restarted && PHP_BINARY !== '' && $script > 0 && function_exists('pcntl_exec')) {
-            pcntl_exec(PHP_BINARY, [...array_slice($words, 1, $script - 1), ...$options, ...array_slice($words, $script)], [...getenv(), self::MARK => '1']);
+        // The words of this process, such as -d extension=..., are PHP's; $argv has only those of the script.
+        $words = explode("\0", substr((string) @file_get_contents('/proc/self/cmdline'), 0, -1));
+        // The last of two -d counts, so these stand right before the script.
+        array_splice($words, -count($_SERVER['argv']), 0, $options);
+        if (!$was_restarted && PHP_BINARY !== '' && function_exists('pcntl_exec')) {
+            pcntl_exec(PHP_BINARY, array_slice($words, 1), [...getenv(), self::MARK => '1']);
         }
         throw new CommandError("cannot start PHP again with other directives; start it so:\n    php " . implode(' ', array_map('escapeshellarg', $options))
             . ' ' . Text::printable($_SERVER['argv'][0]) . ' ...');

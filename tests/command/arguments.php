@@ -56,6 +56,9 @@ $mistakes = [
     [['find-limit', $log, '--rates', '10/week'], 'the unit in "10/week" must be s, min, h or d'],
     [['find-limit', $log, '--rates', '3/s'], 'whole number of milliseconds; it is one each 333.333 ms'],
     [['find-limit', $log, '--rates', '1/s,'], '--rates: "" must be such as'],
+    [['find-limit', $log, '--html', $log], 'which the report would replace'],
+    [['find-limit', $log, '--html', $folder], '--html must name a file'],
+    [['find-limit', $log, '--html', ''], '--html must name a file'],
     [['find-limit', $log, '--capacities', '0'], '--capacities must be whole numbers'],
     [['find-limit', $log, '--capacities', '5 10'], '"5 10" is none'],
 ];
@@ -67,3 +70,13 @@ check('a mistake names the help', str_contains(command(['find-limit', '--x'])['e
 check('a repeated --match is an alternative', find_limit($log, '--match', 'GET /', '--match=POST /')['requests'] === 1);
 check('the slowest rates are allowed', command(['find-limit', $log, '--rates', '1/99999999,1/d'])['code'] === 0);
 check('-- ends the options', str_contains(command(['find-limit', '--', '--help.log'])['err'], 'cannot read --help.log: there is no such file'));
+
+// Installed, the classes are in another folder.
+mkdir("$folder/usr/share/token-bucket", 0700, true);
+exec('cp -R ' . escapeshellarg(__DIR__ . '/../../bin') . ' ' . escapeshellarg("$folder/usr/bin") . ' && cp -R ' . escapeshellarg(__DIR__ . '/../../share/command') . ' '
+    . escapeshellarg("$folder/usr/share/token-bucket/command"));
+symlink("$folder/usr/bin/token-bucket", "$folder/link");
+$installed = implode(' ', array_map('escapeshellarg', [...php(['-d', 'extension=' . getenv('EXTENSION')]), "$folder/link", 'find-limit', $log]));
+check('installed, and called by a link', str_contains((string) shell_exec("$installed 2>&1"), '1 lines, 1 requests'));
+check('functions that are disabled', str_contains(command(['find-limit', $log], '', [], ['-d', 'extension=' . getenv('EXTENSION'), '-d', 'disable_functions=pcntl_fork'])['err'],
+    'needs PHP\'s extension pcntl'));

@@ -88,6 +88,11 @@ function reading_process(string $temporary): array
     return ['process' => $process, 'input' => $pipes[0], 'children' => $children];
 }
 
+// A replay is no traffic of this host.
+mkdir("$folder/tables");
+$result = command(['find-limit', 'good.log'], '', [], ['-d', 'extension=' . getenv('EXTENSION'), '-d', "token_bucket.shm_path=$folder/tables"]);
+check('nothing is written into shared memory, no statistics either', $result['code'] === 0 && scandir("$folder/tables") === ['.', '..'], $result);
+
 // Ended in the midst: its files have no names.
 foreach ([SIGINT, SIGTERM, SIGKILL] as $signal) {
     $temporary = "$folder/tmp-$signal";

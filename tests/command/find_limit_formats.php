@@ -14,6 +14,7 @@ $formats = [
     'nginx, with further fields' => static fn (string $ip, int $time): string => rtrim(combined($ip, $time)) . " \"10.0.0.1, 10.0.0.2\" rt=0.012\n",
     'common' => static fn (string $ip, int $time): string => preg_replace('~ "-" "Moz.*"~', '', combined($ip, $time)),
     'another zone' => static fn (string $ip, int $time): string => "$ip - - [" . gmdate('d/M/Y:H:i:s', $time - 5 * 3600 - 1800) . " -0530] \"POST /login HTTP/2.0\" 302 - \"-\" \"$browser\"\n",
+    'vhost_combined' => static fn (string $ip, int $time): string => 'shop.example:443 ' . combined($ip, $time),
     'a user with blanks and brackets' => static fn (string $ip, int $time): string => combined($ip, $time, 'POST /login', $browser, 'anna [x] b'),
     'escaped quotes' => static fn (string $ip, int $time): string => combined($ip, $time, 'POST /login?q=\"x\"', 'Mozilla/5.0 (\"quoted\")'),
     'carriage returns' => static fn (string $ip, int $time): string => rtrim(combined($ip, $time)) . "\r\n",
@@ -81,7 +82,7 @@ check('--by field:NAME', [$found['clients'], $found['requests'], $found['lines_w
 $requests = ['POST /login', 'GET /login', 'POST /login?next=/', 'POST /loginx', 'GET /shop/7/buy', 'GET /shop/7/buy/now', 'GET /a.php', 'HEAD /a.php?x'];
 $log = write_file('access.log', implode('', array_map(static fn (string $request): string => combined('192.0.2.1', TIME, $request), $requests)));
 $json_log = write_file('json.log', implode('', array_map(static fn (string $request): string => json_encode(['ts' => TIME, 'ip' => '192.0.2.1', 'request' => "$request HTTP/1.1"]) . "\n", $requests)));
-$patterns = ['POST /login' => 3, 'post /login$' => 1, '/login' => 4, '* /login$' => 2, 'GET /shop/*/buy' => 2, 'GET /shop/*/buy$' => 1, '/*.php' => 2, '/*.php$' => 1, '*buy' => 2];
+$patterns = ['POST /login' => 3, 'post /login$' => 1, '/login' => 4, '* /login$' => 2, 'GET /shop/*/buy' => 2, 'GET /shop/*/buy$' => 1, '/*.php' => 2, '/*.php$' => 1, '*buy' => 2, '/*/*/buy$' => 1, '/s*o*/*uy*$' => 2, '/*a.php*x' => 1];
 foreach ($patterns as $pattern => $count) {
     foreach ([$log, $json_log] as $file) {
         check("--match '$pattern' in " . basename($file), find_limit($file, '--match', $pattern)['requests'] === $count, $count);

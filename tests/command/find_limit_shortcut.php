@@ -14,10 +14,9 @@ use TokenBucket\Command\FindLimit\Rate;
 use TokenBucket\Command\FindLimit\Replay;
 use TokenBucket\TestClock;
 
-/** How many hits the limit denies, each of them one consume() at its own time. */
-function plain_replay(Rate $rate, int $capacity, array $times): int
+/** How many hits a bucket denies, each of them one consume() at its own time. */
+function plain_replay(TokenBucket $bucket, array $times): int
 {
-    $bucket = TokenBucket::per(new TokenBucket\ArrayStorage(), 'client', $capacity, $rate->seconds($capacity));
     $denied = 0;
     foreach ($times as $time => $count) {
         // From the first hit on: a float has no nanoseconds left for the seconds since 1970.
@@ -52,7 +51,7 @@ mt_srand((int) (getenv('SEED') ?: 16));
 $rates = array_map([Rate::class, 'fromText'], ['1000/s', '8/s', '10/s', '1/s', '10/min', '1/min', '100/h', '7/70', '1/h', '1/d']);
 $meters = array_map(static fn (Rate $rate): DeepestLevel => new DeepestLevel($rate), $rates);
 $capacities = [1, 2, 3, 5, 8, 13, 30, 70, 150];
-$wrong_levels = $wrong_denials = [];
+$wrong_levels = $wrong_denials = $wrong_suggestions = [];
 $compared = $partly_denied = 0;
 for ($client = 0; $client < 60; $client++) {
     $times = random_hits();
@@ -62,7 +61,12 @@ for ($client = 0; $client < 60; $client++) {
             if ($capacity < 1 || $capacity > $rate->largestCapacity()) {
                 continue;
             }
-            $denied = plain_replay($rate, $capacity, $times);
+            $denied = plain_replay($rate->bucket($capacity), $times);
+            // What the suggestion says, where its seconds are whole: see Rate::bucket().
+            $seconds = $rate->seconds($capacity);
+            if (floor($seconds) === $seconds && plain_replay(TokenBucket::per(new TokenBucket\ArrayStorage(), 'client', $capacity, $seconds), $times) !== $denied) {
+                $wrong_suggestions[] = [$client, $rate->label, $capacity, $denied];
+            }
             if (($denied > 0) !== ($level > $capacity)) {
                 $wrong_levels[] = [$client, $rate->label, $capacity, $level, $denied];
             }
@@ -77,6 +81,7 @@ for ($client = 0; $client < 60; $client++) {
 }
 check('the deepest level tells which capacities deny something', $wrong_levels === [], array_slice($wrong_levels, 0, 5));
 check('the replay denies as many requests', $wrong_denials === [], array_slice($wrong_denials, 0, 5));
+check('TokenBucket::per() denies as many', $wrong_suggestions === [], array_slice($wrong_suggestions, 0, 5));
 check('many candidates deny some of the requests', $compared > 5000 && $partly_denied > 1000, [$compared, $partly_denied]);
 
 // Exactly as fast as the rate.

@@ -46,7 +46,11 @@ check('a scraper gets what the limit gives', $denied[39]['requests_denied'] === 
 $found = find_limit($log, '--match', 'POST /login', '--rates', '1/min', '--deny-share', '1.5', '--capacities', '4,10');
 check('the smallest of those given', capacities($found['suggestions']) === ['1/min' => 10], $found['suggestions']);
 $result = command(['find-limit', $log, '--match', 'POST /login', '--rates', '1/min', '--capacities', '4,10']);
-check('none of those given may do', $result['code'] === 0 && str_contains($result['out'], 'None of these limits'), $result);
+check('none of those given may do, but of people alone one', $result['code'] === 0 && str_contains($result['out'], 'none of these limits denies so few')
+    && str_contains($result['out'], 'TokenBucket::per($storage, $client, 4, 240)'), $result);
+$html = "$folder/report.html";
+check('nor in the report', command(['find-limit', $log, '--match', 'POST /login', '--rates', '1/min', '--capacities', '2', '--html', $html])['code'] === 0
+    && str_contains(file_get_contents($html), 'None of these limits'));
 
 // The section can be copied.
 $found = find_limit($log, '--match', 'POST /login', '--rates', '1/min', '--deny-share', '1.5');

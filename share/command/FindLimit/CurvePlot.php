@@ -8,7 +8,7 @@ final class CurvePlot
 {
     private const WIDTH = 360;
     private const HEIGHT = 220;
-    private const LEFT = 52;
+    private const LEFT = 60;
     private const RIGHT = 12;
     private const TOP = 12;
     private const BOTTOM = 40;
@@ -44,12 +44,12 @@ final class CurvePlot
         for ($decade = 0; $decade <= self::DECADES; $decade++) {
             $percent = 100 / 10 ** $decade;
             $svg .= $this->line('grid', self::LEFT, $this->y($percent), self::WIDTH - self::RIGHT, $this->y($percent))
-                . $this->text(self::LEFT - 4, $this->y($percent) + 4, "$percent %", 'end');
+                . $this->text(self::LEFT - 4, $this->y($percent) + 4, ($decade === self::DECADES ? "\u{2264} " : '') . "$percent %", 'end');
         }
         for ($decade = 0; $decade <= $this->decadesOfCapacity; $decade++) {
             $x = $this->x(10 ** $decade);
             $svg .= $this->line('grid', $x, self::TOP, $x, self::HEIGHT - self::BOTTOM)
-                . $this->text($x, self::HEIGHT - self::BOTTOM + 14, number_format(10 ** $decade), 'middle');
+                . $this->text($x, self::HEIGHT - self::BOTTOM + 14, number_format(10 ** $decade), $decade === (int) $this->decadesOfCapacity ? 'end' : 'middle');
         }
         return $svg . $this->text((self::LEFT + self::WIDTH - self::RIGHT) / 2, self::HEIGHT - 8, 'capacity: how many at once', 'middle');
     }
@@ -62,6 +62,7 @@ final class CurvePlot
             [$x, $y] = [$this->x($point[0]), $this->y($point[$column])];
             $path .= $path === '' ? "M$x $y" : "H{$x}V$y";
         }
+        $path .= 'H' . (self::WIDTH - self::RIGHT);
         return "<path class=\"$class\" d=\"$path\"/>";
     }
 

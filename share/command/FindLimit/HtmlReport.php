@@ -14,8 +14,9 @@ final class HtmlReport
         table { border-collapse: collapse; margin: 1rem 0; }
         caption { text-align: left; font-weight: 600; }
         th, td { border-bottom: 1px solid var(--quiet); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; font-weight: normal;
-            overflow-wrap: anywhere; }
-        th[scope=col] { font-weight: 600; overflow-wrap: normal; }
+            overflow-wrap: break-word; max-width: 30rem; }
+        th[scope=col] { font-weight: 600; }
+        code { white-space: nowrap; }
         .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 1rem; }
         figure { margin: 0; }
         svg { width: 100%; height: auto; font-size: 11px; }
@@ -65,10 +66,9 @@ final class HtmlReport
     /** @param array<string, mixed> $report */
     private static function suggestions(array $report): string
     {
-        if ($report['suggestions'] === []) {
-            return "<p>No limit of these rates denies few enough clients.</p>\n";
-        }
-        $html = self::codes(ucfirst(Wording::allowance($report)), $report['suggestions']);
+        $html = $report['suggestions'] === []
+            ? "<p>None of these limits denies something to so few clients.</p>\n"
+            : self::codes(ucfirst(Wording::allowance($report)), $report['suggestions']);
         if (Wording::differForPeople($report)) {
             $html .= self::codes('The same of people alone: machines and one-off bursts may be denied', $report['suggestions_for_people']);
         }

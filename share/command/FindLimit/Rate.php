@@ -10,7 +10,7 @@ use TokenBucket\Command\UsageError;
 /**
  * How fast tokens come back: one each whole number of milliseconds.
  *
- * So the time of a full refill is exact for every capacity, and buckets of one rate differ in their capacity alone.
+ * So the time of a full refill has three decimals at most for every capacity.
  */
 final class Rate
 {
@@ -55,9 +55,14 @@ final class Rate
         return min(self::LARGEST_CAPACITY, intdiv(self::LONGEST_REFILL * 1000, $this->millisecondsPerToken));
     }
 
-    /** A bucket in the memory of this process. */
+    /**
+     * A bucket in the memory of this process.
+     *
+     * Made from the tokens per second, so that all capacities share one interval to the nanosecond. TokenBucket::per() gives the same
+     * where seconds() is whole; else its quotient of two floats may differ by a nanosecond for a token.
+     */
     public function bucket(int $capacity): TokenBucket
     {
-        return TokenBucket::per(new TokenBucket\ArrayStorage(), 'client', $capacity, $this->seconds($capacity));
+        return new TokenBucket(new TokenBucket\ArrayStorage(), 'client', $capacity, 1000 / $this->millisecondsPerToken);
     }
 }

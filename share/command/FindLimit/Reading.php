@@ -47,10 +47,16 @@ final class Reading
     /**
      * @param list<string> $codes of user agents; each process has codes of its own
      *
-     * @return list<array{kind: string, text: string}> each user agent once
+     * @return list<array{kind: string, text: string}> each user agent once, in order of their texts
      */
     public function agents(array $codes): array
     {
-        return array_values(array_unique(array_map(fn (string $code): array => $this->agents[$code], $codes), SORT_REGULAR));
+        $agents = [];
+        foreach ($codes as $code) {
+            $agent = $this->agents[$code];
+            $agents["$agent[text]\0$agent[kind]"] = $agent;
+        }
+        ksort($agents, SORT_STRING);
+        return array_values($agents);
     }
 }

@@ -34,9 +34,7 @@ final class RequestPattern
             }
             $method = in_array($match[1], ['', '*'], true) ? '\S+' : strtoupper($match[1]);
             $path = rtrim($match[2], '$');
-            $anchor = $path === $match[2] ? '' : '(?![^\s"])';
-            $parts = array_map(static fn (string $part): string => preg_quote($part, '~'), explode('*', $path));
-            $requests[] = "$method " . implode('[^\s"]*', $parts) . $anchor;
+            $requests[] = "$method " . self::pathExpression(explode('*', $path), $path !== $match[2]);
             // JSON may write a slash as \/. What else it escapes ends the part that is looked for.
             $quickJson[] = str_replace('/', '\\\\?/', preg_quote(substr($path, 0, strcspn($path, '*"\\')), '~'));
         }
@@ -54,5 +52,19 @@ final class RequestPattern
     public function mayMatch(string $line, bool $is_json): bool
     {
         return $this->patterns === [] || preg_match($is_json ? $this->quickJson : $this->quickText, $line) === 1;
+    }
+
+    /**
+     * A regular expression that never tries one wildcard twice, so a long path that was made for it takes no time: what a part of
+     * the pattern has matched first is right, but for the last part, which may have to stand at the end.
+     *
+     * @param non-empty-list<string> $parts what stands between the wildcards
+     */
+    private static function pathExpression(array $parts, bool $is_whole): string
+    {
+        $parts = array_map(static fn (string $part): string => preg_quote($part, '~'), $parts);
+        $end = $is_whole ? '(?![^\s"])' : '';
+        $last = count($parts) > 1 ? '[^\s"]*' . array_pop($parts) : '';
+        return array_shift($parts) . implode('', array_map(static fn (string $part): string => "(?>[^\\s\"]*?$part)", $parts)) . $last . $end;
     }
 }

@@ -36,7 +36,9 @@ final class Survey
         foreach ($levels as $rate => $level) {
             $this->levels[$rate][$behaviour->group][$level] = ($this->levels[$rate][$behaviour->group][$level] ?? 0) + 1;
             $named = &$this->deepest[$rate][$behaviour->group];
-            if ($level > 1 && (count($named) < self::MOST_NAMED || $level > end($named)['level'])) {
+            $last = end($named);
+            // Of equal clients the first by name, in whatever order they come.
+            if ($level > 1 && (count($named) < self::MOST_NAMED || $level > $last['level'] || ($level === $last['level'] && strcmp($hits->client, $last['client']) < 0))) {
                 $named[] = [
                     'client' => $hits->client,
                     'level' => $level,
@@ -126,7 +128,7 @@ final class Survey
      */
     private static function firstDeepest(array $named): array
     {
-        usort($named, static fn (array $a, array $b): int => [$b['level'], $a['client']] <=> [$a['level'], $b['client']]);
+        usort($named, static fn (array $a, array $b): int => $b['level'] <=> $a['level'] ?: strcmp($a['client'], $b['client']));
         return array_slice($named, 0, self::MOST_NAMED);
     }
 }

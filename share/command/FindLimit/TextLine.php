@@ -3,10 +3,13 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** Reads lines of the common and the combined format, as nginx and Apache write them; further fields may follow. */
+/**
+ * Reads lines of the common and the combined format, as nginx and Apache write them; further fields may follow. Apache's vhost_combined
+ * has a host and a port before them.
+ */
 final class TextLine
 {
-    private const FORMAT = '~^(\S++) \S++ (.*?) \[(\d\d/[A-Za-z]{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)" \d{3} \S++'
+    private const FORMAT = '~^(?:[^\s:]++:\d++ (?=[\da-fA-F]*+[.:][\da-fA-F.:]*+ ))?(\S++) \S++ (.*?) \[(\d\d/[A-Za-z]{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)" \d{3} \S++'
         . '(?: "[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+" "([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)")?~';
 
     /** The time that was read last: in most logs many lines in a row have the same one. */

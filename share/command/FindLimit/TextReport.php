@@ -84,10 +84,8 @@ final class TextReport
     /** @param array<string, mixed> $report */
     private static function suggestion(array $report): string
     {
-        $text = 'Suggested: ' . Wording::allowance($report) . "\n" . self::codes($report['suggestions']);
-        if ($report['suggestions'] === []) {
-            return $text . "None of these limits denies that few.\n";
-        }
+        $text = 'Suggested: ' . Wording::allowance($report) . "\n"
+            . ($report['suggestions'] === [] ? "  none of these limits denies so few\n" : self::codes($report['suggestions']));
         if (Wording::differForPeople($report)) {
             $text .= "\nThe same of people alone, so machines and one-off bursts may be denied:\n" . self::codes($report['suggestions_for_people']);
         }

@@ -53,9 +53,12 @@ final class Wording
      */
     public static function sections(array $report): array
     {
-        $sections = ['The one that denies the most requests, as a section of limits.ini:' => $report['strictest']['ini']];
+        $sections = [];
+        if ($report['strictest'] !== null) {
+            $sections['The one that denies the most requests, as a section of limits.ini:'] = $report['strictest']['ini'];
+        }
         if (self::differForPeople($report)) {
-            $sections['The one of people alone:'] = $report['strictest_for_people']['ini'];
+            $sections['The one of people alone that denies the most:'] = $report['strictest_for_people']['ini'];
         }
         return $sections;
     }

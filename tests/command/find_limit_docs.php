@@ -1,0 +1,27 @@
+<?php
+declare(strict_types=1);
+
+/* The output in docs/find-limit.md is what its command prints. */
+
+require __DIR__ . '/harness.inc';
+require __DIR__ . '/synthetic_log.inc';
+
+write_file('access.log', synthetic_log());
+$page = file_get_contents(__DIR__ . '/../../docs/find-limit.md');
+check('the page has a command and its output', preg_match('~^    \$ bin/token-bucket (find-limit access\.log .*)\n\n((?:    .*\n|\n)+)~m', $page, $match) === 1);
+$result = command(str_getcsv($match[1], ' ', "'", ''));
+$shown = preg_replace('~^    ~m', '', rtrim($match[2]));
+check('the output is as on the page', $shown === rtrim($result['out']), $result['err'] . $result['out']);
+
+// Each option and each format's field is on the page.
+$help = command(['find-limit', '--help'])['out'];
+preg_match_all('~^  (--[a-z0-9-]+)~m', $help, $options);
+foreach (array_diff($options[1], ['--help']) as $option) {
+    check("the page explains $option", str_contains($page, $option));
+}
+load_command_classes();
+foreach ((new ReflectionClass(TokenBucket\Command\FindLimit\JsonLine::class))->getConstants() as $kind => $names) {
+    foreach ($names as $name) {
+        check("the page names the JSON field $name ($kind)", str_contains($page, "`$name`"));
+    }
+}
