@@ -262,7 +262,7 @@ function describe_client(\TokenBucket\Limiter $limiter): string
     $client = show_text(field($_POST, 'limit') . ':' . posted_client());
     $wait = duration($decision->getRetryAfter());
     $state = match (true) {
-        $decision->wouldDeny() => "would be denied for $wait, but its limit is a dry run.",
+        $decision->isAccepted() && $decision->wouldDeny() => "would be denied for $wait, but its limit is a dry run.",
         $decision->isAccepted() => 'is accepted: ' . number($decision->getRemainingTokens()) . ' of ' . number($decision->getLimit())
             . ' calls are left.',
         default => "is denied for $wait.",

@@ -98,7 +98,7 @@ final class WebDriver
         // chromedriver leaves the connection open, so PHP's own client would wait for its end.
         $length = 0;
         while (($line = fgets($connection)) !== false && $line !== "\r\n") {
-            $length = preg_match('/^content-length: (\d+)/i', $line, $parts) ? (int) $parts[1] : $length;
+            $length = preg_match('/^content-length: *(\d+)/i', $line, $parts) ? (int) $parts[1] : $length;
         }
         $body = stream_get_contents($connection, $length);
         $answer = json_decode((string) $body, true, 512, JSON_THROW_ON_ERROR)['value'];
