@@ -38,7 +38,10 @@ const FULL_TABLE_PERCENT = 90;
 const OLDEST_READING = 600;
 
 /** How many limits the cookie of a reading has at most: nginx takes 4 KB of headers from php-fpm. */
-const MOST_LIMITS_IN_A_READING = 60;
+const MOST_LIMITS_IN_A_READING = 50;
+
+/** How many clients a table shows at most: a page that refreshes itself must stay small. */
+const MOST_CLIENTS = 100;
 
 const TOKEN_COOKIE = 'token_bucket_status';
 const READING_COOKIE = 'token_bucket_reading';
@@ -525,7 +528,7 @@ function limits_section(array $status): string
         $row = [limit_name($name), $named === null ? '<span class="muted">in the code</span>' : rule($named), '', '', '', ''];
         if ($counts !== null) {
             $row[2] = number($counts['checked']) . rate($rates[$name]['checked'] ?? null);
-            $row[3] = denied($counts) . rate($rates[$name]['stopped'] ?? null);
+            $row[3] = denied($counts, number(...)) . rate($rates[$name]['stopped'] ?? null);
             $row[4] = denied_bar($counts);
             $row[5] = store_failures($counts);
         }
@@ -566,10 +569,15 @@ function rule(array $limit): string
     return "$rule $mode$storage";
 }
 
-function denied(array $counts): string
+/** Shows what was denied and what a dry run let pass, each as $show writes it. */
+function denied(array $counts, callable $show): string
 {
-    return number($counts['denied'])
-        . ($counts['would_deny'] === 0 ? '' : '<br>' . number($counts['would_deny']) . ' <span class="muted">would be</span>');
+    $would_deny = $show($counts['would_deny']) . '&nbsp;<span class="muted">would&nbsp;be</span>';
+    return match (true) {
+        $counts['would_deny'] === 0 => $show($counts['denied']),
+        $counts['denied'] === 0 => $would_deny,
+        default => $show($counts['denied']) . "<br>$would_deny",
+    };
 }
 
 function rate(?float $per_second): string
@@ -577,16 +585,16 @@ function rate(?float $per_second): string
     if ($per_second === null) {
         return '';
     }
-    return '<br><span class="muted">' . number_format($per_second, $per_second < 10 ? 2 : 0) . ' per s</span>';
+    $decimals = $per_second > 0 && $per_second < 10 ? 2 : 0;
+    return '<br><span class="muted">' . number_format($per_second, $decimals) . '&nbsp;per&nbsp;s</span>';
 }
 
 /** Draws which share of the calls was denied, and which a dry run let pass. */
 function denied_bar(array $counts): string
 {
-    $text = $counts['would_deny'] > 0
-        ? share($counts['denied'], $counts['checked']) . ' <span class="muted">and ' . share($counts['would_deny'], $counts['checked']) . ' would be</span>'
-        : share($counts['denied'], $counts['checked']);
-    return bar(percent($counts['denied'], $counts['checked']), percent($counts['would_deny'], $counts['checked'])) . $text;
+    $checked = $counts['checked'];
+    return bar(percent($counts['denied'], $checked), percent($counts['would_deny'], $checked))
+        . denied($counts, fn(int $part): string => share($part, $checked));
 }
 
 function store_failures(array $counts): string
@@ -624,11 +632,12 @@ function limited_section(array $status, ?string $token): string
             ];
         }
     }
-    $note = $unknown === [] ? '' : '<p class="muted">Not known of limits on servers: ' . implode(', ', $unknown) . ".</p>\n";
+    $note = note_of_more($rows)
+        . ($unknown === [] ? '' : '<p class="muted">Not known of limits on servers: ' . implode(', ', $unknown) . ".</p>\n");
     return section('limited', 'Limited now', table(
         'Clients of named limits that would be denied now: of the 64 of a limit that were denied most lately.',
         ['Client', 'Limit', 'For', 'Change'],
-        $rows,
+        \array_slice($rows, 0, MOST_CLIENTS),
         'No client of a named limit in shared memory is limited now.',
         without_buttons($token),
     ) . $note);
@@ -653,12 +662,19 @@ function most_denied_section(array $status, ?string $token): string
     return section('most-denied', 'Denied most', table(
         'About how often each identifier was denied, or would have been but for a dry run. Old denials count less.',
         ['Identifier', 'Limit', 'Denied', 'Change'],
-        array_map($show, $rows),
+        array_map($show, \array_slice($rows, 0, MOST_CLIENTS)),
         $status['directives']['token_bucket.track_identifiers'] === '1'
             ? 'No client was denied.'
             : 'Identifiers are not kept: token_bucket.track_identifiers = 0.',
         without_buttons($token),
-    ));
+    ) . note_of_more($rows));
+}
+
+/** Says how many clients a table leaves out. */
+function note_of_more(array $rows): string
+{
+    $more = \count($rows) - MOST_CLIENTS;
+    return $more > 0 ? '<p class="muted">And ' . number($more) . " more.</p>\n" : '';
 }
 
 /** The buttons of an identifier, where it is that of a named limit's client and whole. */
@@ -905,7 +921,7 @@ function duration(float $seconds): string
         return 'ever';
     }
     if ($seconds < 1) {
-        return $seconds > 0 ? sprintf('%.3g&nbsp;s', $seconds) : '0&nbsp;s';
+        return $seconds > 0 ? sprintf('%.2g&nbsp;s', $seconds) : '0&nbsp;s';
     }
     $left = (int) ceil($seconds);
     $parts = [];
@@ -991,9 +1007,10 @@ function style(): string
 
         table { width: 100%; border-collapse: collapse; }
         caption { padding-bottom: .5rem; text-align: left; color: var(--muted); font-size: .9rem; }
-        th, td { padding: .5rem .75rem .5rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+        th, td { padding: .5rem .75rem .5rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: break-word; font-variant-numeric: tabular-nums; }
         thead th { border-top: 0; color: var(--muted); font-size: .85rem; font-weight: 600; white-space: nowrap; }
-        tbody th { font-weight: 400; }
+        tbody th { min-width: 9rem; font-weight: 400; }
+        bdi { overflow-wrap: anywhere; }
         th:last-child, td:last-child { padding-right: 0; }
         td form { display: flex; flex-wrap: wrap; gap: .4rem; }
         .bar { display: block; width: 100%; min-width: 6rem; max-width: 12rem; height: .5rem; margin: .45rem 0 .1rem; }
@@ -1002,7 +1019,7 @@ function style(): string
         .second { fill: var(--warn); }
         #tables ~ table .first { fill: var(--link); }
 
-        .fields label { display: inline-block; min-width: 8rem; }
+        .fields label { display: inline-block; min-width: 9rem; }
         .fields #sure + label { min-width: 0; }
         .fields input:not([type=checkbox]), .fields select {
             width: 20rem; max-width: 100%; padding: .35rem .5rem; border: 1px solid var(--muted); border-radius: 6px; background: var(--card);
@@ -1016,9 +1033,11 @@ function style(): string
             table, caption, tbody, tbody tr, tbody th, td { display: block; }
             thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
             tbody tr { padding: .6rem 0; border-top: 1px solid var(--line); }
-            tbody th { padding: 0 0 .25rem; border: 0; font-size: 1.05em; }
+            tbody th { padding: 0 0 .25rem; border: 0; font-size: 1.05em; font-weight: 600; }
             td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .5rem; padding: .1rem 0; border: 0; }
             td::before { content: attr(data-heading); color: var(--muted); font-size: .85rem; }
+            td:has(> div > form) { grid-template-columns: 1fr; padding-top: .4rem; }
+            td:has(> div > form)::before { content: none; }
             td:has(> div:empty) { display: none; }
         }
         @media (prefers-contrast: more) { :root { --muted: var(--text); --line: var(--text); } }

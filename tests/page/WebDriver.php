@@ -38,10 +38,34 @@ final class WebDriver
         $this->send('POST', "$this->session/url", ['url' => $url]);
     }
 
-    /** Clicks the element that an XPath finds, and waits for the next page. */
+    /** Clicks the element that an XPath finds. */
     public function click(string $xpath): void
     {
         $this->send('POST', "$this->session/element/{$this->find($xpath)}/click", new stdClass());
+    }
+
+    /** Clicks a link or a button that leads to another page, and waits for that page: a click may return before it begins to load. */
+    public function follow(string $xpath): void
+    {
+        $this->run('window.isOldPage = true');
+        $this->click($xpath);
+        $deadline = microtime(true) + 15;
+        while (!$this->hasNewPage()) {
+            if (microtime(true) > $deadline) {
+                throw new RuntimeException("$xpath led to no other page");
+            }
+            usleep(10_000);
+        }
+    }
+
+    private function hasNewPage(): bool
+    {
+        try {
+            return $this->run('return window.isOldPage === undefined && document.readyState === "complete"');
+        } catch (RuntimeException) {
+            // The page went away while it was asked.
+            return false;
+        }
     }
 
     public function type(string $xpath, string $text): void
@@ -75,11 +99,10 @@ final class WebDriver
         $this->command('Emulation.setEmulatedMedia', ['features' => [['name' => 'prefers-color-scheme', 'value' => $scheme]]]);
     }
 
-    /** Returns the whole page as a PNG. */
+    /** Returns a PNG of what the window shows. */
     public function screenshot(): string
     {
-        $answer = $this->command('Page.captureScreenshot', ['format' => 'png', 'captureBeyondViewport' => true]);
-        return base64_decode($answer['data'], true);
+        return base64_decode($this->send('GET', "$this->session/screenshot"), true);
     }
 
     private function find(string $xpath): string

@@ -51,6 +51,11 @@ foreach (['change', 'off'] as $page) {
         check("$page.php sends $name: $value", ($headers[$name] ?? null) === [$value], implode(', ', $headers[$name] ?? ['nothing']));
     }
 }
+$answer = request('GET', 'https.php');
+$cookies = $answer['headers']['set-cookie'] ?? [];
+check('over HTTPS its cookies are those of this host alone', count($cookies) === 2
+    && count(preg_grep('~^__Host-token_bucket_\w+=.*; path=/; secure; HttpOnly; SameSite=Strict$~', $cookies)) === 2, implode(' | ', $cookies));
+
 check('the password of a DSN is not shown', !str_contains(request('GET', 'change.php')['body'], 's3cret'));
 
 exec(escapeshellarg(PHP_BINARY) . ' -n ' . escapeshellarg(getenv('PAGE_FOLDER') . '/site/change.php'), $output);

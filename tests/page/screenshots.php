@@ -30,10 +30,10 @@ $folder = $argv[1];
 $browser = new WebDriver(getenv('CHROMIUM_DRIVER'), getenv('PAGE_FOLDER') . '/profile');
 $url = page_url('change.php?refresh=10');
 $shots = [
-    'status-light' => ['light', 1100, $url],
-    'status-dark' => ['dark', 1100, $url],
-    'status-narrow' => ['dark', 360, $url],
-    'status-change' => ['light', 700, page_url('change.php?change=1')],
+    'status-light' => ['light', 1100, 1500, $url],
+    'status-dark' => ['dark', 1100, 1060, $url],
+    'status-narrow' => ['dark', 360, 1060, $url],
+    'status-change' => ['light', 700, 740, page_url('change.php?change=1')],
 ];
 make_calls();
 $browser->open($url);
@@ -41,9 +41,9 @@ $browser->open($url);
 $browser->run('return new Promise(next => setTimeout(next, 2000))');
 call_limit('login_network', '198.51.100.7', 31);
 call_limit('search', '192.0.2.44', 60);
-foreach ($shots as $name => [$scheme, $width, $page]) {
+foreach ($shots as $name => [$scheme, $width, $height, $page]) {
     $browser->prefer($scheme);
-    $browser->resize($width, 400);
+    $browser->resize($width, $height);
     $browser->open($page);
     file_put_contents("$folder/$name.png", $browser->screenshot());
     $browser->run('return new Promise(next => setTimeout(next, 1100))');
