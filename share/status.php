@@ -160,7 +160,11 @@ function handle_post(string $access): string
             'reset_counts' => reset_counts(),
             default => throw new \ValueError('the action must be reset, block or reset_counts.'),
         };
-    } catch (\ValueError | \TokenBucket\Throwable $mistake) {
+    } catch (\TokenBucket\StorageException $outage) {
+        // The server may have done it before the connection broke.
+        http_response_code(503);
+        return failure('It is not known whether anything was changed', show_text($outage->getMessage()));
+    } catch (\ValueError | \TokenBucket\ConfigurationException $mistake) {
         http_response_code(422);
         return failure('Nothing was changed', show_text($mistake->getMessage()));
     }
@@ -786,7 +790,7 @@ function section(string $id, string $title, string $content): string
 
 /**
  * Returns a table, or $empty if there are no rows. The first cell of a row is its header. In a narrow window a row is shown as a
- * list of its cells; the roles keep it a table for screen readers, which CSS would take from it.
+ * list of its cells; the roles keep it a table for screen readers, which in some browsers the style would undo.
  *
  * @param list<string> $headings
  * @param list<list<string>> $rows of HTML

@@ -28,6 +28,12 @@ chromium_stop() {
     if [ -n "${chromium_pid-}" ]; then
         kill -s KILL -- "-$chromium_pid" 2>/dev/null || true
         wait "$chromium_pid" 2>/dev/null || true
+        # Its browsers may write into the folder until they are gone.
+        tries=0
+        while kill -s 0 -- "-$chromium_pid" 2>/dev/null && [ "$tries" -lt 100 ]; do
+            tries=$((tries + 1))
+            sleep 0.05
+        done
     fi
     chromium_pid=
 }

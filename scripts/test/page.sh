@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 . tests/page/serve.sh
 
 passed=0 failed=0 skipped=0
-for area in guard forms browser; do
+for area in guard attention forms browser; do
     if [ "$area" = browser ] && [ -z "${CHROMIUM_DRIVER-}" ]; then
         echo "browser: skipped, there is no chromium or chromedriver"
         skipped=1

@@ -105,6 +105,9 @@ check('a block of a dry run says that it does not deny', str_contains($answer['b
 $answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'export', 'client' => 'x', 'token' => $token], [$cookie]);
 check('a change while the server is down says so', $answer['status'] === 200 && str_contains($answer['body'], 'The store did not answer'));
 
+$answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'payment', 'client' => 'x', 'token' => $token], [$cookie]);
+check('a change that a store may not have made is not reported as done', $answer['status'] === 503 && str_contains($answer['body'], 'It is not known whether anything was changed'));
+
 $answer = request('POST', 'change.php', ['action' => 'reset_counts', 'sure' => 'yes', 'token' => $token], [$cookie]);
 check('the counts are reset', $answer['status'] === 200 && !str_contains(request('GET', 'view.php')['body'], $client));
 

@@ -17,6 +17,7 @@ cp tests/page/limits.ini "$folder/"
 chmod -R a+rX "$folder/site" "$folder/share" "$folder/limits.ini"
 fpm_directives="php_admin_value[token_bucket.limits] = $folder/limits.ini"
 fpm_start "$folder" "$folder/site"
+export EXTENSION="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"
 export PAGE_FOLDER="$folder" PAGE_URL="http://127.0.0.1:$fpm_port"
 
 if command -v chromedriver >/dev/null && command -v chromium >/dev/null; then

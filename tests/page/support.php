@@ -64,6 +64,14 @@ function set_cookie(array $answer, string $name): ?string
     return null;
 }
 
+/** Returns what a page prints in a PHP of its own, without a server. */
+function run_alone(string $page, string ...$directives): string
+{
+    $options = array_map(fn(string $directive): string => '-d ' . escapeshellarg($directive), $directives);
+    exec(implode(' ', [escapeshellarg(PHP_BINARY), '-n', ...$options, escapeshellarg(getenv('PAGE_FOLDER') . "/site/$page")]), $output);
+    return implode("\n", $output);
+}
+
 /** Calls a named limit for a client, in a worker of the same pool, and returns how many calls were accepted. */
 function call_limit(string $limit, string $client, int $calls = 1): int
 {
