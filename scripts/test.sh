@@ -40,6 +40,9 @@ scripts/test/mysql-for-mariadb.sh
 step "Prometheus"
 scripts/test/prometheus.sh
 
+step "Status page in Chromium"
+scripts/test/page.sh
+
 step "Memory: PHP under valgrind and AddressSanitizer"
 scripts/sanitize.sh short
 

@@ -1,0 +1,1050 @@
+<?php
+
+/**
+ * The status page of token_bucket: limits, clients, servers, tables and directives of this host and user.
+ *
+ * It is off until a file of the site says who may see it. docs/operations.md has the whole story:
+ *
+ *     require __DIR__ . '/../bootstrap.php';
+ *     if (!is_administrator()) { http_response_code(404); exit; }     // whatever the site's own check is
+ *     define('TOKEN_BUCKET_STATUS_ACCESS', 'change');                 // 'view': without the buttons
+ *     require '/path/to/share/status.php';
+ *
+ * One file, no dependency, no script. Texts that clients chose pass through show_text(), all others through escape().
+ */
+
+declare(strict_types=1);
+
+namespace TokenBucket\StatusPage;
+
+use function TokenBucket\limiter;
+use function TokenBucket\reset_statistics;
+use function TokenBucket\status;
+
+/** How often the page may refresh itself, in seconds; 0: not at all. */
+const REFRESH_CHOICES = [0, 10, 60];
+const DEFAULT_REFRESH = 10;
+
+/** How long the buttons beside a client block it, in seconds. */
+const BLOCK_SECONDS = 3600;
+
+/** `most_denied` cuts identifiers at so many bytes. One that long may be cut, so that it names no client. */
+const CUT_AT_BYTES = 96;
+
+/** A table that is fuller than this, in percent, needs attention. */
+const FULL_TABLE_PERCENT = 90;
+
+/** How old the previous reading may be from which rates are computed, in seconds. */
+const OLDEST_READING = 600;
+
+/** How many limits the cookie of a reading has at most: nginx takes 4 KB of headers from php-fpm. */
+const MOST_LIMITS_IN_A_READING = 50;
+
+/** How many clients a table shows at most: a page that refreshes itself must stay small. */
+const MOST_CLIENTS = 100;
+
+const TOKEN_COOKIE = 'token_bucket_status';
+const READING_COOKIE = 'token_bucket_reading';
+
+serve();
+
+// ---- The request ----
+
+function serve(): void
+{
+    if (headers_sent($file, $line)) {
+        throw new \LogicException("The status page must send its headers first, but $file has printed something on line $line");
+    }
+    // A warning belongs in the log, not between the headers and the page.
+    ini_set('display_errors', '0');
+    send_security_headers();
+
+    $access = \defined('TOKEN_BUCKET_STATUS_ACCESS') ? \constant('TOKEN_BUCKET_STATUS_ACCESS') : null;
+    if ($access !== 'view' && $access !== 'change') {
+        refuse($access);
+        return;
+    }
+    if (!\extension_loaded('token_bucket')) {
+        send_message(503, 'token_bucket is not loaded', '<p>This PHP has no extension <code>token_bucket</code>: look at '
+            . '<code>extension=token_bucket</code> in its php.ini, and restart php-fpm.</p>');
+        return;
+    }
+    $method = $_SERVER['REQUEST_METHOD'] ?? 'GET';
+    if (!\in_array($method, ['GET', 'HEAD', 'POST'], true)) {
+        header('Allow: GET, HEAD, POST');
+        send_message(405, 'Unknown method', '<p>This page knows GET, HEAD and POST.</p>');
+        return;
+    }
+    try {
+        $notice = $method === 'POST' ? handle_post($access) : '';
+        $status = status();
+    } catch (\TokenBucket\Throwable $failure) {
+        send_message(500, 'The status cannot be read', '<p>' . escape($failure->getMessage()) . '</p>');
+        return;
+    }
+    // A view without buttons needs no token, and so no cookie for it.
+    $token = $access === 'change' ? token() : null;
+    echo isset($_GET['change']) && $token !== null
+        ? change_view($status, $token, $notice)
+        : status_view($status, $token, $notice);
+}
+
+function send_security_headers(): void
+{
+    $style = base64_encode(hash('sha256', style(), true));
+    header('Content-Type: text/html; charset=utf-8');
+    header("Content-Security-Policy: default-src 'none'; style-src 'sha256-$style'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+    header('X-Frame-Options: DENY');
+    header('X-Content-Type-Options: nosniff');
+    header('Cache-Control: no-store');
+    // With "no-referrer" browsers send "Origin: null", and is_same_origin() would refuse our own forms.
+    header('Referrer-Policy: same-origin');
+    header('Cross-Origin-Opener-Policy: same-origin');
+    header('X-Robots-Tag: noindex');
+}
+
+/** Answers a request that may not see the page. $access is the constant's value, null if it is not defined. */
+function refuse(mixed $access): void
+{
+    // The site's own check said no. Its visitors need not know how the page is turned on.
+    if ($access === false || $access === '') {
+        send_message(403, 'Not allowed', '<p>You may not see this page.</p>');
+        return;
+    }
+    $reason = $access === null ? 'is not defined' : "must be 'view' or 'change'";
+    send_message(403, 'The status page is off', "<p>The constant <code>TOKEN_BUCKET_STATUS_ACCESS</code> $reason.</p>"
+        . '<p>To turn the page on, write a file of your site that checks who asks, defines the constant, and requires this file:</p>'
+        . '<pre><code>' . escape(<<<'CODE'
+            <?php
+            require __DIR__ . '/../bootstrap.php';          // your site, with its login
+            if (!is_administrator()) { http_response_code(404); exit; }
+            define('TOKEN_BUCKET_STATUS_ACCESS', 'change'); // or 'view', without the buttons
+            require '/path/to/share/status.php';
+            CODE) . '</code></pre>');
+}
+
+function send_message(int $status, string $title, string $content): void
+{
+    http_response_code($status);
+    echo page($title, '', "<h1>$title</h1>\n$content");
+}
+
+/** Returns a text field of a request, or '' if it is missing or an array. */
+function field(array $fields, string $name): string
+{
+    $value = $fields[$name] ?? '';
+    return \is_string($value) ? $value : '';
+}
+
+// ---- Changes, which only a POST with a token makes ----
+
+/** Makes the change that was posted, and returns a notice of what happened. */
+function handle_post(string $access): string
+{
+    if ($access !== 'change') {
+        http_response_code(403);
+        return failure('Nothing was changed', "this page only shows. <code>TOKEN_BUCKET_STATUS_ACCESS</code> is <code>'view'</code>.");
+    }
+    if (!is_same_origin()) {
+        http_response_code(403);
+        return failure('Nothing was changed', 'the form came from another site, or a proxy changes the <code>Host</code> header.');
+    }
+    if (!is_token_right()) {
+        http_response_code(403);
+        return failure('Nothing was changed', 'the form was an old one, or the browser keeps no cookies. Send it again.');
+    }
+    try {
+        return match (field($_POST, 'action')) {
+            'reset' => reset_client(),
+            'block' => block_client(),
+            'reset_counts' => reset_counts(),
+            default => throw new \ValueError('the action must be reset, block or reset_counts.'),
+        };
+    } catch (\TokenBucket\StorageException $outage) {
+        // The server may have done it before the connection broke.
+        http_response_code(503);
+        return failure('It is not known whether anything was changed', show_text($outage->getMessage()));
+    } catch (\ValueError | \TokenBucket\ConfigurationException $mistake) {
+        http_response_code(422);
+        return failure('Nothing was changed', show_text($mistake->getMessage()));
+    }
+}
+
+/**
+ * Tells whether a form of this page was sent, as far as the browser says. It keeps other hosts of the same domain away,
+ * which could set a cookie for this one.
+ */
+function is_same_origin(): bool
+{
+    $site = $_SERVER['HTTP_SEC_FETCH_SITE'] ?? null;
+    if ($site !== null) {
+        return $site === 'same-origin';
+    }
+    // Browsers leave Sec-Fetch-Site out over plain HTTP.
+    $origin = $_SERVER['HTTP_ORIGIN'] ?? null;
+    return $origin === null || preg_replace('~^https?://~', '', $origin, 1) === ($_SERVER['HTTP_HOST'] ?? '');
+}
+
+/**
+ * Returns the token of this browser's forms. It is derived from a random cookie, so that any worker of any host can check it
+ * and nothing is stored. Other sites can neither read the cookie nor make the browser send it with their requests.
+ */
+function token(): string
+{
+    $secret = token_secret();
+    if ($secret === null) {
+        $secret = bin2hex(random_bytes(32));
+        send_cookie(TOKEN_COOKIE, $secret);
+    }
+    return token_from($secret);
+}
+
+function is_token_right(): bool
+{
+    $secret = token_secret();
+    return $secret !== null && hash_equals(token_from($secret), field($_POST, 'token'));
+}
+
+function token_from(string $secret): string
+{
+    return hash_hmac('sha256', 'the forms of the status page', $secret);
+}
+
+function token_secret(): ?string
+{
+    $secret = field($_COOKIE, cookie_name(TOKEN_COOKIE));
+    return preg_match('/^[0-9a-f]{64}$/D', $secret) ? $secret : null;
+}
+
+/** Over HTTPS the prefix makes browsers refuse such a cookie from other hosts of the domain. */
+function cookie_name(string $name): string
+{
+    return is_https() ? "__Host-$name" : $name;
+}
+
+function send_cookie(string $name, string $value): void
+{
+    $options = ['path' => '/', 'secure' => is_https(), 'httponly' => true, 'samesite' => 'Strict'];
+    setcookie(cookie_name($name), $value, $options);
+}
+
+function is_https(): bool
+{
+    return !\in_array(strtolower((string) ($_SERVER['HTTPS'] ?? '')), ['', 'off'], true);
+}
+
+function reset_client(): string
+{
+    $limiter = limiter(field($_POST, 'limit'), posted_client());
+    $limiter->reset();
+    return success('Reset', describe_client($limiter));
+}
+
+function block_client(): string
+{
+    $limiter = limiter(field($_POST, 'limit'), posted_client());
+    $seconds = filter_var(field($_POST, 'seconds'), FILTER_VALIDATE_FLOAT);
+    if ($seconds === false) {
+        throw new \ValueError('the seconds must be a number.');
+    }
+    $limiter->block($seconds);
+    return success('Blocked', describe_client($limiter));
+}
+
+/** Returns the client that a button names in base64, for it may be any bytes, or that someone has typed. */
+function posted_client(): string
+{
+    $encoded = field($_POST, 'client_base64');
+    if ($encoded === '') {
+        return field($_POST, 'client');
+    }
+    $client = base64_decode($encoded, true);
+    return $client === false ? throw new \ValueError('client_base64 must be base64.') : $client;
+}
+
+/** Says what the next call of the posted client would meet. It asks the limiter, so that it is true also where a store failed. */
+function describe_client(\TokenBucket\Limiter $limiter): string
+{
+    $decision = $limiter->peek();
+    $client = show_text(field($_POST, 'limit') . ':' . posted_client());
+    $wait = duration($decision->getRetryAfter());
+    $state = match (true) {
+        $decision->isAccepted() && $decision->wouldDeny() => "would be denied for $wait, but its limit is a dry run.",
+        $decision->isAccepted() => 'is accepted: ' . number($decision->getRemainingTokens()) . ' of ' . number($decision->getLimit())
+            . ' calls are left.',
+        default => "is denied for $wait.",
+    };
+    $store = $decision->isDegraded() ? ' The store did not answer: this is what <code>on_error</code> says on this host.' : '';
+    return "<code>$client</code> $state$store";
+}
+
+function reset_counts(): string
+{
+    if (field($_POST, 'sure') !== 'yes') {
+        throw new \ValueError('tick the box to reset the counts.');
+    }
+    reset_statistics();
+    return success('Reset', 'all counts are zero.');
+}
+
+function success(string $title, string $content): string
+{
+    return "<p class=\"notice good\" id=\"notice\" tabindex=\"-1\" autofocus><strong>$title:</strong> $content</p>\n";
+}
+
+function failure(string $title, string $content): string
+{
+    return "<p class=\"notice bad\" id=\"notice\" tabindex=\"-1\" autofocus><strong>$title:</strong> $content</p>\n";
+}
+
+// ---- Rates ----
+
+/**
+ * Returns the calls of each limit, and those it stopped, per second since the previous reading of this browser, and how many
+ * seconds ago that was: null if there is none. A cookie holds that reading, so that nothing is stored.
+ *
+ * @return array{?float, array<int|string, array{checked: float, stopped: float}>}
+ */
+function rates(array $status): array
+{
+    $source = reading_source($status);
+    // Not the time of day, which may be set. The workers of a host share this clock.
+    $now = hrtime(true) / 1e9;
+    $previous = parse_reading(field($_COOKIE, cookie_name(READING_COOKIE)), $source);
+    $elapsed = $previous === null ? -1 : $now - $previous['time'];
+    if ($elapsed < 0 || $elapsed > OLDEST_READING) {
+        send_reading($source, $now, $status['limits']);
+        return [null, []];
+    }
+    if ($elapsed < 1) {
+        // Too short a time: the previous reading stays, and serves the next one.
+        return [null, []];
+    }
+    send_reading($source, $now, $status['limits']);
+    $rates = [];
+    foreach ($status['limits'] as $name => $counts) {
+        [$checked, $stopped] = $previous['counts'][reading_key($name)] ?? [PHP_INT_MAX, PHP_INT_MAX];
+        // Smaller counts than before were reset meanwhile.
+        if ($counts['checked'] >= $checked && stopped($counts) >= $stopped) {
+            $rates[$name] = [
+                'checked' => ($counts['checked'] - $checked) / $elapsed,
+                'stopped' => (stopped($counts) - $stopped) / $elapsed,
+            ];
+        }
+    }
+    return [$elapsed, $rates];
+}
+
+/** Calls that were denied, or would have been but for a dry run. */
+function stopped(array $counts): int
+{
+    return $counts['denied'] + $counts['would_deny'];
+}
+
+/** Names what was counted: readings of another host, user or prefix must not be compared. */
+function reading_source(array $status): string
+{
+    $parts = [php_uname('n'), $status['directives']['token_bucket.prefix'], ...array_column($status['tables'], 'path')];
+    return substr(hash('sha256', implode("\0", $parts)), 0, 10);
+}
+
+function reading_key(int|string $name): string
+{
+    return substr(hash('sha256', (string) $name), 0, 10);
+}
+
+/** @return array{time: float, counts: array<int|string, array{int, int}>}|null */
+function parse_reading(string $reading, string $source): ?array
+{
+    if (!preg_match('/^([0-9a-f]{10})_(\d{1,12}\.\d{3})((?:_[0-9a-f]{10}-\d{1,18}-\d{1,18})*)$/D', $reading, $parts) || $parts[1] !== $source) {
+        return null;
+    }
+    $counts = [];
+    foreach (array_filter(explode('_', $parts[3])) as $item) {
+        [$key, $checked, $stopped] = explode('-', $item);
+        $counts[$key] = [(int) $checked, (int) $stopped];
+    }
+    return ['time' => (float) $parts[2], 'counts' => $counts];
+}
+
+function send_reading(string $source, float $now, array $limits): void
+{
+    uasort($limits, fn(array $a, array $b): int => $b['checked'] <=> $a['checked']);
+    $reading = sprintf('%s_%.3F', $source, $now);
+    foreach (\array_slice($limits, 0, MOST_LIMITS_IN_A_READING, true) as $name => $counts) {
+        $reading .= sprintf('_%s-%d-%d', reading_key($name), $counts['checked'], stopped($counts));
+    }
+    send_cookie(READING_COOKIE, $reading);
+}
+
+// ---- The views ----
+
+function status_view(array $status, ?string $token, string $notice): string
+{
+    // After a change the page stands still, so that its notice can be read.
+    $refresh = $notice === '' ? refresh_seconds() : 0;
+    $content = heading($status) . controls($refresh, $token) . $notice . attention($status) . summary($status)
+        . limits_section($status) . limited_section($status, $token) . most_denied_section($status, $token)
+        . servers_section($status) . tables_section($status) . directives_section($status);
+    return page(($notice === '' ? '' : 'Result: ') . 'token_bucket on ' . show_plain(php_uname('n')), refresh_tag($refresh), $content);
+}
+
+function change_view(array $status, string $token, string $notice): string
+{
+    $options = '';
+    foreach ($status['named_limits'] as $name => $limit) {
+        if (!isset($limit['all'])) {
+            $selected = field($_POST, 'limit') === (string) $name ? ' selected' : '';
+            $options .= '<option' . $selected . '>' . escape((string) $name) . "</option>\n";
+        }
+    }
+    $back = link_to(['change' => null]);
+    $token_field = hidden('token', $token);
+    $typed = escape(field($_POST, 'client'));
+    $client_form = $options === ''
+        ? '<p class="muted">There are no named limits: <code>token_bucket.limits</code> names their file. Only named limits can be changed here.</p>'
+        : <<<HTML
+            <form method="post" class="fields">
+            $token_field
+            <p><label for="limit">Limit</label> <select id="limit" name="limit">
+            $options</select></p>
+            <p><label for="client">Client</label> <input id="client" name="client" value="$typed" required maxlength="4096" autocomplete="off" spellcheck="false">
+            <span class="hint">As the application names it: an address, a network, a user.</span></p>
+            <p><button name="action" value="reset">Reset: forget its calls, lift its block</button></p>
+            <p><label for="seconds">Block for seconds</label> <input id="seconds" name="seconds" type="number" min="1" max="126230400" value="3600" required></p>
+            <p><button name="action" value="block">Block</button></p>
+            </form>
+            HTML;
+    $prefix = show_text($status['directives']['token_bucket.prefix']);
+    $content = heading($status) . <<<HTML
+        <nav aria-label="Page" class="controls"><a class="button" href="$back">Back to the status</a></nav>
+        $notice
+        <section aria-labelledby="client-heading">
+        <h2 id="client-heading">One client</h2>
+        $client_form
+        </section>
+        <section aria-labelledby="counts-heading">
+        <h2 id="counts-heading">Counts</h2>
+        <form method="post" class="fields">
+        $token_field
+        <p>Sets the counts of all limits of the prefix <code>$prefix</code> to zero, and forgets who was denied most. No client gets calls back.</p>
+        <p><input id="sure" type="checkbox" name="sure" value="yes" required> <label for="sure">Yes, set them to zero</label></p>
+        <p><button name="action" value="reset_counts">Reset the counts</button></p>
+        </form>
+        </section>
+
+        HTML;
+    return page(($notice === '' ? '' : 'Result: ') . 'Change: token_bucket', '', $content);
+}
+
+function refresh_seconds(): int
+{
+    $chosen = filter_var(field($_GET, 'refresh'), FILTER_VALIDATE_INT);
+    return \in_array($chosen, REFRESH_CHOICES, true) ? $chosen : DEFAULT_REFRESH;
+}
+
+function refresh_tag(int $seconds): string
+{
+    return $seconds === 0 ? '' : "<meta http-equiv=\"refresh\" content=\"$seconds\">\n";
+}
+
+function heading(array $status): string
+{
+    $host = show_text(php_uname('n'));
+    $version = escape($status['version']);
+    $time = time_tag((float) time());
+    return "<header>\n<h1>token_bucket <span class=\"muted\">on</span> $host</h1>\n<p class=\"muted\">Version $version, PHP " . PHP_VERSION
+        . ". Read at $time. Times are UTC.</p>\n</header>\n";
+}
+
+/** The links that stop or slow the refresh come first, so that a keyboard or a screen reader meets them before it is interrupted. */
+function controls(int $refresh, ?string $token): string
+{
+    $links = '';
+    foreach (REFRESH_CHOICES as $seconds) {
+        $label = $seconds === 0 ? 'Stop refreshing' : "Refresh every $seconds s";
+        $current = $seconds === $refresh ? ' aria-current="true"' : '';
+        $links .= "<a class=\"button\" href=\"" . link_to(['refresh' => $seconds]) . "\"$current>$label</a>\n";
+    }
+    $links .= $token === null ? '' : '<a class="button" href="' . link_to(['change' => 1]) . "\">Change…</a>\n";
+    return "<nav aria-label=\"Page\" class=\"controls\">\n$links</nav>\n";
+}
+
+/** What an operator should look at first. */
+function attention(array $status): string
+{
+    $items = [];
+    $error = $status['limits_file']['error'] ?? null;
+    if ($error !== null) {
+        $items[] = 'The file of the named limits has a mistake, so the limits read before stay in force: ' . show_text($error);
+    }
+    foreach ($status['servers'] as $server) {
+        if (!$server['up']) {
+            $items[] = show_text($server['name']) . ' has not answered for ' . age($server['since']) . '.';
+        }
+    }
+    foreach ($status['tables'] as $table) {
+        $name = '<code>' . show_text($table['name']) . "</code> of {$table['holds']}";
+        if (percent($table['used'], $table['slots']) >= FULL_TABLE_PERCENT) {
+            $items[] = "The table $name is " . share($table['used'], $table['slots']) . ' full: raise <code>token_bucket.shm_size</code>.';
+        }
+        if ($table['evictions'] > 0 || $table['denied_newcomers'] > 0) {
+            $items[] = "The table $name was too small: " . number($table['evictions']) . ' evictions, '
+                . number($table['denied_newcomers']) . ' newcomers denied. Raise <code>token_bucket.shm_size</code>.';
+        }
+    }
+    if ($status['directives']['token_bucket.test_clock'] === '1') {
+        $items[] = '<code>token_bucket.test_clock = 1</code>: scripts may stop the time of their limits.';
+    }
+    if ($items === []) {
+        return "<p class=\"notice good\">Nothing needs attention.</p>\n";
+    }
+    return "<section class=\"notice bad\" aria-labelledby=\"attention\">\n<h2 id=\"attention\">Needs attention</h2>\n<ul>\n<li>"
+        . implode("</li>\n<li>", $items) . "</li>\n</ul>\n</section>\n";
+}
+
+function summary(array $status): string
+{
+    $total = fn(string $count): int => array_sum(array_column($status['limits'], $count));
+    $limited = array_sum(array_map(fn(array $limit): int => \count($limit['limited'] ?? []), $status['named_limits']));
+    $tiles = [
+        'calls decided' => number($total('checked')),
+        'denied' => number($total('denied')) . ' <small>' . share($total('denied'), $total('checked')) . '</small>',
+        'would be denied' => number($total('would_deny')),
+        'clients limited now' => number($limited),
+        'answered by on_error' => number($total('degraded')),
+    ];
+    $html = '';
+    foreach ($tiles as $label => $value) {
+        $html .= "<div><dt>$label</dt><dd>$value</dd></div>\n";
+    }
+    return "<dl class=\"summary\">\n$html</dl>\n";
+}
+
+function limits_section(array $status): string
+{
+    [$elapsed, $rates] = rates($status);
+    $rows = [];
+    // The limits of the file come first, also those that no call has asked yet.
+    foreach ($status['named_limits'] + $status['limits'] as $name => $_) {
+        $named = $status['named_limits'][$name] ?? null;
+        $counts = $status['limits'][$name] ?? null;
+        $row = [limit_name($name), $named === null ? '<span class="muted">in the code</span>' : rule($named), '', '', '', ''];
+        if ($counts !== null) {
+            $row[2] = number($counts['checked']) . rate($rates[$name]['checked'] ?? null);
+            $row[3] = denied($counts, number(...)) . rate($rates[$name]['stopped'] ?? null);
+            $row[4] = denied_bar($counts);
+            $row[5] = store_failures($counts);
+        }
+        $rows[] = $row;
+    }
+    $caption = 'Calls since the host booted, or since the counts were reset. '
+        . ($elapsed === null ? 'Rates come with the next reading.' : sprintf('Rates are those of the last %.1f seconds.', $elapsed));
+    return section('limits', 'Limits', table(
+        $caption,
+        ['Limit', 'Rule', 'Calls', 'Denied', 'Share denied', 'Store failures'],
+        $rows,
+        'No limit was asked yet.',
+    ));
+}
+
+function limit_name(int|string $name): string
+{
+    return match ($name) {
+        '' => '<span class="muted">without a name</span>',
+        '*' => '<code>*</code> <span class="muted">all further ones</span>',
+        default => '<code>' . show_text((string) $name) . '</code>',
+    };
+}
+
+/** Describes a limit or a set of the file of token_bucket.limits. */
+function rule(array $limit): string
+{
+    if (isset($limit['all'])) {
+        return 'all of <code>' . implode('</code>, <code>', array_map(show_text(...), $limit['all'])) . '</code>';
+    }
+    $rule = number($limit['limit']) . ' in ' . duration($limit['seconds']) . ', ' . str_replace('_', ' ', escape($limit['algorithm']));
+    $mode = match ($limit['enforce']) {
+        true => '<span class="tag">enforced</span>',
+        false => '<span class="tag warn">dry run</span>',
+        null => '<span class="tag bad">storage invalid</span>',
+    };
+    $storage = $limit['storage'] === null ? '' : ' <span class="muted">on ' . show_text($limit['storage']) . '</span>';
+    return "$rule $mode$storage";
+}
+
+/** Shows what was denied and what a dry run let pass, each as $show writes it. */
+function denied(array $counts, callable $show): string
+{
+    $would_deny = $show($counts['would_deny']) . '&nbsp;<span class="muted">would&nbsp;be</span>';
+    return match (true) {
+        $counts['would_deny'] === 0 => $show($counts['denied']),
+        $counts['denied'] === 0 => $would_deny,
+        default => $show($counts['denied']) . "<br>$would_deny",
+    };
+}
+
+function rate(?float $per_second): string
+{
+    if ($per_second === null) {
+        return '';
+    }
+    $decimals = $per_second > 0 && $per_second < 10 ? 2 : 0;
+    return '<br><span class="muted">' . number_format($per_second, $decimals) . '&nbsp;per&nbsp;s</span>';
+}
+
+/** Draws which share of the calls was denied, and which a dry run let pass. */
+function denied_bar(array $counts): string
+{
+    $checked = $counts['checked'];
+    return bar(percent($counts['denied'], $checked), percent($counts['would_deny'], $checked))
+        . denied($counts, fn(int $part): string => share($part, $checked));
+}
+
+function store_failures(array $counts): string
+{
+    $failures = array_filter([
+        'errors' => $counts['errors'],
+        'answered by on_error' => $counts['degraded'],
+        'evictions' => $counts['evictions'],
+    ]);
+    if ($failures === []) {
+        return '<span class="muted">none</span>';
+    }
+    $show = fn(string $label, int $count): string => number($count) . " <span class=\"muted\">$label</span>";
+    return implode('<br>', array_map($show, array_keys($failures), $failures));
+}
+
+function limited_section(array $status, ?string $token): string
+{
+    $rows = [];
+    $unknown = [];
+    foreach ($status['named_limits'] as $name => $limit) {
+        if (isset($limit['all'])) {
+            continue;
+        }
+        if ($limit['limited'] === null) {
+            $unknown[] = '<code>' . show_text((string) $name) . '</code>';
+        }
+        foreach ($limit['limited'] ?? [] as $client => $seconds) {
+            $dry_run = $limit['enforce'] === false ? ' <span class="tag warn">dry run</span>' : '';
+            $rows[] = [
+                '<code>' . show_text((string) $client) . '</code>',
+                '<code>' . show_text((string) $name) . '</code>' . $dry_run,
+                duration($seconds),
+                client_buttons((string) $name, (string) $client, $token),
+            ];
+        }
+    }
+    $note = note_of_more($rows)
+        . ($unknown === [] ? '' : '<p class="muted">Not known of limits on servers: ' . implode(', ', $unknown) . ".</p>\n");
+    return section('limited', 'Limited now', table(
+        'Clients of named limits that would be denied now: of the 64 of a limit that were denied most lately.',
+        ['Client', 'Limit', 'For', 'Change'],
+        \array_slice($rows, 0, MOST_CLIENTS),
+        'No client of a named limit in shared memory is limited now.',
+        without_buttons($token),
+    ) . $note);
+}
+
+function most_denied_section(array $status, ?string $token): string
+{
+    $rows = [];
+    foreach ($status['limits'] as $name => $counts) {
+        foreach ($counts['most_denied'] as $identifier => $count) {
+            $rows[] = ['name' => (string) $name, 'identifier' => (string) $identifier, 'count' => $count];
+        }
+    }
+    usort($rows, fn(array $a, array $b): int => $b['count'] <=> $a['count']);
+    $most = $rows[0]['count'] ?? 0;
+    $show = fn(array $row): array => [
+        '<code>' . show_text($row['identifier']) . '</code>',
+        limit_name($row['name']),
+        bar(percent($row['count'], $most), 0) . number($row['count']),
+        identifier_buttons($status, $row['name'], $row['identifier'], $token),
+    ];
+    return section('most-denied', 'Denied most', table(
+        'About how often each identifier was denied, or would have been but for a dry run. Old denials count less.',
+        ['Identifier', 'Limit', 'Denied', 'Change'],
+        array_map($show, \array_slice($rows, 0, MOST_CLIENTS)),
+        $status['directives']['token_bucket.track_identifiers'] === '1'
+            ? 'No client was denied.'
+            : 'Identifiers are not kept: token_bucket.track_identifiers = 0.',
+        without_buttons($token),
+    ) . note_of_more($rows));
+}
+
+/** Says how many clients a table leaves out. */
+function note_of_more(array $rows): string
+{
+    $more = \count($rows) - MOST_CLIENTS;
+    return $more > 0 ? '<p class="muted">And ' . number($more) . " more.</p>\n" : '';
+}
+
+/** The buttons of an identifier, where it is that of a named limit's client and whole. */
+function identifier_buttons(array $status, string $name, string $identifier, ?string $token): string
+{
+    $named = $status['named_limits'][$name] ?? null;
+    $is_named = $named !== null && !isset($named['all']) && str_starts_with($identifier, "$name:") && \strlen($identifier) < CUT_AT_BYTES;
+    return $is_named ? client_buttons($name, substr($identifier, \strlen($name) + 1), $token) : '';
+}
+
+function client_buttons(string $name, string $client, ?string $token): string
+{
+    if ($token === null) {
+        return '';
+    }
+    $fields = hidden('token', $token) . hidden('limit', $name) . hidden('client_base64', base64_encode($client))
+        . hidden('seconds', (string) BLOCK_SECONDS);
+    $label = show_plain($client);
+    $time = duration(BLOCK_SECONDS);
+    return "<form method=\"post\">$fields"
+        . "<button name=\"action\" value=\"reset\" aria-label=\"Reset $label\">Reset</button> "
+        . "<button name=\"action\" value=\"block\" aria-label=\"Block $label for $time\">Block for $time</button></form>";
+}
+
+/** Returns how many columns at the end of a table are left out: that of the buttons, in a view without them. */
+function without_buttons(?string $token): int
+{
+    return $token === null ? 1 : 0;
+}
+
+function servers_section(array $status): string
+{
+    $show = fn(array $server): array => [
+        show_text($server['name']),
+        $server['up'] ? '<span class="tag good">up</span>' : '<span class="tag bad">down</span>',
+        time_tag($server['since']) . '<br><span class="muted">for ' . age($server['since']) . '</span>',
+        number($server['outages']),
+    ];
+    return section('servers', 'Servers', table(
+        'Servers that a worker asked within the last hour, as its calls found them.',
+        ['Server', 'State', 'Since', 'Outages since boot'],
+        array_map($show, $status['servers']),
+        'No server was asked within the last hour.',
+    ));
+}
+
+function tables_section(array $status): string
+{
+    $show = fn(array $table): array => [
+        '<code>' . show_text($table['name']) . '</code>' . ($table['name'] === '.host' ? ' <span class="muted">for fallback</span>' : ''),
+        escape($table['holds']),
+        bar(percent($table['used'], $table['slots']), 0) . share($table['used'], $table['slots']),
+        number($table['used']) . ' <span class="muted">of ' . number($table['slots']) . '</span>',
+        number($table['evictions']),
+        number($table['denied_newcomers']),
+        show_text($table['path']) . ' <span class="muted">' . bytes($table['bytes']) . '</span>',
+    ];
+    return section('tables', 'Tables in shared memory', table(
+        'How full the tables are. Evictions are buckets that were evicted while in use; newcomers are denied for want of a slot.',
+        ['Table', 'Holds', 'Full', 'Slots used', 'Evictions', 'Newcomers denied', 'File'],
+        array_map($show, $status['tables']),
+        'There is no table yet: no call was made.',
+    ));
+}
+
+function directives_section(array $status): string
+{
+    $show = fn(string $name, string $value): array => [
+        "<code>$name</code>",
+        $value === '' ? '<span class="muted">empty</span>' : '<code>' . show_text($value) . '</code>',
+    ];
+    return section('directives', 'Directives', table(
+        'In force in this worker. Passwords are not shown.',
+        ['Directive', 'Value'],
+        array_map($show, array_keys($status['directives']), $status['directives']),
+        '',
+    ));
+}
+
+// ---- HTML ----
+
+function page(string $title, string $head, string $content): string
+{
+    $style = style();
+    return <<<HTML
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        $head<title>$title</title>
+        <style>$style</style>
+        </head>
+        <body>
+        <main>
+        $content
+        </main>
+        </body>
+        </html>
+
+        HTML;
+}
+
+function section(string $id, string $title, string $content): string
+{
+    return "<section aria-labelledby=\"$id\">\n<h2 id=\"$id\">$title</h2>\n$content</section>\n";
+}
+
+/**
+ * Returns a table, or $empty if there are no rows. The first cell of a row is its header. In a narrow window a row is shown as a
+ * list of its cells; the roles keep it a table for screen readers, which in some browsers the style would undo.
+ *
+ * @param list<string> $headings
+ * @param list<list<string>> $rows of HTML
+ * @param int $left_out how many columns at the end are not shown
+ */
+function table(string $caption, array $headings, array $rows, string $empty, int $left_out = 0): string
+{
+    if ($rows === []) {
+        return "<p class=\"muted\">$empty</p>\n";
+    }
+    $shown = \count($headings) - $left_out;
+    $html = "<table role=\"table\">\n<caption>$caption</caption>\n<thead role=\"rowgroup\">\n<tr role=\"row\">";
+    foreach (\array_slice($headings, 0, $shown) as $heading) {
+        $html .= "<th role=\"columnheader\" scope=\"col\">$heading</th>";
+    }
+    $html .= "</tr>\n</thead>\n<tbody role=\"rowgroup\">\n";
+    foreach ($rows as $row) {
+        $html .= '<tr role="row"><th role="rowheader" scope="row">' . $row[0] . '</th>';
+        for ($column = 1; $column < $shown; $column++) {
+            $html .= "<td role=\"cell\" data-heading=\"$headings[$column]\"><div>$row[$column]</div></td>";
+        }
+        $html .= "</tr>\n";
+    }
+    return "$html</tbody>\n</table>\n";
+}
+
+/** Draws one share and, behind it, a second one, in percent. The text beside it says the same. */
+function bar(float $first, float $second): string
+{
+    return sprintf('<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        . '<rect class="track" width="100" height="8"/><rect class="first" width="%1$.2F" height="8"/>'
+        . '<rect class="second" x="%1$.2F" width="%2$.2F" height="8"/></svg> ', $first, $second);
+}
+
+function hidden(string $name, string $value): string
+{
+    return "<input type=\"hidden\" name=\"$name\" value=\"" . escape($value) . '">';
+}
+
+/** Returns a link to this page with some parameters changed, or removed by null; those that the site's router may need stay. */
+function link_to(array $parameters): string
+{
+    return escape('?' . http_build_query(array_merge($_GET, $parameters)));
+}
+
+function escape(string $text): string
+{
+    return htmlspecialchars($text, ENT_QUOTES | ENT_SUBSTITUTE | ENT_HTML5, 'UTF-8');
+}
+
+/**
+ * Shows any bytes as HTML text that cannot change what is around it: what is no UTF-8, controls a terminal, turns the direction
+ * of a text or cannot be seen is written as \xFF or \u{202E}.
+ */
+function show_text(string $text): string
+{
+    return '<bdi>' . mark_invisible($text, fn(string $code): string => "<span class=\"escaped\">$code</span>") . '</bdi>';
+}
+
+/** As show_text(), for an attribute. */
+function show_plain(string $text): string
+{
+    return mark_invisible($text, fn(string $code): string => $code);
+}
+
+/** @param callable(string): string $mark what becomes of each code, such as \u{202E} */
+function mark_invisible(string $text, callable $mark): string
+{
+    $html = '';
+    $well_formed = '[\x20-\x7E]|[\xC2-\xDF][\x80-\xBF]|\xE0[\xA0-\xBF][\x80-\xBF]|[\xE1-\xEC\xEE\xEF][\x80-\xBF]{2}|\xED[\x80-\x9F][\x80-\xBF]'
+        . '|\xF0[\x90-\xBF][\x80-\xBF]{2}|[\xF1-\xF3][\x80-\xBF]{3}|\xF4[\x80-\x8F][\x80-\xBF]{2}';
+    preg_match_all("/($well_formed)|./s", $text, $characters, PREG_SET_ORDER);
+    foreach ($characters as $character) {
+        $html .= match (true) {
+            !isset($character[1]) => $mark(sprintf('\x%02X', \ord($character[0]))),
+            // Not printed: controls, formats such as direction marks, private and unassigned ones; lines' and paragraphs' ends.
+            (bool) preg_match('/[\p{C}\p{Zl}\p{Zp}]/u', $character[0]) => $mark(sprintf('\u{%04X}', code_point($character[0]))),
+            default => escape($character[0]),
+        };
+    }
+    return $html;
+}
+
+/** Returns the number of one character in UTF-8. */
+function code_point(string $character): int
+{
+    $bytes = array_map(\ord(...), str_split($character));
+    // The first byte has five, four or three bits of the number, each further one six.
+    $number = \count($bytes) === 1 ? $bytes[0] : $bytes[0] & (0xFF >> (\count($bytes) + 1));
+    foreach (\array_slice($bytes, 1) as $byte) {
+        $number = $number << 6 | $byte & 0x3F;
+    }
+    return $number;
+}
+
+// ---- Numbers and times ----
+
+function number(int $number): string
+{
+    return number_format($number);
+}
+
+function percent(int $part, int $whole): float
+{
+    return $whole === 0 ? 0.0 : 100 * $part / $whole;
+}
+
+function share(int $part, int $whole): string
+{
+    $percent = percent($part, $whole);
+    return match (true) {
+        $part > 0 && $percent < 0.1 => 'below 0.1&nbsp;%',
+        $part < $whole && $percent > 99.9 => 'above 99.9&nbsp;%',
+        default => sprintf('%.1F&nbsp;%%', $percent),
+    };
+}
+
+function bytes(int $bytes): string
+{
+    foreach (['GiB' => 1 << 30, 'MiB' => 1 << 20, 'KiB' => 1 << 10] as $unit => $size) {
+        if ($bytes >= $size) {
+            return round($bytes / $size, 1) . "&nbsp;$unit";
+        }
+    }
+    return "$bytes&nbsp;bytes";
+}
+
+/** Returns a time in its two largest units, rounded up to whole seconds: "14 min 59 s". */
+function duration(float $seconds): string
+{
+    if (is_infinite($seconds)) {
+        return 'ever';
+    }
+    if ($seconds < 1) {
+        return $seconds > 0 ? sprintf('%.2g&nbsp;s', $seconds) : '0&nbsp;s';
+    }
+    $left = (int) ceil($seconds);
+    $parts = [];
+    foreach (['d' => 86_400, 'h' => 3_600, 'min' => 60, 's' => 1] as $unit => $size) {
+        if ($left >= $size) {
+            $parts[] = intdiv($left, $size) . "&nbsp;$unit";
+            $left %= $size;
+        } elseif ($parts !== []) {
+            break;
+        }
+        if (\count($parts) === 2) {
+            break;
+        }
+    }
+    return implode(' ', $parts);
+}
+
+function age(float $since): string
+{
+    return duration(floor(max(0, microtime(true) - $since)));
+}
+
+function time_tag(float $time): string
+{
+    return '<time datetime="' . gmdate('Y-m-d\TH:i:s\Z', (int) $time) . '">' . gmdate('Y-m-d H:i:s', (int) $time) . '</time>';
+}
+
+function style(): string
+{
+    return <<<'CSS'
+
+        :root {
+            color-scheme: light dark;
+            --page: #f5f6f8; --card: #fff; --text: #1b2129; --muted: #545e6b; --line: #d5dae1; --track: #e6e9ee;
+            --link: #0b57d0; --bad: #b3261e; --warn: #8a5300; --good: #156c2e;
+            --bad-page: #fdeceb; --warn-page: #fff3dd; --good-page: #e5f5e9;
+        }
+        @media (prefers-color-scheme: dark) {
+            :root {
+                --page: #10141a; --card: #181d25; --text: #e7ecf2; --muted: #a3afbd; --line: #323b47; --track: #2b333e;
+                --link: #8ab8ff; --bad: #ff9d94; --warn: #f0c060; --good: #71d48a;
+                --bad-page: #3a1d1c; --warn-page: #362a12; --good-page: #16301e;
+            }
+        }
+        * { box-sizing: border-box; }
+        body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, "Liberation Sans", sans-serif; }
+        main { max-width: 76rem; margin: 0 auto; padding: 1.5rem; }
+        h1 { margin: 0; font-size: 1.6rem; line-height: 1.2; overflow-wrap: anywhere; }
+        h1 .muted { font-weight: 400; }
+        h2 { margin: 0 0 .25rem; font-size: 1.15rem; }
+        header p { margin: .25rem 0 1rem; }
+        a { color: var(--link); }
+        code { font: .9em/1.4 ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }
+        pre { padding: 1rem; background: var(--card); border: 1px solid var(--line); border-radius: 8px; white-space: pre-wrap; }
+        .muted { color: var(--muted); }
+        .escaped { color: var(--warn); }
+        section { margin: 1rem 0; padding: 1rem 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
+        section > p { margin: .25rem 0; }
+
+        .controls { display: flex; flex-wrap: wrap; gap: .5rem; margin-bottom: 1rem; }
+        .button, button {
+            display: inline-block; padding: .3rem .7rem; border: 1px solid var(--muted); border-radius: 6px; background: var(--card);
+            color: var(--text); font: inherit; font-size: .9rem; text-decoration: none; cursor: pointer;
+        }
+        .button:hover, button:hover { border-color: var(--link); color: var(--link); }
+        .button[aria-current] { background: var(--text); border-color: var(--text); color: var(--page); }
+        :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+
+        .notice { margin: 1rem 0; padding: .6rem 1rem; border: 1px solid; border-radius: 8px; }
+        .notice ul { margin: 0; padding-left: 1.2rem; }
+        .notice.good { background: var(--good-page); border-color: var(--good); }
+        .notice.bad { background: var(--bad-page); border-color: var(--bad); }
+        .tag { padding: .05rem .4rem; border: 1px solid; border-radius: 99px; font-size: .8rem; white-space: nowrap; color: var(--muted); }
+        .tag.good { color: var(--good); background: var(--good-page); }
+        .tag.warn { color: var(--warn); background: var(--warn-page); }
+        .tag.bad { color: var(--bad); background: var(--bad-page); }
+
+        .summary { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0; }
+        .summary div { display: flex; flex-direction: column-reverse; padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
+        .summary dt { color: var(--muted); font-size: .85rem; }
+        .summary dd { margin: 0; font-size: 1.5rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
+        .summary small { font-size: .85rem; color: var(--muted); }
+
+        table { width: 100%; border-collapse: collapse; }
+        caption { padding-bottom: .5rem; text-align: left; color: var(--muted); font-size: .9rem; }
+        th, td { padding: .5rem .75rem .5rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: break-word; font-variant-numeric: tabular-nums; }
+        thead th { border-top: 0; color: var(--muted); font-size: .85rem; font-weight: 600; white-space: nowrap; }
+        tbody th { min-width: 9rem; font-weight: 400; }
+        bdi { overflow-wrap: anywhere; }
+        th:last-child, td:last-child { padding-right: 0; }
+        td form { display: flex; flex-wrap: wrap; gap: .4rem; }
+        .bar { display: block; width: 100%; min-width: 6rem; max-width: 12rem; height: .5rem; margin: .45rem 0 .1rem; }
+        .track { fill: var(--track); }
+        .first { fill: var(--bad); }
+        .second { fill: var(--warn); }
+        #tables ~ table .first { fill: var(--link); }
+
+        .fields label { display: inline-block; min-width: 9rem; }
+        .fields #sure + label { min-width: 0; }
+        .fields input:not([type=checkbox]), .fields select {
+            width: 20rem; max-width: 100%; padding: .35rem .5rem; border: 1px solid var(--muted); border-radius: 6px; background: var(--card);
+            color: var(--text); font: inherit;
+        }
+        .hint { display: block; color: var(--muted); font-size: .9rem; }
+
+        @media (max-width: 48rem) {
+            main { padding: 1rem .75rem; }
+            section { padding: .75rem; }
+            table, caption, tbody, tbody tr, tbody th, td { display: block; }
+            thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+            tbody tr { padding: .6rem 0; border-top: 1px solid var(--line); }
+            tbody th { padding: 0 0 .25rem; border: 0; font-size: 1.05em; font-weight: 600; }
+            td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .5rem; padding: .1rem 0; border: 0; }
+            td::before { content: attr(data-heading); color: var(--muted); font-size: .85rem; }
+            td:has(> div > form) { grid-template-columns: 1fr; padding-top: .4rem; }
+            td:has(> div > form)::before { content: none; }
+            td:has(> div:empty) { display: none; }
+        }
+        @media (prefers-contrast: more) { :root { --muted: var(--text); --line: var(--text); } }
+
+        CSS;
+}

@@ -1,0 +1,114 @@
+<?php
+/** Only a POST with the token of the same browser changes anything. */
+
+declare(strict_types=1);
+
+require __DIR__ . '/support.php';
+
+/** Tells whether the client, which has used up its limit, is still denied. */
+function is_denied(string $client): bool
+{
+    return call_limit('login_user', $client) === 0;
+}
+
+$client = 'form ' . bin2hex(random_bytes(4));
+call_limit('login_user', $client, 6);
+check('the client has used up its limit', is_denied($client));
+
+$page = request('GET', 'change.php');
+$secret = set_cookie($page, 'token_bucket_status');
+preg_match('/name="token" value="([0-9a-f]{64})"/', $page['body'], $parts);
+$token = $parts[1] ?? '';
+check('the page has a token and sets a cookie', $token !== '' && $secret !== null);
+check('the token is not the cookie', $token !== $secret);
+$cookies = $page['headers']['set-cookie'] ?? [];
+check('its cookies are SameSite=Strict and HttpOnly', count($cookies) === 2
+    && count(preg_grep('/; HttpOnly; SameSite=Strict$/', $cookies)) === 2, implode(' | ', $cookies));
+
+$reset = ['action' => 'reset', 'limit' => 'login_user', 'client' => $client];
+$cookie = "Cookie: token_bucket_status=$secret";
+$own_cookie = 'Cookie: token_bucket_status=' . str_repeat('a', 64);
+$refused = [
+    'without a token' => [$reset, [$cookie]],
+    'with a wrong token' => [$reset + ['token' => str_repeat('0', 64)], [$cookie]],
+    'with a token that is an array' => [$reset + ['token' => [$token]], [$cookie]],
+    'with the token as cookie' => [$reset + ['token' => $token], ["Cookie: token_bucket_status=$token"]],
+    'with the token of another browser' => [$reset + ['token' => $token], [$own_cookie]],
+    'without the cookie' => [$reset + ['token' => $token], []],
+    'with an empty cookie' => [$reset + ['token' => hash_hmac('sha256', '', '')], ['Cookie: token_bucket_status=']],
+    'from another site' => [$reset + ['token' => $token], [$cookie, 'Sec-Fetch-Site: cross-site']],
+    'from another host of the domain' => [$reset + ['token' => $token], [$cookie, 'Sec-Fetch-Site: same-site']],
+    'from another origin' => [$reset + ['token' => $token], [$cookie, 'Origin: http://127.0.0.1:1']],
+    'from no origin' => [$reset + ['token' => $token], [$cookie, 'Origin: null']],
+];
+foreach ($refused as $how => [$fields, $headers]) {
+    $answer = request('POST', 'change.php', $fields, $headers);
+    check("a POST $how answers 403", $answer['status'] === 403, (string) $answer['status']);
+    check("a POST $how says that nothing was changed", str_contains($answer['body'], 'Nothing was changed'));
+    check("a POST $how resets no client", is_denied($client));
+}
+
+$answer = request('POST', 'view.php', $reset + ['token' => $token], [$cookie]);
+check("a POST to a page with 'view' answers 403", $answer['status'] === 403 && is_denied($client));
+
+$changes = [$reset, ['action' => 'block', 'limit' => 'login_user', 'client' => "$client two", 'seconds' => 60], ['action' => 'reset_counts', 'sure' => 'yes']];
+foreach ($changes as $fields) {
+    $answer = request('GET', 'change.php?' . http_build_query($fields + ['token' => $token]), [], [$cookie]);
+    check("a GET with action=$fields[action] shows the page", $answer['status'] === 200 && !str_contains($answer['body'], 'id="notice"'));
+}
+check('a GET resets no client', is_denied($client));
+check('a GET blocks no client', call_limit('login_user', "$client two") === 1);
+check('a GET resets no counts', str_contains(request('GET', 'view.php')['body'], $client));
+
+$mistakes = [
+    'an unknown action' => ['action' => 'drop'],
+    'an unknown limit' => ['limit' => 'logn_user'],
+    'no client' => ['client' => ''],
+    'a client that is too long' => ['client' => str_repeat('x', 5000)],
+    'a client that is no base64' => ['client_base64' => '???'],
+    'seconds that are a word' => ['action' => 'block', 'seconds' => 'long'],
+    'negative seconds' => ['action' => 'block', 'seconds' => '-1'],
+    'endless seconds' => ['action' => 'block', 'seconds' => '1e300'],
+    'counts without the tick' => ['action' => 'reset_counts'],
+];
+foreach ($mistakes as $mistake => $fields) {
+    $answer = request('POST', 'change.php', $fields + ['token' => $token] + $reset, [$cookie]);
+    check("$mistake answers 422", $answer['status'] === 422, (string) $answer['status']);
+    check("$mistake gets a message", (bool) preg_match('/id="notice"[^>]*><strong>Nothing was changed:<.strong> ./', $answer['body']));
+    check("$mistake changes nothing", is_denied($client));
+}
+
+// What is right works, with and without what newer browsers send.
+$accepted = [
+    'with the token' => [],
+    'from the same origin' => ['Sec-Fetch-Site: same-origin', 'Origin: ' . getenv('PAGE_URL')],
+    'over plain HTTP' => ['Origin: ' . getenv('PAGE_URL')],
+];
+foreach ($accepted as $how => $headers) {
+    call_limit('login_user', $client, 6);
+    $answer = request('POST', 'change.php', $reset + ['token' => $token], [$cookie, ...$headers]);
+    check("a POST $how resets the client", $answer['status'] === 200 && call_limit('login_user', $client) === 1, (string) $answer['status']);
+}
+
+// Any bytes are a client, and each worker knows the token.
+$odd = "\xFF\0'\"<b>";
+call_limit('login_user', $odd, 6);
+for ($worker = 0; $worker < 12; $worker++) {
+    $answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'login_network', 'client' => "worker $worker", 'token' => $token], [$cookie]);
+    check("request $worker blocks, whichever worker answers", $answer['status'] === 200 && call_limit('login_network', "worker $worker") === 0);
+}
+$answer = request('POST', 'change.php', ['action' => 'reset', 'limit' => 'login_user', 'client_base64' => base64_encode($odd), 'token' => $token], [$cookie]);
+check('a client of any bytes is reset', $answer['status'] === 200 && call_limit('login_user', $odd) === 1);
+
+$answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'search', 'client' => 'dry', 'token' => $token], [$cookie]);
+check('a block of a dry run says that it does not deny', str_contains($answer['body'], 'is a dry run') && call_limit('search', 'dry') === 1);
+$answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'export', 'client' => 'x', 'token' => $token], [$cookie]);
+check('a change while the server is down says so', $answer['status'] === 200 && str_contains($answer['body'], 'The store did not answer'));
+
+$answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'payment', 'client' => 'x', 'token' => $token], [$cookie]);
+check('a change that a store may not have made is not reported as done', $answer['status'] === 503 && str_contains($answer['body'], 'It is not known whether anything was changed'));
+
+$answer = request('POST', 'change.php', ['action' => 'reset_counts', 'sure' => 'yes', 'token' => $token], [$cookie]);
+check('the counts are reset', $answer['status'] === 200 && !str_contains(request('GET', 'view.php')['body'], $client));
+
+finish('forms');
