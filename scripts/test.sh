@@ -37,6 +37,9 @@ scripts/test/mysql-for-mariadb.sh
 
 [ -z "${TB_VALKEY-}" ] || { step "Valkey in Redis's place"; scripts/test/valkey-for-redis.sh; }
 
+step "The command"
+scripts/test/command.sh
+
 step "Prometheus"
 scripts/test/prometheus.sh
 

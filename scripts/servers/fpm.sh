@@ -3,9 +3,6 @@
 # fpm_start FOLDER DOCUMENT_ROOT starts both and sets $fpm_port; FOLDER holds everything they write. fpm_stop stops
 # them. Both work as root and as an ordinary user. $fpm_directives, if set, has further lines for the pool.
 
-# fpm_start FOLDER DOCUMENT_ROOT starts both and sets $fpm_port; FOLDER holds everything they write. $fpm_directives may
-# hold further lines of the pool. fpm_stop stops them. Both work as root and as an ordinary user.
-
 fpm_binary() {
     for candidate in "php-fpm$php_version" php-fpm; do
         for folder in /usr/sbin /usr/local/sbin /usr/bin; do
