@@ -32,6 +32,20 @@ for ($i = 0; $i < 1_000; $i++) {
 }
 echo $equal, ' of 1000 equal, ', (new TokenBucket($storage, 'a', 5, 5 / 300))->peek()->getRemainingTokens() === $limiters[0]->peek()->getRemainingTokens() ? 'shared' : 'apart', "\n";
 
+// Periods with fractions are what they say, to the nanosecond.
+$late = $early = 0;
+foreach ([17, 3, 1_000, 7] as $limit) {
+    foreach ([0.017, 0.3, 1.1, 2.7] as $seconds) {
+        $bucket = TokenBucket::per('array:', "$limit in $seconds", $limit, $seconds);
+        $bucket->consume($limit);
+        TestClock::advance($seconds - 1e-9);
+        $early += (int) $bucket->consume($limit);
+        TestClock::advance(1e-9);
+        $late += (int) !$bucket->consume($limit);
+    }
+}
+echo "$early too early, $late too late\n";
+
 // Ends of the ranges.
 $longest = TokenBucket::per('array:', 'four years', 1, 4 * 31_557_600);
 echo times(2, fn () => $longest->consume()), ' ', $longest->attempt()->getRetryAfter(), "\n";
@@ -84,6 +98,7 @@ object(TokenBucket)#%d (3) {
 010
 111110
 1000 of 1000 equal, shared
+0 too early, 0 too late
 10 126230400
 bool(true)
 bool(false)

@@ -48,16 +48,34 @@ impl Interval {
     /// Many numbers round to the same float. The rate is taken to be the simplest fraction among
     /// them, so 0.1 is exactly one in ten, and `10 / 300` exactly one in thirty.
     pub(super) fn from_rate(rate: f64) -> Self {
-        if rate >= 1.0 && rate.fract() == 0.0 {
-            return Self::from_ratio(1, rate as u128);
-        }
-        let seconds = rate.recip().round();
-        if seconds >= 1.0 && seconds.recip() == rate {
-            return Self::from_ratio(seconds as u128, 1);
-        }
-        let (tokens, seconds) = simplest_fraction(rate);
+        let (tokens, seconds) = to_fraction(rate);
         Self::from_ratio(seconds, tokens)
     }
+
+    /// The interval of `tokens` in a period of so many seconds, which is finite and above zero. The period is taken
+    /// to be whole nanoseconds, if such a number rounds to it, else the simplest fraction that does: 17 in 0.017 seconds
+    /// is exactly one in a thousandth, and one in `10 / 3` seconds three in ten.
+    pub(super) fn from_period(tokens: u32, period: f64) -> Self {
+        let ns = (period * SECOND as f64).round();
+        let (seconds, parts) = match ns >= 1.0 && ns / SECOND as f64 == period {
+            true => (ns as u128, u128::from(SECOND)),
+            false => to_fraction(period),
+        };
+        Self::from_ratio(seconds, parts * u128::from(tokens))
+    }
+}
+
+/// The simplest fraction among the numbers that round to `value`, which must be as for [`simplest_fraction`], or
+/// whole, or the reciprocal of a whole number.
+fn to_fraction(value: f64) -> (u128, u128) {
+    if value >= 1.0 && value.fract() == 0.0 {
+        return (value as u128, 1);
+    }
+    let reciprocal = value.recip().round();
+    if reciprocal >= 1.0 && reciprocal.recip() == value {
+        return (1, reciprocal as u128);
+    }
+    simplest_fraction(value)
 }
 
 /// The fraction with the smallest denominator among those that round to `value`.
@@ -117,6 +135,15 @@ mod tests {
 
     fn interval(ns: u64, part: u64, parts: u64) -> Interval {
         Interval { span: Span { ns, part }, parts }
+    }
+
+    #[test]
+    fn period_is_the_simplest_fraction_that_rounds_to_it() {
+        assert_eq!(Interval::from_period(17, 0.017), interval(1_000_000, 0, 1));
+        assert_eq!(Interval::from_period(5, 300.0), interval(60 * SECOND, 0, 1));
+        assert_eq!(Interval::from_period(7, 0.1), interval(14_285_714, 2, 7));
+        assert_eq!(Interval::from_period(2_147_483_647, 2.147_483_647), interval(1, 0, 1));
+        assert_eq!(Interval::from_period(1, 10.0 / 3.0), interval(3_333_333_333, 1, 3));
     }
 
     #[test]

@@ -49,6 +49,32 @@ impl TokenBucket {
         Self::from_interval(capacity, Interval::from_rate(rate))
     }
 
+    /// A bucket of `capacity` tokens that come back evenly over `period` seconds.
+    ///
+    /// # Errors
+    ///
+    /// The capacity must be within 1 and [`MAX_CAPACITY`]; the period finite, above zero and at most
+    /// [`MAX_REFILL`]; the rate that follows at most [`MAX_RATE`].
+    pub fn per_period(capacity: i64, period: f64) -> Result<Self, LimitError> {
+        let tokens = check_capacity(capacity)?;
+        if !(period.is_finite() && period > 0.0) {
+            return Err(LimitError::Interval);
+        }
+        if f64::from(tokens) / period > MAX_RATE {
+            return Err(LimitError::RateTooHigh);
+        }
+        // Periods that are too long for the exact arithmetic. `from_interval` has the last word.
+        if period > MAX_REFILL as f64 / 1e9 * 1.01 {
+            return Err(LimitError::Interval);
+        }
+        // A float below some nanoseconds is too fine for it.
+        let interval = match period < 1e-6 {
+            true => Interval::from_rate(f64::from(tokens) / period),
+            false => Interval::from_period(tokens, period),
+        };
+        Self::from_interval(tokens, interval)
+    }
+
     /// A bucket of `limit` tokens that come back evenly over `window` seconds.
     ///
     /// # Errors

@@ -114,11 +114,8 @@ impl Algorithm {
 
     fn limit(self, count: i64, seconds: f64) -> Result<Limit, LimitError> {
         match self {
-            Self::TokenBucket | Self::LeakyBucket if !(seconds.is_finite() && seconds > 0.0) => {
-                Err(LimitError::Interval)
-            }
             Self::TokenBucket | Self::LeakyBucket => {
-                TokenBucket::per_second(count, count as f64 / seconds).map(Limit::from)
+                TokenBucket::per_period(count, seconds).map(Limit::from)
             }
             Self::FixedWindow => FixedWindow::new(count, seconds).map(Limit::from),
             Self::SlidingWindow => SlidingWindow::new(count, seconds).map(Limit::from),

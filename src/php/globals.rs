@@ -35,6 +35,7 @@ pub struct Globals {
     /// The permits that the request holds.
     pub permits: PermitRegistry,
     last_per_second: LastLimit<f64>,
+    last_per_period: LastLimit<f64>,
     last_per_window: LastLimit<i64>,
     /// All limiters of the worker, and the stores that they share.
     limiters: Limiters,
@@ -62,6 +63,12 @@ impl Globals {
     #[inline(always)]
     pub fn per_second(&self, capacity: i64, rate: f64) -> Result<Rc<Limit>, LimitError> {
         reuse_or_make(&self.last_per_second, capacity, rate, TokenBucket::per_second)
+    }
+
+    /// Returns [`TokenBucket::per_period`], from a cache if the last call had the same arguments.
+    #[inline(always)]
+    pub fn per_period(&self, capacity: i64, period: f64) -> Result<Rc<Limit>, LimitError> {
+        reuse_or_make(&self.last_per_period, capacity, period, TokenBucket::per_period)
     }
 
     /// Returns [`TokenBucket::per_window`], from a cache if the last call had the same arguments.

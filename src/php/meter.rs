@@ -80,10 +80,7 @@ pub fn construct_window(
 /// A token bucket of `capacity` tokens that come back evenly over `period` seconds.
 #[inline(always)]
 pub fn limit_per_period(capacity: i64, period: f64) -> Result<Rc<Limit>, Thrown> {
-    if !(period.is_finite() && period > 0.0) {
-        return Err(value_error(SECONDS_POSITION, LimitError::Interval));
-    }
-    let limit = GLOBALS.get().per_second(capacity, capacity as f64 / period);
+    let limit = GLOBALS.get().per_period(capacity, period);
     limit.map_err(|error| match error {
         LimitError::Capacity => value_error(LIMIT_POSITION, error),
         LimitError::RateTooHigh => {

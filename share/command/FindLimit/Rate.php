@@ -55,14 +55,9 @@ final class Rate
         return min(self::LARGEST_CAPACITY, intdiv(self::LONGEST_REFILL * 1000, $this->millisecondsPerToken));
     }
 
-    /**
-     * A bucket in the memory of this process.
-     *
-     * Made from the tokens per second, so that all capacities share one interval to the nanosecond. TokenBucket::per() gives the same
-     * where seconds() is whole; else its quotient of two floats may differ by a nanosecond for a token.
-     */
+    /** A bucket in the memory of this process. */
     public function bucket(int $capacity): TokenBucket
     {
-        return new TokenBucket(new TokenBucket\ArrayStorage(), 'client', $capacity, 1000 / $this->millisecondsPerToken);
+        return TokenBucket::per(new TokenBucket\ArrayStorage(), 'client', $capacity, $this->seconds($capacity));
     }
 }
