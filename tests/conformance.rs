@@ -50,6 +50,7 @@ impl Bench {
                 timeouts: Timeouts { call: timeout, connect: timeout },
             },
             policy: Policy {
+                lease: 0,
                 on_error: OnError::Throw,
                 deny_cache: true,
                 enforce: true,

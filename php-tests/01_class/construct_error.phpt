@@ -38,7 +38,7 @@ TypeError: TokenBucket::__construct(): Argument #1 ($storage) must be of type To
 TypeError: TokenBucket\ArrayStorage::__construct(): Argument #1 ($dsn) must be of type string, array given
 TokenBucket\ConfigurationException: The storage DSN must begin with a scheme, known are shm:, %s
 TokenBucket\ConfigurationException: Unknown scheme "reddis:" in the storage DSN, known are shm:, %s
-TokenBucket\ConfigurationException: Unknown parameter "prefx" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms
+TokenBucket\ConfigurationException: Unknown parameter "prefx" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms
 TokenBucket\ConfigurationException: Shared memory name "\u{0}" must be 1 to 64 letters, digits, "_" or "-"
 ValueError: TokenBucket::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long
 ValueError: TokenBucket::__construct(): Argument #2 ($identifier) must be between 1 and 4096 bytes long

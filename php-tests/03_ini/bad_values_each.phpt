@@ -8,6 +8,7 @@ pcre.jit=0
 $bad = [
     'connect_timeout_ms' => '0',
     'deny_cache' => 'maybe',
+    'lease' => '4096',
     'enforce' => '2',
     'on_error' => 'panic',
     'prefix' => str_repeat('x', 65),
@@ -59,6 +60,7 @@ array(0) {
 }
 connect_timeout_ms: at startup one warning, by ini_set() one warning
 deny_cache: at startup one warning, by ini_set() one warning
+lease: at startup one warning, by ini_set() one warning
 enforce: at startup one warning, by ini_set() one warning
 on_error: at startup one warning, by ini_set() one warning
 prefix: at startup one warning, by ini_set() one warning

@@ -66,6 +66,7 @@ compare('phpinfo()', array_map(fn ($directive) => $directive[0], $declared), $in
 token_bucket.connect_timeout_ms = "100" anywhere
 token_bucket.deny_cache = "1" anywhere
 token_bucket.enforce = "1" anywhere
+token_bucket.lease = "0" anywhere
 token_bucket.limits = "" php.ini, pool
 token_bucket.on_error = "fallback" anywhere
 token_bucket.prefix = "tb:" anywhere

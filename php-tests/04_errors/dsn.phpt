@@ -49,9 +49,9 @@ DSN "array:" takes nothing after the colon
 fine
 fine
 fine
-Unknown parameter "prefx" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms
-Unknown parameter "Prefix" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms
-Unknown parameter "timeout" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms
-Unknown parameter "" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms
+Unknown parameter "prefx" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms
+Unknown parameter "Prefix" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms
+Unknown parameter "timeout" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms
+Unknown parameter "" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms
 DSN parameter "prefix" must be at most 64 bytes
 fine

@@ -56,7 +56,7 @@ The storage DSN must have the form redis+unix:///path/to/socket
 bool(false)
 The storage DSN must have the form memcached://h1[:port],h2[:port]
 bool(false)
-Unknown parameter "password" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, connect_timeout_ms
+Unknown parameter "password" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms
 bool(false)
 The DSN of this storage must begin with "shm:"
 bool(false)

@@ -19,7 +19,9 @@ mod servers;
 
 use crate::error::{Error, Result};
 pub use address::Address;
-pub use options::{DsnOverrides, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_timeout_ms};
+pub use options::{
+    DsnOverrides, MAX_LEASE, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_lease, parse_timeout_ms,
+};
 pub use sanitize::{escape_controls, sanitize};
 pub use schemes::Target;
 pub use servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};

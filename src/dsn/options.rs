@@ -11,6 +11,8 @@ pub struct DsnOverrides {
     pub on_error: Option<OnError>,
     /// `enforce`: whether a denial denies, or is only counted.
     pub enforce: Option<bool>,
+    /// `lease`: how many tokens of a busy bucket a host takes ahead at most.
+    pub lease: Option<u32>,
     /// `timeout_ms`: the time-out of a call.
     pub timeout: Option<Duration>,
     /// `connect_timeout_ms`: the time-out of a connection.
@@ -62,6 +64,15 @@ pub const MAX_PREFIX: usize = 64;
 
 /// The longest time-out: a minute, in milliseconds.
 pub const MAX_TIMEOUT_MS: u64 = 60_000;
+
+/// The most tokens that a host may take ahead.
+pub const MAX_LEASE: u32 = 4_095;
+
+/// Parses how many tokens a host takes ahead, which must be within 0 and [`MAX_LEASE`].
+pub fn parse_lease(value: &[u8]) -> Option<u32> {
+    let tokens: u32 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    (tokens <= MAX_LEASE).then_some(tokens)
+}
 
 /// Parses a time-out in milliseconds, which must be within 1 and [`MAX_TIMEOUT_MS`].
 pub fn parse_timeout_ms(value: &[u8]) -> Option<Duration> {

@@ -1,6 +1,6 @@
 //! The parameters of a DSN: what follows the question mark.
 
-use super::options::{DsnOverrides, MAX_PREFIX, OnError};
+use super::options::{DsnOverrides, MAX_LEASE, MAX_PREFIX, OnError, parse_lease};
 use super::parameter::{DsnParameter, must_be};
 use super::sanitize::sanitize;
 use super::schemes::Target;
@@ -8,7 +8,8 @@ use super::servers::{RedisTarget, Topology};
 use crate::error::{Error, Result};
 
 /// The parameters that every store has.
-const COMMON: [&str; 5] = ["prefix", "on_error", "enforce", "timeout_ms", "connect_timeout_ms"];
+const COMMON: [&str; 6] =
+    ["prefix", "on_error", "enforce", "lease", "timeout_ms", "connect_timeout_ms"];
 
 /// Parses the parameters of every store into [`DsnOverrides`], and those of one store into `target`.
 pub fn parse(query: &str, target: &mut Target) -> Result<DsnOverrides> {
@@ -48,6 +49,10 @@ fn set_option(options: &mut DsnOverrides, parameter: DsnParameter<'_>) -> Result
             b"0" => options.enforce = Some(false),
             b"1" => options.enforce = Some(true),
             _ => return Err(must_be(name, "0 or 1")),
+        },
+        "lease" => match parse_lease(value) {
+            None => return Err(must_be(name, &format!("between 0 and {MAX_LEASE}"))),
+            lease => options.lease = lease,
         },
         "timeout_ms" => options.timeout = Some(parameter.timeout()?),
         _ => options.connect_timeout = Some(parameter.timeout()?),

@@ -125,7 +125,7 @@ fn error_names_what_is_not_accepted() {
     assert!(refused("").starts_with("The storage DSN must begin with a scheme"));
     assert_eq!(
         refused("shm:?prefx=a"),
-        "Unknown parameter \"prefx\" in the storage DSN, known are: prefix, on_error, enforce, timeout_ms, \
+        "Unknown parameter \"prefx\" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, \
          connect_timeout_ms"
     );
     assert!(refused("redis://h?ca=/x").contains("Unknown parameter \"ca\""));

@@ -1,6 +1,5 @@
 //! Counts the calls on a limiter.
 
-use super::flagged_decision::DecidedBy;
 use super::guard::GuardedCall;
 use super::identifier::CallContext;
 use super::settings::Policy;
@@ -27,7 +26,7 @@ impl CallEnd {
         Self {
             accepted: call.answer.as_ref().ok().map(is_accepted),
             has_failed: call.has_failed,
-            is_degraded: call.answer.is_ok() && call.decided_by != DecidedBy::Store,
+            is_degraded: call.answer.is_ok() && call.decided_by.is_degraded(),
             has_evicted,
         }
     }

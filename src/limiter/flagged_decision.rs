@@ -28,6 +28,15 @@ pub enum DecidedBy {
     Host = 1,
     /// The on-error policy alone: nothing was counted anywhere.
     Policy = 2,
+    /// This host, with tokens that it had taken from the store ahead.
+    Lease = 3,
+}
+
+impl DecidedBy {
+    /// Whether the store failed, and this host or the on-error policy answered.
+    pub const fn is_degraded(self) -> bool {
+        matches!(self, Self::Host | Self::Policy)
+    }
 }
 
 /// What decided, and whether the decision is enforced.
@@ -49,7 +58,13 @@ impl DecisionFlags {
 
     /// Whether the store failed, and this host or the on-error policy answered.
     pub const fn is_degraded(self) -> bool {
-        self.0 & Self::DECIDED_BY != DecidedBy::Store as u64
+        let decided_by = self.0 & Self::DECIDED_BY;
+        decided_by == DecidedBy::Host as u64 || decided_by == DecidedBy::Policy as u64
+    }
+
+    /// Whether tokens were given that this host had taken ahead.
+    pub const fn is_by_lease(self) -> bool {
+        self.0 & Self::DECIDED_BY == DecidedBy::Lease as u64
     }
 
     /// Whether this host's own buckets decided.

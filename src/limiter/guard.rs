@@ -17,7 +17,9 @@ use std::rc::Rc;
 /// All processes of this host share what it knows: which servers are down and which process probes them,
 /// the denials, and the buckets that `fallback` decides on.
 pub struct Guard {
-    host: Rc<Host>,
+    pub(super) host: Rc<Host>,
+    /// How many tokens of a bucket this host takes ahead at most.
+    pub(super) lease: u32,
     on_error: OnError,
     deny_cache: bool,
     /// What a call has to report; taken by the next call that can report it.
@@ -81,8 +83,8 @@ const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifi
 impl Guard {
     /// The guard of a store. `host` holds what is known of its servers.
     pub fn new(host: Rc<Host>, policy: Policy) -> Self {
-        let Policy { on_error, deny_cache, .. } = policy;
-        Self { host, on_error, deny_cache, event: RefCell::new(None) }
+        let Policy { on_error, deny_cache, lease, .. } = policy;
+        Self { host, lease, on_error, deny_cache, event: RefCell::new(None) }
     }
 
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
@@ -103,10 +105,23 @@ impl Guard {
         self.host.describe()
     }
 
-    /// Decides on a call: by a remembered denial, by the store, or by the on-error policy.
+    /// Decides on a call: by a lease, by a remembered denial, by the store, or by the on-error policy.
     #[inline(never)]
     pub fn decide(&self, store: &dyn Store, request: &Request<'_>) -> GuardedCall {
         let sent = boot_time();
+        match self.lease {
+            0 => self.decide_without_lease(store, request, sent),
+            max => self.decide_with_lease(store, request, max, sent),
+        }
+    }
+
+    /// Decides on a call: by a remembered denial, by the store, or by the on-error policy. `sent` is the time.
+    pub fn decide_without_lease(
+        &self,
+        store: &dyn Store,
+        request: &Request<'_>,
+        sent: u64,
+    ) -> GuardedCall {
         if let Some(denial) = self.known_denial(request, sent) {
             return GuardedCall::by_store(denial);
         }
@@ -149,7 +164,7 @@ impl Guard {
     }
 
     /// Asks the store for a decision, and notes what it tells about denials. `sent` is the time.
-    fn decide_by_store(
+    pub(super) fn decide_by_store(
         &self,
         store: &dyn Store,
         request: &Request<'_>,

@@ -10,6 +10,7 @@
 //! * [`settings`]: what the directives and a DSN set
 //! * [`event`]: what a call has to report beside its answer
 //! * [`guard`]: deny cache, breaker and on-error policy, for stores on servers
+//! * [`leasing`]: tokens of busy buckets on servers, taken ahead
 //! * [`flagged_decision`]: a decision, and how it came about
 //! * [`statistics`], [`inferred_name`], [`counter_handle`]: what is counted, by which names, and where
 //! * [`status`]: what operators ask; [`prometheus`]: its text for a scraper
@@ -23,6 +24,7 @@ mod flagged_decision;
 mod guard;
 mod identifier;
 mod inferred_name;
+mod leasing;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
 mod limiter;
 mod limiters;

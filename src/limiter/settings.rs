@@ -30,6 +30,8 @@ pub struct Policy {
     pub deny_cache: bool,
     /// Whether a denial denies. In a dry run it is only counted.
     pub enforce: bool,
+    /// How many tokens of a busy bucket on servers this host takes ahead at most; 0: none.
+    pub lease: u32,
     /// Whether the identifiers that are denied most often are counted.
     pub track_identifiers: bool,
 }
@@ -51,6 +53,7 @@ impl Policy {
         Self {
             on_error: options.on_error.unwrap_or(self.on_error),
             enforce: options.enforce.unwrap_or(self.enforce),
+            lease: options.lease.unwrap_or(self.lease),
             ..self
         }
     }

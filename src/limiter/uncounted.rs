@@ -4,8 +4,9 @@ use super::counting::CallEnd;
 use super::flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 use super::guard::GuardedCall;
 use super::limiter::{Limiter, decision_of_failed_dry_run};
+use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::Limit;
+use crate::limit::{Limit, Op};
 use crate::store::Request;
 use std::cell::Cell;
 
@@ -36,11 +37,18 @@ impl Limiter {
         if decision.taken == 0 {
             return Ok(false);
         }
-        let op = decision.refund();
+        let op = match flags.is_by_lease() {
+            // The time by this host's clock, at which it expires, says nothing to a server.
+            true => Op::Refund { cost: decision.taken, expiry: None },
+            false => decision.refund(),
+        };
         let (key_hash, evicted) = (Cell::default(), Cell::new(false));
         let key = self.plain_key(identifier, limit, &key_hash);
         let request = self.request(&key, limit, &op, frozen.into(), &evicted);
         let refunded = match &self.guard {
+            Some(guard) if flags.is_by_lease() && guard.give_back_to_lease(&request) => {
+                return Ok(true);
+            }
             Some(guard) if flags.is_by_host() => guard.decide_on_host(&request).map(Some),
             Some(guard) => guard.decide_only_by_store(&*self.store, &request),
             None => self.store.decide(&request).map(Some),
@@ -56,7 +64,8 @@ impl Limiter {
     pub(super) fn decide_uncounted(&self, request: &Request<'_>) -> Uncounted {
         let (store, guard) = self.store_and_guard();
         let call = match guard {
-            Some(guard) => guard.decide(&**store, request),
+            // Several limits that are charged together have no leases.
+            Some(guard) => guard.decide_without_lease(&**store, request, boot_time()),
             None => {
                 let answer = store.decide(request);
                 let has_failed = answer.is_err();

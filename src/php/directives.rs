@@ -5,7 +5,7 @@
 
 use super::default_storage::{DefaultStorage, parse_storage};
 use super::directive_cell::{DirectiveCell, DirectiveValue, ValueSource};
-use crate::dsn::{MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_timeout_ms};
+use crate::dsn::{MAX_LEASE, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_lease, parse_timeout_ms};
 use crate::limiter::{
     FileSettings, MAX_SHM_SIZE, MIN_SHM_SIZE, Policy, Settings, StoreSettings, Timeouts,
 };
@@ -85,6 +85,8 @@ directives! {
         c"token_bucket.connect_timeout_ms", c"100", Anywhere, parse_timeout;
     /// Whether this host remembers the denials of stores on servers.
     deny_cache: DirectiveCell<bool> = c"token_bucket.deny_cache", c"1", Anywhere, parse_switch;
+    /// How many tokens of a busy bucket on servers this host takes ahead at most; 0: none.
+    lease: DirectiveCell<u32> = c"token_bucket.lease", c"0", Anywhere, parse_lease_size;
     /// Whether denied calls are denied; if not, all limits are a dry run.
     enforce: DirectiveCell<bool> = c"token_bucket.enforce", c"1", Anywhere, parse_switch;
     /// Whether `statistics()` lists the identifiers that are denied most.
@@ -113,6 +115,7 @@ impl Directives {
                 on_error: self.on_error.get(),
                 deny_cache: self.deny_cache.get(),
                 enforce: self.enforce.get(),
+                lease: self.lease.get(),
                 track_identifiers: self.track_identifiers.get(),
             },
         }
@@ -133,6 +136,10 @@ fn parse_on_error(value: &[u8]) -> Result<OnError, String> {
 fn parse_timeout(value: &[u8]) -> Result<Duration, String> {
     parse_timeout_ms(value)
         .ok_or_else(|| format!("must be milliseconds between 1 and {MAX_TIMEOUT_MS}"))
+}
+
+fn parse_lease_size(value: &[u8]) -> Result<u32, String> {
+    parse_lease(value).ok_or_else(|| format!("must be between 0 and {MAX_LEASE}"))
 }
 
 fn parse_switch(value: &[u8]) -> Result<bool, String> {

@@ -32,7 +32,13 @@ mod swap;
 mod tables;
 
 pub use file::FileSettings;
-pub use host::{Host, breakers::Permit, denials::KnownDenial, servers::ServerStatus};
+pub use host::{
+    Host,
+    breakers::Permit,
+    denials::KnownDenial,
+    leases::{Fetch, LeaseKey, Step},
+    servers::ServerStatus,
+};
 pub use key::{Key, KeyHash};
 pub use kind::LimitKind;
 /// The names of keys on servers: fuzzing looks for two keys that share one name.

@@ -26,6 +26,8 @@ pub struct Stores {
     opened: RefCell<Vec<(Target, FileSettings, OpenStore)>>,
     /// The files with what this host knows about servers, one for each `token_bucket.shm_path`.
     host_files: RefCell<Vec<(FileSettings, Rc<MappedFile>)>>,
+    /// The files of leases, one for each `token_bucket.shm_path`.
+    lease_files: RefCell<Vec<(FileSettings, Rc<MappedFile>)>>,
     /// The tables of permits for when a server fails, one for each `token_bucket.shm_path`.
     host_permits: RefCell<Vec<(FileSettings, Rc<PermitTable>)>>,
 }
@@ -50,6 +52,7 @@ impl Stores {
             opened.clear();
             self.host_files.borrow_mut().clear();
             self.host_permits.borrow_mut().clear();
+            self.lease_files.borrow_mut().clear();
         }
         let store = self.open(target, files);
         opened.push((target.clone(), files.clone(), store.clone()));
@@ -73,13 +76,17 @@ impl Stores {
         // The description holds no passwords.
         let host = || {
             let host = Host::new(&format!("{target:?}"), target.passwords(), host_file());
-            Rc::new(host.with_permits(self.host_permits(files)))
+            Rc::new(host.with_permits(self.host_permits(files)).with_leases(self.lease_file(files)))
         };
         OpenStore { store, host: target.is_remote().then(host) }
     }
 
     fn host_file(&self, files: &FileSettings) -> Rc<MappedFile> {
         find_or_make(&self.host_files, files, Host::file)
+    }
+
+    fn lease_file(&self, files: &FileSettings) -> Rc<MappedFile> {
+        find_or_make(&self.lease_files, files, Host::lease_file)
     }
 
     fn host_permits(&self, files: &FileSettings) -> Rc<PermitTable> {

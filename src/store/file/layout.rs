@@ -14,6 +14,7 @@
 //! | host | sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
 //! | counts | records of counters |
 //! | permits | sets of permits |
+//! | leases | sets of leases |
 //!
 //! The layout says where an area lies, not what it consists of. Each feature has a type for its own
 //! area, and asks the mapping for it; nothing in this folder depends on a feature.
@@ -33,6 +34,9 @@ pub const MAX_SIZE: u64 = 64 << 30;
 
 /// The size of a file of permits: room for 65,280.
 pub const PERMITS_SIZE: u64 = 1 << 20;
+
+/// The size of a file of leases: room for 32,640 busy buckets.
+pub const LEASES_SIZE: u64 = 1 << 20;
 
 /// Where the counters of a table lie.
 pub const COUNTS_AT: usize = 128;
@@ -64,6 +68,8 @@ pub enum Purpose {
     Permits,
     /// This host's permits for when a server fails.
     HostPermits,
+    /// The tokens that this host has taken ahead from servers.
+    Leases,
 }
 
 impl Purpose {
@@ -87,6 +93,8 @@ pub enum Area {
     Records,
     /// Sets of slots that hold permits.
     Permits,
+    /// Sets of leases.
+    Leases,
 }
 
 /// Where an area lies: its first byte, and its length in blocks of [`SET_SIZE`] bytes, so that the hot
@@ -105,6 +113,7 @@ pub(super) struct Areas {
     queue: Extent,
     records: Extent,
     permits: Extent,
+    leases: Extent,
 }
 
 impl Areas {
@@ -127,6 +136,7 @@ impl Areas {
             Purpose::Permits | Purpose::HostPermits => {
                 Self { permits: extent(0, blocks), ..Self::default() }
             }
+            Purpose::Leases => Self { leases: extent(0, blocks), ..Self::default() },
         }
     }
 
@@ -139,6 +149,7 @@ impl Areas {
             Area::Queue => self.queue,
             Area::Records => self.records,
             Area::Permits => self.permits,
+            Area::Leases => self.leases,
         }
     }
 }

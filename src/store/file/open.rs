@@ -77,7 +77,7 @@ impl Region {
 const fn lock_timeout(purpose: Purpose) -> u32 {
     match purpose {
         Purpose::Buckets | Purpose::Permits => 500,
-        Purpose::Host | Purpose::HostPermits | Purpose::Counts => 10,
+        Purpose::Host | Purpose::HostPermits | Purpose::Counts | Purpose::Leases => 10,
     }
 }
 
@@ -178,7 +178,7 @@ fn not_filled(path: &Path, location: &Location, error: Errno) -> Error {
     let size = location.size;
     // The size of a file of permits is fixed.
     let lower = match location.purpose {
-        Purpose::Permits | Purpose::HostPermits => "",
+        Purpose::Permits | Purpose::HostPermits | Purpose::Leases => "",
         _ => "lower token_bucket.shm_size or ",
     };
     match error {

@@ -3,22 +3,25 @@
 
 pub mod breakers;
 pub mod denials;
+pub mod leases;
 mod local_failures;
 pub mod queue;
 mod refusal_warnings;
 pub mod servers;
 
-use super::file::{Area, FileSettings, HOST, Location, MappedFile, Purpose, Region};
+use super::file::{Area, FileSettings, HOST, LEASES_SIZE, Location, MappedFile, Purpose, Region};
 use super::shm::SharedMemory;
+use super::shm::keys::Keys;
 use super::shm::permits::{PermitTable, SharedPermits};
 use super::shm::set::{Set, locate};
 use super::{Key, Permits, Request, Store, Timeouts};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
-use crate::limit::{Decision, SECOND};
+use crate::limit::{Decision, Limit, SECOND};
 use breakers::{Breakers, Permit};
 use denials::KnownDenial;
+use leases::LeaseKey;
 use local_failures::LocalFailures;
 use queue::Ticket;
 use refusal_warnings::RefusalWarnings;
@@ -28,6 +31,15 @@ use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
 
+/// The name of the file of leases. No DSN can name it.
+const LEASES: &str = ".leases";
+
+/// The leases of a store's buckets.
+struct LeaseTable {
+    file: Rc<MappedFile>,
+    keys: Keys,
+}
+
 /// What the processes of this host know of a server, or of several that are one store.
 ///
 /// It is in a file of its own. If no file can be had, the process uses memory of its own: calls to a
@@ -36,6 +48,8 @@ pub struct Host {
     memory: SharedMemory,
     /// This host's permits, for when a server fails; none for a store that holds none.
     permits: Option<SharedPermits>,
+    /// The tokens that this host has taken ahead.
+    leases: Option<LeaseTable>,
     /// The breakers depend on the passwords: a process with an old password, which the server
     /// refuses, must not keep processes with the new one from it.
     passwords: Secret,
@@ -64,6 +78,7 @@ impl Host {
         Self {
             memory,
             permits: None,
+            leases: None,
             passwords,
             local,
             refusal_warnings,
@@ -82,6 +97,42 @@ impl Host {
     pub fn with_permits(self, table: Rc<PermitTable>) -> Self {
         let permits = SharedPermits::in_table(table, self.memory.domain());
         Self { permits: Some(permits), ..self }
+    }
+
+    /// The file of this host's leases.
+    pub fn lease_file(files: &FileSettings) -> MappedFile {
+        let files = FileSettings { size: LEASES_SIZE, ..files.clone() };
+        MappedFile::new(Location::new(&files, LEASES, Purpose::Leases))
+    }
+
+    /// What is known of the store, with leases of its buckets.
+    #[must_use]
+    pub fn with_leases(self, file: Rc<MappedFile>) -> Self {
+        let keys = Keys::new(self.memory.domain());
+        Self { leases: Some(LeaseTable { file, keys }), ..self }
+    }
+
+    /// Runs `work` on the lease of a bucket, of at most `max` tokens. None if no file can be had, or the limit is no
+    /// token bucket.
+    pub fn with_lease<R>(
+        &self,
+        key: &Key<'_>,
+        limit: &Limit,
+        max: u32,
+        now: u64,
+        work: impl FnOnce(&LeaseKey<'_>) -> R,
+    ) -> Option<R> {
+        let Limit::TokenBucket(bucket) = limit else { return None };
+        let LeaseTable { file, keys } = self.leases.as_ref()?;
+        file.open_if_due(now).ok()?;
+        let region = file.region();
+        let region = region.as_ref()?;
+        // The key remembers its hash in another file.
+        let key_hash = Cell::default();
+        let key = Key { parts: key.parts, kind: key.kind, key_hash: &key_hash };
+        let (set, tag) =
+            locate(region.area(Area::Leases), keys.hash(&key, region, file.generation()))?;
+        Some(work(&LeaseKey { set, tag, limit: LeaseKey::mark(bucket), max }))
     }
 
     /// This host's own permits, for a server that fails.

@@ -17,7 +17,7 @@ pub mod counts;
 pub mod held;
 pub mod hits;
 mod holder;
-mod keys;
+pub mod keys;
 pub mod permits;
 pub mod set;
 pub mod slot;

@@ -1,0 +1,96 @@
+--TEST--
+lease: hosts with leases never hand out more than capacity + rate x time in all, and in any stretch hosts x lease more; kills and pauses double nothing
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+
+const SECONDS = 0.8;
+
+/** Runs workers of several hosts, each with tables of its own. Returns what was handed out: [before, after, tokens], by time. */
+function hand_out(string $dsn, int $hosts, int $workers, int $capacity, float $rate, ?callable $meanwhile = null): array
+{
+    $processes = $files = $log = [];
+    $begin = hrtime(true) + 300_000_000;
+    for ($host = 0; $host < $hosts; $host++) {
+        $folder = ini_get('token_bucket.shm_path') . '/lease-' . bin2hex(random_bytes(4));
+        mkdir($folder);
+        for ($worker = 0; $worker < $workers; $worker++) {
+            $command = 'exec ' . escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.shm_path=$folder " . escapeshellarg(__DIR__ . '/lease_host.inc')
+                . ' ' . escapeshellarg($dsn) . " $capacity $rate " . SECONDS . " $begin " . ($files[] = "$folder/log.$worker");
+            $processes[] = proc_open($command, [['file', '/dev/null', 'r']], $pipes);
+        }
+    }
+    $meanwhile && $meanwhile($processes);
+    array_map(proc_close(...), $processes);
+    foreach ($files as $file) {
+        foreach (file($file, FILE_IGNORE_NEW_LINES) as $line) {
+            $log[] = array_map(intval(...), explode(' ', $line));
+        }
+    }
+    usort($log, fn (array $a, array $b): int => $a[1] <=> $b[1]);
+    return $log;
+}
+
+/** How many tokens were handed out beyond the two bounds, at most; 0 if none. */
+function beyond(array $log, int $capacity, float $rate, int $spare): array
+{
+    $total = $level = 0.0;
+    $beyond = [0.0, 0.0];
+    // A call decides between its beginning and its end: the sum of one may count the time that it took.
+    $first = min(array_column($log, 0));
+    $last = $first;
+    foreach ($log as [$before, $after, $tokens]) {
+        $total += $tokens;
+        $beyond[0] = max($beyond[0], $total - $capacity - $rate * ($after - $first) / 1e9);
+        $level = max(0.0, $level - $rate * ($after - $last) / 1e9) + $tokens;
+        $last = $after;
+        $beyond[1] = max($beyond[1], $level - $capacity - $spare - $rate * ($after - $before) / 1e9);
+    }
+    return array_map(fn (float $tokens): float => max(0, round($tokens)), $beyond);
+}
+
+$redis = new Server('redis');
+$memcached = new Server('memcached');
+const LEASE = 50;
+$dsn = fn (Server $server): string => $server->dsn('lease=' . LEASE . '&timeout_ms=2000&connect_timeout_ms=2000&on_error=throw');
+foreach ([['redis', $redis, 2], ['redis', $redis, 4], ['redis', $redis, 8], ['memcached', $memcached, 2]] as [$kind, $server, $hosts]) {
+    $clear = fn () => $server->ask($kind === 'redis' ? 'FLUSHALL' : 'flush_all');
+    // Without refill each token is given out once, but for those that hosts hold at the end.
+    $clear();
+    $tokens = array_sum(array_column(hand_out($dsn($server), $hosts, 2, 20_000, 0.001), 2));
+    echo "$kind, $hosts hosts: ", $tokens <= 20_000 && $tokens >= 20_000 - $hosts * LEASE ? 'each token once' : "$tokens of 20,000";
+    // With refill, where tokens are scarce most of the time.
+    $clear();
+    [$capacity, $rate] = [400, 2_000.0];
+    $log = hand_out($dsn($server), $hosts, 2, $capacity, $rate);
+    $share = array_sum(array_column($log, 2)) / ($capacity + $rate * SECONDS);
+    echo ', with refill ', json_encode(beyond($log, $capacity, $rate, $hosts * LEASE)), ' beyond', $share > 0.6 ? '' : ", only $share", "\n";
+}
+
+// Workers that are killed or paused: what they had fetched is lost or given out, never both.
+foreach (['killed' => SIGKILL, 'paused' => SIGSTOP] as $what => $signal) {
+    $redis->ask('FLUSHALL');
+    $log = hand_out($dsn($redis), 2, 4, 40_000, 0.001, function (array $processes) use ($signal): void {
+        usleep(310_000);
+        for ($i = 0; $i < 12; $i++) {
+            usleep(15_000);
+            $pid = proc_get_status($processes[$i % 6])['pid'];
+            posix_kill($pid, $signal);
+            usleep(15_000);
+            posix_kill($pid, SIGCONT);
+        }
+    });
+    $tokens = array_sum(array_column($log, 2));
+    echo "$what: ", $tokens <= 40_000 ? 'no token twice' : "$tokens of 40,000", "\n";
+}
+?>
+--EXPECT--
+redis, 2 hosts: each token once, with refill [0,0] beyond
+redis, 4 hosts: each token once, with refill [0,0] beyond
+redis, 8 hosts: each token once, with refill [0,0] beyond
+memcached, 2 hosts: each token once, with refill [0,0] beyond
+killed: no token twice
+paused: no token twice

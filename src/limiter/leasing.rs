@@ -1,0 +1,165 @@
+//! Decides by tokens that this host has taken from a server ahead (`store::host::leases`).
+//!
+//! Only calls that take tokens from a token bucket have leases. All other calls ask the server, which does not know what hosts
+//! still hold; those that change the bucket otherwise end this host's lease.
+
+use super::flagged_decision::DecidedBy;
+use super::guard::{Guard, GuardedCall};
+use crate::clock::boot_time;
+use crate::limit::{Decision, Limit, Op, Span, State, apply};
+use crate::store::{Fetch, LeaseKey, Request, Step, Store};
+
+impl Guard {
+    /// Decides on a call, with a lease of at most `max` tokens. `sent` is the time.
+    pub(super) fn decide_with_lease(
+        &self,
+        store: &dyn Store,
+        request: &Request<'_>,
+        max: u32,
+        sent: u64,
+    ) -> GuardedCall {
+        // A test's clock says nothing of leases, which end by this host's clock.
+        if request.frozen().is_some() {
+            return self.decide_without_lease(store, request, sent);
+        }
+        let lease = |cost: u64| u32::try_from(cost).ok().filter(|cost| (1..=max).contains(cost));
+        match *request.op {
+            Op::Take { cost } => {
+                let step = lease(cost).map(|cost| self.take(request, cost, max, sent));
+                match step {
+                    Some(Step::Taken(full_at)) => leased(request, cost, full_at, sent),
+                    Some(Step::Fetch(fetch)) => self.fetch(store, request, max, &fetch, sent),
+                    Some(Step::Ask) | None => {
+                        self.decide_and_end_if_blocked(store, request, max, sent)
+                    }
+                }
+            }
+            Op::Peek { cost } => {
+                let available = self
+                    .with_lease(request, max, |lease| lease.available(sent))
+                    .flatten()
+                    .filter(|(tokens, _)| cost > 0 && cost <= u64::from(*tokens));
+                match available {
+                    Some((_, full_at)) => leased(request, 0, full_at, sent),
+                    None => self.decide_without_lease(store, request, sent),
+                }
+            }
+            Op::Reset | Op::Block { .. } | Op::Start { .. } => {
+                let call = self.decide_without_lease(store, request, sent);
+                self.end_lease(request, max);
+                call
+            }
+            _ => self.decide_without_lease(store, request, sent),
+        }
+    }
+
+    /// Puts tokens back into the lease that they were taken from. Returns whether there is room for them.
+    pub(super) fn give_back_to_lease(&self, request: &Request<'_>) -> bool {
+        let Op::Refund { cost, .. } = *request.op else { return false };
+        let Ok(tokens) = u32::try_from(cost) else { return false };
+        let now = boot_time();
+        self.with_lease(request, self.lease, |lease| lease.give_back(tokens, now)).unwrap_or(false)
+    }
+
+    fn take(&self, request: &Request<'_>, cost: u32, max: u32, now: u64) -> Step {
+        let timeouts = request.timeouts;
+        let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
+        self.with_lease(request, max, |lease| lease.take(cost, now, longest)).unwrap_or(Step::Ask)
+    }
+
+    /// Asks the server for the tokens of a call, and for a batch.
+    #[cold]
+    fn fetch(
+        &self,
+        store: &dyn Store,
+        request: &Request<'_>,
+        max: u32,
+        fetch: &Fetch,
+        sent: u64,
+    ) -> GuardedCall {
+        if fetch.left_over > 0 {
+            let op = Op::Refund { cost: fetch.left_over.into(), expiry: None };
+            // If the server does not answer, these tokens are lost to the client.
+            let _ = self.decide_only_by_store(store, &Request { op: &op, ..*request });
+        }
+        let give_up = || self.with_lease(request, max, |lease| lease.give_up(fetch));
+        if let Some(denial) = self.known_denial(request, sent) {
+            give_up();
+            return GuardedCall::by_store(denial);
+        }
+        let (cost, quarter) = (request.op.cost(), request.limit.capacity() / 4);
+        // A quarter of the bucket is left for other hosts, as far as this one knows.
+        let room = fetch.full_at.map_or(1, |full_at| {
+            let level = level(request.limit, full_at, sent);
+            request.limit.remaining(&level).saturating_sub(quarter)
+        });
+        let most = u64::from(fetch.batch).min(quarter).min(room);
+        let op = if most > cost { Op::TakeUpTo { most, least: cost } } else { Op::Take { cost } };
+        let asked = boot_time();
+        match self.decide_by_store(store, &Request { op: &op, ..*request }, asked) {
+            Ok(decision) if decision.accepted => {
+                // Fits: a batch is at most MAX_LEASE.
+                let tokens = decision.taken.saturating_sub(cost) as u32;
+                let full_at = asked + (decision.expires_at - decision.now);
+                let is_scarce = request.limit.remaining(&decision) < quarter;
+                self.with_lease(request, max, |lease| {
+                    lease.put(fetch, tokens, full_at, is_scarce, asked, boot_time());
+                });
+                GuardedCall::by_store(Decision { taken: cost, ..decision })
+            }
+            Ok(denial) => {
+                give_up();
+                GuardedCall::by_store(denial)
+            }
+            Err(no_answer) => {
+                give_up();
+                self.decide_by_policy(request, &no_answer)
+            }
+        }
+    }
+
+    /// Decides without a lease, and ends it if another host has blocked the bucket.
+    fn decide_and_end_if_blocked(
+        &self,
+        store: &dyn Store,
+        request: &Request<'_>,
+        max: u32,
+        sent: u64,
+    ) -> GuardedCall {
+        let call = self.decide_without_lease(store, request, sent);
+        if call.answer.as_ref().is_ok_and(|decision| decision.is_blocked) {
+            self.end_lease(request, max);
+        }
+        call
+    }
+
+    fn end_lease(&self, request: &Request<'_>, max: u32) {
+        self.with_lease(request, max, |lease| lease.end(boot_time()));
+    }
+
+    fn with_lease<R>(
+        &self,
+        request: &Request<'_>,
+        max: u32,
+        work: impl FnOnce(&LeaseKey<'_>) -> R,
+    ) -> Option<R> {
+        self.host.with_lease(request.key, request.limit, max, boot_time(), work)
+    }
+}
+
+/// The decision on a call that takes `cost` tokens from a lease at `now`. The bucket on the server is full at `full_at`, if
+/// that is known, else it counts as empty.
+fn leased(request: &Request<'_>, cost: u64, full_at: Option<u64>, now: u64) -> GuardedCall {
+    let full_at = full_at.unwrap_or_else(|| match request.limit {
+        Limit::TokenBucket(bucket) => now + bucket.refill_time().ceil(),
+        _ => now,
+    });
+    let decision = Decision { taken: cost, ..level(request.limit, full_at, now) };
+    GuardedCall { answer: Ok(decision), has_failed: false, decided_by: DecidedBy::Lease }
+}
+
+/// What a bucket holds at `now` that is full at `full_at`.
+fn level(limit: &Limit, full_at: u64, now: u64) -> Decision {
+    let state = State::Filling { full_at: Span::from_ns(full_at) };
+    apply(limit, &state.into(), now, Op::Peek { cost: 0 }).0
+}

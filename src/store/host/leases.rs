@@ -1,0 +1,335 @@
+//! Leases: tokens of busy buckets on servers that this host has taken ahead, and hands out by itself.
+//!
+//! A process that finds no token left makes one call for a *batch* and puts what it does not need into a word,
+//! from which all processes of the host take by compare-and-swap. All of these tokens were taken on the server before, so
+//! hosts never give out more than they were given. A token that is lost, because its process was killed or its word
+//! is needed by another bucket, is lost to the client and comes back with time.
+//!
+//! ```text
+//!  127    94 93             44 43  26  25 24   21 20   12 11       0
+//! +---------+-----------------+------+---+-------+-------+----------+
+//! | tag     | valid until, µs | trip | F | batch | limit | tokens   |
+//! +---------+-----------------+------+---+-------+-------+----------+
+//! | tag     | trip, 18 bits   | bucket full at, ns (62)             |  in the upper half of the set
+//! +---------+-----------------+-------------------------------------+
+//! ```
+//!
+//! F: a process is asking for the next batch, since the time in "valid until". Only one does, so a host holds and awaits no more than one
+//! batch; the others ask the server for their own call alone. Each batch has the next *trip* number. A process that was so slow
+//! that another one asked in its place finds another number, and its batch is lost. "batch" is a power of two, "limit" tells limits apart.
+//!
+//! The batch begins at one token and doubles when it is used up within [`LIFETIME`], so a bucket without that many calls never
+//! has a lease. It falls to what was used when some of it was left, and to one while less than a quarter of the bucket is left.
+
+use crate::dsn::MAX_LEASE;
+use crate::limit::{SECOND, TokenBucket};
+use crate::store::shm::set::{Set, WAYS};
+use crate::store::shm::slot::TAG_BITS;
+use portable_atomic::{AtomicU128, Ordering};
+use siphasher::sip::SipHasher13;
+use std::hash::Hasher;
+
+/// How long a batch is handed out, in nanoseconds.
+pub const LIFETIME: u64 = SECOND;
+
+const TOKEN_BITS: u32 = 12;
+const _: () = assert!(MAX_LEASE < 1 << TOKEN_BITS);
+const LIMIT_BITS: u32 = 9;
+const BATCH_BITS: u32 = 4;
+const TRIP_BITS: u32 = 18;
+const TIME_BITS: u32 = 50;
+const FULL_AT_BITS: u32 = 62;
+/// In place of a batch: less than a quarter of the bucket is left, and the next batch is one token.
+const SCARCE: u32 = (1 << BATCH_BITS) - 1;
+/// Times in a word count in 2^10 ns.
+const UNIT_BITS: u32 = 10;
+
+const LIMIT_AT: u32 = TOKEN_BITS;
+const BATCH_AT: u32 = LIMIT_AT + LIMIT_BITS;
+const FETCHING_AT: u32 = BATCH_AT + BATCH_BITS;
+const TRIP_AT: u32 = FETCHING_AT + 1;
+const TIME_AT: u32 = TRIP_AT + TRIP_BITS;
+const TAG_AT: u32 = TIME_AT + TIME_BITS;
+const _: () = assert!(TAG_AT + TAG_BITS == 128);
+
+/// The content of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Lease {
+    tag: u64,
+    /// In units.
+    valid_until: u64,
+    trip: u32,
+    is_fetching: bool,
+    /// The batch is two to the power of this, or one if this is [`SCARCE`].
+    batch: u32,
+    limit: u32,
+    tokens: u32,
+}
+
+/// The lease of a bucket, and who may use it.
+#[derive(Clone, Copy)]
+pub struct LeaseKey<'a> {
+    /// The words of the bucket, and of others.
+    pub set: &'a Set,
+    /// The bucket.
+    pub tag: u64,
+    /// Tells this limit from others: tokens that were taken under another limit are not handed out.
+    pub limit: u32,
+    /// The most tokens of a batch, at most [`MAX_LEASE`].
+    pub max: u32,
+}
+
+/// What a call does next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing: it has its tokens. By this host's clock, the bucket on the server is full at this time; none if that
+    /// is not known.
+    Taken(Option<u64>),
+    /// It asks the server for its tokens, and for a batch.
+    Fetch(Fetch),
+    /// It asks the server for its tokens alone.
+    Ask,
+}
+
+/// The right to ask for a batch.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Fetch {
+    trip: u32,
+    /// How many tokens to ask for. A call that needs as many asks for its own alone.
+    pub batch: u32,
+    /// Tokens of an earlier batch that no call has used in time: the server gets them back.
+    pub left_over: u32,
+    /// When the bucket on the server is full, as this host knew it last.
+    pub full_at: Option<u64>,
+}
+
+impl Lease {
+    fn from_word(word: u128) -> Self {
+        let field = |at: u32, bits: u32| (word >> at) as u64 & ((1 << bits) - 1);
+        Self {
+            tag: field(TAG_AT, TAG_BITS),
+            valid_until: field(TIME_AT, TIME_BITS),
+            trip: field(TRIP_AT, TRIP_BITS) as u32,
+            is_fetching: field(FETCHING_AT, 1) != 0,
+            batch: field(BATCH_AT, BATCH_BITS) as u32,
+            limit: field(LIMIT_AT, LIMIT_BITS) as u32,
+            tokens: field(0, TOKEN_BITS) as u32,
+        }
+    }
+
+    fn to_word(self) -> u128 {
+        let field = |value: u64, at: u32, bits: u32| u128::from(value & ((1 << bits) - 1)) << at;
+        field(self.tag, TAG_AT, TAG_BITS)
+            | field(self.valid_until, TIME_AT, TIME_BITS)
+            | field(self.trip.into(), TRIP_AT, TRIP_BITS)
+            | field(self.is_fetching.into(), FETCHING_AT, 1)
+            | field(self.batch.into(), BATCH_AT, BATCH_BITS)
+            | field(self.limit.into(), LIMIT_AT, LIMIT_BITS)
+            | field(self.tokens.into(), 0, TOKEN_BITS)
+    }
+
+    /// Whether the batch may be handed out at `now`.
+    fn is_valid(&self, now: u64) -> bool {
+        now >> UNIT_BITS < self.valid_until && !self.is_fetching
+    }
+
+    /// Whether a process may still be asking that takes at most `longest` nanoseconds.
+    fn is_being_fetched(&self, now: u64, longest: u64) -> bool {
+        self.is_fetching && now >> UNIT_BITS <= self.valid_until + (longest >> UNIT_BITS)
+    }
+
+    /// The size of the next batch, as the power of two.
+    fn next_batch(&self, now: u64) -> u32 {
+        let used = (1u32 << self.batch).saturating_sub(self.tokens);
+        let idle_from = self.valid_until + (LIFETIME >> UNIT_BITS);
+        match now >> UNIT_BITS {
+            _ if self.batch == SCARCE => 0,
+            // Used up in time.
+            now if now < self.valid_until => (self.batch + 1).min(TOKEN_BITS),
+            now if now < idle_from => used.max(1).next_power_of_two().ilog2(),
+            _ => 0,
+        }
+    }
+}
+
+impl LeaseKey<'_> {
+    /// Tells a limit from most others.
+    pub fn mark(bucket: &TokenBucket) -> u32 {
+        let mut hasher = SipHasher13::new();
+        let full = bucket.refill_time();
+        [bucket.capacity(), full.ns, full.part, bucket.parts()]
+            .into_iter()
+            .for_each(|number| hasher.write_u64(number));
+        hasher.finish() as u32 & ((1 << LIMIT_BITS) - 1)
+    }
+
+    /// Takes `cost` tokens at `now`, or tells the call to ask the server, which takes at most `longest` nanoseconds.
+    pub fn take(&self, cost: u32, now: u64, longest: u64) -> Step {
+        loop {
+            let Some((word, level, seen)) = self.find().or_else(|| self.find_free(now, longest))
+            else {
+                return Step::Ask;
+            };
+            let lease = Lease::from_word(seen);
+            let is_own = lease.tag == self.tag && lease.limit == self.limit;
+            if is_own && lease.is_valid(now) && lease.tokens >= cost {
+                let taken = Lease { tokens: lease.tokens - cost, ..lease };
+                if replace(word, seen, taken) {
+                    return Step::Taken(read_level(level, lease));
+                }
+                continue;
+            }
+            if lease.tag == self.tag && lease.is_being_fetched(now, longest) {
+                return Step::Ask;
+            }
+            let (batch, trip) = match lease.tag == self.tag {
+                true => (if is_own { lease.next_batch(now) } else { 0 }, lease.trip + 1),
+                // By the time, so that it is no number of an earlier lease of the bucket.
+                false => (0, (now >> UNIT_BITS) as u32),
+            };
+            let trip = trip & ((1 << TRIP_BITS) - 1);
+            let batch = batch.min(self.max.max(1).ilog2() + u32::from(!self.max.is_power_of_two()));
+            // Those of a batch that is valid stay in it: the call needs more than there are.
+            let (kept, left_over) = match is_own {
+                true if lease.is_valid(now) => (lease.tokens, 0),
+                true => (0, lease.tokens),
+                false => (0, 0),
+            };
+            let fetching = Lease {
+                tag: self.tag,
+                valid_until: now >> UNIT_BITS,
+                trip,
+                is_fetching: true,
+                batch,
+                limit: self.limit,
+                tokens: kept,
+            };
+            if replace(word, seen, fetching) {
+                let batch = (1 << batch).min(self.max).saturating_sub(kept);
+                let full_at = if is_own { read_level(level, lease) } else { None };
+                return Step::Fetch(Fetch { trip, batch, left_over, full_at });
+            }
+        }
+    }
+
+    /// Puts `tokens` into the lease that the server gave to a call sent at `sent`, beyond what the call needed.
+    /// The bucket on the server is full at `full_at`. `is_scarce`: less than a quarter of the bucket is left.
+    pub fn put(
+        &self,
+        fetch: &Fetch,
+        tokens: u32,
+        full_at: u64,
+        is_scarce: bool,
+        sent: u64,
+        now: u64,
+    ) {
+        let Some((word, level, seen)) = self.find_fetching(fetch) else { return };
+        let lease = Lease::from_word(seen);
+        let level_word = u128::from(self.tag) << TAG_AT
+            | u128::from(fetch.trip) << FULL_AT_BITS
+            | u128::from(full_at & ((1 << FULL_AT_BITS) - 1));
+        level.store(level_word, Ordering::Release);
+        let put = Lease {
+            valid_until: (sent + LIFETIME) >> UNIT_BITS,
+            is_fetching: false,
+            batch: if is_scarce { SCARCE } else { lease.batch },
+            // A process that was paused does not give out what is too old.
+            tokens: match now < sent + LIFETIME {
+                true => (lease.tokens + tokens).min(self.max),
+                false => 0,
+            },
+            ..lease
+        };
+        replace(word, seen, put);
+    }
+
+    /// Gives up the right to ask: the server gave nothing.
+    pub fn give_up(&self, fetch: &Fetch) {
+        if let Some((word, _, seen)) = self.find_fetching(fetch) {
+            replace(word, seen, Lease { is_fetching: false, batch: 0, ..Lease::from_word(seen) });
+        }
+    }
+
+    /// How many tokens this host could hand out.
+    pub fn available(&self, now: u64) -> Option<(u32, Option<u64>)> {
+        let (_, level, seen) = self.find()?;
+        let lease = Lease::from_word(seen);
+        let is_valid = lease.limit == self.limit && lease.is_valid(now);
+        is_valid.then(|| (lease.tokens, read_level(level, lease)))
+    }
+
+    /// Puts tokens back that a call has taken from the lease. Returns whether there is room for them.
+    pub fn give_back(&self, tokens: u32, now: u64) -> bool {
+        while let Some((word, _, seen)) = self.find() {
+            let lease = Lease::from_word(seen);
+            if lease.limit != self.limit || !lease.is_valid(now) || lease.tokens + tokens > self.max
+            {
+                return false;
+            }
+            if replace(word, seen, Lease { tokens: lease.tokens + tokens, ..lease }) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Ends the lease, and keeps the batch of a call that is on its way from it.
+    pub fn end(&self, now: u64) {
+        while let Some((word, _, seen)) = self.find() {
+            let lease = Lease::from_word(seen);
+            let ended = Lease {
+                valid_until: now >> UNIT_BITS,
+                trip: (lease.trip + 1) & ((1 << TRIP_BITS) - 1),
+                is_fetching: false,
+                batch: 0,
+                tokens: 0,
+                ..lease
+            };
+            if replace(word, seen, ended) {
+                return;
+            }
+        }
+    }
+
+    /// The words of leases, each with the word of its level, and their content.
+    fn words(&self) -> impl Iterator<Item = (&AtomicU128, &AtomicU128, u128)> {
+        let (leases, levels) = self.set.0.split_at(WAYS / 2);
+        leases.iter().zip(levels).map(|(word, level)| (word, level, word.load(Ordering::Acquire)))
+    }
+
+    fn find(&self) -> Option<(&AtomicU128, &AtomicU128, u128)> {
+        self.words().find(|(_, _, seen)| Lease::from_word(*seen).tag == self.tag)
+    }
+
+    fn find_fetching(&self, fetch: &Fetch) -> Option<(&AtomicU128, &AtomicU128, u128)> {
+        self.find().filter(|(_, _, seen)| {
+            let lease = Lease::from_word(*seen);
+            lease.is_fetching && lease.trip == fetch.trip
+        })
+    }
+
+    /// The word whose lease ended first. None if all are in use.
+    fn find_free(&self, now: u64, longest: u64) -> Option<(&AtomicU128, &AtomicU128, u128)> {
+        let is_free = |(_, _, seen): &(_, _, u128)| {
+            let lease = Lease::from_word(*seen);
+            !lease.is_being_fetched(now, longest)
+                && (lease.tokens == 0 || now >> UNIT_BITS >= lease.valid_until)
+        };
+        self.words().filter(is_free).min_by_key(|(_, _, seen)| Lease::from_word(*seen).valid_until)
+    }
+}
+
+fn replace(word: &AtomicU128, seen: u128, new: Lease) -> bool {
+    word.compare_exchange(seen, new.to_word(), Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
+/// When the bucket on the server is full, as the process knew it that fetched the lease.
+fn read_level(level: &AtomicU128, lease: Lease) -> Option<u64> {
+    let seen = level.load(Ordering::Acquire);
+    let trip = (seen >> FULL_AT_BITS) as u32 & ((1 << TRIP_BITS) - 1);
+    let is_its = (seen >> TAG_AT) as u64 == lease.tag && trip == lease.trip;
+    is_its.then_some(seen as u64 & ((1 << FULL_AT_BITS) - 1))
+}
+
+#[cfg(test)]
+mod tests;
