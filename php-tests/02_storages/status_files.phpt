@@ -56,7 +56,7 @@ file_put_contents("$folder/zeros.permits.v4", str_repeat("\0", 1 << 20));
 mkdir("$folder/folder.v4");
 posix_mkfifo("$folder/fifo.v4", 0600);
 symlink('default.v4', "$folder/link.v4");
-symlink('/nowhere', "$folder/dangling.v4");
+symlink("$folder/nothing.v4", "$folder/dangling.v4");
 copy("$folder/default.v4", "$folder/shown.v4");
 chmod("$folder/shown.v4", 0644);
 echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
