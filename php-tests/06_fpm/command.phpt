@@ -20,7 +20,7 @@ register_shutdown_function(fn () => unlink($limits));
 $fpm = new Fpm(['shop' => [
     'user' => 'www-data',
     'php_admin_value[token_bucket.limits]' => $limits,
-    'php_admin_value[token_bucket.prefix]' => 'shop:',
+    'php_admin_value[token_bucket.prefix]' => '$pool:',
     'php_admin_value[token_bucket.storage]' => '"shm:shop?enforce=1"',
 ]]);
 $fpm->script('login.php', <<<'CODE'

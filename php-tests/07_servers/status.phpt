@@ -87,6 +87,24 @@ for ($i = 0; $i < 20; $i++) {
 echo json_encode(array_intersect_key(server_status($two), ['up' => 0, 'outages' => 0])), "\n";
 echo preg_match("/^token_bucket_server_up\{server=\"memcached at 127.0.0.1:$one->port, 127.0.0.1:$two->port\"\} 1$/m", prometheus()), "\n";
 
+// An outage that begins before anyone has noticed the end of the one before is another one.
+file_put_contents($log, '');
+$server = new Server('redis');
+$bucket = new TokenBucket($server->dsn(), 'x', 1e6, 1);
+$bucket->consume();
+for ($i = 0; $i < 2; $i++) {
+    $server->kill();
+    @$bucket->consume();
+    $down_since = server_status($server)['since'];
+    $server->start();
+    wait_until(fn (): bool => !$bucket->attempt()->isDegraded());
+    // The breaker takes a failure within a second for one of the same outage.
+    wait_until(fn (): bool => microtime(true) - server_status($server)['since'] > 1.1);
+}
+$server->kill();
+@$bucket->consume();
+echo json_encode([server_status($server)['outages'], server_status($server)['since'] - $down_since > 1]), "\n", $logged();
+
 $redis = new Server('redis');
 foreach (['', '/1', '/2'] as $database) {
     (new TokenBucket("redis://127.0.0.1:$redis->port$database", 'x', 1, 1))->consume();
@@ -105,4 +123,7 @@ token_bucket: memcached at 127.0.0.1:PORT answers again; it did not for N s
 {"up":false,"outages":1}
 {"up":true,"outages":1}
 1
+[3,true]
+token_bucket: Redis at 127.0.0.1:PORT answers again; it did not for N s
+token_bucket: Redis at 127.0.0.1:PORT answers again; it did not for N s
 true

@@ -57,15 +57,18 @@ final class Pool
             throw new CommandError('--pool must name a file with one pool; ' . Text::printable($file) . ($pools === [] ? ' has none' : " has $names"));
         }
         $pool = reset($pools);
+        // php-fpm puts the pool's name in the place of $pool in every value.
+        $name = (string) array_key_first($pools);
+        $expand = static fn (mixed $value): string => is_string($value) ? str_replace('$pool', $name, $value) : '';
         $directives = [];
         foreach (['php_value', 'php_flag', 'php_admin_value', 'php_admin_flag'] as $key) {
-            foreach (is_array($pool[$key] ?? null) ? $pool[$key] : [] as $name => $value) {
-                if (str_starts_with((string) $name, 'token_bucket.')) {
-                    $directives[$name] = (string) $value;
+            foreach (is_array($pool[$key] ?? null) ? $pool[$key] : [] as $directive => $value) {
+                if (str_starts_with((string) $directive, 'token_bucket.')) {
+                    $directives[$directive] = $expand($value);
                 }
             }
         }
-        return new self(isset($pool['user']) ? (string) $pool['user'] : null, $directives);
+        return new self(isset($pool['user']) ? $expand($pool['user']) : null, $directives);
     }
 
     private static function become(?string $name): void

@@ -10,7 +10,7 @@ final class Suggestion
      * @param list<string> $known  the right words
      * @param string       $prefix what stands before each of them
      *
-     * @return string "; did you mean --match?", or the list of right words if none is near
+     * @return string "; did you mean --match?", or the list of right words if none is near; printable, for clients write names
      */
     public static function among(string $word, array $known, string $prefix = ''): string
     {
@@ -21,8 +21,8 @@ final class Suggestion
         asort($distances);
         $nearest = (string) array_key_first($distances);
         if ($distances !== [] && $distances[$nearest] <= 1 + intdiv(strlen($nearest), 4)) {
-            return "; did you mean $prefix$nearest?";
+            return "; did you mean $prefix" . Text::printable($nearest) . '?';
         }
-        return '; there is ' . implode(', ', array_map(static fn (string $name): string => $prefix . $name, $known));
+        return $known === [] ? '' : '; there is ' . implode(', ', array_map(static fn (string $name): string => $prefix . Text::printable($name), $known));
     }
 }

@@ -213,14 +213,17 @@ fn hint(name: &str) -> &'static str {
     }
 }
 
+/// Whether `shm:` may be followed by this name of a table.
+pub fn is_table_name(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    (1..=64).contains(&name.len()) && name.bytes().all(is_allowed)
+}
+
 fn shared_memory(_: &Form, name: &str) -> Result<Target> {
     const DEFAULT_NAME: &str = "default";
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     match name {
         "" => Ok(Target::SharedMemory { name: DEFAULT_NAME.into() }),
-        name if name.len() <= 64 && name.bytes().all(is_allowed) => {
-            Ok(Target::SharedMemory { name: name.into() })
-        }
+        name if is_table_name(name) => Ok(Target::SharedMemory { name: name.into() }),
         name => Err(Error::configuration(format!(
             "Shared memory name{} must be 1 to 64 letters, digits, \"_\" or \"-\"",
             quote_unless_secret(name)

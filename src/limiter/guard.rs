@@ -90,7 +90,8 @@ impl Guard {
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
     pub fn warn_of_ignored_prefix(&self) {
         if !self.host.has_warned_of_prefix.replace(true) {
-            self.event.replace(Some(Event::Warning(IGNORED_PREFIX.to_owned())));
+            self.event.borrow_mut().get_or_insert_default().warning =
+                Some(IGNORED_PREFIX.to_owned());
         }
     }
 
@@ -244,7 +245,7 @@ impl Guard {
     fn note_recovery(&self, store: &dyn Store, outage: u64) {
         let (name, seconds) = (store.name(), outage as f64 / SECOND as f64);
         let text = format!("{name} answers again; it did not for {seconds:.1} s");
-        self.event.replace(Some(Event::Recovery(text)));
+        self.event.borrow_mut().get_or_insert_default().recovery = Some(text);
     }
 
     /// Notes a failed call, for all processes (the breaker) or for this one.
@@ -258,6 +259,9 @@ impl Guard {
     ) -> NoAnswer {
         let (reason, warning) = match error {
             Error::Storage(reason) => {
+                if let Some(outage) = self.host.end_outage(store, boot_time()) {
+                    self.note_recovery(store, outage);
+                }
                 let is_first = self.host.note_failure(breaker, store);
                 let warning = is_first.then(|| format!("{reason}; until a call succeeds, "));
                 (reason, warning)
@@ -383,7 +387,7 @@ impl Guard {
         if let Some(warning) = warning
             && let Some(consequence) = self.consequence()
         {
-            self.event.replace(Some(Event::Warning(warning + consequence)));
+            self.event.borrow_mut().get_or_insert_default().warning = Some(warning + consequence);
         }
     }
 

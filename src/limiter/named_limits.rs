@@ -4,6 +4,7 @@ use super::compound::MAX_MEMBERS;
 use super::settings::Settings;
 use crate::dsn::{Dsn, OnError, sanitize};
 use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow, TokenBucket};
+use crate::store::counters::LONGEST_NAME;
 use std::rc::Rc;
 
 /// A line of the file that says something.
@@ -83,8 +84,8 @@ pub enum Algorithm {
     SlidingWindow,
 }
 
-/// The longest name, in bytes.
-const MAX_NAME: usize = 64;
+/// The longest name, in bytes: a longer one would be cut in the statistics, where `status()` looks for it.
+const MAX_NAME: usize = LONGEST_NAME;
 
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
 const KEYS: &str = "algorithm, limit, seconds, storage, enforce, on_error or all";
@@ -409,7 +410,8 @@ mod tests {
         for (text, line, message) in [
             ("", 1, "a section must come first"),
             ("limit = 5", 1, "a section must come first"),
-            ("[a b]", 1, "must be 1 to 64 letters"),
+            ("[a b]", 1, "must be 1 to 56 letters"),
+            (format!("[{}]", "a".repeat(57)).as_str(), 1, "must be 1 to 56 letters"),
             ("[a]\nlimit = 5", 1, "[a] must have limit and seconds, or all"),
             ("[a]\nlimits = 5", 2, "\"limits\" is unknown: a key must be algorithm,"),
             ("[a]\nlimit = five\nseconds = 1", 2, "limit must be a whole number"),

@@ -18,10 +18,8 @@ pub fn emit_event(event: Option<Event>) -> Result<(), Thrown> {
 
 #[cold]
 fn emit_and_check(event: &Event) -> Result<(), Thrown> {
-    match event {
-        Event::Warning(message) => emit_warning(message),
-        Event::Recovery(message) => log(message),
-    }
+    event.recovery.as_deref().map(log);
+    event.warning.as_deref().map(emit_warning);
     if ExecutorGlobals::has_exception() { Err(Thrown) } else { Ok(()) }
 }
 

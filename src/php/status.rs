@@ -57,7 +57,7 @@ fn look_at_limits_file() -> Result<Option<Rc<LoadedLimits>>, Thrown> {
         return Ok(None);
     };
     // An error handler may run any PHP code; the limits are kept by their count.
-    emit_event(warning.map(Event::Warning))?;
+    emit_event(warning.map(Event::from_warning))?;
     Ok(Some(loaded))
 }
 

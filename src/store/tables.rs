@@ -3,7 +3,6 @@
 use super::Host;
 use super::file::{FileSettings, HOST, Location, Purpose, Region};
 use super::host::servers::ServerStatus;
-use super::shm::permits::PermitTable;
 use super::shm::usage::TableUsage;
 use crate::error::Result;
 use std::path::PathBuf;
@@ -34,7 +33,7 @@ impl TableStatus {
         let Some(region) = Region::open_existing(&location)? else { return Ok(None) };
         let holds_permits = matches!(location.purpose, Purpose::Permits | Purpose::HostPermits);
         let usage = match holds_permits {
-            true => PermitTable::new(location.clone()).usage()?,
+            true => TableUsage::of_permits(&region)?,
             false => TableUsage::of_buckets(&region),
         };
         let name = location.name.strip_suffix(".permits").unwrap_or(&location.name).to_owned();

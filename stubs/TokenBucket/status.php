@@ -20,7 +20,8 @@ namespace TokenBucket;
  *   (seconds since 1970), and how often an outage has begun since the host booted
  * - directives: their values, without passwords
  *
- * A worker finds an outage by a call on the server; status() asks no server. It reads each table, which takes some milliseconds.
+ * A worker finds an outage by a call on the server; status() asks no server. It reads each table as a whole:
+ * the larger they are, the longer it takes.
  *
  * @return array{
  *     version: string,

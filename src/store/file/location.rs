@@ -1,6 +1,7 @@
 //! Where a file is, and how large it is made.
 
 use super::layout::{LAYOUT, PERMITS_SIZE, Purpose};
+use crate::dsn::is_table_name;
 use std::path::PathBuf;
 
 /// The name of the file with what this host knows of servers. No DSN can name it.
@@ -40,7 +41,7 @@ impl Location {
         Self { base: files.path.clone(), name, size: PERMITS_SIZE, purpose }
     }
 
-    /// All files of the user, but for that of the statistics.
+    /// All files of the user that are named like tables or like that of [`HOST`], with their permits.
     pub fn list(files: &FileSettings) -> Vec<Self> {
         let host = Self::new(files, HOST, Purpose::Host);
         let directory = host.base().join(host.directory());
@@ -50,15 +51,13 @@ impl Location {
         let mut list: Vec<Self> = names
             .filter_map(|file| {
                 let name = file.strip_suffix(&end)?;
-                let table = name.strip_suffix(".permits");
-                let purpose = match (name == HOST || table == Some(HOST), table) {
-                    (true, None) => Purpose::Host,
-                    (true, Some(_)) => Purpose::HostPermits,
-                    _ if name.starts_with('.') => return None,
-                    (false, None) => Purpose::Buckets,
-                    (false, Some(_)) => Purpose::Permits,
-                };
-                Some(Self::new(files, name, purpose))
+                match name.strip_suffix(".permits") {
+                    Some(HOST) => Some(Self::of_permits(files, HOST, Purpose::HostPermits)),
+                    Some(table) => is_table_name(table)
+                        .then(|| Self::of_permits(files, table, Purpose::Permits)),
+                    None if name == HOST => Some(Self::new(files, HOST, Purpose::Host)),
+                    None => is_table_name(name).then(|| Self::new(files, name, Purpose::Buckets)),
+                }
             })
             .collect();
         list.sort_by(|a, b| a.name.cmp(&b.name));

@@ -175,9 +175,8 @@ impl Host {
         let begins = self
             .with_breaker(breaker, |breakers, id| breakers.note_failure(id, now))
             .unwrap_or(true);
-        if begins {
-            self.with_server_record(store, |servers, store, _| servers.note_down(&store, now));
-        }
+        // Each time: the process that began the outage may have died before it noted that.
+        self.with_server_record(store, |servers, store, _| servers.note_down(&store, now));
         begins
     }
 
@@ -189,6 +188,12 @@ impl Host {
             return None;
         }
         self.note_use_at.set(now + SECOND);
+        self.end_outage(store, now)
+    }
+
+    /// Ends an outage if the servers have answered since. Returns how long they did not, to the one process that
+    /// finds it. Called before a failure is noted, too: else an outage that ended while no process asked would go on.
+    pub fn end_outage(&self, store: &dyn Store, now: u64) -> Option<u64> {
         self.with_server_record(store, |servers, store, breakers| {
             servers.note_asked(&store, breakers, now)
         })?
@@ -300,5 +305,28 @@ impl Host {
             ("Servers that do not answer, of all storage DSNs", open.to_string()),
             ("Servers that this process alone cannot ask, of this storage DSN", local.to_string()),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::array::Array;
+    use super::*;
+
+    #[test]
+    fn outage_is_noted_by_the_next_failure_if_the_process_that_began_it_has_died() {
+        let files = FileSettings { path: "/nowhere".into(), size: 0 };
+        let host = Host::new("redis", Secret(String::new()), Rc::new(Host::file(&files)));
+        let outages = || {
+            let listed = host.with_region(Host::list_servers).unwrap();
+            listed.iter().map(|server| server.outages).sum::<u64>()
+        };
+        assert_eq!(host.with_breaker(0, |all, id| all.note_failure(id, 5)), Some(true));
+        assert_eq!(outages(), 0);
+        let store = Array::default();
+        for _ in 0..2 {
+            assert!(!host.note_failure(0, &store));
+            assert_eq!(outages(), 1);
+        }
     }
 }

@@ -132,25 +132,34 @@ impl Servers {
 
     /// The record of a store, which takes a free one, or that of the store that was not asked for longest.
     fn find_or_claim(&self, store: &StoreOnServers, now: u64) -> Option<&Record> {
-        let ids = || self.0.iter().map(|record| record.id.load(Ordering::Acquire));
-        let found = ids().position(|id| id == store.id).and_then(|at| self.0.get(at));
-        let record = found.or_else(|| self.claim(store.id, now))?;
+        let is_of_store = |record: &&Record| record.id.load(Ordering::Acquire) == store.id;
+        let find = || self.0.iter().find(is_of_store);
+        // As often as other processes can claim a free record before this one does.
+        let record = (0..COUNT).find_map(|_| find().or_else(|| self.claim(store.id, now)))?;
         // Each time: the process that claimed it may have died before it did.
         record.breakers.store(store.breakers, Ordering::Relaxed);
         record.name.write(store.name.as_bytes());
         Some(record)
     }
 
+    /// Claims a record; none if another process was faster.
     fn claim(&self, id: u64, now: u64) -> Option<&Record> {
-        let last_use = |record: &&Record| match record.id.load(Ordering::Acquire) {
+        let records = self.0.iter().map(|record| (record, record.id.load(Ordering::Acquire)));
+        let last_use = |(record, seen): &(&Record, u64)| match seen {
             0 => 0,
             _ => record.asked_at.load(Ordering::Relaxed).max(1),
         };
-        let record = self.0.iter().min_by_key(last_use)?;
-        let seen = record.id.load(Ordering::Acquire);
-        record.down_since.store(0, Ordering::Relaxed);
-        record.outages.store(0, Ordering::Relaxed);
-        record.up_since.store(now, Ordering::Relaxed);
+        let (record, seen) = records.min_by_key(last_use)?;
+        // Another store must not take it before it is used.
+        record.asked_at.fetch_max(now, Ordering::Relaxed);
+        if seen == 0 {
+            // Another process may have claimed it by now, and noted an outage: that must stay.
+            let _ = record.up_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        } else {
+            record.down_since.store(0, Ordering::Relaxed);
+            record.outages.store(0, Ordering::Relaxed);
+            record.up_since.store(now, Ordering::Relaxed);
+        }
         record.id.compare_exchange(seen, id, Ordering::AcqRel, Ordering::Relaxed).ok()?;
         Some(record)
     }
@@ -222,6 +231,25 @@ mod tests {
         assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND), Some(8 * SECOND - 10));
         assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND), None);
         assert_eq!(servers.list(&breakers, 9 * SECOND), status(false, 8 * SECOND, 1));
+    }
+
+    #[test]
+    fn outages_that_begin_at_once_are_all_noted() {
+        for _ in 0..200 {
+            let (servers, barrier) = (Servers::default(), std::sync::Barrier::new(COUNT));
+            std::thread::scope(|scope| {
+                for id in 1..=COUNT as u64 {
+                    let (servers, barrier) = (&servers, &barrier);
+                    scope.spawn(move || {
+                        barrier.wait();
+                        servers.note_down(&store(id), 10);
+                    });
+                }
+            });
+            let listed = servers.list(&Breakers::default(), 11);
+            let outages: Vec<_> = listed.iter().map(|server| server.outages).collect();
+            assert_eq!(outages, [1; COUNT]);
+        }
     }
 
     #[test]

@@ -73,6 +73,15 @@ impl Holder {
         Self::with(UNLOCKED + random() % UNLOCKED, None, generation)
     }
 
+    /// Asks about the holders in a file, and holds nothing itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
+    pub fn observer(region: &Region) -> Result<Self> {
+        Ok(Self::with(UNLOCKED, region.reopen()?, 0))
+    }
+
     fn with(number: u32, lock: Option<OwnedFd>, generation: u32) -> Self {
         let turn = Cell::new(random());
         Self { number, turn, lock, process: process::generation(), generation }

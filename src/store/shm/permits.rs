@@ -92,24 +92,11 @@ impl PermitTable {
         vec![("Permits it can hold", holds.to_string()), ("Permits held", held)]
     }
 
-    /// How full the table is. A permit of a process that has died does not count.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
-    pub fn usage(&self) -> Result<TableUsage> {
-        let now = boot_time();
-        let holder = self.open_if_due(now)?;
+    /// How full the table is.
+    fn usage(&self) -> Result<TableUsage> {
+        self.file.open_if_due(boot_time())?;
         let region = self.file.region();
-        let Some(region) = &*region else { return Err(not_open()) };
-        let mut living = Living::new(&holder, usize::MAX);
-        let slots = region.area::<Set>(Area::Permits).iter().flat_map(|set| &set.0);
-        let held = slots
-            .map(|word| Slot(word.load(Ordering::Relaxed)))
-            .filter(|slot| held::is_held(*slot, now))
-            .filter_map(Slot::as_held);
-        let used = held.filter(|held| living.contains(held.holder)).count();
-        Ok(TableUsage::new(region, Area::Permits, used))
+        TableUsage::of_permits(region.as_ref().ok_or_else(not_open)?)
     }
 }
 

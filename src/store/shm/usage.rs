@@ -1,9 +1,12 @@
 //! How full a table is.
 
 use super::counts::TableCounts;
+use super::held;
+use super::holder::{Holder, Living};
 use super::set::{Set, WAYS};
 use super::slot::Slot;
 use crate::clock::boot_time;
+use crate::error::Result;
 use crate::store::file::{Area, Region};
 use portable_atomic::Ordering;
 
@@ -29,8 +32,25 @@ impl TableUsage {
         Self::new(region, Area::Buckets, used.count())
     }
 
+    /// How full the table of permits in this file is. A permit of a process that has died does not count.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened once more.
+    pub fn of_permits(region: &Region) -> Result<Self> {
+        let (now, observer) = (boot_time(), Holder::observer(region)?);
+        let mut living = Living::new(&observer, usize::MAX);
+        let slots = region.area::<Set>(Area::Permits).iter().flat_map(|set| &set.0);
+        let held = slots
+            .map(|word| Slot(word.load(Ordering::Relaxed)))
+            .filter(|slot| held::is_held(*slot, now))
+            .filter_map(Slot::as_held);
+        let used = held.filter(|held| living.contains(held.holder)).count();
+        Ok(Self::new(region, Area::Permits, used))
+    }
+
     /// How full a table with so many slots in use is.
-    pub fn new(region: &Region, area: Area, used: usize) -> Self {
+    fn new(region: &Region, area: Area, used: usize) -> Self {
         let counts = TableCounts::in_file(region);
         Self {
             slots: region.area::<Set>(area).len() * WAYS,

@@ -1,0 +1,67 @@
+--TEST--
+status() lists the tables of the folder and nothing else, and makes no file while another process removes one
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.shm_size=64K
+--FILE--
+<?php
+use function TokenBucket\{prometheus, status};
+require dirname(__DIR__) . '/utils.inc';
+require dirname(__DIR__) . '/base.inc';
+run_apart(__FILE__);
+
+$permit = (new TokenBucket\ConcurrencyLimit(null, 'report', 2))->acquire();
+(new TokenBucket(null, 'x', 1, 0.001))->consume();
+$folder = ini_get('token_bucket.shm_path') . '/token_bucket-' . posix_geteuid();
+umask(077);
+$names = fn (): string => json_encode(array_map(fn (array $table): string => "$table[name] $table[holds] $table[used]", status()['tables']));
+echo $names(), "\n";
+
+// A table of permits that comes and goes while two processes ask.
+$file = "$folder/default.permits.v4";
+rename($file, "$folder/kept");
+$children = [];
+for ($i = 0; $i < 2; $i++) {
+    if (($children[$i] = pcntl_fork()) === 0) {
+        for ($end = hrtime(true) + 1e9; hrtime(true) < $end;) {
+            status();
+        }
+        posix_kill(getmypid(), SIGKILL);
+    }
+}
+$made = 0;
+foreach ($children as $child) {
+    while (pcntl_waitpid($child, $status, WNOHANG) === 0) {
+        copy("$folder/kept", "$folder/copy");
+        rename("$folder/copy", $file);
+        usleep(mt_rand(0, 300));
+        unlink($file);
+        usleep(mt_rand(0, 300));
+        clearstatcache();
+        $made += (int) file_exists($file);
+    }
+}
+echo "$made files made\n";
+rename("$folder/kept", $file);
+
+// What is no table.
+foreach (["\e[31mred.v4", "two\nlines.v4", '.v4', '.permits.v4', 'a.b.v4', 'a b.v4', str_repeat('a', 65) . '.v4', "\xff.v4", 'default.v3'] as $name) {
+    copy("$folder/default.v4", "$folder/$name");
+}
+file_put_contents("$folder/empty.v4", '');
+file_put_contents("$folder/random.v4", random_bytes(1 << 17));
+file_put_contents("$folder/zeros.permits.v4", str_repeat("\0", 1 << 20));
+mkdir("$folder/folder.v4");
+posix_mkfifo("$folder/fifo.v4", 0600);
+symlink('default.v4', "$folder/link.v4");
+symlink("$folder/nothing.v4", "$folder/dangling.v4");
+copy("$folder/default.v4", "$folder/shown.v4");
+chmod("$folder/shown.v4", 0644);
+echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
+?>
+--EXPECT--
+["default buckets 1","default permits 1"]
+0 files made
+["default buckets 1","default permits 1"] 2
