@@ -20,6 +20,7 @@ $data['tables'][] = rows('shared memory, ns per call', memory_rows(), MEMORY_NAM
 $cases = server_cases();
 $calls = array_fill_keys(array_keys($cases), 1_000);
 $calls['loop'] = $calls['denied'] = 200_000;
+$calls['redis_lease_unix'] = $calls['redis_lease_tcp'] = 100_000;
 $data['tables'][] = rows('servers, µs per call', server_rows(), SERVER_NAMES, measure($cases, $calls, $data['rounds']), 1e3);
 
 // One core for client and server: whether the kernel uses one or two is chance, and changes a round trip threefold.

@@ -62,7 +62,7 @@ command('peek', 'login', 'x', 'eve', $pool);
 requests(1, '203.0.113.9', 'eve');
 command('limits', 'check', $limits);
 
-// The tables are the pool's user's, whoever runs the command.
+// The tables are the pool's user's, also when root runs the command.
 echo implode(' ', array_unique(array_map(fn (string $file): string => posix_getpwuid(fileowner($file))['name'], glob("$fpm->tables/*")))), "\n";
 
 // Mistakes.

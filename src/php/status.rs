@@ -153,7 +153,7 @@ fn limited_clients(
         let client = identifier
             .strip_prefix(named.name.as_bytes())
             .and_then(|rest| rest.strip_prefix(b":"))
-            // A longer one is cut, so nobody knows whose it is.
+            // A longer one is cut: its client is not known.
             .filter(|_| identifier.len() < LONGEST_IDENTIFIER);
         let Some(client) = client else { continue };
         let decision = peek(identifier, limiter, limit).filter(|decision| !decision.accepted);

@@ -116,6 +116,7 @@ function server_cases(): array
             "ping_$kind" => ping(phpredis($dsn)),
             "evalsha_$kind" => $open("redis_{$kind}_gcra"),
             "redis_$kind" => consume(bucket($dsn)),
+            "redis_lease_$kind" => consume(bucket($dsn . '&lease=100&prefix=lease:')),
             "redis_three_$kind" => three_calls(three_buckets($dsn)),
             "redis_compound_$kind" => consume_compound(three_buckets($dsn)),
             "redis_permit_$kind" => acquire_and_release(patient($dsn)),
@@ -162,6 +163,7 @@ function server_rows(): array
     return [
         ['Redis, unix socket: `consume()`', 'redis_unix', 'evalsha_unix'],
         ['', 'redis_unix', 'ping_unix'],
+        ['`consume()` with `lease=100`', 'redis_lease_unix', 'redis_unix'],
         ['`Compound` of three', 'redis_compound_unix', 'redis_unix'],
         ['three `consume()`, one after the other', 'redis_three_unix', 'redis_unix'],
         ['`ConcurrencyLimit` of five, `acquire()->release()`: two round trips', 'redis_permit_unix', 'redis_unix'],
@@ -172,6 +174,7 @@ function server_rows(): array
         ['symfony/rate-limiter, with its Redis lock', 'locked', 'redis_unix'],
         ['Redis, TCP: `consume()`', 'redis_tcp', 'evalsha_tcp'],
         ['', 'redis_tcp', 'ping_tcp'],
+        ['`consume()` with `lease=100`', 'redis_lease_tcp', 'redis_tcp'],
         ['`Compound` of three', 'redis_compound_tcp', 'redis_tcp'],
         ['three `consume()`, one after the other', 'redis_three_tcp', 'redis_tcp'],
         ['`ConcurrencyLimit` of five, `acquire()->release()`: two round trips', 'redis_permit_tcp', 'redis_tcp'],

@@ -66,7 +66,7 @@ struct Lease {
     tokens: u32,
 }
 
-/// The lease of a bucket, and who may use it.
+/// The lease of a bucket under a limit.
 #[derive(Clone, Copy)]
 pub struct LeaseKey<'a> {
     /// The words of the bucket, and of others.

@@ -28,7 +28,7 @@ fn call(key: &LeaseKey<'_>, now: u64) -> Option<u32> {
             key.put(&fetch, fetch.batch - 1, now, false, now, now);
             Some(fetch.batch)
         }
-        Step::Ask => panic!("nobody else asks"),
+        Step::Ask => panic!("no other process asks"),
     }
 }
 
