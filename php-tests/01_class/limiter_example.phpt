@@ -4,6 +4,7 @@ limiter(): share/limits.ini, the example that packages install, is valid, and it
 token_bucket.limits={PWD}/../../share/limits.ini
 token_bucket.storage=array:
 token_bucket.test_clock=1
+pcre.jit=0
 --FILE--
 <?php
 use TokenBucket\TestClock;

@@ -40,6 +40,11 @@ $decision = $bucket->attempt(5);
 echo json_encode([$decision->isAccepted(), $decision->isDegraded(), $decision->getTokens(), $decision->getRemainingTokens(), $decision->getRetryAfter()]), "\n";
 echo $trips(1, fn () => print(json_encode([$decision->refund(), $decision->refund()]))), ' trips for a refund, peek ', json_encode($bucket->peek(5)->isAccepted()), ' ', $trips(1, fn () => $bucket->peek(5)), "\n";
 
+// An operator sees how many buckets have tokens here.
+foreach (TokenBucket\status()['tables'] as $table) {
+    $table['holds'] === 'leases' && print("$table[name]: " . ($table['used'] >= 1 ? 'in use' : 'not in use') . "\n");
+}
+
 // More than the lease has: the server is asked. More than a lease can have, too.
 $small = new TokenBucket($redis->dsn('lease=4'), 'small', 10_000, 0.001);
 times(20, $small->consume(...));
@@ -114,6 +119,7 @@ the server has given 767 of which 767 are used
 leaky bucket: 7 trips
 [true,false,5,9169,0]
 [true,false]0 trips for a refund, peek true 0
+.leases: in use
 3 1 trips for more than the lease
 check(): 20 trips of 20
 reserve(): 20 trips of 20

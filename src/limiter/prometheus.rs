@@ -98,8 +98,7 @@ fn tables(text: &mut Text, status: &Status) {
     ];
     let samples = |value: Value| {
         status.tables.iter().map(move |table| {
-            let kind = if table.holds_permits { "permits" } else { "buckets" };
-            ([("table", table.name.as_str()), ("kind", kind)], value(table))
+            ([("table", table.name.as_str()), ("kind", table.kind.name())], value(table))
         })
     };
     for (name, help, value) in GAUGES {

@@ -176,7 +176,7 @@ fn peek(identifier: &[u8], limiter: &Limiter, limit: &Limit) -> Option<Decision>
 fn table(table: &TableStatus) -> PhpArray {
     let mut row = PhpArray::new();
     row.put("name", table.name.as_str());
-    row.put("holds", if table.holds_permits { "permits" } else { "buckets" });
+    row.put("holds", table.kind.name());
     row.put("path", table.path.as_os_str().as_encoded_bytes());
     row.put("bytes", table.size);
     row.put("slots", table.usage.slots as u64);

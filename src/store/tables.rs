@@ -2,7 +2,7 @@
 
 use super::Host;
 use super::file::{FileSettings, HOST, Location, Purpose, Region};
-use super::host::servers::ServerStatus;
+use super::host::{leases, servers::ServerStatus};
 use super::shm::usage::TableUsage;
 use crate::error::Result;
 use std::path::PathBuf;
@@ -10,16 +10,38 @@ use std::path::PathBuf;
 /// A table in shared memory.
 #[derive(Debug, Clone)]
 pub struct TableStatus {
-    /// Its name, as in `shm:NAME`. `.host` is the table for when servers fail.
+    /// Its name, as in `shm:NAME`. `.host` is the table for when servers fail, `.leases` that of leases.
     pub name: String,
-    /// Whether it holds permits, or else buckets.
-    pub holds_permits: bool,
+    /// What it holds.
+    pub kind: TableKind,
     /// Its file.
     pub path: PathBuf,
     /// The size of the file, in bytes.
     pub size: u64,
     /// How full it is.
     pub usage: TableUsage,
+}
+
+/// What a table holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    /// Buckets, windows and hits.
+    Buckets,
+    /// Permits.
+    Permits,
+    /// Tokens that this host has taken from servers ahead.
+    Leases,
+}
+
+impl TableKind {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Buckets => "buckets",
+            Self::Permits => "permits",
+            Self::Leases => "leases",
+        }
+    }
 }
 
 impl TableStatus {
@@ -31,14 +53,18 @@ impl TableStatus {
 
     fn at(location: Location) -> Result<Option<Self>> {
         let Some(region) = Region::open_existing(&location)? else { return Ok(None) };
-        let holds_permits = matches!(location.purpose, Purpose::Permits | Purpose::HostPermits);
-        let usage = match holds_permits {
-            true => TableUsage::of_permits(&region)?,
-            false => TableUsage::of_buckets(&region),
+        let (kind, usage) = match location.purpose {
+            Purpose::Permits | Purpose::HostPermits => {
+                (TableKind::Permits, TableUsage::of_permits(&region)?)
+            }
+            Purpose::Leases => (TableKind::Leases, leases::usage(&region)),
+            Purpose::Buckets | Purpose::Host | Purpose::Counts => {
+                (TableKind::Buckets, TableUsage::of_buckets(&region))
+            }
         };
         let name = location.name.strip_suffix(".permits").unwrap_or(&location.name).to_owned();
         let (path, size) = (location.path(), region.size());
-        Ok(Some(Self { name, holds_permits, path, size, usage }))
+        Ok(Some(Self { name, kind, path, size, usage }))
     }
 }
 

@@ -15,7 +15,7 @@ namespace TokenBucket;
  *   for the default storage; `enforce` and `on_error` are null while token_bucket.storage is invalid
  * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
  *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
- *   table `.host` is the one for `fallback`
+ *   table `.host` is the one for `fallback`, `.leases` has the busy buckets on servers of which this host has tokens to hand out
  * - servers: the stores on servers that a process asked within the last hour, at most 16: whether they answer, since when
  *   (seconds since 1970), and how often an outage has begun since the host booted
  * - directives: their values, without passwords
@@ -30,7 +30,7 @@ namespace TokenBucket;
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, seconds: float,
  *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}>,
- *     tables: list<array{name: string, holds: 'buckets'|'permits', path: string, bytes: int, slots: int, used: int,
+ *     tables: list<array{name: string, holds: 'buckets'|'permits'|'leases', path: string, bytes: int, slots: int, used: int,
  *         evictions: int, denied_newcomers: int}>,
  *     servers: list<array{name: string, up: bool, since: float, outages: int}>,
  *     directives: array<string, string>

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 /// The name of the file with what this host knows of servers. No DSN can name it.
 pub const HOST: &str = ".host";
 
+/// The name of the file of leases. No DSN can name it.
+pub const LEASES: &str = ".leases";
+
 /// Where shared memory's files are, and how large a table is made: what the directives say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileSettings {
@@ -41,7 +44,7 @@ impl Location {
         Self { base: files.path.clone(), name, size: PERMITS_SIZE, purpose }
     }
 
-    /// All files of the user that are named like tables or like that of [`HOST`], with their permits.
+    /// All files of the user that are named like tables, [`HOST`] or [`LEASES`], with their permits.
     pub fn list(files: &FileSettings) -> Vec<Self> {
         let host = Self::new(files, HOST, Purpose::Host);
         let directory = host.base().join(host.directory());
@@ -56,6 +59,7 @@ impl Location {
                     Some(table) => is_table_name(table)
                         .then(|| Self::of_permits(files, table, Purpose::Permits)),
                     None if name == HOST => Some(Self::new(files, HOST, Purpose::Host)),
+                    None if name == LEASES => Some(Self::new(files, LEASES, Purpose::Leases)),
                     None => is_table_name(name).then(|| Self::new(files, name, Purpose::Buckets)),
                 }
             })

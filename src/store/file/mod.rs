@@ -25,6 +25,6 @@ pub use layout::{
     Area, BODY_AT, BREAKERS_AT, COUNTS_AT, LEASES_SIZE, MAX_SIZE, MIN_SIZE, PERMITS_SIZE, Purpose,
     SERVERS_AT, SET_SIZE,
 };
-pub use location::{FileSettings, HOST, Location};
+pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};
 pub use region::{Mappable, Region};

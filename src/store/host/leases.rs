@@ -21,10 +21,13 @@
 //! The batch begins at one token and doubles when it is used up within [`LIFETIME`], so a bucket without that many calls never
 //! has a lease. It falls to what was used when some of it was left, and to one while less than a quarter of the bucket is left.
 
+use crate::clock::boot_time;
 use crate::dsn::MAX_LEASE;
 use crate::limit::{SECOND, TokenBucket};
+use crate::store::file::{Area, Region};
 use crate::store::shm::set::{Set, WAYS};
 use crate::store::shm::slot::TAG_BITS;
+use crate::store::shm::usage::TableUsage;
 use portable_atomic::{AtomicU128, Ordering};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
@@ -101,6 +104,15 @@ pub struct Fetch {
     pub left_over: u32,
     /// When the bucket on the server is full, as this host knew it last.
     pub full_at: Option<u64>,
+}
+
+/// How many busy buckets the file has room for, and how many have tokens to hand out.
+pub fn usage(region: &Region) -> TableUsage {
+    let (sets, now) = (region.area::<Set>(Area::Leases), boot_time());
+    let words = sets.iter().flat_map(|set| set.0.iter().take(WAYS / 2));
+    let leases = words.map(|word| Lease::from_word(word.load(Ordering::Relaxed)));
+    let used = leases.filter(|lease| lease.tokens > 0 && lease.is_valid(now)).count();
+    TableUsage { slots: sets.len() * WAYS / 2, used, evictions: 0, denied_newcomers: 0 }
 }
 
 impl Lease {

@@ -9,7 +9,9 @@ pub mod queue;
 mod refusal_warnings;
 pub mod servers;
 
-use super::file::{Area, FileSettings, HOST, LEASES_SIZE, Location, MappedFile, Purpose, Region};
+use super::file::{
+    Area, FileSettings, HOST, LEASES, LEASES_SIZE, Location, MappedFile, Purpose, Region,
+};
 use super::shm::SharedMemory;
 use super::shm::keys::Keys;
 use super::shm::permits::{PermitTable, SharedPermits};
@@ -30,9 +32,6 @@ use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
-
-/// The name of the file of leases. No DSN can name it.
-const LEASES: &str = ".leases";
 
 /// The leases of a store's buckets.
 struct LeaseTable {
