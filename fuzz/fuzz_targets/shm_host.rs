@@ -12,6 +12,7 @@ use std::rc::Rc;
 use token_bucket::clock::{Reading, boot_time};
 use token_bucket::dsn::Secret;
 use token_bucket::limit::{Op, SECOND, apply};
+use token_bucket::store::array::Array;
 use token_bucket::store::file::{MIN_SIZE, Purpose};
 use token_bucket::store::host::Host;
 use token_bucket::store::host::queue::Handoff;

@@ -37,13 +37,14 @@ pub fn location(purpose: Purpose) -> Location {
         Purpose::Counts => (".statistics", FILE_SIZE),
         Purpose::Permits => ("default.permits", MIN_SIZE),
         Purpose::HostPermits => (".host.permits", MIN_SIZE),
+        Purpose::Leases => (".leases", MIN_SIZE),
     };
     Location { base: folder().to_owned(), name: name.to_owned(), size, purpose }
 }
 
 /// The file, with a valid header and zeros behind it. No process has it mapped.
 pub fn file(purpose: Purpose) -> File {
-    static HEADERS: [OnceLock<Vec<u8>>; 5] = [const { OnceLock::new() }; 5];
+    static HEADERS: [OnceLock<Vec<u8>>; 6] = [const { OnceLock::new() }; 6];
     let location = location(purpose);
     let header = HEADERS[purpose as usize].get_or_init(|| {
         drop(Region::open(&location).expect("a file in memory"));
