@@ -129,7 +129,7 @@ for ($second = $from; $second < $until; usleep(5_000)) {
 array_map(fn (Findings $found) => $found->advance(PHP_INT_MAX), $findings);
 
 $connections = array_map(fn (Node $node): int => $node->connections(), $nodes);
-[$warnings, $of_calls, $others] = count_warnings("$fpm->scratch/warnings.log", $stores);
+[$warnings, $of_calls, $recoveries, $others] = count_warnings("$fpm->scratch/warnings.log", $stores);
 $fpm->stop();
 // A server notices the end of a connection a little later.
 $left = fn (): int => array_sum(array_map(fn (Node $node): int => $node->connections(), $nodes));
@@ -160,6 +160,10 @@ $report->blame($errors > 0, "$errors errors: " . implode('; ', $first_errors));
 // A worker warns of single calls once a minute: in an outage, and after a worker died before its call was reported.
 $may_fail = $lost + WORKERS * count($faults->outages) + array_sum(array_map(fn (Findings $found): int => count($found->strays), $findings));
 $report->blame($of_calls > $may_fail, "$of_calls warnings of single calls, $may_fail allowed");
+// One for each outage; that of a worker which died before it could warn has an end all the same.
+$may_end = array_sum($warnings) + $may_be_lost;
+$report->blame($recoveries > $may_end, "$recoveries ends of outages in the log, $may_end allowed");
+$report->blame($recoveries === 0 && count($faults->outages) > 1, 'no end of an outage in the log');
 $report->blame($others !== [], count($others) . ' other warnings: ' . implode('; ', array_slice($others, 0, 5)));
 $report->blame($memory->grown() > 512, 'a worker has grown');
 $report->blame($memory->master_grown() > 256, 'the master has grown');
