@@ -116,7 +116,7 @@ function server_cases(): array
             "ping_$kind" => ping(phpredis($dsn)),
             "evalsha_$kind" => $open("redis_{$kind}_gcra"),
             "redis_$kind" => consume(bucket($dsn)),
-            "redis_lease_$kind" => consume(bucket($dsn . '&lease=100&prefix=lease:')),
+            "redis_lease_$kind" => consume(bucket($dsn . (str_contains($dsn, '?') ? '&' : '?') . 'lease=100&prefix=lease:')),
             "redis_three_$kind" => three_calls(three_buckets($dsn)),
             "redis_compound_$kind" => consume_compound(three_buckets($dsn)),
             "redis_permit_$kind" => acquire_and_release(patient($dsn)),
