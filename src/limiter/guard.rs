@@ -112,7 +112,7 @@ impl Guard {
         let sent = boot_time();
         match self.lease {
             0 => self.decide_without_lease(store, request, sent),
-            max => self.decide_with_lease(store, request, max, sent),
+            _ => self.decide_with_lease(store, request, sent),
         }
     }
 

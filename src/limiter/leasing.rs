@@ -10,33 +10,31 @@ use crate::limit::{Decision, Limit, Op, Span, State, apply};
 use crate::store::{Fetch, LeaseKey, Request, Step, Store};
 
 impl Guard {
-    /// Decides on a call, with a lease of at most `max` tokens. `sent` is the time.
+    /// Decides on a call, with a lease. `sent` is the time.
     pub(super) fn decide_with_lease(
         &self,
         store: &dyn Store,
         request: &Request<'_>,
-        max: u32,
         sent: u64,
     ) -> GuardedCall {
         // A test's clock says nothing of leases, which end by this host's clock.
         if request.frozen().is_some() {
             return self.decide_without_lease(store, request, sent);
         }
-        let lease = |cost: u64| u32::try_from(cost).ok().filter(|cost| (1..=max).contains(cost));
+        let lease =
+            |cost: u64| u32::try_from(cost).ok().filter(|cost| (1..=self.lease).contains(cost));
         match *request.op {
             Op::Take { cost } => {
-                let step = lease(cost).map(|cost| self.take(request, cost, max, sent));
+                let step = lease(cost).map(|cost| self.take(request, cost, sent));
                 match step {
                     Some(Step::Taken(full_at)) => leased(request, cost, full_at, sent),
-                    Some(Step::Fetch(fetch)) => self.fetch(store, request, max, &fetch, sent),
-                    Some(Step::Ask) | None => {
-                        self.decide_and_end_if_blocked(store, request, max, sent)
-                    }
+                    Some(Step::Fetch(fetch)) => self.fetch(store, request, &fetch, sent),
+                    Some(Step::Ask) | None => self.decide_and_end_if_blocked(store, request, sent),
                 }
             }
             Op::Peek { cost } => {
                 let available = self
-                    .with_lease(request, max, |lease| lease.available(sent))
+                    .with_lease(request, sent, |lease| lease.available(sent))
                     .flatten()
                     .filter(|(tokens, _)| cost > 0 && cost <= u64::from(*tokens));
                 match available {
@@ -46,7 +44,7 @@ impl Guard {
             }
             Op::Reset | Op::Block { .. } | Op::Start { .. } => {
                 let call = self.decide_without_lease(store, request, sent);
-                self.end_lease(request, max);
+                self.end_lease(request);
                 call
             }
             _ => self.decide_without_lease(store, request, sent),
@@ -58,13 +56,13 @@ impl Guard {
         let Op::Refund { cost, .. } = *request.op else { return false };
         let Ok(tokens) = u32::try_from(cost) else { return false };
         let now = boot_time();
-        self.with_lease(request, self.lease, |lease| lease.give_back(tokens, now)).unwrap_or(false)
+        self.with_lease(request, now, |lease| lease.give_back(tokens, now)).unwrap_or(false)
     }
 
-    fn take(&self, request: &Request<'_>, cost: u32, max: u32, now: u64) -> Step {
+    fn take(&self, request: &Request<'_>, cost: u32, now: u64) -> Step {
         let timeouts = request.timeouts;
         let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
-        self.with_lease(request, max, |lease| lease.take(cost, now, longest)).unwrap_or(Step::Ask)
+        self.with_lease(request, now, |lease| lease.take(cost, now, longest)).unwrap_or(Step::Ask)
     }
 
     /// Asks the server for the tokens of a call, and for a batch.
@@ -73,7 +71,6 @@ impl Guard {
         &self,
         store: &dyn Store,
         request: &Request<'_>,
-        max: u32,
         fetch: &Fetch,
         sent: u64,
     ) -> GuardedCall {
@@ -82,7 +79,7 @@ impl Guard {
             // If the server does not answer, these tokens are lost to the client.
             let _ = self.decide_only_by_store(store, &Request { op: &op, ..*request });
         }
-        let give_up = || self.with_lease(request, max, |lease| lease.give_up(fetch));
+        let give_up = || self.with_lease(request, boot_time(), |lease| lease.give_up(fetch));
         if let Some(denial) = self.known_denial(request, sent) {
             give_up();
             return GuardedCall::by_store(denial);
@@ -102,8 +99,9 @@ impl Guard {
                 let tokens = decision.taken.saturating_sub(cost) as u32;
                 let full_at = asked + (decision.expires_at - decision.now);
                 let is_scarce = request.limit.remaining(&decision) < quarter;
-                self.with_lease(request, max, |lease| {
-                    lease.put(fetch, tokens, full_at, is_scarce, asked, boot_time());
+                let now = boot_time();
+                self.with_lease(request, now, |lease| {
+                    lease.put(fetch, tokens, full_at, is_scarce, asked, now);
                 });
                 GuardedCall::by_store(Decision { taken: cost, ..decision })
             }
@@ -123,27 +121,28 @@ impl Guard {
         &self,
         store: &dyn Store,
         request: &Request<'_>,
-        max: u32,
         sent: u64,
     ) -> GuardedCall {
         let call = self.decide_without_lease(store, request, sent);
         if call.answer.as_ref().is_ok_and(|decision| decision.is_blocked) {
-            self.end_lease(request, max);
+            self.end_lease(request);
         }
         call
     }
 
-    fn end_lease(&self, request: &Request<'_>, max: u32) {
-        self.with_lease(request, max, |lease| lease.end(boot_time()));
+    fn end_lease(&self, request: &Request<'_>) {
+        let now = boot_time();
+        self.with_lease(request, now, |lease| lease.end(now));
     }
 
+    /// Runs `work` on the lease of the request's bucket at `now`.
     fn with_lease<R>(
         &self,
         request: &Request<'_>,
-        max: u32,
+        now: u64,
         work: impl FnOnce(&LeaseKey<'_>) -> R,
     ) -> Option<R> {
-        self.host.with_lease(request.key, request.limit, max, boot_time(), work)
+        self.host.with_lease(request.key, request.limit, self.lease, now, work)
     }
 }
 
