@@ -94,7 +94,7 @@ class RateLimiter extends LaravelRateLimiter
         }
         $window = $this->windows->window($this->cleanRateLimiterKey($key), $limit, Windows::LONGEST, self::NAME);
 
-        // The limit is asked, instead of comparing a count with it, so that a dry run (enforce=0) limits nobody.
+        // The limit is asked, instead of comparing a count with it, so that a dry run (enforce=0) limits no client.
         return !$window->peek()->isAccepted();
     }
 

@@ -87,7 +87,7 @@ final class Windows
         return $this->anyWindow($key)->peek();
     }
 
-    /** The window of a key for calls that are not told its limit and its length. It must take no hits. */
+    /** The window of a key for calls that do not name its limit and its length. It must take no hits. */
     public function anyWindow(string $key): FixedWindow
     {
         return $this->window($key, self::MOST_HITS, self::LONGEST, RateLimiter::NAME);

@@ -37,7 +37,7 @@ final class Server
     public function stop(): void
     {
         $master = proc_get_status($this->process)['pid'];
-        // PHP's server leaves its other processes behind when it is told to end.
+        // PHP's server leaves its other processes behind when it is ended.
         $workers = array_map('intval', explode(' ', trim((string) file_get_contents("/proc/$master/task/$master/children"))));
         foreach ([$master, ...array_filter($workers)] as $id) {
             posix_kill($id, SIGKILL);

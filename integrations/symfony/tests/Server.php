@@ -34,7 +34,7 @@ final class Server
     /** Ends all workers, also of a server that a failed test leaves behind. */
     public function __destruct()
     {
-        // PHP's server leaves its workers behind when it is told to end.
+        // PHP's server leaves its workers behind when it is ended.
         foreach ([...$this->workers(), proc_get_status($this->process)['pid']] as $id) {
             posix_kill($id, SIGKILL);
         }
