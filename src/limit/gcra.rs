@@ -26,10 +26,14 @@ impl Algorithm for TokenBucket {
     #[inline(always)]
     fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
         // The usual case has a path of its own, in which the compiler knows the operation and the
-        // kind of state.
+        // kind of state, which needs no cut.
         if let (&Op::Take { cost }, State::Filling { full_at }) = (op, state) {
-            let (decision, after) = Bucket::new(self, State::Filling { full_at }, now).take(cost);
-            return (decision.into(), after);
+            let latest = self.latest(now);
+            if full_at <= latest {
+                let bucket = Bucket::at(self, State::Filling { full_at }, now, latest);
+                let (decision, after) = bucket.take(cost);
+                return (decision.into(), after);
+            }
         }
         let (decision, after) = apply_any(self, state, now, op);
         (decision.into(), after)
@@ -98,6 +102,12 @@ impl TokenBucket {
         furthest.saturating_sub(self.full.ns)
     }
 
+    /// The latest time at which a bucket that owes nothing can be full.
+    #[inline(always)]
+    fn latest(&self, now: u64) -> Span {
+        self.add(Span::from_ns(now), self.full)
+    }
+
     /// Cuts a timestamp from the future to the furthest that this limit allows; `latest` is one full
     /// refill from now. A state of another algorithm becomes a full bucket.
     #[inline(always)]
@@ -155,9 +165,14 @@ struct Bucket<'a> {
 impl<'a> Bucket<'a> {
     #[inline(always)]
     fn new(limit: &'a TokenBucket, state: State, now: u64) -> Self {
-        let latest = limit.add(Span::from_ns(now), limit.full);
-        let state = TokenBucket::without_future(state, latest);
-        let full_at = limit.full_at(state, now).max(Span::from_ns(now));
+        let latest = limit.latest(now);
+        Self::at(limit, TokenBucket::without_future(state, latest), now, latest)
+    }
+
+    /// `state` has no timestamp from the future.
+    #[inline(always)]
+    fn at(limit: &'a TokenBucket, state: State, now: u64, latest: Span) -> Self {
+        let full_at = limit.full_at(state, now).not_before(now);
         Self { limit, now, latest, state, full_at }
     }
 

@@ -27,6 +27,12 @@ impl Span {
         Self { ns, part: 0 }
     }
 
+    /// This time, or `ns` if that is later.
+    #[inline(always)]
+    pub(super) const fn not_before(self, ns: u64) -> Self {
+        if self.ns < ns { Self::from_ns(ns) } else { self }
+    }
+
     /// The span in nanoseconds, rounded up.
     pub const fn ceil(self) -> u64 {
         self.ns + (self.part > 0) as u64
