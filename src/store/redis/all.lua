@@ -9,13 +9,17 @@
 
 local algorithms = {b = bucket, w = window, s = sliding}
 local is_accepted = true
-local before, values, ends_s, ends_n = {}, {}, {}, {}
+local before, values, ends = {}, {}, {}
 for i = 1, #KEYS do
   local stored, how, numbers = redis.call('GET', KEYS[i]), ARGV[2 * i + 1], ARGV[2 * i + 2]
-  local decide = algorithms[string.sub(how, 1, 1)]
-  if is_block(stored) then decide = decide_block end
-  local accepted, value, s, n = decide(string.sub(how, 2, 2), stored, numbers)
-  values[i], ends_s[i], ends_n[i] = value, s, n
+  local algorithm, opcode = string.sub(how, 1, 1), string.sub(how, 2, 2)
+  local accepted, value, s
+  if algorithm == 'b' then accepted, value, s = take(opcode, stored, numbers, 1) end
+  if not accepted then
+    local decide = is_block(stored) and decide_block or algorithms[algorithm]
+    accepted, value, s = decide(opcode, stored, numbers)
+  end
+  values[i], ends[i] = value, s
   if accepted == '0' and #how == 3 then is_accepted = false end
   -- A longer value is not a state.
   local size = stored and #stored <= 9217 and #stored or 0
@@ -23,7 +27,7 @@ for i = 1, #KEYS do
 end
 if is_accepted and op == 'T' then
   for i, key in ipairs(KEYS) do
-    if values[i] then store(key, values[i], ends_s[i], ends_n[i]) end
+    if values[i] then store(key, values[i], ends[i]) end
   end
 end
 return (is_accepted and '1' or '0') .. clock .. table.concat(before) .. mark

@@ -1,4 +1,5 @@
--- The token bucket (GCRA): its state is the time at which the bucket is full. Continues head.lua.
+-- The token bucket (GCRA): its state is the time at which the bucket is full. Continues take.lua, which has
+-- decided on the usual case.
 --
 -- numbers  the time that the cost takes to refill: seconds (5 bytes), nanoseconds (4), parts of a nanosecond
 --          (4); the time that the whole bucket takes, in the same form; the number of parts in a
@@ -9,42 +10,21 @@
 --
 -- Parts of a nanosecond have names with _p.
 --
--- Returns "1" or "0", and if the value changes, the new one and when it expires; an empty one for a bucket
--- to forget.
+-- Returns "1" or "0", and if the value changes, the new one and the second in which it expires; an empty one
+-- for a bucket to forget.
 
 local function bucket(op, stored, numbers, extra)
   local cost_s, cost_n, cost_p, full_s, full_n, full_p, parts = struct.unpack('>I5I4I4I5I4I4I4', numbers)
 
   -- A bucket that is empty now is full at this time. No bucket without debts is full later.
-  local latest_s, latest_n, latest_p = now_s + full_s, now_n + full_n, full_p
+  local latest_s, latest_n = now_s + full_s, now_n + full_n
   if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
 
-  -- The usual case has a path of its own: take from a bucket without debts or reservations.
-  if op == 'T' and (not stored or #stored == 13) then
-    local s, n, p = now_s, now_n, 0
-    local is_possible = true
-    if stored then
-      local fs, fn, fp = struct.unpack('>I5I4I4', stored)
-      is_possible = fn < 1e9 and (fs < latest_s or (fs == latest_s and (fn < latest_n or (fn == latest_n and fp <= latest_p))))
-      if fp >= parts then fp = parts - 1 end
-      if fs > s or (fs == s and fn >= n) then s, n, p = fs, fn, fp end
-    end
-    if is_possible then
-      s, n, p = s + cost_s, n + cost_n, p + cost_p
-      if p >= parts then n = n + 1; p = p - parts end
-      if n >= 1e9 then s = s + 1; n = n - 1e9 end
-      if s < latest_s or (s == latest_s and (n < latest_n or (n == latest_n and p <= latest_p))) then
-        return '1', struct.pack('>I5I4I4', s, n, p), s, p > 0 and n + 1 or n
-      end
-      return '0'
-    end
-  end
-
-  -- All other cases. A time is a table of seconds, nanoseconds and parts.
+  -- A time is a table of seconds, nanoseconds and parts.
 
   -- GRAIN is the unit of debts in nanoseconds; MAX_DEBT is four years.
   local GRAIN, MAX_DEBT = 500, {126230400, 0, 0}
-  local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, latest_p}
+  local now, full, latest = {now_s, now_n, 0}, {full_s, full_n, full_p}, {latest_s, latest_n, full_p}
   local cost, more = {cost_s, cost_n, cost_p}, {0, 0, 0}
   if op == 'R' or op == 'S' then more[1], more[2], more[3] = struct.unpack('>I5I4I4', extra) end
 
@@ -128,17 +108,15 @@ local function bucket(op, stored, numbers, extra)
 
   -- Each of these returns the answer and a new value.
   local function filling(accepted, at)
-    return accepted, struct.pack('>I5I4I4', at[1], at[2], at[3]), at[1], at[3] > 0 and at[2] + 1 or at[2]
+    return accepted, struct.pack('>I5I4I4', at[1], at[2], at[3]), at[1]
   end
 
   local function reserved(accepted, at, fraction, ahead)
-    local n = fraction > 0 and at[2] + 1 or at[2]
-    return accepted, struct.pack('>I5I4I4B', at[1], at[2], fraction, ahead), at[1], n
+    return accepted, struct.pack('>I5I4I4B', at[1], at[2], fraction, ahead), at[1]
   end
 
   local function overdrawn(accepted, forgiven_at, debt)
-    local value = struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2])
-    return accepted, value, forgiven_at[1], forgiven_at[2]
+    return accepted, struct.pack('>I5I4I5I4', forgiven_at[1], forgiven_at[2], debt[1], debt[2]), forgiven_at[1]
   end
 
   local function forgotten()

@@ -1,10 +1,10 @@
--- Takes, renews and gives back permits: how many run at once. Continues head.lua.
+-- Takes, renews and gives back permits: how many run at once. Continues values.lua.
 --
 -- The server-side implementation of limit::HeldPermits; the differential test (tests/permits.rs) compares
 -- the two.
 --
 -- KEYS[1]  the key of the permits
--- ARGV[1]  the opcode and the mark: A acquire, W renew, L release, G count, X reset
+-- ARGV[1]  the opcode: A acquire, W renew, L release, G count, X reset
 -- ARGV[3]  lease: seconds (5 bytes), nanoseconds (4); the most permits (4); the id of the permit (16)
 -- Value    each permit that is held: the end of its lease, seconds (5) and nanoseconds (4); its id (16)
 -- Reply    "1" (accepted) or "0", the server's seconds, " ", its microseconds, " ", how many are held now, the
@@ -19,7 +19,7 @@ if #stored % ENTRY ~= 0 then stored = '' end
 
 -- The permits that are held, but for the one with this id. A lease that ends later than two of the longest
 -- is of a clock that went back, or garbage.
-local others, own, last_s, last_n = {}, nil, now_s, now_n
+local others, own, last_s = {}, nil, now_s
 local most_s = now_s + 252460800
 for at = 1, #stored, ENTRY do
   local s, n = struct.unpack('>I5I4', stored, at)
@@ -31,7 +31,7 @@ for at = 1, #stored, ENTRY do
       own = entry
     else
       others[#others + 1] = entry
-      if s > last_s or (s == last_s and n > last_n) then last_s, last_n = s, n end
+      last_s = math.max(last_s, s)
     end
   end
 end
@@ -45,7 +45,7 @@ if op == 'X' then
   return reply('1', 0)
 end
 if op == 'L' then
-  if own then store(key, table.concat(others), last_s, last_n) end
+  if own then store(key, table.concat(others), last_s) end
   return reply(own and '1' or '0', #others)
 end
 if op == 'A' and own then return reply('1', held) end
@@ -54,7 +54,6 @@ if op == 'A' and held >= max or op == 'W' and not own then return reply('0', hel
 -- The lease begins now.
 local s, n = now_s + lease_s, now_n + lease_n
 if n >= 1e9 then s = s + 1; n = n - 1e9 end
-if s > last_s or (s == last_s and n > last_n) then last_s, last_n = s, n end
 others[#others + 1] = struct.pack('>I5I4', s, n) .. id
-store(key, table.concat(others), last_s, last_n)
+store(key, table.concat(others), math.max(last_s, s))
 return reply('1', #others)

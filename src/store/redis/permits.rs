@@ -1,6 +1,6 @@
 //! The script that takes, renews and gives back permits on the server, its arguments and its reply.
 
-use super::scripts::{ScriptReply, ScriptSource, frozen_time, parse, with_mark};
+use super::scripts::{ScriptReply, ScriptSource, frozen_time, parse, script, with_mark};
 use crate::error::{Error, Result};
 use crate::limit::{MAX_PERMITS, PermitAnswer, PermitId, PermitOp};
 use crate::store::record;
@@ -8,7 +8,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The script that decides on permits.
 pub fn script() -> ScriptSource {
-    ScriptSource::new(concat!(include_str!("head.lua"), include_str!("permits.lua")))
+    script!("head.lua", "store.lua", "values.lua", "permits.lua")
 }
 
 /// The arguments of a call, as `permits.lua` describes them.

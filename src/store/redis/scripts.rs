@@ -21,6 +21,21 @@ impl ScriptSource {
     }
 }
 
+/// The script that these files make together. `one` is the function that decides on one key.
+macro_rules! script {
+    ($($file:literal),+) => {
+        $crate::store::redis::scripts::ScriptSource::new(concat!($(include_str!($file)),+))
+    };
+    ($($file:literal),+; one = $decide:ident) => {
+        $crate::store::redis::scripts::ScriptSource::new(concat!(
+            $(include_str!($file),)+
+            "local decide = ", stringify!($decide), "\n",
+            include_str!("one.lua")
+        ))
+    };
+}
+pub(super) use script;
+
 /// The scripts: one for each algorithm, and one for calls on several keys.
 pub struct Scripts {
     bucket: ScriptSource,
@@ -32,33 +47,29 @@ pub struct Scripts {
 impl Scripts {
     /// Hashes the texts of all scripts.
     pub fn new() -> Self {
-        let source = ScriptSource::new;
         Self {
-            bucket: source(concat!(
-                include_str!("head.lua"),
-                include_str!("bucket.lua"),
-                "local decide = bucket\n",
-                include_str!("one.lua")
-            )),
-            window: source(concat!(
-                include_str!("head.lua"),
-                include_str!("window.lua"),
-                "local decide = window\n",
-                include_str!("one.lua")
-            )),
-            sliding: source(concat!(
-                include_str!("head.lua"),
-                include_str!("sliding.lua"),
-                "local decide = sliding\n",
-                include_str!("one.lua")
-            )),
-            all: source(concat!(
-                include_str!("head.lua"),
-                include_str!("bucket.lua"),
-                include_str!("window.lua"),
-                include_str!("sliding.lua"),
-                include_str!("all.lua")
-            )),
+            bucket: script!(
+                "head.lua", "key.lua", "store.lua", "take.lua", "take_one.lua", "values.lua", "bucket.lua";
+                one = bucket
+            ),
+            window: script!(
+                "head.lua", "key.lua", "store.lua", "values.lua", "window.lua";
+                one = window
+            ),
+            sliding: script!(
+                "head.lua", "key.lua", "store.lua", "values.lua", "sliding.lua";
+                one = sliding
+            ),
+            all: script!(
+                "head.lua",
+                "store.lua",
+                "take.lua",
+                "values.lua",
+                "bucket.lua",
+                "window.lua",
+                "sliding.lua",
+                "all.lua"
+            ),
         }
     }
 
@@ -83,11 +94,14 @@ type Opcode = u8;
 /// What a script needs to know of an operation: the opcode, the numbers, and a further number of some.
 type Operation = (Opcode, Vec<u8>, Option<Vec<u8>>);
 
-/// The arguments of a call on one key, as `head.lua` and `one.lua` describe them.
+/// The arguments of a call on one key, as `head.lua` and `one.lua` describe them: most calls have one, for the
+/// server pays for each.
 pub fn arguments(limit: &Limit, op: Op, frozen: Option<u64>) -> Vec<Vec<u8>> {
     let (opcode, numbers, extra) = operation(limit, op);
-    let mut arguments = Vec::with_capacity(4);
-    arguments.extend([with_mark(opcode), frozen_time(frozen), numbers]);
+    let mut arguments = vec![[with_mark(opcode), numbers].concat()];
+    if frozen.is_some() || extra.is_some() {
+        arguments.push(frozen_time(frozen));
+    }
     arguments.extend(extra);
     arguments
 }
@@ -115,7 +129,7 @@ pub fn arguments_for_all(
     arguments
 }
 
-/// The first argument of every script: the opcode and the mark of the call.
+/// The beginning of the first argument of every script: the opcode and the mark of the call.
 pub fn with_mark(opcode: Opcode) -> Vec<u8> {
     [&[opcode][..], &mark::new().to_be_bytes()].concat()
 }
@@ -204,7 +218,7 @@ fn window_operation(limit: u64, interval: u64, op: Op) -> Operation {
 /// Removes the mark of the call from the end of a reply. None if the mark is missing: the reply belongs to
 /// another call.
 pub fn remove_mark(mut reply: Vec<u8>, arguments: &[Vec<u8>]) -> Option<Vec<u8>> {
-    let (_, mark) = arguments.first()?.split_first()?;
+    let mark = arguments.first()?.get(1..=size_of::<u64>())?;
     let end = reply.len().checked_sub(mark.len())?;
     let is_ours = reply.split_off(end) == *mark;
     is_ours.then_some(reply)

@@ -1,10 +1,10 @@
--- The sliding window: its state is when each hit leaves it, the earliest first. Continues head.lua.
+-- The sliding window: its state is when each hit leaves it, the earliest first. Continues values.lua.
 --
 -- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4)
 -- extra    for U the least cost (4), for F when the hits leave that are given back: seconds (5), nanoseconds
 --          (4), or nothing
 --
--- Returns "1" or "0", and if the value changes, the new one and when it expires.
+-- Returns "1" or "0", and if the value changes, the new one and the second in which it expires.
 
 local function sliding(op, stored, numbers, extra)
   local cost, limit, interval_s, interval_n = struct.unpack('>I4I4I5I4', numbers)
@@ -50,8 +50,7 @@ local function sliding(op, stored, numbers, extra)
 
   -- Returns the answer and the value of these hits, of which there are some.
   local function with_hits(accepted, list)
-    local s, n = struct.unpack('>I5I4', list, #list - 8)
-    return accepted, '\0' .. list, s, n
+    return accepted, '\0' .. list, (struct.unpack('>I5', list, #list - 8))
   end
 
   if op == 'U' then

@@ -1,10 +1,10 @@
--- The fixed window: its state is its last moment and the hits in it. Continues head.lua.
+-- The fixed window: its state is its last moment and the hits in it. Continues values.lua.
 --
 -- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4)
 -- extra    for U the least cost (4), for F when the window expires that the hits were taken from: seconds
 --          (5), nanoseconds (4), or nothing
 --
--- Returns "1" or "0", and if the value changes, the new one and when it expires.
+-- Returns "1" or "0", and if the value changes, the new one and the second in which it expires.
 
 local function window(op, stored, numbers, extra)
   local cost, limit, interval_s, interval_n = struct.unpack('>I4I4I5I4', numbers)
@@ -29,7 +29,7 @@ local function window(op, stored, numbers, extra)
 
   -- Returns the answer and the value of the window with these hits.
   local function with_hits(accepted, count)
-    return accepted, struct.pack('>I5I4I3', ends_s, ends_n, count), ends_s, ends_n
+    return accepted, struct.pack('>I5I4I3', ends_s, ends_n, count), ends_s
   end
 
   if op == 'U' then

@@ -1,0 +1,37 @@
+-- What the algorithms need beyond the usual case: valid times, and blocks. Continues head.lua.
+
+-- Whether a clock can show this time: it is below 2^62 nanoseconds.
+local function is_time(s, n)
+  return s < 4611686018 and n < 1e9
+end
+
+-- Whether the value stored is a block. Expired ones are for the algorithm: it takes them for no state.
+local function is_block(stored)
+  if not stored or #stored ~= 9 then return false end
+  local s, n = struct.unpack('>I5I4', stored)
+  return is_time(s, n) and (s > now_s or (s == now_s and n > now_n))
+end
+
+-- Decides on a call that meets a block or sets one; extra is the duration of a new one. Returns what the
+-- algorithms return: "1" or "0", and if the value changes, the new one and the second in which it expires.
+-- Returns nothing if the algorithm decides.
+local function decide_block(op, stored, extra)
+  local until_s, until_n, corrected
+  if is_block(stored) then
+    until_s, until_n = struct.unpack('>I5I4', stored)
+    -- No block is longer than four years: the clock has gone back since.
+    local most_s = now_s + 126230400
+    corrected = until_s > most_s or (until_s == most_s and until_n > now_n)
+    if corrected then until_s, until_n = most_s, now_n end
+  end
+  if op == 'B' then
+    local s, n = struct.unpack('>I5I4', extra)
+    s, n = now_s + s, now_n + n
+    if n >= 1e9 then s = s + 1; n = n - 1e9 end
+    if until_s and (until_s > s or (until_s == s and until_n > n)) then s, n = until_s, until_n end
+    return '1', struct.pack('>I5I4', s, n), s
+  end
+  if not until_s or op == 'X' then return end
+  if corrected then return '0', struct.pack('>I5I4', until_s, until_n), until_s end
+  return '0'
+end
