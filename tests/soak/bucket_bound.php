@@ -1,7 +1,8 @@
 <?php
 /*
  * The bound that a bucket must not exceed in any stretch of time: capacity + rate x time, plus one capacity for each
- * time that the bucket was lost with its server.
+ * time that the bucket was lost with its server. Where the host takes tokens ahead, a stretch may hold a lease more; all calls
+ * together may not.
  *
  * Every stretch is looked at that begins with a call's `before` and ends with a call's `after`; no other can hold more. A
  * token counts as the time in which it comes back (`interval`).
@@ -14,7 +15,11 @@ final class BucketBound extends Bound
     /** @var array<int, int> by the beginning of a stretch: the beginning plus the calls accepted since, ns */
     private array $stretches = [];
 
-    public function __construct(private readonly int $capacity, private readonly int $interval)
+    /** The calls that were looked at and are within the bound, and how often the bucket was lost before `forget` dropped it. */
+    private int $within = 0;
+    private int $lost_before = 0;
+
+    public function __construct(private readonly int $capacity, private readonly int $interval, private readonly int $lease = 0)
     {
     }
 
@@ -24,9 +29,10 @@ final class BucketBound extends Bound
         $this->stretches[$before] ??= $before + $this->interval * count(array_filter($this->recent, fn (int $begun): bool => $begun >= $before));
         $concerned = array_filter($this->stretches, fn (int $from): bool => $from <= $before, ARRAY_FILTER_USE_KEY);
         $full = $this->capacity * $this->interval;
-        $over = PHP_INT_MIN;
+        // All calls since the first.
+        $over = $this->first + ($this->within + 1) * $this->interval - $after - $full * (1 + $this->lost_before + $this->losses(0, $after));
         foreach ($concerned as $from => $sum) {
-            $over = max($over, $sum + $this->interval - $after - $full * (1 + $this->losses($from, $after)));
+            $over = max($over, $sum + $this->interval - $after - $full * (1 + $this->losses($from, $after)) - $this->lease * $this->interval);
         }
         if ($over > 0) {
             // Left out of the sums, so that later calls are not blamed for it.
@@ -41,6 +47,7 @@ final class BucketBound extends Bound
             $this->stretches[$from] = $sum + $this->interval;
         }
         $this->recent[] = $before;
+        $this->within++;
     }
 
     /** Forgets what no later call can matter to: of all stretches that begin before `from`, the fullest is kept. */
@@ -60,6 +67,7 @@ final class BucketBound extends Bound
                 $fullest = [$begun => $sum];
             }
         }
+        $this->lost_before += $this->losses(0, $from - 1);
         $this->losses = array_values(array_filter($this->losses, fn (int $at): bool => $at >= $from));
         $this->stretches = $fullest + $later;
     }

@@ -38,16 +38,17 @@ final class Client
     private function request(int $n): void
     {
         $store = $this->kind === 'guest' ? $this->meeting_place() : $this->stores[mt_rand(0, count($this->stores) - 1)];
-        $buckets = [array_rand($store->hot)];
-        // Attackers also take from two of them at once, and give tokens back. The others use buckets and windows in turn.
-        $how = $this->kind === 'attacker' ? $n % 4 : 0;
+        $buckets = [$store->target()];
+        // Attackers also give tokens back, and take from two of them at once, which leases do not serve. The others use buckets and windows in turn.
+        $how = $this->kind === 'attacker' ? $n % ($store->lease > 0 ? 2 : 4) : 0;
         if ($how >= 2) {
             $buckets = array_rand($store->hot, 2);
             shuffle($buckets);
         }
         $word = $n % 2 ? ' window' : '';
+        [$capacity, $rate] = $store->limit();
         $get = ['dsn' => $store->dsn, 'offset' => $this->offset] + match ($this->kind) {
-            'attacker' => ['id' => $buckets[0], 'tries' => 6, 'capacity' => CAPACITY, 'rate' => RATE] + ($how % 2 ? ['refund' => 1] : []) + ($how >= 2 ? ['with' => $buckets[1]] : []),
+            'attacker' => ['id' => $buckets[0], 'tries' => 6, 'capacity' => $capacity, 'rate' => $rate] + ($how % 2 ? ['refund' => 1] : []) + ($how >= 2 ? ['with' => $buckets[1]] : []),
             'flood' => ['id' => "flood$word:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
             'blocker' => ['id' => "blocked$word:$this->number-$n", 'tries' => 3, 'capacity' => 100, 'rate' => 20, 'block' => 1],
             'honest' => ['id' => "honest$word:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],

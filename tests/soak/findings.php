@@ -9,6 +9,9 @@ final class Findings
     public int $admitted = 0;
     public int $degraded = 0;
     public int $denied_honest = 0;
+    /** The number of calls of attackers that the store accepted, and of those among them in which the worker did not pause, as it does for a server. */
+    public int $attacked = 0;
+    public int $unasked = 0;
     /** The number of calls that were accepted during a block, while the store's own servers were up. */
     public int $admitted_blocked = 0;
     public int $permits = 0;
@@ -30,10 +33,11 @@ final class Findings
 
     public function __construct(public readonly Store $store)
     {
+        [$capacity, $rate] = $store->limit();
+        $interval = intdiv(1_000_000_000, $rate);
         foreach ($store->hot as $id => $node) {
-            $interval = intdiv(1_000_000_000, RATE);
-            $bound = fn (): Bound => is_window($id) ? new WindowBound(CAPACITY, CAPACITY * $interval) : new BucketBound(CAPACITY, $interval);
-            [$this->bounds["$id 0"], $this->bounds["$id 1"]] = [$bound(), $bound()];
+            $bound = fn (int $lease): Bound => is_window($id) ? new WindowBound($capacity, $capacity * $interval) : new BucketBound($capacity, $interval, $lease);
+            [$this->bounds["$id 0"], $this->bounds["$id 1"]] = [$bound($store->lease), $bound(0)];
         }
     }
 
@@ -44,7 +48,7 @@ final class Findings
      */
     public function add(int $second, array $seen, array $outages): void
     {
-        foreach (['calls', 'admitted', 'degraded', 'denied_honest', 'permits'] as $count) {
+        foreach (['calls', 'admitted', 'degraded', 'attacked', 'unasked', 'denied_honest', 'permits'] as $count) {
             $this->$count += $seen[$count];
         }
         $this->slowest = max($this->slowest, $seen['slowest']);

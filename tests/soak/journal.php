@@ -36,11 +36,13 @@ final class Second
      */
     public function call(string $store, array $buckets, string $client, array $call): void
     {
-        [$before, $after, $took, $queued, $accepted, $degraded, $connected, $warning, $refunds] = $call;
+        [$before, $after, $took, $queued, $accepted, $degraded, $connected, $warning, $refunds, $paused] = $call;
         $seen = &$this->of($store);
         $seen['calls']++;
         $seen['admitted'] += $accepted;
         $seen['degraded'] += $degraded;
+        $seen['unasked'] += (int) ($client === 'attacker' && $accepted && !$degraded && !$paused);
+        $seen['attacked'] += (int) ($client === 'attacker' && $accepted && !$degraded);
         $seen['denied_honest'] += (int) ($client === 'honest' && !$accepted);
         $seen['slowest'] = max($seen['slowest'], $took);
         $class = (int) round(8 * log(max(1, $took / 1_000), 2)); // eighths of a doubling, of microseconds
@@ -67,7 +69,7 @@ final class Second
 
     private function &of(string $store): array
     {
-        $this->stores[$store] ??= ['calls' => 0, 'admitted' => 0, 'degraded' => 0, 'denied_honest' => 0, 'admitted_blocked' => 0, 'permits' => 0, 'crowded' => 0, 'times' => [], 'slowest' => 0, 'over' => [], 'degraded_at' => [], 'warnings' => [], 'journal' => []];
+        $this->stores[$store] ??= ['calls' => 0, 'admitted' => 0, 'degraded' => 0, 'attacked' => 0, 'unasked' => 0, 'denied_honest' => 0, 'admitted_blocked' => 0, 'permits' => 0, 'crowded' => 0, 'times' => [], 'slowest' => 0, 'over' => [], 'degraded_at' => [], 'warnings' => [], 'journal' => []];
         return $this->stores[$store];
     }
 

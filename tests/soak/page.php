@@ -29,6 +29,13 @@ function queued(): int
     return (int) explode(' ', fread($file, 100))[1];
 }
 
+/** How often this process has left its processor: a call that asks a server waits for it, or the server takes the processor. */
+function pauses(): int
+{
+    ['ru_nvcsw' => $waits, 'ru_nivcsw' => $preemptions] = getrusage();
+    return $waits + $preemptions;
+}
+
 /** The sockets of this process. */
 function sockets(): array
 {
@@ -91,10 +98,10 @@ for ($i = 0; $i < $tries; $i++) {
         $bucket = new TokenBucket\Compound($bucket, limiter($_GET['with']));
     }
     $warning = '';
-    [$queued, $before, $start] = [queued(), clocks(), hrtime(true)];
+    [$queued, $pauses, $before, $start] = [queued(), pauses(), clocks(), hrtime(true)];
     $decision = $bucket->attempt();
     [$took, $after] = [hrtime(true) - $start, clocks()];
-    $queued = queued() - $queued;
+    [$queued, $pauses] = [queued() - $queued, pauses() - $pauses];
     $connected = false;
     if ($remote && $took > 30_000_000) {
         // The call made a connection or tried to: because it had none, or because an idle one gave no answer and a
@@ -108,7 +115,7 @@ for ($i = 0; $i < $tries; $i++) {
     // Servers count in microseconds, so each bound is widened by one.
     $call = [$before[$clock] - 1_000, $after[$clock] + 1_000, $took, $queued, (int) $decision->isAccepted(), (int) $decision->isDegraded(), (int) $connected, $warning];
     $refunds = isset($_GET['refund']) && $i % 2 === 0 && $decision->isAccepted();
-    $calls[] = [...$call, (int) $refunds];
+    $calls[] = [...$call, (int) $refunds, (int) ($pauses > 0)];
     if ($refunds) {
         $decision->refund();
     }

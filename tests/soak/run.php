@@ -18,6 +18,11 @@ const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'at
 const BUCKETS = 3;
 const CAPACITY = 8;
 const RATE = 5;
+/** The same for the stores with leases, how many tokens a host takes ahead there, and the time for which attackers fight for one of the buckets, ns. */
+const LEASED_CAPACITY = 50;
+const LEASED_RATE = 10;
+const LEASE = 12;
+const LEASED_FOR = 2_000_000_000;
 /** How many guests may hold a permit of a store at once. */
 const PERMITS = 2;
 /** The number of a cluster's breakers, which share its slots. */
@@ -148,6 +153,7 @@ printf(
     "Attackers allowed: for each of %d buckets, %d calls and %d more a second; for each of %1\$d sliding windows, %2\$d calls in any %4\$.1f s; a bucket or window that a killed server lost starts full again; while a server is down this host's own allows as much. Above bound: calls over that bound in any stretch of time. A refunded call does not count, a call on two of them counts for each.\n",
     BUCKETS, CAPACITY, RATE, CAPACITY / RATE,
 );
+printf("With leases of %d tokens: %d calls and %d more a second in all, and a lease more in any stretch of time.\n", LEASE, LEASED_CAPACITY, LEASED_RATE);
 printf(
     "Late: longer than %d ms, plus %d ms if the call connected or asked other servers for its server, plus what the controls overslept within five seconds of it, plus %.1f ms for its own work and waits that end late. Time without a processor does not count.\n",
     TIMEOUT_MS, CONNECT_TIMEOUT_MS, (OWN_WORK + LATE_WAITS) / 1e6,

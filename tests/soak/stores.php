@@ -33,7 +33,7 @@ final class Node
         if (str_starts_with($this->name, 'memcached')) {
             return $this->server->memcached_connections() - $this->own;
         }
-        return in_array($this->name, ['mariadb', 'mysql'], true)
+        return preg_match('/^(mariadb|mysql)/', $this->name)
             ? (int) $this->server->sql("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'owner'")
             : substr_count($this->server->ask('CLIENT LIST'), 'name=token_bucket');
     }
@@ -59,7 +59,21 @@ final class Store
         public readonly int $breakers = 1,
         /** Nanoseconds within which a server is used again after its return. */
         public readonly int $back_within = BACK_WITHIN,
+        /** The most tokens that the host takes ahead. */
+        public readonly int $lease = 0,
     ) {
+    }
+
+    /** @return array{int, int} the capacity and the rate of the buckets that attackers fight for */
+    public function limit(): array
+    {
+        return $this->lease > 0 ? [LEASED_CAPACITY, LEASED_RATE] : [CAPACITY, RATE];
+    }
+
+    /** The identifier that attackers fight for now. Of leased buckets it is one at a time, so that the others fill and can be leased again. */
+    public function target(): string
+    {
+        return $this->lease > 0 ? array_keys($this->hot)[intdiv(hrtime(true), LEASED_FOR) % count($this->hot)] : array_rand($this->hot);
     }
 
     public function has_permits(): bool
@@ -75,10 +89,10 @@ final class Store
         return [...$found[0], ...$master];
     }
 
-    /** Chooses buckets and sliding windows, so many of each, so that every server has one of each. */
+    /** Chooses buckets and sliding windows, so many of each, so that every server has one of each. Windows have no leases. */
     public function choose(int $count): void
     {
-        $this->hot = $this->chosen('hot', $count) + $this->chosen('window', $count);
+        $this->hot = $this->chosen('hot', $count) + ($this->lease > 0 ? [] : $this->chosen('window', $count));
     }
 
     /** @return array<string, ?Node> */
@@ -141,6 +155,10 @@ function stores(): array
     $local = $memcached('memcached, unix', 'memcached+unix');
     $mariadb = new Node('mariadb', new Server('mariadbd', ['--innodb-buffer-pool-size=64M']), false);
     $mysql = new Node('mysql', new Server('mysqld', ['--innodb-buffer-pool-size=64M']), false);
+    $leased = function (Node $node, string $name): Store {
+        $dsn = $node->server->dsn('lease=' . LEASE);
+        return new Store($name, str_starts_with($dsn, 'mysql') ? prepared($dsn) : $dsn, [$node], lease: LEASE);
+    };
     $socket = fn (Node $node): string => prepared("mysql+unix://owner:s3cret@{$node->server->folder}/socket?db=limits&table=over_socket");
 
     $stores = [
@@ -161,6 +179,9 @@ function stores(): array
         new Store('mariadb, unix', $socket($mariadb), [$mariadb]),
         // Not over TCP: without TLS, MySQL refuses logins after a restart until a client has shown the password.
         new Store('mysql, unix', $socket($mysql), [$mysql]),
+        $leased($redis('redis, lease'), 'lease on redis'),
+        $leased($memcached('memcached, lease'), 'lease on memcached'),
+        $leased(new Node('mariadb, lease', new Server('mariadbd', ['--innodb-buffer-pool-size=64M']), false), 'lease on mariadb'),
     ];
     foreach ($stores as $store) {
         $store->choose(BUCKETS);

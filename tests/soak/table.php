@@ -49,7 +49,7 @@ final class Report
         }
         print_table($rows);
         $rows = [['sliding windows', 'attackers', 'attackers', 'accepted/', 'above'], ['', 'accepted', 'allowed', 'allowed', 'bound']];
-        foreach ($this->findings as $name => $found) {
+        foreach (array_filter($this->findings, fn (Findings $found): bool => $found->store->lease === 0) as $name => $found) {
             $rows[] = [$name, ...$this->attacked($name, $found, true)];
         }
         echo "\n";
@@ -59,6 +59,14 @@ final class Report
             $rows[] = [$name, number_format($found->permits), $found->crowded];
             $this->blame($found->crowded > 0, "$name: $found->crowded times more than " . PERMITS . ' permits were held');
             $this->blame($found->permits < 10, "$name: only $found->permits permits were taken");
+        }
+        echo "\n";
+        print_table($rows);
+        $rows = [['leases', 'accepted', 'without asking the server']];
+        foreach (array_filter($this->findings, fn (Findings $found): bool => $found->store->nodes !== []) as $name => $found) {
+            $part = $found->unasked / max(1, $found->attacked);
+            $rows[] = [$name, number_format($found->attacked), number_format($found->unasked) . sprintf(' (%.3f)', $part)];
+            $this->blame($found->store->lease > 0 && $part < 0.2, "$name: only $found->unasked of $found->attacked calls were accepted by the lease, so leases are not tested");
         }
         echo "\n";
         print_table($rows);
