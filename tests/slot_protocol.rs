@@ -45,9 +45,6 @@
 //!
 //! `tests/slot_words.rs` runs four real threads on whole sets of eight slots, with most operations, in
 //! the order in which the processor happens to run them.
-//!
-//! The word is a mutex here, which gives a single order of all operations, as sequentially consistent
-//! atomics do. (loom models those as weaker than they are.)
 
 #![allow(
     clippy::unwrap_used,
@@ -58,32 +55,17 @@
 )]
 
 mod call;
+mod modelled;
 
 use call::{NOW, run};
-use loom::sync::{Arc, Mutex};
+use loom::sync::Arc;
 use loom::thread;
+use modelled::Modelled;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use token_bucket::limit::{Op, Span, State, TokenBucket};
 use token_bucket::store::shm::held;
 use token_bucket::store::shm::slot::{HeldSlot, Slot};
 use token_bucket::store::shm::word::Word;
-
-struct Modelled(Mutex<u128>);
-
-impl Word for Modelled {
-    fn load(&self) -> u128 {
-        *self.0.lock().unwrap()
-    }
-
-    fn replace(&self, old: u128, new: u128) -> bool {
-        let mut word = self.0.lock().unwrap();
-        let same = *word == old;
-        if same {
-            *word = new;
-        }
-        same
-    }
-}
 
 type Set = Arc<Vec<Modelled>>;
 
@@ -92,7 +74,7 @@ const K: u64 = 7;
 const L: u64 = 9;
 
 fn set_of(slots: &[Slot]) -> Set {
-    Arc::new(slots.iter().map(|slot| Modelled(Mutex::new(slot.0))).collect())
+    Arc::new(slots.iter().map(|slot| Modelled::new(slot.0)).collect())
 }
 
 /// A bucket that refills too slowly for a token to come back.
@@ -590,7 +572,7 @@ const HASH: u64 = 0x1234_5678_9abc_def0;
 
 /// A sliding window, one call on it, and what its places hold afterwards.
 mod window {
-    use super::{EARLIER, HASH, INTERVAL, Modelled, Mutex, NOW, Places, Word};
+    use super::{EARLIER, HASH, INTERVAL, Modelled, NOW, Places, Word};
     use std::cell::Cell;
     pub use token_bucket::store::shm::set::Set;
 
@@ -602,7 +584,7 @@ mod window {
 
     /// The places of a window, of which the first ones have a hit of an earlier call.
     pub fn places(limit: u32, hits: u32) -> Places {
-        let set = |_| Set(std::array::from_fn(|_| Modelled(Mutex::new(0))));
+        let set = |_| Set(std::array::from_fn(|_| Modelled::new(0)));
         let sets = Places::new((0..limit).map(set).collect());
         for place in 0..limit {
             let full_at = Span::from_ns(if place < hits { EARLIER } else { NOW - 1 });

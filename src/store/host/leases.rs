@@ -28,6 +28,7 @@ use crate::store::file::{Area, Region};
 use crate::store::shm::set::{Set, WAYS};
 use crate::store::shm::slot::TAG_BITS;
 use crate::store::shm::usage::TableUsage;
+use crate::store::shm::word::Word;
 use portable_atomic::{AtomicU128, Ordering};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
@@ -70,10 +71,9 @@ struct Lease {
 }
 
 /// The lease of a bucket under a limit.
-#[derive(Clone, Copy)]
-pub struct LeaseKey<'a> {
+pub struct LeaseKey<'a, W = AtomicU128> {
     /// The words of the bucket, and of others.
-    pub set: &'a Set,
+    pub set: &'a Set<W>,
     /// The bucket.
     pub tag: u64,
     /// Tells this limit from others: tokens that were taken under another limit are not handed out.
@@ -174,7 +174,9 @@ impl LeaseKey<'_> {
             .for_each(|number| hasher.write_u64(number));
         hasher.finish() as u32 & ((1 << LIMIT_BITS) - 1)
     }
+}
 
+impl<W: Word> LeaseKey<'_, W> {
     /// Takes `cost` tokens at `now`, or tells the call to ask the server, which takes at most `longest` nanoseconds.
     pub fn take(&self, cost: u32, now: u64, longest: u64) -> Step {
         loop {
@@ -240,7 +242,8 @@ impl LeaseKey<'_> {
         let level_word = u128::from(self.tag) << TAG_AT
             | u128::from(fetch.trip) << FULL_AT_BITS
             | u128::from(full_at & ((1 << FULL_AT_BITS) - 1));
-        level.store(level_word, Ordering::Release);
+        // If that of another trip is written at the same time, no level is known until the next trip.
+        level.replace(level.load(), level_word);
         let put = Lease {
             valid_until: (sent + LIFETIME) >> UNIT_BITS,
             is_fetching: false,
@@ -304,16 +307,16 @@ impl LeaseKey<'_> {
     }
 
     /// The words of leases, each with the word of its level, and their content.
-    fn words(&self) -> impl Iterator<Item = (&AtomicU128, &AtomicU128, u128)> {
+    fn words(&self) -> impl Iterator<Item = (&W, &W, u128)> {
         let (leases, levels) = self.set.0.split_at(WAYS / 2);
-        leases.iter().zip(levels).map(|(word, level)| (word, level, word.load(Ordering::Acquire)))
+        leases.iter().zip(levels).map(|(word, level)| (word, level, word.load()))
     }
 
-    fn find(&self) -> Option<(&AtomicU128, &AtomicU128, u128)> {
+    fn find(&self) -> Option<(&W, &W, u128)> {
         self.words().find(|(_, _, seen)| Lease::from_word(*seen).tag == self.tag)
     }
 
-    fn find_fetching(&self, fetch: &Fetch) -> Option<(&AtomicU128, &AtomicU128, u128)> {
+    fn find_fetching(&self, fetch: &Fetch) -> Option<(&W, &W, u128)> {
         self.find().filter(|(_, _, seen)| {
             let lease = Lease::from_word(*seen);
             lease.is_fetching && lease.trip == fetch.trip
@@ -321,7 +324,7 @@ impl LeaseKey<'_> {
     }
 
     /// The word whose lease ended first. None if all are in use.
-    fn find_free(&self, now: u64, longest: u64) -> Option<(&AtomicU128, &AtomicU128, u128)> {
+    fn find_free(&self, now: u64, longest: u64) -> Option<(&W, &W, u128)> {
         let is_free = |(_, _, seen): &(_, _, u128)| {
             let lease = Lease::from_word(*seen);
             !lease.is_being_fetched(now, longest)
@@ -331,13 +334,13 @@ impl LeaseKey<'_> {
     }
 }
 
-fn replace(word: &AtomicU128, seen: u128, new: Lease) -> bool {
-    word.compare_exchange(seen, new.to_word(), Ordering::AcqRel, Ordering::Acquire).is_ok()
+fn replace<W: Word>(word: &W, seen: u128, new: Lease) -> bool {
+    word.replace(seen, new.to_word())
 }
 
 /// When the bucket on the server is full, as the process knew it that fetched the lease.
-fn read_level(level: &AtomicU128, lease: Lease) -> Option<u64> {
-    let seen = level.load(Ordering::Acquire);
+fn read_level<W: Word>(level: &W, lease: Lease) -> Option<u64> {
+    let seen = level.load();
     let trip = (seen >> FULL_AT_BITS) as u32 & ((1 << TRIP_BITS) - 1);
     let is_its = (seen >> TAG_AT) as u64 == lease.tag && trip == lease.trip;
     is_its.then_some(seen as u64 & ((1 << FULL_AT_BITS) - 1))

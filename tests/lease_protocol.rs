@@ -1,0 +1,189 @@
+//! The protocol of leases under a model checker (loom): the interleavings of three processes of a host, up to a bound.
+//!
+//! The words are those of a set as it is in shared memory, and the processes run `LeaseKey`'s own functions. Between two accesses to a
+//! word loom may preempt a process, so often at most as the test's preemption bound says. After each interleaving
+//!
+//! ```text
+//! handed out + held + returned + lost = fetched from the server
+//! ```
+//!
+//! and nothing is lost where no process is late and no lease ends. What time does is in the property test of
+//! `src/store/host/leases/tests.rs`.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod modelled;
+
+use loom::sync::Arc;
+use loom::thread;
+use modelled::Modelled;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use token_bucket::store::shm::set::{Set, WAYS};
+use token_bucket::store::shm::word::Word;
+use token_bucket::store::{Fetch, LeaseKey, Step};
+
+const SECOND: u64 = 1_000_000_000;
+const NOW: u64 = 1_000 * SECOND;
+/// The longest call, and a time at which a process that asked at `NOW` is given up.
+const LONGEST: u64 = SECOND / 10;
+const LATE: u64 = NOW + 2 * LONGEST;
+/// The most tokens of a batch.
+const MAX: u32 = 8;
+/// Two buckets.
+const K: u64 = 7;
+const L: u64 = 9;
+
+/// A host, and where the tokens went that its processes fetched.
+struct Host {
+    set: Set<Modelled>,
+    fetched: AtomicU32,
+    handed_out: AtomicU32,
+    returned: AtomicU32,
+    /// The call of a process whose answer is still to come.
+    unanswered: Mutex<Option<Fetch>>,
+}
+
+impl Host {
+    fn new() -> Self {
+        let [fetched, handed_out, returned] = [0; 3].map(AtomicU32::new);
+        let set = Set(std::array::from_fn(|_| Modelled::new(0)));
+        Self { set, fetched, handed_out, returned, unanswered: Mutex::new(None) }
+    }
+
+    fn key(&self, tag: u64) -> LeaseKey<'_, Modelled> {
+        LeaseKey { set: &self.set, tag, limit: 3, max: MAX }
+    }
+
+    /// A call for `cost` tokens. If it fetches, the server gives `spare` more. Returns whether it took them from the lease.
+    fn call(&self, tag: u64, cost: u32, spare: u32, now: u64) -> bool {
+        let step = self.key(tag).take(cost, now, LONGEST);
+        let is_taken = matches!(step, Step::Taken(_));
+        if is_taken {
+            self.handed_out.fetch_add(cost, SeqCst);
+        }
+        if let Step::Fetch(fetch) = step {
+            self.returned.fetch_add(fetch.left_over, SeqCst);
+            self.fetched.fetch_add(cost + spare, SeqCst);
+            self.handed_out.fetch_add(cost, SeqCst);
+            self.key(tag).put(&fetch, spare, now, false, now, now);
+        }
+        is_taken
+    }
+
+    /// A call that asks for a token, and whose answer comes later.
+    fn ask(&self, tag: u64) {
+        if let Step::Fetch(fetch) = self.key(tag).take(1, NOW, LONGEST) {
+            self.returned.fetch_add(fetch.left_over, SeqCst);
+            *self.unanswered.lock().unwrap() = Some(fetch);
+        }
+    }
+
+    /// The answer to that call: one token for it, and `spare` more.
+    fn answer(&self, tag: u64, spare: u32, now: u64) {
+        let fetch = self.unanswered.lock().unwrap().take().unwrap();
+        self.fetched.fetch_add(1 + spare, SeqCst);
+        self.handed_out.fetch_add(1, SeqCst);
+        self.key(tag).put(&fetch, spare, now, false, NOW, now);
+    }
+
+    fn give_back(&self, tokens: u32) {
+        if self.key(K).give_back(tokens, NOW) {
+            self.handed_out.fetch_sub(tokens, SeqCst);
+        }
+    }
+
+    /// How many tokens the words hold.
+    fn held(&self) -> u32 {
+        self.set.0[..WAYS / 2].iter().map(|word| word.load() as u32 & 0xfff).sum()
+    }
+
+    fn lost(&self) -> u32 {
+        let gone = self.handed_out.load(SeqCst) + self.held() + self.returned.load(SeqCst);
+        self.fetched.load(SeqCst).checked_sub(gone).unwrap()
+    }
+}
+
+/// Runs the processes on a host that `prepare` made, in each interleaving with at most so many preemptions, and `check` after each.
+fn explore(prepare: fn(&Host), processes: [fn(&Host); 3], preemptions: usize, check: fn(&Host)) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.check(move || {
+        let host = Arc::new(Host::new());
+        prepare(&host);
+        let running = processes.map(|process| {
+            let host = Arc::clone(&host);
+            thread::spawn(move || process(&host))
+        });
+        running.into_iter().for_each(|process| process.join().unwrap());
+        host.lost();
+        check(&host);
+    });
+}
+
+const LOSES_NOTHING: fn(&Host) = |host| assert_eq!(host.lost(), 0);
+
+/// Bucket K has two tokens to hand out.
+fn two_tokens(host: &Host) {
+    host.call(K, 1, 2, NOW);
+}
+
+#[test]
+fn last_tokens_are_handed_out_once() {
+    let take: fn(&Host) = |host| _ = host.call(K, 1, 2, NOW);
+    explore(two_tokens, [take, take, take], 3, LOSES_NOTHING);
+}
+
+#[test]
+fn refund_and_call_for_more_than_there_is_lose_nothing() {
+    let refund: fn(&Host) = |host| {
+        if host.call(K, 1, 0, NOW) {
+            host.give_back(1);
+        }
+    };
+    explore(two_tokens, [refund, |host| _ = host.call(K, 3, 1, NOW), refund], 3, LOSES_NOTHING);
+}
+
+#[test]
+fn late_answer_adds_nothing_to_the_batch_of_another_process() {
+    let take: fn(&Host) = |host| _ = host.call(K, 1, 4, LATE);
+    explore(
+        |host| host.ask(K),
+        [|host| host.answer(K, 5, LATE), take, take],
+        3,
+        |host| {
+            assert!(host.held() <= MAX);
+        },
+    );
+}
+
+#[test]
+fn reset_ends_a_lease_and_the_batch_on_its_way_to_it() {
+    let prepare: fn(&Host) = |host| {
+        two_tokens(host);
+        host.call(K, 2, 0, NOW);
+        host.ask(K);
+    };
+    let reset: fn(&Host) = |host| {
+        host.key(K).end(NOW);
+        host.call(K, 1, 1, NOW);
+    };
+    let take: fn(&Host) = |host| _ = host.call(K, 1, 1, NOW);
+    explore(prepare, [|host| host.answer(K, 5, NOW), reset, take], 3, |host| {
+        assert!(host.held() <= 2, "only what was asked for after the reset");
+    });
+}
+
+#[test]
+fn two_buckets_that_want_the_last_word_hand_out_their_own_tokens() {
+    // Three words are in use, and the lease in the fourth has ended.
+    let prepare: fn(&Host) = |host| {
+        host.call(L, 1, 2, NOW - 2 * SECOND);
+        (20..23).for_each(|tag| _ = host.call(tag, 1, 1, NOW));
+    };
+    let take_k: fn(&Host) = |host| _ = host.call(K, 1, 1, NOW);
+    explore(prepare, [take_k, |host| _ = host.call(L, 1, 1, NOW), take_k], 2, |host| {
+        let own = host.key(K).available(NOW).map_or(0, |(tokens, _)| tokens);
+        assert!(own <= 1, "the tokens of the other bucket are not its own");
+    });
+}
