@@ -12,7 +12,7 @@ $limiters = array_filter(server_limiters(), fn ($limiter) => str_ends_with($limi
 $cases = array_map(fn ($limiter) => ($limiter->open)('cpu', CAPACITY, RATE), $limiters);
 $pids = [
     'Redis' => phpredis(redis_dsn('unix'))->info('server')['process_id'],
-    'memcached' => memcached_pid(),
+    'memcached' => memcached_stats(getenv('TB_MEMCACHED_UNIX'), 'stats')['pid'],
     'MariaDB' => sql_pid('mariadb'),
     'MySQL' => sql_pid('mysql'),
 ];
@@ -29,12 +29,3 @@ for ($round = 0; $round < $data['rounds']; $round++) {
     }
 }
 keep('server_cpu', $data);
-
-function memcached_pid(): int
-{
-    $socket = fsockopen('unix://' . place(getenv('TB_MEMCACHED_UNIX'))[0]);
-    fwrite($socket, "stats\r\n");
-    while (!preg_match('/^STAT pid (\d+)/', $line = fgets($socket), $found)) {
-    }
-    return (int) $found[1];
-}

@@ -25,9 +25,7 @@ final class Limiter
     }
 }
 
-/** A limit that accepts every measured call. */
-const CAPACITY = 1_000_000_000;
-const RATE = 1_000_000;
+require_once __DIR__ . '/limit.php';
 
 /** The name of a store with no server. */
 const MEMORY = 'this host';

@@ -46,6 +46,19 @@ function php_memcache(string $dsn): Memcache
     return $memcache;
 }
 
+/** @return int[] what a memcached says of itself, by name; what is no number is 0 */
+function memcached_stats(string $dsn, string $command): array
+{
+    [$host, $port] = place($dsn);
+    $socket = stream_socket_client($port === 0 ? "unix://$host" : "tcp://$host:$port");
+    fwrite($socket, "$command\r\n");
+    $stats = [];
+    while (preg_match('/^STAT (\S+) (.*)/', fgets($socket), $found)) {
+        $stats[$found[1]] = (int) $found[2];
+    }
+    return $stats;
+}
+
 /** A token bucket that is read and written if it is unchanged, in a loop until that succeeds. */
 function get_cas(Memcached $memcached, string $id, int $capacity, float $rate): Closure
 {
