@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measures against the limiters that PHP users have today; prints a summary, and writes docs/benchmarks.md and its plots.
 # Usage: bench.sh [SUBJECT]...    measures these subjects (files of benches/php) only
-# BENCH_ROUNDS=2 is a quick look. With either, the page and its plots are in target/bench.
+#        bench.sh scale           measures and simulates fleets, and writes docs/scaling.md
+# BENCH_ROUNDS=2 is a quick look. With it, or with subjects other than scale, the page and its plots are in target/bench.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,7 +12,10 @@ subjects="environment calls latency throughput server_cpu redis_cost outage over
 export BENCH_DATA="$PWD/target/bench"
 mkdir -p "$BENCH_DATA"
 if [ $# = 0 ]; then rm -f "$BENCH_DATA"/*.json; else subjects="environment $*"; fi
-if [ $# = 0 ] && [ -z "${BENCH_ROUNDS-}" ]; then export BENCH_PAGE=docs; else export BENCH_PAGE=target/bench; fi
+case "$*/${BENCH_ROUNDS-}" in
+    / | scale/) export BENCH_PAGE=docs ;;
+    *) export BENCH_PAGE=target/bench ;;
+esac
 . scripts/setup/php.sh
 tables=$(mktemp -d /dev/shm/token_bucket-bench.XXXXXX)
 chmod 1777 "$tables"
@@ -36,4 +40,9 @@ for subject in $subjects; do
     run "benches/php/$subject.php"
     echo "measured: $subject, $(($(date +%s) - began)) s" >&2
 done
-run benches/php/report.php
+if [ "$*" = scale ]; then
+    cargo bench --quiet --locked --bench scale -- costs="$BENCH_DATA/scale-costs.txt" >"$BENCH_DATA/scale-simulated.json"
+    run benches/php/scale_report.php
+else
+    run benches/php/report.php
+fi

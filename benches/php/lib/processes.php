@@ -14,11 +14,11 @@ function cpu_time(int $pid): int
     return $sum;
 }
 
-/** Binds these processes, with all their threads, to the first core. */
-function on_one_core(array $pids): void
+/** Binds these processes, with all their threads, to a core. */
+function on_one_core(array $pids, int $core = 0): void
 {
     foreach ($pids as $pid) {
-        exec("taskset -acp 0 $pid 2>&1", $output, $status);
+        exec("taskset -acp $core $pid 2>&1", $output, $status);
         $status === 0 || throw new RuntimeException("taskset: " . implode(' ', $output));
     }
 }

@@ -4,9 +4,9 @@
  */
 
 /** @param array<string, string> $variables of the script benches/php/plots/$script.gp */
-function plot(string $script, string $name, array $variables): string
+function plot(string $script, string $name, array $variables, string $folder = 'benchmarks'): string
 {
-    $output = getenv('BENCH_PAGE') . "/benchmarks/$name.svg";
+    $output = getenv('BENCH_PAGE') . "/$folder/$name.svg";
     is_dir(dirname($output)) || mkdir(dirname($output));
     $settings = '';
     foreach (['output_file' => $output, 'style' => dirname(__DIR__) . '/plots/style.gp'] + $variables as $variable => $value) {
@@ -24,6 +24,23 @@ function plot_data(string $name, array $rows): string
     $file = data_folder() . "/$name.dat";
     file_put_contents($file, implode('', array_map(fn ($row) => implode("\t", $row) . "\n", $rows)));
     return $file;
+}
+
+/**
+ * Plots a line for each title: of $rows the first column is x, and each further one is a line.
+ *
+ * @param array<string, string|int> $variables of the script that have no default here
+ */
+function lines(string $name, array $titles, array $rows, string $heading, array $variables, string $folder = 'benchmarks'): void
+{
+    plot('lines', $name, $variables + [
+        'data' => plot_data($name, $rows),
+        'series' => count($titles),
+        'titles' => implode('|', array_map(plain(...), $titles)),
+        'heading' => $heading,
+        'y_format' => '%.0s %c',
+        'settings' => '',
+    ], $folder);
 }
 
 /**

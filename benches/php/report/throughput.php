@@ -33,7 +33,7 @@ function throughput(): Section
             }
         }
         $rows = array_map(fn ($count) => [$count, ...array_map(fn ($measured) => median($measured[$count]), array_values($data['buckets'][$buckets]))], $counts);
-        plot('throughput', "throughput-$buckets", ['data' => plot_data("throughput-$buckets", $rows), 'series' => count($lines), 'titles' => implode("|", array_map(plain(...), $lines)), 'heading' => ucfirst($what)]);
+        lines("throughput-$buckets", $lines, $rows, ucfirst($what), ['x_label' => 'processes', 'y_label' => 'decisions a second', 'x_base' => 2, 'settings' => 'set xrange [0.9:9]; set xtics (1, 2, 4, 8)']);
         $plots .= "![decisions a second, $what](benchmarks/throughput-$buckets.svg)\n";
     }
     $section->text .= table(['', 'limiter', ...array_slice($heads, 1)], $scaling, 'llrrr') . "\n$plots\nDecisions a second, of all processes together:\n\n"

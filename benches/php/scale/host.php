@@ -4,7 +4,6 @@
  */
 require __DIR__ . '/hosts.php';
 require __DIR__ . '/work.php';
-require __DIR__ . '/../limiters/limit.php';
 
 [, $dsn, $keys] = $argv;
 $calls = scale_calls($dsn, $keys);

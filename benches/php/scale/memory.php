@@ -4,31 +4,20 @@
  */
 
 require_once dirname(__DIR__, 3) . '/php-tests/base.inc';
+require_once __DIR__ . '/client_name.php';
 
 const CLIENTS = 100_000;
 
-/** The bytes a client on a store, of many that are limited: each has a key of about 20 bytes. */
-function bytes_per_client(string $store): float
+/** The bytes a client on a store's servers, of many that are limited: each has a key of about 20 bytes. */
+function bytes_per_client(Servers $servers, string $dsn): float
 {
-    if ($store === 'shm') {
-        return 16;
-    }
-    $servers = Servers::of($store);
-    $dsn = scale_dsn($store, 0);
     $before = $servers->bytes_kept();
     at_once(2, fn (int $half) => function () use ($dsn, $half): void {
         for ($i = $half; $i < CLIENTS; $i += 2) {
-            (new TokenBucket($dsn, 'login:' . client_name($i), 1_000_000, 100))->consume(500_000);
+            (new TokenBucket($dsn, client_name($i), 1_000_000, 100))->consume(500_000);
         }
     });
     return ($servers->bytes_kept() - $before) / CLIENTS;
-}
-
-/** An IPv4 address, another for each number. */
-function client_name(int $number): string
-{
-    // An odd factor: no two numbers have one address.
-    return long2ip(($number * 0x9E3779B1) & 0xFFFFFFFF);
 }
 
 /** Tables in shared memory with more and more clients: the time of a call, and what the table says of itself. */

@@ -10,7 +10,7 @@ abstract class Servers
     private array $own = [];
 
     /** @param int[] $pids */
-    public function __construct(protected array $pids)
+    public function __construct(public readonly array $pids)
     {
         $before = $this->count();
         foreach ($this->count() as $name => $value) {
@@ -95,7 +95,7 @@ final class MemcachedServer extends Servers
     protected function count(): array
     {
         $stats = $this->stats('stats');
-        return ['trips' => $stats['cmd_meta'], 'in' => $stats['bytes_read'], 'out' => $stats['bytes_written']];
+        return ['trips' => $stats['cmd_get'] + $stats['cmd_set'], 'in' => $stats['bytes_read'], 'out' => $stats['bytes_written']];
     }
 
     /** Chunks are of few sizes, so an item takes more than its bytes. */

@@ -3,30 +3,44 @@
  * The calls whose costs are measured, on one busy bucket or on many quiet ones.
  */
 
-/** The number of quiet buckets: so many that no state is handed on within a host before the next call. */
+/** A limit that accepts every measured call, and whose buckets do not get full meanwhile: else their keys would expire. */
+const SCALE_LIMIT = [1_000_000_000, 1_000];
+const TAKEN_BEFORE = 100_000;
+
+/** The number of quiet buckets: so many that no state is handed off to the next call on one. */
 const QUIET_BUCKETS = 10_000;
 
-/** A function that makes $n accepted calls. */
+/** Takes tokens of each quiet bucket on a store, so that its key or row is there. */
+function make_quiet_buckets(?string $dsn): void
+{
+    foreach (quiet_buckets($dsn) as $bucket) {
+        $bucket->consume(TAKEN_BEFORE);
+    }
+}
+
+/** @return TokenBucket[] */
+function quiet_buckets(?string $dsn): array
+{
+    return array_map(fn (int $i) => new TokenBucket($dsn, "quiet:$i", ...SCALE_LIMIT), range(1, QUIET_BUCKETS));
+}
+
+/** A function that makes $n calls; they are accepted, but those on the bucket called denied. */
 function scale_calls(?string $dsn, string $keys): Closure
 {
-    if ($keys === 'hot') {
-        $bucket = new TokenBucket($dsn, 'hot', CAPACITY, RATE);
-        // The batch of a lease grows while it is used up: by a token, two, four and so on.
-        for ($i = 0; $i < 1_000; $i++) {
-            $bucket->consume();
-        }
-        return function (int $n) use ($bucket): void { for ($i = 0; $i < $n; $i++) { $bucket->consume(); } };
+    if ($keys !== 'quiet') {
+        $limit = $keys === 'denied' ? [1, 0.001] : SCALE_LIMIT;
+        $bucket = new TokenBucket($dsn, $keys, ...$limit);
+        $bucket->consume(min($limit[0], TAKEN_BEFORE));
+        $calls = function (int $n) use ($bucket): void { for ($i = 0; $i < $n; $i++) { $bucket->consume(); } };
+        // The batch of a lease begins at a token, and doubles up to at most 4,095.
+        $calls(str_contains((string) $dsn, '&lease=0') ? 100 : 10_000);
+        return $calls;
     }
-    if ($keys === 'denied') {
-        $bucket = new TokenBucket($dsn, 'denied', 1, 0.001);
-        $bucket->consume();
-        return function (int $n) use ($bucket): void { for ($i = 0; $i < $n; $i++) { $bucket->consume(); } };
-    }
-    $buckets = array_map(fn (int $i) => new TokenBucket($dsn, "quiet:$i", CAPACITY, RATE), range(1, QUIET_BUCKETS));
-    $next = 0;
+    $buckets = quiet_buckets($dsn);
+    $next = random_int(0, QUIET_BUCKETS - 1);
     return function (int $n) use ($buckets, &$next): void {
         for ($i = 0; $i < $n; $i++) {
-            // Odd and no divisor: goes through all of them.
+            // The step has no divisor in common with the number of buckets, so it leads through all of them.
             $buckets[$next = ($next + 7_919) % QUIET_BUCKETS]->consume();
         }
     };

@@ -1,0 +1,31 @@
+<?php
+/*
+ * Writes scaling.md and its plots from what the subject scale has measured and what benches/scale has simulated, and prints how far
+ * the two are apart.
+ */
+
+require __DIR__ . '/lib/bench.php';
+require __DIR__ . '/scale/costs.php';
+require __DIR__ . '/report/markdown.php';
+require __DIR__ . '/report/plots.php';
+foreach (['limits', 'costs', 'points', 'growth', 'advice', 'method'] as $file) {
+    require __DIR__ . "/report/scale/$file.php";
+}
+
+$data = kept('scale');
+$simulated = kept('scale-simulated');
+$folder = getenv('BENCH_PAGE');
+is_dir("$folder/scaling") || mkdir("$folder/scaling");
+copy(data_folder() . '/scale-costs.txt', "$folder/scaling/costs.txt");
+$model = model_costs($data);
+file_put_contents("$folder/scaling.md", implode("\n", [
+    first_section(kept('environment'), $simulated['rates']),
+    cost_section($data, $model),
+    point_section($data['points'], $simulated['points']),
+    growth_section($data, $model, $simulated),
+    advice_section($simulated),
+    process_section(),
+    method_section($data),
+]));
+[$within, $all] = deviations($data['points'], $simulated['points']);
+echo "\nSimulated within 20 % of what was measured: $within of $all points. Written: $folder/scaling.md, $folder/scaling/*.svg and costs.txt\n";
