@@ -42,7 +42,7 @@ $rounds = rounds(9);
 $data = ['rounds' => $rounds, 'lease' => LEASE, 'clients' => CLIENTS, 'busy_processes' => BUSY_PROCESSES, 'threads' => memcached_stats(getenv('TB_MEMCACHED_UNIX'), 'stats')['threads']];
 $data['costs'] = costs($servers, $rounds);
 $data['busy'] = busy_costs(array_filter($servers), $rounds);
-$data['points'] = points($servers, $rounds);
+$data['points'] = points($servers, intdiv($rounds + 1, 2));
 foreach (array_filter($servers) as $store => $server) {
     $data['bytes'][$store] = bytes_per_client($server, scale_dsn($store, 0));
 }

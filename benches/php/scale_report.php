@@ -25,7 +25,7 @@ file_put_contents("$folder/scaling.md", implode("\n", [
     growth_section($data, $model, $simulated),
     advice_section($simulated),
     process_section(),
-    method_section($data),
+    method_section($data, $simulated['bound']),
 ]));
 [$within, $all] = deviations($data['points'], $simulated['points']);
 echo "\nSimulated within 20 % of what was measured: $within of $all points. Written: $folder/scaling.md, $folder/scaling/*.svg and costs.txt\n";

@@ -4,7 +4,7 @@ use crate::costs::Costs;
 use crate::fleet::{Fleet, Load};
 use crate::results::Object;
 use crate::simulation::{Outcome, Simulation};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The stores of the fleets, over a network: the name in the costs, how many servers.
 const STORES: [(&str, &str, usize); 4] = [
@@ -14,29 +14,41 @@ const STORES: [(&str, &str, usize); 4] = [
     ("mariadb", "mariadb_unix", 1),
 ];
 const LEASES: [u32; 2] = [0, 100];
+/// Calls a second of a fleet.
+const RATES: [f64; 17] =
+    [1e3, 2e3, 3e3, 5e3, 7e3, 1e4, 2e4, 3e4, 5e4, 7e4, 1e5, 2e5, 3e5, 5e5, 7e5, 1e6, 2e6];
 /// A client's limit, where there are many: a burst, and tokens a second.
 const CLIENT_LIMIT: (i64, f64) = (100, 10.0);
 
 /// Runs all of them; returns their outcomes as JSON.
 pub fn run(costs: &HashMap<String, Costs>) -> Result<String, String> {
     let mut groups = Vec::new();
-    for (name, fleets) in [
-        ("points", points(costs)?),
-        ("rates", rates(costs)?),
-        ("hosts", hosts(costs)?),
-        ("key", key(costs)?),
-        ("clients", clients(costs)?),
-        ("split", split(costs)?),
-        ("flood", flood(costs)?),
+    for (name, is_rising, fleets) in [
+        ("points", false, points(costs)?),
+        ("rates", true, rates(costs)?),
+        ("hosts", true, hosts(costs)?),
+        ("key", false, key(costs)?),
+        ("clients", false, clients(costs)?),
+        ("split", false, split(costs)?),
+        ("flood", false, flood(costs)?),
+        ("start", false, start(costs)?),
+        ("bound", false, bound(costs)?),
     ] {
-        let lines: Result<Vec<String>, String> = fleets
-            .iter()
-            .map(|(labels, fleet)| {
-                let outcome = Simulation::run(fleet).map_err(|error| format!("{name}: {error}"))?;
-                Ok(describe_as(labels.clone(), fleet, &outcome).print())
-            })
-            .collect();
-        groups.push(format!("\"{name}\": [\n{}\n]", lines?.join(",\n")));
+        let mut lines = Vec::new();
+        let mut overloaded = HashSet::new();
+        for (labels, fleet) in &fleets {
+            // More of a load that was too much says no more, and takes long to simulate.
+            let series = format!("{} {}", labels.print(), fleet.lease);
+            if is_rising && overloaded.contains(&series) {
+                continue;
+            }
+            let outcome = Simulation::run(fleet).map_err(|error| format!("{name}: {error}"))?;
+            lines.push(describe_as(labels.clone(), fleet, &outcome).print());
+            if !outcome.keeps_up(fleet) {
+                overloaded.insert(series);
+            }
+        }
+        groups.push(format!("\"{name}\": [\n{}\n]", lines.join(",\n")));
     }
     Ok(format!("{{\n{}\n}}", groups.join(",\n")))
 }
@@ -59,7 +71,7 @@ fn points(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
                     fleet.costs.processors = 1;
                     (fleet.hosts, fleet.clients, fleet.lease, fleet.load) =
                         (hosts, clients, lease, Load::Workers);
-                    (fleet.zipf, fleet.network) = (0.0, None);
+                    (fleet.zipf, fleet.network, fleet.ramp) = (0.0, None, 0);
                     (fleet.warm_up, fleet.duration) = (100_000_000, 500_000_000);
                     fleets.push((labels, fleet));
                 }
@@ -75,7 +87,7 @@ fn rates(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     for (title, store, nodes) in STORES {
         for (keys, clients) in [("one", 1), ("many", 10_000_000)] {
             for lease in LEASES {
-                for calls in [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6] {
+                for calls in RATES {
                     let labels = Object::default().text("store", title).text("keys", keys);
                     let mut fleet = fleet(costs, store)?;
                     (fleet.hosts, fleet.clients, fleet.lease, fleet.nodes) =
@@ -84,7 +96,7 @@ fn rates(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
                     if clients > 1 {
                         (fleet.capacity, fleet.rate) = CLIENT_LIMIT;
                     }
-                    // A tenth of a second shows an overload: the queue grows all the while.
+                    // Half a second shows an overload: the queue grows all the while.
                     fleet.duration = if calls > 1e5 { 500_000_000 } else { 1_000_000_000 };
                     fleets.push((labels, fleet));
                 }
@@ -124,7 +136,7 @@ fn key(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     Ok(fleets)
 }
 
-/// More and more clients at 100 hosts of a thousand calls a second each.
+/// More and more clients at 100 hosts of five hundred calls a second each.
 fn clients(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     let mut fleets = Vec::new();
     for (limit, (capacity, rate)) in [("low", CLIENT_LIMIT), ("high", (1_000_000, 100_000.0))] {
@@ -133,7 +145,7 @@ fn clients(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
                 let mut fleet = fleet(costs, "redis_tcp")?;
                 (fleet.hosts, fleet.clients, fleet.lease) = (100, clients, lease);
                 (fleet.capacity, fleet.rate) = (capacity, rate);
-                fleet.load = Load::Arrivals(1e5);
+                fleet.load = Load::Arrivals(5e4);
                 (fleet.warm_up, fleet.duration) = (5_000_000_000, 5_000_000_000);
                 fleets.push((Object::default().text("limit", limit), fleet));
             }
@@ -145,8 +157,8 @@ fn clients(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
 /// A limit that each host has a part of in its own memory, called at 80 % of the limit.
 fn split(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     let mut fleets = Vec::new();
-    for hosts in [1, 10, 100] {
-        for rate in [100.0, 1e3, 1e4, 1e5] {
+    for hosts in [10, 100] {
+        for rate in [100.0, 1e3, 1e4] {
             let mut fleet = fleet(costs, "shm")?;
             fleet.hosts = hosts;
             let share = rate / hosts as f64;
@@ -176,6 +188,34 @@ fn flood(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     Ok(fleets)
 }
 
+/// A fleet that is there all at once, beside one that comes within seconds.
+fn start(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
+    let mut fleets = Vec::new();
+    for (title, store, nodes) in STORES {
+        for ramp in [0, 3_000_000_000] {
+            let mut fleet = fleet(costs, store)?;
+            (fleet.hosts, fleet.lease, fleet.nodes, fleet.ramp) = (100, 100, nodes, ramp);
+            fleet.load = Load::Arrivals(if store == "redis_tcp" { 5e5 } else { 2e4 });
+            fleets.push((Object::default().text("store", title), fleet));
+        }
+    }
+    Ok(fleets)
+}
+
+/// Hosts that together call twice as often as a limit allows, with leases.
+fn bound(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
+    let mut fleets = Vec::new();
+    for hosts in [2, 10, 100] {
+        let mut fleet = fleet(costs, "redis_tcp")?;
+        (fleet.hosts, fleet.lease) = (hosts, 100);
+        (fleet.capacity, fleet.rate) = (10_000, 10_000.0);
+        fleet.load = Load::Arrivals(2e4);
+        fleet.duration = 10_000_000_000;
+        fleets.push((Object::default(), fleet));
+    }
+    Ok(fleets)
+}
+
 /// The fleet and its outcome.
 pub fn describe(fleet: &Fleet, outcome: &Outcome) -> Object {
     describe_as(Object::default(), fleet, outcome)
@@ -197,6 +237,8 @@ fn describe_as(labels: Object, fleet: &Fleet, outcome: &Outcome) -> Object {
         .number("lease", f64::from(fleet.lease))
         .number("deny_cache", f64::from(u8::from(fleet.deny_cache)))
         .number("nodes", fleet.nodes as f64)
+        .number("keeps_up", f64::from(u8::from(outcome.keeps_up(fleet))))
+        .number("ramp", fleet.ramp as f64 / 1e9)
         .number("decisions", counts.decisions as f64 / seconds)
         .number("accepted", each(counts.accepted as f64))
         .number("leased", each(counts.leased as f64))
@@ -204,6 +246,7 @@ fn describe_as(labels: Object, fleet: &Fleet, outcome: &Outcome) -> Object {
         .number("trips", each(counts.trips as f64))
         .number("lost_swaps", each(counts.lost_swaps as f64))
         .number("late", each(counts.late as f64))
+        .number("refused", counts.refused as f64)
         .number("unfinished", outcome.unfinished as f64)
         .number("utilisation", outcome.utilisation)
         .number("busiest", outcome.busiest)

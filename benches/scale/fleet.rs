@@ -7,6 +7,8 @@ use crate::costs::{Costs, Protocol};
 pub struct Fleet {
     pub costs: Costs,
     pub hosts: usize,
+    /// PHP-FPM's workers of each host.
+    pub workers: usize,
     pub load: Load,
     pub clients: u32,
     /// The exponent of the Zipf distribution of calls over clients.
@@ -24,7 +26,9 @@ pub struct Fleet {
     pub network: Option<u64>,
     /// How long a swap waits for a disk, in nanoseconds; its row is locked meanwhile.
     pub commit: u64,
-    /// Nanoseconds.
+    /// How long calls become more until they are as many as they will be, in nanoseconds.
+    pub ramp: u64,
+    /// What comes before the measurement, in nanoseconds.
     pub warm_up: u64,
     pub duration: u64,
     pub seed: u64,
@@ -44,6 +48,7 @@ impl Fleet {
         Self {
             costs: costs.clone(),
             hosts: 10,
+            workers: 50,
             load: Load::Arrivals(10_000.0),
             clients: 1,
             zipf: 1.0,
@@ -54,7 +59,8 @@ impl Fleet {
             nodes: 1,
             network: Some(100_000),
             commit: 0,
-            warm_up: 1_000_000_000,
+            ramp: 3_000_000_000,
+            warm_up: 4_000_000_000,
             duration: 2_000_000_000,
             seed: 1,
         }

@@ -61,9 +61,9 @@ fn run() -> Result<String, String> {
 
 fn usage(argument: &str) -> String {
     format!(
-        "unknown argument {argument}. Known: costs=FILE; store=NAME, and with it hosts, calls (a second, of all hosts; workers: one \
-         busy worker a host), clients, zipf, capacity, rate, lease, deny_cache (0 or 1), nodes, processors (of a server), network \
-         (µs one way), commit (µs), seconds, seed"
+        "unknown argument {argument}. Known: costs=FILE; store=NAME, and with it hosts, workers (of each host), calls (a second, of all hosts; \
+         or the word workers: one busy worker a host), clients, zipf, capacity, rate, lease, deny_cache (0 or 1), nodes, processors (of a server), network \
+         (µs one way), commit (µs), ramp (seconds), seconds, seed"
     )
 }
 
@@ -87,6 +87,7 @@ fn one_fleet(
         }
         match name.as_str() {
             "hosts" => fleet.hosts = (number as usize).max(1),
+            "workers" => fleet.workers = (number as usize).max(1),
             "calls" if number == 0.0 => fleet.load = Load::Workers,
             "calls" => fleet.load = Load::Arrivals(number),
             "clients" => fleet.clients = (number as u32).max(1),
@@ -99,6 +100,7 @@ fn one_fleet(
             "processors" => fleet.costs.processors = (number as usize).max(1),
             "network" => fleet.network = Some((number * 1e3) as u64),
             "commit" => fleet.commit = (number * 1e3) as u64,
+            "ramp" => fleet.ramp = (number * 1e9) as u64,
             "seconds" => fleet.duration = (number * 1e9) as u64,
             "seed" => fleet.seed = number as u64,
             _ => return Err(usage(name)),

@@ -47,6 +47,8 @@ pub struct Counts {
     pub lost_swaps: u64,
     /// Decisions that took longer than the default time-out of 50 ms: `on_error` would have answered them.
     pub late: u64,
+    /// Calls that found all workers busy and no room to wait.
+    pub refused: u64,
     pub bytes: [f64; 2],
     pub times: Times,
 }
@@ -61,6 +63,7 @@ impl Counts {
             trips: 0,
             lost_swaps: 0,
             late: 0,
+            refused: 0,
             bytes: [0.0; 2],
             times: Times::new(),
         }

@@ -10,7 +10,7 @@ use crate::random::{Random, Zipf, mix};
 use crate::results::Counts;
 use crate::server::{HandedOut, States, Station, decide};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use token_bucket::limit::{Decision, Limit, Op, Span, TokenBucket};
 use token_bucket::store::{Fetch, Step};
 
@@ -24,6 +24,8 @@ const TIMEOUT: u64 = 50_000_000;
 /// How long a sleep takes longer than it was asked to, and how long a process sleeps in the queue (Linux' timer slack: 50 µs).
 const SLACK: u64 = 55_000;
 const POLL: u64 = 70_000;
+/// The calls that wait for a worker at most, as in PHP-FPM.
+const BACKLOG: usize = 511;
 
 /// What a simulation comes to.
 pub struct Outcome {
@@ -75,6 +77,8 @@ enum Trip {
 struct Call {
     host: usize,
     client: u32,
+    /// When its client came, and when a worker began with it.
+    came: u64,
     began: u64,
     /// When the operation was sent.
     sent: u64,
@@ -115,7 +119,25 @@ pub struct Simulation<'a> {
     locked_until: HashMap<u32, u64>,
     calls: Vec<Call>,
     free: Vec<usize>,
+    /// Of each host: the workers that are at work, and when the calls came that wait for one.
+    workers: Vec<(usize, VecDeque<u64>)>,
     counts: Counts,
+}
+
+impl Outcome {
+    /// Whether no call is late or denied for want of a turn, and no queue grows.
+    pub fn keeps_up(&self, fleet: &Fleet) -> bool {
+        let Counts { decisions, accepted, late, refused, .. } = self.counts;
+        let calls = match fleet.load {
+            Load::Arrivals(calls) => calls,
+            Load::Workers => return true,
+        };
+        late * 1_000 <= decisions
+            && refused == 0
+            && self.busiest < 0.98
+            && (self.unfinished as f64) < 100.0 + calls / 100.0
+            && (fleet.clients > 1 || accepted * 1_000 >= decisions * 999)
+    }
 }
 
 type Done = Result<(), String>;
@@ -151,6 +173,7 @@ impl<'a> Simulation<'a> {
             locked_until: HashMap::new(),
             calls: Vec::new(),
             free: Vec::new(),
+            workers: vec![(0, VecDeque::new()); fleet.hosts],
             counts: Counts::new(),
         };
         simulation.go()?;
@@ -160,7 +183,7 @@ impl<'a> Simulation<'a> {
     fn go(&mut self) -> Done {
         match self.fleet.load {
             Load::Arrivals(_) => self.at(BEGIN, Event::Arrive),
-            Load::Workers => (0..self.fleet.hosts).try_for_each(|host| self.begin(host))?,
+            Load::Workers => (0..self.fleet.hosts).try_for_each(|host| self.begin(host, BEGIN))?,
         }
         let (measured_from, end) =
             (BEGIN + self.fleet.warm_up, BEGIN + self.fleet.warm_up + self.fleet.duration);
@@ -205,11 +228,13 @@ impl<'a> Simulation<'a> {
         match event {
             Event::Arrive => {
                 if let Load::Arrivals(rate) = self.fleet.load {
-                    let next = self.now + self.random.until_next(1e9 / rate);
+                    let ramp = self.fleet.ramp.max(1) as f64;
+                    let part = ((self.now - BEGIN) as f64 / ramp).clamp(0.01, 1.0);
+                    let next = self.now + self.random.until_next(1e9 / (rate * part));
                     self.at(next, Event::Arrive);
                 }
                 let host = self.random.below(self.fleet.hosts as u64) as usize;
-                self.begin(host)
+                self.arrive(host)
             }
             Event::Reach(call) => self.reach(call),
             Event::Serve(call) => self.serve(call),
@@ -235,14 +260,31 @@ impl<'a> Simulation<'a> {
         self.hosts.get(host).ok_or_else(|| format!("no host {host}"))
     }
 
-    /// A worker of a host makes a call for one token.
-    fn begin(&mut self, host: usize) -> Done {
+    /// A call comes to a host. It waits if all workers are at work.
+    fn arrive(&mut self, host: usize) -> Done {
+        let (now, limit) = (self.now, self.fleet.workers);
+        let (busy, backlog) = self.workers.get_mut(host).ok_or("no such host")?;
+        if *busy < limit {
+            *busy += 1;
+            return self.begin(host, now);
+        }
+        if backlog.len() < BACKLOG {
+            backlog.push_back(now)
+        } else {
+            self.counts.refused += 1
+        }
+        Ok(())
+    }
+
+    /// A worker of a host makes a call for one token, for a client that came at `came`.
+    fn begin(&mut self, host: usize, came: u64) -> Done {
         let client = self.zipf.pick(&mut self.random);
         let now = self.now;
         self.sequence += 1;
         let mut call = Call {
             host,
             client,
+            came,
             began: now,
             sent: now,
             op: Op::Take { cost: 1 },
@@ -652,16 +694,23 @@ impl<'a> Simulation<'a> {
     fn end(&mut self, id: usize) -> Done {
         let now = self.now;
         let call = self.call(id)?;
-        let (host, began, accepted) = (call.host, call.began, call.accepted);
+        let (host, came, began, accepted) = (call.host, call.came, call.began, call.accepted);
         self.free.push(id);
         let counts = &mut self.counts;
         counts.decisions += 1;
         counts.accepted += u64::from(accepted);
         counts.late += u64::from(now - began > TIMEOUT);
-        counts.times.note(now - began);
-        match self.fleet.load {
-            Load::Workers => self.begin(host),
-            Load::Arrivals(_) => Ok(()),
+        counts.times.note(now - came);
+        if let Load::Workers = self.fleet.load {
+            return self.begin(host, now);
+        }
+        let (busy, backlog) = self.workers.get_mut(host).ok_or("no such host")?;
+        match backlog.pop_front() {
+            Some(came) => self.begin(host, came),
+            None => {
+                *busy -= 1;
+                Ok(())
+            }
         }
     }
 }

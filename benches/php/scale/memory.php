@@ -24,8 +24,8 @@ function bytes_per_client(Servers $servers, string $dsn): float
 function full_tables(): array
 {
     $tables = [];
-    foreach (['8M', '256M'] as $size) {
-        foreach ([100_000, 500_000, 1_000_000, 10_000_000] as $clients) {
+    foreach (['8M' => [100_000, 250_000, 500_000, 1_000_000], '256M' => [1_000_000, 10_000_000]] as $size => $counts) {
+        foreach ($counts as $clients) {
             $folder = getenv('BENCH_TABLES') . '/full';
             mkdir($folder);
             $command = [PHP_BINARY, '-n', '-d', "token_bucket.shm_path=$folder", '-d', "token_bucket.shm_size=$size", '-d', 'extension=' . getenv('BENCH_EXTENSION'), __DIR__ . '/full_table.php', (string) $clients];

@@ -11,18 +11,28 @@ function advice_section(array $simulated): string
     $one = $at('redis', 'one', 0, 2e4);
     $leased = $at('redis', 'one', 100, 2e4);
     $flood = fn (string $store, int $cache) => fleets($simulated['flood'], ['store' => $store, 'deny_cache' => $cache])[0];
-    $split = array_map(fn (array $fleet) => [number_format($fleet['limit']), number_format($fleet['hosts']), digits($fleet['limit'] / $fleet['hosts']), percent_of($fleet['accepted'])], array_values(array_filter($simulated['split'], fn (array $fleet) => $fleet['hosts'] > 1)));
+    $split = array_map(fn (array $fleet) => [number_format($fleet['limit']), number_format($fleet['hosts']), digits($fleet['limit'] / $fleet['hosts']), percent_of($fleet['accepted'])], $simulated['split']);
     $rows = [
         ['a busy key', '[`lease=100`](stores.md#leases)', 'Redis, 20,000 calls a second on one key: ' . digits($one['trips']) . ' trips a decision become ' . digits($leased['trips']) . ', ' . percent_of($one['busiest']) . ' of the server ' . percent_of($leased['busiest'])],
         ['a busy key', 'not a cluster', "the key stays on one node: {$most('cluster', 'one', 0)} calls a second, {$most('redis', 'one', 0)} on a single Redis"],
         ['many clients', 'a cluster, clients spread over its nodes', "{$most('cluster', 'many', 0)} calls a second on six nodes, {$most('redis', 'many', 0)} on a single Redis. A [hash tag](stores.md#one-slot-of-a-redis-cluster) of each client keeps them spread; one tag for all makes one busy node"],
         ['clients that hammer', 'leave `token_bucket.deny_cache` on', '1,000 calls a second of a client that may make 10, at ten hosts: ' . digits($flood('redis', 0)['trips']) . ' trips a call without it, ' . digits($flood('redis', 1)['trips']) . ' with it; memcached ' . digits($flood('memcached', 0)['trips']) . ' and ' . digits($flood('memcached', 1)['trips'])],
-        ['a limit that need not be exact', '`shm:` with limit / hosts', 'no server; the table below says what that costs'],
-        ['a busy key on memcached or MariaDB', 'a lease, or Redis', "without a lease {$most('memcached', 'one', 0)} and {$most('mariadb', 'one', 0)} calls a second: hosts undo each other's swaps"],
+        ['a limit that need not be exact', '`shm:` with the limit divided by the hosts', 'no server is needed; the table below says what that costs'],
+        ['a busy key on memcached or MariaDB', 'Redis', "without a lease {$most('memcached', 'one', 0)} and {$most('mariadb', 'one', 0)} calls a second, with one {$most('memcached', 'one', 100)} and {$most('mariadb', 'one', 100)}. More collapse, and leases do not begin: a call while a batch is under way asks by itself"],
+        ['a fleet that starts all at once', 'let it warm up', '100 hosts with 5,000 calls a second each on one key, `lease=100`, Redis: ' . start_text($simulated['start'], 'redis')],
     ];
     return "## What to do\n\n" . table(['where it is', 'do', 'because (simulated)'], $rows, 'lll')
         . "\nA limit that is divided among hosts denies calls although the fleet is below the limit, for hosts do not get the same calls at the same time. Accepted of calls at 80 % of the limit, each host with a second's tokens:\n\n"
         . table(['limit a second', 'hosts', 'for each host', 'accepted'], $split, 'rrrr');
+}
+
+/** How a fleet does that begins at once, and within some seconds. */
+function start_text(array $starts, string $store): string
+{
+    return implode(', ', array_map(
+        fn (float $ramp) => ($ramp > 0 ? "within $ramp s " : 'at once ') . (fleets($starts, ['store' => $store, 'ramp' => $ramp])[0]['keeps_up'] ? 'it keeps up' : 'it does not keep up'),
+        [0, 3],
+    ));
 }
 
 /** Measured by hand in one run, not by the program. */
@@ -31,7 +41,7 @@ function process_section(): string
     return <<<'MD'
         ## Several processes on one bucket in shared memory
 
-        Decisions a second in millions on two cores, measured in one run by `benches/php/throughput.php`'s way of calling, by hand:
+        Millions of decisions a second on two cores, measured once, by hand, in one run; `scripts/bench.sh throughput` measures the rows of the extension again:
 
         | | |
         |---|---:|

@@ -15,30 +15,27 @@ const STORE_TITLES = [
 
 function cost_section(array $data, array $model): string
 {
-    $rows = $memory = [];
-    foreach ($data['costs'] as $store => $kinds) {
-        foreach (['quiet' => 'a quiet key', 'hot' => 'a busy key', 'lease' => "the same with `lease={$data['lease']}`", 'denied' => 'denied, and known'] as $kind => $what) {
-            if (!isset($kinds[$kind])) {
-                continue;
-            }
-            $of = fn (string $name) => median($kinds[$kind][$name] ?? [0]);
-            $busy = ['quiet' => 'busy_quiet', 'hot' => 'busy_own', 'lease' => 'busy_lease'][$kind] ?? null;
-            $rows[] = [
-                $kind === 'quiet' ? STORE_TITLES[$store] : '',
-                $what,
-                $of('trips') < 0.0005 ? '0' : digits($of('trips')),
-                duration($of('ns')),
-                isset($kinds[$kind]['cpu'], $data['busy'][$store][$busy]) ? duration($of('cpu')) . ' / ' . duration(median($data['busy'][$store][$busy]['cpu'])) : '',
-                isset($kinds[$kind]['in']) && $of('trips') > 0.0005 ? digits($of('in')) . ' / ' . digits($of('out')) : '',
-            ];
-        }
-        if ($store !== 'redis_unix' && $store !== 'memcached_unix') {
-            $memory[] = STORE_TITLES[$store] . ' ' . number_format($model[$store]['client_bytes']);
-        }
+    $rows = [];
+    foreach (STORE_TITLES as $store => $title) {
+        $kinds = $data['costs'][$store];
+        $each = fn (string $what, Closure $format, array $of = ['quiet', 'hot', 'lease']) => implode(' / ', array_map(
+            fn (string $kind) => $format(median($kinds[$kind][$what])),
+            array_filter($of, fn (string $kind) => isset($kinds[$kind][$what])),
+        ));
+        $busy = $data['busy'][$store] ?? null;
+        $rows[] = [
+            $title,
+            $busy ? $each('trips', digits(...)) : '0',
+            $each('ns', duration(...)),
+            $each('ns', duration(...), ['denied']),
+            $busy ? $each('cpu', duration(...)) : '',
+            $busy ? implode(' / ', array_map(fn (string $kind) => duration(median($busy[$kind]['cpu'])), ['busy_quiet', 'busy_own', 'busy_lease'])) : '',
+            $busy ? implode(' / ', array_map(fn (string $kind) => digits(median($kinds[$kind]['in']) + median($kinds[$kind]['out'])), ['quiet', 'hot', 'lease'])) : '',
+            number_format($model[$store]['client_bytes']),
+        ];
     }
-    return "## What a decision costs\n\nMeasured: one process, servers on one core and the process on the other. The server's processor time is that of a server that slept before each call, and that of one that "
-        . "{$data['busy_processes']} processes keep awake, of which most is saved when it is busy.\n\n"
-        . table(['store', 'decision', 'trips', 'takes', "server's processor, asleep / busy", 'bytes to / from it'], $rows, 'llrrrr')
-        . "\n**Memory**, in MB for a million clients that are limited (" . number_format($data['clients']) . " clients measured, keys of about 20 bytes): " . implode(', ', $memory)
-        . '. On servers a host needs 9 MiB of its own besides, however many clients there are (' . '[configuration.md](configuration.md#containers))' . ".\n";
+    return "## What a decision costs\n\nMeasured, one process, servers on one core and the process on the other: on a quiet key / on a busy key / on a busy key with `lease={$data['lease']}`.\n\n"
+        . table(['store', 'trips', 'takes', 'denied, and known', "the server's processor, asleep before", 'the same, kept busy', 'bytes on the wire', 'MB of a million clients'], $rows, 'lrrrrrrr')
+        . "\n- **Asleep or busy**: a processor that slept has to wake up for each call, so a server that has much to do needs less for a decision. It is kept busy by {$data['busy_processes']} processes on its own core. What breaks first depends on the second number.\n"
+        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes. For a store on servers each host has 9 MiB besides, whatever the number of clients ([configuration.md](configuration.md#containers)).\n";
 }

@@ -12,7 +12,7 @@ function plot_fleets(string $name, array $fleets, string $x, string $y, float $u
     foreach (FLEET_STORES as $store => [$title]) {
         foreach ([0 => '', 100 => ', lease=100'] as $lease => $with) {
             $titles[] = $title . $with;
-            $columns[] = array_column(array_filter(fleets($fleets, ['store' => $store, 'lease' => $lease]), keeps_up(...)), $y, $x);
+            $columns[] = array_column(fleets($fleets, ['store' => $store, 'lease' => $lease, 'keeps_up' => 1]), $y, $x);
         }
     }
     $rows = array_map(fn ($at) => [$at, ...array_map(fn (array $column) => isset($column[$at]) ? $column[$at] / $unit : 'NaN', $columns)], array_unique(array_column($fleets, $x)));
@@ -22,7 +22,7 @@ function plot_fleets(string $name, array $fleets, string $x, string $y, float $u
 function growth_section(array $data, array $model, array $simulated): string
 {
     foreach (['one' => ['one-key', 'One key, 100 hosts'], 'many' => ['many-clients', '10 million clients, 100 hosts']] as $keys => [$name, $heading]) {
-        plot_fleets($name, fleets($simulated['rates'], ['keys' => $keys]), 'calls', 'busiest', 0.01, $heading, ['x_label' => 'calls a second', 'y_label' => '% of the busiest server', 'x_base' => 10, 'x_format' => '%.0s %c', 'y_format' => '%g']);
+        plot_fleets($name, fleets($simulated['rates'], ['keys' => $keys]), 'calls', 'busiest', 0.01, $heading, ['x_label' => 'calls a second', 'y_label' => '% of the busiest server\'s processors', 'x_base' => 10, 'x_format' => '%.0s %c', 'y_format' => '%g']);
     }
     plot_fleets('hosts', $simulated['hosts'], 'hosts', 'p99', 1e6, 'One key, 1,000 calls a second at each host', ['x_label' => 'hosts', 'y_label' => 'ms, 99th percentile', 'x_base' => 10, 'y_format' => '%g']);
     lines('key', ['trips a decision'], array_map(fn (array $fleet) => [$fleet['calls'] / $fleet['hosts'], $fleet['trips']], $simulated['key']), 'lease=100, Redis', ['x_label' => 'calls a second on a key, at each of ten hosts', 'y_label' => 'trips a decision', 'x_base' => 10, 'x_format' => '%g', 'y_format' => '%g'], 'scaling');
@@ -30,9 +30,9 @@ function growth_section(array $data, array $model, array $simulated): string
     $sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
     lines('memory', array_map(fn ($store) => explode(',', STORE_TITLES[$store])[0], $stores), array_map(fn (int $size) => [$size, ...array_map(fn ($store) => $size * $model[$store]['client_bytes'], $stores)], $sizes), 'Memory of limited clients', ['x_label' => 'clients', 'y_label' => 'bytes', 'x_base' => 10, 'x_format' => '%.0s %c'], 'scaling');
 
-    $text = "## More hosts\n\n![the 99th percentile over the number of hosts](scaling/hosts.svg)\n\n" . hosts_text($simulated['hosts'])
+    $text = "## More hosts\n\n![the 99th percentile over the number of hosts](scaling/hosts.svg)\n\n" . "Each host makes 1,000 calls a second on one key. The stores keep up with:\n\n" . hosts_text($simulated['hosts'])
         . "\n## When leases pay\n\n![trips a decision over calls a second on a key](scaling/key.svg)\n\n" . key_text($simulated['key'])
-        . "\n## More clients\n\n![processor time of the servers, 10 million clients](scaling/many-clients.svg)\n\nRedis, 100 hosts, 100,000 calls a second in all:\n\n";
+        . "\n## More clients\n\n![processor time of the servers, 10 million clients](scaling/many-clients.svg)\n\nRedis, 100 hosts, 50,000 calls a second in all:\n\n";
     $rows = [];
     foreach ([['low', 'a limit of 100, and 10 a second'], ['high', 'a limit that accepts all']] as [$limit, $what]) {
         $with = fn (int $lease, int $clients) => fleets($simulated['clients'], ['limit' => $limit, 'lease' => $lease, 'clients' => $clients])[0];
@@ -42,12 +42,12 @@ function growth_section(array $data, array $model, array $simulated): string
         }
     }
     $text .= table(['clients have', 'clients', 'accepted', 'denials that the host knows', 'trips a decision', 'with leases', "the server's processor", 'with leases'], $rows, 'lrrrrrrr');
-    $text .= "\nThe more clients share the calls, the fewer are busy on one host: leases save less, and cost no more than 1 trip in " . digits(max_cost($simulated['clients'])) . ".\n\n";
+    $text .= "\nThe more clients share the calls, the fewer are busy on one host: leases save less. They cost at most one trip more in " . number_format(max_cost($simulated['clients'])) . ".\n\n";
     $text .= "![memory over the number of clients](scaling/memory.svg)\n\n";
     $rows = array_map(fn (array $table) => ["`{$table['size']}`", number_format($table['clients']), duration($table['ns']), number_format($table['used']), number_format($table['evictions']), number_format($table['denied_newcomers'])], $data['tables']);
     return $text . "**A full table in shared memory** (measured; each client is limited, so none may be forgotten):\n\n"
         . table(['`shm_size`', 'clients', 'a call takes', 'buckets in use', 'evicted', 'calls denied for want of room'], $rows, 'lrrrrr')
-        . "\nAn evicted client's debt is not forgotten: a newcomer inherits it ([stores.md](stores.md#shared-memory)). So a table that is too small denies newcomers, and lets nobody through.\n";
+        . "\nAn evicted client's debt is not forgotten: a newcomer inherits it ([stores.md](stores.md#shared-memory)). So a table that is too small denies newcomers, and no client gains. Leave half of the table empty.\n";
 }
 
 function percent_of(float $part): string
@@ -55,15 +55,18 @@ function percent_of(float $part): string
     return digits(100 * $part) . ' %';
 }
 
-/** A sentence a store on its latencies. */
+/** How many hosts each store keeps up with. */
 function hosts_text(array $hosts): string
 {
     $text = '';
     foreach (FLEET_STORES as $store => [$title]) {
-        [$last, $broken] = breaking_point(fleets($hosts, ['store' => $store, 'lease' => 0]));
-        [$leased, $broken_too] = breaking_point(fleets($hosts, ['store' => $store, 'lease' => 100]));
-        $text .= "- **$title**: " . ($broken ? ($last ? "keeps up with {$last['hosts']} hosts, not with {$broken['hosts']}: " : "does not keep up with {$broken['hosts']} host: ") . reason($broken) : "keeps up with {$last['hosts']} hosts, 99 % of calls within " . duration($last['p99']))
-            . '. With leases ' . ($broken_too ? "not with {$broken_too['hosts']}" : 'with ' . $leased['hosts'] . ', half of the calls within ' . duration($leased['median']) . ', 99 % within ' . duration($leased['p99'])) . ".\n";
+        $texts = [];
+        foreach ([0 => 'without leases', 100 => 'with leases'] as $lease => $with) {
+            [$last, $broken] = breaking_point(fleets($hosts, ['store' => $store, 'lease' => $lease]));
+            $times = $last ? ", 99 % of calls within " . duration($last['p99']) . ' and half within ' . duration($last['median']) : '';
+            $texts[] = ($last ? "{$last['hosts']} hosts" : 'none') . " $with$times" . ($broken ? ", but not {$broken['hosts']}: " . reason($broken) : '');
+        }
+        $text .= "- **$title**: " . implode('. ', $texts) . ".\n";
     }
     return $text;
 }
@@ -72,7 +75,7 @@ function hosts_text(array $hosts): string
 function key_text(array $fleets): string
 {
     $from = fn (float $trips) => array_values(array_filter($fleets, fn (array $fleet) => $fleet['trips'] < $trips))[0] ?? null;
-    $rate = fn (array $fleet) => digits($fleet['calls'] / $fleet['hosts']);
+    $rate = fn (array $fleet) => number_format($fleet['calls'] / $fleet['hosts']);
     $most = max(array_column($fleets, 'trips'));
     [$half, $tenth] = [$from(0.5), $from(0.1)];
     return "A key that a host is asked for {$rate($half)} times a second takes " . digits($half['trips']) . " trips a decision, at {$rate($tenth)} times " . digits($tenth['trips'])

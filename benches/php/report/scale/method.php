@@ -3,21 +3,25 @@
  * The section on the model.
  */
 
-function method_section(array $data): string
+function method_section(array $data, array $bounds): string
 {
+    $beyond = implode(', ', array_map(fn (array $fleet) => number_format(max(0, $fleet['beyond'])) . " ({$fleet['hosts']} hosts)", $bounds));
     return <<<MD
         ## The model, and what it leaves out
 
         `benches/scale` simulates each call as an event: the worker's own work, the network, a queue before the server's processors. Leases, the deny cache and the arithmetic of limits in it are the
-        extension's own code, with the simulated time. It fails if a client gets more than the [bounds](stores.md#leases) allow, in all or in any stretch of time.
+        extension's own code, with the simulated time. It fails if a client gets more than the [bounds](stores.md#leases) allow, in all or in any stretch of time. Where
+        hosts with `lease=100` call twice as often as a limit of 10,000 and 10,000 a second allows, they hand out at most so many tokens beyond it in any stretch: $beyond; hosts x 100 are the bound.
 
         | | |
         |---|---|
-        | calls | at random times (Poisson), each at a random host, of client k in proportion to 1 / k (Zipf; web requests have exponents around 0.6 to 1, [Breslau et al. 1999](https://pages.cs.wisc.edu/~cao/papers/zipf-implications.html)) |
+        | calls | at random times (Poisson), each at a random host, of client k in proportion to 1 / k (Zipf). For web pages exponents of [0.6 to 0.8](https://www.oreilly.com/library/view/web-caching/156592536X/apas06.html) were found, which spread calls more: `zipf=0.7` |
+        | begin | calls become as many as stated within three seconds, so that leases can begin; measured is what comes after |
+        | workers | 50 of each host; up to 511 further calls of a host wait for one, as in PHP-FPM |
         | network | 100 µs each way, no loss, no limit of its bandwidth |
         | servers | one processor for Redis and each node of the cluster, {$data['threads']} for memcached (its threads), 4 for MariaDB; each at the measured cost of a busy server, or of one that slept |
         | MariaDB | waits for no disk, as measured (`innodb_flush_log_at_trx_commit=0`). `commit=1000` adds a millisecond, in which the row is locked |
-        | not in it | time-outs and breakers (a call above 50 ms counts as late), TLS, replicas, resharding, PHP-FPM's own queue, a contended word in shared memory |
+        | not in it | time-outs and breakers (a call above 50 ms counts as late), TLS, replicas, resharding, a contended word in shared memory |
         | extrapolated | everything above four hosts and two cores; servers and callers shared them in all measurements |
 
         All of it again (needs what `make bench` needs): `scripts/bench.sh scale`; in short, into `target/bench`: `BENCH_ROUNDS=2 scripts/bench.sh scale`. Your fleet, with the costs of

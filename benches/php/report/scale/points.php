@@ -42,11 +42,11 @@ function point_section(array $points, array $simulated): string
     return "## Does the simulation come to what was measured?\n\nDecisions a second, measured / simulated: hosts of one process each, with tables of their own, that ask one server as often as they can. "
         . "$within of $all are within 20 %.\n\n"
         . table(['store', 'calls on', '1 host', '2 hosts', '4 hosts', 'trips a decision of 4'], array_map(array_values(...), $rows), 'llrrrr') . "\n" . <<<'MD'
-        The simulation knows only what one process costs (above), not these numbers; its first column is so no more than a check. What it does not know explains the others:
+        The simulation knows the costs above, none of these numbers. What it leaves out explains the deviations above 20 % (bold):
 
-        - **How long a sleeping processor takes to wake up** varies on a virtual machine from run to run, and more with two hosts, where it depends on who sleeps. A busy server has no such time, which is
-          why the fleets below depend on it little.
-        - **Which host's swap is lost** on memcached and MariaDB depends on how the callers' processor is shared: the simulation changes between them at each call, Linux after milliseconds.
+        - **How long a sleeping processor takes to wake up** varies on a virtual machine, and with how long it slept. The simulation takes one process's times for all. A server that is kept busy does not
+          sleep, so what breaks first depends on this little.
+        - **Whose swap is lost** on memcached and MariaDB depends on how the callers share their processor. The simulation changes between them at each call, Linux after milliseconds.
 
         MD;
 }
