@@ -7,7 +7,7 @@
 const SCALE_LIMIT = [1_000_000_000, 1_000];
 const TAKEN_BEFORE = 100_000;
 
-/** The number of quiet buckets: so many that no state is handed off to the next call on one. */
+/** The number of quiet buckets: so many that one process's state of one is too old to hand off at its next call. */
 const QUIET_BUCKETS = 10_000;
 
 /** Takes tokens of each quiet bucket on a store, so that its key or row is there. */
@@ -37,11 +37,10 @@ function scale_calls(?string $dsn, string $keys): Closure
         return $calls;
     }
     $buckets = quiet_buckets($dsn);
-    $next = random_int(0, QUIET_BUCKETS - 1);
-    return function (int $n) use ($buckets, &$next): void {
+    mt_srand(random_int(0, PHP_INT_MAX));
+    return function (int $n) use ($buckets): void {
         for ($i = 0; $i < $n; $i++) {
-            // The step has no divisor in common with the number of buckets, so it leads through all of them.
-            $buckets[$next = ($next + 7_919) % QUIET_BUCKETS]->consume();
+            $buckets[mt_rand(0, QUIET_BUCKETS - 1)]->consume();
         }
     };
 }
