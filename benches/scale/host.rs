@@ -71,7 +71,9 @@ impl Host {
 
     /// Whether this host knows that the server denies a call for a token.
     pub fn knows_denial(&self, client: u32, limit: &Limit, now: u64) -> bool {
-        let Some((set, tag)) = locate(&self.denials, mix(u64::from(client))) else { return false };
+        let Some((set, tag)) = locate(&self.denials, mix(u64::from(client))) else {
+            return false;
+        };
         match denials::find(&set.0, tag, now) {
             Some(KnownDenial::FullAt(full_at)) => {
                 let state = State::Filling { full_at: Span::from_ns(full_at) };

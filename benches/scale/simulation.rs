@@ -1,12 +1,16 @@
 //! The simulation: calls, the trips that they make, and the queues that they wait in.
 //!
 //! Leases, denials and the arithmetic of limits are the extension's own code, which takes the time as an argument. Servers, the
-//! network and workers are events on a simulated clock.
+//! network and workers are events on a simulated clock. `trips` has what happens between a request and its reply, `swaps` the stores that
+//! compare and swap.
+
+mod swaps;
+mod trips;
 
 use crate::costs::Protocol;
 use crate::fleet::{Fleet, Load};
-use crate::host::{Handoff, Host, batch_to_ask};
-use crate::random::{Random, Zipf, mix};
+use crate::host::{Host, batch_to_ask};
+use crate::random::{Random, Zipf};
 use crate::results::Counts;
 use crate::server::{HandedOut, States, Station, decide};
 use std::cmp::Reverse;
@@ -16,14 +20,8 @@ use token_bucket::store::{Fetch, Step};
 
 /// The simulated clock begins here: no time is before the beginning.
 const BEGIN: u64 = 3_600_000_000_000;
-/// Of `src/store/swap.rs` and `src/store/host/queue.rs`, in nanoseconds.
-const HANDOFF_LIFETIME: u64 = 50_000_000;
-const QUEUE_PATIENCE: u64 = 25_000_000;
-const MAX_TRIES: u32 = 64;
+/// The default time-out of a call, in nanoseconds.
 const TIMEOUT: u64 = 50_000_000;
-/// How long a sleep takes longer than it was asked to, and how long a process sleeps in the queue (Linux' timer slack: 50 µs).
-const SLACK: u64 = 55_000;
-const POLL: u64 = 70_000;
 /// The calls that wait for a worker at most, as in PHP-FPM.
 const BACKLOG: usize = 511;
 
@@ -62,7 +60,7 @@ enum Event {
     /// A call has waited after a lost swap.
     Resume(usize),
     /// A call has waited for its queue for too long.
-    LosePatience(usize, u64),
+    QueueTimeout(usize, u64),
 }
 
 /// What a request asks a server for.
@@ -248,7 +246,7 @@ impl<'a> Simulation<'a> {
             }
             Event::Poll(host, client) => self.poll(host, client),
             Event::Resume(call) => self.read(call),
-            Event::LosePatience(call, number) => self.lose_patience(call, number),
+            Event::QueueTimeout(call, number) => self.leave_queue_without_ticket(call, number),
         }
     }
 
@@ -388,276 +386,6 @@ impl<'a> Simulation<'a> {
         let call = self.call(id)?;
         (call.op, call.sent, call.tries, call.trip) = (op, now, 0, Trip::Decide);
         if is_swap { self.queue(id) } else { self.request(id) }
-    }
-
-    // The hot-key queue.
-
-    fn queue(&mut self, id: usize) -> Done {
-        let call = self.call(id)?;
-        let (host, client, number) = (call.host, call.client, call.number);
-        let queue = self.hosts.get_mut(host).ok_or("no host")?.queues.entry(client).or_default();
-        if !queue.is_taken {
-            queue.is_taken = true;
-            return self.enter(id);
-        }
-        queue.waiting.push_back(id);
-        self.at(self.now + QUEUE_PATIENCE, Event::LosePatience(id, number));
-        Ok(())
-    }
-
-    /// The call has the queue's ticket: it swaps the state that was handed off, or reads.
-    fn enter(&mut self, id: usize) -> Done {
-        let now = self.now;
-        let call = self.call(id)?;
-        call.has_ticket = true;
-        let (host, client) = (call.host, call.client);
-        let handoff = self
-            .hosts
-            .get(host)
-            .and_then(|host| host.queues.get(&client))
-            .and_then(|queue| queue.handoff);
-        match handoff {
-            Some(Handoff { full_at, version, at }) if now < at + HANDOFF_LIFETIME => {
-                let call = self.call(id)?;
-                (call.version, call.is_handed_off) = (version, true);
-                self.decide_on(id, full_at)
-            }
-            _ => self.read(id),
-        }
-    }
-
-    fn poll(&mut self, host: usize, client: u32) -> Done {
-        let Some(queue) = self.hosts.get_mut(host).and_then(|host| host.queues.get_mut(&client))
-        else {
-            return Ok(());
-        };
-        if queue.is_taken {
-            return Ok(());
-        }
-        let Some(next) = queue.waiting.pop_front() else { return Ok(()) };
-        queue.is_taken = true;
-        self.enter(next)
-    }
-
-    fn lose_patience(&mut self, id: usize, number: u64) -> Done {
-        let call = self.call(id)?;
-        let (is_same, host, client) =
-            (call.number == number && !call.has_ticket, call.host, call.client);
-        let Some(queue) = self.hosts.get_mut(host).and_then(|host| host.queues.get_mut(&client))
-        else {
-            return Ok(());
-        };
-        let Some(place) = queue.waiting.iter().position(|waiting| *waiting == id && is_same) else {
-            return Ok(());
-        };
-        queue.waiting.remove(place);
-        self.read(id)
-    }
-
-    fn leave_queue(&mut self, id: usize) -> Done {
-        let call = self.call(id)?;
-        let (host, client) = (call.host, call.client);
-        if !std::mem::replace(&mut call.has_ticket, false) {
-            return Ok(());
-        }
-        let now = self.now;
-        let Some(host_state) = self.hosts.get_mut(host) else { return Ok(()) };
-        let Some(queue) = host_state.queues.get_mut(&client) else { return Ok(()) };
-        queue.is_taken = false;
-        let waiting = queue.waiting.len() as u64;
-        if waiting > 0 {
-            // The first of those that look at it at random.
-            let wait = self.random.below(2 * POLL / (waiting + 1));
-            self.at(now + wait, Event::Poll(host, client));
-        } else if host_state.queues.len() > 10_000 {
-            host_state.queues.retain(|_, queue| {
-                queue.is_taken
-                    || !queue.waiting.is_empty()
-                    || queue.handoff.is_some_and(|handoff| now < handoff.at + HANDOFF_LIFETIME)
-            });
-        }
-        Ok(())
-    }
-
-    // Swaps.
-
-    fn read(&mut self, id: usize) -> Done {
-        let call = self.call(id)?;
-        (call.trip, call.is_handed_off) = (Trip::Read, false);
-        self.request(id)
-    }
-
-    /// Decides on a state, and swaps it if the decision changes it.
-    fn decide_on(&mut self, id: usize, full_at: Span) -> Done {
-        let (limit, now) = (self.limit, self.now);
-        let call = self.call(id)?;
-        let (decision, after) = decide(&limit, full_at, call.op, now)?;
-        call.decision = Some(decision);
-        call.after = after;
-        if after != full_at {
-            call.trip = Trip::Swap;
-            return self.request(id);
-        }
-        // A decision that changes nothing is not verified by a swap, so it needs a read.
-        if call.is_handed_off { self.read(id) } else { self.decided(id) }
-    }
-
-    // Trips.
-
-    fn request(&mut self, id: usize) -> Done {
-        // On one machine the time between two processors is the server's: see reach().
-        self.at(self.now + self.fleet.network.unwrap_or_default(), Event::Reach(id));
-        Ok(())
-    }
-
-    fn reach(&mut self, id: usize) -> Done {
-        let call = self.call(id)?;
-        let (client, trip, op) = (call.client, call.trip, call.op);
-        let now = self.now;
-        let locked_until = if trip == Trip::Swap {
-            self.locked_until.get(&client).copied().unwrap_or(0)
-        } else {
-            0
-        };
-        if locked_until > now {
-            self.at(locked_until, Event::Reach(id));
-            return Ok(());
-        }
-        let costs = &self.fleet.costs;
-        let (time, bytes) = match (trip, op) {
-            (Trip::Read, _) => (costs.read, costs.read_bytes),
-            (_, Op::TakeUpTo { .. } | Op::Refund { .. }) => (costs.batch, costs.batch_bytes),
-            _ => (costs.take, costs.take_bytes),
-        };
-        self.counts.trips += 1;
-        for (sum, bytes) in self.counts.bytes.iter_mut().zip(bytes) {
-            *sum += bytes;
-        }
-        let (wake, gap) =
-            (costs.server_wake, if self.fleet.network.is_none() { costs.gap / 2 } else { 0 });
-        let station = self.station(client)?;
-        let is_idle = station.is_idle();
-        let time = if is_idle { time + wake } else { time };
-        if station.take(id, time) {
-            self.at(now + time + if is_idle { gap } else { 0 }, Event::Serve(id));
-        }
-        Ok(())
-    }
-
-    fn station(&mut self, client: u32) -> Result<&mut Station, String> {
-        let node = mix(u64::from(client) + 1) as usize % self.stations.len().max(1);
-        self.stations.get_mut(node).ok_or_else(|| format!("no server {node}"))
-    }
-
-    fn serve(&mut self, id: usize) -> Done {
-        let now = self.now;
-        let client = self.call(id)?.client;
-        if let Some((next, time)) = self.station(client)?.end() {
-            self.at(now + time, Event::Serve(next));
-        }
-        let call = self.call(id)?;
-        let (trip, op, version, after, began) =
-            (call.trip, call.op, call.version, call.after, call.decision);
-        let mut delay = 0;
-        match trip {
-            Trip::Decide => {
-                let decision = self.states.decide(client, op, now)?;
-                self.note_handed_out(client, op, &decision)?;
-                self.call(id)?.decision = Some(decision);
-            }
-            Trip::Read => {
-                let (full_at, version) = self.states.read(client);
-                let call = self.call(id)?;
-                (call.after, call.version) = (full_at, version);
-            }
-            Trip::Swap => {
-                let is_lost = self.states.read(client).1 != version;
-                self.call(id)?.is_lost = is_lost;
-                if is_lost {
-                    self.counts.lost_swaps += 1;
-                } else {
-                    self.states.write(client, after);
-                    let decision = began.ok_or("a swap without a decision")?;
-                    self.note_handed_out(client, op, &decision)?;
-                    if self.fleet.commit > 0 {
-                        delay = self.fleet.commit;
-                        self.locked_until.insert(client, now + delay);
-                    }
-                }
-            }
-        }
-        self.at(now + delay + self.fleet.network.unwrap_or(0), Event::Reply(id));
-        Ok(())
-    }
-
-    /// The call itself hands out a token when the server decides; those of a lease are handed out later.
-    fn note_handed_out(&mut self, client: u32, op: Op, decision: &Decision) -> Done {
-        let takes = matches!(op, Op::Take { .. } | Op::TakeUpTo { .. });
-        if takes && decision.accepted {
-            self.states.handed_out().note(client, decision.now)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// The caller has its reply, and has to wake up and to read it.
-    fn reply(&mut self, id: usize) -> Done {
-        let costs = &self.fleet.costs;
-        let time = match self.fleet.network {
-            Some(_) => costs.caller + costs.caller_wake,
-            None if self.callers.is_idle() => costs.caller + costs.caller_wake + costs.gap / 2,
-            None => costs.caller,
-        };
-        self.occupy(id, time)
-    }
-
-    fn work(&mut self, id: usize) -> Done {
-        let call = self.call(id)?;
-        if call.is_local {
-            return self.end(id);
-        }
-        match call.trip {
-            Trip::Decide => self.decided(id),
-            Trip::Read => {
-                let full_at = call.after;
-                self.decide_on(id, full_at)
-            }
-            Trip::Swap if call.is_lost => self.try_again(id),
-            Trip::Swap => {
-                let handoff =
-                    Handoff { full_at: call.after, version: call.version + 1, at: self.now };
-                let call = self.call(id)?;
-                let (host, client, has_ticket) = (call.host, call.client, call.has_ticket);
-                if let Some(queue) = self
-                    .hosts
-                    .get_mut(host)
-                    .and_then(|host| host.queues.get_mut(&client))
-                    .filter(|_| has_ticket)
-                {
-                    queue.handoff = Some(handoff);
-                }
-                self.decided(id)
-            }
-        }
-    }
-
-    /// Waits for a random time that grows with every try.
-    fn try_again(&mut self, id: usize) -> Done {
-        let now = self.now;
-        let call = self.call(id)?;
-        call.tries += 1;
-        let tries = call.tries;
-        if tries >= MAX_TRIES || now - call.sent > TIMEOUT {
-            // The key is too busy: the call is denied.
-            if let Some(decision) = call.decision.as_mut() {
-                decision.accepted = false;
-                decision.expires_at = decision.now;
-            }
-            return self.decided(id);
-        }
-        let pause = self.random.below(20_000 << tries.min(6)) + SLACK;
-        self.at(now + pause, Event::Resume(id));
-        Ok(())
     }
 
     /// The server has answered an operation.

@@ -42,7 +42,7 @@ function growth_section(array $data, array $model, array $simulated): string
         }
     }
     $text .= table(['clients have', 'clients', 'accepted', 'denials that the host knows', 'trips a decision', 'with leases', "the server's processor", 'with leases'], $rows, 'lrrrrrrr');
-    $text .= "\nThe more clients share the calls, the fewer are busy on one host: leases save less. They cost at most one trip more in " . number_format(max_cost($simulated['clients'])) . ".\n\n";
+    $text .= "\nThe more clients share the calls, the fewer are busy on one host: leases save less. Here they cost at most one trip more in " . number_format(max_cost($simulated['clients'])) . ".\n\n";
     $text .= "![memory over the number of clients](scaling/memory.svg)\n\n";
     $rows = array_map(fn (array $table) => ["`{$table['size']}`", number_format($table['clients']), duration($table['ns']), number_format($table['used']), number_format($table['evictions']), number_format($table['denied_newcomers'])], $data['tables']);
     return $text . "**A full table in shared memory** (measured; each client is limited, so none may be forgotten):\n\n"
@@ -79,7 +79,7 @@ function key_text(array $fleets): string
     $most = max(array_column($fleets, 'trips'));
     [$half, $tenth] = [$from(0.5), $from(0.1)];
     return "A key that a host is asked for {$rate($half)} times a second takes " . digits($half['trips']) . " trips a decision, at {$rate($tenth)} times " . digits($tenth['trips'])
-        . ', at most ' . digits($most) . ": a lease ends after a second, and what is left of it goes back by a trip of its own. A host's own calls count, not the fleet's.\n";
+        . ', at most ' . digits($most) . ": a lease ends after a second, and what is left of it goes back by a trip of its own. A host's own calls count, not the fleet's: with ten times the hosts a key needs ten times the calls.\n";
 }
 
 /** Of how many trips without leases there is at most one more with them. */

@@ -69,5 +69,5 @@ function first_section(array $on, array $rates): string
         . "\n\"One key\" is a limit that all calls share and that accepts them. Each of \"10 million clients\" has a limit of 100 and 10 a second; [the model](#the-model-and-what-it-leaves-out) says how they call. "
         . "**All of these are extrapolated**: no measurement had more than four hosts.\n\n"
         . "![load of the busiest server, one key](scaling/one-key.svg)\n\n"
-        . "`scripts/bench.sh scale` writes this page. It measured the costs on {$on['date']} at {$on['commit']} on $machine, PHP {$on['php']}.$busy\n";
+        . "`scripts/bench.sh scale` writes this page. It measured the costs on {$on['date']} (commit {$on['commit']}) on $machine, PHP {$on['php']}.$busy\n";
 }
