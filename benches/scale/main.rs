@@ -82,8 +82,17 @@ fn one_fleet(
             ("calls", "workers") => 0.0,
             _ => value.parse().map_err(|error| format!("{name}: {error}"))?,
         };
-        if !(0.0..=1e9).contains(&number) {
-            return Err(format!("{name} must be 0 to 1e9"));
+        let most = match name.as_str() {
+            "zipf" => 10.0,
+            "nodes" | "processors" => 1e3,
+            "hosts" | "seconds" | "ramp" => 1e4,
+            // They take 44 bytes each.
+            "clients" => 5e7,
+            "calls" => 1e8,
+            _ => 1e9,
+        };
+        if !(0.0..=most).contains(&number) {
+            return Err(format!("{name} must be 0 to {most}"));
         }
         match name.as_str() {
             "hosts" => fleet.hosts = (number as usize).max(1),
@@ -101,7 +110,7 @@ fn one_fleet(
             "network" => fleet.network = Some((number * 1e3) as u64),
             "commit" => fleet.commit = (number * 1e3) as u64,
             "ramp" => fleet.ramp = (number * 1e9) as u64,
-            "seconds" => fleet.duration = (number * 1e9) as u64,
+            "seconds" => fleet.duration = ((number * 1e9) as u64).max(1_000_000),
             "seed" => fleet.seed = number as u64,
             _ => return Err(usage(name)),
         }

@@ -142,8 +142,8 @@ type Done = Result<(), String>;
 
 impl<'a> Simulation<'a> {
     pub fn run(fleet: &'a Fleet) -> Result<Outcome, String> {
-        let bucket =
-            TokenBucket::per_second(fleet.capacity, fleet.rate).map_err(|e| e.to_string())?;
+        let bucket = TokenBucket::per_second(fleet.capacity, fleet.rate)
+            .map_err(|error| format!("capacity or rate: {error}"))?;
         let limit = Limit::from(bucket);
         let held = match fleet.costs.protocol {
             // Each host has the limit for itself.
