@@ -42,6 +42,7 @@ for subject in $subjects; do
 done
 if [ "$*" = scale ]; then
     cargo bench --quiet --locked --bench scale -- costs="$BENCH_DATA/scale-costs.txt" >"$BENCH_DATA/scale-simulated.json"
+    cargo bench --quiet --locked --bench one_word >"$BENCH_DATA/one-word.json"
     run benches/php/scale_report.php
 else
     run benches/php/report.php

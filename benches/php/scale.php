@@ -13,6 +13,7 @@ require __DIR__ . '/scale/work.php';
 require __DIR__ . '/scale/hosts.php';
 require __DIR__ . '/scale/memory.php';
 require __DIR__ . '/scale/costs.php';
+require __DIR__ . '/scale/one_bucket.php';
 
 const STORES = ['shm', 'redis_unix', 'redis_tcp', 'redis_cluster', 'memcached_unix', 'memcached_tcp', 'mariadb_unix'];
 const LEASE = 100;
@@ -40,6 +41,7 @@ foreach (STORES as $store) {
 }
 $rounds = rounds(9);
 $data = ['rounds' => $rounds, 'lease' => LEASE, 'clients' => CLIENTS, 'busy_processes' => BUSY_PROCESSES, 'threads' => memcached_stats(getenv('TB_MEMCACHED_UNIX'), 'stats')['threads']];
+$data['memory'] = decisions_in_memory($rounds);
 $data['costs'] = costs($servers, $rounds);
 $data['busy'] = busy_costs(array_filter($servers), $rounds);
 $data['points'] = points($servers, intdiv($rounds + 1, 2));

@@ -24,7 +24,7 @@ file_put_contents("$folder/scaling.md", implode("\n", [
     point_section($data['points'], $simulated['points']),
     growth_section($data, $model, $simulated),
     advice_section($simulated),
-    process_section(),
+    process_section($data['memory'], kept('one-word')),
     method_section($data, $simulated['bound']),
 ]));
 [$within, $all] = deviations($data['points'], $simulated['points']);

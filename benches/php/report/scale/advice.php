@@ -35,27 +35,21 @@ function start_text(array $starts, string $store): string
     ));
 }
 
-/** Measured by hand in one run, not by the program. */
-function process_section(): string
+/** What several processes do on one bucket, beside the least that they would have to do. */
+function process_section(array $measured, array $one_word): string
 {
-    return <<<'MD'
-        ## Several processes on one bucket in shared memory
-
-        Millions of decisions a second on two cores, measured once, by hand, in one run; `scripts/bench.sh throughput` measures the rows of the extension again:
-
-        | | |
-        |---|---:|
-        | one process | 20.0 |
-        | two processes, a bucket each | 38.0 |
-        | two processes, one bucket | 14.5 to 15.1 |
-        | four processes, one bucket | 15.1 |
-        | a C loop of two threads: a clock reading and `cmpxchg16b` on one word | 15.8 |
-        | a C loop of two threads: a clock reading and `lock xadd` on one word | 16.7 |
-
-        - **The floor is the cache line's way between the cores**, about 65 ns: what any counter in shared memory pays that two cores change in turn.
-        - **Nothing else is shared**: two buckets do 1.9 times one's decisions, whether or not they are of one limit, so neither statistics nor neighbours in the table share lines.
-        - **No pause helps**: 1, 4 or 16 `pause` after a lost swap gave 14.9, 14.9 and 14.8; `prefetchw` before the read 15.1. So nothing was changed.
-        - **Two busy buckets in one set** of the smallest table (64K) disturb each other: median 56 ns, up to 260. At the default of 8M the chance is 1 in 65,000 for two given buckets.
-
-        MD;
+    $millions = fn (float $decisions): string => digits($decisions / 1e6);
+    $best = array_map(max(...), $measured);
+    $rows = array_map(fn (string $case): array => [$case, $millions($best[$case])], array_keys($best));
+    foreach (['add' => 'the clock and an atomic addition to one word', 'swap' => 'the clock, a look at one word and an atomic swap'] as $change => $title) {
+        foreach ($one_word as $threads => $changes) {
+            $rows[] = [($threads > 1 ? "$threads threads" : 'a thread') . " in Rust: $title", $millions($changes[$change])];
+        }
+    }
+    $each = ratio($best['two processes, a bucket each'] / $best['one process']);
+    return "## Several processes on one bucket in shared memory\n\nMillions of decisions a second, the best of all rounds; the threads in Rust are `cargo bench --bench one_word`.\n\n"
+        . table(['', ''], $rows, 'lr') . "\n"
+        . "- **The floor is the cache line's way between the cores**: what any word in shared memory costs that two cores change in turn.\n"
+        . "- **Nothing else is shared**: two processes with a bucket each make $each the decisions of one, under one limit, so its statistics do not share lines either.\n"
+        . '- **What changed nothing**, tried once: 1, 4 or 16 `pause` after a lost swap, and `prefetchw` before the look.' . "\n";
 }
