@@ -26,7 +26,7 @@ impl Algorithm for TokenBucket {
     #[inline(always)]
     fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
         // The usual case has a path of its own, in which the compiler knows the operation and the
-        // kind of state, which needs no cut.
+        // kind of state, and that no time is from the future.
         if let (&Op::Take { cost }, State::Filling { full_at }) = (op, state) {
             let latest = self.latest(now);
             if full_at <= latest {

@@ -156,6 +156,12 @@ impl TokenBucket {
         tokens.min(self.capacity)
     }
 
+    /// The tokens that come back in `ns` nanoseconds, and one more if that one has begun to.
+    pub fn tokens_begun_in(&self, ns: u64) -> u64 {
+        let whole = self.tokens_in(Span::from_ns(ns));
+        whole + u64::from(times(self.interval, self.parts, whole) < Span::from_ns(ns))
+    }
+
     /// The sum of two times. A part of `a` that another limit wrote is cut to what this one can have.
     #[inline(always)]
     pub(super) fn add(&self, a: Span, b: Span) -> Span {

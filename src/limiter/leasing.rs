@@ -7,7 +7,7 @@ use super::flagged_decision::DecidedBy;
 use super::guard::{Guard, GuardedCall};
 use crate::clock::boot_time;
 use crate::limit::{Decision, Limit, Op, Span, State, apply};
-use crate::store::{Fetch, LeaseKey, Request, Step, Store};
+use crate::store::{Fetch, LeaseKey, Request, Step, Store, Taken};
 
 impl Guard {
     /// Decides on a call, with a lease. `sent` is the time.
@@ -27,7 +27,7 @@ impl Guard {
             Op::Take { cost } => {
                 let step = lease(cost).map(|cost| self.take(request, cost, sent));
                 match step {
-                    Some(Step::Taken(full_at)) => leased(request, cost, full_at, sent),
+                    Some(Step::Taken(taken)) => leased(request, cost, taken, sent),
                     Some(Step::Fetch(fetch)) => self.fetch(store, request, &fetch, sent),
                     Some(Step::Ask) | None => self.decide_and_end_if_blocked(store, request, sent),
                 }
@@ -38,7 +38,7 @@ impl Guard {
                     .flatten()
                     .filter(|(tokens, _)| cost > 0 && cost <= u64::from(*tokens));
                 match available {
-                    Some((_, full_at)) => leased(request, 0, full_at, sent),
+                    Some((rest, full_at)) => leased(request, 0, Taken { full_at, rest }, sent),
                     None => self.decide_without_lease(store, request, sent),
                 }
             }
@@ -103,7 +103,9 @@ impl Guard {
                 self.with_lease(request, now, |lease| {
                     lease.put(fetch, tokens, full_at, is_scarce, asked, now);
                 });
-                GuardedCall::by_store(Decision { taken: cost, ..decision })
+                let expires_at =
+                    expires_at(request.limit, decision.expires_at, tokens, decision.now);
+                GuardedCall::by_store(Decision { taken: cost, expires_at, ..decision })
             }
             Ok(denial) => {
                 give_up();
@@ -146,15 +148,24 @@ impl Guard {
     }
 }
 
-/// The decision on a call that takes `cost` tokens from a lease at `now`. The bucket on the server is full at `full_at`, if
-/// that is known, else it counts as empty.
-fn leased(request: &Request<'_>, cost: u64, full_at: Option<u64>, now: u64) -> GuardedCall {
-    let full_at = full_at.unwrap_or_else(|| match request.limit {
+/// The decision on a call that takes `cost` tokens from a lease at `now`. Where it is not known when the bucket on the
+/// server is full, it counts as empty, and nothing can be given back.
+fn leased(request: &Request<'_>, cost: u64, taken: Taken, now: u64) -> GuardedCall {
+    let full_at = taken.full_at.unwrap_or_else(|| match request.limit {
         Limit::TokenBucket(bucket) => now + bucket.refill_time().ceil(),
         _ => now,
     });
-    let decision = Decision { taken: cost, ..level(request.limit, full_at, now) };
+    let expires_at =
+        taken.full_at.map_or(now, |full_at| expires_at(request.limit, full_at, taken.rest, now));
+    let decision = Decision { taken: cost, expires_at, ..level(request.limit, full_at, now) };
     GuardedCall { answer: Ok(decision), has_failed: false, decided_by: DecidedBy::Lease }
+}
+
+/// When a bucket would be full without later calls that is full at `full_at`, with `rest` tokens of a lease that no call
+/// has used: those go back.
+fn expires_at(limit: &Limit, full_at: u64, rest: u32, now: u64) -> u64 {
+    let Limit::TokenBucket(bucket) = limit else { return now };
+    full_at.saturating_sub(bucket.cost_in_time(rest.into()).ceil()).max(now)
 }
 
 /// What a bucket holds at `now` that is full at `full_at`.

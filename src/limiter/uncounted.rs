@@ -6,7 +6,7 @@ use super::guard::GuardedCall;
 use super::limiter::{Limiter, decision_of_failed_dry_run};
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::limit::{Limit, Op};
+use crate::limit::{Decision, Limit, Op};
 use crate::store::Request;
 use std::cell::Cell;
 
@@ -38,8 +38,10 @@ impl Limiter {
             return Ok(false);
         }
         let op = match flags.is_by_lease() {
-            // The time by this host's clock, at which it expires, says nothing to a server.
-            true => Op::Refund { cost: decision.taken, expiry: None },
+            true => match still_missing(limit, decision) {
+                0 => return Ok(false),
+                cost => Op::Refund { cost, expiry: None },
+            },
             false => decision.refund(),
         };
         let (key_hash, evicted) = (Cell::default(), Cell::new(false));
@@ -86,4 +88,12 @@ impl Limiter {
         };
         Uncounted { answer, end }
     }
+}
+
+/// How many of the tokens that a decision took from a lease have not come back by themselves. It expires by this host's
+/// clock, which says nothing to a server.
+fn still_missing(limit: &Limit, decision: &Decision) -> u64 {
+    let Limit::TokenBucket(bucket) = limit else { return 0 };
+    let left = decision.expires_at.saturating_sub(boot_time());
+    decision.taken.min(bucket.tokens_begun_in(left))
 }

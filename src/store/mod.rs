@@ -36,7 +36,7 @@ pub use host::{
     Host,
     breakers::Permit,
     denials::KnownDenial,
-    leases::{Fetch, LeaseKey, Step},
+    leases::{Fetch, LeaseKey, Step, Taken},
     servers::ServerStatus,
 };
 pub use key::{Key, KeyHash};

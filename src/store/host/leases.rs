@@ -85,13 +85,21 @@ pub struct LeaseKey<'a, W = AtomicU128> {
 /// What a call does next.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing: it has its tokens. By this host's clock, the bucket on the server is full at this time; none if that
-    /// is not known.
-    Taken(Option<u64>),
+    /// Nothing: it has its tokens.
+    Taken(Taken),
     /// It asks the server for its tokens, and for a batch.
     Fetch(Fetch),
     /// It asks the server for its tokens alone.
     Ask,
+}
+
+/// Tokens that were taken from a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// By this host's clock, the bucket on the server is full at this time; none if that is not known.
+    pub full_at: Option<u64>,
+    /// How many tokens are left in the lease, which the server has given, too.
+    pub rest: u32,
 }
 
 /// The right to ask for a batch.
@@ -165,7 +173,7 @@ impl Lease {
 }
 
 impl LeaseKey<'_> {
-    /// Tells a limit from most others.
+    /// A hash of the limit: of 512 other limits one has the same.
     pub fn mark(bucket: &TokenBucket) -> u32 {
         let mut hasher = SipHasher13::new();
         let full = bucket.refill_time();
@@ -189,7 +197,8 @@ impl<W: Word> LeaseKey<'_, W> {
             if is_own && lease.is_valid(now) && lease.tokens >= cost {
                 let taken = Lease { tokens: lease.tokens - cost, ..lease };
                 if replace(word, seen, taken) {
-                    return Step::Taken(read_level(level, lease));
+                    let full_at = read_level(level, lease);
+                    return Step::Taken(Taken { full_at, rest: taken.tokens });
                 }
                 continue;
             }
@@ -288,7 +297,7 @@ impl<W: Word> LeaseKey<'_, W> {
         false
     }
 
-    /// Ends the lease, and keeps the batch of a call that is on its way from it.
+    /// Ends the lease. A batch that is being fetched is lost when it arrives.
     pub fn end(&self, now: u64) {
         while let Some((word, _, seen)) = self.find() {
             let lease = Lease::from_word(seen);

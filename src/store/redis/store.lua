@@ -1,7 +1,7 @@
 -- Keeps values. Continues head.lua.
 
--- Keeps a value that expires at this second and a part of it; forgets the key if the value is empty. The
--- clock of a test stands still, so its values stay an hour longer.
+-- Keeps a value that expires within second s, one to three seconds longer; forgets the key if the value is
+-- empty. The clock of a test stands still, so its values stay an hour longer.
 local function store(key, value, s)
   if value == '' then return redis.call('DEL', key) end
   local ttl = s - now_s + 2

@@ -1,7 +1,7 @@
 -- The usual case of a token bucket: takes tokens while it has no debt and no reservation. Continues store.lua.
 -- It comes before all else, for the server pays for each function that a script defines.
 --
--- numbers  as in bucket.lua, from the byte at
+-- numbers  a string that has the numbers of bucket.lua from byte `at` on
 --
 -- Returns what bucket() returns, or nothing if the case is another one.
 

@@ -5,7 +5,7 @@ local function is_time(s, n)
   return s < 4611686018 and n < 1e9
 end
 
--- Whether the value stored is a block. Expired ones are for the algorithm: it takes them for no state.
+-- Whether the value stored is a block that lasts. The algorithm takes an expired one for no state.
 local function is_block(stored)
   if not stored or #stored ~= 9 then return false end
   local s, n = struct.unpack('>I5I4', stored)

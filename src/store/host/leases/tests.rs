@@ -80,7 +80,7 @@ fn one_process_fetches_and_the_others_ask_for_themselves() {
     let now = T + LONGEST + (3 << UNIT_BITS);
     key.put(&second, 2, T + 99, false, now, now);
     assert_eq!(key.available(now), Some((2, Some(T + 99))));
-    assert_eq!(key.take(1, now, LONGEST), Step::Taken(Some(T + 99)));
+    assert_eq!(key.take(1, now, LONGEST), Step::Taken(Taken { full_at: Some(T + 99), rest: 1 }));
 }
 
 #[test]
