@@ -10,7 +10,7 @@ const MEMORY_CASES = ['one process' => [1, true], 'two processes, a bucket each'
 /** Decisions a second of all processes together, in each round. */
 function decisions_in_memory(int $rounds): array
 {
-    $decisions = [];
+    $decisions = array_fill_keys(array_keys(MEMORY_CASES), []);
     for ($round = 0; $round < $rounds; $round++) {
         foreach (in_turn(array_keys(MEMORY_CASES), $round) as $case) {
             [$processes, $is_one] = MEMORY_CASES[$case];
