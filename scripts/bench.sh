@@ -8,10 +8,11 @@ cd "$(dirname "$0")/.."
 
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/bench.sh "$@"
 
-subjects="environment calls latency throughput server_cpu redis_cost outage over_admission page instructions"
+subjects="environment calls latency throughput server_cpu outage over_admission page instructions"
 export BENCH_DATA="$PWD/target/bench"
 mkdir -p "$BENCH_DATA"
 if [ $# = 0 ]; then rm -f "$BENCH_DATA"/*.json; else subjects="environment $*"; fi
+if [ "$*" = scale ]; then subjects="environment redis_cost scale"; fi
 case "$*/${BENCH_ROUNDS-}" in
     / | scale/) export BENCH_PAGE=docs ;;
     *) export BENCH_PAGE=target/bench ;;

@@ -8,11 +8,11 @@ require __DIR__ . '/lib/bench.php';
 require __DIR__ . '/report/section.php';
 require __DIR__ . '/report/markdown.php';
 require __DIR__ . '/report/plots.php';
-foreach (['environment', 'summary', 'latency', 'throughput', 'server_cpu', 'redis_cost', 'outage', 'over_admission', 'page', 'calls'] as $file) {
+foreach (['environment', 'summary', 'latency', 'throughput', 'server_cpu', 'outage', 'over_admission', 'page', 'calls'] as $file) {
     require __DIR__ . "/report/$file.php";
 }
 
-$sections = [latency(), throughput(), server_cpu(), redis_cost(), outage(), over_admission(), page(), calls()];
+$sections = [latency(), throughput(), server_cpu(), outage(), over_admission(), page(), calls()];
 $goals = array_merge(...array_map(fn ($section) => $section->goals, $sections));
 $losses = array_merge(...array_map(fn ($section) => $section->losses, $sections));
 

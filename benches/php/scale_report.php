@@ -8,7 +8,7 @@ require __DIR__ . '/lib/bench.php';
 require __DIR__ . '/scale/costs.php';
 require __DIR__ . '/report/markdown.php';
 require __DIR__ . '/report/plots.php';
-foreach (['limits', 'costs', 'points', 'growth', 'advice', 'method'] as $file) {
+foreach (['limits', 'costs', 'redis', 'points', 'growth', 'advice', 'method'] as $file) {
     require __DIR__ . "/report/scale/$file.php";
 }
 
@@ -21,6 +21,7 @@ $model = model_costs($data);
 file_put_contents("$folder/scaling.md", implode("\n", [
     first_section(kept('environment'), $simulated['rates']),
     cost_section($data, $model),
+    redis_section(kept('redis_cost')),
     point_section($data['points'], $simulated['points']),
     growth_section($data, $model, $simulated),
     advice_section($simulated),

@@ -3,10 +3,8 @@
  * The section on what a decision's parts cost a Redis server.
  */
 
-function redis_cost(): Section
+function redis_section(array $data): string
 {
-    $section = new Section('What a decision costs Redis');
-    $data = kept('redis_cost');
     $titles = [
         'INCR' => '`INCR`',
         'empty' => 'a script that does nothing',
@@ -21,12 +19,7 @@ function redis_cost(): Section
     foreach ($titles as $case => $title) {
         $rows[] = [$title, ...array_map(fn (array $measured) => isset($measured[$case]) ? duration(median($measured[$case])) : '', array_values($data['servers']))];
     }
-    foreach ($data['servers'] as $server => $measured) {
-        $parts = array_map(fn (string $case) => ratio(ratio_of($measured['token_bucket'], $measured[$case])), ['INCR', 'SET']);
-        $section->summary[] = "Processor time of $server: a decision costs $parts[0] what `INCR` does, $parts[1] a script with `TIME`, `GET` and `SET`";
-    }
-    $section->text = 'The processor time of the server for one of ' . number_format($data['commands']) . " pipelined commands, so without the system calls that a trip takes. No script decides for less than the one with three\n"
+    return "## What a decision costs Redis\n\n" . 'The processor time of the server for one of ' . number_format($data['commands']) . " pipelined commands, so without the system calls that a trip takes. No script decides for less than the one with three\n"
         . "commands; of what the newest servers have, a function spares little, and `SET ... IFEQ` (Valkey) would decide without a script, if the caller knew the state and the time before.\n\n"
         . table(['', ...array_keys($data['servers'])], $rows, 'l' . str_repeat('r', count($data['servers'])));
-    return $section;
 }
