@@ -20,13 +20,13 @@ $programs = [
 $data = ['rounds' => rounds(11), 'commands' => COMMANDS, 'servers' => []];
 foreach ($programs as $program) {
     $server = new RedisServer($program);
-    $cases = cases($server);
+    [$cases, $pid] = [cases($server), $server->pid()];
     $measured = array_fill_keys(array_keys($cases), []);
     for ($round = 0; $round < $data['rounds']; $round++) {
         foreach (in_turn(array_keys($cases), $round) as $name) {
-            $before = cpu_time($server->pid);
+            $before = cpu_time($pid);
             $server->repeat($cases[$name], COMMANDS, IN_A_ROW);
-            $measured[$name][] = (cpu_time($server->pid) - $before) / COMMANDS;
+            $measured[$name][] = (cpu_time($pid) - $before) / COMMANDS;
         }
     }
     $data['servers'][$server->version()] = $measured;
@@ -38,11 +38,10 @@ keep('redis_cost', $data);
 function cases(RedisServer $server): array
 {
     $value = '0123456789abc';
-    $has_functions = $server->knows('FUNCTION', 'LOAD', function_of($server));
+    $has_functions = $server->link->rawCommand('FUNCTION', 'LOAD', function_of($server)) === 'limits';
     $decision = decision($server);
-    $script = fn (string $text): array => [['EVALSHA', $server->ask('SCRIPT', 'LOAD', $text), ...array_slice($decision, 2)]];
-    $server->ask('SET', 'counter', '1000000000');
-    $server->ask('SET', 'swapped', $value);
+    $script = fn (string $text): array => [['EVALSHA', $server->link->script('load', $text), ...array_slice($decision, 2)]];
+    $server->link->set('swapped', $value);
     $cases = [
         'INCR' => [['INCR', 'counter']],
         'empty' => $script('return 1'),
@@ -54,7 +53,7 @@ function cases(RedisServer $server): array
     if ($has_functions) {
         $cases['function'] = [['FCALL', 'decide', ...array_slice($decision, 2)]];
     }
-    if ($server->knows('SET', 'swapped', $value, 'IFEQ', $value, 'PX', '100000')) {
+    if ($server->link->rawCommand('SET', 'swapped', $value, 'IFEQ', $value, 'PX', '100000') === true) {
         $cases['IFEQ'] = [['TIME'], ['SET', 'swapped', $value, 'IFEQ', $value, 'PX', '100000']];
     }
     return $cases;
@@ -71,7 +70,7 @@ function decision(RedisServer $server): array
 /** The script of a decision as a library of one function, which is what FUNCTION LOAD takes. */
 function function_of(RedisServer $server): string
 {
-    $server->ask('SCRIPT', 'FLUSH');
+    $server->link->script('flush');
     $text = $server->monitored('EVAL', fn () => (new TokenBucket($server->dsn(), 'bench', 1_000_000, 1_000_000.0))->consume())[1];
     return "#!lua name=limits\nredis.register_function('decide', function(KEYS, ARGV)\n$text\nend)\n";
 }

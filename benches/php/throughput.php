@@ -16,26 +16,9 @@ for ($round = 0; $round < $data['rounds']; $round++) {
     foreach (in_turn(COMPARED, $round) as $name) {
         foreach (['one', 'different'] as $buckets) {
             foreach (in_turn(PROCESSES, $round) as $count) {
-                $data['buckets'][$buckets][$name][$count][] = decisions($limiters[$name], $count, $buckets === 'one');
+                $data['buckets'][$buckets][$name][$count][] = decisions_a_second($limiters[$name], $count, $buckets === 'one', SECONDS);
             }
         }
     }
 }
 keep('throughput', $data);
-
-/** Decisions a second of all processes together. */
-function decisions(Limiter $limiter, int $count, bool $one_bucket): float
-{
-    $done = at_once($count, function (int $index) use ($limiter, $one_bucket): Closure {
-        $tries = ($limiter->open)('throughput' . ($one_bucket ? '' : ":$index"), CAPACITY, RATE);
-        $batch = calls_for($tries, 1);
-        return function (int $begin) use ($tries, $batch): int {
-            $end = $begin + (int) (SECONDS * 1e9);
-            for ($done = 0; hrtime(true) < $end; $done += $batch) {
-                $tries($batch);
-            }
-            return $done;
-        };
-    });
-    return array_sum($done) / SECONDS;
-}

@@ -4,9 +4,9 @@ use crate::random::mix;
 use portable_atomic::AtomicU128;
 use std::collections::{HashMap, VecDeque};
 use token_bucket::limit::{Decision, Limit, Op, Span, State, TokenBucket, apply};
-use token_bucket::store::host::{denials, leases};
+use token_bucket::store::host::denials;
 use token_bucket::store::shm::set::{Set, WAYS, locate};
-use token_bucket::store::{Fetch, KnownDenial, LeaseKey, Step};
+use token_bucket::store::{KnownDenial, LeaseKey, Step};
 
 /// The sets of a file of leases, and of the denials in a file of a host, at their default sizes.
 const SETS: usize = 8_160;
@@ -66,7 +66,7 @@ impl Host {
 
     fn lease(&self, client: u32, limit: &TokenBucket, max: u32) -> Option<LeaseKey<'_>> {
         let (set, tag) = locate(&self.leases, mix(u64::from(client)))?;
-        Some(LeaseKey { set, tag, limit: leases::LeaseKey::mark(limit), max })
+        Some(LeaseKey { set, tag, limit: LeaseKey::mark(limit), max })
     }
 
     /// Whether this host knows that the server denies a call for a token.
@@ -91,18 +91,6 @@ impl Host {
             denials::note(&set.0, tag, full_at, sent, now);
         }
     }
-}
-
-/// What a call with the right to fetch asks the server for: as `src/limiter/leasing.rs`.
-pub fn batch_to_ask(limit: &Limit, fetch: &Fetch, now: u64) -> Op {
-    let quarter = limit.capacity() / 4;
-    let room = fetch.full_at.map_or(1, |full_at| {
-        let state = State::Filling { full_at: Span::from_ns(full_at) };
-        let level = apply(limit, &state.into(), now, Op::Peek { cost: 0 }).0;
-        limit.remaining(&level).saturating_sub(quarter)
-    });
-    let most = u64::from(fetch.batch).min(quarter).min(room);
-    if most > 1 { Op::TakeUpTo { most, least: 1 } } else { Op::Take { cost: 1 } }
 }
 
 fn empty_set() -> Set {

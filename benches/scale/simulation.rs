@@ -9,13 +9,14 @@ mod trips;
 
 use crate::costs::Protocol;
 use crate::fleet::{Fleet, Load};
-use crate::host::{Host, batch_to_ask};
+use crate::host::Host;
 use crate::random::{Random, Zipf};
 use crate::results::Counts;
 use crate::server::{HandedOut, States, Station, decide};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use token_bucket::limit::{Decision, Limit, Op, Span, TokenBucket};
+use token_bucket::store::host::leases;
 use token_bucket::store::{Fetch, Step};
 
 /// The simulated clock begins here: no time is before the beginning.
@@ -373,8 +374,7 @@ impl<'a> Simulation<'a> {
             self.counts.known_denials += 1;
             return self.decide_without_trip(id, self.fleet.costs.denied);
         }
-        let op =
-            fetch.as_ref().map_or(Op::Take { cost: 1 }, |fetch| batch_to_ask(&limit, fetch, now));
+        let op = fetch.as_ref().map_or(Op::Take { cost: 1 }, |fetch| fetch.op(&limit, 1, now));
         self.call(id)?.fetch = fetch;
         self.send(id, op)
     }
@@ -408,7 +408,7 @@ impl<'a> Simulation<'a> {
             host.with_lease(client, &bucket, max, |lease| match decision.accepted {
                 true => {
                     let full_at = sent + (decision.expires_at - decision.now);
-                    let is_scarce = limit.remaining(&decision) < limit.capacity() / 4;
+                    let is_scarce = leases::is_scarce(&limit, &decision);
                     // A batch is at most 4,095.
                     let tokens = decision.taken.saturating_sub(1) as u32;
                     lease.put(&fetch, tokens, full_at, is_scarce, sent, now);

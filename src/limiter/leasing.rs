@@ -6,7 +6,8 @@
 use super::flagged_decision::DecidedBy;
 use super::guard::{Guard, GuardedCall};
 use crate::clock::boot_time;
-use crate::limit::{Decision, Limit, Op, Span, State, apply};
+use crate::limit::{Decision, Limit, Op};
+use crate::store::host::leases::{is_scarce, level};
 use crate::store::{Fetch, LeaseKey, Request, Step, Store, Taken};
 
 impl Guard {
@@ -84,21 +85,15 @@ impl Guard {
             give_up();
             return GuardedCall::by_store(denial);
         }
-        let (cost, quarter) = (request.op.cost(), request.limit.capacity() / 4);
-        // A quarter of the bucket is left for other hosts, as far as this one knows.
-        let room = fetch.full_at.map_or(1, |full_at| {
-            let level = level(request.limit, full_at, sent);
-            request.limit.remaining(&level).saturating_sub(quarter)
-        });
-        let most = u64::from(fetch.batch).min(quarter).min(room);
-        let op = if most > cost { Op::TakeUpTo { most, least: cost } } else { Op::Take { cost } };
+        let cost = request.op.cost();
+        let op = fetch.op(request.limit, cost, sent);
         let asked = boot_time();
         match self.decide_by_store(store, &Request { op: &op, ..*request }, asked) {
             Ok(decision) if decision.accepted => {
                 // Fits: a batch is at most MAX_LEASE.
                 let tokens = decision.taken.saturating_sub(cost) as u32;
                 let full_at = asked + (decision.expires_at - decision.now);
-                let is_scarce = request.limit.remaining(&decision) < quarter;
+                let is_scarce = is_scarce(request.limit, &decision);
                 let now = boot_time();
                 self.with_lease(request, now, |lease| {
                     lease.put(fetch, tokens, full_at, is_scarce, asked, now);
@@ -166,10 +161,4 @@ fn leased(request: &Request<'_>, cost: u64, taken: Taken, now: u64) -> GuardedCa
 fn expires_at(limit: &Limit, full_at: u64, rest: u32, now: u64) -> u64 {
     let Limit::TokenBucket(bucket) = limit else { return now };
     full_at.saturating_sub(bucket.cost_in_time(rest.into()).ceil()).max(now)
-}
-
-/// What a bucket holds at `now` that is full at `full_at`.
-fn level(limit: &Limit, full_at: u64, now: u64) -> Decision {
-    let state = State::Filling { full_at: Span::from_ns(full_at) };
-    apply(limit, &state.into(), now, Op::Peek { cost: 0 }).0
 }

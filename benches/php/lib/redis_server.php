@@ -1,16 +1,14 @@
 <?php
 /*
- * A Redis or Valkey of its own, and a connection to it that sends commands as they are.
+ * A Redis or Valkey of its own, on a unix socket.
  */
 
 final class RedisServer
 {
-    public readonly int $pid;
+    public readonly Redis $link;
     private readonly string $folder;
     /** @var resource */
     private $process;
-    /** @var resource */
-    private $link;
 
     /** @param string[] $program */
     public function __construct(array $program)
@@ -20,8 +18,10 @@ final class RedisServer
         $command = [...$program, '--port', '0', '--unixsocket', $this->socket(), '--save', '', '--appendonly', 'no', '--dir', $this->folder];
         $this->process = proc_open($command, [['file', '/dev/null', 'r'], ['file', "$this->folder/log", 'w'], ['file', "$this->folder/log", 'a']], $pipes);
         register_shutdown_function($this->stop(...));
-        $this->link = $this->connect();
-        $this->pid = (int) $this->about('server', 'process_id');
+        for ($tries = 0; !file_exists($this->socket()) && $tries < 100; $tries++) {
+            usleep(50_000);
+        }
+        $this->link = phpredis($this->dsn());
     }
 
     public function stop(): void
@@ -34,49 +34,31 @@ final class RedisServer
         return 'redis+unix://' . $this->socket();
     }
 
+    public function pid(): int
+    {
+        return $this->link->info('server')['process_id'];
+    }
+
     /** The server's name and version. */
     public function version(): string
     {
-        $name = $this->about('server', 'server_name') ?? 'redis';
-        return ucfirst($name) . ' ' . $this->about('server', "{$name}_version");
+        $about = $this->link->info('server');
+        $name = $about['server_name'] ?? 'redis';
+        return ucfirst($name) . ' ' . $about["{$name}_version"];
     }
 
-    /** Whether the server knows this command and its arguments. */
-    public function knows(string ...$command): bool
-    {
-        try {
-            return $this->ask(...$command) !== '';
-        } catch (RuntimeException) {
-            return false;
-        }
-    }
-
-    /** The reply to a command: text, or the first line of another reply. */
-    public function ask(string ...$command): string
-    {
-        fwrite($this->link, self::encode($command));
-        $line = rtrim((string) fgets($this->link), "\r\n");
-        if ($line[0] === '-') {
-            throw new RuntimeException("$command[0]: $line");
-        }
-        if ($line[0] !== '$') {
-            return substr($line, 1);
-        }
-        return substr((string) stream_get_contents($this->link, (int) substr($line, 1) + 2), 0, -2);
-    }
-
-    /** Sends commands so many times, some in a row, and waits for all replies. */
+    /** Sends commands so many times, some in a row. An error ends the benchmark: it costs less than what is measured. */
     public function repeat(array $commands, int $times, int $in_a_row): void
     {
-        $batch = str_repeat(implode('', array_map(self::encode(...), $commands)), $in_a_row) . self::encode(['ECHO', 'all replied']);
         for ($sent = 0; $sent < $times; $sent += $in_a_row) {
-            fwrite($this->link, $batch);
-            $replies = (string) fread($this->link, 65536);
-            if ($replies[0] === '-') {
-                throw new RuntimeException("{$commands[0][0]}: " . strtok($replies, "\r"));
+            $pipeline = $this->link->pipeline();
+            for ($i = 0; $i < $in_a_row; $i++) {
+                foreach ($commands as $command) {
+                    $pipeline->rawCommand(...$command);
+                }
             }
-            while (!str_ends_with($replies, "\r\nall replied\r\n")) {
-                $replies = substr($replies, -20) . fread($this->link, 65536);
+            if (in_array(false, $pipeline->exec(), true)) {
+                throw new RuntimeException("{$commands[0][0]}: " . $this->link->getLastError());
             }
         }
     }
@@ -84,8 +66,8 @@ final class RedisServer
     /** The first command of this name that the server receives during $work. */
     public function monitored(string $name, Closure $work): array
     {
-        $monitor = $this->connect();
-        fwrite($monitor, self::encode(['MONITOR']));
+        $monitor = stream_socket_client('unix://' . $this->socket());
+        fwrite($monitor, "MONITOR\r\n");
         fgets($monitor);
         $work();
         do {
@@ -97,24 +79,5 @@ final class RedisServer
     private function socket(): string
     {
         return "$this->folder/socket";
-    }
-
-    /** @return resource */
-    private function connect()
-    {
-        for ($tries = 0; !file_exists($this->socket()) && $tries < 100; $tries++) {
-            usleep(50_000);
-        }
-        return stream_socket_client('unix://' . $this->socket());
-    }
-
-    private function about(string $section, string $field): ?string
-    {
-        return preg_match("/^$field:(.*?)\r?$/m", $this->ask('INFO', $section), $found) ? $found[1] : null;
-    }
-
-    private static function encode(array $command): string
-    {
-        return '*' . count($command) . "\r\n" . implode('', array_map(fn (string $part) => '$' . strlen($part) . "\r\n$part\r\n", $command));
     }
 }

@@ -23,7 +23,7 @@
 
 use crate::clock::boot_time;
 use crate::dsn::MAX_LEASE;
-use crate::limit::{SECOND, TokenBucket};
+use crate::limit::{Decision, Limit, Op, SECOND, Span, State, TokenBucket, apply};
 use crate::store::file::{Area, Region};
 use crate::store::shm::set::{Set, WAYS};
 use crate::store::shm::slot::TAG_BITS;
@@ -112,6 +112,33 @@ pub struct Fetch {
     pub left_over: u32,
     /// When the bucket on the server is full, as this host knew it last.
     pub full_at: Option<u64>,
+}
+
+impl Fetch {
+    /// What a call asks the server for at `now` that needs `cost` tokens itself. A quarter of the bucket is left for other
+    /// hosts, as far as this one knows.
+    pub fn op(&self, limit: &Limit, cost: u64, now: u64) -> Op {
+        let room = self.full_at.map_or(1, |full_at| {
+            limit.remaining(&level(limit, full_at, now)).saturating_sub(quarter(limit))
+        });
+        let most = u64::from(self.batch).min(quarter(limit)).min(room);
+        if most > cost { Op::TakeUpTo { most, least: cost } } else { Op::Take { cost } }
+    }
+}
+
+/// Whether a decision leaves so little that the next batch is one token.
+pub fn is_scarce(limit: &Limit, decision: &Decision) -> bool {
+    limit.remaining(decision) < quarter(limit)
+}
+
+fn quarter(limit: &Limit) -> u64 {
+    limit.capacity() / 4
+}
+
+/// What a bucket holds at `now` that is full at `full_at`.
+pub fn level(limit: &Limit, full_at: u64, now: u64) -> Decision {
+    let state = State::Filling { full_at: Span::from_ns(full_at) };
+    apply(limit, &state.into(), now, Op::Peek { cost: 0 }).0
 }
 
 /// How many busy buckets the file has room for, and how many have tokens to hand out.
