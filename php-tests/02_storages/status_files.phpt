@@ -20,7 +20,7 @@ $names = fn (): string => json_encode(array_map(fn (array $table): string => "$t
 echo $names(), "\n";
 
 // A table of permits that comes and goes while two processes ask.
-$file = "$folder/default.permits.v4";
+$file = "$folder/default.permits.v5";
 rename($file, "$folder/kept");
 $children = [];
 for ($i = 0; $i < 2; $i++) {
@@ -47,17 +47,17 @@ echo "$made files made\n";
 rename("$folder/kept", $file);
 
 // What is no table.
-foreach (["\e[31mred.v4", "two\nlines.v4", '.v4', '.permits.v4', 'a.b.v4', 'a b.v4', str_repeat('a', 65) . '.v4', "\xff.v4", 'default.v3'] as $name) {
-    copy("$folder/default.v4", "$folder/$name");
+foreach (["\e[31mred.v4", "two\nlines.v4", '.v4', '.permits.v5', 'a.b.v4', 'a b.v4', str_repeat('a', 65) . '.v4', "\xff.v4", 'default.v3'] as $name) {
+    copy("$folder/default.v5", "$folder/$name");
 }
 file_put_contents("$folder/empty.v4", '');
 file_put_contents("$folder/random.v4", random_bytes(1 << 17));
-file_put_contents("$folder/zeros.permits.v4", str_repeat("\0", 1 << 20));
+file_put_contents("$folder/zeros.permits.v5", str_repeat("\0", 1 << 20));
 mkdir("$folder/folder.v4");
 posix_mkfifo("$folder/fifo.v4", 0600);
-symlink('default.v4', "$folder/link.v4");
+symlink('default.v5', "$folder/link.v4");
 symlink("$folder/nothing.v4", "$folder/dangling.v4");
-copy("$folder/default.v4", "$folder/shown.v4");
+copy("$folder/default.v5", "$folder/shown.v4");
 chmod("$folder/shown.v4", 0644);
 echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
 ?>

@@ -8,9 +8,10 @@ use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply};
-use crate::store::{Host, KnownDenial, Permit, Permits, Request, Store, Timeouts};
+use crate::store::{Entry, Host, KnownDenial, Permit, Permits, Request, Shows, Store, Timeouts};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// The guard of a store on servers.
 ///
@@ -76,6 +77,9 @@ impl Outage {
         Self { reason, has_failed: false, warning: None }
     }
 }
+
+/// How long a call waits for others of this host to connect first.
+const LONGEST_WAIT_TO_CONNECT: Duration = Duration::from_millis(10);
 
 const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
      write prefix= into the storage DSN, with a prefix or with none";
@@ -227,7 +231,19 @@ impl Guard {
                 "{name} failed a moment ago; it is asked again in {left:.1} s"
             ))));
         }
-        match call() {
+        let Some(gate) = self.enter_gate(store, timeouts) else {
+            self.host.give_back(breaker, permit);
+            self.host.local.note_waiting(breaker, boot_time());
+            let name = store.name();
+            return Err(NoAnswer::Outage(Outage::known(format!(
+                "other processes of this host are connecting to {name} at this moment"
+            ))));
+        };
+        let answer = call();
+        if let Entry::Place(place) = gate {
+            self.host.leave_gate(place, store.is_connected());
+        }
+        match answer {
             Ok(answer) => {
                 self.host.note_success(breaker, permit);
                 self.host.local.clear(breaker);
@@ -238,6 +254,19 @@ impl Guard {
             }
             Err(error) => Err(self.note_failure(error, breaker, store, permit, sent)),
         }
+    }
+
+    /// Waits a little until this process may connect, if it has no connection. None if it may not.
+    fn enter_gate(&self, store: &dyn Store, timeouts: Timeouts) -> Option<Entry> {
+        if store.is_connected() {
+            return Some(Entry::WithoutGate);
+        }
+        match self.host.enter_gate(timeouts) {
+            Entry::Full => {}
+            entry => return Some(entry),
+        }
+        std::thread::sleep(timeouts.connect.min(LONGEST_WAIT_TO_CONNECT));
+        Some(self.host.enter_gate(timeouts)).filter(|entry| *entry != Entry::Full)
     }
 
     /// Notes for the log that the servers of a store answer again after an outage of so many nanoseconds.
@@ -262,14 +291,24 @@ impl Guard {
                 if let Some(outage) = self.host.end_outage(store, boot_time()) {
                     self.note_recovery(store, outage);
                 }
-                let is_first = self.host.note_failure(breaker, store);
-                let warning = is_first.then(|| format!("{reason}; until a call succeeds, "));
+                let warning = match self.host.note_failure(breaker, store, sent) {
+                    Shows::Outage => Some(format!("{reason}; until a call succeeds, ")),
+                    Shows::OutageGoesOn => None,
+                    Shows::Nothing => {
+                        let is_worth_a_warning =
+                            self.host.local.note_failed_alone(breaker, boot_time())
+                                && self.host.refusal_warnings.claim(&reason, sent);
+                        is_worth_a_warning.then(|| {
+                            format!("{reason}, while others are answered; until this process is, ")
+                        })
+                    }
+                };
                 (reason, warning)
             }
             // Other processes may reach the server.
             Error::Local(reason) => {
                 self.host.give_back(breaker, permit);
-                let is_first = self.host.local.note(breaker, boot_time());
+                let is_first = self.host.local.note_unable(breaker, boot_time());
                 let warning =
                     is_first.then(|| format!("{reason}; until this process can ask it, "));
                 (reason, warning)
@@ -361,7 +400,12 @@ impl Guard {
             }
         };
         let (answer, decided_by) = match self.on_error {
-            OnError::Fallback => ((answers.on_host)(&self.host), DecidedBy::Host),
+            OnError::Fallback => match (answers.on_host)(&self.host) {
+                // Another process is making the host's file. A bucket of this process alone would accept what
+                // others accept, too.
+                Err(Error::Storage(_)) => (Ok(answers.closed), DecidedBy::Policy),
+                answer => (answer, DecidedBy::Host),
+            },
             OnError::Open => (Ok(answers.open), DecidedBy::Policy),
             OnError::Closed => (Ok(answers.closed), DecidedBy::Policy),
             OnError::Throw => (Err(Error::storage(&outage.reason)), DecidedBy::Policy),

@@ -34,8 +34,9 @@ mod tables;
 pub use file::FileSettings;
 pub use host::{
     Host,
-    breakers::Permit,
+    breakers::{Permit, Shows},
     denials::KnownDenial,
+    gates::{Entry, Place},
     leases::{Fetch, LeaseKey, Step, Taken},
     servers::ServerStatus,
 };

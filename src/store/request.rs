@@ -160,6 +160,11 @@ pub trait Store {
         1
     }
 
+    /// Whether this process has a connection to a server of the store.
+    fn is_connected(&self) -> bool {
+        true
+    }
+
     /// The kind of store and its servers, for messages. Empty for a store on this host.
     fn name(&self) -> String {
         String::new()

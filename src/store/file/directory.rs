@@ -83,25 +83,31 @@ fn lacks_owner_bits(stat: &Stat) -> bool {
 /// A lock on the directory, held until it is dropped or the process ends.
 pub struct Lock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
 
-/// Locks the directory, in which the file at `path` is to be made.
+/// Locks the directory, in which the file at `path` is to be made. None if another process holds the lock for
+/// `timeout_ms` milliseconds.
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] if another process holds the lock for `timeout_ms` milliseconds.
-pub fn lock(directory: &OwnedFd, path: &Path, timeout_ms: u32) -> Result<Lock> {
+/// [`Error::Storage`] if the system cannot lock it.
+pub fn lock(directory: &OwnedFd, path: &Path, timeout_ms: u32) -> Result<Option<Lock>> {
     // A descriptor of its own: a child that inherited `directory` would share its lock.
     let own = fs::openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| failed("lock", path, error))?;
     for _ in 0..timeout_ms {
         match fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(Lock(own)),
+            Ok(()) => return Ok(Some(Lock(own))),
             Err(Errno::WOULDBLOCK | Errno::INTR) => {
                 std::thread::sleep(std::time::Duration::from_nanos(SECOND / 1_000));
             }
             Err(error) => return Err(failed("lock", path, error)),
         }
     }
-    Err(unusable(path, "is being made by another process that does not come to an end"))
+    Ok(None)
+}
+
+/// The error of a file that another process has been making for too long.
+pub fn unfinished(path: &Path) -> Error {
+    unusable(path, "is being made by another process that does not come to an end")
 }
 
 /// The error of a file or directory at `path` that could not be created in `parent`. A file system

@@ -4,8 +4,10 @@
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  counts      how many buckets the table has evicted, and how many newcomers it has denied
 //!        256  breakers    the breakers of servers
-//!      1,280  servers     the names of servers, and since when they are up or down
-//!      4,096  body        the areas of the file's purpose
+//!      2,304  gates       how many connections may be opened to each server at once
+//!      4,352  servers     the names of servers, and since when they are up or down
+//!      4,096  body        the areas of the file's purpose; 16,384 in a host's file, for breakers, gates and
+//!                         servers are in that alone
 //! ```
 //!
 //! | purpose | areas of the body |
@@ -24,7 +26,7 @@ use crate::clock::boot_time;
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
-pub const LAYOUT: u32 = 4;
+pub const LAYOUT: u32 = 5;
 
 /// The smallest file, in bytes.
 pub const MIN_SIZE: u64 = 64 * 1024;
@@ -44,11 +46,17 @@ pub const COUNTS_AT: usize = 128;
 /// Where the breakers of servers lie.
 pub const BREAKERS_AT: usize = 256;
 
+/// Where the gates of servers lie.
+pub const GATES_AT: usize = 2304;
+
 /// Where the records of servers lie.
-pub const SERVERS_AT: usize = 1280;
+pub const SERVERS_AT: usize = 4352;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;
+
+/// Where the body of a host's file begins.
+pub const HOST_BODY_AT: u64 = 16_384;
 
 /// The bytes of a set of slots.
 pub const SET_SIZE: usize = 128;
@@ -119,8 +127,9 @@ pub(super) struct Areas {
 impl Areas {
     /// The areas of a file of this purpose and size.
     pub(super) fn new(purpose: Purpose, size: u64) -> Self {
-        let blocks = (size - BODY_AT) as usize / SET_SIZE;
-        let extent = |from, blocks| Extent { start: BODY_AT as usize + from * SET_SIZE, blocks };
+        let body_at = if purpose == Purpose::Host { HOST_BODY_AT } else { BODY_AT };
+        let blocks = (size - body_at) as usize / SET_SIZE;
+        let extent = |from, blocks| Extent { start: body_at as usize + from * SET_SIZE, blocks };
         match purpose {
             Purpose::Buckets => Self { buckets: extent(0, blocks), ..Self::default() },
             Purpose::Host => {

@@ -1,6 +1,8 @@
 //! A file that is opened at its first use, and opened again once it has lost its path.
 
+use super::directory::unfinished;
 use super::location::Location;
+use super::open::lock_timeout;
 use super::region::Region;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
@@ -21,7 +23,16 @@ pub struct MappedFile {
     generation: Cell<u32>,
     /// When to check again whether the path still leads to the file.
     check_at: Cell<u64>,
+    /// Since when another process has been making the file; 0 if none has.
+    unfinished_since: Cell<u64>,
 }
+
+/// How many milliseconds a call waits for another process that makes the file, if an earlier call has waited.
+const NEXT_WAIT_MS: u32 = 5;
+/// After how many nanoseconds the next call looks whether the file has been made.
+const NEXT_LOOK: u64 = 5_000_000;
+/// A process that makes the file for so long, in nanoseconds, is stopped.
+const STOPPED: u64 = 2 * SECOND;
 
 impl MappedFile {
     /// The file at `location`. Nothing is opened yet.
@@ -31,6 +42,7 @@ impl MappedFile {
             region: RefCell::new(None),
             generation: Cell::new(0),
             check_at: Cell::new(0),
+            unfinished_since: Cell::new(0),
         }
     }
 
@@ -64,7 +76,7 @@ impl MappedFile {
     /// Opens the file, unless it is open and its path still leads to it.
     ///
     /// If that fails while a file of this user is mapped, that one is used on. What a host keeps for when
-    /// servers fail is in memory of this process then.
+    /// servers fail is in memory of this process then, but not while another process makes the file.
     ///
     /// # Errors
     ///
@@ -73,10 +85,10 @@ impl MappedFile {
     pub fn open(&self) -> Result<()> {
         let mut region = self.region.borrow_mut();
         if region.as_ref().is_none_or(Region::is_stale) {
-            match Region::open(&self.location) {
+            match self.open_region() {
                 Ok(opened) => self.replace(&mut region, opened),
                 Err(_) if region.as_ref().is_some_and(Region::is_own) => {}
-                Err(_) if self.location.purpose.needs_no_file() => {
+                Err(_) if self.location.purpose.needs_no_file() && !self.is_unfinished() => {
                     self.replace(&mut region, Region::without_file(self.location.purpose)?);
                 }
                 Err(error) => return Err(error),
@@ -85,8 +97,28 @@ impl MappedFile {
         if let Some(region) = &*region {
             region.note_use();
         }
-        self.check_at.set(boot_time() + SECOND);
+        let pause = if self.is_unfinished() { NEXT_LOOK } else { SECOND };
+        self.check_at.set(boot_time() + pause);
         Ok(())
+    }
+
+    fn open_region(&self) -> Result<Region> {
+        let has_waited = self.unfinished_since.get() != 0;
+        let longest = lock_timeout(self.location.purpose);
+        let timeout_ms = if has_waited { longest.min(NEXT_WAIT_MS) } else { longest };
+        let opened = Region::open_within(&self.location, timeout_ms);
+        match &opened {
+            Ok(None) if has_waited => {}
+            Ok(None) => self.unfinished_since.set(boot_time()),
+            _ => self.unfinished_since.set(0),
+        }
+        opened?.ok_or_else(|| unfinished(&self.location.path()))
+    }
+
+    /// Whether another process is making the file, and is not known to be stopped.
+    fn is_unfinished(&self) -> bool {
+        let since = self.unfinished_since.get();
+        since != 0 && boot_time() < since + STOPPED
     }
 
     fn replace(&self, region: &mut Option<Region>, opened: Region) {

@@ -1,4 +1,4 @@
-//! The files in shared memory: `<base>/token_bucket-<uid>/<name>.v4`.
+//! The files in shared memory: `<base>/token_bucket-<uid>/<name>.v5`.
 //!
 //! The directory is the user's alone ([`directory`]). A file belongs to one boot of the host
 //! ([`boot`]). A worker maps it ([`Region`]) and changes it through atomics only.
@@ -22,8 +22,8 @@ mod open;
 mod region;
 
 pub use layout::{
-    Area, BODY_AT, BREAKERS_AT, COUNTS_AT, LEASES_SIZE, MAX_SIZE, MIN_SIZE, PERMITS_SIZE, Purpose,
-    SERVERS_AT, SET_SIZE,
+    Area, BODY_AT, BREAKERS_AT, COUNTS_AT, GATES_AT, LEASES_SIZE, MAX_SIZE, MIN_SIZE, PERMITS_SIZE,
+    Purpose, SERVERS_AT, SET_SIZE,
 };
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};

@@ -26,6 +26,17 @@ impl Region {
     /// [`Error::Storage`] naming the path, if the file cannot be made (no space, no permission),
     /// belongs to another user, is open to others or is a symbolic link.
     pub fn open(location: &Location) -> Result<Self> {
+        Self::open_within(location, lock_timeout(location.purpose))?
+            .ok_or_else(|| directory::unfinished(&location.path()))
+    }
+
+    /// Opens the file, or makes it. None if another process makes it and needs more than `timeout_ms`
+    /// milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_within(location: &Location, timeout_ms: u32) -> Result<Option<Self>> {
         // Without such an instruction a word of 128 bits would be guarded by a lock of this process,
         // which no other process honours.
         if !AtomicU128::is_lock_free() {
@@ -36,13 +47,13 @@ impl Region {
         let directory = directory::open(&location.base(), &location.directory())?;
         let path = location.path();
         if let Some(region) = find(&directory, location, &path)? {
-            return Ok(region);
+            return Ok(Some(region));
         }
-        let _lock = directory::lock(&directory, &path, lock_timeout(location.purpose))?;
+        let Some(_lock) = directory::lock(&directory, &path, timeout_ms)? else { return Ok(None) };
         // Another process may have made the file in the meantime.
         match find(&directory, location, &path)? {
-            Some(region) => Ok(region),
-            None => make(&directory, location, &path),
+            Some(region) => Ok(Some(region)),
+            None => make(&directory, location, &path).map(Some),
         }
     }
 
@@ -72,12 +83,14 @@ impl Region {
     }
 }
 
-/// How many milliseconds to wait for another process that makes the file. That takes a few; a process
-/// that takes longer is stopped. A call on a server has less time to wait.
-const fn lock_timeout(purpose: Purpose) -> u32 {
+/// How many milliseconds to wait for another process that makes the file. That takes some ten on a busy machine;
+/// a process that takes much longer is stopped. A call on a server waits as long as it may wait for the server by
+/// default, and does without statistics or leases sooner.
+pub(super) const fn lock_timeout(purpose: Purpose) -> u32 {
     match purpose {
         Purpose::Buckets | Purpose::Permits => 500,
-        Purpose::Host | Purpose::HostPermits | Purpose::Counts | Purpose::Leases => 10,
+        Purpose::Host | Purpose::HostPermits => 50,
+        Purpose::Counts | Purpose::Leases => 10,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A file mapped into this process, and the areas in it.
 
 use super::directory::failed;
-use super::layout::{Area, Areas, BODY_AT, Header, Purpose, SET_SIZE};
+use super::layout::{Area, Areas, HOST_BODY_AT, Header, MIN_SIZE, Purpose, SET_SIZE};
 use crate::error::Result;
 use portable_atomic::{AtomicU64, AtomicU128};
 use rustix::fs::{self, Mode, OFlags, Stat};
@@ -124,15 +124,16 @@ impl Region {
         self.header().secret
     }
 
-    /// The value at byte `AT` of the page that begins with the header.
+    /// The value at byte `AT` of the pages that begin with the header.
     #[inline(always)]
     pub fn in_header<T: Mappable, const AT: usize>(&self) -> &T {
         const {
-            assert!(size_of::<Header>() <= AT && AT + size_of::<T>() <= BODY_AT as usize);
+            assert!(size_of::<Header>() <= AT && AT + size_of::<T>() <= HOST_BODY_AT as usize);
+            assert!(HOST_BODY_AT < MIN_SIZE);
             assert!(AT.is_multiple_of(align_of::<T>()));
         };
-        // SAFETY: the value lies within the first page, behind the header, and is aligned; a
-        // Mappable may be shared with other processes.
+        // SAFETY: the value lies behind the header, within the smallest mapping, and is aligned; a Mappable may
+        // be shared with other processes.
         unsafe { self.start.byte_add(AT).cast::<T>().as_ref() }
     }
 

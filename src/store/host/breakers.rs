@@ -1,7 +1,11 @@
 //! Breakers that all processes of the host share: one process finds out that a server is
 //! down, and the others need not.
 //!
-//! A breaker is one word, open or closed:
+//! A breaker opens at the second failure in a row, if no process had an answer between the two, or at the
+//! first if no process had one for a second. A call that fails beside others that succeed opens nothing: a
+//! lost packet or a refused connection says nothing of the server.
+//!
+//! A breaker's state is one word, open or closed:
 //!
 //! ```text
 //!  127                    64 63 62                   0
@@ -14,20 +18,34 @@
 
 use crate::limit::SECOND;
 use crate::store::file::{BREAKERS_AT, Mappable, Region};
-use portable_atomic::{AtomicU128, Ordering};
+use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 
 const COUNT: usize = 64;
 
-/// The breakers of a host. Only a server that has failed has one.
+/// The breakers of a host. Each server that a process has asked has one.
 #[repr(C, align(128))]
-pub struct Breakers([AtomicU128; COUNT]);
+pub struct Breakers([Breaker; COUNT]);
 
 // SAFETY: consists of atomics, of which any bits are a value.
 unsafe impl Mappable for Breakers {}
 
+#[repr(C)]
+struct Breaker {
+    state: AtomicU128,
+    /// When a process last had an answer, in nanoseconds since boot; at most [`RESOLUTION`] too early.
+    answered_at: AtomicU64,
+    /// When a call last failed that was the first in a row.
+    failed_at: AtomicU64,
+}
+
 impl Default for Breakers {
     fn default() -> Self {
-        Self(std::array::from_fn(|_| AtomicU128::new(0)))
+        let breaker = || Breaker {
+            state: AtomicU128::new(0),
+            answered_at: AtomicU64::new(0),
+            failed_at: AtomicU64::new(0),
+        };
+        Self(std::array::from_fn(|_| breaker()))
     }
 }
 
@@ -39,6 +57,18 @@ const SPREAD: u64 = 200_000_000;
 /// A failure so soon after a success belongs to the same outage: the success may have come from
 /// another node of a cluster, which serves slots of the same breaker.
 const RELAPSE: u64 = SECOND;
+
+/// Without an answer for so long to any process, the first failure is an outage.
+const LONG_SILENCE: u64 = SECOND;
+
+/// The shortest time without an answer that failures in a row must show to be an outage. Several processes that
+/// are refused at the same moment show none, and it is rare that lost packets keep all processes waiting for so
+/// long. Calls that time out after 50 ms show it when they are on their way as the server dies.
+pub const SHORTEST_SILENCE: u64 = 40_000_000;
+
+/// How often an answer is noted at most, unless a call has failed since the last: each note takes the cache
+/// line from the other processes.
+const RESOLUTION: u64 = 1_000_000;
 
 /// Marks a closed breaker.
 const CLOSED: u64 = 1 << 63;
@@ -58,6 +88,17 @@ pub enum Permit {
         /// Nanoseconds since boot.
         until: u64,
     },
+}
+
+/// What a failed call shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shows {
+    /// Nothing of the server: other calls were answered a moment ago.
+    Nothing,
+    /// That the server is down: this failure has opened the breaker.
+    Outage,
+    /// That the server is still down.
+    OutageGoesOn,
 }
 
 /// What a breaker tells of its server.
@@ -88,54 +129,81 @@ impl Breakers {
     /// Whether a call may ask the server of this id at `now`. The call takes at most `longest`
     /// nanoseconds; while it probes the server, no other call may ask.
     pub fn permit(&self, id: u64, now: u64, longest: u64) -> Permit {
-        let Some((word, seen)) = self.find(id) else { return Permit::Granted };
+        let Some((breaker, seen)) = self.find(id) else { return Permit::Granted };
         match seen as u64 {
             _ if is_closed(seen) => Permit::Granted,
             until if now < until => Permit::Denied { until },
             // The one call that replaces the word may probe; all others are denied.
-            _ => match replace(word, seen, entry(id, now + pause(now).max(longest))) {
+            _ => match replace(&breaker.state, seen, entry(id, now + pause(now).max(longest))) {
                 true => Permit::Probe,
                 false => Permit::Denied { until: now },
             },
         }
     }
 
-    /// Notes that the server failed. Returns whether this begins an outage: the server was up.
-    pub fn note_failure(&self, id: u64, now: u64) -> bool {
+    /// Notes that a call failed at `now`, which was sent at `sent`.
+    pub fn note_failure(&self, id: u64, sent: u64, now: u64) -> Shows {
         let open = entry(id, now + pause(now));
-        if let Some((word, seen)) = self.find(id) {
+        if let Some((breaker, seen)) = self.find(id) {
+            if is_closed(seen) && !breaker.is_silent(sent, now) {
+                return Shows::Nothing;
+            }
             let since = seen as u64 & !CLOSED;
             let was_up = is_closed(seen) && now.saturating_sub(since) >= RELAPSE;
-            return replace(word, seen, open) && was_up;
+            return match replace(&breaker.state, seen, open) && was_up {
+                true => Shows::Outage,
+                false => Shows::OutageGoesOn,
+            };
         }
-        // A breaker that was never used, is closed or abandoned; else the one that has been waiting
-        // longest for a probe.
-        let free = self.words(id).find(|(_, seen)| !is_open(*seen, now));
-        let idle = || self.words(id).min_by_key(|(_, seen)| *seen as u64);
-        free.or_else(|| idle().filter(|(_, seen)| (*seen as u64) < now))
-            .is_none_or(|(word, seen)| replace(word, seen, open))
+        // Else the closed breaker that answered longest ago, else the one that has been waiting longest for a
+        // probe.
+        let closed = || self.breakers(id).filter(|(_, seen)| !is_open(*seen, now));
+        let oldest = || closed().min_by_key(|(breaker, _)| breaker.answered_at());
+        let idle = || self.breakers(id).min_by_key(|(_, seen)| *seen as u64);
+        let idle = || idle().filter(|(_, seen)| (*seen as u64) < now);
+        match self.unused(id, now).or_else(oldest).or_else(idle) {
+            Some((breaker, seen)) if !replace(&breaker.state, seen, open) => Shows::OutageGoesOn,
+            _ => Shows::Outage,
+        }
     }
 
     /// Notes that the server answered a call with this permit, at `now`.
     ///
     /// Only a probe closes the breaker: calls with another permit asked before it was opened.
     pub fn note_success(&self, id: u64, permit: Permit, now: u64) {
-        if permit == Permit::Probe
-            && let Some((word, seen)) = self.find(id)
-            && !is_closed(seen)
-        {
-            replace(word, seen, entry(id, CLOSED | now));
+        let Some((breaker, seen)) = self.find(id) else { return self.claim_for_answers(id, now) };
+        breaker.note_answer(now);
+        if permit == Permit::Probe && !is_closed(seen) {
+            replace(&breaker.state, seen, entry(id, CLOSED | now));
         }
+    }
+
+    /// Gives the server of this id a breaker, which notes its answers, unless all are in use.
+    #[cold]
+    fn claim_for_answers(&self, id: u64, now: u64) {
+        if let Some((breaker, seen)) = self.unused(id, now)
+            && replace(&breaker.state, seen, entry(id, CLOSED))
+        {
+            breaker.note_answer(now);
+        }
+    }
+
+    /// A breaker that was never used, or whose server no process has asked for a minute.
+    fn unused(&self, id: u64, now: u64) -> Option<(&Breaker, u128)> {
+        self.breakers(id).find(|(breaker, seen)| {
+            let is_silent = breaker.answered_at() + ABANDONED < now;
+            *seen == 0 || !is_open(*seen, now) && is_silent
+        })
     }
 
     /// Notes that a call with this permit could not ask the server. After a probe the next call may
     /// probe at once.
     pub fn give_back(&self, id: u64, permit: Permit, now: u64) {
         if permit == Permit::Probe
-            && let Some((word, seen)) = self.find(id)
+            && let Some((breaker, seen)) = self.find(id)
             && !is_closed(seen)
         {
-            replace(word, seen, entry(id, now));
+            replace(&breaker.state, seen, entry(id, now));
         }
     }
 
@@ -151,20 +219,53 @@ impl Breakers {
 
     /// The number of servers that are down, without those that no process has asked for a minute.
     pub fn count_open(&self, now: u64) -> usize {
-        self.words(0).filter(|(_, seen)| is_open(*seen, now)).count()
+        self.breakers(0).filter(|(_, seen)| is_open(*seen, now)).count()
     }
 
-    /// All words, beginning with the one that `id` prefers.
-    fn words(&self, id: u64) -> impl Iterator<Item = (&AtomicU128, u128)> {
+    /// All breakers with their states, beginning with the one that `id` prefers.
+    fn breakers(&self, id: u64) -> impl Iterator<Item = (&Breaker, u128)> {
         let (before, from) = self.0.split_at(id as usize % COUNT);
-        from.iter().chain(before).map(|word| (word, word.load(Ordering::Acquire)))
+        let all = from.iter().chain(before);
+        all.map(|breaker| (breaker, breaker.state.load(Ordering::Acquire)))
     }
 
-    /// The word of a server. Words are never zeroed again, so the search ends at the first zero.
-    fn find(&self, id: u64) -> Option<(&AtomicU128, u128)> {
-        self.words(id)
+    /// The breaker of a server. States are never zeroed again, so the search ends at the first zero.
+    fn find(&self, id: u64) -> Option<(&Breaker, u128)> {
+        self.breakers(id)
             .take_while(|(_, seen)| *seen != 0)
             .find(|(_, seen)| (*seen >> 64) as u64 == id)
+    }
+}
+
+impl Breaker {
+    fn answered_at(&self) -> u64 {
+        self.answered_at.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a process had an answer.
+    fn note_answer(&self, now: u64) {
+        let noted = self.answered_at();
+        if now >= noted + RESOLUTION || noted <= self.failed_at.load(Ordering::Relaxed) {
+            self.answered_at.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a call that was sent at `sent` and failed at `now` shows that the server answers no process.
+    fn is_silent(&self, sent: u64, now: u64) -> bool {
+        let answered_at = self.answered_at();
+        if now.saturating_sub(answered_at) >= LONG_SILENCE {
+            return true;
+        }
+        let mut failed_at = self.failed_at.load(Ordering::Relaxed);
+        if failed_at <= answered_at {
+            let (order, word) = (Ordering::Relaxed, &self.failed_at);
+            match word.compare_exchange(failed_at, now, order, order) {
+                Ok(_) => return false,
+                Err(noted) => failed_at = noted,
+            }
+        }
+        let silent_since = failed_at.min(sent).max(answered_at);
+        now.saturating_sub(silent_since) >= SHORTEST_SILENCE
     }
 }
 
@@ -193,12 +294,17 @@ fn replace(word: &AtomicU128, old: u128, new: u128) -> bool {
 mod tests {
     use super::*;
 
+    /// Notes a failure of a call that was sent at the time of its failure. Returns whether an outage begins.
+    fn begins_outage(breakers: &Breakers, id: u64, now: u64) -> bool {
+        breakers.note_failure(id, now, now) == Shows::Outage
+    }
+
     #[test]
     fn one_call_notes_an_outage_and_one_call_probes() {
         let breakers = Breakers::default();
         assert_eq!(breakers.permit(7, 5, 0), Permit::Granted);
-        assert!(breakers.note_failure(7, 5));
-        assert!(!breakers.note_failure(7, 6), "the second failure is of the same outage");
+        assert!(begins_outage(&breakers, 7, 5));
+        assert!(!begins_outage(&breakers, 7, 6), "the second failure is of the same outage");
         let Permit::Denied { until } = breakers.permit(7, 7, 0) else {
             panic!("the breaker is open")
         };
@@ -210,16 +316,16 @@ mod tests {
         );
         assert_eq!(breakers.permit(7, until, 0), Permit::Probe);
         assert!(matches!(breakers.permit(7, until, 0), Permit::Denied { .. }));
-        assert!(!breakers.note_failure(7, until), "the same outage");
+        assert!(!begins_outage(&breakers, 7, until), "the same outage");
         breakers.note_success(7, Permit::Probe, until);
         assert_eq!(breakers.permit(7, until + 1, 0), Permit::Granted);
-        assert!(breakers.note_failure(7, until + RELAPSE), "a new outage");
+        assert!(begins_outage(&breakers, 7, until + RELAPSE), "a new outage");
     }
 
     #[test]
     fn probe_lasts_as_long_as_its_call_may_take() {
         let breakers = Breakers::default();
-        breakers.note_failure(7, 5);
+        breakers.note_failure(7, 5, 5);
         let now = 2 * SECOND;
         assert_eq!(breakers.permit(7, now, 16 * SECOND), Permit::Probe);
         let later = now + 15 * SECOND;
@@ -232,7 +338,7 @@ mod tests {
     fn answer_to_a_call_sent_before_the_outage_does_not_end_it() {
         let breakers = Breakers::default();
         let permit = breakers.permit(7, 4, 0);
-        assert!(breakers.note_failure(7, 5));
+        assert!(begins_outage(&breakers, 7, 5));
         breakers.note_success(7, permit, 6);
         assert!(matches!(breakers.permit(7, 7, 0), Permit::Denied { .. }));
     }
@@ -240,7 +346,7 @@ mod tests {
     #[test]
     fn probe_that_was_given_back_goes_to_the_next_call() {
         let breakers = Breakers::default();
-        breakers.note_failure(7, 5);
+        breakers.note_failure(7, 5, 5);
         let now = 2 * SECOND;
         let permit = breakers.permit(7, now, 0);
         assert_eq!(permit, Permit::Probe);
@@ -253,30 +359,87 @@ mod tests {
     #[test]
     fn failure_soon_after_a_success_is_the_same_outage() {
         let breakers = Breakers::default();
-        assert!(breakers.note_failure(7, 5));
+        assert!(begins_outage(&breakers, 7, 5));
         let mut now = 2 * SECOND;
         breakers.note_success(7, breakers.permit(7, now, 0), now);
         assert_eq!(breakers.permit(7, now, 0), Permit::Granted);
-        assert!(!breakers.note_failure(7, now + RELAPSE - 1));
+        assert!(!begins_outage(&breakers, 7, now + RELAPSE - 1));
         now = 5 * SECOND;
         breakers.note_success(7, breakers.permit(7, now, 0), now);
-        assert!(breakers.note_failure(7, now + RELAPSE), "another outage");
+        assert!(begins_outage(&breakers, 7, now + RELAPSE), "another outage");
+    }
+
+    /// Breakers of a server that has just answered at the time returned.
+    fn answered() -> (Breakers, u64) {
+        let (breakers, now) = (Breakers::default(), 100 * SECOND);
+        breakers.note_success(7, Permit::Granted, now);
+        (breakers, now)
+    }
+
+    const TIMEOUT: u64 = 50_000_000;
+
+    #[test]
+    fn second_failure_without_an_answer_between_opens_the_breaker() {
+        let (breakers, sent) = answered();
+        let failed = sent + TIMEOUT;
+        assert_eq!(breakers.note_failure(7, sent, failed), Shows::Nothing);
+        assert_eq!(breakers.permit(7, failed, 0), Permit::Granted);
+        assert_eq!(breakers.note_failure(7, failed, failed + TIMEOUT), Shows::Outage);
+        assert!(matches!(breakers.permit(7, failed + TIMEOUT, 0), Permit::Denied { .. }));
+    }
+
+    #[test]
+    fn calls_on_their_way_when_the_server_dies_open_the_breaker_together() {
+        let (breakers, sent) = answered();
+        let failed = sent + TIMEOUT;
+        assert_eq!(breakers.note_failure(7, sent, failed), Shows::Nothing);
+        assert_eq!(breakers.note_failure(7, sent + 1_000, failed + 1_000), Shows::Outage);
+    }
+
+    #[test]
+    fn failure_between_answers_opens_nothing() {
+        let (breakers, mut now) = answered();
+        for _ in 0..1_000 {
+            assert_eq!(breakers.note_failure(7, now, now + TIMEOUT), Shows::Nothing);
+            now += TIMEOUT + 1;
+            breakers.note_success(7, Permit::Granted, now);
+        }
+        assert_eq!(breakers.permit(7, now, 0), Permit::Granted);
+    }
+
+    #[test]
+    fn processes_refused_at_one_moment_open_nothing() {
+        let (breakers, mut now) = answered();
+        for _ in 0..100 {
+            for _ in 0..10 {
+                now += 10_000;
+                assert_eq!(breakers.note_failure(7, now - 9_000, now), Shows::Nothing);
+            }
+            breakers.note_success(7, Permit::Granted, now + 1);
+        }
+    }
+
+    #[test]
+    fn failure_without_an_answer_for_a_second_opens_the_breaker() {
+        let (breakers, now) = answered();
+        let failed = now + LONG_SILENCE;
+        assert_eq!(breakers.note_failure(7, failed - TIMEOUT, failed), Shows::Outage);
     }
 
     #[test]
     fn breaker_of_a_server_that_is_up_is_reused() {
         let breakers = Breakers::default();
         for id in 1..1_000 {
-            assert!(breakers.note_failure(id, 1));
+            assert!(begins_outage(&breakers, id, 1));
             breakers.note_success(id, Permit::Probe, 1);
         }
         assert_eq!(breakers.count_open(1), 0);
         for id in 1..=COUNT as u64 {
-            breakers.note_failure(id, 1);
+            breakers.note_failure(id, 1, 1);
         }
         assert_eq!(breakers.count_open(1), COUNT);
         assert!(
-            breakers.note_failure(9_999, 1),
+            begins_outage(&breakers, 9_999, 1),
             "without a breaker each call finds the server down"
         );
         assert_eq!(breakers.permit(9_999, 2, 0), Permit::Granted);
@@ -285,8 +448,8 @@ mod tests {
         for id in (1..=COUNT as u64).filter(|id| *id != 17) {
             assert_eq!(breakers.permit(id, now, 0), Permit::Probe);
         }
-        assert!(breakers.note_failure(9_999, now));
-        assert!(!breakers.note_failure(9_999, now), "noted once");
+        assert!(begins_outage(&breakers, 9_999, now));
+        assert!(!begins_outage(&breakers, 9_999, now), "noted once");
         assert!(matches!(breakers.permit(9_999, now, 0), Permit::Denied { .. }));
         assert_eq!(breakers.permit(17, now, 0), Permit::Granted);
     }

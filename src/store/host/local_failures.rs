@@ -1,34 +1,78 @@
-//! Servers that this process cannot ask: it has no descriptor left, no route or no right.
+//! Servers that this process does not ask for a while: it could not, or its calls failed while those of other
+//! processes were answered, or it waits for others to connect first.
 //!
 //! Another process of this host may reach such a server, so the breakers that all share stay closed.
-//! This process pauses before it asks the server again.
 
+use super::breakers::SHORTEST_SILENCE;
 use crate::limit::SECOND;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// The pause after a failure, in nanoseconds.
-const PAUSE: u64 = SECOND;
+/// The longest pause, in nanoseconds: that of a process that has no descriptor left, no route or no right.
+const LONGEST_PAUSE: u64 = SECOND;
 
-/// When this process may ask a server again, by the store's breakers. A server that it reached last
-/// is not in the map.
+/// How many failures in a row no pause follows: a lost packet costs one call, or two if one of the next
+/// connection is lost, too.
+const WITHOUT_PAUSE: u32 = 2;
+
+/// The first pause, four times as long after each further failure. As long as the silence that the breakers take for
+/// an outage, so that the next failure of a process that alone asks the server opens the breaker.
+const FIRST_PAUSE: u64 = SHORTEST_SILENCE;
+
+/// The failure in a row that is worth a warning: the one after the first pause.
+const WORTH_A_WARNING: u32 = WITHOUT_PAUSE + 2;
+
+/// The servers that this process failed to ask, by the store's breakers. A server that it reached last is not
+/// in the map.
 #[derive(Default)]
-pub struct LocalFailures(RefCell<HashMap<u64, u64>>);
+pub struct LocalFailures(RefCell<HashMap<u64, Failures>>);
+
+/// The failures of this process at one server since it last reached it.
+#[derive(Clone, Copy, Default)]
+struct Failures {
+    count: u32,
+    /// When this process may ask again.
+    until: u64,
+}
 
 impl LocalFailures {
     /// The time before which this process must not ask, if that is later than `now`.
     pub fn denied_until(&self, breaker: u64, now: u64) -> Option<u64> {
-        self.0.borrow().get(&breaker).copied().filter(|until| now < *until)
+        self.0.borrow().get(&breaker).map(|failures| failures.until).filter(|until| now < *until)
     }
 
-    /// Notes a failure at `now`. Returns whether it is the first since the server was last reached.
-    pub fn note(&self, breaker: u64, now: u64) -> bool {
-        self.0.borrow_mut().insert(breaker, now.saturating_add(PAUSE)).is_none()
+    /// Notes at `now` that this process could not ask. Returns whether that is the first failure since the
+    /// server was last reached.
+    pub fn note_unable(&self, breaker: u64, now: u64) -> bool {
+        self.note(breaker, |_| now.saturating_add(LONGEST_PAUSE)) == 1
+    }
+
+    /// Notes at `now` that a call failed while others were answered. Returns whether so many have failed in a row
+    /// that it is worth a warning.
+    pub fn note_failed_alone(&self, breaker: u64, now: u64) -> bool {
+        self.note(breaker, |before| now.saturating_add(pause_after(before))) == WORTH_A_WARNING
+    }
+
+    /// Notes at `now` that this process waits for others to connect first. The pauses differ, so that not all
+    /// processes come back at once.
+    pub fn note_waiting(&self, breaker: u64, now: u64) {
+        let mut all = self.0.borrow_mut();
+        all.entry(breaker).or_default().until = now + FIRST_PAUSE + now % (8 * FIRST_PAUSE);
+    }
+
+    /// Notes a failure, after which the process must not ask before the time that `until` makes of the number of
+    /// failures before it. Returns how many have failed in a row.
+    fn note(&self, breaker: u64, until: impl FnOnce(u32) -> u64) -> u32 {
+        let mut all = self.0.borrow_mut();
+        let failures = all.entry(breaker).or_default();
+        failures.until = until(failures.count);
+        failures.count = failures.count.saturating_add(1);
+        failures.count
     }
 
     /// The number of servers that this process must not ask at `now`.
     pub fn count(&self, now: u64) -> usize {
-        self.0.borrow().values().filter(|until| now < **until).count()
+        self.0.borrow().values().filter(|failures| now < failures.until).count()
     }
 
     /// Notes that the server was reached.
@@ -39,6 +83,15 @@ impl LocalFailures {
     }
 }
 
+/// The pause after a failure that has so many before it.
+fn pause_after(before: u32) -> u64 {
+    match before.checked_sub(WITHOUT_PAUSE) {
+        None => 0,
+        // 4^3 times the first pause is longer than the longest.
+        Some(times) => (FIRST_PAUSE << (2 * times.min(3))).min(LONGEST_PAUSE),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,14 +99,28 @@ mod tests {
     #[test]
     fn first_failure_is_reported_once_until_the_server_is_reached() {
         let failures = LocalFailures::default();
-        assert!(failures.note(1, 5));
-        assert_eq!(failures.denied_until(1, 6), Some(5 + PAUSE));
-        assert_eq!((failures.count(6), failures.count(5 + PAUSE)), (1, 0));
+        assert!(failures.note_unable(1, 5));
+        assert_eq!(failures.denied_until(1, 6), Some(5 + LONGEST_PAUSE));
+        assert_eq!((failures.count(6), failures.count(5 + LONGEST_PAUSE)), (1, 0));
         assert_eq!(failures.denied_until(2, 6), None, "another server");
-        assert_eq!(failures.denied_until(1, 5 + PAUSE), None);
-        assert!(!failures.note(1, PAUSE + 5));
+        assert_eq!(failures.denied_until(1, 5 + LONGEST_PAUSE), None);
+        assert!(!failures.note_unable(1, LONGEST_PAUSE + 5));
         failures.clear(1);
-        assert_eq!(failures.denied_until(1, PAUSE + 6), None);
-        assert!(failures.note(1, 5));
+        assert_eq!(failures.denied_until(1, LONGEST_PAUSE + 6), None);
+        assert!(failures.note_unable(1, 5));
+    }
+
+    #[test]
+    fn process_whose_calls_fail_alone_asks_less_and_less_often() {
+        let failures = LocalFailures::default();
+        let mut pauses = Vec::new();
+        for time in 1..=8 {
+            assert_eq!(failures.note_failed_alone(1, 5), time == WORTH_A_WARNING);
+            pauses.push(failures.denied_until(1, 5).map_or(0, |until| (until - 5) / 1_000_000));
+        }
+        assert_eq!(pauses, [0, 0, 40, 160, 640, 1_000, 1_000, 1_000]);
+        failures.clear(1);
+        failures.note_failed_alone(1, 5);
+        assert_eq!(failures.denied_until(1, 5), None);
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod breakers;
 pub mod denials;
+pub mod gates;
 pub mod leases;
 mod local_failures;
 pub mod queue;
@@ -21,8 +22,9 @@ use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, SECOND};
-use breakers::{Breakers, Permit};
+use breakers::{Breakers, Permit, Shows};
 use denials::KnownDenial;
+use gates::{Entry, Gates, Place};
 use leases::LeaseKey;
 use local_failures::LocalFailures;
 use queue::Ticket;
@@ -167,16 +169,18 @@ impl Host {
             .unwrap_or(Permit::Granted)
     }
 
-    /// Notes that the server behind this breaker of a store failed. Returns whether it was up so far: then the
-    /// caller has to warn.
-    pub fn note_failure(&self, breaker: u64, store: &dyn Store) -> bool {
+    /// Notes that a call failed at the server behind this breaker of a store, which was sent at `sent`. Returns
+    /// what that shows of the server.
+    pub fn note_failure(&self, breaker: u64, store: &dyn Store, sent: u64) -> Shows {
         let now = boot_time();
-        let begins = self
-            .with_breaker(breaker, |breakers, id| breakers.note_failure(id, now))
-            .unwrap_or(true);
-        // Each time: the process that began the outage may have died before it noted that.
-        self.with_server_record(store, |servers, store, _| servers.note_down(&store, now));
-        begins
+        let shows = self
+            .with_breaker(breaker, |breakers, id| breakers.note_failure(id, sent, now))
+            .unwrap_or(Shows::Outage);
+        if shows != Shows::Nothing {
+            // Each time: the process that began the outage may have died before it noted that.
+            self.with_server_record(store, |servers, store, _| servers.note_down(&store, now));
+        }
+        shows
     }
 
     /// Notes about once a second that this process asks the store. Returns how long the servers did not answer,
@@ -225,6 +229,22 @@ impl Host {
     /// Notes that the process that had this permit could not ask the server.
     pub fn give_back(&self, breaker: u64, permit: Permit) {
         self.with_breaker(breaker, |breakers, id| breakers.give_back(id, permit, boot_time()));
+    }
+
+    /// Whether this process may connect to the store's servers now, with these time-outs.
+    pub fn enter_gate(&self, timeouts: Timeouts) -> Entry {
+        let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
+        self.with_gates(|gates, id| gates.enter(id, boot_time(), longest))
+            .unwrap_or(Entry::WithoutGate)
+    }
+
+    /// Notes that this process has connected to a server, or failed to.
+    pub fn leave_gate(&self, place: Place, has_connected: bool) {
+        self.with_gates(|gates, id| gates.leave(id, place, has_connected));
+    }
+
+    fn with_gates<R>(&self, work: impl FnOnce(&Gates, u64) -> R) -> Option<R> {
+        self.with_region(|region| work(Gates::in_file(region), self.breaker_id(0, region)))
     }
 
     /// Runs `work` on the breakers, with the id of this breaker.
@@ -320,11 +340,11 @@ mod tests {
             let listed = host.with_region(Host::list_servers).unwrap();
             listed.iter().map(|server| server.outages).sum::<u64>()
         };
-        assert_eq!(host.with_breaker(0, |all, id| all.note_failure(id, 5)), Some(true));
+        assert_eq!(host.with_breaker(0, |all, id| all.note_failure(id, 5, 5)), Some(Shows::Outage));
         assert_eq!(outages(), 0);
         let store = Array::default();
         for _ in 0..2 {
-            assert!(!host.note_failure(0, &store));
+            assert_eq!(host.note_failure(0, &store, 5), Shows::OutageGoesOn);
             assert_eq!(outages(), 1);
         }
     }

@@ -201,7 +201,7 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use super::super::breakers::Permit;
+    use super::super::breakers::{Permit, Shows};
     use super::*;
 
     fn store(id: u64) -> StoreOnServers {
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(servers.note_asked(&store(7), &breakers, 5), None);
         assert_eq!(servers.list(&breakers, 6), status(false, 5, 0));
         for part in [0, 1] {
-            assert!(breakers.note_failure(Breakers::id(7, part), 10));
+            assert_eq!(breakers.note_failure(Breakers::id(7, part), 10, 10), Shows::Outage);
             servers.note_down(&store(7), 10 + part);
         }
         assert_eq!(servers.list(&breakers, 12), status(true, 10, 1));
@@ -266,7 +266,7 @@ mod tests {
     fn server_that_is_not_asked_any_more_stays_down() {
         let (servers, breakers) = (Servers::default(), Breakers::default());
         let store = StoreOnServers { breakers: 1, ..store(7) };
-        breakers.note_failure(Breakers::id(7, 0), 10);
+        breakers.note_failure(Breakers::id(7, 0), 10, 10);
         servers.note_down(&store, 10);
         assert_eq!(servers.list(&breakers, 600 * SECOND), status(true, 10, 1));
     }
@@ -289,7 +289,7 @@ mod tests {
         let (servers, breakers) = (Servers::default(), Breakers::default());
         let login = |id| StoreOnServers { id, ..store(7) };
         servers.note_asked(&login(7), &breakers, 5);
-        breakers.note_failure(Breakers::id(8, 0), 10);
+        breakers.note_failure(Breakers::id(8, 0), 10, 10);
         servers.note_down(&login(8), 10);
         assert_eq!(servers.list(&breakers, 11), status(true, 10, 1));
     }

@@ -6,7 +6,7 @@
 use crate::clock::boot_time;
 use crate::dsn::Address;
 use crate::store::net::channel::Channel;
-use crate::store::net::failure::{self, Failure};
+use crate::store::net::failure::{self, Failure, unless_closed};
 use crate::store::net::kept_connection::Reusable;
 use crate::store::net::mark;
 use crate::store::record;
@@ -16,6 +16,9 @@ use std::time::Instant;
 
 /// The longest valid reply, in bytes: a line of flags and a state.
 const LONGEST: usize = 512 + record::LONGEST;
+
+/// What a server answers to a connection beyond `-c`, before it closes it.
+const TOO_MANY_CONNECTIONS: &[u8] = b"ERROR Too many open connections";
 
 /// A reply of the meta protocol.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,7 +57,8 @@ impl MemcachedLink {
         let request = request.map_err(|error| Failure::Down(error.to_string()))?;
         let channel = &mut self.channel;
         channel.set_deadline(deadline);
-        channel.write_all(&request).map_err(|error| Failure::from_io(&error))?;
+        let sent = channel.write_all(&request).or_else(unless_closed);
+        sent.map_err(|error| Failure::from_io(&error))?;
         let mut received = Vec::new();
         loop {
             let mut chunk = [0u8; 2048];
@@ -102,6 +106,10 @@ fn parse_reply(bytes: &[u8]) -> Result<Option<MetaReply>, Failure> {
             code: "SERVER_ERROR".to_owned(),
             detail: failure::sanitize_line(&why),
         },
+        // Processes that have a connection keep it.
+        memcache::exp::Error::Rejected(_) if line == TOO_MANY_CONNECTIONS => {
+            Failure::Local("too many open connections".to_owned())
+        }
         memcache::exp::Error::Rejected(why) | memcache::exp::Error::Server(why) => {
             Failure::Down(failure::sanitize_line(&why))
         }

@@ -257,6 +257,10 @@ impl Store for Memcached {
         self.servers.len() as u64
     }
 
+    fn is_connected(&self) -> bool {
+        self.links.iter().any(KeptConnection::is_open)
+    }
+
     fn name(&self) -> String {
         let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
         format!("memcached at {}", servers.join(", "))

@@ -17,13 +17,17 @@ pub const DATA_TOO_LONG: &str = "1406";
 /// The identifier has characters that its column does not take.
 pub const WRONG_STRING: &str = "1366";
 /// Nothing was done because of another session: a lock wait, a deadlock, a snapshot that is too old, a
-/// killed statement.
-pub const CONFLICTS: [&str; 4] = [LOCK_WAIT, "1213", "1020", "1317"];
+/// killed statement, a table that was altered.
+pub const CONFLICTS: [&str; 5] = [LOCK_WAIT, "1213", "1020", "1317", "1412"];
 /// A lock was not released within a second.
 pub const LOCK_WAIT: &str = "1205";
 /// Nothing was done within `max_statement_time`.
 pub const TOO_SLOW: &str = "1969";
 /// An option of the server forbids the statement; the message names it.
 pub const FORBIDDEN_BY_OPTION: &str = "1290";
+/// The server has no room for a new row: a full table, a full disk, the storage engine's error for either.
+pub const NO_ROOM: [&str; 3] = ["1114", "1021", "1030"];
+/// The server takes no further connection: of all users, of this one, or of this one within an hour.
+pub const TOO_MANY_CONNECTIONS: [&str; 3] = ["1040", "1203", "1226"];
 /// The server takes no writes.
 pub const READ_ONLY: [&str; 2] = ["1792", "1836"];

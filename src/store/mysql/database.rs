@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// The message of a statement that ran out of time. The server does not say what it waited for.
 const STATEMENT_TOO_SLOW: &str =
-    "the statement was not done in time: the bucket's row may be locked";
+    "the statement was not done in time: the bucket's row is locked, or the server is slow";
 
 /// A database of MariaDB or MySQL, and the session that this process keeps with it.
 pub struct Database {
@@ -54,11 +54,15 @@ impl Database {
         let timeout = budget.timeouts().call;
         let open = |deadline| {
             let link = MysqlLink::open(&self.target, tls.as_ref(), timeout, deadline);
-            link.map_err(Failure::while_opening)
+            link.map_err(Failure::as_silence)
         };
         let result = self.link.call(budget, may_repeat, open, |link, deadline| {
             link.limit_statements(timeout, deadline)?;
-            work(link, deadline)
+            let done = work(link, deadline);
+            done.map_err(|failure| match link.ends_slow_statements() {
+                true => failure.as_silence(),
+                false => failure,
+            })
         });
         if matches!(result, Err(Failure::Local(_) | Failure::Down(_))) {
             self.encryption.note_failure();
@@ -79,6 +83,9 @@ impl Database {
         }
         if failure.is_any(&code::CONFLICTS) {
             return self.refused(detail);
+        }
+        if failure.is_any(&code::TOO_MANY_CONNECTIONS) {
+            return Error::local(format!("{}: {detail}", self.name()));
         }
         // The next call opens a new session, for this one may not learn of new rights.
         self.link.close();
@@ -133,6 +140,10 @@ impl Database {
             }
             code::FORBIDDEN_BY_OPTION => {
                 "start the server without this option, or name another server in the storage DSN"
+                    .to_owned()
+            }
+            code if code::NO_ROOM.contains(&code) => {
+                "the server needs room for new rows; the buckets that have one are not concerned"
                     .to_owned()
             }
             code if code::READ_ONLY.contains(&code) => {

@@ -84,6 +84,10 @@ impl Store for Mysql {
         prepared
     }
 
+    fn is_connected(&self) -> bool {
+        self.database.link.is_open()
+    }
+
     fn name(&self) -> String {
         self.database.name()
     }

@@ -68,9 +68,8 @@ impl Failure {
         expected.iter().any(|code| self.is(code))
     }
 
-    /// The failure, if it happened while a connection was opened: a server that is silent then is down, not
-    /// slow on one statement.
-    pub fn while_opening(self) -> Self {
+    /// The failure, where no statement can be slow: a server that gives no answer in time is silent.
+    pub fn as_silence(self) -> Self {
         match self {
             Self::TimedOut => Self::Down(NO_ANSWER.to_owned()),
             other => other,
@@ -120,6 +119,15 @@ pub fn is_local(error: &io::Error) -> bool {
     match error.get_ref() {
         Some(inner) => inner.is::<LocalError>(),
         None => Errno::from_io_error(error).is_some_and(|errno| !REMOTE.contains(&errno)),
+    }
+}
+
+/// Ignores the error of a write to a connection that the server has closed: what it said before can still be
+/// read.
+pub fn unless_closed(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Ok(()),
+        _ => Err(error),
     }
 }
 

@@ -57,7 +57,9 @@ impl Socket {
         let unknown = || io::Error::other(LocalError("the host name is not known".to_owned()));
         let mut failure = unknown();
         let candidates = (host, port).to_socket_addrs();
-        pause::note_wait(LONGEST_LOOKUP);
+        // The time of a look-up that succeeded does not count: the next one would take as long, so a slow name
+        // server would keep this process from the server for ever.
+        pause::note_wait(if candidates.is_ok() { Duration::ZERO } else { LONGEST_LOOKUP });
         let candidates = candidates.map_err(|_| match pause::now() < deadline {
             true => unknown(),
             // The name server is silent, to other processes of this host as well: not a local error.

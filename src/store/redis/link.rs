@@ -2,7 +2,7 @@
 
 use crate::dsn::{Address, RedisTarget, Secret, Topology};
 use crate::store::net::channel::Channel;
-use crate::store::net::failure::{Failure, sanitize_line};
+use crate::store::net::failure::{Failure, sanitize_line, unless_closed};
 use redis::{Cmd, Parser, RedisError, Value};
 use rustls::ClientConfig;
 use std::io::{self, ErrorKind, Read, Write};
@@ -74,7 +74,9 @@ impl RedisLink {
             return Err(explain_login_failure(failure));
         }
         let refused = match answers.find_map(Result::err) {
-            None => named.and_then(Result::err).filter(|failure| failure.is("NOAUTH")),
+            None => named
+                .and_then(Result::err)
+                .filter(|failure| failure.is("NOAUTH") || is_too_many_clients(failure)),
             some => some,
         };
         refused.or_else(|| role.and_then(Result::ok).and_then(check_role)).map_or(Ok(link), Err)
@@ -108,23 +110,24 @@ impl RedisLink {
         let mut request = Vec::new();
         commands.iter().for_each(|command| command.write_packed_command(&mut request));
         let sent = channel.write_all(&request).and_then(|()| channel.flush());
-        sent.map_err(|error| Failure::from_io(&error))?;
+        sent.or_else(unless_closed).map_err(|error| Failure::from_io(&error))?;
         // The parser reads ahead, so all answers need the same one. The next call gets a new parser, which
         // holds nothing of this call's.
         let mut reader = Reader { inner: channel, failure: None, left: LONGEST_ANSWER };
         let mut parser = Parser::new();
-        commands
-            .iter()
-            .map(|_| match parser.parse_value(&mut reader) {
-                Ok(Value::ServerError(error)) => Ok(Err(refused(&RedisError::from(error)))),
-                Ok(value) => Ok(Ok(value)),
-                Err(_) if reader.failure.is_some() => Err(reader
-                    .failure
-                    .take()
-                    .map_or(Failure::Lost, |error| Failure::from_io(&error))),
-                Err(_) => Err(Failure::Down("its answer is not Redis's protocol".to_owned())),
-            })
-            .collect()
+        let mut answers = Vec::with_capacity(commands.len());
+        for _ in commands {
+            answers.push(match parser.parse_value(&mut reader) {
+                Ok(Value::ServerError(error)) => Err(refused(&RedisError::from(error))),
+                Ok(value) => Ok(value),
+                Err(_) => {
+                    // A server that refuses a connection says why, and closes it.
+                    let why = answers.pop().and_then(Result::err);
+                    return Err(why.unwrap_or_else(|| reader.failure()));
+                }
+            });
+        }
+        Ok(answers)
     }
 }
 
@@ -133,6 +136,16 @@ struct Reader<R> {
     inner: R,
     failure: Option<io::Error>,
     left: usize,
+}
+
+impl<R> Reader<R> {
+    /// Why an answer could not be parsed.
+    fn failure(&mut self) -> Failure {
+        match self.failure.take() {
+            Some(error) => Failure::from_io(&error),
+            None => Failure::Down("its answer is not Redis's protocol".to_owned()),
+        }
+    }
 }
 
 impl<R: Read> Read for Reader<R> {
@@ -165,6 +178,11 @@ pub fn command(name: &str, arguments: &[&[u8]]) -> Cmd {
         command.arg(*argument);
     }
     command
+}
+
+/// Whether the server takes no further connection: it has as many as its `maxclients`.
+pub fn is_too_many_clients(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused { detail, .. } if detail.starts_with("max number of clients"))
 }
 
 fn auth(user: Option<&str>, Secret(password): &Secret) -> Cmd {

@@ -97,16 +97,12 @@ impl Redis {
                     false => "",
                 };
                 let message = format!("Redis at {address}: {}{remedy}", failure.reason());
+                if link::is_too_many_clients(&failure) {
+                    // Processes that have a connection keep it.
+                    return Err(Error::local(message));
+                }
                 return Err(match failure {
-                    // These errors concern one key, or several that a cluster is moving to another node. A
-                    // server without memory for a new key (OOM) is not down either: it still denies, for a
-                    // denial stores nothing.
-                    Failure::Refused { code, .. }
-                        if matches!(
-                            code.as_str(),
-                            "WRONGTYPE" | "NOPERM" | "OOM" | "TRYAGAIN" | "CROSSSLOT"
-                        ) =>
-                    {
+                    Failure::Refused { code, detail } if refuses_call(&code, &detail) => {
                         Error::refused(message)
                     }
                     Failure::LostIdle => Error::refused(message),
@@ -299,6 +295,10 @@ impl Store for Redis {
         Some(self)
     }
 
+    fn is_connected(&self) -> bool {
+        self.nodes.borrow().connections() > 0
+    }
+
     fn name(&self) -> String {
         format!("Redis at {}", self.servers())
     }
@@ -334,6 +334,21 @@ impl PermitLists for Redis {
         permits::parse_permit_reply(&reply)
             .filter(|answer| permits::is_possible(op, *answer))
             .ok_or_else(garbled)
+    }
+}
+
+/// Whether an error concerns this call alone, and the server is up.
+fn refuses_call(code: &str, detail: &str) -> bool {
+    match code {
+        // One key, or several that a cluster is moving to another node.
+        "WRONGTYPE" | "TRYAGAIN" | "CROSSSLOT" => true,
+        // A server that stores nothing new, for want of memory, disk or replicas, still denies: a denial stores
+        // nothing.
+        "OOM" | "MISCONF" | "NOREPLICAS" => true,
+        // The user lacks the right to a key, or to a command of the script.
+        "NOPERM" => true,
+        "ERR" => detail.starts_with("The user executing the script"),
+        _ => false,
     }
 }
 

@@ -1,0 +1,172 @@
+//! Gates that let the processes of this host connect to a server a few at a time.
+//!
+//! All workers connect at once when a pool starts or a server is back. A server that makes one handshake after
+//! the other would then answer all but the first too late, and each of the others would begin anew. A gate begins
+//! narrow, becomes wider with each connection that is opened, and half as wide with each that fails.
+
+use crate::store::file::{GATES_AT, Mappable, Region};
+use portable_atomic::{AtomicU64, Ordering};
+
+/// How many servers have a gate. Processes connect to a further one without.
+const COUNT: usize = 16;
+/// The most processes of this host that connect to a server at once.
+const WIDEST: usize = 14;
+/// How wide a gate is at first.
+const FIRST_WIDTH: u64 = 4;
+
+/// The gates of a host.
+#[repr(C, align(128))]
+#[derive(Default)]
+pub struct Gates([Gate; COUNT]);
+
+// SAFETY: consists of atomics, of which any bits are a value.
+unsafe impl Mappable for Gates {}
+
+#[repr(C)]
+#[derive(Default)]
+struct Gate {
+    /// The id of the server; 0 if the gate is free.
+    id: AtomicU64,
+    /// How many processes may connect at once; 0 for a gate that was never used.
+    width: AtomicU64,
+    /// Until when each process that connects may take, in nanoseconds since boot: a process that was killed
+    /// occupies its place until then.
+    places: [AtomicU64; WIDEST],
+}
+
+/// Whether a process may connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// It may, and calls [`Gates::leave`] afterwards.
+    Place(Place),
+    /// It may: no gate is free for the server.
+    WithoutGate,
+    /// As many processes as may do are connecting.
+    Full,
+}
+
+/// The place of a process that connects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    index: usize,
+    until: u64,
+}
+
+impl Gates {
+    /// The gates in this file.
+    pub fn in_file(region: &Region) -> &Self {
+        region.in_header::<Self, GATES_AT>()
+    }
+
+    /// Whether a process may connect to the server of this id at `now`, for at most `longest` nanoseconds.
+    pub fn enter(&self, id: u64, now: u64, longest: u64) -> Entry {
+        let Some(gate) = self.find_or_claim(id, now) else { return Entry::WithoutGate };
+        let until = now + longest.max(1);
+        let width = gate.width() as usize;
+        for (index, place) in gate.places.iter().enumerate().take(width) {
+            let taken_until = place.load(Ordering::Relaxed);
+            let (order, is_free) = (Ordering::Relaxed, taken_until <= now);
+            if is_free && place.compare_exchange(taken_until, until, order, order).is_ok() {
+                return Entry::Place(Place { index, until });
+            }
+        }
+        Entry::Full
+    }
+
+    /// Notes that a process has connected to the server of this id, or failed to.
+    pub fn leave(&self, id: u64, place: Place, has_connected: bool) {
+        let Some(gate) = self.find(id) else { return };
+        let order = Ordering::Relaxed;
+        if let Some(word) = gate.places.get(place.index) {
+            let _ = word.compare_exchange(place.until, 0, order, order);
+        }
+        let width = gate.width();
+        let next = if has_connected { (width + 1).min(WIDEST as u64) } else { (width / 2).max(1) };
+        gate.width.store(next, order);
+    }
+
+    fn find(&self, id: u64) -> Option<&Gate> {
+        self.0.iter().find(|gate| gate.id.load(Ordering::Relaxed) == id)
+    }
+
+    fn find_or_claim(&self, id: u64, now: u64) -> Option<&Gate> {
+        self.find(id).or_else(|| {
+            let is_idle =
+                |gate: &Gate| gate.places.iter().all(|until| until.load(Ordering::Relaxed) <= now);
+            let claim = |gate: &&Gate| {
+                let (seen, order) = (gate.id.load(Ordering::Relaxed), Ordering::Relaxed);
+                is_idle(gate) && gate.id.compare_exchange(seen, id, order, order).is_ok()
+            };
+            let gate = self.0.iter().find(claim)?;
+            gate.width.store(FIRST_WIDTH, Ordering::Relaxed);
+            Some(gate)
+        })
+    }
+}
+
+impl Gate {
+    fn width(&self) -> u64 {
+        self.width.load(Ordering::Relaxed).clamp(1, WIDEST as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: u64 = 100;
+
+    fn enter_all(gates: &Gates, id: u64, now: u64) -> Vec<Place> {
+        let enter = || match gates.enter(id, now, TIME) {
+            Entry::Place(place) => Some(place),
+            _ => None,
+        };
+        std::iter::from_fn(enter).collect()
+    }
+
+    #[test]
+    fn gate_becomes_wider_with_success_and_narrower_with_failure() {
+        let gates = Gates::default();
+        let mut widths = Vec::new();
+        for has_connected in [true, true, true, false, false, false] {
+            let places = enter_all(&gates, 7, 5);
+            widths.push(places.len());
+            gates.leave(7, places[0], has_connected);
+            places.iter().skip(1).for_each(|place| gates.leave(7, *place, true));
+        }
+        assert_eq!(widths[..4], [4, 8, 14, 14]);
+        let places = enter_all(&gates, 7, 5);
+        places.iter().for_each(|place| gates.leave(7, *place, false));
+        assert_eq!(enter_all(&gates, 7, 5).len(), 1);
+    }
+
+    #[test]
+    fn place_of_a_killed_process_becomes_free() {
+        let gates = Gates::default();
+        assert_eq!(enter_all(&gates, 7, 5).len(), 4);
+        assert_eq!(gates.enter(7, 5 + TIME - 1, TIME), Entry::Full);
+        let again = enter_all(&gates, 7, 5 + TIME);
+        assert_eq!(again.len(), 4);
+    }
+
+    #[test]
+    fn process_that_comes_late_frees_no_place_of_another() {
+        let gates = Gates::default();
+        let first = enter_all(&gates, 7, 5);
+        assert_eq!(enter_all(&gates, 7, 5 + TIME).len(), 4);
+        gates.leave(7, first[0], false);
+        gates.leave(7, first[0], true);
+        gates.leave(7, first[0], true);
+        assert_eq!(gates.enter(7, 5 + TIME, TIME), Entry::Full);
+    }
+
+    #[test]
+    fn servers_have_gates_of_their_own_as_long_as_there_are_any() {
+        let gates = Gates::default();
+        for id in 1..=COUNT as u64 {
+            assert_eq!(enter_all(&gates, id, 5).len(), 4);
+        }
+        assert_eq!(gates.enter(99, 5, TIME), Entry::WithoutGate);
+        assert_eq!(enter_all(&gates, 99, 5 + TIME).len(), 4, "an idle gate");
+    }
+}
