@@ -10,9 +10,27 @@ use crate::store::net::{
 use std::cell::RefCell;
 use std::time::Instant;
 
-/// The message of a statement that ran out of time. The server does not say what it waited for.
-const STATEMENT_TOO_SLOW: &str =
-    "the statement was not done in time: the bucket's row is locked, or the server is slow";
+/// Why a statement was not done in time.
+#[derive(Clone, Copy)]
+pub enum TooSlow {
+    /// The server ended it, and does not say what it waited for.
+    EndedByServer,
+    /// The server did not answer.
+    Silence,
+}
+
+impl TooSlow {
+    const fn reason(self) -> &'static str {
+        match self {
+            Self::EndedByServer => {
+                "the server ended the statement, for it took too long: the bucket's row may be locked"
+            }
+            Self::Silence => {
+                "no answer in time: the server or the network is silent, or the bucket's row is locked"
+            }
+        }
+    }
+}
 
 /// A database of MariaDB or MySQL, and the session that this process keeps with it.
 pub struct Database {
@@ -54,15 +72,11 @@ impl Database {
         let timeout = budget.timeouts().call;
         let open = |deadline| {
             let link = MysqlLink::open(&self.target, tls.as_ref(), timeout, deadline);
-            link.map_err(Failure::as_silence)
+            link.map_err(Failure::while_opening)
         };
         let result = self.link.call(budget, may_repeat, open, |link, deadline| {
             link.limit_statements(timeout, deadline)?;
-            let done = work(link, deadline);
-            done.map_err(|failure| match link.ends_slow_statements() {
-                true => failure.as_silence(),
-                false => failure,
-            })
+            work(link, deadline)
         });
         if matches!(result, Err(Failure::Local(_) | Failure::Down(_))) {
             self.encryption.note_failure();
@@ -79,7 +93,7 @@ impl Database {
             _ => return self.failed(&failure.reason()),
         };
         if code == code::TOO_SLOW || code == code::LOCK_WAIT {
-            return self.too_slow(identifier);
+            return self.too_slow(identifier, TooSlow::EndedByServer);
         }
         if failure.is_any(&code::CONFLICTS) {
             return self.refused(detail);
@@ -97,10 +111,10 @@ impl Database {
 
     /// The error of a statement that ran out of time. One locked row says nothing about others; if a second
     /// row is locked next, the server counts as down.
-    pub fn too_slow(&self, identifier: &[u8]) -> Error {
+    pub fn too_slow(&self, identifier: &[u8], why: TooSlow) -> Error {
         match self.slow.replace(Some(identifier.to_vec())) {
-            Some(before) if before != identifier => self.failed(STATEMENT_TOO_SLOW),
-            _ => self.refused(STATEMENT_TOO_SLOW),
+            Some(before) if before != identifier => self.failed(why.reason()),
+            _ => self.refused(why.reason()),
         }
     }
 

@@ -97,12 +97,6 @@ impl MysqlLink {
         Ok(())
     }
 
-    /// Whether the server ends a slow statement before the caller gives up. If so, no answer in time is the
-    /// server's silence.
-    pub const fn ends_slow_statements(&self) -> bool {
-        self.is_mariadb
-    }
-
     /// Does `work` in a transaction. If it fails, or the connection is lost, nothing is done.
     pub fn transaction<R>(
         &mut self,

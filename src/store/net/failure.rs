@@ -68,8 +68,9 @@ impl Failure {
         expected.iter().any(|code| self.is(code))
     }
 
-    /// The failure, where no statement can be slow: a server that gives no answer in time is silent.
-    pub fn as_silence(self) -> Self {
+    /// The failure, if it happened while a connection was opened: a server that is silent then is down, not
+    /// slow on one statement.
+    pub fn while_opening(self) -> Self {
         match self {
             Self::TimedOut => Self::Down(NO_ANSWER.to_owned()),
             other => other,
