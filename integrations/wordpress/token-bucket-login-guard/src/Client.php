@@ -36,9 +36,10 @@ final class Client
     /** @param list<string> $networks addresses and networks, IPv4 and IPv6 */
     public function isIn(array $networks): bool
     {
-        // For a trusted proxy client_address() returns what the header says, for every other peer the peer's address.
-        $request = ['REMOTE_ADDR' => $this->address, 'HTTP_X_FORWARDED_FOR' => 'is in the list'];
-        return client_address($request, $networks) === 'is in the list';
+        // For a trusted proxy client_address() returns what the header says, for every other peer the peer's address, which
+        // may itself be any text.
+        $request = ['REMOTE_ADDR' => $this->address, 'HTTP_X_FORWARDED_FOR' => 'no address'];
+        return client_address($request, $networks) !== $this->address;
     }
 
     /** Whether the request came through a proxy that is not in the settings, so that all its clients seem to be one. */
