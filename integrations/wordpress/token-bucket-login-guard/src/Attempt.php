@@ -5,6 +5,7 @@ namespace TokenBucket\WordPress;
 
 use TokenBucket\Compound;
 use TokenBucket\Decision;
+use WP_User;
 
 /** One guess: charged before WordPress looks at the password, given back if the password is right. */
 final class Attempt
@@ -23,7 +24,8 @@ final class Attempt
     ) {
         $this->limits = new Limits($settings);
         $this->log = new SecurityLog($settings);
-        $browser = $account->user ? KnownBrowser::of($account->user) : null;
+        $user = $account->onlyUser();
+        $browser = $user ? KnownBrowser::of($user) : null;
         // The limit that most clients share comes last: in shared memory it is charged when the others have accepted.
         $limiters = [
             'pair' => $this->limits->pair($client->network, $account->id),
@@ -51,27 +53,37 @@ final class Attempt
 
     public function isAccountKnown(): bool
     {
-        return $this->account->user !== null;
+        return $this->account->firstUser() !== null;
     }
 
-    /** Gives the charge back, or counts a failure. Further calls do nothing: WordPress may look at one password twice. */
-    public function settle(bool $isRight): void
+    /**
+     * Gives the charge back, or counts a failure. Further calls do nothing: WordPress may look at one password twice.
+     *
+     * @param ?WP_User $user who got in
+     */
+    public function settle(?WP_User $user): void
     {
         if ($this->isSettled) {
             return;
         }
         $this->isSettled = true;
-        $isRight ? $this->forgive() : $this->countFailure();
+        $first = $this->account->firstUser() ?? $user;
+        // If the second user of a name got in, the password was wrong for the first.
+        $user !== null && $first?->ID === $user->ID ? $this->forgive($user) : $this->countFailure();
     }
 
-    private function forgive(): void
+    private function forgive(WP_User $user): void
     {
         $this->decision->refund();
+        // Failures at another user of the name stay.
+        if ($this->account->onlyUser()?->ID !== $user->ID) {
+            return;
+        }
+        $this->proof?->prove();
         // Whoever knows the password has mistyped it before. The network keeps its failures, or an attacker with an account
         // could log in now and then, and guess on.
         $this->limits->pair($this->client->network, $this->account->id)->reset();
         $this->limits->failuresOfPair($this->client->network, $this->account->id)->reset();
-        $this->proof?->prove();
     }
 
     /** As many failures as a limit has tries block its client: the first time of a day shortly, each further time for longer. */

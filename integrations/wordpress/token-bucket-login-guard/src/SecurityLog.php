@@ -34,7 +34,7 @@ final class SecurityLog
 
     private static function user(Account $account): string
     {
-        return ' user=' . ($account->user->ID ?? '-');
+        return ' user=' . ($account->firstUser()->ID ?? '-');
     }
 
     private function write(string $line): void
