@@ -8,6 +8,9 @@ use WP_User;
 /** What a name stands for, however it was written: an account, two of them, or none. */
 final class Account
 {
+    /** In the place of an account: all that is sent from pages of other sites. */
+    public const CROSS_SITE = 'x';
+
     /** @param list<WP_User> $users whose passwords WordPress compares, in its order */
     private function __construct(public readonly string $id, private readonly array $users)
     {
@@ -59,12 +62,15 @@ final class Account
 
     public static function isId(string $id): bool
     {
-        return preg_match('/^(l\d{1,20}|m\d{1,20}-\d{1,20}|n[0-9a-f]{16})$/D', $id) === 1;
+        return preg_match('/^(l\d{1,20}|m\d{1,20}-\d{1,20}|n[0-9a-f]{16}|' . self::CROSS_SITE . ')$/D', $id) === 1;
     }
 
     /** What an administrator is told about an account. */
     public static function describe(string $id): string
     {
+        if ($id === self::CROSS_SITE) {
+            return __('all users, from pages of other sites', 'token-bucket-login-guard');
+        }
         $numbers = $id[0] === 'n' ? [] : array_unique(explode('-', substr($id, 1)));
         $users = array_filter(array_map(fn (string $number): WP_User|false => get_userdata((int) $number), $numbers));
         if ($users === []) {

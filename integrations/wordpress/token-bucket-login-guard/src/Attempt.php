@@ -13,6 +13,9 @@ final class Attempt
     private readonly Limits $limits;
     private readonly SecurityLog $log;
     private readonly Decision $decision;
+
+    /** The account, or what stands in its place in the limit of the network and one user. */
+    private readonly string $accountId;
     private bool $isSettled = false;
 
     /** @param ?ProvenPassword $proof of a client that logs in with every request; null for a form */
@@ -24,14 +27,16 @@ final class Attempt
     ) {
         $this->limits = new Limits($settings);
         $this->log = new SecurityLog($settings);
+        // A page of another site could otherwise have its visitors' browsers use up the tries of their own networks.
+        $this->accountId = $client->isCrossSite ? Account::CROSS_SITE : $account->id;
         $user = $account->onlyUser();
         $browser = $user ? KnownBrowser::of($user) : null;
         // The limit that most clients share comes last: in shared memory it is charged when the others have accepted.
-        $limiters = [
-            'pair' => $this->limits->pair($client->network, $account->id),
-            'network' => $this->limits->network($client->network),
+        $limiters = array_filter([
+            'pair' => $this->limits->pair($client->network, $this->accountId),
+            'network' => $client->isCrossSite ? null : $this->limits->network($client->network),
             'user' => $browser === null ? $this->limits->user($account->id) : $this->limits->browser($browser),
-        ];
+        ]);
         $this->decision = (new Compound(...array_values($limiters)))->attempt();
         if ($this->decision->wouldDeny()) {
             $denies = fn (\TokenBucket $limiter): bool => $limiter->peek()->wouldDeny();
@@ -80,23 +85,30 @@ final class Attempt
             return;
         }
         $this->proof?->prove();
-        // Whoever knows the password has mistyped it before. The network keeps its failures, or an attacker with an account
-        // could log in now and then, and guess on.
-        $this->limits->pair($this->client->network, $this->account->id)->reset();
-        $this->limits->failuresOfPair($this->client->network, $this->account->id)->reset();
+        // Whoever knows the password has mistyped it before. The network keeps its failures, and so do pages of other sites, or
+        // an attacker with an account could log in now and then, and guess on.
+        if (!$this->client->isCrossSite) {
+            $this->limits->pair($this->client->network, $this->accountId)->reset();
+            $this->limits->failuresOfPair($this->client->network, $this->accountId)->reset();
+        }
     }
 
     /** As many failures as a limit has tries block its client: the first time of a day shortly, each further time for longer. */
     private function countFailure(): void
     {
         $network = $this->client->network;
-        $pair = $this->limits->failuresOfPair($network, $this->account->id);
-        $this->block($this->limits->countFailure($pair, 'pair'), $this->account);
-        $this->block($this->limits->countFailure($this->limits->failuresOfNetwork($network), 'network'), null);
+        $pair = $this->limits->failuresOfPair($network, $this->accountId);
+        $this->block($this->limits->countFailure($pair, 'pair'), $this->accountId);
+        if (!$this->client->isCrossSite) {
+            $this->block($this->limits->countFailure($this->limits->failuresOfNetwork($network), 'network'), '');
+        }
     }
 
-    /** @param int $nth which block of the day; 0 for none */
-    private function block(int $nth, ?Account $account): void
+    /**
+     * @param int $nth which block of the day; 0 for none
+     * @param string $accountId '' if the whole network is blocked
+     */
+    private function block(int $nth, string $accountId): void
     {
         // A block that was set in a dry run would be in force after it.
         if ($nth === 0 || $this->settings->isDryRun()) {
@@ -104,9 +116,9 @@ final class Attempt
         }
         $seconds = $this->limits->blockLength($nth);
         $network = $this->client->network;
-        $limiter = $account ? $this->limits->pair($network, $account->id) : $this->limits->network($network);
+        $limiter = $accountId === '' ? $this->limits->network($network) : $this->limits->pair($network, $accountId);
         $limiter->block($seconds);
-        BlockList::add($network, $account->id ?? '', $nth, $seconds);
-        $this->log->blocked($this->client, $account, $seconds, $nth);
+        BlockList::add($network, $accountId, $nth, $seconds);
+        $this->log->blocked($this->client, $accountId === $this->account->id ? $this->account : null, $seconds, $nth);
     }
 }
