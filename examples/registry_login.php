@@ -18,8 +18,19 @@ function browser_token(string $user, int $until): string
     return "$until." . hash_hmac('sha256', "$until $user " . (USERS[$user] ?? ''), (string) getenv('LOGIN_KEY'));
 }
 
+/** Whether a browser posts the form for a page of another site, which could use up the tries of its visitors' networks. */
+function is_cross_site(): bool
+{
+    $host = $_SERVER['HTTP_HOST'] ?? '';
+    $is_own = in_array($_SERVER['HTTP_ORIGIN'] ?? '', ['', "https://$host", "http://$host"], true);    // programs send none
+    return !$is_own && ($_SERVER['HTTP_SEC_FETCH_SITE'] ?? '') !== 'same-origin';
+}
+
 $message = '';
-if ($_SERVER['REQUEST_METHOD'] === 'POST') {
+if ($_SERVER['REQUEST_METHOD'] === 'POST' && is_cross_site()) {
+    http_response_code(403);
+    $message = 'Please log in on this page.';
+} elseif ($_SERVER['REQUEST_METHOD'] === 'POST') {
     // The name as it is looked up, so that all its spellings share a bucket.
     $user = substr(strtolower(trim((string) filter_input(INPUT_POST, 'user'))), 0, 65);
     $token = (string) filter_input(INPUT_COOKIE, 'known_browser');

@@ -16,10 +16,11 @@ $fpm = new Fpm(['www' => [
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]); ini_set("error_log", "' . $fpm->scratch . '/denied");');
 $fpm->script('registry_login.php', file_get_contents(dirname(__DIR__, 2) . '/examples/registry_login.php'));
 
-function answer(string $address, string $user, string $password, float $time, string $cookie = ''): Answer
+function answer(string $address, string $user, string $password, float $time, string $cookie = '', array $headers = []): Answer
 {
     global $fpm;
-    return $fpm->request('www', 'registry_login.php', [], http_build_query(['user' => $user, 'password' => $password]), [
+    return $fpm->request('www', 'registry_login.php', [], http_build_query(['user' => $user, 'password' => $password]), $headers + [
+        'HTTP_HOST' => 'registry.example',
         'REQUEST_METHOD' => 'POST',
         'CONTENT_TYPE' => 'application/x-www-form-urlencoded',
         'REMOTE_ADDR' => $address,
@@ -85,6 +86,12 @@ counted('other ways to write it', array_map(fn (string $name) => status('192.0.2
 // Who mistyped, and then did not.
 counted('mistyped', array_map(fn (string $password) => status('192.0.2.68', 'joe', $password, 100_000), ['x', 'x', 'x', 'x', 'secret', 'x', 'x', 'x', 'x', 'secret']));
 
+// A page of another site posts in its visitors' browsers; the registry's own page posts, too.
+$origin = fn (string $origin, string $site): array => ['HTTP_ORIGIN' => $origin, 'HTTP_SEC_FETCH_SITE' => $site];
+counted('another site', array_map(fn (int $i) => status('192.0.2.69', 'joe', 'secret', 100_000, '', $origin($i % 2 ? 'https://evil.example' : 'null', 'cross-site')), range(1, 40)));
+$own = [$origin('https://registry.example', ''), $origin('null', 'same-origin'), []];
+counted('the own page', array_map(fn (array $headers) => status('192.0.2.69', 'joe', 'secret', 100_000, '', $headers), $own));
+
 // An unknown user is answered as a known one is, also when he is denied.
 $known = array_map(fn () => answer('192.0.2.70', 'joe', 'guess', 200_000), range(1, 6));
 $unknown = array_map(fn () => answer('192.0.2.71', 'nobody', 'guess', 200_000), range(1, 6));
@@ -108,6 +115,8 @@ an account of his own: {"403":30,"200":7,"429":23}
 one /64: {"403":30,"429":10}
 other ways to write it: {"403":5,"429":2}
 mistyped: {"403":8,"200":2}
+another site: {"403":40}
+the own page: {"200":3}
 the same
 odd: {"403":8}
 login denied by user: 198.51.100.21 joe

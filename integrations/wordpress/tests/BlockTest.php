@@ -99,6 +99,10 @@ final class BlockTest extends TestCase
         self::waitAfter(5, 'user99', '198.51.100.34');
         $site->send(Site::post(self::PAGE, $nonce() + ['user' => 'USER99@example.org'], $admin));
         $this->assertTrue($site->send(Site::form('user99', 'right', '198.51.100.34'))->isLoggedIn(), 'unblocked by the name alone');
+        self::waitAfter(5, 'user99@example.org', '198.51.100.35');
+        $this->assertStringContainsString('<td>198.51.100.35</td><td>user99, by e-mail address</td>', self::page($admin));
+        $site->send(Site::post(self::PAGE, $nonce() + ['user' => 'user99'], $admin));
+        $this->assertTrue($site->send(Site::form('user99@example.org', 'right', '198.51.100.35'))->isLoggedIn(), 'as an address, too');
     }
 
     /** The form for a client that is in no list. */

@@ -74,6 +74,14 @@ final class SettingsTest extends TestCase
         $this->assertSame([200 => 5, 429 => 2], self::guess(7, 'user62', '2001:db8:b::1'), 'beside the networks');
     }
 
+    public function testTextInThePlaceOfAnAddressIsLimited(): void
+    {
+        foreach (['', '192.0.2.128/25'] as $i => $allowed) {
+            $this->save(['allowed' => $allowed]);
+            $this->assertSame([200 => 5, 429 => 2], self::guess(7, "user6$i", 'is in the list'));
+        }
+    }
+
     public function testOnlyTrustedProxiesAreBelieved(): void
     {
         $this->save(['trusted_proxies' => '10.0.0.0/8']);

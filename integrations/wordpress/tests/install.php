@@ -45,12 +45,21 @@ if (is_wp_error($failed)) {
 
 /* Users are copies of one, so that not each password is hashed. */
 $hash = wp_hash_password('right');
-$names = ['joe', 'ann', 'bob', 'cat', 'dan', 'eve', 'fay', 'gus', 'hal', 'ida', 'jan', 'kim', 'leo', 'mia', 'ned', 'amy', 'pat'];
+$names = ['joe', 'ann', 'bob', 'cat', 'dan', 'eve', 'fay', 'gus', 'hal', 'ida', 'jan', 'kim', 'leo', 'mia', 'ned', 'amy', 'pat', 'olga', 'mona'];
 foreach ([...$names, ...array_map(fn (int $i): string => "user$i", range(1, 100))] as $name) {
     $wpdb->insert($wpdb->users, ['user_login' => $name, 'user_pass' => $hash, 'user_nicename' => $name, 'user_email' => "$name@example.org", 'display_name' => $name, 'user_registered' => '2026-01-01 00:00:00']);
     update_user_meta($wpdb->insert_id, $wpdb->get_blog_prefix() . 'capabilities', ['subscriber' => true]);
 }
 // WordPress makes no such user; an import from elsewhere may.
 $wpdb->insert($wpdb->users, ['user_login' => '"><script>alert(1)</script>', 'user_pass' => $hash, 'user_nicename' => 'script', 'user_email' => 'script@example.org', 'display_name' => 'x', 'user_registered' => '2026-01-01 00:00:00']);
+// Users whose login is another user's address, or was their own once. Anyone may register a login that looks like an address.
+$own = wp_hash_password('own');
+foreach ([
+    ['user90@example.org', 'attacker@example.net', $own], ['victim@example.com', 'victim@example.net', $hash],
+    ['attacker', 'victim@example.com', $own], ['old@example.com', 'new@example.com', $hash],
+] as $i => [$login, $address, $password]) {
+    $wpdb->insert($wpdb->users, ['user_login' => $login, 'user_pass' => $password, 'user_nicename' => "address$i", 'user_email' => $address, 'display_name' => 'x', 'user_registered' => '2026-01-01 00:00:00']);
+    update_user_meta($wpdb->insert_id, $wpdb->get_blog_prefix() . 'capabilities', ['subscriber' => true]);
+}
 [$password] = WP_Application_Passwords::create_new_application_password(get_user_by('login', 'amy')->ID, ['name' => 'test']);
 file_put_contents(TEST_STATE . '/application-password', $password);

@@ -20,8 +20,8 @@ if (!defined('ABSPATH')) {
 }
 
 foreach ([
-    'Settings', 'Storage', 'Client', 'Account', 'KnownBrowser', 'ProvenPassword', 'Limits', 'BlockList', 'SecurityLog', 'Attempt',
-    'Guard', 'Unblocking', 'SettingsForm', 'Overview', 'SettingsPage', 'Notices',
+    'Settings', 'Storage', 'Database', 'Client', 'Account', 'KnownBrowser', 'ProvenPassword', 'Limits', 'BlockList', 'SecurityLog',
+    'Attempt', 'Guard', 'Unblocking', 'SettingsForm', 'Overview', 'SettingsPage', 'Notices',
 ] as $class) {
     require_once __DIR__ . "/src/$class.php";
 }

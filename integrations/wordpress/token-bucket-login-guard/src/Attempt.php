@@ -5,6 +5,7 @@ namespace TokenBucket\WordPress;
 
 use TokenBucket\Compound;
 use TokenBucket\Decision;
+use WP_User;
 
 /** One guess: charged before WordPress looks at the password, given back if the password is right. */
 final class Attempt
@@ -12,6 +13,9 @@ final class Attempt
     private readonly Limits $limits;
     private readonly SecurityLog $log;
     private readonly Decision $decision;
+
+    /** The account, or what stands in its place in the limit of the network and one user. */
+    private readonly string $accountId;
     private bool $isSettled = false;
 
     /** @param ?ProvenPassword $proof of a client that logs in with every request; null for a form */
@@ -23,13 +27,16 @@ final class Attempt
     ) {
         $this->limits = new Limits($settings);
         $this->log = new SecurityLog($settings);
-        $browser = $account->user ? KnownBrowser::of($account->user) : null;
+        // A page of another site could otherwise have its visitors' browsers use up the tries of their own networks.
+        $this->accountId = $client->isCrossSite ? Account::CROSS_SITE : $account->id;
+        $user = $account->onlyUser();
+        $browser = $user ? KnownBrowser::of($user) : null;
         // The limit that most clients share comes last: in shared memory it is charged when the others have accepted.
-        $limiters = [
-            'pair' => $this->limits->pair($client->network, $account->id),
-            'network' => $this->limits->network($client->network),
+        $limiters = array_filter([
+            'pair' => $this->limits->pair($client->network, $this->accountId),
+            'network' => $client->isCrossSite ? null : $this->limits->network($client->network),
             'user' => $browser === null ? $this->limits->user($account->id) : $this->limits->browser($browser),
-        ];
+        ]);
         $this->decision = (new Compound(...array_values($limiters)))->attempt();
         if ($this->decision->wouldDeny()) {
             $denies = fn (\TokenBucket $limiter): bool => $limiter->peek()->wouldDeny();
@@ -51,40 +58,57 @@ final class Attempt
 
     public function isAccountKnown(): bool
     {
-        return $this->account->user !== null;
+        return $this->account->firstUser() !== null;
     }
 
-    /** Gives the charge back, or counts a failure. Further calls do nothing: WordPress may look at one password twice. */
-    public function settle(bool $isRight): void
+    /**
+     * Gives the charge back, or counts a failure. Further calls do nothing: WordPress may look at one password twice.
+     *
+     * @param ?WP_User $user who got in
+     */
+    public function settle(?WP_User $user): void
     {
         if ($this->isSettled) {
             return;
         }
         $this->isSettled = true;
-        $isRight ? $this->forgive() : $this->countFailure();
+        $first = $this->account->firstUser() ?? $user;
+        // If the second user of a name got in, the password was wrong for the first.
+        $user !== null && $first?->ID === $user->ID ? $this->forgive($user) : $this->countFailure();
     }
 
-    private function forgive(): void
+    private function forgive(WP_User $user): void
     {
         $this->decision->refund();
-        // Whoever knows the password has mistyped it before. The network keeps its failures, or an attacker with an account
-        // could log in now and then, and guess on.
-        $this->limits->pair($this->client->network, $this->account->id)->reset();
-        $this->limits->failuresOfPair($this->client->network, $this->account->id)->reset();
+        // Failures at another user of the name stay.
+        if ($this->account->onlyUser()?->ID !== $user->ID) {
+            return;
+        }
         $this->proof?->prove();
+        // Whoever knows the password has mistyped it before. The network keeps its failures, and so do pages of other sites, or
+        // an attacker with an account could log in now and then, and guess on.
+        if (!$this->client->isCrossSite) {
+            $this->limits->pair($this->client->network, $this->accountId)->reset();
+            $this->limits->failuresOfPair($this->client->network, $this->accountId)->reset();
+        }
     }
 
     /** As many failures as a limit has tries block its client: the first time of a day shortly, each further time for longer. */
     private function countFailure(): void
     {
         $network = $this->client->network;
-        $pair = $this->limits->failuresOfPair($network, $this->account->id);
-        $this->block($this->limits->countFailure($pair, 'pair'), $this->account);
-        $this->block($this->limits->countFailure($this->limits->failuresOfNetwork($network), 'network'), null);
+        $pair = $this->limits->failuresOfPair($network, $this->accountId);
+        $this->block($this->limits->countFailure($pair, 'pair'), $this->accountId);
+        if (!$this->client->isCrossSite) {
+            $this->block($this->limits->countFailure($this->limits->failuresOfNetwork($network), 'network'), '');
+        }
     }
 
-    /** @param int $nth which block of the day; 0 for none */
-    private function block(int $nth, ?Account $account): void
+    /**
+     * @param int $nth which block of the day; 0 for none
+     * @param string $accountId '' if the whole network is blocked
+     */
+    private function block(int $nth, string $accountId): void
     {
         // A block that was set in a dry run would be in force after it.
         if ($nth === 0 || $this->settings->isDryRun()) {
@@ -92,9 +116,9 @@ final class Attempt
         }
         $seconds = $this->limits->blockLength($nth);
         $network = $this->client->network;
-        $limiter = $account ? $this->limits->pair($network, $account->id) : $this->limits->network($network);
+        $limiter = $accountId === '' ? $this->limits->network($network) : $this->limits->pair($network, $accountId);
         $limiter->block($seconds);
-        BlockList::add($network, $account->id ?? '', $nth, $seconds);
-        $this->log->blocked($this->client, $account, $seconds, $nth);
+        BlockList::add($network, $accountId, $nth, $seconds);
+        $this->log->blocked($this->client, $accountId === $this->account->id ? $this->account : null, $seconds, $nth);
     }
 }

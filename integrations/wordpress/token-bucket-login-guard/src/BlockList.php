@@ -5,7 +5,7 @@ namespace TokenBucket\WordPress;
 
 /**
  * A table of the blocks, for the page under Settings: a store cannot list them. Whether a client is blocked, the limits
- * alone decide.
+ * alone decide. Without a table nothing is blocked.
  */
 final class BlockList
 {
@@ -54,10 +54,10 @@ final class BlockList
     private static function create(): void
     {
         global $wpdb;
-        self::quietly(fn () => $wpdb->query('CREATE TABLE IF NOT EXISTS ' . self::table() . ' (
+        Database::quietly(fn () => $wpdb->query('CREATE TABLE IF NOT EXISTS ' . self::table() . ' (
             id CHAR(32) CHARACTER SET ascii NOT NULL PRIMARY KEY,
             network VARCHAR(64) CHARACTER SET ascii NOT NULL,
-            account VARCHAR(32) CHARACTER SET ascii NOT NULL,
+            account VARCHAR(64) CHARACTER SET ascii NOT NULL,
             nth INT UNSIGNED NOT NULL,
             blocked_until BIGINT UNSIGNED NOT NULL,
             KEY (network),
@@ -82,7 +82,7 @@ final class BlockList
     private static function query(string $sql, array $arguments): int|bool
     {
         global $wpdb;
-        return self::quietly(fn () => $wpdb->query($wpdb->prepare($sql, $arguments)));
+        return Database::quietly(fn () => $wpdb->query($wpdb->prepare($sql, $arguments)));
     }
 
     /**
@@ -94,24 +94,12 @@ final class BlockList
     {
         global $wpdb;
         $sql = 'SELECT network, account, nth, blocked_until FROM ' . self::table() . " WHERE $where ORDER BY blocked_until DESC LIMIT 200";
-        $rows = self::quietly(fn () => $wpdb->get_results($wpdb->prepare($sql, $arguments), ARRAY_A));
+        $rows = Database::quietly(fn () => $wpdb->get_results($wpdb->prepare($sql, $arguments), ARRAY_A));
         return array_map(fn (array $row): array => [
             'network' => $row['network'],
             'account' => $row['account'],
             'nth' => (int) $row['nth'],
             'until' => (int) $row['blocked_until'],
         ], $rows ?: []);
-    }
-
-    /** Without a table nothing is blocked: that is no error to show. */
-    private static function quietly(callable $query): mixed
-    {
-        global $wpdb;
-        $suppressed = $wpdb->suppress_errors(true);
-        try {
-            return $query();
-        } finally {
-            $wpdb->suppress_errors($suppressed);
-        }
     }
 }

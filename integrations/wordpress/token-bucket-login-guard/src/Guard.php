@@ -59,11 +59,7 @@ final class Guard
     public function afterPassword(mixed $user, mixed $name, #[\SensitiveParameter] mixed $password): mixed
     {
         $attempt = array_pop($this->underway);
-        if ($user instanceof WP_User) {
-            $this->settle($attempt, true);
-            return $user;
-        }
-        $this->settle($attempt, false);
+        $this->settle($attempt, $user);
         if (!is_wp_error($user) || !array_intersect($user->get_error_codes(), self::WRONG)) {
             return $user;
         }
@@ -94,10 +90,10 @@ final class Guard
         return false;
     }
 
-    public function applicationPasswordIsRight(): void
+    public function applicationPasswordIsRight(mixed $user = null): void
     {
         if (self::isBasicAuthentication()) {
-            $this->settle($this->basic, true);
+            $this->settle($this->basic, $user);
         }
     }
 
@@ -106,7 +102,7 @@ final class Guard
         if (!is_wp_error($error) || !self::isBasicAuthentication() || $error->get_error_code() === self::DENIED) {
             return;
         }
-        $this->settle($this->basic, false);
+        $this->settle($this->basic, null);
         foreach (array_intersect($error->get_error_codes(), self::WRONG) as $code) {
             $error->remove($code);
             $error->merge_from($this->wrongPassword());
@@ -170,10 +166,11 @@ final class Guard
         }
     }
 
-    private function settle(?Attempt $attempt, bool $isRight): void
+    /** @param mixed $user who got in, if it is a user */
+    private function settle(?Attempt $attempt, mixed $user): void
     {
         try {
-            $attempt?->settle($isRight);
+            $attempt?->settle($user instanceof WP_User ? $user : null);
         } catch (TokenBucket\Throwable $exception) {
             (new SecurityLog(Settings::load()))->failed($exception);
         }

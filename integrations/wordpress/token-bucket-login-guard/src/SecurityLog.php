@@ -19,12 +19,12 @@ final class SecurityLog
     public function denied(Client $client, Account $account, array $limits): void
     {
         $verb = $this->settings->isDryRun() ? 'would deny' : 'denied';
-        $this->write("$verb $client->network limits=" . implode(',', $limits) . self::user($account));
+        $this->write("$verb " . self::client($client) . ' limits=' . implode(',', $limits) . self::user($account));
     }
 
     public function blocked(Client $client, ?Account $account, int $seconds, int $nth): void
     {
-        $this->write("blocked $client->network seconds=$seconds nth=$nth" . ($account ? self::user($account) : ''));
+        $this->write('blocked ' . self::client($client) . " seconds=$seconds nth=$nth" . ($account ? self::user($account) : ''));
     }
 
     public function failed(\Throwable $exception): void
@@ -32,9 +32,15 @@ final class SecurityLog
         $this->write('cannot limit logins: ' . sanitize_text_field($exception->getMessage()));
     }
 
+    /** The filter for fail2ban does not match what a page of another site does to a network. */
+    private static function client(Client $client): string
+    {
+        return ($client->isCrossSite ? 'cross-site ' : '') . $client->network;
+    }
+
     private static function user(Account $account): string
     {
-        return ' user=' . ($account->user->ID ?? '-');
+        return ' user=' . ($account->firstUser()->ID ?? '-');
     }
 
     private function write(string $line): void

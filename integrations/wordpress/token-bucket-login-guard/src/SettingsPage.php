@@ -97,7 +97,7 @@ final class SettingsPage
         $field = fn (string $name): string => is_string($sent[$name] ?? null) ? trim($sent[$name]) : '';
         // A row of the list sends network and account as they are kept, the form what an administrator wrote.
         $network = substr($field('network'), 0, 64);
-        $account = Account::isId($field('account')) ? $field('account') : '';
+        $accounts = Account::isId($field('account')) ? [$field('account')] : [];
         if ($field('address') !== '') {
             $network = Client::at($field('address'))->network;
             if ($network === 'unknown') {
@@ -105,12 +105,12 @@ final class SettingsPage
             }
         }
         if ($field('user') !== '') {
-            $account = Account::named($field('user'))->id;
+            $accounts = Account::idsOfUsersNamed($field('user'));
         }
-        if ($network === '' && $account === '') {
+        if ($network === '' && $accounts === []) {
             return __('Write an address, a user, or both.', 'token-bucket-login-guard');
         }
-        (new Unblocking($settings))->unblock($network === '' ? null : $network, $account === '' ? null : $account);
+        (new Unblocking($settings))->unblock($network === '' ? null : $network, $accounts);
         return '';
     }
 

@@ -13,22 +13,34 @@ final class Unblocking
         $this->limits = new Limits($settings);
     }
 
-    /** Resets a network, an account, or both, with the blocks of pairs that the list knows of them. */
-    public function unblock(?string $network, ?string $account): void
+    /**
+     * Resets a network, accounts, or both, with the blocks of pairs that the list knows of them.
+     *
+     * @param list<string> $accounts ids
+     */
+    public function unblock(?string $network, array $accounts): void
     {
         if ($network !== null) {
             $this->limits->network($network)->reset();
             $this->limits->failuresOfNetwork($network)->reset();
             BlockList::remove($network, '');
         }
-        if ($account !== null) {
+        foreach ($accounts as $account) {
             $this->limits->user($account)->reset();
+            if ($network !== null) {
+                $this->unblockPair($network, $account);
+            } else {
+                $this->unblockPairs(BlockList::ofAccount($account));
+            }
         }
-        if ($network !== null && $account !== null) {
-            $this->unblockPair($network, $account);
-            return;
+        if ($network !== null && $accounts === []) {
+            $this->unblockPairs(BlockList::ofNetwork($network));
         }
-        $blocks = $network !== null ? BlockList::ofNetwork($network) : BlockList::ofAccount((string) $account);
+    }
+
+    /** @param list<array{network: string, account: string, nth: int, until: int}> $blocks */
+    private function unblockPairs(array $blocks): void
+    {
         foreach ($blocks as $block) {
             if ($block['account'] !== '') {
                 $this->unblockPair($block['network'], $block['account']);
