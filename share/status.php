@@ -25,8 +25,9 @@ use function TokenBucket\status;
 const REFRESH_CHOICES = [0, 10, 60];
 const DEFAULT_REFRESH = 10;
 
-/** How long the buttons beside a client block it, in seconds. */
+/** How long a client is blocked unless another time is typed, and at most, in seconds. */
 const BLOCK_SECONDS = 3600;
+const LONGEST_BLOCK_SECONDS = 126_230_400;
 
 /** `most_denied` cuts identifiers at so many bytes. One that long may be cut, so that it names no client. */
 const CUT_AT_BYTES = 96;
@@ -40,7 +41,8 @@ const OLDEST_READING = 600;
 /** How many limits the cookie of a reading has at most: nginx takes 4 KB of headers from php-fpm. */
 const MOST_LIMITS_IN_A_READING = 50;
 
-/** How many clients a table shows at most: a page that refreshes itself must stay small. */
+/** How many clients a table shows, and at most when all were asked for: a page that refreshes itself must stay small. */
+const FIRST_CLIENTS = 10;
 const MOST_CLIENTS = 100;
 
 const TOKEN_COOKIE = 'token_bucket_status';
@@ -53,38 +55,52 @@ serve();
 function serve(): void
 {
     if (headers_sent($file, $line)) {
-        throw new \LogicException("The status page must send its headers first, but $file has printed something on line $line");
+        error_log("The status page must send its headers first, but $file has printed something on line $line");
+        echo "<p>The status page is not shown, for something was printed before it. PHP's log says where.</p>\n";
+        return;
     }
-    // A warning belongs in the log, not between the headers and the page.
-    ini_set('display_errors', '0');
+    // Errors belong in the log. A server may have disabled ini_set(); what PHP displays then ends with this buffer.
+    if (\function_exists('ini_set')) {
+        ini_set('display_errors', '0');
+    }
+    ob_start(static fn(): string => '');
+    try {
+        $page = respond();
+    } catch (\Throwable $failure) {
+        error_log("The status page failed: {$failure->getMessage()} in {$failure->getFile()} on line {$failure->getLine()}");
+        $page = message(500, 'The status page failed', "<p>PHP's log says why.</p>");
+    }
+    ob_end_clean();
+    echo $page;
+}
+
+/** Sends the headers, makes the change that is posted, and returns the page. */
+function respond(): string
+{
     send_security_headers();
 
     $access = \defined('TOKEN_BUCKET_STATUS_ACCESS') ? \constant('TOKEN_BUCKET_STATUS_ACCESS') : null;
     if ($access !== 'view' && $access !== 'change') {
-        refuse($access);
-        return;
+        return refusal($access);
     }
     if (!\extension_loaded('token_bucket')) {
-        send_message(503, 'token_bucket is not loaded', '<p>This PHP has no extension <code>token_bucket</code>: look at '
+        return message(503, 'token_bucket is not loaded', '<p>This PHP has no extension <code>token_bucket</code>: look at '
             . '<code>extension=token_bucket</code> in its php.ini, and restart php-fpm.</p>');
-        return;
     }
     $method = $_SERVER['REQUEST_METHOD'] ?? 'GET';
     if (!\in_array($method, ['GET', 'HEAD', 'POST'], true)) {
         header('Allow: GET, HEAD, POST');
-        send_message(405, 'Unknown method', '<p>This page knows GET, HEAD and POST.</p>');
-        return;
+        return message(405, 'Unknown method', '<p>This page knows GET, HEAD and POST.</p>');
     }
     try {
         $notice = $method === 'POST' ? handle_post($access) : '';
         $status = status();
     } catch (\TokenBucket\Throwable $failure) {
-        send_message(500, 'The status cannot be read', '<p>' . escape($failure->getMessage()) . '</p>');
-        return;
+        return message(500, 'The status cannot be read', '<p>' . escape($failure->getMessage()) . '</p>');
     }
     // A view without buttons needs no token, and so no cookie for it.
     $token = $access === 'change' ? token() : null;
-    echo isset($_GET['change']) && $token !== null
+    return isset($_GET['change']) && $token !== null
         ? change_view($status, $token, $notice)
         : status_view($status, $token, $notice);
 }
@@ -103,16 +119,15 @@ function send_security_headers(): void
     header('X-Robots-Tag: noindex');
 }
 
-/** Answers a request that may not see the page. $access is the constant's value, null if it is not defined. */
-function refuse(mixed $access): void
+/** Returns the page of a request that may not see more. $access is the constant's value, null if it is not defined. */
+function refusal(mixed $access): string
 {
     // The site's own check said no. Its visitors need not know how the page is turned on.
     if ($access === false || $access === '') {
-        send_message(403, 'Not allowed', '<p>You may not see this page.</p>');
-        return;
+        return message(403, 'Not allowed', '<p>You may not see this page.</p>');
     }
     $reason = $access === null ? 'is not defined' : "must be 'view' or 'change'";
-    send_message(403, 'The status page is off', "<p>The constant <code>TOKEN_BUCKET_STATUS_ACCESS</code> $reason.</p>"
+    return message(403, 'The status page is off', "<p>The constant <code>TOKEN_BUCKET_STATUS_ACCESS</code> $reason.</p>"
         . '<p>To turn the page on, write a file of your site that checks who asks, defines the constant, and requires this file:</p>'
         . '<pre><code>' . escape(<<<'CODE'
             <?php
@@ -123,10 +138,10 @@ function refuse(mixed $access): void
             CODE) . '</code></pre>');
 }
 
-function send_message(int $status, string $title, string $content): void
+function message(int $status, string $title, string $content): string
 {
     http_response_code($status);
-    echo page($title, '', "<h1>$title</h1>\n$content");
+    return page($title, '', "<h1>$title</h1>\n$content");
 }
 
 /** Returns a text field of a request, or '' if it is missing or an array. */
@@ -243,12 +258,40 @@ function reset_client(): string
 function block_client(): string
 {
     $limiter = limiter(field($_POST, 'limit'), posted_client());
+    if (field($_POST, 'sure') !== 'yes') {
+        return block_question();
+    }
     $seconds = filter_var(field($_POST, 'seconds'), FILTER_VALIDATE_FLOAT);
     if ($seconds === false) {
         throw new \ValueError('the seconds must be a number.');
     }
     $limiter->block($seconds);
     return success('Blocked', describe_client($limiter));
+}
+
+/** Asks whether the posted client is to be blocked, and for how long. */
+function block_question(): string
+{
+    $client = posted_client();
+    $fields = hidden('token', token()) . hidden('limit', field($_POST, 'limit')) . hidden('client_base64', base64_encode($client))
+        // The form that it was typed in keeps it.
+        . hidden('client', field($_POST, 'client')) . hidden('sure', 'yes');
+    $name = show_text(field($_POST, 'limit') . ":$client");
+    $default = BLOCK_SECONDS;
+    $longest = LONGEST_BLOCK_SECONDS;
+    $cancel = link_to([]);
+    return <<<HTML
+        <section class="notice" id="notice" tabindex="-1" autofocus aria-labelledby="question">
+        <h2 id="question">Block this client?</h2>
+        <form method="post" class="fields">
+        $fields
+        <p>All calls of <code>$name</code> will be denied. Reset lifts the block.</p>
+        <p><label for="seconds">Seconds</label> <input id="seconds" name="seconds" type="number" min="1" max="$longest" value="$default" required></p>
+        <p><button name="action" value="block">Block</button> <a class="button" href="$cancel">Cancel</a></p>
+        </form>
+        </section>
+
+        HTML;
 }
 
 /** Returns the client that a button names in base64, for it may be any bytes, or that someone has typed. */
@@ -271,7 +314,7 @@ function describe_client(\TokenBucket\Limiter $limiter): string
     $state = match (true) {
         $decision->isAccepted() && $decision->wouldDeny() => "would be denied for $wait, but its limit is a dry run.",
         $decision->isAccepted() => 'is accepted: ' . number($decision->getRemainingTokens()) . ' of ' . number($decision->getLimit())
-            . ' calls are left.',
+            . ' calls left.',
         default => "is denied for $wait.",
     };
     $store = $decision->isDegraded() ? ' The store did not answer: this is what <code>on_error</code> says on this host.' : '';
@@ -344,7 +387,7 @@ function stopped(array $counts): int
 /** Names what was counted: readings of another host, user or prefix must not be compared. */
 function reading_source(array $status): string
 {
-    $parts = [php_uname('n'), $status['directives']['token_bucket.prefix'], ...array_column($status['tables'], 'path')];
+    $parts = [(string) gethostname(), $status['directives']['token_bucket.prefix'], ...array_column($status['tables'], 'path')];
     return substr(hash('sha256', implode("\0", $parts)), 0, 10);
 }
 
@@ -386,7 +429,7 @@ function status_view(array $status, ?string $token, string $notice): string
     $content = heading($status) . controls($refresh, $token) . $notice . attention($status) . summary($status)
         . limits_section($status) . limited_section($status, $token) . most_denied_section($status, $token)
         . servers_section($status) . tables_section($status) . directives_section($status);
-    return page(($notice === '' ? '' : 'Result: ') . 'token_bucket on ' . show_plain(php_uname('n')), refresh_tag($refresh), $content);
+    return page(($notice === '' ? '' : 'Answer: ') . 'token_bucket on ' . show_plain((string) gethostname()), refresh_tag($refresh), $content);
 }
 
 function change_view(array $status, string $token, string $notice): string
@@ -411,8 +454,7 @@ function change_view(array $status, string $token, string $notice): string
             <p><label for="client">Client</label> <input id="client" name="client" value="$typed" required maxlength="4096" autocomplete="off" spellcheck="false">
             <span class="hint">As the application names it: an address, a network, a user.</span></p>
             <p><button name="action" value="reset">Reset: forget its calls, lift its block</button></p>
-            <p><label for="seconds">Block for seconds</label> <input id="seconds" name="seconds" type="number" min="1" max="126230400" value="3600" required></p>
-            <p><button name="action" value="block">Block</button></p>
+            <p><button name="action" value="block">Block…</button></p>
             </form>
             HTML;
     $prefix = show_text($status['directives']['token_bucket.prefix']);
@@ -434,7 +476,7 @@ function change_view(array $status, string $token, string $notice): string
         </section>
 
         HTML;
-    return page(($notice === '' ? '' : 'Result: ') . 'Change: token_bucket', '', $content);
+    return page(($notice === '' ? '' : 'Answer: ') . 'Change: token_bucket', '', $content);
 }
 
 function refresh_seconds(): int
@@ -445,12 +487,13 @@ function refresh_seconds(): int
 
 function refresh_tag(int $seconds): string
 {
-    return $seconds === 0 ? '' : "<meta http-equiv=\"refresh\" content=\"$seconds\">\n";
+    // With an address, because a browser does not load an address with a fragment anew.
+    return $seconds === 0 ? '' : "<meta http-equiv=\"refresh\" content=\"$seconds; url=" . link_to([]) . "\">\n";
 }
 
 function heading(array $status): string
 {
-    $host = show_text(php_uname('n'));
+    $host = show_text((string) gethostname());
     $version = escape($status['version']);
     $time = time_tag((float) time());
     return "<header>\n<h1>token_bucket <span class=\"muted\">on</span> $host</h1>\n<p class=\"muted\">Version $version, PHP " . PHP_VERSION
@@ -489,8 +532,8 @@ function attention(array $status): string
             $items[] = "The table $name is " . share($table['used'], $table['slots']) . ' full: raise <code>token_bucket.shm_size</code>.';
         }
         if ($table['evictions'] > 0 || $table['denied_newcomers'] > 0) {
-            $items[] = "The table $name was too small: " . number($table['evictions']) . ' evictions, '
-                . number($table['denied_newcomers']) . ' newcomers denied. Raise <code>token_bucket.shm_size</code>.';
+            $items[] = "The table $name was too small: " . counted($table['evictions'], 'eviction') . ', '
+                . counted($table['denied_newcomers'], 'denied newcomer') . '. Raise <code>token_bucket.shm_size</code>.';
         }
     }
     if ($status['directives']['token_bucket.test_clock'] === '1') {
@@ -533,7 +576,7 @@ function limits_section(array $status): string
         if ($counts !== null) {
             $row[2] = number($counts['checked']) . rate($rates[$name]['checked'] ?? null);
             $row[3] = denied($counts, number(...)) . rate($rates[$name]['stopped'] ?? null);
-            $row[4] = denied_bar($counts);
+            $row[4] = stopped($counts) === 0 ? '' : denied_bar($counts);
             $row[5] = store_failures($counts);
         }
         $rows[] = $row;
@@ -580,7 +623,7 @@ function denied(array $counts, callable $show): string
     return match (true) {
         $counts['would_deny'] === 0 => $show($counts['denied']),
         $counts['denied'] === 0 => $would_deny,
-        default => $show($counts['denied']) . "<br>$would_deny",
+        default => $show($counts['denied']) . "<br> $would_deny",
     };
 }
 
@@ -590,7 +633,7 @@ function rate(?float $per_second): string
         return '';
     }
     $decimals = $per_second > 0 && $per_second < 10 ? 2 : 0;
-    return '<br><span class="muted">' . number_format($per_second, $decimals) . '&nbsp;per&nbsp;s</span>';
+    return '<br> <span class="muted">' . number_format($per_second, $decimals) . '&nbsp;per&nbsp;s</span>';
 }
 
 /** Draws which share of the calls was denied, and which a dry run let pass. */
@@ -604,15 +647,11 @@ function denied_bar(array $counts): string
 function store_failures(array $counts): string
 {
     $failures = array_filter([
-        'errors' => $counts['errors'],
-        'answered by on_error' => $counts['degraded'],
-        'evictions' => $counts['evictions'],
+        counted($counts['errors'], 'error') => $counts['errors'],
+        number($counts['degraded']) . ' answered by on_error' => $counts['degraded'],
+        counted($counts['evictions'], 'eviction') => $counts['evictions'],
     ]);
-    if ($failures === []) {
-        return '<span class="muted">none</span>';
-    }
-    $show = fn(string $label, int $count): string => number($count) . " <span class=\"muted\">$label</span>";
-    return implode('<br>', array_map($show, array_keys($failures), $failures));
+    return implode(',<br> ', array_keys($failures));
 }
 
 function limited_section(array $status, ?string $token): string
@@ -628,20 +667,21 @@ function limited_section(array $status, ?string $token): string
         }
         foreach ($limit['limited'] ?? [] as $client => $seconds) {
             $dry_run = $limit['enforce'] === false ? ' <span class="tag warn">dry run</span>' : '';
-            $rows[] = [
+            $rows[] = ['seconds' => $seconds, 'cells' => [
                 '<code>' . show_text((string) $client) . '</code>',
                 '<code>' . show_text((string) $name) . '</code>' . $dry_run,
                 duration($seconds),
                 client_buttons((string) $name, (string) $client, $token),
-            ];
+            ]];
         }
     }
-    $note = note_of_more($rows)
+    usort($rows, fn(array $a, array $b): int => $b['seconds'] <=> $a['seconds']);
+    $note = note_of_more($rows, 'limited')
         . ($unknown === [] ? '' : '<p class="muted">Not known of limits on servers: ' . implode(', ', $unknown) . ".</p>\n");
     return section('limited', 'Limited now', table(
-        'Clients of named limits that would be denied now: of the 64 of a limit that were denied most lately.',
+        'Clients of named limits that would be denied now, of the 64 of a limit that were denied most lately. Longest first.',
         ['Client', 'Limit', 'For', 'Change'],
-        \array_slice($rows, 0, MOST_CLIENTS),
+        array_column(\array_slice($rows, 0, clients_shown('limited')), 'cells'),
         'No client of a named limit in shared memory is limited now.',
         without_buttons($token),
     ) . $note);
@@ -666,19 +706,29 @@ function most_denied_section(array $status, ?string $token): string
     return section('most-denied', 'Denied most', table(
         'About how often each identifier was denied, or would have been but for a dry run. Old denials count less.',
         ['Identifier', 'Limit', 'Denied', 'Change'],
-        array_map($show, \array_slice($rows, 0, MOST_CLIENTS)),
+        array_map($show, \array_slice($rows, 0, clients_shown('most-denied'))),
         $status['directives']['token_bucket.track_identifiers'] === '1'
             ? 'No client was denied.'
             : 'Identifiers are not kept: token_bucket.track_identifiers = 0.',
         without_buttons($token),
-    ) . note_of_more($rows));
+    ) . note_of_more($rows, 'most-denied'));
 }
 
-/** Says how many clients a table leaves out. */
-function note_of_more(array $rows): string
+/** Returns how many clients the table of a section shows. */
+function clients_shown(string $section): int
 {
-    $more = \count($rows) - MOST_CLIENTS;
-    return $more > 0 ? '<p class="muted">And ' . number($more) . " more.</p>\n" : '';
+    return is_open($section) ? MOST_CLIENTS : FIRST_CLIENTS;
+}
+
+/** Says how many clients the table of a section leaves out, and links to those that can be shown. */
+function note_of_more(array $rows, string $section): string
+{
+    $more = \count($rows) - clients_shown($section);
+    if ($more <= 0) {
+        return '';
+    }
+    $link = is_open($section) ? '' : ' <a href="' . link_to(['open' => $section]) . "#$section\">Show more</a>";
+    return '<p class="muted">And ' . number($more) . " more.$link</p>\n";
 }
 
 /** The buttons of an identifier, where it is that of a named limit's client and whole. */
@@ -694,13 +744,11 @@ function client_buttons(string $name, string $client, ?string $token): string
     if ($token === null) {
         return '';
     }
-    $fields = hidden('token', $token) . hidden('limit', $name) . hidden('client_base64', base64_encode($client))
-        . hidden('seconds', (string) BLOCK_SECONDS);
+    $fields = hidden('token', $token) . hidden('limit', $name) . hidden('client_base64', base64_encode($client));
     $label = show_plain($client);
-    $time = duration(BLOCK_SECONDS);
     return "<form method=\"post\">$fields"
         . "<button name=\"action\" value=\"reset\" aria-label=\"Reset $label\">Reset</button> "
-        . "<button name=\"action\" value=\"block\" aria-label=\"Block $label for $time\">Block for $time</button></form>";
+        . "<button name=\"action\" value=\"block\" aria-label=\"Block $label…\">Block…</button></form>";
 }
 
 /** Returns how many columns at the end of a table are left out: that of the buttons, in a view without them. */
@@ -714,7 +762,7 @@ function servers_section(array $status): string
     $show = fn(array $server): array => [
         show_text($server['name']),
         $server['up'] ? '<span class="tag good">up</span>' : '<span class="tag bad">down</span>',
-        time_tag($server['since']) . '<br><span class="muted">for ' . age($server['since']) . '</span>',
+        time_tag($server['since']) . '<br> <span class="muted">for ' . age($server['since']) . '</span>',
         number($server['outages']),
     ];
     return section('servers', 'Servers', table(
@@ -731,12 +779,12 @@ function tables_section(array $status): string
         '<code>' . show_text($table['name']) . '</code>' . ($table['name'] === '.host' ? ' <span class="muted">for fallback</span>' : ''),
         escape($table['holds']),
         bar(percent($table['used'], $table['slots']), 0) . share($table['used'], $table['slots']),
-        number($table['used']) . ' <span class="muted">of ' . number($table['slots']) . '</span>',
+        number($table['used']) . ' <span class="muted">of&nbsp;' . number($table['slots']) . '</span>',
         number($table['evictions']),
         number($table['denied_newcomers']),
         show_text($table['path']) . ' <span class="muted">' . bytes($table['bytes']) . '</span>',
     ];
-    return section('tables', 'Tables in shared memory', table(
+    return folded_section('tables', 'Tables in shared memory', table(
         'How full the tables are. Evictions are buckets that were evicted while in use; newcomers are denied for want of a slot.',
         ['Table', 'Holds', 'Full', 'Slots used', 'Evictions', 'Newcomers denied', 'File'],
         array_map($show, $status['tables']),
@@ -750,7 +798,7 @@ function directives_section(array $status): string
         "<code>$name</code>",
         $value === '' ? '<span class="muted">empty</span>' : '<code>' . show_text($value) . '</code>',
     ];
-    return section('directives', 'Directives', table(
+    return folded_section('directives', 'Directives', table(
         'In force in this worker. Passwords are not shown.',
         ['Directive', 'Value'],
         array_map($show, array_keys($status['directives']), $status['directives']),
@@ -786,6 +834,19 @@ function page(string $title, string $head, string $content): string
 function section(string $id, string $title, string $content): string
 {
     return "<section aria-labelledby=\"$id\">\n<h2 id=\"$id\">$title</h2>\n$content</section>\n";
+}
+
+/** Returns a section of which a narrow window shows a link alone until it is opened. */
+function folded_section(string $id, string $title, string $content): string
+{
+    $link = '<p class="fold"><a href="' . link_to(['open' => $id]) . "#$id\" aria-label=\"Show $title\">Show</a></p>\n";
+    return section($id, $title, is_open($id) ? $content : $link . $content);
+}
+
+/** Tells whether all of a section was asked for. The address says so, because a refresh keeps it. */
+function is_open(string $section): bool
+{
+    return field($_GET, 'open') === $section;
 }
 
 /**
@@ -893,6 +954,12 @@ function number(int $number): string
     return number_format($number);
 }
 
+/** Returns a number with its noun: "1 error", "2 errors". */
+function counted(int $number, string $noun): string
+{
+    return number($number) . " $noun" . ($number === 1 ? '' : 's');
+}
+
 function percent(int $part, int $whole): float
 {
     return $whole === 0 ? 0.0 : 100 * $part / $whole;
@@ -915,7 +982,7 @@ function bytes(int $bytes): string
             return round($bytes / $size, 1) . "&nbsp;$unit";
         }
     }
-    return "$bytes&nbsp;bytes";
+    return counted($bytes, 'byte');
 }
 
 /** Returns a time in its two largest units, rounded up to whole seconds: "14 min 59 s". */
@@ -940,7 +1007,7 @@ function duration(float $seconds): string
             break;
         }
     }
-    return implode(' ', $parts);
+    return implode('&nbsp;', $parts);
 }
 
 function age(float $since): string
@@ -976,6 +1043,7 @@ function style(): string
         h1 { margin: 0; font-size: 1.6rem; line-height: 1.2; overflow-wrap: anywhere; }
         h1 .muted { font-weight: 400; }
         h2 { margin: 0 0 .25rem; font-size: 1.15rem; }
+        .fold { display: none; }
         header p { margin: .25rem 0 1rem; }
         a { color: var(--link); }
         code { font: .9em/1.4 ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }
@@ -1004,7 +1072,7 @@ function style(): string
         .tag.bad { color: var(--bad); background: var(--bad-page); }
 
         .summary { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0; }
-        .summary div { display: flex; flex-direction: column-reverse; padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
+        .summary div { display: flex; flex-direction: column-reverse; justify-content: flex-end; padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
         .summary dt { color: var(--muted); font-size: .85rem; }
         .summary dd { margin: 0; font-size: 1.5rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
         .summary small { font-size: .85rem; color: var(--muted); }
@@ -1012,11 +1080,13 @@ function style(): string
         table { width: 100%; border-collapse: collapse; }
         caption { padding-bottom: .5rem; text-align: left; color: var(--muted); font-size: .9rem; }
         th, td { padding: .5rem .75rem .5rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: break-word; font-variant-numeric: tabular-nums; }
-        thead th { border-top: 0; color: var(--muted); font-size: .85rem; font-weight: 600; white-space: nowrap; }
+        thead th { border-top: 0; color: var(--muted); font-size: .85rem; font-weight: 600; vertical-align: bottom; }
         tbody th { min-width: 9rem; font-weight: 400; }
+        #limited ~ table tbody th, #most-denied ~ table tbody th { width: 45%; }
         bdi { overflow-wrap: anywhere; }
         th:last-child, td:last-child { padding-right: 0; }
-        td form { display: flex; flex-wrap: wrap; gap: .4rem; }
+        td form { display: flex; gap: .4rem; }
+        td button { white-space: nowrap; }
         .bar { display: block; width: 100%; min-width: 6rem; max-width: 12rem; height: .5rem; margin: .45rem 0 .1rem; }
         .track { fill: var(--track); }
         .first { fill: var(--bad); }
@@ -1034,15 +1104,27 @@ function style(): string
         @media (max-width: 48rem) {
             main { padding: 1rem .75rem; }
             section { padding: .75rem; }
-            table, caption, tbody, tbody tr, tbody th, td { display: block; }
+            .summary { grid-template-columns: repeat(auto-fit, minmax(6.5rem, 1fr)); gap: .5rem; }
+            .summary div { padding: .5rem .6rem; }
+            .summary dd { font-size: 1.25rem; }
+            table, caption, tbody { display: block; }
             thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-            tbody tr { padding: .6rem 0; border-top: 1px solid var(--line); }
-            tbody th { padding: 0 0 .25rem; border: 0; font-size: 1.05em; font-weight: 600; }
-            td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); gap: .5rem; padding: .1rem 0; border: 0; }
-            td::before { content: attr(data-heading); color: var(--muted); font-size: .85rem; }
-            td:has(> div > form) { grid-template-columns: 1fr; padding-top: .4rem; }
+            tbody tr { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1rem; padding: .4rem 0; border-top: 1px solid var(--line); }
+            tbody th { flex: 0 0 100%; padding: 0; border: 0; font-weight: 600; }
+            td { display: flex; align-items: baseline; gap: .4rem; padding: .1rem 0; border: 0; }
+            td::before { content: attr(data-heading); color: var(--muted); font-size: .85rem; white-space: nowrap; }
             td:has(> div > form)::before { content: none; }
             td:has(> div:empty) { display: none; }
+            td br { display: none; }
+            .fold { display: block; }
+            .fold ~ * { display: none; }
+            .bar { display: inline-block; width: 4rem; min-width: 0; margin: 0; }
+            #limited ~ table tbody th, #most-denied ~ table tbody th { width: auto; }
+            tr:has(form) th { flex: 1 1 9rem; order: -2; }
+            td:has(> div > form) { order: -1; }
+            #directives ~ table tbody tr { padding: 0; border: 0; }
+            #directives ~ table tbody th { flex-basis: auto; font-weight: 400; }
+            #directives ~ table td::before { content: none; }
         }
         @media (prefers-contrast: more) { :root { --muted: var(--text); --line: var(--text); } }
 

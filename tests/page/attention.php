@@ -34,4 +34,8 @@ check('a page without identifiers names none', !str_contains($page, 'flood:'));
 call_limit('export', 'someone');
 check('a server that does not answer needs attention', str_contains(request('GET', 'view.php')['body'], 'has not answered for'));
 
+
+request('GET', 'call.php?' . http_build_query(['limit' => 'payment', 'client' => base64_encode('someone'), 'calls' => 1]));
+check('one error is an error, not errors', preg_match('/\b1 (<[^>]*>)?error\b/', request('GET', 'view.php')['body']) === 1);
+
 finish('attention');

@@ -8,6 +8,9 @@ require __DIR__ . '/WebDriver.php';
 
 const NOTICE = 'return document.getElementById("notice")?.textContent ?? ""';
 
+const SCROLL_WIDTH = 'return document.scrollingElement.scrollWidth';
+const SCROLL_HEIGHT = 'return document.scrollingElement.scrollHeight';
+
 /** Clicks a button beside a client of a named limit, in the table of those limited now. */
 function follow_beside(WebDriver $browser, string $client, string $action): void
 {
@@ -31,7 +34,7 @@ $hostile = [
 foreach ($hostile as $client) {
     call_limit('login_user', $client, 6);
 }
-$browser->open(page_url('change.php?refresh=0'));
+$browser->open(page_url('change.php?refresh=0&open=limited'));
 $shown = $browser->run('return [...document.querySelectorAll("[aria-labelledby=limited] tbody th")].map(cell => cell.textContent)');
 foreach (['markup', 'quotes', 'comment', 'entities', 'long'] as $kind) {
     check("the identifier with $kind is shown as it is", in_array($hostile[$kind], $shown, true), implode(' | ', $shown));
@@ -52,13 +55,24 @@ check('the result has the focus', $browser->run('return document.activeElement.i
 check('the result stands still', $browser->run('return document.querySelector("meta[http-equiv=refresh]")') === null);
 
 follow_beside($browser, 'bell', 'block');
-check('Block says that the client is denied', str_contains($notice = $browser->run(NOTICE), 'is denied for'), $notice);
+check('Block asks first, and names the client', str_contains($notice = $browser->run(NOTICE), 'Block this client?') && str_contains($notice, 'bell'), $notice);
+check('the question has the focus', $browser->run('return document.activeElement.id') === 'notice');
+check('the question stands still', $browser->run('return document.querySelector("meta[http-equiv=refresh]")') === null);
+$browser->type('//input[@name="seconds"]', '7200');
+$browser->follow('//*[@id="notice"]//button');
+check('Block says that the client is denied', str_contains($notice = $browser->run(NOTICE), 'is denied for 2'), $notice);
 call_limit('login_network', 'someone');
 $browser->open(page_url('change.php?change=1'));
 $browser->type('//input[@name="client"]', 'someone');
 $browser->run('[...document.querySelectorAll("option")].find(option => option.value === "login_network").selected = true');
-$browser->type('//input[@name="seconds"]', '600');
 $browser->follow('//button[@value="block"]');
+$browser->follow('//*[@id="notice"]//a[.="Cancel"]');
+check('a client whose block was cancelled is not blocked', call_limit('login_network', 'someone') === 1);
+$browser->type('//input[@name="client"]', 'someone');
+$browser->run('[...document.querySelectorAll("option")].find(option => option.value === "login_network").selected = true');
+$browser->follow('//button[@value="block"]');
+$browser->type('//input[@name="seconds"]', '600');
+$browser->follow('//*[@id="notice"]//button');
 check('a client that is typed is blocked', str_contains($notice = $browser->run(NOTICE), 'is denied for 10') && str_contains($notice, 'login_network:someone'), $notice);
 check('the next call of a blocked client is denied', call_limit('login_network', 'someone') === 0);
 $browser->follow('//button[@value="reset"]');
@@ -70,7 +84,7 @@ check('the counts are reset', str_contains($notice = $browser->run(NOTICE), 'all
 // The refresh, which can be stopped.
 call_limit('login_user', 'someone else', 7);
 $browser->open(page_url('change.php'));
-check('the page refreshes itself', $browser->run('return document.querySelector("meta[http-equiv=refresh]").content') === '10');
+check('the page refreshes itself', $browser->run('return document.querySelector("meta[http-equiv=refresh]").content') === '10; url=?');
 check('the first link is one of the refresh', $browser->run('return document.querySelector("a, button, input:not([type=hidden])").textContent') === 'Stop refreshing');
 $browser->follow('//a[.="Stop refreshing"]');
 check('the refresh can be stopped', $browser->run('return document.querySelector("meta[http-equiv=refresh]")') === null);
@@ -91,15 +105,51 @@ check('the rate is that of the calls between two readings', isset($time[1], $rat
     && abs($rate[1] * $time[1] - 30) < 0.05 * $rate[1] + 0.5 * $time[1] + 0.1, "$caption $cells");
 
 // Narrow windows.
-foreach (['change.php?refresh=0', 'change.php?change=1', 'view.php?refresh=0', 'off.php'] as $page) {
+foreach (['change.php?refresh=0', 'change.php?refresh=0&open=tables', 'change.php?change=1', 'view.php?refresh=0', 'off.php'] as $page) {
     $browser->open(page_url($page));
-    foreach ([1100, 700, 360, 320] as $width) {
+    foreach ([1280, 900, 700, 390, 360, 320] as $width) {
         $browser->resize($width, 800);
-        $scrolled = $browser->run('return document.scrollingElement.scrollWidth');
+        $scrolled = $browser->run(SCROLL_WIDTH);
         check("$page does not scroll sideways at $width px", $scrolled <= $width, "it is $scrolled px wide");
     }
 }
+
+// Long identifiers and names.
+$browser->open(page_url('change.php?refresh=0'));
+foreach ([1280, 900] as $width) {
+    $browser->resize($width, 800);
+    check("at $width px long identifiers leave each limit's name on one line",
+        $browser->run('return [...document.querySelectorAll("[aria-labelledby=limited] td:nth-child(2) bdi, [aria-labelledby=most-denied] td:nth-child(2) bdi")]
+            .every(name => name.getClientRects().length === 1)'));
+    check("at $width px long identifiers leave the buttons of a client side by side",
+        $browser->run('return [...document.querySelectorAll("td form")].every(({children}) => children[children.length - 1].offsetTop === children[children.length - 2].offsetTop)'));
+}
+$browser->run('document.querySelectorAll("bdi").forEach(text => text.textContent = "n".repeat(96))');
+foreach ([1280, 900, 390] as $width) {
+    $browser->resize($width, 800);
+    check("names of 96 bytes do not scroll sideways at $width px", ($scrolled = $browser->run(SCROLL_WIDTH)) <= $width, "it is $scrolled px wide");
+}
+
+// A telephone.
+for ($client = 0; $client < 40; $client++) {
+    call_limit('login_user', "203.0.113.$client", 6);
+}
+$browser->resize(390, 844);
+$browser->open(page_url('change.php?refresh=0'));
+check('with 40 limited clients the page is less than 4,000 px long at 390 px', ($height = $browser->run(SCROLL_HEIGHT)) < 4000, "it is $height px long");
+$browser->follow('//section[@aria-labelledby="limited"]//a[.="Show more"]');
+check('the other clients are shown on demand', $browser->run('return document.querySelectorAll("[aria-labelledby=limited] tbody tr").length') > 20);
+$is_shown = 'return document.querySelector("#directives ~ table").checkVisibility()';
+check('the directives are folded', $browser->run($is_shown) === false);
+$browser->open(page_url('change.php'));
+$browser->follow('//section[@aria-labelledby="directives"]//a');
+check('the directives are shown on demand', $browser->run($is_shown));
+// A browser follows the address of a refresh even if this one has a fragment.
+$browser->open(page_url('change.php') . $browser->run('return document.querySelector("meta[http-equiv=refresh]").content.split("url=")[1]'));
+check('a refresh keeps them', $browser->run($is_shown) && !str_contains($browser->run('return location.href'), '#'));
 $browser->resize(1100, 900);
+$browser->open(page_url('change.php?refresh=0'));
+check('a wide window shows the directives at once', $browser->run($is_shown));
 
 // Semantics.
 $rules = [
@@ -128,8 +178,8 @@ $low_contrast = <<<'JS'
             return [one.textContent.trim().slice(0, 30), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)]; })
         .filter(([, contrast]) => contrast < 4.5).map(([text, contrast]) => `${text}: ${contrast.toFixed(2)}`);
     JS;
-foreach (['change.php?refresh=0', 'change.php?change=1', 'off.php'] as $page) {
-    $browser->open(page_url($page));
+/** Checks the page that the browser shows. */
+$check_page = function (string $page) use ($browser, $rules, $low_contrast): void {
     foreach ($rules as $rule => $script) {
         check("$page has $rule", $browser->run($script) === true);
     }
@@ -138,8 +188,15 @@ foreach (['change.php?refresh=0', 'change.php?change=1', 'off.php'] as $page) {
         $low = $browser->run($low_contrast);
         check("$page in $scheme has a contrast of 4.5 everywhere", $low === [], implode(', ', $low));
     }
+};
+foreach (['change.php?refresh=0', 'change.php?change=1', 'off.php'] as $page) {
+    $browser->open(page_url($page));
+    $check_page($page);
 }
 $browser->open(page_url('change.php?refresh=0'));
+$browser->follow('//button[@value="block"]');
+$check_page('the question');
+$browser->open(page_url('change.php?refresh=0&open=tables'));
 $browser->resize(360, 800);
 $tree = $browser->command('Accessibility.getFullAXTree', [])['nodes'];
 $roles = array_count_values(array_map(fn(array $node): string => $node['role']['value'] ?? '', array_filter($tree, fn(array $node): bool => !$node['ignored'])));

@@ -51,7 +51,12 @@ foreach ($refused as $how => [$fields, $headers]) {
 $answer = request('POST', 'view.php', $reset + ['token' => $token], [$cookie]);
 check("a POST to a page with 'view' answers 403", $answer['status'] === 403 && is_denied($client));
 
-$changes = [$reset, ['action' => 'block', 'limit' => 'login_user', 'client' => "$client two", 'seconds' => 60], ['action' => 'reset_counts', 'sure' => 'yes']];
+$block = ['action' => 'block', 'limit' => 'login_user', 'client' => "$client two", 'seconds' => 60];
+$answer = request('POST', 'change.php', $block + ['token' => $token], [$cookie]);
+check('a block that is not confirmed is a question', $answer['status'] === 200 && str_contains($answer['body'], 'Block this client?'));
+check('and blocks no client', call_limit('login_user', "$client two") === 1);
+
+$changes = [$reset, $block + ['sure' => 'yes'], ['action' => 'reset_counts', 'sure' => 'yes']];
 foreach ($changes as $fields) {
     $answer = request('GET', 'change.php?' . http_build_query($fields + ['token' => $token]), [], [$cookie]);
     check("a GET with action=$fields[action] shows the page", $answer['status'] === 200 && !str_contains($answer['body'], 'id="notice"'));
@@ -66,9 +71,10 @@ $mistakes = [
     'no client' => ['client' => ''],
     'a client that is too long' => ['client' => str_repeat('x', 5000)],
     'a client that is no base64' => ['client_base64' => '???'],
-    'seconds that are a word' => ['action' => 'block', 'seconds' => 'long'],
-    'negative seconds' => ['action' => 'block', 'seconds' => '-1'],
-    'endless seconds' => ['action' => 'block', 'seconds' => '1e300'],
+    'seconds that are a word' => ['action' => 'block', 'sure' => 'yes', 'seconds' => 'long'],
+    'negative seconds' => ['action' => 'block', 'sure' => 'yes', 'seconds' => '-1'],
+    'endless seconds' => ['action' => 'block', 'sure' => 'yes', 'seconds' => '1e300'],
+    'a block of no client' => ['action' => 'block', 'client' => ''],
     'counts without the tick' => ['action' => 'reset_counts'],
 ];
 foreach ($mistakes as $mistake => $fields) {
@@ -94,18 +100,18 @@ foreach ($accepted as $how => $headers) {
 $odd = "\xFF\0'\"<b>";
 call_limit('login_user', $odd, 6);
 for ($worker = 0; $worker < 12; $worker++) {
-    $answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'login_network', 'client' => "worker $worker", 'token' => $token], [$cookie]);
+    $answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'login_network', 'client' => "worker $worker", 'token' => $token], [$cookie]);
     check("request $worker blocks, whichever worker answers", $answer['status'] === 200 && call_limit('login_network', "worker $worker") === 0);
 }
 $answer = request('POST', 'change.php', ['action' => 'reset', 'limit' => 'login_user', 'client_base64' => base64_encode($odd), 'token' => $token], [$cookie]);
 check('a client of any bytes is reset', $answer['status'] === 200 && call_limit('login_user', $odd) === 1);
 
-$answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'search', 'client' => 'dry', 'token' => $token], [$cookie]);
+$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'search', 'client' => 'dry', 'token' => $token], [$cookie]);
 check('a block of a dry run says that it does not deny', str_contains($answer['body'], 'is a dry run') && call_limit('search', 'dry') === 1);
-$answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'export', 'client' => 'x', 'token' => $token], [$cookie]);
+$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'export', 'client' => 'x', 'token' => $token], [$cookie]);
 check('a change while the server is down says so', $answer['status'] === 200 && str_contains($answer['body'], 'The store did not answer'));
 
-$answer = request('POST', 'change.php', ['action' => 'block', 'seconds' => '60', 'limit' => 'payment', 'client' => 'x', 'token' => $token], [$cookie]);
+$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'payment', 'client' => 'x', 'token' => $token], [$cookie]);
 check('a change that a store may not have made is not reported as done', $answer['status'] === 503 && str_contains($answer['body'], 'It is not known whether anything was changed'));
 
 $answer = request('POST', 'change.php', ['action' => 'reset_counts', 'sure' => 'yes', 'token' => $token], [$cookie]);

@@ -27,6 +27,9 @@ check('and resets no client', call_limit('login_user', 'guarded') === 0);
 
 $answer = request('GET', 'printed.php');
 check('a site that has printed something gets no page, for its headers cannot be sent', !str_contains($answer['body'], 'login_user'));
+check('but a sentence that says why', str_contains($answer['body'], 'is not shown, for something was printed before it'));
+check('without a path', !str_contains($answer['body'], getenv('PAGE_FOLDER')));
+check('and the log says where', (bool) preg_match('~but \S*/printed\.php has printed something on line 4~', file_get_contents(getenv('PAGE_FOLDER') . '/nginx.log')));
 
 $answer = request('GET', 'view.php');
 check('view.php answers 200', $answer['status'] === 200);
@@ -59,5 +62,15 @@ check('over HTTPS its cookies are those of this host alone', count($cookies) ===
 check('the password of a DSN is not shown', !str_contains(request('GET', 'change.php')['body'], 's3cret'));
 
 check('without the extension the page says so', str_contains(run_alone('change.php'), 'has no extension <code>token_bucket</code>'));
+
+// Functions that administrators disable.
+$directives = ['extension=' . getenv('EXTENSION'), 'token_bucket.shm_path=' . getenv('PAGE_FOLDER'), 'token_bucket.limits=/nowhere', 'error_log=' . getenv('PAGE_FOLDER') . '/php.log'];
+$page = run_alone('change.php', 'disable_functions=ini_set,php_uname', ...$directives);
+check('the page needs neither ini_set() nor php_uname()', str_contains($page, 'Limited now'), $page);
+check('and prints no warning before itself', str_starts_with($page, '<!DOCTYPE html>'), substr($page, 0, 200));
+$page = run_alone('change.php', 'disable_functions=random_bytes', ...$directives);
+check('a page that fails says so', str_contains($page, 'The status page failed'), $page);
+check('and names no path and no status', !str_contains($page, 'status.php') && !str_contains($page, 'Limited now'));
+check('the log says why', str_contains(file_get_contents(getenv('PAGE_FOLDER') . '/php.log'), 'random_bytes()'));
 
 finish('guard');

@@ -32,7 +32,7 @@ $url = page_url('change.php?refresh=10');
 $shots = [
     'status-light' => ['light', 1100, 1500, $url],
     'status-dark' => ['dark', 1100, 1060, $url],
-    'status-narrow' => ['dark', 360, 1060, $url],
+    'status-narrow' => ['dark', 390, 1060, $url],
     'status-change' => ['light', 700, 740, page_url('change.php?change=1')],
 ];
 make_calls();
