@@ -70,7 +70,7 @@ final class FindLimit implements Command
             $passes = new Passes(self::PROCESSES, $progress);
             $reading = $passes->read($logs, $pattern, $key);
             $this->checkReading($reading, $logs, $pattern, $key);
-            $survey = $passes->survey($rates, $reading);
+            $survey = $passes->survey($rates, $reading, $passes->volumes());
             $findings = new Findings($survey, $rates, $capacities, $arguments->has('capacities'), $deny_share);
             $denied = $passes->deniedRequests($rates, $findings->capacities());
         } finally {
