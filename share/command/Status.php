@@ -28,7 +28,8 @@ final class Status implements Command
         $error = $status['limits_file']['error'] ?? null;
         $is_well = $error === null && !in_array(false, array_column($status['servers'], 'up'), true);
         if ($arguments->has('json')) {
-            echo Text::json($status);
+            $maps = ['limits' => Text::map($status['limits'], 'most_denied'), 'named_limits' => Text::map($status['named_limits'], 'limited')];
+            echo Text::json(array_replace($status, $maps));
         } else {
             echo self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
         }
