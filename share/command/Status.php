@@ -41,11 +41,12 @@ final class Status implements Command
     {
         $text = sprintf("%-24s %12s %12s %12s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded');
         foreach ($status['limits'] as $name => $limit) {
+            $is_in_code = $status['named_limits'] !== [] && !NamedLimit::isCounted($status, (string) $name);
             $text .= sprintf(
-                "%-24s %12s %12s %12s %10s\n",
+                "%-24s %12s %12s %12s %10s",
                 $name === '' ? '(addresses)' : Text::printable((string) $name, 24),
                 ...array_map('number_format', [$limit['checked'], $limit['denied'], $limit['would_deny'], $limit['degraded']]),
-            );
+            ) . ($is_in_code ? "  in code\n" : "\n");
         }
         return $text . ($status['limits'] === [] ? "(nothing was counted yet)\n" : '');
     }
