@@ -43,16 +43,16 @@ $result = run(['peek', 'login', '192.0.2.1']);
 check('peek of a named limit tells of the one in code', $result['code'] === 1
     && preg_match('~^login 192\.0\.2\.1: 5 of 5 left\nAnother limit, in code: login:192\.0\.2\.1, token bucket: blocked for ~', $result['out']) === 1, $result);
 check('also as JSON', array_column(json('peek', 'login', '192.0.2.1')['others'], 'identifier') === ['login:192.0.2.1']);
-application('\TokenBucket::per(null, "set:192.0.2.1", 20, 300)->consume();');
+application('\TokenBucket::per(null, "set:192.0.2.1", 2, 7200)->consume();');
 $result = run(['peek', 'set', '192.0.2.1']);
-check('a set has nothing under its own name', $result['code'] === 0 && str_contains($result['out'], 'Another limit, in code: set:192.0.2.1, token bucket: full again in 15 s'), $result);
+check('a set has nothing under its own name', $result['code'] === 0 && str_contains($result['out'], 'Another limit, in code: set:192.0.2.1, token bucket: full again in '), $result);
 check('without another limit nothing is said', run(['peek', 'login', '192.0.2.2'])['out'] === "login 192.0.2.2: 5 of 5 left\n");
-application('new \TokenBucket(null, "other:x", 1, 1) and (new \TokenBucket(null, "other:x", 1, 1))->consume();');
+application('(new \TokenBucket(null, "other:x", 1, 1))->consume();');
 $status = run(['status'])['out'];
 check('status tells which limits are in code', preg_match('~^other .*  in code$~m', $status) === 1 && preg_match('~^login .*\d$~m', $status) === 1, $status);
 
 $result = run(['peek', '--identifier', 'login:192.0.2.1']);
-check('peek tells a block', $result['code'] === 1 && preg_match('~^login:192\.0\.2\.1, token bucket: blocked for (5 min|4 min 5\d s)\n$~', $result['out']) === 1, $result);
+check('peek tells a block', $result['code'] === 1 && preg_match('~^login:192\.0\.2\.1, token bucket: blocked for .* min.*\n$~', $result['out']) === 1, $result);
 $result = run(['reset', '--identifier', 'login:192.0.2.1']);
 check('reset lifts it', $result['code'] === 0 && $result['out'] === "login:192.0.2.1: reset\n"
     && application('var_dump((new \TokenBucket(null, "login:192.0.2.1", 1, 1))->consume());') === "bool(true)\n", $result);
