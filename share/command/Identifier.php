@@ -58,6 +58,7 @@ final class Identifier extends Target
     public function reset(): void
     {
         $this->algorithm === self::CONCURRENCY ? $this->permits()->reset() : $this->all()->reset();
+        // Throws if the server does not answer.
         $this->states();
     }
 
@@ -67,6 +68,7 @@ final class Identifier extends Target
             throw new UsageError('--algorithm concurrency cannot be blocked');
         }
         $this->all()->block($seconds);
+        // Throws if the server does not answer.
         $this->states();
     }
 

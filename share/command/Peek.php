@@ -64,7 +64,7 @@ final class Peek implements Command
 
     private static function denial(Decision $decision): string
     {
-        $by = $decision->getDeniedBy();
+        $by = array_map([Text::class, 'printable'], $decision->getDeniedBy());
         $seconds = $decision->getRetryAfter();
         return 'denied' . ($by === [] ? '' : ' by ' . implode(', ', $by)) . ($seconds > 0 ? ', for ' . Text::duration($seconds) : '');
     }

@@ -136,6 +136,10 @@ foreach ([['192.0.2.0/24', '--network'], ['2001:db8::/64'], ['10/8'], ['a/24']] 
     check("$words[0] is a client", $result['code'] === 0, $result);
 }
 
+application('\TokenBucket::per(null, "\x1b[2J:x", 1, 900)->consume();');
+$result = run(['peek', '--identifier', '\x1b[2J:x', '--limit', '1', '--seconds', '900']);
+check('the name of a limit that denies has no control characters', $result['code'] === 1 && str_starts_with($result['out'], '\x1b[2J:x: denied by ') && !str_contains($result['out'], "\x1b"), $result);
+
 // A folder named by ${...} in php.ini may have any name.
 $result = command(['peek', '--identifier', 'a:b', '--user', $user], '', ['TB_FOLDER' => "/nowhere/\x1b[2J\u{9b}2J"], [...$options, '-d', 'token_bucket.shm_path=${TB_FOLDER}']);
 check('no message has control characters', $result['code'] === 1 && str_contains($result['err'], '\x1b[2J') && preg_match('~[\x00-\x09\x0b-\x1f]|\xc2\x9b~', $result['err'] . $result['out']) === 0, $result);
