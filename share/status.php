@@ -17,6 +17,11 @@ declare(strict_types=1);
 
 namespace TokenBucket\StatusPage;
 
+use TokenBucket\Compound;
+use TokenBucket\FixedWindow;
+use TokenBucket\Limiter;
+use TokenBucket\SlidingWindow;
+
 use function TokenBucket\limiter;
 use function TokenBucket\reset_statistics;
 use function TokenBucket\status;
@@ -31,6 +36,9 @@ const LONGEST_BLOCK_SECONDS = 126_230_400;
 
 /** `most_denied` cuts identifiers at so many bytes. One that long may be cut, so that it names no client. */
 const CUT_AT_BYTES = 96;
+
+/** Stands for the name of a limit in the forms of limits in the code, whose clients are whole identifiers. No limit of the file can have it. */
+const IN_THE_CODE = 'in the code';
 
 /** A table that is fuller than this, in percent, needs attention. */
 const FULL_TABLE_PERCENT = 90;
@@ -95,6 +103,7 @@ function respond(): string
     try {
         $notice = $method === 'POST' ? handle_post($access) : '';
         $status = status();
+        $status['blocked_in_code'] = blocked_in_code($status);
     } catch (\TokenBucket\Throwable $failure) {
         return message(500, 'The status cannot be read', '<p>' . escape($failure->getMessage()) . '</p>');
     }
@@ -248,16 +257,29 @@ function is_https(): bool
     return !\in_array(strtolower((string) ($_SERVER['HTTPS'] ?? '')), ['', 'off'], true);
 }
 
+/** The limit that was posted. What stands under an identifier in the code is reset and blocked whatever its numbers are. */
+function posted_limiter(): Limiter
+{
+    $name = field($_POST, 'limit');
+    return $name === IN_THE_CODE ? limits_in_code(posted_client()) : limiter($name, posted_client());
+}
+
+/** A block alone denies them a call of cost 0. */
+function limits_in_code(string $identifier): Limiter
+{
+    return new Compound(\TokenBucket::per(null, $identifier, 1, 1), new FixedWindow(null, $identifier, 1, 1), new SlidingWindow(null, $identifier, 1, 1));
+}
+
 function reset_client(): string
 {
-    $limiter = limiter(field($_POST, 'limit'), posted_client());
+    $limiter = posted_limiter();
     $limiter->reset();
     return success('Reset', describe_client($limiter));
 }
 
 function block_client(): string
 {
-    $limiter = limiter(field($_POST, 'limit'), posted_client());
+    $limiter = posted_limiter();
     if (field($_POST, 'sure') !== 'yes') {
         return block_question();
     }
@@ -308,11 +330,13 @@ function posted_client(): string
 /** Says what the next call of the posted client would meet. It asks the limiter, so that it is true also where a store failed. */
 function describe_client(\TokenBucket\Limiter $limiter): string
 {
-    $decision = $limiter->peek();
-    $client = show_text(field($_POST, 'limit') . ':' . posted_client());
+    $is_in_code = field($_POST, 'limit') === IN_THE_CODE;
+    $decision = $limiter->peek($is_in_code ? 0 : 1);
+    $client = show_text(($is_in_code ? '' : field($_POST, 'limit') . ':') . posted_client());
     $wait = duration($decision->getRetryAfter());
     $state = match (true) {
         $decision->isAccepted() && $decision->wouldDeny() => "would be denied for $wait, but its limit is a dry run.",
+        $decision->isAccepted() && $is_in_code => 'is not blocked.',
         $decision->isAccepted() => 'is accepted: ' . number($decision->getRemainingTokens()) . ' of ' . number($decision->getLimit())
             . ' calls left.',
         default => "is denied for $wait.",
@@ -441,18 +465,17 @@ function change_view(array $status, string $token, string $notice): string
             $options .= '<option' . $selected . '>' . escape((string) $name) . "</option>\n";
         }
     }
+    $options .= '<option' . (field($_POST, 'limit') === IN_THE_CODE ? ' selected' : '') . '>' . IN_THE_CODE . "</option>\n";
     $back = link_to(['change' => null]);
     $token_field = hidden('token', $token);
     $typed = escape(field($_POST, 'client'));
-    $client_form = $options === ''
-        ? '<p class="muted">There are no named limits: <code>token_bucket.limits</code> names their file. Only named limits can be changed here.</p>'
-        : <<<HTML
+    $client_form = <<<HTML
             <form method="post" class="fields">
             $token_field
             <p><label for="limit">Limit</label> <select id="limit" name="limit">
             $options</select></p>
             <p><label for="client">Client</label> <input id="client" name="client" value="$typed" required maxlength="4096" autocomplete="off" spellcheck="false">
-            <span class="hint">As the application names it: an address, a network, a user.</span></p>
+            <span class="hint">As the application names it: an address, a network, a user. In the code: the whole identifier.</span></p>
             <p><button name="action" value="reset">Reset: forget its calls, lift its block</button></p>
             <p><button name="action" value="block">Block…</button></p>
             </form>
@@ -549,7 +572,7 @@ function attention(array $status): string
 function summary(array $status): string
 {
     $total = fn(string $count): int => array_sum(array_column($status['limits'], $count));
-    $limited = array_sum(array_map(fn(array $limit): int => \count($limit['limited'] ?? []), $status['named_limits']));
+    $limited = array_sum(array_map(fn(array $limit): int => \count($limit['limited'] ?? []), $status['named_limits'])) + \count($status['blocked_in_code']);
     $tiles = [
         'calls decided' => number($total('checked')),
         'denied' => number($total('denied')) . ' <small>' . share($total('denied'), $total('checked')) . '</small>',
@@ -572,6 +595,11 @@ function limits_section(array $status): string
     foreach ($status['named_limits'] + $status['limits'] as $name => $_) {
         $named = $status['named_limits'][$name] ?? null;
         $counts = $status['limits'][$name] ?? null;
+        if (isset($named['all'], $counts)) {
+            // A set has no counts: these are of limits in the code.
+            $rows[] = [limit_name($name), rule($named), '', '', '', ''];
+            $named = null;
+        }
         $row = [limit_name($name), $named === null ? '<span class="muted">in the code</span>' : rule($named), '', '', '', ''];
         if ($counts !== null) {
             $row[2] = number($counts['checked']) . rate($rates[$name]['checked'] ?? null);
@@ -675,16 +703,55 @@ function limited_section(array $status, ?string $token): string
             ]];
         }
     }
+    foreach ($status['blocked_in_code'] as [$name, $identifier, $seconds]) {
+        $rows[] = ['seconds' => $seconds, 'cells' => [
+            '<code>' . show_text($identifier) . '</code>',
+            limit_name($name) . ' <span class="tag">in the code</span>',
+            duration($seconds),
+            client_buttons(IN_THE_CODE, $identifier, $token),
+        ]];
+    }
     usort($rows, fn(array $a, array $b): int => $b['seconds'] <=> $a['seconds']);
     $note = note_of_more($rows, 'limited')
         . ($unknown === [] ? '' : '<p class="muted">Not known of limits on servers: ' . implode(', ', $unknown) . ".</p>\n");
     return section('limited', 'Limited now', table(
-        'Clients of named limits that would be denied now, of the 64 of a limit that were denied most lately. Longest first.',
+        'Clients of named limits that would be denied now, of the 64 of a limit that were denied most lately, and those of limits in the code that are blocked. Longest first.',
         ['Client', 'Limit', 'For', 'Change'],
         array_column(\array_slice($rows, 0, clients_shown('limited')), 'cells'),
-        'No client of a named limit in shared memory is limited now.',
+        'No client of a named limit in shared memory is limited now, and none of a limit in the code is blocked.',
         without_buttons($token),
     ) . $note);
+}
+
+/**
+ * The clients of limits in the code that are blocked now, of those that were denied most. Nothing tells whether others are limited, for
+ * the numbers are in the code; and a server would have to be asked for each.
+ *
+ * @return list<array{string, string, float}> the limit's name, the identifier, for how many seconds
+ */
+function blocked_in_code(array $status): array
+{
+    $blocked = [];
+    if (!str_starts_with($status['directives']['token_bucket.storage'], 'shm:')) {
+        return [];
+    }
+    foreach ($status['limits'] as $name => $counts) {
+        foreach (array_map('strval', array_keys($counts['most_denied'])) as $identifier) {
+            $client = substr($identifier, \strlen((string) $name) + 1);
+            if (\strlen($identifier) >= CUT_AT_BYTES || isset($status['named_limits'][$name]['limited'][$client])) {
+                continue;
+            }
+            try {
+                $decision = limits_in_code($identifier)->peek(0);
+            } catch (\TokenBucket\StorageException) {
+                return [];
+            }
+            if ($decision->wouldDeny()) {
+                $blocked[] = [(string) $name, $identifier, $decision->getRetryAfter()];
+            }
+        }
+    }
+    return $blocked;
 }
 
 function most_denied_section(array $status, ?string $token): string
@@ -731,12 +798,16 @@ function note_of_more(array $rows, string $section): string
     return '<p class="muted">And ' . number($more) . " more.$link</p>\n";
 }
 
-/** The buttons of an identifier, where it is that of a named limit's client and whole. */
+/** The buttons of an identifier, where it is whole: those of the named limit's client, or of what stands under it in the code. */
 function identifier_buttons(array $status, string $name, string $identifier, ?string $token): string
 {
     $named = $status['named_limits'][$name] ?? null;
-    $is_named = $named !== null && !isset($named['all']) && str_starts_with($identifier, "$name:") && \strlen($identifier) < CUT_AT_BYTES;
-    return $is_named ? client_buttons($name, substr($identifier, \strlen($name) + 1), $token) : '';
+    $is_named = $named !== null && !isset($named['all']) && str_starts_with($identifier, "$name:");
+    return match (true) {
+        \strlen($identifier) >= CUT_AT_BYTES => '',
+        $is_named => client_buttons($name, substr($identifier, \strlen($name) + 1), $token),
+        default => client_buttons(IN_THE_CODE, $identifier, $token),
+    };
 }
 
 function client_buttons(string $name, string $client, ?string $token): string

@@ -28,6 +28,11 @@ $fpm->script('login.php', <<<'CODE'
     echo TokenBucket\limiter('login', [$_GET['network'], $_GET['user']])->consume() ? 'passed ' : 'denied ';
     CODE);
 
+$fpm->script('code.php', <<<'CODE'
+    <?php
+    echo TokenBucket::per(null, "code:$_GET[user]", 3, 360000)->consume() ? 'passed ' : 'denied ';
+    CODE);
+
 /** Runs the command, and prints what it prints and its exit code. */
 function command(string ...$words): void
 {
@@ -61,6 +66,14 @@ command('block', 'login', 'x', 'eve', '1000000', $pool);
 command('peek', 'login', 'x', 'eve', $pool);
 requests(1, '203.0.113.9', 'eve');
 command('limits', 'check', $limits);
+
+// A limit in code, with the pool's prefix and storage.
+command('block', '--identifier', 'code:eve', '1000000', $pool);
+echo $fpm->request('shop', 'code.php', ['user' => 'eve'])->body, "\n";
+command('top', 'code', $pool);
+command('reset', '--identifier', 'code:eve', $pool);
+echo $fpm->request('shop', 'code.php', ['user' => 'eve'])->body, "\n";
+command('peek', '--identifier', 'code:eve', '--limit', '3', '--seconds', '360000', $pool);
 
 // The tables are the pool's user's, also when root runs the command.
 echo implode(' ', array_unique(array_map(fn (string $file): string => posix_getpwuid(fileowner($file))['name'], glob("$fpm->tables/*")))), "\n";
@@ -110,6 +123,16 @@ $ token-bucket limits check LIMITS
 login                    all of login_network, login_user
 login_network            3 in 4 d 4 h, token_bucket
 login_user               100 in 10 d, token_bucket
+$ token-bucket block --identifier code:eve 1000000 --pool=FOLDER/fpm.conf
+code:eve: blocked for 11 d 13 h
+denied 
+$ token-bucket top code --pool=FOLDER/fpm.conf
+        1  code             code:eve                                 blocked for 11 d 13 h
+$ token-bucket reset --identifier code:eve --pool=FOLDER/fpm.conf
+code:eve: reset
+passed 
+$ token-bucket peek --identifier code:eve --limit 3 --seconds 360000 --pool=FOLDER/fpm.conf
+code:eve: 2 of 3 left
 www-data
 $ token-bucket status
 token-bucket: root's limits are not the pool's: name its user, as in --user www-data
@@ -156,11 +179,12 @@ LIMITS: line 2: limit must be a whole number
 [1]
 $ token-bucket status --pool=FOLDER/fpm.conf
 limit                         checked       denied   would deny   degraded
+code                                2            1            0          0
 login_network                       6            2            0          0
 login_user                          5            1            0          0
 
 table                            used           of    evictions    no room
-shop                                4      524,032            0          0
+shop                                5      524,032            0          0
 
 token_bucket.limits: LIMITS: line 2: limit must be a whole number
 [1]

@@ -35,10 +35,10 @@ final class Application
             return $this->runCommand($name, $words);
         } catch (UsageError $error) {
             $help = isset($this->commands[$name]) ? "token-bucket $name --help" : 'token-bucket --help';
-            fwrite(STDERR, "token-bucket: {$error->getMessage()}\nSee: $help\n");
+            fwrite(STDERR, 'token-bucket: ' . Text::lines($error->getMessage()) . "\nSee: $help\n");
             return self::WRONG_USAGE;
         } catch (CommandError $error) {
-            fwrite(STDERR, "token-bucket: {$error->getMessage()}\n");
+            fwrite(STDERR, 'token-bucket: ' . Text::lines($error->getMessage()) . "\n");
             return self::FAILURE;
         }
     }

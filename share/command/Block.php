@@ -8,32 +8,34 @@ final class Block implements Command
 {
     public static function options(): array
     {
-        return Pool::options();
+        return Target::options();
     }
 
     public static function notes(): string
     {
-        return "token-bucket reset NAME CLIENT lifts the block.\nA set blocks the client in each of its limits.";
+        return "token-bucket reset lifts the block.\nA set blocks the client in each of its limits.\n" . Target::NOTES;
     }
 
     public function run(Arguments $arguments): int
     {
         $words = $arguments->operands;
-        $seconds = count($words) > 2 ? array_pop($words) : throw new UsageError('block needs NAME CLIENT SECONDS');
+        if (count($words) < ($arguments->has('identifier') ? 1 : 3)) {
+            throw new UsageError('block needs NAME CLIENT SECONDS, or --identifier ID SECONDS');
+        }
+        $seconds = array_pop($words);
         if (!is_numeric($seconds)) {
             throw new UsageError('SECONDS must be a number; it is "' . Text::printable($seconds) . '"');
         }
         Pool::enter($arguments);
-        $named = new NamedLimit($words);
+        $target = Target::from($arguments, $words);
         try {
-            $named->limiter->block((float) $seconds);
-            $named->ask();
+            $target->block((float) $seconds);
         } catch (\ValueError $error) {
             throw new UsageError(preg_replace('~^.*?\(\$seconds\) ~', 'SECONDS ', $error->getMessage()));
         }
         echo $arguments->has('json')
-            ? Text::json(['blocked' => $named->text, 'seconds' => (float) $seconds])
-            : "$named->text: blocked for " . Text::duration((float) $seconds) . "\n";
+            ? Text::json(['blocked' => $target->text(), 'seconds' => (float) $seconds, 'others' => $target->others()])
+            : "{$target->text()}: blocked for " . Text::duration((float) $seconds) . "\n" . State::warning($target->others());
         return Application::SUCCESS;
     }
 }

@@ -7,6 +7,7 @@ use TokenBucket\Command\FindLimit\ClientKey;
 use TokenBucket\Command\FindLimit\Findings;
 use TokenBucket\Command\FindLimit\HtmlReport;
 use TokenBucket\Command\FindLimit\LogInput;
+use TokenBucket\Command\FindLimit\NewFile;
 use TokenBucket\Command\FindLimit\Passes;
 use TokenBucket\Command\FindLimit\ProgressBar;
 use TokenBucket\Command\FindLimit\Rate;
@@ -70,7 +71,7 @@ final class FindLimit implements Command
             $passes = new Passes(self::PROCESSES, $progress);
             $reading = $passes->read($logs, $pattern, $key);
             $this->checkReading($reading, $logs, $pattern, $key);
-            $survey = $passes->survey($rates, $reading);
+            $survey = $passes->survey($rates, $reading, $passes->volumes());
             $findings = new Findings($survey, $rates, $capacities, $arguments->has('capacities'), $deny_share);
             $denied = $passes->deniedRequests($rates, $findings->capacities());
         } finally {
@@ -139,7 +140,7 @@ final class FindLimit implements Command
         if (count(array_keys($paths, '-', true)) > 1) {
             throw new UsageError('- is named twice; standard input can be read once');
         }
-        if ($report === '' || ($report !== null && is_dir($report))) {
+        if ($report === '' || ($report !== null && file_exists($report) && !is_file($report))) {
             throw new UsageError('--html must name a file; it is "' . Text::printable($report) . '"');
         }
         foreach ($paths as $path) {
@@ -178,14 +179,11 @@ final class FindLimit implements Command
         return end($words[0]) ?: 'page';
     }
 
-    /** Writes a new file beside it and renames that, so that no half report is ever there. */
     private function writeFile(string $path, string $content): void
     {
-        $temporary = $path . '.' . getmypid() . '.new';
-        if (@file_put_contents($temporary, $content) !== strlen($content) || !@rename($temporary, $path)) {
-            $reason = error_get_last()['message'] ?? '';
-            @unlink($temporary);
-            throw new CommandError('--html: cannot write ' . Text::printable($path) . ': ' . Text::printable(preg_replace('~^.*: ~', '', $reason)));
+        $failure = NewFile::write($path, $content);
+        if ($failure !== null) {
+            throw new CommandError('--html: cannot write ' . Text::printable($path) . ': ' . Text::printable($failure));
         }
     }
 

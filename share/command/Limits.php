@@ -31,13 +31,13 @@ final class Limits implements Command
         Restart::with(['token_bucket.limits' => $path]);
         ['limits_file' => ['error' => $error], 'named_limits' => $limits] = status();
         if ($arguments->has('json')) {
-            echo Text::json(['file' => $path, 'error' => $error, 'limits' => $error === null ? $limits : []]);
+            echo Text::json(['file' => $path, 'error' => $error, 'limits' => Text::map($error === null ? $limits : [], 'limited')]);
         } elseif ($error === null) {
             foreach ($limits as $name => $limit) {
                 echo sprintf("%-24s %s\n", $name, self::describe($limit));
             }
         } else {
-            fwrite(STDERR, preg_replace('~^token_bucket\.limits: ~', '', $error) . "\n");
+            fwrite(STDERR, Text::lines(preg_replace('~^token_bucket\.limits: ~', '', $error)) . "\n");
         }
         return $error === null ? Application::SUCCESS : Application::FAILURE;
     }

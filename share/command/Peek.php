@@ -10,32 +10,61 @@ final class Peek implements Command
 {
     public static function options(): array
     {
-        return Pool::options();
+        return [
+            new Option('limit', 'N', 'With --seconds: the numbers of a limit in code'),
+            new Option('seconds', 'N', 'In which so many come back'),
+            ...Target::options(),
+        ];
     }
 
     public static function notes(): string
     {
-        return "For a set, CLIENT is one for all of its limits, or one for each in their order.\nExit code 1: the next call would be denied.";
+        return "For a set, CLIENT is one for all of its limits, or one for each in their order.\n" . Target::NOTES
+            . "\nWithout --limit it shows what is stored under ID.\nExit code 1: the next call would be denied, or a limit in code is blocked.";
     }
 
     public function run(Arguments $arguments): int
     {
+        $limit = $arguments->has('limit') || $arguments->has('seconds') ? $arguments->integer('limit', 0, 1, PHP_INT_MAX) : null;
+        $seconds = $arguments->value('seconds');
+        if ($limit !== null && !is_numeric($seconds)) {
+            throw new UsageError('--seconds must be a number; it is "' . Text::printable((string) $seconds) . '"');
+        }
         Pool::enter($arguments);
-        $named = new NamedLimit($arguments->operands);
-        $decision = $named->ask();
+        $target = Target::from($arguments, $arguments->operands);
+        if ($target instanceof Identifier && $limit === null) {
+            return self::showStates($target, $arguments->has('json'));
+        }
+        $decision = $target instanceof Identifier ? $target->decision($limit, (float) $seconds) : $target->ask();
+        $others = $target->others();
         $is_denied = $decision->wouldDeny();
         if ($arguments->has('json')) {
-            echo Text::json($decision);
+            echo Text::json($decision->jsonSerialize() + ['others' => $others]);
         } else {
-            echo "$named->text: ", $is_denied ? self::denial($decision) : "{$decision->getRemainingTokens()} of {$decision->getLimit()} left",
-                $is_denied && $decision->isAccepted() ? ' (dry run)' : '', "\n";
+            echo $target->text(), ': ', $is_denied ? self::denial($decision) : "{$decision->getRemainingTokens()} of {$decision->getLimit()} left",
+                $is_denied && $decision->isAccepted() ? ' (dry run)' : '', "\n", State::warning($others);
         }
-        return $is_denied ? Application::FAILURE : Application::SUCCESS;
+        return $is_denied || State::isAnyBlocked($others) ? Application::FAILURE : Application::SUCCESS;
+    }
+
+    private static function showStates(Identifier $identifier, bool $is_json): int
+    {
+        $states = $identifier->states();
+        $permits = $identifier->heldPermits();
+        if ($is_json) {
+            echo Text::json(['identifier' => $identifier->text(), 'states' => $states] + ($permits === null ? [] : ['permits' => $permits]));
+        } elseif ($permits !== null) {
+            echo $identifier->text(), ": $permits permits are held\n";
+        } else {
+            echo $states === [] ? $identifier->text() . ": nothing is stored, no call counts\n" : '',
+                implode('', array_map(static fn (State $state): string => $state->text() . "\n", $states));
+        }
+        return State::isAnyBlocked($states) ? Application::FAILURE : Application::SUCCESS;
     }
 
     private static function denial(Decision $decision): string
     {
-        $by = $decision->getDeniedBy();
+        $by = array_map([Text::class, 'printable'], $decision->getDeniedBy());
         $seconds = $decision->getRetryAfter();
         return 'denied' . ($by === [] ? '' : ' by ' . implode(', ', $by)) . ($seconds > 0 ? ', for ' . Text::duration($seconds) : '');
     }

@@ -8,21 +8,23 @@ final class Reset implements Command
 {
     public static function options(): array
     {
-        return Pool::options();
+        return Target::options();
     }
 
     public static function notes(): string
     {
-        return 'For a set, CLIENT is one for all of its limits, or one for each in their order.';
+        return "For a set, CLIENT is one for all of its limits, or one for each in their order.\n" . Target::NOTES
+            . "\n--algorithm concurrency frees the permits of a ConcurrencyLimit, also held ones.";
     }
 
     public function run(Arguments $arguments): int
     {
         Pool::enter($arguments);
-        $named = new NamedLimit($arguments->operands);
-        $named->limiter->reset();
-        $named->ask();
-        echo $arguments->has('json') ? Text::json(['reset' => $named->text]) : "$named->text: reset\n";
+        $target = Target::from($arguments, $arguments->operands);
+        $target->reset();
+        echo $arguments->has('json')
+            ? Text::json(['reset' => $target->text(), 'others' => $target->others()])
+            : "{$target->text()}: reset\n" . State::warning($target->others());
         return Application::SUCCESS;
     }
 }

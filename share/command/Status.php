@@ -28,7 +28,8 @@ final class Status implements Command
         $error = $status['limits_file']['error'] ?? null;
         $is_well = $error === null && !in_array(false, array_column($status['servers'], 'up'), true);
         if ($arguments->has('json')) {
-            echo Text::json($status);
+            $maps = ['limits' => Text::map($status['limits'], 'most_denied'), 'named_limits' => Text::map($status['named_limits'], 'limited')];
+            echo Text::json(array_replace($status, $maps));
         } else {
             echo self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
         }
@@ -40,11 +41,12 @@ final class Status implements Command
     {
         $text = sprintf("%-24s %12s %12s %12s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded');
         foreach ($status['limits'] as $name => $limit) {
+            $is_in_code = $status['named_limits'] !== [] && !NamedLimit::isCounted($status, (string) $name);
             $text .= sprintf(
-                "%-24s %12s %12s %12s %10s\n",
+                "%-24s %12s %12s %12s %10s",
                 $name === '' ? '(addresses)' : Text::printable((string) $name, 24),
                 ...array_map('number_format', [$limit['checked'], $limit['denied'], $limit['would_deny'], $limit['degraded']]),
-            );
+            ) . ($is_in_code ? "  in code\n" : "\n");
         }
         return $text . ($status['limits'] === [] ? "(nothing was counted yet)\n" : '');
     }

@@ -24,6 +24,23 @@ final class Text
             ?? preg_replace_callback('~[^\x20-\x7e]~', $escape, $text);
     }
 
+    /** A message of several lines, each of them printable. */
+    public static function lines(string $text): string
+    {
+        return implode("\n", array_map(static fn (string $line): string => self::printable($line, 1000), explode("\n", $text)));
+    }
+
+    /** An identifier, a client or a name, printable and whole: fromIdentifier() reads it back, whatever its bytes are. */
+    public static function identifier(string $text): string
+    {
+        return self::printable(str_replace('\x', '\x5cx', $text), PHP_INT_MAX);
+    }
+
+    public static function fromIdentifier(string $text): string
+    {
+        return preg_replace_callback('~\\\\x([\da-f]{2})~i', static fn (array $match): string => chr((int) hexdec($match[1])), $text);
+    }
+
     /** For HTML, both text and quoted attributes; what is invisible is shown as by printable(). */
     public static function html(string $text, int $most_bytes = 200): string
     {
@@ -49,7 +66,26 @@ final class Text
         return rtrim($parts[$first] . ' ' . ($parts[$first + 1] ?? ''));
     }
 
-    /** For scripts; a client's bytes that are no UTF-8 become U+FFFD. */
+    /**
+     * An array whose keys are names or identifiers, for json(): an object also where these are 0, 1, 2. Keys that differ stay
+     * different, whatever their bytes are.
+     *
+     * @param array<mixed> $entries
+     * @param string       $inner   the key of another such array in each entry
+     */
+    public static function map(array $entries, string $inner = ''): \stdClass
+    {
+        $object = new \stdClass();
+        foreach ($entries as $key => $value) {
+            if (is_array($value[$inner] ?? null)) {
+                $value[$inner] = self::map($value[$inner]);
+            }
+            $object->{self::identifier((string) $key)} = $value;
+        }
+        return $object;
+    }
+
+    /** For scripts; bytes that are no UTF-8 become U+FFFD. */
     public static function json(mixed $value): string
     {
         return json_encode($value, JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR) . "\n";

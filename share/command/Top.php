@@ -8,6 +8,9 @@ use function TokenBucket\status;
 /** Lists the clients that are denied most. */
 final class Top implements Command
 {
+    /** `most_denied` cuts identifiers at so many bytes: one that long may name no client. */
+    private const CUT_AT_BYTES = 96;
+
     public static function options(): array
     {
         return [
@@ -18,7 +21,7 @@ final class Top implements Command
 
     public static function notes(): string
     {
-        return "NAME lists those of one limit. The counts are halved once an hour.\nA named limit on this host also tells for how long a client is limited now.";
+        return "NAME lists those of one limit. The counts are halved once an hour.\nA named limit on this host also tells for how long a client is limited now,\none in code, whose whole identifier is listed, for how long it is blocked.";
     }
 
     public function run(Arguments $arguments): int
@@ -36,13 +39,7 @@ final class Top implements Command
         $rows = [];
         foreach ($only === null ? $status['limits'] : [$only => $status['limits'][$only]] as $name => $limit) {
             foreach ($limit['most_denied'] as $identifier => $denied) {
-                $client = str_starts_with((string) $identifier, "$name:") ? substr((string) $identifier, strlen((string) $name) + 1) : (string) $identifier;
-                $rows[] = [
-                    'limit' => (string) $name,
-                    'client' => $client,
-                    'denied' => $denied,
-                    'limited_seconds' => $status['named_limits'][$name]['limited'][$client] ?? null,
-                ];
+                $rows[] = self::row($status, (string) $name, (string) $identifier, $denied);
             }
         }
         usort($rows, static fn (array $a, array $b): int => $b['denied'] <=> $a['denied']);
@@ -55,9 +52,36 @@ final class Top implements Command
             echo "No client was denied.\n";
         }
         foreach ($rows as $row) {
-            $now = $row['limited_seconds'] === null ? '' : 'limited for ' . Text::duration($row['limited_seconds']);
-            echo rtrim(sprintf('%9d  %-16s %-40s %s', $row['denied'], Text::printable($row['limit'], 16), Text::printable($row['client'], 40), $now)), "\n";
+            $now = match (true) {
+                $row['limited_seconds'] !== null => 'limited for ' . Text::duration($row['limited_seconds']),
+                $row['blocked_seconds'] !== null => 'blocked for ' . Text::duration($row['blocked_seconds']),
+                default => '',
+            };
+            echo rtrim(sprintf('%9d  %-16s %-40s %s', $row['denied'], Text::printable($row['limit'], 16), $row[$row['in_code'] ? 'identifier' : 'client'], $now)), "\n";
         }
         return Application::SUCCESS;
+    }
+
+    /**
+     * @param array<string, mixed> $status
+     *
+     * @return array<string, mixed>
+     */
+    private static function row(array $status, string $name, string $identifier, int $denied): array
+    {
+        $client = str_starts_with($identifier, "$name:") ? substr($identifier, strlen($name) + 1) : $identifier;
+        $limited = $status['named_limits'][$name]['limited'][$client] ?? null;
+        // Nothing tells the numbers of a limit in code; that it is blocked needs none. A server would have to be asked for each.
+        $can_ask = $limited === null && strlen($identifier) < self::CUT_AT_BYTES && str_starts_with(ini_get('token_bucket.storage') ?: 'shm:', 'shm:');
+        $blocked = $can_ask ? (new Identifier($identifier))->blockedSeconds() : null;
+        return [
+            'limit' => Text::identifier($name),
+            'client' => Text::identifier($client),
+            'identifier' => Text::identifier($identifier),
+            'in_code' => $blocked !== null || $client === $identifier || !NamedLimit::isCounted($status, $name),
+            'denied' => $denied,
+            'limited_seconds' => $limited,
+            'blocked_seconds' => $blocked,
+        ];
     }
 }

@@ -19,17 +19,17 @@ return [
     'peek' => [
         'class' => TokenBucket\Command\Peek::class,
         'summary' => 'Tell whether a client would be denied',
-        'usage' => 'peek NAME CLIENT [--user NAME]',
+        'usage' => 'peek NAME CLIENT | --identifier ID [--user NAME]',
     ],
     'reset' => [
         'class' => TokenBucket\Command\Reset::class,
         'summary' => 'Make the limit of a client new, and lift its block',
-        'usage' => 'reset NAME CLIENT [--user NAME]',
+        'usage' => 'reset NAME CLIENT | --identifier ID [--user NAME]',
     ],
     'block' => [
         'class' => TokenBucket\Command\Block::class,
         'summary' => 'Deny every call of a client for some time',
-        'usage' => 'block NAME CLIENT SECONDS [--user NAME]',
+        'usage' => 'block NAME CLIENT SECONDS | --identifier ID SECONDS',
     ],
     'limits' => [
         'class' => TokenBucket\Command\Limits::class,

@@ -23,6 +23,9 @@ check('and some are shown', str_contains($text, "$count broken lines, not counte
 $found = find_limit(write_file('long.log', $good . str_repeat('x', 5_000_000) . "\n" . $good));
 check('a line of megabytes is one broken line', [$found['lines'], $found['broken_lines'], $found['requests']] === [5, 1, 4], $found);
 
+$result = command(['find-limit', write_file('ends.gz', gzencode(str_repeat("\n", 20_000_000) . $good))]);
+check('a .gz of line ends takes little memory', $result['code'] === 0 && getrusage(1)['ru_maxrss'] < 100_000, getrusage(1)['ru_maxrss']);
+
 /** The message of a call that fails. */
 function failure(array $words, string $input = '', array $environment = []): string
 {
@@ -37,6 +40,8 @@ $messages = [
     'no line matches' => [['access.log', '--match', 'GET /nothing'], 'matches GET /nothing'],
     'no line names a client' => [[write_file('good.log', $good), '--by', 'user'], '2 lines match, but none of them names a client by user'],
     'another format' => [[write_file('syslog', str_repeat("Sep 22 00:00:00 host sshd[1]: hello\n", 3000)), '--match', 'POST /login'], 'no line is in the combined or common format'],
+    'times too far apart' => [[write_file('far.log', '{"ts":0,"ip":"192.0.2.1","request":"GET /"}' . "\n" . '{"ts":3999999999,"ip":"192.0.2.1","request":"GET /"}')],
+        'requests of 1970-01-01T00:00:00Z and of 2096-10-02T07:06:39Z'],
     'a missing file' => [['missing.log'], 'cannot read missing.log: there is no such file'],
     'a folder' => [['.'], '. is a folder'],
     'zstd' => [[write_file('a.zst', "\x28\xb5\x2f\xfd....")], 'zstdcat FILE | token-bucket find-limit -'],

@@ -59,7 +59,17 @@ unlink($report);
 symlink($other, $report);
 command(['find-limit', $log, '--html', $report]);
 check('a link in place of the report is not followed', file_get_contents($other) === 'keep' && !is_link($report));
-check('nothing else is left beside it', glob("$folder/report.html.*") === []);
+// Who may write to the folder knows the numbers of processes that come next.
+$next = range(getmypid() + 1, getmypid() + 4000);
+array_map(static fn (int $process): bool => symlink($other, "$report.$process.new"), $next);
+command(['find-limit', $log, '--html', $report]);
+check('nor is a link beside it', file_get_contents($other) === 'keep' && is_file($report) && !is_link($report));
+array_map(static fn (int $process): bool => @unlink("$report.$process.new"), $next);
+check('nothing else is left beside it', glob("$report.*") === [] && glob("$folder/.token-bucket-*") === []);
+exec('mkfifo ' . escapeshellarg("$folder/fifo"));
+$result = command(['find-limit', $log, '--html', "$folder/fifo"]);
+check('what is no file is not replaced', $result['code'] === 2 && str_contains($result['err'], '--html must name a file') && filetype("$folder/fifo") === 'fifo', $result);
+check('a report in the folder where one is', command(['find-limit', $log, '--html', 'here.html'])['code'] === 0 && is_file("$folder/here.html"));
 
 // A pattern is no regular expression, and hard ones take no time.
 $log = write_file('long.log', combined('192.0.2.1', TIME, 'GET /' . str_repeat('a', 50_000)));

@@ -106,6 +106,20 @@ for ($worker = 0; $worker < 12; $worker++) {
 $answer = request('POST', 'change.php', ['action' => 'reset', 'limit' => 'login_user', 'client_base64' => base64_encode($odd), 'token' => $token], [$cookie]);
 check('a client of any bytes is reset', $answer['status'] === 200 && call_limit('login_user', $odd) === 1);
 
+// A limit in the code, whose login has blocked a client; a set of the file has its name.
+$identifier = "login:$client 'code'";
+check('the code has blocked the client', call_limit('', $identifier, 3, 300) === 0);
+$page = request('GET', 'view.php')['body'];
+$shown = htmlspecialchars($identifier, ENT_QUOTES | ENT_HTML5);
+check('the page lists the client as limited now', preg_match('~<section[^>]*aria-labelledby="limited.*' . preg_quote($shown, '~') . '.*<section[^>]*aria-labelledby="most-denied~s', $page) === 1);
+preg_match_all('~^<tr[^>]*><th[^>]*><code><bdi>login</bdi></code></th>.*?(all of|in the code)~m', $page, $rows);
+check('the set and the limit in the code have a row each', $rows[1] === ['all of', 'in the code'], implode(' | ', $rows[1]));
+$in_code = ['limit' => 'in the code', 'client_base64' => base64_encode($identifier), 'token' => $token];
+$answer = request('POST', 'change.php', ['action' => 'reset'] + $in_code, [$cookie]);
+check('its reset lifts the block', str_contains($answer['body'], 'is not blocked') && call_limit('', $identifier) === 1, (string) $answer['status']);
+$answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60'] + $in_code, [$cookie]);
+check('and it is blocked by hand', str_contains($answer['body'], 'is denied for') && call_limit('', $identifier) === 0, (string) $answer['status']);
+
 $answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'search', 'client' => 'dry', 'token' => $token], [$cookie]);
 check('a block of a dry run says that it does not deny', str_contains($answer['body'], 'is a dry run') && call_limit('search', 'dry') === 1);
 $answer = request('POST', 'change.php', ['action' => 'block', 'sure' => 'yes', 'seconds' => '60', 'limit' => 'export', 'client' => 'x', 'token' => $token], [$cookie]);

@@ -72,10 +72,15 @@ function run_alone(string $page, string ...$directives): string
     return implode("\n", $output);
 }
 
-/** Calls a named limit for a client, in a worker of the same pool, and returns how many calls were accepted. */
-function call_limit(string $limit, string $client, int $calls = 1): int
+/**
+ * Calls a named limit for a client, in a worker of the same pool, and returns how many calls were accepted.
+ *
+ * @param string   $limit '': one in the code, whose client is the whole identifier
+ * @param int|null $block blocks the client before, for so many seconds
+ */
+function call_limit(string $limit, string $client, int $calls = 1, ?int $block = null): int
 {
-    $query = http_build_query(['limit' => $limit, 'client' => base64_encode($client), 'calls' => $calls]);
+    $query = http_build_query(['limit' => $limit, 'client' => base64_encode($client), 'calls' => $calls, 'block' => $block]);
     $answer = request('GET', "call.php?$query");
     if ($answer['status'] !== 200 || !preg_match('/^\d+$/D', $answer['body'])) {
         throw new RuntimeException("call.php answered $answer[status]: $answer[body]");

@@ -23,6 +23,17 @@ final class Docs
         return $found[1][0];
     }
 
+    /** The page for a test, in which Prometheus is 127.0.0.1 and the proxy is 127.0.0.3. */
+    public function page(): string
+    {
+        $page = $this->code('php');
+        foreach (['127.0.0.1' => '127.0.0.3', '10.0.0.9' => '127.0.0.1'] as $shown => $tested) {
+            str_contains($page, "'$shown'") || give_up("docs/operations.md: $shown is missing");
+            $page = str_replace("'$shown'", "'$tested'", $page);
+        }
+        return $page;
+    }
+
     /** The configuration for a test: scrapes one address each second, and reads the rules of a file. */
     public function configuration(string $address, string $rules): string
     {
@@ -52,8 +63,9 @@ function check_docs(Report $report, Docs $docs, Site $site): void
     foreach ([
         'another client' => ['127.0.0.2', []],
         'another client that names Prometheus' => ['127.0.0.2', ['X-Forwarded-For: 127.0.0.1']],
-        'a client behind the proxy' => ['127.0.0.1', ['X-Forwarded-For: 198.51.100.7']],
-        'a client behind the proxy that names Prometheus' => ['127.0.0.1', ['X-Forwarded-For: 10.0.0.9, 198.51.100.7']],
+        'a client behind the proxy' => ['127.0.0.3', ['X-Forwarded-For: 198.51.100.7']],
+        'a client behind the proxy that names Prometheus' => ['127.0.0.3', ['X-Forwarded-For: 127.0.0.1, 198.51.100.7']],
+        'a client behind the proxy, which names no client,' => ['127.0.0.3', []],
     ] as $who => [$client, $headers]) {
         $report->expect("$who may not read the page", true, str_contains($site->head('token_bucket.php', $client, $headers), ' 403 Forbidden'));
     }

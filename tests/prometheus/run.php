@@ -21,7 +21,7 @@ $docs = new Docs();
 $site = new Site($address);
 $redis = new Server('redis');
 
-file_put_contents("$folder/pages/token_bucket.php", $docs->code('php'));
+file_put_contents("$folder/pages/token_bucket.php", $docs->page());
 chmod("$folder/pages/token_bucket.php", 0644);
 $configuration = $docs->configuration($address, $rules);
 $prometheus = new Prometheus("$folder/prometheus", $configuration);

@@ -15,6 +15,10 @@ final class Behaviour
     private const MINUTE = 60_000;
     private const HOUR = 3_600_000;
     private const DAY = 24 * self::HOUR;
+    /** So many times as many requests as nearly all others have, and so many at least, are a sign of a machine. */
+    private const MANY = [10, 100];
+    /** These are enough to call a client a machine. */
+    private const TOO_MANY = [100, 1000];
 
     /**
      * @param string       $group    one of GROUPS
@@ -28,8 +32,9 @@ final class Behaviour
     /**
      * @param list<UserAgent> $agents        of the client
      * @param int             $log_length    from the first to the last request of the log, in milliseconds
+     * @param int             $usual         how many requests nearly all clients have at most; 0 if that is not known
      */
-    public static function of(ClientHits $hits, array $agents, int $log_length): self
+    public static function of(ClientHits $hits, array $agents, int $log_length, int $usual): self
     {
         if (in_array(UserAgent::Crawler, $agents, true)) {
             return new self(self::MACHINE, 'crawler', 'high', ['its user agent says so']);
@@ -45,6 +50,8 @@ final class Behaviour
         if (count($agents) >= 3 && count($evidence) < 2) {
             return new self(self::PEOPLE, 'several people', $evidence === [] ? 'medium' : 'low', [self::atLeast(count($agents)) . ' user agents', ...$evidence]);
         }
+        // Many people in one network would have these, too.
+        array_push($evidence, ...self::signsOfOneMachine($hits, $times, $usual));
         if ($is_script || in_array(UserAgent::Missing, $agents, true)) {
             $evidence[] = $is_script ? 'one of its user agents is a program' : 'sends no user agent';
         }
@@ -55,7 +62,7 @@ final class Behaviour
                 ...$evidence,
             ]);
         }
-        if (count($evidence) >= 2) {
+        if (count($evidence) >= 2 || self::isFarAbove($hits, $usual, self::TOO_MANY)) {
             return new self(self::MACHINE, 'likely a machine', count($evidence) >= 3 ? 'high' : 'medium', $evidence);
         }
         if ($evidence !== []) {
@@ -93,10 +100,62 @@ final class Behaviour
         if ($length >= 10 * self::MINUTE && $hits->requests / ($length / self::MINUTE) >= 30) {
             $signs[] = sprintf('%d a minute for %s', $hits->requests / ($length / self::MINUTE), self::duration($length));
         }
-        if ($length >= self::DAY && $hits->requests >= 100 && self::longestPause($times) < 4 * self::HOUR) {
+        if (self::isAroundTheClock($hits, $times)) {
             $signs[] = 'active around the clock';
         }
         return $signs;
+    }
+
+    /**
+     * Whether the client takes no time to sleep. The log may be that of a day, whose requests begin and end within it.
+     *
+     * @param list<int> $times
+     */
+    private static function isAroundTheClock(ClientHits $hits, array $times): bool
+    {
+        return $hits->requests >= 100 && self::longestStretch($times, 4 * self::HOUR) >= 20 * self::HOUR;
+    }
+
+    /**
+     * @param list<int> $times
+     *
+     * @return list<string>
+     */
+    private static function signsOfOneMachine(ClientHits $hits, array $times, int $usual): array
+    {
+        $signs = [];
+        $stretch = self::longestStretch($times, 10 * self::MINUTE);
+        if ($stretch >= 12 * self::HOUR && !self::isAroundTheClock($hits, $times)) {
+            $signs[] = 'no pause of 10 min in ' . self::duration($stretch);
+        }
+        if (self::isFarAbove($hits, $usual, self::MANY)) {
+            $signs[] = 'nearly all others have ' . number_format($usual) . ' requests at most';
+        }
+        return $signs;
+    }
+
+    /** @param array{int, int} $bound how many times as many as usual, and how many at least */
+    private static function isFarAbove(ClientHits $hits, int $usual, array $bound): bool
+    {
+        return $usual > 0 && $hits->requests >= max($bound[0] * $usual, $bound[1]);
+    }
+
+    /**
+     * How long the client went on at most without such a pause.
+     *
+     * @param list<int> $times
+     */
+    private static function longestStretch(array $times, int $pause): int
+    {
+        $longest = 0;
+        $begin = $times[0];
+        for ($index = 1, $count = count($times); $index < $count; $index++) {
+            if ($times[$index] - $times[$index - 1] >= $pause) {
+                $begin = $times[$index];
+            }
+            $longest = max($longest, $times[$index] - $begin);
+        }
+        return $longest;
     }
 
     /** @param list<int> $times */

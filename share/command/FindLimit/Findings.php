@@ -74,12 +74,13 @@ final class Findings
             'broken_samples' => $reading->brokenLines,
             'lines_without_client' => $reading->withoutClient,
             'requests' => $reading->requests,
-            'from' => self::time($reading->first),
-            'to' => self::time($reading->last),
+            'from' => LogTime::toText($reading->first),
+            'to' => LogTime::toText($reading->last),
             'clients' => $this->survey->allClients(),
             'clients_by_behaviour' => $this->survey->clients,
             'deny_share_percent' => $this->deny_share,
             'most_clients_denied' => $this->mostDenied(Behaviour::GROUPS),
+            'most_people_denied' => $this->mostDenied([Behaviour::PEOPLE]),
             'limits' => $limits,
             'suggestions' => $suggestions['all clients'] ?? [],
             'suggestions_for_people' => $suggestions['people'] ?? [],
@@ -221,10 +222,5 @@ final class Findings
     private static function percent(int $part, int $whole): float
     {
         return $whole === 0 ? 0.0 : round(100 * $part / $whole, 4);
-    }
-
-    private static function time(int $milliseconds): string
-    {
-        return gmdate('Y-m-d\TH:i:s\Z', intdiv($milliseconds, 1000));
     }
 }

@@ -66,14 +66,15 @@ final class HtmlReport
     /** @param array<string, mixed> $report */
     private static function suggestions(array $report): string
     {
-        $html = $report['suggestions'] === []
-            ? "<p>None of these limits denies something to so few clients.</p>\n"
-            : self::codes(ucfirst(Wording::allowance($report)), $report['suggestions']);
-        if (Wording::differForPeople($report)) {
-            $html .= self::codes('The same of people alone: machines and one-off bursts may be denied', $report['suggestions_for_people']);
-        }
-        foreach (Wording::sections($report) as $title => $ini) {
-            $html .= '<p>' . Html::text($title) . "</p>\n<pre>" . implode("\n", array_map([Html::class, 'text'], explode("\n", $ini))) . "</pre>\n";
+        $html = '';
+        foreach (Wording::suggestions($report) as $suggestion) {
+            $html .= $suggestion['limits'] === []
+                ? '<p>' . Html::text(ucfirst($suggestion['title'])) . "</p>\n<p>None of these limits denies something to so few.</p>\n"
+                : self::codes(ucfirst($suggestion['title']), $suggestion['limits']);
+            if ($suggestion['strictest'] !== null) {
+                $html .= '<p>' . Html::text($suggestion['section_title']) . "</p>\n<pre>"
+                    . implode("\n", array_map([Html::class, 'text'], explode("\n", $suggestion['strictest']['ini']))) . "</pre>\n";
+            }
         }
         return $html;
     }
@@ -96,7 +97,7 @@ final class HtmlReport
     /** @param array<string, mixed> $report */
     private static function plots(array $report): string
     {
-        $suggested = array_column($report['suggestions'], 'capacity', 'rate');
+        $suggested = array_column(Wording::suggestions($report)[0]['limits'], 'capacity', 'rate');
         $html = '<p><span class="key all">&#9472; all clients</span> <span class="key people">&#9476; people</span>; dotted: the share that is allowed; '
             . "dashed: the suggested capacity.</p>\n<div class=\"plots\">\n";
         foreach ($report['curves'] as $curve) {

@@ -111,8 +111,9 @@ final class LogInput
                     $this->warning = "$this->name is damaged; what stands before the damage was counted";
                     return;
                 }
-                if ($text !== '') {
-                    yield $text;
+                // A few bytes may hold megabytes.
+                for ($start = 0; $start < strlen($text); $start += self::READ_SIZE) {
+                    yield substr($text, $start, self::READ_SIZE);
                 }
                 $length_of_member = inflate_get_read_len($context);
                 if (inflate_get_status($context) !== ZLIB_STREAM_END) {

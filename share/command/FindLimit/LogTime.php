@@ -6,7 +6,7 @@ namespace TokenBucket\Command\FindLimit;
 /** Reads the times of logs: milliseconds since 1970, at most until the year 2096, which is as far as the extension's clock goes. */
 final class LogTime
 {
-    private const LATEST = 4_000_000_000_000;
+    public const LATEST = 4_000_000_000_000;
     private const MONTHS = ['jan' => 1, 'feb' => 2, 'mar' => 3, 'apr' => 4, 'may' => 5, 'jun' => 6, 'jul' => 7, 'aug' => 8, 'sep' => 9, 'oct' => 10,
         'nov' => 11, 'dec' => 12];
 
@@ -38,6 +38,11 @@ final class LogTime
         $offset = isset($match[9]) ? ((int) $match[9] * 60 + (int) $match[10]) * ($match[8] === '-' ? -60 : 60) : 0;
         $milliseconds = (gmmktime($hour, $minute, $second, $month, $day, $year) - $offset) * 1000 + (int) substr(str_pad($match[7] ?? '', 3, '0'), 0, 3);
         return self::withinRange($milliseconds);
+    }
+
+    public static function toText(int $milliseconds): string
+    {
+        return gmdate('Y-m-d\TH:i:s\Z', intdiv($milliseconds, 1000));
     }
 
     /** Seconds, or so many milliseconds, microseconds or nanoseconds that they cannot be seconds. */

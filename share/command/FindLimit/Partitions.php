@@ -34,6 +34,25 @@ final class Partitions
     }
 
     /**
+     * How many requests each client of one number has.
+     *
+     * @param list<Partitions> $all of every process that has read
+     *
+     * @return array<string, int>
+     */
+    public static function volumes(array $all, int $number): array
+    {
+        $volumes = [];
+        foreach ($all as $partitions) {
+            foreach ($partitions->files[$number]->lines() as $line) {
+                $client = substr($line, self::TIME_LENGTH + UserAgents::CODE_LENGTH);
+                $volumes[$client] = ($volumes[$client] ?? 0) + 1;
+            }
+        }
+        return $volumes;
+    }
+
+    /**
      * All clients of one number.
      *
      * @param list<Partitions> $all of every process that has read

@@ -4,10 +4,11 @@ declare(strict_types=1);
 namespace TokenBucket\Command\FindLimit;
 
 /**
- * The three passes over the requests, each in several processes.
+ * The four passes over the requests, each in several processes.
  *
- * First the log is read and its requests are filed by client. The second pass finds each client's deepest level at each rate, so how
- * many clients every possible capacity would deny. The third one replays the clients that the chosen capacities deny.
+ * First the log is read and its requests are filed by client. The second pass counts each client's requests. The third one finds each
+ * client's deepest level at each rate, so how many clients every possible capacity would deny. The last one replays the clients that
+ * the chosen capacities deny.
  */
 final class Passes
 {
@@ -48,10 +49,25 @@ final class Passes
         return Reading::fromResults($workers->finish(static fn (): bool => true));
     }
 
-    /** @param list<Rate> $rates */
-    public function survey(array $rates, Reading $reading): Survey
+    public function volumes(): Volumes
     {
-        $workers = new Workers($this->processes, function (int $process, Channel $parent) use ($rates, $reading): array {
+        $workers = new Workers($this->processes, function (int $process): array {
+            $volumes = new Volumes();
+            for ($number = $process; $number < Partitions::COUNT; $number += $this->processes) {
+                array_map($volumes->add(...), Partitions::volumes($this->partitions, $number));
+            }
+            return $volumes->export();
+        });
+        $volumes = new Volumes();
+        array_map($volumes->merge(...), $workers->finish(static fn (): bool => true));
+        return $volumes;
+    }
+
+    /** @param list<Rate> $rates */
+    public function survey(array $rates, Reading $reading, Volumes $volumes): Survey
+    {
+        $usual = $volumes->usual();
+        $workers = new Workers($this->processes, function (int $process, Channel $parent) use ($rates, $reading, $usual): array {
             $levels = array_map(static fn (Rate $rate): DeepestLevel => new DeepestLevel($rate), $rates);
             $survey = new Survey(count($rates));
             for ($number = $process; $number < Partitions::COUNT; $number += $this->processes) {
@@ -59,7 +75,7 @@ final class Passes
                     $of_client = array_map(static fn (DeepestLevel $level): int => $level->of($hits->times), $levels);
                     $agents = $reading->agents($hits->agents);
                     $kinds = array_map(static fn (array $agent): UserAgent => UserAgent::from($agent['kind']), $agents);
-                    $behaviour = Behaviour::of($hits, $kinds, $reading->last - $reading->first);
+                    $behaviour = Behaviour::of($hits, $kinds, $reading->last - $reading->first, $usual);
                     $survey->add($hits, $of_client, $behaviour, $agents[0]['text']);
                     $this->candidates[$process]->add($hits, $of_client);
                 }

@@ -20,14 +20,13 @@ final class TemporaryFile
 
     public function __construct()
     {
-        $path = @tempnam(sys_get_temp_dir(), 'token-bucket-');
-        $handle = $path === false ? false : @fopen($path, 'r+');
-        if ($path !== false) {
-            @unlink($path);
-        }
+        $mask = umask(0077);
+        [$handle, $path] = NewFile::open(sys_get_temp_dir());
+        umask($mask);
         if ($handle === false) {
             throw new CommandError('cannot make a file in ' . sys_get_temp_dir() . '; set TMPDIR to a folder that can be written to');
         }
+        @unlink($path);
         $this->handle = $handle;
     }
 

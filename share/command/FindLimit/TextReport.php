@@ -8,6 +8,7 @@ use TokenBucket\Command\Text;
 /** The findings for a terminal of 80 columns. */
 final class TextReport
 {
+    private const WIDTH = 80;
     private const MOST_OF_GROUP = 3;
 
     /** @param array<string, mixed> $report */
@@ -84,15 +85,13 @@ final class TextReport
     /** @param array<string, mixed> $report */
     private static function suggestion(array $report): string
     {
-        $text = 'Suggested: ' . Wording::allowance($report) . "\n"
-            . ($report['suggestions'] === [] ? "  none of these limits denies so few\n" : self::codes($report['suggestions']));
-        if (Wording::differForPeople($report)) {
-            $text .= "\nThe same of people alone, so machines and one-off bursts may be denied:\n" . self::codes($report['suggestions_for_people']);
+        $text = $sections = '';
+        foreach (Wording::suggestions($report) as $number => $suggestion) {
+            $text .= wordwrap(($number === 0 ? 'Suggested: ' : "\n") . $suggestion['title'], self::WIDTH) . "\n"
+                . ($suggestion['limits'] === [] ? "  none of these limits denies so few\n" : self::codes($suggestion['limits']));
+            $sections .= $suggestion['strictest'] === null ? '' : "\n$suggestion[section_title]\n" . preg_replace('~^(?=.)~m', '    ', $suggestion['strictest']['ini']);
         }
-        foreach (Wording::sections($report) as $title => $ini) {
-            $text .= "\n$title\n" . preg_replace('~^(?=.)~m', '    ', $ini);
-        }
-        return $text;
+        return $text . $sections;
     }
 
     /** @param list<array<string, mixed>> $suggestions */

@@ -30,36 +30,38 @@ final class Wording
         return number_format($client['requests']) . " requests; $client[looks_like] (sureness $client[sureness])";
     }
 
-    /** @param array<string, mixed> $report */
-    public static function allowance(array $report): string
-    {
-        $most = $report['most_clients_denied'] === 0 ? 'none' : number_format($report['most_clients_denied']);
-        return "for each rate the smallest that denies $report[deny_share_percent] % of clients ($most) at most:";
-    }
-
-    /** @param array<string, mixed> $report */
-    public static function differForPeople(array $report): bool
-    {
-        return $report['suggestions_for_people'] !== []
-            && array_column($report['suggestions'], 'php') !== array_column($report['suggestions_for_people'], 'php');
-    }
-
     /**
-     * Sections of limits.ini, by what to say of them.
+     * What to suggest, of people first where that differs: machines are there to be denied.
      *
      * @param array<string, mixed> $report
      *
-     * @return array<string, string>
+     * @return list<array{title: string, limits: list<array<string, mixed>>, section_title: string, strictest: array<string, mixed>|null}>
      */
-    public static function sections(array $report): array
+    public static function suggestions(array $report): array
     {
-        $sections = [];
-        if ($report['strictest'] !== null) {
-            $sections['The one that denies the most requests, as a section of limits.ini:'] = $report['strictest']['ini'];
+        $of_all = [
+            'title' => self::allowance($report, 'clients', $report['most_clients_denied']) . ':',
+            'limits' => $report['suggestions'],
+            'section_title' => 'The one that denies the most requests, as a section of limits.ini:',
+            'strictest' => $report['strictest'],
+        ];
+        $is_same = array_column($report['suggestions'], 'php') === array_column($report['suggestions_for_people'], 'php');
+        if ($is_same || $report['clients_by_behaviour'][Behaviour::PEOPLE] === 0) {
+            return [$of_all];
         }
-        if (self::differForPeople($report)) {
-            $sections['The one of people alone that denies the most:'] = $report['strictest_for_people']['ini'];
-        }
-        return $sections;
+        $of_people = [
+            'title' => self::allowance($report, 'people', $report['most_people_denied']) . '; machines and one-off bursts may be denied:',
+            'limits' => $report['suggestions_for_people'],
+            'strictest' => $report['strictest_for_people'],
+        ] + $of_all;
+        $of_all['title'] = 'The same of all clients, machines and bursts too:';
+        $of_all['section_title'] = 'The one of all clients that denies the most:';
+        return [$of_people, $of_all];
+    }
+
+    /** @param array<string, mixed> $report */
+    private static function allowance(array $report, string $clients, int $most): string
+    {
+        return "for each rate the smallest that denies $report[deny_share_percent] % of $clients (" . ($most === 0 ? 'none' : number_format($most)) . ') at most';
     }
 }

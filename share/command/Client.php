@@ -1,0 +1,52 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+use function TokenBucket\client_network;
+
+/** A client, or an identifier, as a user writes it on the command line. */
+final class Client
+{
+    /**
+     * @param string $word       as Text::identifier() shows it; `-` for a line of standard input, which no shell reads
+     * @param string $name       of the argument
+     * @param bool   $is_network whether the application limits the network as one client
+     *
+     * @throws UsageError for a network that is no client, and if there is no line
+     */
+    public static function read(string $word, string $name, bool $is_network): string
+    {
+        if ($word === '-') {
+            if (stream_isatty(STDIN)) {
+                fwrite(STDERR, "$name: ");
+            }
+            $line = fgets(STDIN);
+            $word = $line === false ? throw new UsageError("$name is -, and standard input has no line") : rtrim($line, "\r\n");
+        }
+        $client = Text::fromIdentifier($word);
+        // Of an identifier the part behind the name.
+        foreach ([$client, substr((string) strstr($client, ':'), 1)] as $text) {
+            self::checkNetwork($text, $is_network);
+        }
+        return $client;
+    }
+
+    /** A limit knows a client by its text alone, so "192.0.2.0/24" is no address in that network. */
+    private static function checkNetwork(string $client, bool $is_network): void
+    {
+        if (!preg_match('~^([\da-fA-F:.]+)/(\d{1,3})$~D', $client, $match) || filter_var($match[1], FILTER_VALIDATE_IP) === false) {
+            return;
+        }
+        [, $address, $bits] = $match;
+        $most = str_contains($address, ':') ? 128 : 32;
+        $network = $bits < 1 || $bits > $most ? $address : client_network($address, min(128, (int) $bits), min(32, (int) $bits));
+        if ($client !== $network) {
+            throw new UsageError("$client is no network as TokenBucket\\client_network() writes it; did you mean $network?");
+        }
+        if (!$is_network && $client !== client_network($address)) {
+            throw new UsageError("$client as a whole is a client only where the application limits it so, by client_network(): say that with --network.\n"
+                . 'Else each address in it is a client of its own; a firewall keeps out a network');
+        }
+    }
+}

@@ -1,0 +1,176 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+use TokenBucket;
+use TokenBucket\Compound;
+use TokenBucket\ConcurrencyLimit;
+use TokenBucket\ConfigurationException;
+use TokenBucket\Decision;
+use TokenBucket\FixedWindow;
+use TokenBucket\LeakyBucket;
+use TokenBucket\Limiter;
+use TokenBucket\SlidingWindow;
+
+/** The limits in code that may stand under an identifier. Their numbers are in the code alone. */
+final class Identifier extends Target
+{
+    private const CONCURRENCY = 'concurrency';
+    private const ALGORITHMS = ['token_bucket', 'leaky_bucket', 'fixed_window', 'sliding_window', self::CONCURRENCY];
+    /** The largest limit of each algorithm that has a state of its own. A peek() with it, over years, shows the state as it is. */
+    private const WIDEST = ['token_bucket' => 2_147_483_647, 'fixed_window' => 16_777_214, 'sliding_window' => 1024];
+    private const YEARS = 126_000_000.0;
+
+    /**
+     * @param string|null $storage   null: token_bucket.storage
+     * @param string|null $algorithm null: all, but for ConcurrencyLimits
+     * @param string|null $without   an algorithm whose state is that of another limit
+     */
+    public function __construct(private string $identifier, private ?string $storage = null, private ?string $algorithm = null, private ?string $without = null)
+    {
+    }
+
+    /**
+     * @return self|null null without --identifier
+     *
+     * @throws UsageError if an option is wrong, or stands without it
+     */
+    public static function named(Arguments $arguments): ?self
+    {
+        $word = $arguments->value('identifier');
+        $algorithm = $arguments->value('algorithm');
+        if ($word === null) {
+            $foreign = array_filter(['algorithm', 'storage', 'limit', 'seconds'], $arguments->has(...));
+            return $foreign === [] ? null : throw new UsageError('--' . reset($foreign) . ' needs --identifier; of a named limit the file tells it');
+        }
+        if ($algorithm !== null && !in_array($algorithm, self::ALGORITHMS, true)) {
+            throw new UsageError('--algorithm must be ' . implode(', ', self::ALGORITHMS) . '; it is "' . Text::printable($algorithm) . '"');
+        }
+        return new self(Client::read($word, '--identifier', $arguments->has('network')), $arguments->value('storage'), $algorithm);
+    }
+
+    public function text(): string
+    {
+        return Text::identifier($this->identifier);
+    }
+
+    public function reset(): void
+    {
+        $this->algorithm === self::CONCURRENCY ? $this->permits()->reset() : $this->all()->reset();
+        // Throws if the server does not answer.
+        $this->states();
+    }
+
+    public function block(float $seconds): void
+    {
+        if ($this->algorithm === self::CONCURRENCY) {
+            throw new UsageError('--algorithm concurrency cannot be blocked');
+        }
+        $this->all()->block($seconds);
+        // Throws if the server does not answer.
+        $this->states();
+    }
+
+    public function others(): array
+    {
+        return [];
+    }
+
+    /** @return int|null how many permits are held; null unless --algorithm concurrency asks for that */
+    public function heldPermits(): ?int
+    {
+        return $this->algorithm === self::CONCURRENCY ? $this->permits()->getActive() : null;
+    }
+
+    /** What the limit in code says of the next call, by its numbers. */
+    public function decision(int $limit, float $seconds): Decision
+    {
+        return self::answered($this->make($this->algorithm ?? 'token_bucket', $limit, $seconds)->peek(1));
+    }
+
+    /**
+     * What is stored under the identifier, of each algorithm that has something.
+     *
+     * @return list<State>
+     *
+     * @throws CommandError if the server does not answer
+     */
+    public function states(): array
+    {
+        $states = [];
+        foreach ($this->algorithms() as $algorithm) {
+            $decision = self::answered($this->make($algorithm, self::WIDEST[$algorithm], self::YEARS)->peek(0));
+            // A block denies also a call of cost 0.
+            $is_blocked = $decision->wouldDeny();
+            $hits = $is_blocked || $algorithm === 'token_bucket' ? null : $decision->getLimit() - $decision->getRemainingTokens();
+            if ($decision->getResetAfter() > 0) {
+                $states[] = new State($this->text(), $algorithm, $is_blocked, $hits, $decision->getResetAfter());
+            }
+        }
+        return $states;
+    }
+
+    /** Until all blocks of the identifier end; null if there is none. */
+    public function blockedSeconds(): ?float
+    {
+        $blocked = array_filter($this->states(), static fn (State $state): bool => $state->isBlocked);
+        return $blocked === [] ? null : max(array_column($blocked, 'seconds'));
+    }
+
+    /** @throws CommandError if the server did not answer */
+    public static function answered(Decision $decision): Decision
+    {
+        return $decision->isDegraded() ? throw new CommandError('the server does not answer: see token-bucket status') : $decision;
+    }
+
+    /** @return list<string> those whose states are meant */
+    private function algorithms(): array
+    {
+        $with_state = static fn (?string $algorithm): ?string => $algorithm === 'leaky_bucket' ? 'token_bucket' : $algorithm;
+        return in_array($this->algorithm, [null, self::CONCURRENCY], true)
+            ? array_values(array_diff(array_keys(self::WIDEST), [$with_state($this->without)]))
+            : [$with_state($this->algorithm)];
+    }
+
+    /** For reset() and block(), which need no numbers. */
+    private function all(): Compound
+    {
+        return new Compound(...array_map(fn (string $algorithm): Limiter => $this->make($algorithm, 1, 1.0), $this->algorithms()));
+    }
+
+    private function permits(): ConcurrencyLimit
+    {
+        return self::checked(fn (): ConcurrencyLimit => new ConcurrencyLimit($this->storage, $this->identifier, 1));
+    }
+
+    private function make(string $algorithm, int $limit, float $seconds): Limiter
+    {
+        return self::checked(fn (): Limiter => match ($algorithm) {
+            'token_bucket' => TokenBucket::per($this->storage, $this->identifier, $limit, $seconds),
+            'leaky_bucket' => new LeakyBucket($this->storage, $this->identifier, $limit, $seconds),
+            'fixed_window' => new FixedWindow($this->storage, $this->identifier, $limit, $seconds),
+            'sliding_window' => new SlidingWindow($this->storage, $this->identifier, $limit, $seconds),
+            self::CONCURRENCY => throw new UsageError('--algorithm concurrency has permits; --limit tells nothing of them'),
+        });
+    }
+
+    /**
+     * @template T
+     *
+     * @param callable(): T $construct
+     *
+     * @return T
+     */
+    private static function checked(callable $construct): mixed
+    {
+        try {
+            return $construct();
+        } catch (ConfigurationException $error) {
+            throw new CommandError($error->getMessage());
+        } catch (\ValueError $error) {
+            $names = ['identifier' => '--identifier', 'limit' => '--limit', 'seconds' => '--seconds', 'period' => '--seconds', 'interval' => '--seconds'];
+            throw new UsageError(preg_replace_callback('~^.*?\(\$(\w+)\)~', static fn (array $match): string => $names[$match[1]], $error->getMessage()));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+<?php
+declare(strict_types=1);
+
+namespace TokenBucket\Command;
+
+/** What a command is about: a named limit or set for its client, or the limits in code under an identifier. */
+abstract class Target
+{
+    /** For the help of commands. */
+    public const NOTES = 'CLIENT and ID are as top shows them; - reads one from standard input.';
+
+    /** @return list<Option> */
+    public static function options(): array
+    {
+        return [
+            new Option('identifier', 'ID', 'Whole, of limits in code: login:192.0.2.1'),
+            new Option('algorithm', 'WHAT', 'As in limits.ini, or concurrency (all but this)'),
+            new Option('storage', 'DSN', 'Where they are (token_bucket.storage)'),
+            new Option('network', null, 'The application limits this network as one client'),
+            ...Pool::options(),
+        ];
+    }
+
+    /**
+     * @param list<string> $words the operands NAME CLIENT, none beside --identifier
+     *
+     * @throws UsageError if a word or an option is missing or wrong
+     * @throws CommandError if the limits cannot be read
+     */
+    public static function from(Arguments $arguments, array $words): self
+    {
+        $identifier = Identifier::named($arguments);
+        if ($identifier === null) {
+            return new NamedLimit($words, $arguments->has('network'));
+        }
+        return $words === [] ? $identifier : throw new UsageError('--identifier stands in place of NAME CLIENT; there is also ' . Text::printable($words[0]));
+    }
+
+    /** For messages. */
+    abstract public function text(): string;
+
+    /** @throws CommandError if the server does not answer, so that it is not known whether the reset has arrived */
+    abstract public function reset(): void;
+
+    /**
+     * @throws CommandError if the server does not answer, so that it is not known whether the block has arrived
+     * @throws \ValueError if the time is out of range
+     */
+    abstract public function block(float $seconds): void;
+
+    /** @return list<State> of limits in code that are easily taken for this one */
+    abstract public function others(): array;
+}
