@@ -298,7 +298,8 @@ function block_question(): string
     $fields = hidden('token', token()) . hidden('limit', field($_POST, 'limit')) . hidden('client_base64', base64_encode($client))
         // The form that it was typed in keeps it.
         . hidden('client', field($_POST, 'client')) . hidden('sure', 'yes');
-    $name = show_text(field($_POST, 'limit') . ":$client");
+    $limit = field($_POST, 'limit');
+    $name = show_text($limit === IN_THE_CODE ? $client : "$limit:$client");
     $default = BLOCK_SECONDS;
     $longest = LONGEST_BLOCK_SECONDS;
     $cancel = link_to([]);

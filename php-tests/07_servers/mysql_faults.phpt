@@ -38,6 +38,7 @@ foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
     $bucket->consume();
     $bucket->check('client', 1, 1000);
     $server->kill();
+    let_a_call_fail($server->dsn());
     $said = warnings(function () use ($policy, $bucket): void {
         echo $policy, ': ', answers($bucket), "\n";
         answers($bucket);

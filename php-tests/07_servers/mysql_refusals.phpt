@@ -98,7 +98,7 @@ too many connections
 SQLSTATE[HY000] [1040] Too many connections
 no, degraded; no, degraded; no, degraded; 
 by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Too many connections (error 1040); until a call succeeds, every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: Too many connections; until this process can ask it, every call is denied
 no table
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store

@@ -191,7 +191,7 @@ zeros: zeros: its answer is not the protocol of MariaDB or MySQL
 protocol 9: protocol 9: its answer is not the protocol of MariaDB or MySQL
 an old server: an old server: it is older than MariaDB 10.5 or MySQL 8
 a wrong sequence: a wrong sequence: its answer is not the protocol of MariaDB or MySQL
-an error at once: an error at once: Too many connections (error 1040)
+an error at once: an error at once: Too many connections
 an error that is none: an error that is none: its answer is not the protocol of MariaDB or MySQL
 an error by numbers: an error by numbers: Denied (error 1045)
 a huge packet: a huge packet: its answer is not the protocol of MariaDB or MySQL
@@ -203,7 +203,7 @@ a statement of 65,535 parameters: a statement of 65,535 parameters: no answer in
 an empty bucket: no
 an empty bucket, by classic code: no
 no row, and it takes one: yes
-no row, and no answer to the new one: no row, and no answer to the new one: the statement was not done in time: the bucket's row may be locked
+no row, and no answer to the new one: no row, and no answer to the new one: the statement was not done in time: the server is silent or slow, or the bucket's row is locked
 no row, and never takes one: no
 a row cut short: a row cut short: its answer is not the protocol of MariaDB or MySQL
 a row of NULL: a row of NULL: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: while a server hangs, as during a backup, two calls wait and all others are answered at once
+MariaDB and MySQL: while a server hangs, as during a backup, a few calls wait and all others are answered at once
 --EXTENSIONS--
 pcntl
 posix
@@ -47,6 +47,6 @@ a: degraded, within the budget
 a: degraded, within the budget
 b: degraded, within the budget
 then at once
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; every call is denied
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the bucket's row may be locked; until a call succeeds, every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the server is silent or slow, or the bucket's row is locked; every call is denied
+TokenBucket::consume(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the server is silent or slow, or the bucket's row is locked; until a call succeeds, every call is denied
 little was taken

@@ -30,6 +30,7 @@ foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
         $limit = new ConcurrencyLimit($dsn, $name, 2, 60, $name);
         [$first, $second] = [$limit->acquire(), $limit->acquire()];
         $server->kill();
+        let_a_call_fail($server->dsn());
         $down = $warnings = [];
         $warnings = warnings(function () use ($limit, $first, $second, &$down, &$held): void {
             $down[] = told(fn () => $first->renew());
@@ -85,6 +86,7 @@ foreach (['drops' => fn () => $GLOBALS['permit'] = null, 'constructs' => fn () =
         $limit = new ConcurrencyLimit($server->dsn('timeout_ms=1000'), "handler", 1);
         $permit = $limit->acquire();
         $server->kill();
+        let_a_call_fail($server->dsn());
         $ran = 0;
         set_error_handler(function () use ($handler, &$ran): bool {
             $ran++;

@@ -22,7 +22,7 @@ $results = at_once(WORKERS, function (int $worker) use ($server, $dsn): callable
     $seconds = fn (int $since): float => (hrtime(true) - $since) / 1e9;
     $until_decided = function (int $since) use ($bucket, $seconds): float {
         while (@$bucket->attempt()->isDegraded() && $seconds($since) < 30) {
-            usleep(random_int(15_000, 25_000));
+            usleep(random_int(15_000, 25_000) * intdiv(WORKERS, 200));
         }
         return $seconds($since);
     };
@@ -37,11 +37,11 @@ $results = at_once(WORKERS, function (int $worker) use ($server, $dsn): callable
         }
         while (!file_exists("$server->folder/restarted")) {
             @$bucket->attempt();
-            usleep(20_000);
+            usleep(100 * WORKERS);
         }
         $restarted = hrtime(true);
         // All have seen by then that the server was gone.
-        for ($again = 0.0; $seconds($restarted) < 3 || $again > $seconds($restarted) - 1; usleep(20_000)) {
+        for ($again = 0.0; $seconds($restarted) < 3 || $again > $seconds($restarted) - 1; usleep(100 * WORKERS)) {
             if (@$bucket->attempt()->isDegraded()) {
                 $again = $seconds($restarted);
             }

@@ -10,27 +10,9 @@ use crate::store::net::{
 use std::cell::RefCell;
 use std::time::Instant;
 
-/// Why a statement was not done in time.
-#[derive(Clone, Copy)]
-pub enum TooSlow {
-    /// The server ended it, and does not say what it waited for.
-    EndedByServer,
-    /// The server did not answer.
-    Silence,
-}
-
-impl TooSlow {
-    const fn reason(self) -> &'static str {
-        match self {
-            Self::EndedByServer => {
-                "the server ended the statement, for it took too long: the bucket's row may be locked"
-            }
-            Self::Silence => {
-                "no answer in time: the server or the network is silent, or the bucket's row is locked"
-            }
-        }
-    }
-}
+/// The message of a statement that ran out of time. A server that ends it does not say what it waited for, and one
+/// that is silent may wait, too.
+const TOO_SLOW: &str = "the statement was not done in time: the server is silent or slow, or the bucket's row is locked";
 
 /// A database of MariaDB or MySQL, and the session that this process keeps with it.
 pub struct Database {
@@ -93,7 +75,7 @@ impl Database {
             _ => return self.failed(&failure.reason()),
         };
         if code == code::TOO_SLOW || code == code::LOCK_WAIT {
-            return self.too_slow(identifier, TooSlow::EndedByServer);
+            return self.too_slow(identifier);
         }
         if failure.is_any(&code::CONFLICTS) {
             return self.refused(detail);
@@ -111,10 +93,10 @@ impl Database {
 
     /// The error of a statement that ran out of time. One locked row says nothing about others; if a second
     /// row is locked next, the server counts as down.
-    pub fn too_slow(&self, identifier: &[u8], why: TooSlow) -> Error {
+    pub fn too_slow(&self, identifier: &[u8]) -> Error {
         match self.slow.replace(Some(identifier.to_vec())) {
-            Some(before) if before != identifier => self.failed(why.reason()),
-            _ => self.refused(why.reason()),
+            Some(before) if before != identifier => self.failed(TOO_SLOW),
+            _ => self.refused(TOO_SLOW),
         }
     }
 

@@ -1,7 +1,7 @@
 //! One row: read, and swapped while it is unchanged.
 
 use super::code;
-use super::database::{Database, TooSlow};
+use super::database::Database;
 use super::link::{MysqlLink, Row, StatementReply};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
@@ -95,7 +95,7 @@ impl SwapEntry for RowEntry<'_> {
     }
 
     fn blocked(&self) -> Error {
-        self.database.too_slow(&self.identifier, TooSlow::Silence)
+        self.database.too_slow(&self.identifier)
     }
 
     fn server(&self) -> String {

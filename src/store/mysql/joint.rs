@@ -6,7 +6,7 @@
 //! wait for each other.
 
 use super::code;
-use super::database::{Database, TooSlow};
+use super::database::Database;
 use super::entry::RowEntry;
 use super::link::{Ending, MysqlLink, StatementReply};
 use super::row::{self, Columns};
@@ -97,7 +97,7 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
             Ok(Outcome::RowIsGone) => {}
             Err(failure) if failure.is_any(&code::CONFLICTS) && !failure.is(code::LOCK_WAIT) => {}
             Err(Failure::TimedOut) => {
-                return Err(database.too_slow(&current.borrow(), TooSlow::Silence));
+                return Err(database.too_slow(&current.borrow()));
             }
             Err(failure) => return Err(database.error(&failure, &current.borrow())),
         }
