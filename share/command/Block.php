@@ -26,7 +26,7 @@ final class Block implements Command
         Pool::enter($arguments);
         $named = new NamedLimit($words);
         try {
-            $named->limiter->block((float) $seconds);
+            @$named->limiter->block((float) $seconds);
             $named->ask();
         } catch (\ValueError $error) {
             throw new UsageError(preg_replace('~^.*?\(\$seconds\) ~', 'SECONDS ', $error->getMessage()));

@@ -47,7 +47,12 @@ final class NamedLimit
      */
     public function ask(): Decision
     {
-        $decision = $this->limiter->peek(1);
-        return $decision->isDegraded() ? throw new CommandError('the server does not answer: see token-bucket status') : $decision;
+        $decision = @$this->limiter->peek(1);
+        if (!$decision->isDegraded()) {
+            return $decision;
+        }
+        // The first call of an outage warns of its reason, be it this one or the one before.
+        $is_ours = preg_match('~^TokenBucket[\w\\\\]*::\w+\(\): (.*)~s', error_get_last()['message'] ?? '', $parts) === 1;
+        throw new CommandError($is_ours ? $parts[1] : 'the server does not answer: see token-bucket status');
     }
 }

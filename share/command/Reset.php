@@ -20,7 +20,7 @@ final class Reset implements Command
     {
         Pool::enter($arguments);
         $named = new NamedLimit($arguments->operands);
-        $named->limiter->reset();
+        @$named->limiter->reset();
         $named->ask();
         echo $arguments->has('json') ? Text::json(['reset' => $named->text]) : "$named->text: reset\n";
         return Application::SUCCESS;
