@@ -19,7 +19,7 @@ const EVERY_NS = 2_000_000;
 /** A second is split into so many parts; the slowest call of each is kept. */
 const BINS = 20;
 
-// Warnings are expected: the fallback's, and symfony's about its cache.
+// Warnings are expected: symfony's about its cache.
 set_error_handler(fn () => true);
 
 $data = ['seconds' => SECONDS, 'fails_at' => FAILS_AT, 'back_at' => BACK_AT, 'every_ms' => EVERY_NS / 1e6, 'bin_ms' => 1000 / BINS, 'outages' => []];

@@ -4,6 +4,7 @@ Compound: each limit has its own policy while its store fails, and an exception 
 <?php
 use TokenBucket\{Compound, FixedWindow, Limiter};
 require dirname(__DIR__) . '/utils.inc';
+require dirname(__DIR__) . '/servers.inc';
 
 run_apart(__FILE__); // its outages are many
 
@@ -26,38 +27,35 @@ foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
         $last = TokenBucket::per('array:', "last:$id", 4, 3600);
         $compound = $is_first ? new Compound($remote, $local, $last) : new Compound($local, $remote, $last);
         echo $policy, $is_first ? ' first: ' : ' in the middle: ';
-        try {
-            $warnings = 0;
-            set_error_handler(function () use (&$warnings): bool {
-                return (bool) ++$warnings;
-            });
-            $decision = $compound->attempt();
-            echo json_encode([$decision->isAccepted(), $decision->isDegraded(), $decision->getTokens(), $decision->getDeniedBy()]), ' ', left($local, $last), ', ';
-            for ($answers = ''; strlen($answers) < 4; $answers .= (int) $compound->consume()) {
-            }
-            echo $answers, ' ', left($local, $last), ', ', json_encode($decision->refund()), ' ', left($local, $last);
-        } catch (TokenBucket\StorageException $e) {
-            echo preg_replace('/\d+\.\d+\.\d+\.\d+/', 'HOST', $e->getMessage()), ' ', left($local, $last);
+        $warnings = warnings(function () use ($compound, $local, $last): void {
             try {
-                $compound->consume();
-            } catch (TokenBucket\StorageException) {
-                echo ', again ', left($local, $last);
+                $decision = $compound->attempt();
+                echo json_encode([$decision->isAccepted(), $decision->isDegraded(), $decision->getTokens(), $decision->getDeniedBy()]), ' ', left($local, $last), ', ';
+                for ($answers = ''; strlen($answers) < 4; $answers .= (int) $compound->consume()) {
+                }
+                echo $answers, ' ', left($local, $last), ', ', json_encode($decision->refund()), ' ', left($local, $last);
+            } catch (TokenBucket\StorageException $e) {
+                echo preg_replace('/\d+\.\d+\.\d+\.\d+/', 'HOST', $e->getMessage()), ' ', left($local, $last);
+                try {
+                    $compound->consume();
+                } catch (TokenBucket\StorageException) {
+                    echo ', again ', left($local, $last);
+                }
             }
-        }
-        restore_error_handler();
-        echo ", $warnings warnings\n";
+        });
+        echo ', ', count($warnings), " warnings\n";
     }
 }
 
-// What a handler does in the middle of a call leaves the call as it was.
-$handlers = [
+// What runs in the middle of a call leaves the call as it was.
+$codes = [
     'constructs' => fn () => $GLOBALS['compound']->__construct(TokenBucket::per('array:', 'other', 1, 1)),
     'lets go' => function () {
         $GLOBALS['compound'] = null;
         gc_collect_cycles();
     },
     'uses it' => fn () => $GLOBALS['compound']->consume(),
-    'throws' => fn () => throw new DomainException('handler'),
+    'throws' => fn () => throw new DomainException('thrown'),
 ];
 $calls = [
     'consume' => fn () => $GLOBALS['compound']->consume(),
@@ -69,25 +67,17 @@ $calls = [
     // PHP's own warning about an argument comes before any of ours.
     'an argument' => fn () => $GLOBALS['compound']->consume('1.5'),
 ];
-foreach ($handlers as $what => $handler) {
+foreach ($codes as $what => $code) {
     foreach ($calls as $name => $call) {
         $id = bin2hex(random_bytes(8));
         $compound = new Compound(TokenBucket::per('array:', $id, 9, 3600), new FixedWindow($name === 'an argument' ? 'array:' : refusing('fallback'), $id, 7, 3600), new FixedWindow('shm:', $id, 8, 3600));
-        $ran = 0;
-        set_error_handler(function () use ($handler, &$ran): bool {
-            $ran++;
-            restore_error_handler();
-            $handler();
-            return true;
-        });
-        echo "handler $what, $name: ";
+        echo "code $what, $name: ";
         try {
-            echo json_encode($call());
+            echo json_encode(in_the_middle($code, $call, $ran));
         } catch (DomainException $e) {
             echo $e->getMessage();
         }
         echo $ran === 1 ? '' : ", ran $ran times";
-        $ran || restore_error_handler();
         echo ', left ', left(TokenBucket::per('array:', $id, 9, 3600), new FixedWindow('shm:', $id, 8, 3600)), "\n";
     }
 }
@@ -101,31 +91,31 @@ closed first: [false,true,0,["remote"]] 5 4, 0000 5 4, false 5 4, 1 warnings
 closed in the middle: [false,true,0,["remote"]] 5 4, 0000 5 4, false 5 4, 1 warnings
 throw first: Redis at HOST:1: cannot connect: Connection refused (os error 111) 5 4, again 5 4, 0 warnings
 throw in the middle: Redis at HOST:1: cannot connect: Connection refused (os error 111) 5 4, again 5 4, 0 warnings
-handler constructs, consume: true, left 8 7
-handler constructs, attempt: 7, left 8 7
-handler constructs, peek: 7, left 9 8
-handler constructs, refund: null, left 9 8
-handler constructs, reset: null, left 9 8
-handler constructs, block: null, left 0 0
-handler constructs, an argument: true, left 8 7
-handler lets go, consume: true, left 8 7
-handler lets go, attempt: 7, left 8 7
-handler lets go, peek: 7, left 9 8
-handler lets go, refund: null, left 9 8
-handler lets go, reset: null, left 9 8
-handler lets go, block: null, left 0 0
-handler lets go, an argument: true, left 8 7
-handler uses it, consume: true, left 7 6
-handler uses it, attempt: 7, left 7 6
-handler uses it, peek: 7, left 8 7
-handler uses it, refund: null, left 8 7
-handler uses it, reset: null, left 8 7
-handler uses it, block: null, left 0 0
-handler uses it, an argument: true, left 7 6
-handler throws, consume: handler, left 8 7
-handler throws, attempt: handler, left 8 7
-handler throws, peek: handler, left 9 8
-handler throws, refund: handler, left 9 8
-handler throws, reset: handler, left 9 8
-handler throws, block: handler, left 0 0
-handler throws, an argument: handler, left 9 8
+code constructs, consume: true, left 8 7
+code constructs, attempt: 7, left 8 7
+code constructs, peek: 7, left 9 8
+code constructs, refund: null, left 9 8
+code constructs, reset: null, left 9 8
+code constructs, block: null, left 0 0
+code constructs, an argument: true, left 8 7
+code lets go, consume: true, left 8 7
+code lets go, attempt: 7, left 8 7
+code lets go, peek: 7, left 9 8
+code lets go, refund: null, left 9 8
+code lets go, reset: null, left 9 8
+code lets go, block: null, left 0 0
+code lets go, an argument: true, left 8 7
+code uses it, consume: true, left 7 6
+code uses it, attempt: 7, left 7 6
+code uses it, peek: 7, left 8 7
+code uses it, refund: null, left 8 7
+code uses it, reset: null, left 8 7
+code uses it, block: null, left 0 0
+code uses it, an argument: true, left 7 6
+code throws, consume: thrown, left 8 7
+code throws, attempt: thrown, left 8 7
+code throws, peek: thrown, left 9 8
+code throws, refund: thrown, left 9 8
+code throws, reset: thrown, left 9 8
+code throws, block: thrown, left 0 0
+code throws, an argument: thrown, left 9 8

@@ -33,13 +33,13 @@ function refusing(): string
 }
 
 /** What runs in the middle of attempt(), whose decision comes from this host's own buckets. */
-$handlers = [
+$codes = [
     'constructs' => fn () => $GLOBALS['limiter']->__construct(...$GLOBALS['limiter'] instanceof Compound ? [new TokenBucket('array:', 'other', 1, 1)] : ['array:', 'other', 1, 1]),
     'lets go' => function () {
         $GLOBALS['limiter'] = null;
         gc_collect_cycles();
     },
-    'throws' => fn () => throw new DomainException('handler'),
+    'throws' => fn () => throw new DomainException('thrown'),
 ];
 $kinds = [
     'TokenBucket' => fn (string $dsn) => TokenBucket::per($dsn, 'x', 5, 300),
@@ -47,22 +47,15 @@ $kinds = [
     'Compound' => fn (string $dsn) => new Compound(TokenBucket::per($dsn, 'x', 5, 300), new FixedWindow(refusing() . '?on_error=fallback', 'y', 5, 300)),
 ];
 foreach ($kinds as $kind => $make) {
-    foreach ($handlers as $what => $handler) {
+    foreach ($codes as $what => $code) {
         $limiter = $make($dsn = refusing() . '?on_error=fallback');
-        $ran = 0;
-        set_error_handler(function () use ($handler, &$ran): bool {
-            $ran++;
-            $handler();
-            return true;
-        });
-        echo "$kind, handler $what: ";
+        echo "$kind, code $what: ";
         try {
-            $decision = $limiter->attempt(2);
+            $decision = in_the_middle($code, fn () => $GLOBALS['limiter']->attempt(2), $ran);
             echo json_encode([$decision->isDegraded(), $decision->getTokens(), $decision->refund(), $decision->refund()]), ' ';
         } catch (DomainException $e) {
             echo $e->getMessage(), ' ';
         }
-        restore_error_handler();
         // What an exception kept from the caller stays taken.
         $fresh = $kind === 'FixedWindow' ? new FixedWindow($dsn, 'x', 5, 300) : TokenBucket::per($dsn, 'x', 5, 300);
         echo 'ran ', $ran, ', left ', $fresh->peek(0)->getRemainingTokens(), "\n";
@@ -106,14 +99,14 @@ ArgumentCountError: TokenBucket\Decision::refund() expects exactly 0 arguments, 
 Error: Unknown named parameter $token_count
 bool(true)
 bool(false)
-TokenBucket, handler constructs: [true,2,true,false] ran 1, left 5
-TokenBucket, handler lets go: [true,2,true,false] ran 1, left 5
-TokenBucket, handler throws: handler ran 1, left 3
-FixedWindow, handler constructs: [true,2,true,false] ran 1, left 5
-FixedWindow, handler lets go: [true,2,true,false] ran 1, left 5
-FixedWindow, handler throws: handler ran 1, left 3
-Compound, handler constructs: [true,2,true,false] ran 2, left 5
-Compound, handler lets go: [true,2,true,false] ran 2, left 5
-Compound, handler throws: handler ran 1, left 3
+TokenBucket, code constructs: [true,2,true,false] ran 1, left 5
+TokenBucket, code lets go: [true,2,true,false] ran 1, left 5
+TokenBucket, code throws: thrown ran 1, left 3
+FixedWindow, code constructs: [true,2,true,false] ran 1, left 5
+FixedWindow, code lets go: [true,2,true,false] ran 1, left 5
+FixedWindow, code throws: thrown ran 1, left 3
+Compound, code constructs: [true,2,true,false] ran 2, left 5
+Compound, code lets go: [true,2,true,false] ran 2, left 5
+Compound, code throws: thrown ran 1, left 3
 true bool(true)
 int(0)

@@ -1,144 +1,158 @@
 --TEST--
-An error handler in the middle of a call may construct the object again, release it, or throw
+An error handler is not called for an outage: on_error answers, and the warning is a line in PHP's log
+--INI--
+log_errors=1
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';
-use TokenBucket\FixedWindow;
-use TokenBucket\RedisStorage;
+use TokenBucket\{Compound, ConcurrencyLimit, FixedWindow};
+
+run_apart(__FILE__); // its outages are many
+
+$log = tempnam(sys_get_temp_dir(), 'log');
+register_shutdown_function(fn () => unlink($log));
+ini_set('error_log', $log);
 
 /** A server that refuses connections: each is an outage of its own, of which the first call warns. */
-function refusing(): string
+function refusing(string $policy): string
 {
     static $n = 0;
     $n++;
-    return "redis://127.1.$n." . random_int(1, 254) . ':1/?on_error=fallback';
+    return "redis://127.4.$n." . random_int(1, 254) . ":1/?on_error=$policy";
 }
 
-/** Each of these handlers runs in the midst of each of the calls, which hold the only reference to the bucket. */
-$handlers = [
-    'constructs' => function () use (&$bucket) {
-        $bucket->__construct('array:', 'other', 1, 1);
-        return true;
-    },
-    'lets go' => function () use (&$bucket) {
-        $bucket = null;
-        gc_collect_cycles();
-        return true;
-    },
-    'throws' => fn ($level, $message) => throw new DomainException('handler: ' . strtok($message, '( ')),
+/** The answer of a call, and what was printed and logged meanwhile. */
+function answer(callable $call): string
+{
+    file_put_contents($GLOBALS['log'], '');
+    ob_start();
+    try {
+        $answer = json_encode($call());
+    } catch (Throwable $e) {
+        $answer = get_class($e) . ': ' . $e->getMessage();
+    }
+    $shown = trim(ob_get_clean());
+    $logged = trim(file_get_contents($GLOBALS['log']));
+    return preg_replace(['/Redis at .*?; until/', '/ in \S+ on line \d+/', '/\[\d.*?\] /'], ['REDIS; until', '', ''],
+        "$answer; shown: " . ($shown ?: 'nothing') . '; logged: ' . ($logged ?: 'nothing'));
+}
+
+$throwing = function (int $level, string $message): never {
+    throw new ErrorException("made of: $message");
+};
+set_error_handler($throwing);
+foreach (['fallback', 'open', 'closed'] as $policy) {
+    echo "$policy: ", answer(fn () => (new TokenBucket(refusing($policy), 'x', 5, 10))->consume()), "\n";
+}
+$classes = [
+    'bucket' => fn (string $dsn) => new TokenBucket($dsn, 'x', 5, 10),
+    'window' => fn (string $dsn) => new FixedWindow($dsn, 'x', 5, 10),
+    'compound' => fn (string $dsn) => new Compound(new TokenBucket($dsn, 'x', 5, 10), new FixedWindow($dsn, 'y', 5, 10)),
+    'concurrency' => fn (string $dsn) => new ConcurrencyLimit($dsn, 'x', 5),
 ];
 $calls = [
-    'consume' => fn () => $GLOBALS['bucket']->consume(),
-    'attempt' => fn () => $GLOBALS['bucket']->attempt()->getLimit(),
-    'peek' => fn () => $GLOBALS['bucket']->peek()->getLimit(),
-    'refund' => fn () => $GLOBALS['bucket']->refund(),
-    'reset' => fn () => $GLOBALS['bucket']->reset(),
-    'block' => fn () => $GLOBALS['bucket']->block(60),
-    'reserve' => fn () => $GLOBALS['bucket']->reserve()->getLimit(),
-    'take up to' => fn () => $GLOBALS['bucket']->takeUpTo(2)->getTokens(),
-    'check' => fn () => $GLOBALS['bucket']->check(),
-    'check an id' => fn () => $GLOBALS['bucket']->check('client'),
-    // PHP's own complaint about an argument comes before any of ours.
-    'an argument' => fn () => $GLOBALS['bucket']->consume('1.5'),
+    'consume' => [], 'attempt' => [], 'peek' => [], 'refund' => [], 'reset' => [], 'block' => [60], 'reserve' => [], 'takeUpTo' => [2], 'check' => [],
+    'acquire' => [], 'getActive' => [],
 ];
-foreach ([TokenBucket::class, FixedWindow::class] as $class) {
-    foreach ($handlers as $what => $handler) {
-        foreach ($calls as $name => $call) {
-            if ($class === FixedWindow::class && in_array($name, ['reserve', 'take up to', 'check', 'check an id'])) {
-                continue;
-            }
-            $bucket = new $class($name === 'an argument' ? 'array:' : refusing(), 'x', 5, 10);
-            $ran = 0;
-            set_error_handler(function (...$arguments) use ($handler, &$ran) {
-                $ran++;
-                restore_error_handler();
-                return $handler(...$arguments);
-            });
-            echo "$class, handler $what, $name: ";
-            try {
-                echo json_encode($call());
-            } catch (DomainException $e) {
-                echo $e->getMessage();
-            }
-            echo $ran === 1 ? "\n" : ", ran $ran times\n";
-            $ran || restore_error_handler();
+foreach ($classes as $class => $make) {
+    foreach ($calls as $call => $arguments) {
+        $limiter = $make(refusing('fallback'));
+        if (method_exists($limiter, $call)) {
+            $answer = answer(fn () => is_object($answer = $limiter->$call(...$arguments)) ? get_class($answer) : $answer);
+            echo "$class, $call: ", strstr($answer, '; shown', true),
+                str_ends_with($answer, "; shown: nothing; logged: token_bucket: REDIS; until a call succeeds, limits are enforced in this host's shared memory") ? '' : $answer, "\n";
         }
     }
 }
+$consume = fn (): bool => (new TokenBucket(refusing('closed'), 'x', 5, 10))->consume();
 
-echo "A storage constructed again in the midst of consume() and bootstrap()\n";
-$storage = new RedisStorage(refusing());
-set_error_handler(function () use ($storage) {
-    $storage->__construct(refusing());
-    return true;
-});
-var_dump($storage->consume('x', 1, 10, null));
-var_dump($storage->consume('y', 1, 10, function () use ($storage) {
-    $storage->__construct(refusing());
-    return true;
-}));
-thrown(fn () => $storage->consume('z', 1, 10, function () use ($storage) {
-    $storage->__construct(refusing());
-    $storage->bootstrap('z', 0);
-    return true;
-}));
+echo "\nNor is one that ends the script, and @ hides nothing from the log\n";
+set_error_handler(fn () => exit('ended'));
+echo answer($consume), "\n", answer(fn () => @$consume()), "\n";
+
+echo "\nLog errors off\n";
+ini_set('log_errors', '0');
+echo answer($consume), "\n";
+ini_set('log_errors', '1');
+
+echo "\nA handler that does not want warnings, or none: PHP shows and logs the warning\n";
+set_error_handler($throwing, E_NOTICE);
+error_clear_last();
+echo answer($consume), "\n";
+set_error_handler(null);
+echo answer($consume), "\n", answer(fn () => @$consume()), "\n";
+echo preg_match('/^TokenBucket::consume\(\): Redis at .*; until a call succeeds, every call is denied$/', error_get_last()['message']), "\n";
+
+echo "\nPHP's own warnings, and those of directives, call the handler\n";
+set_error_handler($throwing);
+echo answer(fn () => (new TokenBucket('array:', 'x', 5, 10))->consume('1.5')), "\n", answer(fn () => ini_set('token_bucket.enforce', '2')), "\n";
+
+echo "\nAn internal function that makes exceptions of warnings\n";
+class Limited
+{
+    public $context;
+    public function url_stat(): array
+    {
+        return ['mode' => 0100600];
+    }
+    public function stream_open(): bool
+    {
+        echo 'consume() is ', json_encode($GLOBALS['consume']());
+        return true;
+    }
+}
+stream_wrapper_register('limited', Limited::class);
+foreach ([$throwing, null] as $handler) {
+    set_error_handler($handler);
+    echo answer(fn () => get_class(new SplFileObject('limited://x'))), "\n";
+}
 ?>
 --EXPECT--
-TokenBucket, handler constructs, consume: true
-TokenBucket, handler constructs, attempt: 5
-TokenBucket, handler constructs, peek: 5
-TokenBucket, handler constructs, refund: null
-TokenBucket, handler constructs, reset: null
-TokenBucket, handler constructs, block: null
-TokenBucket, handler constructs, reserve: 5
-TokenBucket, handler constructs, take up to: 2
-TokenBucket, handler constructs, check: false
-TokenBucket, handler constructs, check an id: false
-TokenBucket, handler constructs, an argument: true
-TokenBucket, handler lets go, consume: true
-TokenBucket, handler lets go, attempt: 5
-TokenBucket, handler lets go, peek: 5
-TokenBucket, handler lets go, refund: null
-TokenBucket, handler lets go, reset: null
-TokenBucket, handler lets go, block: null
-TokenBucket, handler lets go, reserve: 5
-TokenBucket, handler lets go, take up to: 2
-TokenBucket, handler lets go, check: false
-TokenBucket, handler lets go, check an id: false
-TokenBucket, handler lets go, an argument: true
-TokenBucket, handler throws, consume: handler: TokenBucket::consume
-TokenBucket, handler throws, attempt: handler: TokenBucket::attempt
-TokenBucket, handler throws, peek: handler: TokenBucket::peek
-TokenBucket, handler throws, refund: handler: TokenBucket::refund
-TokenBucket, handler throws, reset: handler: TokenBucket::reset
-TokenBucket, handler throws, block: handler: TokenBucket::block
-TokenBucket, handler throws, reserve: handler: TokenBucket::reserve
-TokenBucket, handler throws, take up to: handler: TokenBucket::takeUpTo
-TokenBucket, handler throws, check: handler: TokenBucket::check
-TokenBucket, handler throws, check an id: handler: TokenBucket::check
-TokenBucket, handler throws, an argument: handler: Implicit
-TokenBucket\FixedWindow, handler constructs, consume: true
-TokenBucket\FixedWindow, handler constructs, attempt: 5
-TokenBucket\FixedWindow, handler constructs, peek: 5
-TokenBucket\FixedWindow, handler constructs, refund: null
-TokenBucket\FixedWindow, handler constructs, reset: null
-TokenBucket\FixedWindow, handler constructs, block: null
-TokenBucket\FixedWindow, handler constructs, an argument: true
-TokenBucket\FixedWindow, handler lets go, consume: true
-TokenBucket\FixedWindow, handler lets go, attempt: 5
-TokenBucket\FixedWindow, handler lets go, peek: 5
-TokenBucket\FixedWindow, handler lets go, refund: null
-TokenBucket\FixedWindow, handler lets go, reset: null
-TokenBucket\FixedWindow, handler lets go, block: null
-TokenBucket\FixedWindow, handler lets go, an argument: true
-TokenBucket\FixedWindow, handler throws, consume: handler: TokenBucket\FixedWindow::consume
-TokenBucket\FixedWindow, handler throws, attempt: handler: TokenBucket\FixedWindow::attempt
-TokenBucket\FixedWindow, handler throws, peek: handler: TokenBucket\FixedWindow::peek
-TokenBucket\FixedWindow, handler throws, refund: handler: TokenBucket\FixedWindow::refund
-TokenBucket\FixedWindow, handler throws, reset: handler: TokenBucket\FixedWindow::reset
-TokenBucket\FixedWindow, handler throws, block: handler: TokenBucket\FixedWindow::block
-TokenBucket\FixedWindow, handler throws, an argument: handler: Implicit
-A storage constructed again in the midst of consume() and bootstrap()
-bool(true)
-bool(true)
-LogicException: bootstrap() must be called by the closure that was passed to consume(); a bucket without a record is full
+fallback: true; shown: nothing; logged: token_bucket: REDIS; until a call succeeds, limits are enforced in this host's shared memory
+open: true; shown: nothing; logged: token_bucket: REDIS; until a call succeeds, every call is accepted
+closed: false; shown: nothing; logged: token_bucket: REDIS; until a call succeeds, every call is denied
+bucket, consume: true
+bucket, attempt: "TokenBucket\\Decision"
+bucket, peek: "TokenBucket\\Decision"
+bucket, refund: null
+bucket, reset: null
+bucket, block: null
+bucket, reserve: "TokenBucket\\Decision"
+bucket, takeUpTo: "TokenBucket\\Decision"
+bucket, check: false
+window, consume: true
+window, attempt: "TokenBucket\\Decision"
+window, peek: "TokenBucket\\Decision"
+window, refund: null
+window, reset: null
+window, block: null
+compound, consume: true
+compound, attempt: "TokenBucket\\Decision"
+compound, peek: "TokenBucket\\Decision"
+compound, refund: null
+compound, reset: null
+compound, block: null
+concurrency, reset: null
+concurrency, acquire: "TokenBucket\\Permit"
+concurrency, getActive: 0
+
+Nor is one that ends the script, and @ hides nothing from the log
+false; shown: nothing; logged: token_bucket: REDIS; until a call succeeds, every call is denied
+false; shown: nothing; logged: token_bucket: REDIS; until a call succeeds, every call is denied
+
+Log errors off
+false; shown: nothing; logged: nothing
+
+A handler that does not want warnings, or none: PHP shows and logs the warning
+false; shown: Warning: TokenBucket::consume(): REDIS; until a call succeeds, every call is denied; logged: PHP Warning:  TokenBucket::consume(): REDIS; until a call succeeds, every call is denied
+false; shown: Warning: TokenBucket::consume(): REDIS; until a call succeeds, every call is denied; logged: PHP Warning:  TokenBucket::consume(): REDIS; until a call succeeds, every call is denied
+false; shown: nothing; logged: nothing
+1
+
+PHP's own warnings, and those of directives, call the handler
+ErrorException: made of: Implicit conversion from float-string "1.5" to int loses precision; shown: nothing; logged: nothing
+ErrorException: made of: ini_set(): token_bucket.enforce must be 0 or 1, "2" given; "1" stays in force; shown: nothing; logged: nothing
+
+An internal function that makes exceptions of warnings
+"SplFileObject"; shown: consume() is false; logged: token_bucket: REDIS; until a call succeeds, every call is denied
+"SplFileObject"; shown: consume() is false; logged: token_bucket: REDIS; until a call succeeds, every call is denied

@@ -5,6 +5,7 @@ token_bucket.limits={PWD}/limiter_error.limits.ini
 token_bucket.storage=array:
 --FILE--
 <?php
+require __DIR__ . '/../utils.inc';
 use function TokenBucket\limiter;
 
 $file = __DIR__ . '/limiter_error.limits.ini';
@@ -23,14 +24,14 @@ $call = function (string $name = 'a'): string {
         return get_class($e) . ': ' . without_path($e->getMessage());
     }
 };
-set_error_handler(function (int $type, string $message) use (&$call): bool {
-    static $depth = 0;
-    echo 'Warning: ', without_path($message), "\n";
-    if ($depth++ === 0) {
-        echo '  in the handler: ', $call(), "\n";
-    }
-    return true;
-});
+/** Does so where a warning is expected; shows it, too, and what a call in the middle of that one gets. */
+$call_with_warning = function () use ($call): string {
+    error_clear_last();
+    $answer = in_the_middle(function () use ($call, &$inner): void {
+        $inner = $call();
+    }, $call);
+    return 'Warning: ' . without_path(error_get_last()['message']) . "\n  in the middle: $inner\n$answer";
+};
 
 /** Writes the file as an editor does, so that a worker reads it at its next look. */
 function write(string $text): void
@@ -70,10 +71,10 @@ echo $call(), ', ', $call('b'), "\n";
 echo "\nIt becomes bad, and vanishes:\n";
 write("[a]\nlimit = 1\nseconds = 0\n");
 look();
-echo $call(), ', ', $call(), "\n";
+echo $call_with_warning(), ', ', $call(), "\n";
 unlink($file);
 look();
-echo $call(), ', ', $call(), "\n";
+echo $call_with_warning(), ', ', $call(), "\n";
 
 echo "\nIt comes back:\n";
 write("[b]\nlimit = 1\nseconds = 60\n");
@@ -106,9 +107,10 @@ TokenBucket, TokenBucket\ConfigurationException: token_bucket.limits has no limi
 
 It becomes bad, and vanishes:
 Warning: TokenBucket\limiter(): token_bucket.limits: FILE: line 3: seconds must be greater than 0 and at most four years, in seconds; the limits that were read before stay in force
-  in the handler: TokenBucket
+  in the middle: TokenBucket
 TokenBucket, TokenBucket
 Warning: TokenBucket\limiter(): token_bucket.limits: FILE: No such file or directory; the limits that were read before stay in force
+  in the middle: TokenBucket
 TokenBucket, TokenBucket
 
 It comes back:

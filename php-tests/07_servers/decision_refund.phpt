@@ -9,6 +9,7 @@ token_bucket.timeout_ms=300
 token_bucket.connect_timeout_ms=300
 --FILE--
 <?php
+require dirname(__DIR__) . '/utils.inc';
 require dirname(__DIR__) . '/servers.inc';
 use TokenBucket\{Compound, Decision, FixedWindow, Limiter};
 
@@ -79,33 +80,31 @@ foreach (['redis', 'memcached'] as $server_kind) {
     echo "$server_kind throw: ", refunded($decision), ' ', refunded($decision), ' ', refunded($later), "\n";
 }
 
-// The first call in an outage warns, whatever it is; what the handler does changes nothing.
-$handlers = [
-    'refunds again' => fn () => print('[' . json_encode($GLOBALS['decision']->refund()) . '] '),
+// The first call in an outage warns, whatever it is; what runs in the middle of it changes nothing.
+$codes = [
+    'refunds again' => function () use (&$again): void {
+        $again = $GLOBALS['decision']->refund();
+    },
     'lets go' => function () {
         $GLOBALS['decision'] = $GLOBALS['limiter'] = null;
         gc_collect_cycles();
     },
     'constructs' => fn () => $GLOBALS['limiter']->__construct('array:', 'other', 1, 1),
-    'throws' => fn () => throw new DomainException('handler'),
+    'throws' => fn () => throw new DomainException('thrown'),
 ];
-foreach ($handlers as $what => $handler) {
+foreach ($codes as $what => $code) {
     $server = new Server('redis');
     $limiter = TokenBucket::per($server->dsn('on_error=closed'), 'x', 10, 3600);
     $decision = $limiter->attempt(3);
     $server->kill();
-    set_error_handler(function (int $level, string $message) use ($handler): bool {
-        echo strstr($message, ' Redis', true), ' ';
-        $handler();
-        return true;
-    });
-    echo "handler $what: ";
+    $again = null;
+    error_clear_last();
     try {
-        echo json_encode($decision->refund()), "\n";
+        $answer = json_encode(in_the_middle($code, fn () => $GLOBALS['decision']->refund()));
     } catch (DomainException $e) {
-        echo $e->getMessage(), ' ', json_encode($decision->refund()), "\n";
+        $answer = $e->getMessage() . ' ' . json_encode($decision->refund());
     }
-    restore_error_handler();
+    echo "code $what: ", strstr(error_get_last()['message'], ' Redis', true), ' ', $again === null ? '' : '[' . json_encode($again) . '] ', $answer, "\n";
 }
 ?>
 --EXPECT--
@@ -137,7 +136,7 @@ memcached closed, window: true 5 | [true,0] 0 by policy false false 0 by policy 
 memcached closed, compound: true 5 | [true,0] 0 by policy false false 0 by policy false | false 5 true 8 false
 memcached closed, compound of two stores: true 5 | [true,0] 0 by policy false false 0 by policy true | false 5 true 8 false
 memcached throw: TokenBucket\StorageException false TokenBucket\StorageException
-handler refunds again: TokenBucket\Decision::refund(): [false] false
-handler lets go: TokenBucket\Decision::refund(): false
-handler constructs: TokenBucket\Decision::refund(): false
-handler throws: TokenBucket\Decision::refund(): handler false
+code refunds again: TokenBucket\Decision::refund(): [false] false
+code lets go: TokenBucket\Decision::refund(): false
+code constructs: TokenBucket\Decision::refund(): false
+code throws: TokenBucket\Decision::refund(): thrown false

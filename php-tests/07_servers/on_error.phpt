@@ -52,21 +52,15 @@ foreach (['redis', 'memcached'] as $kind) {
     }
 }
 
-// A handler may make an exception of the warning, and may use the bucket.
-$server = new Server('redis');
-$bucket = new TokenBucket($server->dsn(), 'x', 2, 0.001);
-ini_set('token_bucket.on_error', 'closed');
-$bucket = new TokenBucket($server->dsn(), 'x', 2, 0.001);
-$server->kill();
-set_error_handler(function (int $level, string $message) use ($bucket, $server): never {
-    var_dump($level === E_WARNING, $bucket->consume());
-    $bucket->__construct($server->dsn(), 'y', 1, 1);
-    throw new ErrorException('made of a warning');
-});
-try {
-    $bucket->consume();
-} catch (ErrorException $e) {
-    echo $e->getMessage(), "\n";
+// A handler that makes exceptions of warnings changes no answer.
+foreach (['fallback', 'open', 'closed'] as $policy) {
+    $server = new Server('redis');
+    $bucket = new TokenBucket($server->dsn("on_error=$policy"), 'x', 2, 0.001);
+    $bucket->peek();
+    $server->kill();
+    set_error_handler(fn (int $level, string $message) => throw new ErrorException($message));
+    echo "$policy: ", answers($bucket), "\n";
+    restore_error_handler();
 }
 ?>
 --EXPECT--
@@ -102,6 +96,6 @@ memcached throw: memcached at 127.0.0.1:PORT: cannot connect: Connection refused
 no warning
 yes, yes, no, by the store, as told, limited
 
-bool(true)
-bool(false)
-made of a warning
+fallback: yes, yes, no, degraded, as told, limited
+open: yes, yes, yes, degraded, as told, not limited
+closed: no, no, no, degraded, as told, limited

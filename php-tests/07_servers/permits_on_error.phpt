@@ -79,28 +79,20 @@ $code = '$l = new TokenBucket\ConcurrencyLimit("redis://127.0.0.1:1", "x", 2); $
     try { (new TokenBucket\ConcurrencyLimit("shm:", "x", 2))->acquire(); } catch (TokenBucket\StorageException $e) { echo $e->getMessage(), "\n"; }';
 passthru($php . escapeshellarg($code));
 
-// An error handler may drop the permit, construct the limit again, or throw.
-foreach (['drops' => fn () => $GLOBALS['permit'] = null, 'constructs' => fn () => $GLOBALS['limit']->__construct('array:', 'new', 1), 'throws' => fn () => throw new DomainException('handler')] as $what => $handler) {
+// What runs in the middle of a call may drop the permit, construct the limit again, or throw.
+foreach (['drops' => fn () => $GLOBALS['permit'] = null, 'constructs' => fn () => $GLOBALS['limit']->__construct('array:', 'new', 1), 'throws' => fn () => throw new DomainException('thrown')] as $what => $code) {
     foreach (['acquire', 'getActive', 'reset', 'renew', 'release'] as $call) {
         $server = new Server('redis');
-        $limit = new ConcurrencyLimit($server->dsn('timeout_ms=1000'), "handler", 1);
+        $limit = new ConcurrencyLimit($server->dsn('timeout_ms=1000'), 'middle', 1);
         $permit = $limit->acquire();
         $server->kill();
         let_a_call_fail($server->dsn());
-        $ran = 0;
-        set_error_handler(function () use ($handler, &$ran): bool {
-            $ran++;
-            restore_error_handler();
-            $handler();
-            return true;
-        });
         try {
-            $answer = json_encode(in_array($call, ['renew', 'release']) ? $permit->$call() : $limit->$call());
+            $answer = json_encode(in_the_middle($code, fn () => in_array($call, ['renew', 'release']) ? $GLOBALS['permit']->$call() : $GLOBALS['limit']->$call(), $ran));
         } catch (DomainException $e) {
             $answer = $e->getMessage();
         }
-        $ran || restore_error_handler();
-        echo "$what, $call: $answer, ran $ran; ", (new ConcurrencyLimit($server->dsn(), 'handler', 1))->getActive(), " of the host's held\n";
+        echo "$what, $call: $answer, ran $ran; ", (new ConcurrencyLimit($server->dsn(), 'middle', 1))->getActive(), " of the host's held\n";
         $answer = null;
     }
 }
@@ -152,8 +144,8 @@ constructs, getActive: 0, ran 1; 0 of the host's held
 constructs, reset: null, ran 1; 0 of the host's held
 constructs, renew: false, ran 1; 0 of the host's held
 constructs, release: null, ran 1; 0 of the host's held
-throws, acquire: handler, ran 1; 0 of the host's held
-throws, getActive: handler, ran 1; 0 of the host's held
-throws, reset: handler, ran 1; 0 of the host's held
-throws, renew: handler, ran 1; 0 of the host's held
-throws, release: handler, ran 1; 0 of the host's held
+throws, acquire: thrown, ran 1; 0 of the host's held
+throws, getActive: thrown, ran 1; 0 of the host's held
+throws, reset: thrown, ran 1; 0 of the host's held
+throws, renew: thrown, ran 1; 0 of the host's held
+throws, release: thrown, ran 1; 0 of the host's held

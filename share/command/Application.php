@@ -57,11 +57,6 @@ final class Application
             throw new CommandError("the extension token_bucket is not loaded. Enable it in php.ini, or name its file:\n"
                 . '    php -d extension=/path/to/token_bucket.so ' . Text::printable($_SERVER['argv'][0]) . " $name ...");
         }
-        // The extension warns of a server that does not answer; the answer is then not the server's.
-        set_error_handler(static function (int $level, string $message): bool {
-            $is_ours = preg_match('~^TokenBucket[\w\\\\]*(?:::\w+)?\(\): (.*)~s', $message, $parts) === 1;
-            return $is_ours && (error_reporting() & $level) !== 0 ? throw new CommandError($parts[1]) : false;
-        });
         try {
             return (new $class())->run($arguments);
         } catch (StorageException $error) {

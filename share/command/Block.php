@@ -29,7 +29,7 @@ final class Block implements Command
         Pool::enter($arguments);
         $target = Target::from($arguments, $words);
         try {
-            $target->block((float) $seconds);
+            @$target->block((float) $seconds);
         } catch (\ValueError $error) {
             throw new UsageError(preg_replace('~^.*?\(\$seconds\) ~', 'SECONDS ', $error->getMessage()));
         }

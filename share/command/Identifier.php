@@ -86,7 +86,7 @@ final class Identifier extends Target
     /** What the limit in code says of the next call, by its numbers. */
     public function decision(int $limit, float $seconds): Decision
     {
-        return self::answered($this->make($this->algorithm ?? 'token_bucket', $limit, $seconds)->peek(1));
+        return self::answered(fn(): Decision => $this->make($this->algorithm ?? 'token_bucket', $limit, $seconds)->peek(1));
     }
 
     /**
@@ -100,7 +100,7 @@ final class Identifier extends Target
     {
         $states = [];
         foreach ($this->algorithms() as $algorithm) {
-            $decision = self::answered($this->make($algorithm, self::WIDEST[$algorithm], self::YEARS)->peek(0));
+            $decision = self::answered(fn(): Decision => $this->make($algorithm, self::WIDEST[$algorithm], self::YEARS)->peek(0));
             // A block denies also a call of cost 0.
             $is_blocked = $decision->wouldDeny();
             $hits = $is_blocked || $algorithm === 'token_bucket' ? null : $decision->getLimit() - $decision->getRemainingTokens();
@@ -119,9 +119,15 @@ final class Identifier extends Target
     }
 
     /** @throws CommandError if the server did not answer */
-    public static function answered(Decision $decision): Decision
+    public static function answered(\Closure $ask): Decision
     {
-        return $decision->isDegraded() ? throw new CommandError('the server does not answer: see token-bucket status') : $decision;
+        $decision = @$ask();
+        if (!$decision->isDegraded()) {
+            return $decision;
+        }
+        // The first call of an outage warns of its reason, be it this one or the one before.
+        $is_ours = preg_match('~^TokenBucket[\w\\\\]*::\w+\(\): (.*)~s', error_get_last()['message'] ?? '', $parts) === 1;
+        throw new CommandError($is_ours ? $parts[1] : 'the server does not answer: see token-bucket status');
     }
 
     /** @return list<string> those whose states are meant */

@@ -78,7 +78,7 @@ final class NamedLimit extends Target
      */
     public function ask(): Decision
     {
-        return Identifier::answered($this->limiter->peek(1));
+        return Identifier::answered(fn(): Decision => $this->limiter->peek(1));
     }
 
     /** Limits in code share the identifier where their algorithm or their storage is another one. */

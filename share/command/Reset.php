@@ -21,7 +21,7 @@ final class Reset implements Command
     {
         Pool::enter($arguments);
         $target = Target::from($arguments, $arguments->operands);
-        $target->reset();
+        @$target->reset();
         echo $arguments->has('json')
             ? Text::json(['reset' => $target->text(), 'others' => $target->others()])
             : "{$target->text()}: reset\n" . State::warning($target->others());

@@ -3,9 +3,9 @@
 /// What the first process of this host to notice it reports, once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
-    /// A server answers again. It goes to the log alone: no handler shall fail a call because of it.
+    /// A server answers again. It goes to the log alone.
     pub recovery: Option<String>,
-    /// A failure, a refusal, or an ignored prefix. An error handler of the application gets it.
+    /// A failure, a refusal, or an ignored prefix.
     pub warning: Option<String>,
 }
 

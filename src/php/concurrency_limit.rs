@@ -111,7 +111,7 @@ fn acquire(call: &Call) -> Result<(), Thrown> {
     let held = this.limiter.acquire(&this.context(), &this.limit, frozen)?;
     // From here on the end of the request gives it back, whatever happens in between.
     let permit = held.map(|held| PermitObject::new(held, this.identifier.clone(), &this.limit));
-    // An error handler may construct the object again: nothing of it is used from here on.
+    // An output callback may construct the object again: nothing of it is used from here on.
     emit_event(this.limiter.take_event())?;
     match permit {
         Some(permit) => call.return_new(&permit::CLASS, permit),

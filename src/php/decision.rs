@@ -270,7 +270,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     }
     let frozen = GLOBALS.get().frozen_time.get();
     let results: Vec<_> = this.limits().iter().map(|limit| limit.refund(frozen)).collect();
-    // Taken before any PHP code runs: a handler of warnings may drop this object.
+    // Taken before any PHP code runs: an output callback may drop this object.
     let limiters = this.limits().iter().filter_map(|limit| limit.origin.limiter.as_ref());
     let events: Vec<_> = limiters.filter_map(|limiter| limiter.take_event()).collect();
     for event in events {

@@ -110,7 +110,7 @@ pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
     let (identifier, name) = (this.shared_identifier(), this.shared_name());
     let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
     let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
-    // An error handler may construct the object again: nothing of it is used from here on.
+    // An output callback may construct the object again: nothing of it is used from here on.
     emit_event(limiter.take_event())?;
     call.return_new(&decision::CLASS, DecisionObject::one(decision))
 }

@@ -62,7 +62,7 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
     let globals = GLOBALS.get();
     let path = || globals.directives.limits.get();
     let (loaded, warning) = globals.limits_file.limits(path)?;
-    // An error handler may run any PHP code; the limits are kept by their count.
+    // An output callback may run any PHP code; the limits are kept by their count.
     emit_event(warning.map(Event::from_warning))?;
     let Some(at) = loaded.limits.position(name.as_bytes()) else {
         return Err(unknown(&loaded, name.as_bytes()));

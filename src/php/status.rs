@@ -56,7 +56,7 @@ fn look_at_limits_file() -> Result<Option<Rc<LoadedLimits>>, Thrown> {
     else {
         return Ok(None);
     };
-    // An error handler may run any PHP code; the limits are kept by their count.
+    // An output callback may run any PHP code; the limits are kept by their count.
     emit_event(warning.map(Event::from_warning))?;
     Ok(Some(loaded))
 }

@@ -71,6 +71,20 @@ check('a repeated --match is an alternative', find_limit($log, '--match', 'GET /
 check('the slowest rates are allowed', command(['find-limit', $log, '--rates', '1/99999999,1/d'])['code'] === 0);
 check('-- ends the options', str_contains(command(['find-limit', '--', '--help.log'])['err'], 'cannot read --help.log: there is no such file'));
 
+// A server that does not answer: reset() and block() return nothing, and peek() what on_error says.
+$limits = write_file('limits.ini', "[login]\nlimit = 5\nseconds = 60\nstorage = redis://127.0.0.1:1\n");
+$options = ['-d', 'extension=' . getenv('EXTENSION'), '-d', "token_bucket.limits=$limits", '-d', 'log_errors=1'];
+if (is_file(ini_get('extension_dir') . '/posix.so')) {
+    array_push($options, '-d', 'extension=posix');
+}
+foreach (['peek' => [], 'reset' => [], 'block' => ['60']] as $name => $seconds) {
+    // What one has noticed is known in all processes of a table.
+    mkdir("$folder/$name");
+    $result = command([$name, '--user', exec('id -un'), 'login', 'x', ...$seconds], '', [], [...$options, '-d', "token_bucket.shm_path=$folder/$name"]);
+    check("$name fails with the reason if the server does not answer", $result['code'] === 1 && $result['out'] === ''
+        && preg_match('/^token-bucket: Redis at 127\.0\.0\.1:1: cannot connect: Connection refused .*\n$/D', $result['err']) === 1, $result);
+}
+
 // Installed, the classes are in another folder.
 mkdir("$folder/usr/share/token-bucket", 0700, true);
 exec('cp -R ' . escapeshellarg(__DIR__ . '/../../bin') . ' ' . escapeshellarg("$folder/usr/bin") . ' && cp -R ' . escapeshellarg(__DIR__ . '/../../share/command') . ' '

@@ -1,7 +1,7 @@
 <?php
 /*
  * The page that the workers serve: takes `tries` tokens from one bucket, or one token from each of `tries` new
- * buckets, and reports each call: its result, its time, how long it took, and the warning it caused. An identifier that
+ * buckets, and reports each call: its result, its time, how long it took, and the last warning it caused. An identifier that
  * begins with a window's word is a sliding window's, which allows its capacity in the time in which a bucket fills.
  *
  * With `with`, each call takes from that bucket or window, too, or from none. With `refund`, every second token is given back.
@@ -10,15 +10,6 @@
  */
 ini_set('log_errors', '1');
 ini_set('error_log', __DIR__ . '/scratch/warnings.log');
-
-/** @var string the warnings of the call that is running */
-$warning = '';
-set_error_handler(function (int $level, string $message) use (&$warning): bool {
-    if (error_reporting() & $level) {
-        $warning .= ($warning === '' ? '' : ' | ') . $message;
-    }
-    return false; // PHP's own handler writes the log
-});
 
 /** Nanoseconds for which this process was ready to run and waited for a processor. */
 function queued(): int
@@ -97,10 +88,11 @@ for ($i = 0; $i < $tries; $i++) {
     if (isset($_GET['with'])) {
         $bucket = new TokenBucket\Compound($bucket, limiter($_GET['with']));
     }
-    $warning = '';
+    error_clear_last();
     [$queued, $pauses, $before, $start] = [queued(), pauses(), clocks(), hrtime(true)];
     $decision = $bucket->attempt();
     [$took, $after] = [hrtime(true) - $start, clocks()];
+    $warning = error_get_last()['message'] ?? '';
     [$queued, $pauses] = [queued() - $queued, pauses() - $pauses];
     $connected = false;
     if ($remote && $took > 30_000_000) {
@@ -120,8 +112,9 @@ for ($i = 0; $i < $tries; $i++) {
         $decision->refund();
     }
     if (isset($_GET['block']) && $i === 0) {
+        error_clear_last();
         $bucket->block(30);
-        $calls[0][7] = $warning;
+        $calls[0][7] = error_get_last()['message'] ?? $warning;
     }
     if ($remote && ($refunds || isset($_GET['block']))) {
         $had = sockets();

@@ -67,7 +67,7 @@ run_composer() {
 install_package() {
     version=$("$php" -r 'require "/usr/share/php/Illuminate/autoload.php"; echo Illuminate\Foundation\Application::VERSION;')
     provided=
-    for component in cache container http queue routing support; do
+    for component in cache console container http queue routing support; do
         provided="$provided${provided:+, }\"illuminate/$component\": \"$version\""
     done
     cat >"$application/composer.json" <<JSON

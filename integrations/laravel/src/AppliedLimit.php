@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Laravel;
 
+use Illuminate\Cache\RateLimiting\Limit;
 use InvalidArgumentException;
 use stdClass;
 
@@ -23,8 +24,8 @@ final class AppliedLimit
     ) {
     }
 
-    /** @param stdClass $limit as Laravel's middleware makes it; Laravel 8 to 10 tell the time in minutes */
-    public static function fromLaravel(stdClass $limit, string $key): self
+    /** @param Limit|stdClass $limit as Laravel's middleware makes it; Laravel 8 to 10 tell the time in minutes */
+    public static function fromLaravel(Limit|stdClass $limit, string $key): self
     {
         $decay = $limit->decaySeconds ?? null;
         $unit = 1;

@@ -4,8 +4,11 @@ declare(strict_types=1);
 
 namespace TokenBucket\Laravel;
 
+use Illuminate\Cache\RateLimiting\Limit;
+use Illuminate\Cache\RateLimiting\Unlimited;
 use Illuminate\Container\Container;
 use Illuminate\Queue\Middleware\RateLimited as LaravelRateLimited;
+use Illuminate\Support\Collection;
 use stdClass;
 
 /** Laravel's job middleware with one atomic call a job: workers at the same time start no job too many. */
@@ -17,7 +20,23 @@ class RateLimited extends LaravelRateLimited
     /**
      * @param mixed $job
      * @param callable $next
-     * @param array<stdClass> $limits
+     * @return mixed
+     */
+    public function handle($job, $next)
+    {
+        $limiter = $this->limiter->limiter($this->limiterName);
+        $limits = $limiter === null ? new Unlimited() : $limiter($job);
+        if ($limits instanceof Unlimited) {
+            return $next($job);
+        }
+
+        return $this->handleJob($job, $next, RateLimiter::withReadableKeys($this->limiterName, Collection::wrap($limits)->all()));
+    }
+
+    /**
+     * @param mixed $job
+     * @param callable $next
+     * @param array<Limit|stdClass> $limits
      * @return mixed
      */
     protected function handleJob($job, $next, array $limits)

@@ -8,10 +8,12 @@ use Closure;
 use DateInterval;
 use DateTimeInterface;
 use Illuminate\Cache\RateLimiter as LaravelRateLimiter;
+use Illuminate\Cache\RateLimiting\Limit;
 use Illuminate\Contracts\Cache\Repository;
 use InvalidArgumentException;
 use stdClass;
 use Throwable;
+use TokenBucket\Decision;
 
 /**
  * Laravel's rate limiter on the extension. A key has a fixed window: it opens at the first hit, ends after the decay time, and
@@ -37,10 +39,45 @@ class RateLimiter extends LaravelRateLimiter
     }
 
     /**
+     * The key of a client of a named limiter, such as "api:192.0.2.1": Laravel hashes both, and no operator knows the hash.
+     *
+     * What Laravel's facade would replace in a key is percent-encoded, so that clients whose keys differ count apart, and the
+     * facade finds this key.
+     *
+     * @param mixed $key what Limit::by() got
+     */
+    public static function keyOf(string $limiter, mixed $key): string
+    {
+        $encode = static fn (string $text, string $more = ''): string => (string) preg_replace_callback(
+            "/[^!-~]|[%&<>\"'$more]/",
+            static fn (array $match) => rawurlencode($match[0]),
+            $text
+        );
+
+        return $encode($limiter, ':') . ':' . $encode((string) $key);
+    }
+
+    /**
+     * The limits of a named limiter, with keys of this package.
+     *
+     * @param array<Limit> $limits what the limiter's closure returned
+     * @return array<Limit>
+     */
+    public static function withReadableKeys(string $limiter, array $limits): array
+    {
+        return array_map(static function (Limit $limit) use ($limiter): Limit {
+            $limit = clone $limit;
+            $limit->key = self::keyOf($limiter, $limit->key);
+
+            return $limit;
+        }, $limits);
+    }
+
+    /**
      * Charges several limits, all or none.
      *
      * @param string $name what statistics() counts the limits under
-     * @param array<stdClass> $limits as Laravel's middleware makes them: key, maxAttempts, decaySeconds or decayMinutes
+     * @param array<Limit|stdClass> $limits with a key, maxAttempts, decaySeconds or decayMinutes
      */
     public function charge(string $name, array $limits): Charge
     {
@@ -194,6 +231,25 @@ class RateLimiter extends LaravelRateLimiter
     public function availableIn($key)
     {
         return (int) ceil($this->windows->peek($this->cleanRateLimiterKey($key))->getResetAfter());
+    }
+
+    /**
+     * Forgets the hits and the block of one client.
+     *
+     * @param string $identifier a key, or what statistics() lists: a key with the application's prefix
+     * @return Decision|null what the client had before; null if the storage does not answer, so that nothing was changed
+     */
+    public function unblock(string $identifier): ?Decision
+    {
+        $key = $this->windows->keyIn($identifier) ?? $this->cleanRateLimiterKey($identifier);
+        $window = $this->windows->anyWindow($key);
+        $before = $window->peek();
+        if ($before->isDegraded()) {
+            return null;
+        }
+        $window->reset();
+
+        return $before;
     }
 
     /** @param DateTimeInterface|DateInterval|int $decay */

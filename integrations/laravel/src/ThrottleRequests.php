@@ -5,8 +5,11 @@ declare(strict_types=1);
 namespace TokenBucket\Laravel;
 
 use Closure;
+use Illuminate\Cache\RateLimiting\Limit;
+use Illuminate\Cache\RateLimiting\Unlimited;
 use Illuminate\Http\Request;
 use Illuminate\Routing\Middleware\ThrottleRequests as LaravelThrottleRequests;
+use Illuminate\Support\Collection;
 use stdClass;
 use Symfony\Component\HttpFoundation\Response;
 
@@ -40,9 +43,16 @@ class ThrottleRequests extends LaravelThrottleRequests
      */
     protected function handleRequestUsingNamedLimiter($request, Closure $next, $limiterName, Closure $limiter)
     {
+        $limits = $limiter($request);
+        if ($limits instanceof Response) {
+            return $limits;
+        }
+        if ($limits instanceof Unlimited) {
+            return $next($request);
+        }
         $this->name = $limiterName;
         try {
-            return parent::handleRequestUsingNamedLimiter($request, $next, $limiterName, $limiter);
+            return $this->handleRequest($request, $next, RateLimiter::withReadableKeys($limiterName, Collection::wrap($limits)->all()));
         } finally {
             $this->name = null;
         }
@@ -50,7 +60,7 @@ class ThrottleRequests extends LaravelThrottleRequests
 
     /**
      * @param Request $request
-     * @param array<stdClass> $limits
+     * @param array<Limit|stdClass> $limits
      * @return Response
      */
     protected function handleRequest($request, Closure $next, array $limits)
@@ -74,6 +84,28 @@ class ThrottleRequests extends LaravelThrottleRequests
     }
 
     /**
+     * The client of an unnamed limit, which Laravel hashes.
+     *
+     * @param Request $request
+     * @return string
+     */
+    protected function resolveRequestSignature($request)
+    {
+        $user = $request->user();
+        if ($user !== null) {
+            return 'user:' . $user->getAuthIdentifier();
+        }
+        $route = $request->route();
+        if ($route === null) {
+            // It throws.
+            return parent::resolveRequestSignature($request);
+        }
+        $domain = $route->getDomain();
+
+        return $domain === null ? $request->ip() : "$domain|{$request->ip()}";
+    }
+
+    /**
      * Laravel has one key a client for all unnamed limits. Those of different times must not share a window, of which the
      * shorter one would move the end: throttle:60,1 would free a client from throttle:5,10.
      *
@@ -83,7 +115,10 @@ class ThrottleRequests extends LaravelThrottleRequests
     private static function apartByTime(array $limits): array
     {
         foreach ($limits as $limit) {
-            $limit->key .= isset($limit->decaySeconds) ? ":{$limit->decaySeconds}s" : ":{$limit->decayMinutes}min";
+            $limit->key = RateLimiter::keyOf(
+                self::UNNAMED,
+                $limit->key . (isset($limit->decaySeconds) ? ":{$limit->decaySeconds}s" : ":{$limit->decayMinutes}min")
+            );
         }
 
         return $limits;

@@ -33,6 +33,7 @@ final class TokenBucketServiceProvider extends ServiceProvider
 
     public function boot(): void
     {
+        $this->commands([UnblockCommand::class]);
         $this->publishes([self::CONFIG => $this->app->configPath('token_bucket.php')], 'token-bucket');
     }
 }

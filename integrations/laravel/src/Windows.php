@@ -70,15 +70,31 @@ final class Windows
      */
     public function window(string $key, int $maxAttempts, float $seconds, string $name): FixedWindow
     {
-        if (!$this->isConfigured) {
-            $this->configure();
-        }
+        $prefix = $this->prefix();
         $this->clock->follow();
         if (strlen($key) > self::LONGEST_KEY) {
             $key = hash('sha256', $key);
         }
 
-        return new FixedWindow($this->storage, "{$this->prefix}throttle:$key", min($maxAttempts, self::MOST_HITS), $seconds, $name);
+        return new FixedWindow($this->storage, $prefix . $key, min($maxAttempts, self::MOST_HITS), $seconds, $name);
+    }
+
+    /** The key in a whole identifier, as statistics() lists it; null if it has not this application's prefix. */
+    public function keyIn(string $identifier): ?string
+    {
+        $prefix = $this->prefix();
+
+        return str_starts_with($identifier, $prefix) ? substr($identifier, strlen($prefix)) : null;
+    }
+
+    /** What stands before each key in an identifier. */
+    private function prefix(): string
+    {
+        if (!$this->isConfigured) {
+            $this->configure();
+        }
+
+        return "{$this->prefix}throttle:";
     }
 
     /** The hits and the end of a key's window, whatever its limit and its length. Changes nothing. */

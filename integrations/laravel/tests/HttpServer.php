@@ -14,14 +14,21 @@ final class HttpServer
 
     public readonly int $port;
 
-    /** @param array<string, string> $environment */
-    public function __construct(int $workers, array $environment = [])
+    /**
+     * @param array<string, string> $environment
+     * @param array<string, string> $directives of PHP
+     */
+    public function __construct(int $workers, array $environment = [], array $directives = [])
     {
         $this->port = self::freePort();
         $application = (string) getenv('TB_LARAVEL_APP');
+        $options = [];
+        foreach ($directives as $name => $value) {
+            array_push($options, '-d', "$name=$value");
+        }
         // setsid: the server and its workers are a group, which stop() and run-tests.sh end.
         $process = proc_open(
-            ['setsid', PHP_BINARY, '-S', "127.0.0.1:{$this->port}", "$application/public/index.php"],
+            ['setsid', PHP_BINARY, ...$options, '-S', "127.0.0.1:{$this->port}", "$application/public/index.php"],
             [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', "$application/server.log", 'a']],
             $pipes,
             "$application/public",
@@ -51,7 +58,7 @@ final class HttpServer
         return proc_get_status($this->process)['pid'];
     }
 
-    private static function freePort(): int
+    public static function freePort(): int
     {
         $socket = stream_socket_server('tcp://127.0.0.1:0');
         if ($socket === false) {

@@ -45,7 +45,7 @@ final class JobsTest extends TestCase
         $this->dispatch(40, RateLimited::class, 'job-set', 'set');
         $this->runWorkers(self::WORKERS);
         self::assertSame(5, $this->jobsRun());
-        self::assertSame(95, $this->remaining('attacked_throttle:' . md5('job-setclient:set'), 100), 'a job that one limit denied costs the other nothing');
+        self::assertSame(95, $this->remaining('attacked_throttle:job-set:client:set', 100), 'a job that one limit denied costs the other nothing');
     }
 
     public function testLaravelsOwnMiddlewareUsesTheLimiter(): void

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace TokenBucket\Laravel\Tests;
 
+use Illuminate\Auth\GenericUser;
 use Illuminate\Cache\RateLimiting\Limit;
+use Illuminate\Http\Request;
+use Illuminate\Http\Response;
 use Illuminate\Routing\Middleware\ThrottleRequests as LaravelThrottleRequests;
 use Illuminate\Support\Carbon;
 use Illuminate\Support\Facades\RateLimiter;
@@ -177,32 +180,39 @@ final class ThrottleRequestsTest extends TestCase
         for ($i = 0; $i < 20; $i++) {
             $this->get('/api')->assertStatus(429)->assertHeader('X-RateLimit-Limit', '1');
         }
-        self::assertSame(1, RateLimiter::attempts(md5('apiplain')), 'a denied request costs nothing');
-        self::assertSame(0, RateLimiter::attempts(md5('apinever')), 'and what after() does not count is given back');
+        self::assertSame(1, RateLimiter::attempts('api:plain'), 'a denied request costs nothing');
+        self::assertSame(0, RateLimiter::attempts('api:never'), 'and what after() does not count is given back');
     }
 
     public function testFacadeSeesTheKeyOfANamedLimiter(): void
     {
         $this->get('/api', ['X-Client' => 'one']);
-        $key = md5('apione');
-        self::assertSame(1, RateLimiter::attempts($key));
-        self::assertSame(60, RateLimiter::availableIn($key));
-        RateLimiter::clear($key);
+        self::assertSame(1, RateLimiter::attempts('api:one'));
+        self::assertSame(60, RateLimiter::availableIn('api:one'));
+        RateLimiter::clear('api:one');
         $this->get('/api', ['X-Client' => 'one'])->assertHeader('X-RateLimit-Remaining', '4');
     }
 
-    public function testFacadeSeesAKeyThatIsNotHashed(): void
+    public function testClientsWhoseKeysDifferInAnyByteCountApart(): void
     {
-        if (!method_exists(LaravelThrottleRequests::class, 'shouldHashKeys')) {
-            self::markTestSkipped('this Laravel always hashes keys');
+        foreach (['Andre', 'André', 'a&b', 'aab', '%61%61b', "\xff", "\xfe", '', ' ', "o'brien", '"', '<b>'] as $client) {
+            $this->get('/api', ['X-Client' => $client])->assertHeader('X-RateLimit-Remaining', '4');
+            self::assertSame(1, RateLimiter::attempts(RateLimiter::keyOf('api', $client)), bin2hex($client));
         }
-        LaravelThrottleRequests::shouldHashKeys(false);
-        try {
-            $this->get('/api', ['X-Client' => 'André']);
-            self::assertSame(1, RateLimiter::attempts('api:André'));
-        } finally {
-            LaravelThrottleRequests::shouldHashKeys(true);
-        }
+        self::assertSame('api:Andr%C3%A9', RateLimiter::keyOf('api', 'André'));
+        self::assertNotSame(RateLimiter::keyOf('a', 'b:c'), RateLimiter::keyOf('a:b', 'c'));
+    }
+
+    public function testClientOfAnUnnamedLimitIsReadable(): void
+    {
+        $minute = self::laravelMajor() < 11 ? '1min' : '60s';
+        $this->get('/ten-a-minute');
+        self::assertSame(1, RateLimiter::attempts("throttle:127.0.0.1:$minute"));
+
+        $request = Request::create('/');
+        $request->setUserResolver(static fn () => new GenericUser(['id' => 7]));
+        $this->app->make(LaravelThrottleRequests::class)->handle($request, static fn () => new Response(), 10, 1, 'my');
+        self::assertSame(1, RateLimiter::attempts("throttle:myuser:7:$minute"));
     }
 
     public function testStatisticsNameTheLimiter(): void

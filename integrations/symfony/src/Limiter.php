@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace TokenBucket\Symfony;
 
 use Symfony\Component\RateLimiter\Exception\MaxWaitDurationExceededException;
-use Symfony\Component\RateLimiter\Exception\ReserveNotSupportedException;
 use Symfony\Component\RateLimiter\LimiterInterface;
 use Symfony\Component\RateLimiter\RateLimit;
 use Symfony\Component\RateLimiter\Reservation;
@@ -13,7 +12,7 @@ use Symfony\Component\RateLimiter\Reservation;
 /** One client's limiter, decided by the extension. A RateLimiterFactory makes it. */
 final class Limiter implements LimiterInterface
 {
-    public function __construct(private \TokenBucket\Limiter $native)
+    public function __construct(private \TokenBucket\Limiter $native, private LimiterConfiguration $configuration)
     {
     }
 
@@ -29,13 +28,13 @@ final class Limiter implements LimiterInterface
      * Takes tokens in advance; the reservation tells when to act.
      *
      * @throws MaxWaitDurationExceededException if the wait would be longer than $maxTime seconds, or the client is blocked
-     * @throws ReserveNotSupportedException if the policy is a window
+     * @throws WindowCannotReserveException if the policy is a window
      * @throws \InvalidArgumentException if $tokens is negative, or more than the limit
      */
     public function reserve(int $tokens = 1, ?float $maxTime = null): Reservation
     {
         if (!$this->native instanceof \TokenBucket) {
-            throw new ReserveNotSupportedException(get_class($this->native));
+            throw new WindowCannotReserveException($this->configuration->id, $this->configuration->policy);
         }
         RateLimits::checkTokens($tokens);
         if ($maxTime !== null && is_nan($maxTime)) {

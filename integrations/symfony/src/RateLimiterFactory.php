@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\Symfony;
 
+use Symfony\Component\Lock\LockFactory;
 use Symfony\Component\RateLimiter\LimiterInterface;
 use Symfony\Component\RateLimiter\Policy\NoLimiter;
 use Symfony\Component\RateLimiter\Storage\StorageInterface;
@@ -23,9 +24,10 @@ final class RateLimiterFactory implements LimiterFactory
 
     /**
      * @param array{id: string, policy: string, limit?: int, interval?: string, rate?: array{interval: string, amount?: int}} $config
-     * @param StorageInterface|null $unused Symfony's storage, so that a call that has one needs no change. It is not used
-     * @param \TokenBucketStorage|string|null $storage a DSN such as redis://10.0.0.5, a storage object of the extension, or null
-     *     for the directive token_bucket.storage
+     * @param StorageInterface|null $storage Symfony's storage, so that a call that has one needs no change. It is not used
+     * @param LockFactory|null $lockFactory Symfony's lock, likewise. It is not used: each call is one atomic step
+     * @param \TokenBucketStorage|string|null $tokenBucketStorage a DSN such as redis://10.0.0.5, a storage object of the extension,
+     *     or null for the directive token_bucket.storage
      * @param string $application keeps the limits of two applications apart that have the same storage and names of limiters
      *
      * @throws \LogicException if the configuration is not valid
@@ -33,8 +35,9 @@ final class RateLimiterFactory implements LimiterFactory
      */
     public function __construct(
         array $config,
-        ?StorageInterface $unused = null,
-        #[\SensitiveParameter] private \TokenBucketStorage|string|null $storage = null,
+        ?StorageInterface $storage = null,
+        ?LockFactory $lockFactory = null,
+        #[\SensitiveParameter] private \TokenBucketStorage|string|null $tokenBucketStorage = null,
         private string $application = '',
     ) {
         if (!extension_loaded('token_bucket')) {
@@ -57,7 +60,7 @@ final class RateLimiterFactory implements LimiterFactory
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
         #[\SensitiveParameter] string $secret,
     ): self {
-        return new self($config, null, $storage, $secret === '' ? '' : substr(hash_hmac('sha256', 'token_bucket', $secret), 0, 8));
+        return new self($config, null, null, $storage, $secret === '' ? '' : substr(hash_hmac('sha256', 'token_bucket', $secret), 0, 8));
     }
 
     public function create(?string $key = null): LimiterInterface
@@ -66,7 +69,7 @@ final class RateLimiterFactory implements LimiterFactory
             return new NoLimiter();
         }
 
-        return new Limiter($this->nativeLimiter($this->identifier($key ?? '')));
+        return new Limiter($this->nativeLimiter($this->identifier($key ?? '')), $this->configuration);
     }
 
     private function nativeLimiter(string $identifier): \TokenBucket\Limiter
@@ -76,9 +79,9 @@ final class RateLimiterFactory implements LimiterFactory
         $name = $this->configuration->id;
         try {
             return match ($this->configuration->policy) {
-                'token_bucket' => \TokenBucket::per($this->storage, $identifier, $limit, $seconds, $name),
-                'fixed_window' => new \TokenBucket\FixedWindow($this->storage, $identifier, $limit, $seconds, $name),
-                'sliding_window' => new \TokenBucket\SlidingWindow($this->storage, $identifier, $limit, $seconds, $name),
+                'token_bucket' => \TokenBucket::per($this->tokenBucketStorage, $identifier, $limit, $seconds, $name),
+                'fixed_window' => new \TokenBucket\FixedWindow($this->tokenBucketStorage, $identifier, $limit, $seconds, $name),
+                'sliding_window' => new \TokenBucket\SlidingWindow($this->tokenBucketStorage, $identifier, $limit, $seconds, $name),
                 default => throw new \LogicException("There is no policy \"{$this->configuration->policy}\"."),
             };
         } catch (\ValueError $error) {

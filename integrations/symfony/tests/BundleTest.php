@@ -9,6 +9,7 @@ use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\ContainerInterface;
 use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\ErrorHandler\ErrorHandler;
+use Symfony\Component\HttpClient\ThrottlingHttpClient;
 use Symfony\Component\HttpFoundation\Request;
 use Symfony\Component\HttpFoundation\Response;
 use Symfony\Component\HttpKernel\Attribute\RateLimit;
@@ -162,10 +163,41 @@ final class BundleTest extends TestCase
         $this->assertRefused('"token_bucket.storages" names "males"', ['storages' => ['males' => 'shm:']]);
         $this->assertRefused('names "_login_local_main", but not the other limiter', ['except' => ['_login_local_main']]);
         $this->assertRefused('store', ['store' => 'shm:']);
+        $this->assertRefused('The option "token_bucket.storage": Unknown scheme "reddis:" in the storage DSN', ['storage' => 'reddis://10.0.0.5']);
+        $this->assertRefused('The option "token_bucket.storages.mail": The port', ['storages' => ['mail' => 'redis://10.0.0.5:99999']]);
+        $this->assertRefused('The option "token_bucket.storage": Unknown parameter "x"', ['storage' => '%dsn%'], static function (ContainerBuilder $container): void {
+            $container->setParameter('dsn', 'shm:?x');
+        });
         $this->assertRefused('The limiter "huge"', [], static function (ContainerBuilder $container): void {
             $huge = ['policy' => 'sliding_window', 'limit' => 5000, 'interval' => '1 hour'];
             $container->loadFromExtension('framework', ['rate_limiter' => ['huge' => $huge]]);
         });
+    }
+
+    public function testWindowsThatSymfonyReservesAreFoundWhenTheContainerIsBuilt(): void
+    {
+        if (!class_exists(ThrottlingHttpClient::class)) {
+            self::markTestSkipped('This Symfony gives limiters to no service that reserves.');
+        }
+        $with = static fn (string $limiter): array => [
+            'The Messenger transport "async"' => static fn (ContainerBuilder $container) => $container->loadFromExtension('framework', ['messenger' => [
+                'transports' => ['async' => ['dsn' => 'in-memory://', 'rate_limiter' => $limiter]],
+            ]]),
+            'The HTTP client "partner"' => static fn (ContainerBuilder $container) => $container->loadFromExtension('framework', ['http_client' => [
+                'scoped_clients' => ['partner' => ['base_uri' => 'https://example.org', 'rate_limiter' => $limiter]],
+            ]]),
+            'The HTTP client "http_client"' => static fn (ContainerBuilder $container) => $container->loadFromExtension('framework', ['http_client' => [
+                'default_options' => ['rate_limiter' => $limiter],
+            ]]),
+        ];
+        foreach ($with('mail') as $service => $configure) {
+            $this->assertRefused("$service reserves. The limiter \"mail\" has the policy \"fixed_window\"", [], $configure);
+            $this->kernel(['except' => ['mail']], $configure);
+        }
+        foreach ($with('search') as $configure) {
+            $this->kernel([], $configure);
+        }
+        self::assertInstanceOf(RateLimiterFactory::class, $this->container()->get('public.limiter.search'));
     }
 
     public function testAnArgumentOfSymfonysFinalClassIsAnErrorThatNamesTheRightType(): void

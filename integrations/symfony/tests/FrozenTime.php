@@ -35,7 +35,7 @@ abstract class FrozenTime extends TestCase
     /** @param array<string, mixed> $config */
     protected function factory(array $config): RateLimiterFactory
     {
-        return new RateLimiterFactory($config + ['id' => $config['policy']], null, $this->storage);
+        return new RateLimiterFactory($config + ['id' => $config['policy']], null, null, $this->storage);
     }
 
     /** @param array<string, mixed> $config */

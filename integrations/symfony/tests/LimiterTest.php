@@ -160,7 +160,11 @@ final class LimiterTest extends FrozenTime
     public function testWindowsCannotReserve(): void
     {
         foreach ([self::FIXED, self::SLIDING] as $config) {
-            self::assertThrows(ReserveNotSupportedException::class, 'Window', fn () => $this->limiter($config)->reserve());
+            self::assertThrows(
+                ReserveNotSupportedException::class,
+                "Give it the policy \"token_bucket\", or let Symfony decide it: \"token_bucket: { except: [{$config['policy']}] }\".",
+                fn () => $this->limiter($config)->reserve(),
+            );
         }
     }
 }

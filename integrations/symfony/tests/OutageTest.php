@@ -11,10 +11,16 @@ final class OutageTest extends TestCase
 {
     private static function lookedAtOfTwenty(string $on_error): int
     {
-        $server = new Server('token_bucket', ['token_bucket.storage' => "\"redis+unix:///nonexistent.sock?on_error=$on_error\""]);
-        $server->requestAll(array_fill(0, 20, [10, '/login', ['_username' => 'alice', '_password' => 'wrong']]));
+        return self::attack('token_bucket', $on_error)[0];
+    }
 
-        return $server->lookedAt();
+    /** @return array{int, list<int>} the passwords that are looked at of twenty, and the different statuses */
+    private static function attack(string $environment, string $on_error): array
+    {
+        $server = new Server($environment, ['token_bucket.storage' => "\"redis+unix:///nonexistent.sock?on_error=$on_error\""]);
+        $answers = $server->requestAll(array_fill(0, 20, [10, '/login', ['_username' => 'alice', '_password' => 'wrong']]));
+
+        return [$server->lookedAt(), array_values(array_unique(array_column($answers, 'status')))];
     }
 
     public function testFallbackHoldsTheLimitOnThisHost(): void
@@ -30,6 +36,13 @@ final class OutageTest extends TestCase
     public function testOpenLooksAtAllPasswords(): void
     {
         self::assertSame(20, self::lookedAtOfTwenty('open'));
+    }
+
+    public function testDebugModeMakesNoExceptionOfTheWarning(): void
+    {
+        foreach (['fallback' => 5, 'closed' => 0, 'open' => 20] as $on_error => $looked_at) {
+            self::assertSame([$looked_at, [302]], self::attack('token_bucket_debug', $on_error), $on_error);
+        }
     }
 
     public function testThrowIsAnErrorAndLooksAtNoPassword(): void

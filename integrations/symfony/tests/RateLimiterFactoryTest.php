@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TokenBucket\Symfony\Tests;
 
+use Symfony\Component\Lock\LockFactory;
+use Symfony\Component\Lock\Store\FlockStore;
 use Symfony\Component\OptionsResolver\Exception\InvalidOptionsException;
 use Symfony\Component\OptionsResolver\Exception\MissingOptionsException;
 use Symfony\Component\OptionsResolver\Exception\UndefinedOptionsException;
@@ -37,11 +39,11 @@ final class RateLimiterFactoryTest extends FrozenTime
     public function testEachApplicationHasLimitsOfItsOwn(): void
     {
         $config = ['id' => 'of'] + self::FIXED;
-        (new RateLimiterFactory($config, null, 'array:', 'shop'))->create('client')->consume(5);
-        self::assertFalse((new RateLimiterFactory($config, null, 'array:', 'shop'))->create('client')->consume()->isAccepted());
-        self::assertTrue((new RateLimiterFactory($config, null, 'array:', 'blog'))->create('client')->consume()->isAccepted());
-        self::assertTrue((new RateLimiterFactory($config, null, 'array:'))->create('client')->consume()->isAccepted());
-        self::assertTrue((new RateLimiterFactory(['id' => 'of@shop'] + $config, null, 'array:'))->create('client')->consume()->isAccepted());
+        (new RateLimiterFactory($config, null, null, 'array:', 'shop'))->create('client')->consume(5);
+        self::assertFalse((new RateLimiterFactory($config, null, null, 'array:', 'shop'))->create('client')->consume()->isAccepted());
+        self::assertTrue((new RateLimiterFactory($config, null, null, 'array:', 'blog'))->create('client')->consume()->isAccepted());
+        self::assertTrue((new RateLimiterFactory($config, null, null, 'array:'))->create('client')->consume()->isAccepted());
+        self::assertTrue((new RateLimiterFactory(['id' => 'of@shop'] + $config, null, null, 'array:'))->create('client')->consume()->isAccepted());
         self::assertTrue(RateLimiterFactory::withSecret($config, 'array:', 'secret')->create('client')->consume(5)->isAccepted());
         self::assertFalse(RateLimiterFactory::withSecret($config, 'array:', 'secret')->create('client')->consume()->isAccepted());
         self::assertTrue(RateLimiterFactory::withSecret($config, 'array:', 'other')->create('client')->consume()->isAccepted());
@@ -74,14 +76,23 @@ final class RateLimiterFactoryTest extends FrozenTime
     {
         $storage = new InMemoryStorage();
         $config = ['id' => 'given'] + self::FIXED;
-        self::assertTrue((new RateLimiterFactory($config, $storage, 'array:'))->create('client')->consume(5)->isAccepted());
+        self::assertTrue((new RateLimiterFactory($config, $storage, null, 'array:'))->create('client')->consume(5)->isAccepted());
         self::assertNull($storage->fetch('given-client'));
-        self::assertFalse((new RateLimiterFactory($config, null, 'array:'))->create('client')->consume()->isAccepted());
+        self::assertFalse((new RateLimiterFactory($config, null, null, 'array:'))->create('client')->consume()->isAccepted());
+    }
+
+    public function testACallOfSymfonysFactoryNeedsNoChange(): void
+    {
+        $lock = new LockFactory(new FlockStore(sys_get_temp_dir()));
+        $config = ['id' => bin2hex(random_bytes(8))] + self::FIXED;
+        self::assertTrue((new RateLimiterFactory($config, new InMemoryStorage(), $lock))->create('client')->consume(5)->isAccepted());
+        $named = new RateLimiterFactory(config: $config, storage: new InMemoryStorage(), lockFactory: $lock);
+        self::assertFalse($named->create('client')->consume()->isAccepted());
     }
 
     public function testAWrongStorageIsFoundAtOnce(): void
     {
-        self::assertThrows(ConfigurationException::class, 'scheme', static fn () => new RateLimiterFactory(['id' => 'a'] + self::FIXED, null, 'apcu:'));
+        self::assertThrows(ConfigurationException::class, 'scheme', static fn () => new RateLimiterFactory(['id' => 'a'] + self::FIXED, null, null, 'apcu:'));
     }
 
     public function testIntervalsAreThoseOfSymfony(): void

@@ -22,6 +22,12 @@ if (is_file($installed_versions)) {
 foreach (['Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Lock', 'Component/RateLimiter', 'Component/Yaml'] as $part) {
     require_once "/usr/share/php/Symfony/$part/autoload.php";
 }
+// Services that reserve get limiters in later versions only.
+foreach (['HttpClient', 'Messenger'] as $component) {
+    if (is_file("/usr/share/php/Symfony/Component/$component/autoload.php")) {
+        require_once "/usr/share/php/Symfony/Component/$component/autoload.php";
+    }
+}
 
 spl_autoload_register(static function (string $class): void {
     foreach (['TokenBucket\\Symfony\\Tests\\' => '/', 'TokenBucket\\Symfony\\' => '/../src/'] as $prefix => $folder) {

@@ -13,9 +13,11 @@ use Symfony\Component\DependencyInjection\Exception\InvalidArgumentException;
 use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\RateLimiter\CompoundRateLimiterFactory as SymfonyCompoundFactory;
 use Symfony\Component\RateLimiter\RateLimiterFactory as SymfonyFactory;
+use TokenBucket\ConfigurationException;
 use TokenBucket\Symfony\CompoundRateLimiterFactory;
 use TokenBucket\Symfony\LimiterFactory;
 use TokenBucket\Symfony\RateLimiterFactory;
+use TokenBucket\Symfony\WindowCannotReserveException;
 
 /** Gives the services `limiter.NAME` of FrameworkBundle the factories of this package. */
 final class ReplaceLimitersPass implements CompilerPassInterface
@@ -30,6 +32,11 @@ final class ReplaceLimitersPass implements CompilerPassInterface
 
         $names = $this->namesOfLimiters($container);
         $this->checkNames($names, $options);
+        $this->checkStorage($container, 'storage', $options['storage']);
+        foreach ($options['storages'] as $name => $storage) {
+            $this->checkStorage($container, "storages.$name", $storage);
+        }
+        $this->checkReservations($container, array_diff($names, $options['except']));
         foreach (array_diff($names, $options['except']) as $name) {
             $this->replace($container, $name, $options['storages'][$name] ?? $options['storage'], $options['application']);
         }
@@ -78,7 +85,7 @@ final class ReplaceLimitersPass implements CompilerPassInterface
             $new = new Definition(RateLimiterFactory::class, [$config, $storage, $secret]);
             $new->setFactory([RateLimiterFactory::class, 'withSecret']);
         } else {
-            $new = new Definition(RateLimiterFactory::class, [$config, null, $storage, $application]);
+            $new = new Definition(RateLimiterFactory::class, [$config, null, null, $storage, $application]);
         }
         $container->setDefinition($id, $new->setTags($old->getTags()));
         $this->replaceTypes($container, $id);
@@ -93,12 +100,62 @@ final class ReplaceLimitersPass implements CompilerPassInterface
      */
     private function check(ContainerBuilder $container, array $config): void
     {
-        $config = $container->getParameterBag()->resolveValue($config);
+        $config = $this->valueIfKnown($container, $config);
+        // The machine that builds the container may lack the extension.
+        if ($config !== null && extension_loaded('token_bucket')) {
+            new RateLimiterFactory($config, null, null, 'array:');
+        }
+    }
+
+    private function checkStorage(ContainerBuilder $container, string $option, ?string $storage): void
+    {
+        $storage = $this->valueIfKnown($container, $storage);
+        if ($storage === null || !extension_loaded('token_bucket')) {
+            return;
+        }
+        try {
+            // This opens no storage.
+            new \TokenBucket($storage, 'example', 1, 1.0);
+        } catch (ConfigurationException $error) {
+            throw new InvalidArgumentException("The option \"token_bucket.$option\": {$error->getMessage()}.", 0, $error);
+        }
+    }
+
+    /** A value with its parameters; null if it has environment variables, whose values the built container reads. */
+    private function valueIfKnown(ContainerBuilder $container, mixed $value): mixed
+    {
+        $value = $container->getParameterBag()->resolveValue($value);
         $variables = [];
-        $container->resolveEnvPlaceholders($config, null, $variables);
-        // What is in an environment variable is not known yet. The machine that builds the container may lack the extension.
-        if ($variables === [] && extension_loaded('token_bucket')) {
-            new RateLimiterFactory($config, null, 'array:');
+        $container->resolveEnvPlaceholders($value, null, $variables);
+
+        return $variables === [] ? $value : null;
+    }
+
+    /**
+     * Finds windows that FrameworkBundle gives to services which reserve.
+     *
+     * @param array<string> $names of the limiters that this package decides
+     */
+    private function checkReservations(ContainerBuilder $container, array $names): void
+    {
+        $reserving = [];
+        if ($container->hasDefinition('messenger.rate_limiter_locator')) {
+            foreach ($container->getDefinition('messenger.rate_limiter_locator')->getArgument(0) as $transport => $limiter) {
+                $reserving["The Messenger transport \"$transport\""] = (string) $limiter;
+            }
+        }
+        foreach ($container->getDefinitions() as $id => $definition) {
+            $factory = str_ends_with($id, '.throttling.limiter') ? $definition->getFactory() : null;
+            if (is_array($factory) && $factory[0] instanceof Reference) {
+                $reserving['The HTTP client "' . substr($id, 0, -strlen('.throttling.limiter')) . '"'] = (string) $factory[0];
+            }
+        }
+        foreach ($reserving as $service => $id) {
+            $name = substr($id, strlen(self::PREFIX));
+            $policy = in_array($name, $names, true) ? $this->valueIfKnown($container, $container->getDefinition($id)->getArgument(0)['policy']) : null;
+            if (in_array($policy, ['fixed_window', 'sliding_window'], true)) {
+                throw new InvalidArgumentException("$service reserves. " . WindowCannotReserveException::reasonFor($name, $policy));
+            }
         }
     }
 
