@@ -139,8 +139,7 @@ impl Database {
                     .to_owned()
             }
             code if code::NO_ROOM.contains(&code) => {
-                "the server needs room for new rows; the buckets that have one are not concerned"
-                    .to_owned()
+                "the server needs room for new rows".to_owned()
             }
             code if code::READ_ONLY.contains(&code) => {
                 "the storage DSN must name a server that can be written to".to_owned()

@@ -1,0 +1,47 @@
+--TEST--
+Servers: while another process makes the host's file, fallback denies; no process accepts from a bucket of its own
+--EXTENSIONS--
+pcntl
+posix
+--FILE--
+<?php
+require dirname(__DIR__) . '/servers.inc';
+require dirname(__DIR__) . '/processes.inc';
+
+// A folder of the test's own, in which no file has been made.
+$folder = sys_get_temp_dir() . '/token_bucket-begins.' . bin2hex(random_bytes(6));
+mkdir($folder);
+register_shutdown_function(fn () => remove($folder));
+ini_set('token_bucket.shm_path', $folder);
+mkdir($own = "$folder/token_bucket-" . posix_geteuid(), 0700);
+
+// As a process does that makes a file, for a second.
+$lock = fopen($own, 'r');
+if (!$lock || !flock($lock, LOCK_EX)) {
+    give_up('not locked');
+}
+$pid = pcntl_fork();
+if ($pid === 0) {
+    usleep(1_000_000);
+    posix_kill(posix_getpid(), SIGKILL); // which unlocks
+}
+fclose($lock);
+
+$accepted = at_once(10, fn (int $worker): callable => function () use ($worker): array {
+    $bucket = new TokenBucket('redis://127.0.0.1:1', 'x', 10, 0.0001);
+    $before = $after = 0;
+    for ($end = hrtime(true) + 500_000_000; hrtime(true) < $end; usleep(5_000)) {
+        $before += (int) @$bucket->consume();
+    }
+    usleep(1_000_000);
+    for ($call = 0; $call < 10; $call++) {
+        $after += (int) @$bucket->consume();
+    }
+    return [$before, $after];
+});
+echo 'while the file is made: ', array_sum(array_column($accepted, 0)), "\n";
+echo 'of a bucket of 10: ', array_sum(array_column($accepted, 1)), "\n";
+?>
+--EXPECT--
+while the file is made: 0
+of a bucket of 10: 10
