@@ -5,15 +5,16 @@ pcntl
 posix
 --FILE--
 <?php
+require dirname(__DIR__) . '/utils.inc';
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/processes.inc';
 
-// A folder of the test's own, in which no file has been made.
-$folder = sys_get_temp_dir() . '/token_bucket-begins.' . bin2hex(random_bytes(6));
-mkdir($folder);
-register_shutdown_function(fn () => remove($folder));
-ini_set('token_bucket.shm_path', $folder);
-mkdir($own = "$folder/token_bucket-" . posix_geteuid(), 0700);
+run_apart(__FILE__);
+
+// No file has been made so far.
+$own = ini_get('token_bucket.shm_path') . '/token_bucket-' . posix_geteuid();
+is_dir($own) && remove($own);
+mkdir($own, 0700);
 
 // As a process does that makes a file, for a second.
 $lock = fopen($own, 'r');
