@@ -52,8 +52,8 @@ foreach (['redis', 'memcached'] as $server_kind) {
             $lines[$kind] = refunded($before) . ' ' . left($limiter);
         }
         $own = [];
-        $stopped($server, function () use ($limiters, $taken, &$lines, &$own, $probe): void {
-            wait_until_down($probe);
+        $stopped($server, function () use ($limiters, $taken, &$lines, &$own, $dsn): void {
+            warning_of_outage($dsn);
             foreach ($limiters as $kind => $limiter) {
                 $own[$kind] = $limiter->attempt(4);
                 $second = $limiter->attempt(2);
@@ -80,7 +80,7 @@ foreach (['redis', 'memcached'] as $server_kind) {
     echo "$server_kind throw: ", refunded($decision), ' ', refunded($decision), ' ', refunded($later), "\n";
 }
 
-// The first call in an outage warns, whatever it is; what runs in the middle of it changes nothing.
+// A call that the server refuses warns, whatever it is; what runs in the middle of it changes nothing.
 $codes = [
     'refunds again' => function () use (&$again): void {
         $again = $GLOBALS['decision']->refund();
@@ -96,7 +96,7 @@ foreach ($codes as $what => $code) {
     $server = new Server('redis');
     $limiter = TokenBucket::per($server->dsn('on_error=closed'), 'x', 10, 3600);
     $decision = $limiter->attempt(3);
-    $server->kill();
+    $server->ask('ACL SETUSER default -eval -evalsha');
     $again = null;
     error_clear_last();
     try {

@@ -21,6 +21,7 @@ foreach (['redis', 'memcached', SQL_SERVER] as $kind) {
         $first = $window->attempt(2);
         $server->kill();
         echo $kind === SQL_SERVER ? 'database' : $kind, " $policy: ", shown($first), ' | ';
+        $policy === 'throw' || warning_of_outage($dsn);
         $count = count(warnings(function () use ($window): void {
             try {
                 // This host's own window knows nothing of the hits on the server.
@@ -34,7 +35,7 @@ foreach (['redis', 'memcached', SQL_SERVER] as $kind) {
                 echo 'an exception';
             }
         }));
-        echo ", $count warning", $count === 1 ? '' : 's', ' | ';
+        echo ", $count further warnings | ";
         $server->start();
         wait_until(function () use ($window): bool {
             try {
@@ -49,12 +50,12 @@ foreach (['redis', 'memcached', SQL_SERVER] as $kind) {
 }
 ?>
 --EXPECT--
-redis fallback: [true,1,0,2] | [true,2,0,1]* [true,0,0,2]* [false,0,3600,0]* true [true,1,0,0]* [false,0,60,0]* [true,3,0,0]*, 1 warning | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
-redis open: [true,1,0,2] | [true,3,0,1]* [true,3,0,2]* [true,3,0,1]* false [true,3,0,0]* [true,3,0,0]* [true,3,0,0]*, 1 warning | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
-redis closed: [true,1,0,2] | [false,0,1,0]* [false,0,1,0]* [false,0,1,0]* false [false,0,1,0]* [false,0,1,0]* [false,0,1,0]*, 1 warning | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
-redis throw: [true,1,0,2] | an exception, 0 warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
-memcached fallback: [true,1,0,2] | [true,2,0,1]* [true,0,0,2]* [false,0,3600,0]* true [true,1,0,0]* [false,0,60,0]* [true,3,0,0]*, 1 warning | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
-memcached open: [true,1,0,2] | [true,3,0,1]* [true,3,0,2]* [true,3,0,1]* false [true,3,0,0]* [true,3,0,0]* [true,3,0,0]*, 1 warning | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
-memcached closed: [true,1,0,2] | [false,0,1,0]* [false,0,1,0]* [false,0,1,0]* false [false,0,1,0]* [false,0,1,0]* [false,0,1,0]*, 1 warning | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
-memcached throw: [true,1,0,2] | an exception, 0 warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
-database fallback: [true,1,0,2] | [true,2,0,1]* [true,0,0,2]* [false,0,3600,0]* true [true,1,0,0]* [false,0,60,0]* [true,3,0,0]*, 1 warning | [true,1,0,0] true [true,0,0,3] [false,0,3600,0]
+redis fallback: [true,1,0,2] | [true,2,0,1]* [true,0,0,2]* [false,0,3600,0]* true [true,1,0,0]* [false,0,60,0]* [true,3,0,0]*, 0 further warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
+redis open: [true,1,0,2] | [true,3,0,1]* [true,3,0,2]* [true,3,0,1]* false [true,3,0,0]* [true,3,0,0]* [true,3,0,0]*, 0 further warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
+redis closed: [true,1,0,2] | [false,0,1,0]* [false,0,1,0]* [false,0,1,0]* false [false,0,1,0]* [false,0,1,0]* [false,0,1,0]*, 0 further warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
+redis throw: [true,1,0,2] | an exception, 0 further warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
+memcached fallback: [true,1,0,2] | [true,2,0,1]* [true,0,0,2]* [false,0,3600,0]* true [true,1,0,0]* [false,0,60,0]* [true,3,0,0]*, 0 further warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
+memcached open: [true,1,0,2] | [true,3,0,1]* [true,3,0,2]* [true,3,0,1]* false [true,3,0,0]* [true,3,0,0]* [true,3,0,0]*, 0 further warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
+memcached closed: [true,1,0,2] | [false,0,1,0]* [false,0,1,0]* [false,0,1,0]* false [false,0,1,0]* [false,0,1,0]* [false,0,1,0]*, 0 further warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
+memcached throw: [true,1,0,2] | an exception, 0 further warnings | [true,3,0,0] false [true,0,0,3] [false,0,3600,0]
+database fallback: [true,1,0,2] | [true,2,0,1]* [true,0,0,2]* [false,0,3600,0]* true [true,1,0,0]* [false,0,60,0]* [true,3,0,0]*, 0 further warnings | [true,1,0,0] true [true,0,0,3] [false,0,3600,0]

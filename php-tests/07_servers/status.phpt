@@ -21,7 +21,7 @@ function server_status(Server $server): array
 $log = tempnam('/dev/shm', 'token_bucket-log-');
 register_shutdown_function(fn () => @unlink($log));
 ini_set('error_log', $log);
-$logged = fn (): string => preg_replace(['/^\[.*?\] /m', '/:\d{4,}/', '/\d+\.\d s/'], ['', ':PORT', 'N s'], file_get_contents($log));
+$logged = fn (): string => preg_replace(['/^\[.*?\] /m', '/:\d{4,}/', '/\d+\.\d s/'], ['', ':PORT', 'N s'], implode(preg_grep('/\] token_bucket: /', file($log))));
 
 foreach (['redis', 'memcached'] as $kind) {
     foreach (['fallback', 'throw'] as $policy) {
@@ -44,7 +44,10 @@ foreach (['redis', 'memcached'] as $kind) {
         // Two processes find the outage and its end; one tells of the end.
         $server->kill();
         $handled = at_once(2, fn () => function () use ($call): array {
-            $call();
+            wait_until(function () use ($call): bool {
+                $call();
+                return !server_status($GLOBALS['server'])['up'];
+            });
             return server_status($GLOBALS['server']);
         });
         echo ' ', json_encode(array_column($handled, 'up')), ' ', json_encode(array_column($handled, 'outages'));
@@ -76,8 +79,8 @@ $one = new Server('memcached');
 $two = new Server('memcached');
 $pair = fn (string $id): TokenBucket => new TokenBucket("memcached://127.0.0.1:$one->port,127.0.0.1:$two->port", $id, 1e6, 1);
 $two->signal(SIGSTOP);
-for ($i = 0; $i < 20; $i++) {
-    @$pair("client:$i")->consume();
+for ($i = 0; server_status($two)['up'] ?? true; $i++) {
+    @$pair('client:' . $i % 20)->consume();
 }
 echo json_encode(array_intersect_key(server_status($two), ['up' => 0, 'outages' => 0])), "\n";
 $two->signal(SIGCONT);
@@ -94,7 +97,7 @@ $bucket = new TokenBucket($server->dsn(), 'x', 1e6, 1);
 $bucket->consume();
 for ($i = 0; $i < 2; $i++) {
     $server->kill();
-    @$bucket->consume();
+    warning_of_outage($server->dsn());
     $down_since = server_status($server)['since'];
     $server->start();
     wait_until(fn (): bool => !$bucket->attempt()->isDegraded());
@@ -102,7 +105,7 @@ for ($i = 0; $i < 2; $i++) {
     wait_until(fn (): bool => microtime(true) - server_status($server)['since'] > 1.1);
 }
 $server->kill();
-@$bucket->consume();
+warning_of_outage($server->dsn());
 echo json_encode([server_status($server)['outages'], server_status($server)['since'] - $down_since > 1]), "\n", $logged();
 
 $redis = new Server('redis');

@@ -4,8 +4,8 @@
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  counts      how many buckets the table has evicted, and how many newcomers it has denied
 //!        256  breakers    the breakers of servers
-//!      2,304  gates       how many connections may be opened to each server at once
-//!      4,352  servers     the names of servers, and since when they are up or down
+//!      8,448  gates       how many connections may be opened to each server at once
+//!     10,496  servers     the names of servers, and since when they are up or down
 //!      4,096  body        the areas of the file's purpose; 16,384 in a host's file, for breakers, gates and
 //!                         servers are in that alone
 //! ```
@@ -47,10 +47,10 @@ pub const COUNTS_AT: usize = 128;
 pub const BREAKERS_AT: usize = 256;
 
 /// Where the gates of servers lie.
-pub const GATES_AT: usize = 2304;
+pub const GATES_AT: usize = 8448;
 
 /// Where the records of servers lie.
-pub const SERVERS_AT: usize = 4352;
+pub const SERVERS_AT: usize = 10_496;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;

@@ -20,7 +20,7 @@ use crate::limit::SECOND;
 use crate::store::file::{BREAKERS_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 
-const COUNT: usize = 64;
+const COUNT: usize = 256;
 
 /// The breakers of a host. Each server that a process has asked has one.
 #[repr(C, align(128))]

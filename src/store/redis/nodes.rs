@@ -43,10 +43,11 @@ pub struct FoundNode {
     pub reused: bool,
 }
 
-/// How many breakers a cluster has.
-pub const BREAKERS: u64 = 16;
+/// How many breakers a cluster has: so many that few have slots of two nodes, of which one answers while the other is
+/// down.
+pub const BREAKERS: u64 = 32;
 
-/// The number of a key's breaker: one for each sixteenth of the slots.
+/// The number of a key's breaker: one for each 512 slots.
 ///
 /// Not one for each node: a new process does not know which node serves a slot, and another node may take
 /// the slot over.
