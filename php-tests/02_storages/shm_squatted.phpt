@@ -76,7 +76,7 @@ echo 'and still: ', victim(), "\n";
 
 // Each table has a secret of its own, by which its keys are placed.
 victim('shm:other');
-$secrets = array_map(fn (string $file): string => file_get_contents("$own/$file.v4", offset: 64, length: 16), ['default', 'other']);
+$secrets = array_map(fn (string $file): string => file_get_contents("$own/$file.v5", offset: 64, length: 16), ['default', 'other']);
 echo strlen($secrets[0]), ' bytes, ', $secrets[0] === $secrets[1] || trim($secrets[0], "\0") === '' ? 'the same' : 'different', "\n";
 exec('rm -rf ' . escapeshellarg($folder));
 ?>

@@ -36,4 +36,4 @@ memory: left 4
 memory: left 3
 first: left 2
 default.v5
-mine.v4
+mine.v5

@@ -11,7 +11,7 @@ use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply}
 use crate::store::{Entry, Host, KnownDenial, Permit, Permits, Request, Shows, Store, Timeouts};
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The guard of a store on servers.
 ///
@@ -78,8 +78,9 @@ impl Outage {
     }
 }
 
-/// How long a call waits for others of this host to connect first.
-const LONGEST_WAIT_TO_CONNECT: Duration = Duration::from_millis(10);
+/// How long a call waits at first for others of this host to connect; then twice as long each time, up to a quarter of
+/// its time-out for connections.
+const FIRST_WAIT_TO_CONNECT: Duration = Duration::from_millis(10);
 
 const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
      write prefix= into the storage DSN, with a prefix or with none";
@@ -261,12 +262,15 @@ impl Guard {
         if store.is_connected() {
             return Some(Entry::WithoutGate);
         }
-        match self.host.enter_gate(timeouts) {
-            Entry::Full => {}
-            entry => return Some(entry),
+        let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + timeouts.connect / 4);
+        loop {
+            match self.host.enter_gate(timeouts) {
+                Entry::Full if Instant::now() >= end => return None,
+                Entry::Full => std::thread::sleep(wait),
+                entry => return Some(entry),
+            }
+            wait *= 2;
         }
-        std::thread::sleep(timeouts.connect.min(LONGEST_WAIT_TO_CONNECT));
-        Some(self.host.enter_gate(timeouts)).filter(|entry| *entry != Entry::Full)
     }
 
     /// Notes for the log that the servers of a store answer again after an outage of so many nanoseconds.
