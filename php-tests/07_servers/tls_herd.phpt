@@ -8,7 +8,7 @@ posix
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/processes.inc';
 
-define('WORKERS', (int) (getenv('WORKERS') ?: 100));
+define('WORKERS', (int) (getenv('WORKERS') ?: 200));
 
 $port = free_port();
 $certificates = getenv('TB_SERVERS');
