@@ -311,7 +311,7 @@ fn window_opens_ends_and_takes_refunds(bench: &Bench) {
 fn windows_and_buckets_of_one_identifier_are_separate(bench: &Bench) {
     let (window, bucket, sliding) = (fixed(1, 10.0), per_second(1, 0.001), sliding(1, 10.0));
     let long = [b'a'; 300];
-    for name in [&b"x"[..], b"w:x", b"h:x", b"a b", b"w:a b", b"s:x", &long] {
+    for name in [&b"x"[..], b"x#w", b"#hx", b"a b", b"a b#w", b"x#s", &long] {
         for limit in [&window, &bucket, &sliding] {
             assert!(bench.take(name, limit, 1, T0).accepted);
         }

@@ -19,7 +19,7 @@ $identifiers = [
     "'; DROP TABLE token_bucket; --", "x' OR '1'='1", "') ON DUPLICATE KEY UPDATE due = 0 -- ", '/*!50000 x */', "joe'/*", '*/', '--', '#',
     'jöe', "jo\u{308}e", 'JÖE', 'ﬀ', 'ff', 'ß', 'ss', 'Iı', '日本', '💥', "\u{feff}joe", "jo\u{200b}e", "j\xf6e", "\xff\xfe", "\xc0\xaf", "joe\x80",
     str_repeat('x', 200), str_repeat('x', 201), str_repeat('x', 300), str_repeat('x', 301), str_repeat('ö', 150), str_repeat("'", 300),
-    'h:joe', 'w:joe', 's:joe', 'h:' . str_repeat('0', 32), "line\nbreak", "line\r\nbreak", '192.0.2.1', '2001:db8::1', '[2001:db8::1]', 'a@b.example', 'https://x.example/?a=b&c=d#e',
+    'h:joe', 'joe#w', 'joe#W', 'joe#s', '#h' . str_repeat('0', 32), "line\nbreak", "line\r\nbreak", '192.0.2.1', '2001:db8::1', '[2001:db8::1]', 'a@b.example', 'https://x.example/?a=b&c=d#e',
 ];
 count($identifiers) === count(array_unique($identifiers)) || exit("twice the same\n");
 $server->sql('CREATE TABLE classic (identifier varchar(255) NOT NULL PRIMARY KEY, microtime double NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8');
@@ -46,7 +46,7 @@ foreach (['token_bucket', 'classic', 'classic with all columns'] as $what) {
         $shared = array_filter($identifiers, fn (string $identifier): bool => (new TokenBucket($dsn, 'login', 1, 0.00001))->check($identifier));
         echo 'check(), but for ', json_encode(array_values($shared)), "\n";
     }
-    echo $server->sql("SELECT GROUP_CONCAT(identifier ORDER BY BINARY identifier SEPARATOR ' ') FROM $table WHERE identifier LIKE 'j%'"), "\n";
+    echo $server->sql("SELECT GROUP_CONCAT(identifier ORDER BY BINARY identifier SEPARATOR ' ') FROM $table WHERE identifier LIKE 'j%' AND identifier NOT LIKE '%#_'"), "\n";
 }
 // No byte of a client's making but what can be printed.
 echo $server->sql("SELECT COUNT(*) FROM token_bucket WHERE identifier NOT REGEXP '^[ -~]{0,254}[!-~]$'"), "\n";

@@ -13,8 +13,8 @@ token_bucket.deny_cache=0
 require dirname(__DIR__) . '/servers.inc';
 
 $identifiers = [
-    'joe', 'Joe', ' joe', 'joe ', "joe\0", "\0joe", "joe\r\n", "joe\n", "jo\u{308}e", "j\u{f6}e", "\xff\xfe", '', ':', 'tb:joe', 'w:joe', 'w:tb:joe', 's:joe', 's:tb:joe', 'c:tb:joe', 'h:joe',
-    'h:' . substr(hash('sha256', 'tb:a b'), 0, 32), 'a b', '{joe}', '{joe}1', 'a{joe}', '{}', '*', '?', '[a-z]',
+    'joe', 'Joe', ' joe', 'joe ', "joe\0", "\0joe", "joe\r\n", "joe\n", "jo\u{308}e", "j\u{f6}e", "\xff\xfe", '', ':', 'tb:joe', 'w:joe', 'w:tb:joe', 's:joe', 's:tb:joe', 'c:tb:joe', 'joe#w', 'joe#s', '#h', 'h:joe',
+    '#h' . substr(hash('sha256', 'tb:a b'), 0, 32), 'a b', '{joe}', '{joe}1', 'a{joe}', '{}', '*', '?', '[a-z]',
     "x\r\nflush_all\r\n", "x 0 0 1\r\ny\r\nset canary 0 0 5\r\nowned\r\n", "x\r\nms canary 5\r\nowned\r\n", "x b S5 T0\r\n", "\r\nquit\r\n",
     "*1\r\n$8\r\nFLUSHALL\r\n", "x\r\nSET canary owned\r\n", "x' 0 0", '\\', '"', "'", "redis.call('FLUSHALL')", '"); redis.call("FLUSHALL") --', '%00', '%s%n', "\u{202e}eoj",
     str_repeat('a', 197), str_repeat('a', 198), str_repeat('a', 250), str_repeat('a', 251), str_repeat("\0", 4_000), str_repeat('a', 4_096), str_repeat('a', 4_095) . 'b',
@@ -34,22 +34,23 @@ foreach (['redis', 'memcached'] as $kind) {
     if ($kind === 'redis') {
         preg_match_all('/^(?!canary)[^$*+\r]+(?=\r)/m', $server->ask('KEYS *'), $names);
         // Readable, or a hash: nothing else is a key.
-        $odd = preg_grep('~^(tb:[A-Za-z0-9._:@/{}-]{1,197}|h:[0-9a-f]{32})$~D', $names[0], PREG_GREP_INVERT);
+        $odd = preg_grep('~^tb:([A-Za-z0-9._:@/{}-]{1,197}|#h[0-9a-f]{32})$~D', $names[0], PREG_GREP_INVERT);
         echo count($names[0]) - count($identifiers), ' keys too many, ', count($odd), " odd\n";
     }
 }
 
-// A hundred names of one tag are in one slot, those without are spread over all; a name that is hashed has no tag.
+// A hundred names of one tag are in one slot, those without are spread over all; a name that is hashed has the prefix's tag alone.
 preg_match('/:(\d+)/', getenv('TB_REDIS_CLUSTER'), $first);
 preg_match_all('/ 127\.0\.0\.1:(\d+)@/', ask((int) $first[1], 'CLUSTER NODES'), $ports);
 $nodes = array_map(intval(...), $ports[1]);
 $prefix = 'aim' . getmypid();
-$hashed = fn (string $key): string => 'h:' . substr(hash('sha256', $key), 0, 32);
+$hashed = fn (string $prefix, string $identifier): string => "$prefix#h" . substr(hash('sha256', $prefix . $identifier), 0, 32);
 $names = [
     'in the identifier' => fn (int $i): array => ["$prefix:", "{joe}$i", "$prefix:{joe}$i"],
     'in the prefix' => fn (int $i): array => ["{" . $prefix . "}:", "joe$i", "{" . $prefix . "}:joe$i"],
     'without a tag' => fn (int $i): array => ["$prefix:", "joe$i", "$prefix:joe$i"],
-    'hashed' => fn (int $i): array => ["$prefix:", "{joe} $i", $hashed("$prefix:{joe} $i")],
+    'hashed' => fn (int $i): array => ["$prefix:", "{joe} $i", $hashed("$prefix:", "{joe} $i")],
+    'hashed, in the prefix' => fn (int $i): array => ["{" . $prefix . "}:", "joe $i", $hashed("{" . $prefix . "}:", "joe $i")],
 ];
 foreach ($names as $what => $name) {
     $slots = [];
@@ -72,3 +73,4 @@ in the identifier: 1 slots, 100 found there
 in the prefix: 1 slots, 100 found there
 without a tag: spread over the slots, 100 found there
 hashed: spread over the slots, 100 found there
+hashed, in the prefix: 1 slots, 100 found there

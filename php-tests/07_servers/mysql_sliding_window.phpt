@@ -51,9 +51,9 @@ foreach ($tables as $table => $columns) {
     // The session from before finds the column.
     echo times(6, fn () => $window->consume()), ' ', $bucket->peek()->getRemainingTokens(), ' ', (new FixedWindow($dsn, 'x', 5, 1e6))->peek()->getRemainingTokens(), ' ', json_encode((new Compound($bucket, $window))->attempt()->getDeniedBy()), "\n";
     // A row of its own, in which only what a sliding window needs is set.
-    echo $server->sql("SELECT identifier, microtime = seen, kind, part, more, LENGTH(hits) FROM $table WHERE identifier LIKE 's:%'"), "\n";
+    echo $server->sql("SELECT identifier, microtime = seen, kind, part, more, LENGTH(hits) FROM $table WHERE identifier LIKE '%#s'"), "\n";
     $window->block(60);
-    echo times(1, fn () => $window->consume()), ' ', $window->attempt()->getRetryAfterSeconds(), ' ', $server->sql("SELECT LENGTH(hits) FROM $table WHERE identifier = 's:x'"), ' ';
+    echo times(1, fn () => $window->consume()), ' ', $window->attempt()->getRetryAfterSeconds(), ' ', $server->sql("SELECT LENGTH(hits) FROM $table WHERE identifier = 'x#s'"), ' ';
     $window->reset();
     echo times(6, fn () => $window->consume()), "\n";
 }
@@ -62,7 +62,7 @@ foreach ($tables as $table => $columns) {
 $dsn = $server->dsn('table=earlier&on_error=throw');
 $window = new SlidingWindow($dsn, 'x', 5, 60);
 foreach (["''", "'x'", 'NULL', "REPEAT('x', 5000)", "UNHEX('00ffffffffff00000000')", "UNHEX('00')"] as $bytes) {
-    $server->sql("UPDATE `earlier` SET hits = $bytes WHERE identifier = 's:x'");
+    $server->sql("UPDATE `earlier` SET hits = $bytes WHERE identifier = 'x#s'");
     try {
         echo times(6, fn () => $window->consume()), ' ';
     } catch (TokenBucket\StorageException $e) {
@@ -70,7 +70,7 @@ foreach (["''", "'x'", 'NULL', "REPEAT('x', 5000)", "UNHEX('00ffffffffff00000000
     }
 }
 // A time from the far future closes it for one interval at most.
-$server->sql("UPDATE `earlier` SET hits = UNHEX(CONCAT('00', REPEAT('00ffffffff00000000', 5))) WHERE identifier = 's:x'");
+$server->sql("UPDATE `earlier` SET hits = UNHEX(CONCAT('00', REPEAT('00ffffffff00000000', 5))) WHERE identifier = 'x#s'");
 $decision = $window->attempt();
 echo json_encode([$decision->isAccepted(), $decision->getRetryAfterSeconds()]), "\n";
 ?>
@@ -88,7 +88,7 @@ TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'seen' in 
 int(3)
 the rows are kept, blob
 111110 3 5 ["default"]
-s:x	1	NULL	NULL	NULL	46
+x#s	1	NULL	NULL	NULL	46
 0 60 9 111110
 earlier
 fallback: 111110 TokenBucket\SlidingWindow::consume(): MySQL at 127.0.0.1:PORT: Unknown column 'hits' in '%s'; prepare() adds the columns to `earlier`, as a user with the right to alter it; their statement is in docs/stores.md, "MariaDB and MySQL"; limits are enforced in this host's shared memory
@@ -103,6 +103,6 @@ TokenBucket\StorageException: MySQL at 127.0.0.1:PORT: Unknown column 'hits' in 
 int(3)
 the rows are kept, blob
 111110 3 2 ["default"]
-s:x	1	NULL	NULL	NULL	46
+x#s	1	NULL	NULL	NULL	46
 0 60 9 111110
 111110 unreadable 111110 unreadable unreadable unreadable [false,60]

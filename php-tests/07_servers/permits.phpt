@@ -29,8 +29,8 @@ echo 'acquire: ', $commands(function () use ($limit, &$permit) { $permit = $limi
 echo 'renew: ', $commands(fn () => $permit->renew()), "\n";
 echo 'getActive: ', $commands(fn () => $limit->getActive()), "\n";
 $other = (new ConcurrencyLimit(new RedisStorage($redis->dsn()), 'x', 3, 1000))->acquire();
-preg_match('/:(\d+)/', $redis->ask('PTTL c:tb:x'), $ttl);
-preg_match('/:(\d+)/', $redis->ask('STRLEN c:tb:x'), $length);
+preg_match('/:(\d+)/', $redis->ask('PTTL tb:x#c'), $ttl);
+preg_match('/:(\d+)/', $redis->ask('STRLEN tb:x#c'), $length);
 echo 'the key: ', $ttl[1] > 990_000 && $ttl[1] <= 1_002_000 ? 'the longest lease' : $ttl[1], ', ', $length[1], " bytes\n";
 echo 'a third, and no fourth: ', json_encode([($third = $limit->acquire()) !== null, $limit->acquire(), $limit->getActive()]), "\n";
 unset($third);
@@ -38,7 +38,7 @@ echo 'release: ', $commands(fn () => $permit->release()), "\n";
 echo 'a second release: ', $commands(fn () => $permit->release()), "\n";
 echo 'destruction: ', $commands(function () use (&$other) { $other = null; }), "\n";
 $limit->reset();
-echo 'reset: ', trim(strtok($redis->ask('EXISTS c:tb:x'), "\r")), ' ', $commands(fn () => $limit->reset()), "\n";
+echo 'reset: ', trim(strtok($redis->ask('EXISTS tb:x#c'), "\r")), ' ', $commands(fn () => $limit->reset()), "\n";
 
 // Ends of a script.
 $endings = ['exit', 'error', 'memory', 'time', 'throw'];
@@ -86,7 +86,7 @@ foreach (['hello', str_repeat('x', 25), str_repeat("\xff", 50), ''] as $value) {
     echo 'foreign: ', $limit->getActive(), ' ', json_encode([($permit = $limit->acquire()) !== null, $limit->acquire(), $limit->getActive()]), "\n";
     $permit->release();
 }
-$redis->ask('HSET c:tb:hash a b');
+$redis->ask('HSET tb:hash#c a b');
 try {
     (new ConcurrencyLimit($redis->dsn(), 'hash', 1))->acquire();
 } catch (TokenBucket\StorageException $e) {

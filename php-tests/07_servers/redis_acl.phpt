@@ -17,7 +17,7 @@ echo $redis->ask($found[1]);
 
 $dsn = "redis://limiter:secret@127.0.0.1:$redis->port";
 (new TokenBucket\RedisStorage($dsn))->prepare();
-foreach (['plain', 'to be hashed', 'h:x', 'w:x'] as $id) {
+foreach (['plain', 'to be hashed', 'h:x', 'x#w'] as $id) {
     $limiters = [TokenBucket::per($dsn, $id, 5, 300), new TokenBucket\FixedWindow($dsn, $id, 5, 300), new TokenBucket\SlidingWindow($dsn, $id, 5, 300)];
     foreach ($limiters as $limiter) {
         $limiter->consume();
@@ -31,7 +31,7 @@ foreach (['plain', 'to be hashed', 'h:x', 'w:x'] as $id) {
     $permit->release();
 }
 // What other applications call their keys, and another prefix.
-foreach (['s:session', 'c:cart', 'w:widget', 'session:1', 'other:x', 'w:other:x', 'x:tb:x'] as $key) {
+foreach (['s:session', 'c:cart', 'w:widget', 'session:1', 'other:x', 'other:#hx', 'x:tb:x', '#hx'] as $key) {
     echo "$key: ", preg_match('/NOPERM/', $redis->ask("AUTH limiter secret\r\nSET $key x")) ? 'refused' : 'open', "\n";
 }
 ?>
@@ -41,11 +41,12 @@ foreach (['s:session', 'c:cart', 'w:widget', 'session:1', 'other:x', 'w:other:x'
 plain: accepted, held
 to be hashed: accepted, held
 h:x: accepted, held
-w:x: accepted, held
+x#w: accepted, held
 s:session: refused
 c:cart: refused
 w:widget: refused
 session:1: refused
 other:x: refused
-w:other:x: refused
+other:#hx: refused
 x:tb:x: refused
+#hx: refused

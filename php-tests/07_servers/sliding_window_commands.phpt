@@ -61,7 +61,7 @@ echo 'blocked: ', $asked(fn () => array_map(fn () => $window->consume() && give_
 // The bytes of a client whose hits are all taken, and when its key expires.
 foreach ([5, 100, 1_024] as $limit) {
     (new SlidingWindow($dsn, "memory-$limit:192.0.2.1", $limit, 900))->consume($limit);
-    $key = "s:tb:memory-$limit:192.0.2.1";
+    $key = "tb:memory-$limit:192.0.2.1#s";
     preg_match('/:(\d+)/', $server->ask("MEMORY USAGE $key"), $bytes);
     preg_match('/:(\d+)/', $server->ask("STRLEN $key"), $length);
     preg_match('/:(\d+)/', $server->ask("PTTL $key"), $expiry);

@@ -216,7 +216,7 @@ impl Limiter {
     ///
     /// Those of [`Store::prepare`]. The on-error policy does not apply.
     pub fn prepare(&self) -> Result<()> {
-        self.store.prepare(&self.timeouts)
+        self.store.prepare(&self.prefix, &self.timeouts)
     }
 
     /// What `phpinfo()` shows of the store: pairs of a name and a value.

@@ -184,7 +184,7 @@ impl Store for Array {
         Ok(self.answer(request))
     }
 
-    fn prepare(&self, _: &Timeouts) -> Result<()> {
+    fn prepare(&self, _: &[u8], _: &Timeouts) -> Result<()> {
         Ok(())
     }
 

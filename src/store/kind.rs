@@ -21,14 +21,14 @@ impl LimitKind {
     pub const ALL: [Self; 4] =
         [Self::TokenBucket, Self::FixedWindow, Self::SlidingWindow, Self::Concurrency];
 
-    /// What stands before the name of a key on a server. [`name`](super::name) hashes identifiers that
-    /// begin like it.
-    pub const fn name_prefix(self) -> &'static [u8] {
+    /// What stands behind the name of a key on a server. [`name`](super::name) hashes identifiers that end
+    /// like it.
+    pub const fn name_suffix(self) -> &'static [u8] {
         match self {
             Self::TokenBucket => b"",
-            Self::FixedWindow => b"w:",
-            Self::SlidingWindow => b"s:",
-            Self::Concurrency => b"c:",
+            Self::FixedWindow => b"#w",
+            Self::SlidingWindow => b"#s",
+            Self::Concurrency => b"#c",
         }
     }
 }

@@ -142,12 +142,12 @@ pub trait Store {
         Err(Error::storage("This store decides on one key at a time"))
     }
 
-    /// Makes the store ready for use. Without it, the first decision does so.
+    /// Makes the store ready for use, for keys with this prefix. Without it, the first decision does so.
     ///
     /// # Errors
     ///
     /// Those of [`decide`](Self::decide).
-    fn prepare(&self, timeouts: &Timeouts) -> Result<()>;
+    fn prepare(&self, prefix: &[u8], timeouts: &Timeouts) -> Result<()>;
 
     /// A number for the server that answers for `key`. A failure of one server says nothing of servers
     /// with other numbers.

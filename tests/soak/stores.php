@@ -120,7 +120,7 @@ final class Store
             $dsn = with($this->dsn, 'timeout_ms=5000&on_error=throw');
             (is_window($id) ? new TokenBucket\SlidingWindow($dsn, $id, 2, 2) : new TokenBucket($dsn, $id, 2, 1))->consume();
         }
-        $name = (is_window($id) ? 's:' : '') . "tb:$id";
+        $name = "tb:$id" . (is_window($id) ? '#s' : '');
         foreach ($this->nodes as $node) {
             $command = $is_memcached ? "mg $name" : "EXISTS $name";
             if (preg_match('/^(HD|:)/m', $node->server->ask($command))) {

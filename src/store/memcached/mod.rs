@@ -239,7 +239,7 @@ impl Store for Memcached {
         self.decider.decide(&item, request, &item.name, address.as_bytes())
     }
 
-    fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
+    fn prepare(&self, _: &[u8], timeouts: &Timeouts) -> Result<()> {
         let mut budget = Budget::start(*timeouts);
         let command = MetaCommand::new(MetaOp::Noop, "");
         (0..self.servers.len())

@@ -77,7 +77,7 @@ impl Store for Mysql {
         Ok(decisions)
     }
 
-    fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
+    fn prepare(&self, _: &[u8], timeouts: &Timeouts) -> Result<()> {
         let prepared = table::prepare(&self.database, Timeouts { call: PREPARATION, ..*timeouts });
         // The kept session has prepared its statements for the table as it was.
         self.database.link.close();

@@ -11,7 +11,7 @@ mod permits;
 mod scripts;
 
 use super::key::Key;
-use super::name::key_name;
+use super::name::{key_name, unused_name};
 use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
 use super::permits::{PermitCall, PermitLists, Permits};
 use super::request::{JointRequest, Request, Store, charges, peek_all};
@@ -264,17 +264,13 @@ impl Store for Redis {
         }
     }
 
-    fn prepare(&self, timeouts: &Timeouts) -> Result<()> {
+    fn prepare(&self, prefix: &[u8], timeouts: &Timeouts) -> Result<()> {
         // A peek opens the connection and loads the script.
         let limit = TokenBucket::per_nanosecond(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
-        let source = self.scripts.script_for(&limit);
-        self.run(
-            &ScriptCall { source, names: &[b"h:prepare".to_vec()], arguments: &arguments },
-            true,
-            timeouts,
-        )
-        .map(drop)
+        let (source, name) = (self.scripts.script_for(&limit), unused_name(prefix));
+        let call = ScriptCall { source, names: &[name], arguments: &arguments };
+        self.run(&call, true, timeouts).map(drop)
     }
 
     fn breaker(&self, key: &Key<'_>) -> u64 {

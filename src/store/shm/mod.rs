@@ -155,7 +155,7 @@ impl Store for SharedMemory {
         self.answer(request)
     }
 
-    fn prepare(&self, _: &Timeouts) -> Result<()> {
+    fn prepare(&self, _: &[u8], _: &Timeouts) -> Result<()> {
         self.file.open()
     }
 
