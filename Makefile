@@ -3,7 +3,7 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test test-quick test-integrations lint bench matrix sanitize fuzz soak package try-install clean
+.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize fuzz soak package try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
@@ -23,9 +23,13 @@ demo: build ## see a login page limited under a real php-fpm
 	@scripts/setup/packages.sh demo
 	@scripts/demo.sh
 
-test: ## run every test, and short forms of sanitize, fuzz and soak
+test: ## run every test
 	@scripts/setup/packages.sh test
 	@scripts/test.sh
+
+check: ## what is long by nature, in short forms: sanitize, fuzz and soak
+	@scripts/setup/packages.sh test
+	@scripts/check.sh
 
 test-quick: ## the tests that need no server, in a minute or so: for the edit loop
 	@scripts/setup/packages.sh build

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every test on this machine's PHP, and short forms of sanitize, fuzz and soak. The last line is the result.
+# Runs every test on this machine's PHP. The last line is the result.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/test/steps.sh
@@ -11,11 +11,6 @@ step "Build"
 cargo test --locked --quiet --no-run &
 make --no-print-directory build
 wait $!
-# What later steps need is built while the tests wait for replies and time-outs. A step whose build failed here
-# repeats it and shows why.
-(nice -n 19 scripts/sanitize.sh build; nice -n 19 scripts/fuzz.sh build) >/dev/null 2>&1 &
-builder=$!
-trap 'kill "$builder" 2>/dev/null || true' EXIT
 
 step "Servers"
 redis-server --version | sed -n 's/.* v=\([0-9.]*\).*/Redis \1/p'
@@ -45,15 +40,6 @@ scripts/test/prometheus.sh
 
 step "Status page in Chromium"
 scripts/test/page.sh
-
-step "Memory: PHP under valgrind and AddressSanitizer"
-scripts/sanitize.sh short
-
-step "Fuzzing, a short form"
-SEED=1 scripts/fuzz.sh 3
-
-step "Endurance, a short form"
-MINUTES=0.5 SEED=1 scripts/soak.sh
 
 step "Integrations"
 scripts/test-integrations.sh

@@ -1,0 +1,25 @@
+#!/bin/sh
+# The checks that are long by nature, in short forms: memory under valgrind and AddressSanitizer, fuzzing, endurance.
+# The last line is the result.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/test/steps.sh
+
+[ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/check.sh
+
+step "Build"
+make --no-print-directory build
+scripts/sanitize.sh build >/dev/null
+scripts/fuzz.sh build >/dev/null
+
+step "Memory: PHP under valgrind and AddressSanitizer"
+scripts/sanitize.sh short
+
+step "Fuzzing"
+SEED=1 scripts/fuzz.sh 3
+
+step "Endurance"
+MINUTES=0.5 SEED=1 scripts/soak.sh
+
+end_steps
+printf '\nAll checks passed.\n'
