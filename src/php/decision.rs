@@ -8,6 +8,7 @@ use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::object::{self, Handlers, Native};
 use crate::http;
+use crate::process;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
@@ -17,8 +18,8 @@ use std::ptr;
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
     limits: Limits,
-    /// Whether `refund()` was called.
-    is_refunded: Cell<bool>,
+    /// The process that made it and may call `refund()`; 0 once it has.
+    refundable_by: Cell<u64>,
 }
 
 /// The decisions of the limits that were asked: at least one.
@@ -68,14 +69,18 @@ pub fn register() {
 impl DecisionObject {
     /// The decision of one limit.
     #[inline(always)]
-    pub const fn one(decision: LimitDecision) -> Self {
-        Self { limits: Limits::One(decision), is_refunded: Cell::new(false) }
+    pub fn one(decision: LimitDecision) -> Self {
+        Self::new(Limits::One(decision))
     }
 
     /// The decision of several limits, of which at least one was asked.
     pub fn several(decisions: Vec<LimitDecision>) -> Self {
-        let limits = Limits::Several(decisions.into_boxed_slice());
-        Self { limits, is_refunded: Cell::new(false) }
+        Self::new(Limits::Several(decisions.into_boxed_slice()))
+    }
+
+    #[inline(always)]
+    fn new(limits: Limits) -> Self {
+        Self { limits, refundable_by: Cell::new(process::generation()) }
     }
 
     fn limits(&self) -> &[LimitDecision] {
@@ -265,9 +270,11 @@ fn refund(call: &Call) -> Result<(), Thrown> {
             "refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only",
         ));
     }
-    if this.is_refunded.replace(true) {
+    // A child that was forked has a copy of the decision, but only the process that made it gives back.
+    if this.refundable_by.get() != process::generation() {
         return call.return_bool(false);
     }
+    this.refundable_by.set(0);
     let frozen = GLOBALS.get().frozen_time.get();
     let results: Vec<_> = this.limits().iter().map(|limit| limit.refund(frozen)).collect();
     // Taken before any PHP code runs: a handler of warnings may drop this object.
