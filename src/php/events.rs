@@ -9,7 +9,7 @@ use std::ffi::{CString, c_char, c_int};
 /// Reports the event of a call, if it has one. An error handler may run any PHP code and may throw: no
 /// reference into an object or into the globals may be alive.
 #[inline(always)]
-pub fn emit_event(event: Option<Event>) -> Result<(), Thrown> {
+pub fn emit_event(event: Option<Box<Event>>) -> Result<(), Thrown> {
     match event {
         None => Ok(()),
         Some(event) => emit_and_check(&event),
