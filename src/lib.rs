@@ -5,6 +5,7 @@
 
 pub mod address;
 pub mod clock;
+pub mod descriptor;
 pub mod dsn;
 pub mod error;
 pub mod http;

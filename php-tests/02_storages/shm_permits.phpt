@@ -72,7 +72,7 @@ foreach (['shm:fork', 'array:'] as $dsn) {
     echo 'in the end: ', $limit->getActive(), "\n";
 }
 
-// A parent that is killed: its permits are free once no child has its descriptor. A child that takes a permit has one of its own.
+// A parent that is killed: its permits are free at once, whether a child has used the limit or not.
 foreach (['idle' => false, 'busy' => true] as $what => $uses) {
     $limit = new ConcurrencyLimit('shm:fork', "orphan-$what", 1);
     [$ours, $theirs] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
@@ -95,6 +95,38 @@ foreach (['idle' => false, 'busy' => true] as $what => $uses) {
     posix_kill($child, SIGKILL);
     echo ' ', comes_true(fn (): bool => $limit->getActive() === 0) ? 'free' : 'held', "\n";
 }
+
+// One of 80 holders is killed. A denied call asks about 64, and the next one, of another process, goes on with the others.
+[$ours, $theirs] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+$begin = function () use ($theirs): int {
+    $pid = pcntl_fork();
+    if ($pid === 0) {
+        $permit = (new ConcurrencyLimit('shm:many', 'x', 80))->acquire();
+        fwrite($theirs, $permit ? 'y' : 'n');
+        $permit && sleep(60);
+        posix_kill(posix_getpid(), SIGKILL);
+    }
+    return $pid;
+};
+$kill = function (int $pid): void {
+    posix_kill($pid, SIGKILL);
+    pcntl_waitpid($pid, $status);
+};
+for ($holders = []; count($holders) < 80; ) {
+    $holders[] = $begin();
+    fread($ours, 1) === 'y' || give_up('no permit');
+}
+foreach ([79, 0, 40, 64, 63] as $nth) {
+    $kill($holders[$nth]);
+    for ($calls = 1; ($next = $begin()) && fread($ours, 1) === 'n'; $calls++) {
+        pcntl_waitpid($next, $status);
+        $calls < 10 || give_up('never free');
+    }
+    $holders[$nth] = $next;
+    echo $calls <= 2 ? 'found ' : "found by call $calls ";
+}
+array_map($kill, $holders);
+echo (new ConcurrencyLimit('shm:many', 'x', 80))->getActive(), "\n";
 
 // When the file's directory is removed, processes that have the file open still use it, and so do their children.
 $folder = ini_get('token_bucket.shm_path') . '/gone';
@@ -131,7 +163,8 @@ grandchild: [false,null,null]
 child keeps: true
 parent: [2,true,null,1]
 in the end: 0
-idle child: 1 1 free
+idle child: 1 0 free
 busy child: 1 0 free
+found found found found found 0
 [true,1]
 [1,true,null,0]

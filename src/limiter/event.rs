@@ -1,6 +1,6 @@
 //! What a call has to report beside its answer.
 
-/// What the first process of this host to notice it reports, once.
+/// What the first process of this host to notice it reports, once. Boxed where it is passed on: most calls have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
     /// A server answers again. It goes to the log alone.
@@ -11,7 +11,7 @@ pub struct Event {
 
 impl Event {
     /// A warning alone.
-    pub const fn from_warning(warning: String) -> Self {
-        Self { recovery: None, warning: Some(warning) }
+    pub fn from_warning(warning: String) -> Box<Self> {
+        Box::new(Self { recovery: None, warning: Some(warning) })
     }
 }

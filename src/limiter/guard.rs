@@ -24,7 +24,7 @@ pub struct Guard {
     on_error: OnError,
     deny_cache: bool,
     /// What a call has to report; taken by the next call that can report it.
-    event: RefCell<Option<Event>>,
+    event: RefCell<Option<Box<Event>>>,
 }
 
 /// How a call on a guarded store ended.
@@ -102,7 +102,7 @@ impl Guard {
 
     /// What the last call has to report. Returned once.
     #[inline(never)]
-    pub fn take_event(&self) -> Option<Event> {
+    pub fn take_event(&self) -> Option<Box<Event>> {
         self.event.take()
     }
 

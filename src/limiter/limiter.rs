@@ -193,7 +193,7 @@ impl Limiter {
 
     /// What the last call has to report. Returned once.
     #[inline(always)]
-    pub fn take_event(&self) -> Option<Event> {
+    pub fn take_event(&self) -> Option<Box<Event>> {
         match &self.guard {
             None => None,
             Some(guard) => guard.take_event(),

@@ -104,15 +104,26 @@ impl Call {
         unsafe { engine::create_object((*self.frame).This.value.ce) }.ok_or(Thrown)
     }
 
-    /// Borrows the value of the object that the method was called on.
+    /// Runs `work` on the value of the object that the method was called on.
     ///
-    /// The reference must not be used after PHP code has run: that may construct the object again.
-    #[inline]
-    pub fn this<T: Native>(&self) -> Result<&T, Thrown> {
-        // SAFETY: the engine calls a method only on objects of its class, which carry a `T`.
-        unsafe { object::borrow(self.object()) }.ok_or_else(|| {
-            error("The object is not initialized: a constructor that overrides must call parent::__construct()")
-        })
+    /// `work` must run no PHP code, which may construct the object again: it returns what is to be reported.
+    #[inline(always)]
+    pub fn try_with_this<T: Native, R>(
+        &self,
+        work: impl FnOnce(&T) -> Result<R, Thrown>,
+    ) -> Result<R, Thrown> {
+        // SAFETY: the engine calls a method only on objects of its class, which carry a `T`, and holds them for the
+        // call. No PHP code runs while `work` does.
+        match unsafe { object::borrow(self.object()) } {
+            Some(value) => work(value),
+            None => Err(not_initialized()),
+        }
+    }
+
+    /// Runs `work`, which cannot fail, as [`try_with_this`](Self::try_with_this) does.
+    #[inline(always)]
+    pub fn with_this<T: Native, R>(&self, work: impl FnOnce(&T) -> R) -> Result<R, Thrown> {
+        self.try_with_this(|this| Ok(work(this)))
     }
 
     /// Sets the value of the object that is being constructed.
@@ -334,6 +345,13 @@ impl Call {
         unsafe { self.result.write(value) };
         Ok(())
     }
+}
+
+#[cold]
+fn not_initialized() -> Thrown {
+    error(
+        "The object is not initialized: a constructor that overrides must call parent::__construct()",
+    )
 }
 
 /// A new PHP string.

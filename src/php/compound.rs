@@ -220,7 +220,7 @@ fn not_initialized(n: u32) -> Thrown {
 }
 
 fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
-    Ok(Rc::clone(&call.this::<CompoundObject>()?.0))
+    call.with_this(|this: &CompoundObject| Rc::clone(&this.0))
 }
 
 /// The limiters of the call's object, each with what the call asks of it.

@@ -106,13 +106,14 @@ fn construct(call: &Call) -> Result<(), Thrown> {
 
 fn acquire(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let this = call.this::<ConcurrencyLimitObject>()?;
     let frozen = GLOBALS.get().frozen_time.get();
-    let held = this.limiter.acquire(&this.context(), &this.limit, frozen)?;
-    // From here on the end of the request gives it back, whatever happens in between.
-    let permit = held.map(|held| PermitObject::new(held, this.identifier.clone(), &this.limit));
-    // An output callback may construct the object again: nothing of it is used from here on.
-    emit_event(this.limiter.take_event())?;
+    let (permit, event) = call.try_with_this(|this: &ConcurrencyLimitObject| {
+        let held = this.limiter.acquire(&this.context(), &this.limit, frozen)?;
+        // From here on the end of the request gives it back, whatever happens in between.
+        let permit = held.map(|held| PermitObject::new(held, this.identifier.clone(), &this.limit));
+        Ok((permit, this.limiter.take_event()))
+    })?;
+    emit_event(event)?;
     match permit {
         Some(permit) => call.return_new(&permit::CLASS, permit),
         None => call.return_value(Zval::null()),
@@ -121,16 +122,21 @@ fn acquire(call: &Call) -> Result<(), Thrown> {
 
 fn get_active(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let this = call.this::<ConcurrencyLimitObject>()?;
     let frozen = GLOBALS.get().frozen_time.get();
-    let active = this.limiter.count_permits(&this.context(), &this.limit, frozen)?;
-    emit_event(this.limiter.take_event())?;
+    let (active, event) = call.try_with_this(|this: &ConcurrencyLimitObject| {
+        let active = this.limiter.count_permits(&this.context(), &this.limit, frozen)?;
+        Ok((active, this.limiter.take_event()))
+    })?;
+    emit_event(event)?;
     call.return_int(i64::from(active))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let this = call.this::<ConcurrencyLimitObject>()?;
-    this.limiter.reset_permits(&this.context(), GLOBALS.get().frozen_time.get())?;
-    emit_event(this.limiter.take_event())
+    let frozen = GLOBALS.get().frozen_time.get();
+    let event = call.try_with_this(|this: &ConcurrencyLimitObject| {
+        this.limiter.reset_permits(&this.context(), frozen)?;
+        Ok(this.limiter.take_event())
+    })?;
+    emit_event(event)
 }

@@ -7,18 +7,23 @@ use super::exceptions::{Thrown, logic_exception};
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::object::{self, Handlers, Native};
+use crate::error;
 use crate::http;
+use crate::limiter::Limiter;
+use crate::process;
+use ext_php_rs::boxed::ZBox;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::cell::Cell;
 use std::ptr;
+use std::rc::Rc;
 
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
     limits: Limits,
-    /// Whether `refund()` was called.
-    is_refunded: Cell<bool>,
+    /// The process that made it and may call `refund()`; 0 once it has.
+    refundable_by: Cell<u64>,
 }
 
 /// The decisions of the limits that were asked: at least one.
@@ -68,14 +73,18 @@ pub fn register() {
 impl DecisionObject {
     /// The decision of one limit.
     #[inline(always)]
-    pub const fn one(decision: LimitDecision) -> Self {
-        Self { limits: Limits::One(decision), is_refunded: Cell::new(false) }
+    pub fn one(decision: LimitDecision) -> Self {
+        Self::new(Limits::One(decision))
     }
 
     /// The decision of several limits, of which at least one was asked.
     pub fn several(decisions: Vec<LimitDecision>) -> Self {
-        let limits = Limits::Several(decisions.into_boxed_slice());
-        Self { limits, is_refunded: Cell::new(false) }
+        Self::new(Limits::Several(decisions.into_boxed_slice()))
+    }
+
+    #[inline(always)]
+    fn new(limits: Limits) -> Self {
+        Self { limits, refundable_by: Cell::new(process::generation()) }
     }
 
     fn limits(&self) -> &[LimitDecision] {
@@ -130,12 +139,60 @@ impl DecisionObject {
         self.longest(|limit| limit.decided().reset_after())
     }
 
+    fn wait(&self) -> f64 {
+        self.longest(LimitDecision::wait)
+    }
+
     fn is_degraded(&self) -> bool {
         self.limits().iter().any(|limit| limit.flagged.flags.is_degraded())
     }
 
     fn would_deny(&self) -> bool {
         self.limits().iter().any(|limit| !limit.decided().accepted)
+    }
+
+    /// Gives back what was taken. Returns whether anything was, and the limiters, which may have something to report;
+    /// none if a limit is on a storage written in PHP.
+    fn refund(&self) -> Option<(error::Result<bool>, Vec<Rc<Limiter>>)> {
+        let limiters = self.limits().iter().map(|limit| limit.origin.limiter.clone());
+        let limiters = limiters.collect::<Option<Vec<_>>>()?;
+        // A child that was forked has a copy of the decision, but only the process that made it gives back.
+        if self.refundable_by.get() != process::generation() {
+            return Some((Ok(false), limiters));
+        }
+        self.refundable_by.set(0);
+        let frozen = GLOBALS.get().frozen_time.get();
+        // All of them, before an error of one ends the call.
+        let results: Vec<_> = self.limits().iter().map(|limit| limit.refund(frozen)).collect();
+        let is_given_back = results.into_iter().try_fold(false, |any, one| Ok(any | one?));
+        Some((is_given_back, limiters))
+    }
+
+    /// The fields of an HTTP answer.
+    fn headers(&self) -> ZBox<ZendHashTable> {
+        let policies: Vec<_> = self.limits().iter().map(LimitDecision::policy).collect();
+        let mut fields = ZendHashTable::new();
+        let _ = fields.insert("RateLimit-Policy", http::rate_limit_policy(&policies));
+        let _ = fields.insert("RateLimit", http::rate_limit(&policies));
+        if let Some(seconds @ 1..) = self.retry_after_seconds() {
+            let _ = fields.insert("Retry-After", seconds.to_string());
+        }
+        fields
+    }
+
+    /// The problem of an HTTP answer; none if the call was accepted.
+    fn problem(&self) -> Option<ZBox<ZendHashTable>> {
+        if self.is_admitted() {
+            return None;
+        }
+        let names = self.denying().map(|limit| string(http::printable(limit.name()).as_bytes()));
+        let mut problem = ZendHashTable::new();
+        let _ = problem.insert("type", http::QUOTA_EXCEEDED);
+        let _ = problem.insert("title", "Too many requests");
+        let _ = problem.insert("status", 429);
+        let _ = problem.insert("detail", http::detail(self.retry_after_seconds()));
+        let _ = problem.insert("violated-policies", list(names));
+        Some(problem)
     }
 
     /// Adds what JSON and `var_dump()` show. `never` stands for an infinite `retry_after`, which JSON
@@ -150,7 +207,7 @@ impl DecisionObject {
             false => table.insert("retry_after", never),
         };
         let _ = table.insert("reset_after", self.reset_after());
-        let _ = table.insert("wait", self.longest(LimitDecision::wait));
+        let _ = table.insert("wait", self.wait());
         let _ = table.insert("degraded", self.is_degraded());
         let _ = table.insert("would_deny", self.would_deny());
     }
@@ -170,32 +227,32 @@ impl Native for DecisionObject {
 
 fn is_accepted(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(call.this::<DecisionObject>()?.is_admitted())
+    call.return_bool(call.with_this(DecisionObject::is_admitted)?)
 }
 
 fn get_limit(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_int(call.this::<DecisionObject>()?.limit())
+    call.return_int(call.with_this(DecisionObject::limit)?)
 }
 
 fn get_tokens(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_int(call.this::<DecisionObject>()?.tokens())
+    call.return_int(call.with_this(DecisionObject::tokens)?)
 }
 
 fn get_remaining_tokens(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_int(call.this::<DecisionObject>()?.remaining())
+    call.return_int(call.with_this(DecisionObject::remaining)?)
 }
 
 fn get_retry_after(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_float(call.this::<DecisionObject>()?.retry_after())
+    call.return_float(call.with_this(DecisionObject::retry_after)?)
 }
 
 fn get_retry_after_seconds(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    match call.this::<DecisionObject>()?.retry_after_seconds() {
+    match call.with_this(DecisionObject::retry_after_seconds)? {
         // Fits: at most some years.
         Some(seconds) => call.return_int(seconds as i64),
         None => call.return_value(Zval::null()),
@@ -204,93 +261,66 @@ fn get_retry_after_seconds(call: &Call) -> Result<(), Thrown> {
 
 fn get_reset_after(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_float(call.this::<DecisionObject>()?.reset_after())
+    call.return_float(call.with_this(DecisionObject::reset_after)?)
 }
 
 fn get_wait(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_float(call.this::<DecisionObject>()?.longest(LimitDecision::wait))
+    call.return_float(call.with_this(DecisionObject::wait)?)
 }
 
 fn get_denied_by(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let names = call.this::<DecisionObject>()?.denying().map(|limit| string(limit.name()));
-    call.return_value(list(names))
+    let names = |this: &DecisionObject| list(this.denying().map(|limit| string(limit.name())));
+    call.return_value(call.with_this(names)?)
 }
 
 fn get_headers(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let this = call.this::<DecisionObject>()?;
-    let policies: Vec<_> = this.limits().iter().map(LimitDecision::policy).collect();
-    let mut fields = ZendHashTable::new();
-    let _ = fields.insert("RateLimit-Policy", http::rate_limit_policy(&policies));
-    let _ = fields.insert("RateLimit", http::rate_limit(&policies));
-    if let Some(seconds @ 1..) = this.retry_after_seconds() {
-        let _ = fields.insert("Retry-After", seconds.to_string());
-    }
-    return_table(call, fields)
+    return_table(call, call.with_this(DecisionObject::headers)?)
 }
 
 fn get_problem(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let this = call.this::<DecisionObject>()?;
-    if this.is_admitted() {
-        return Err(logic_exception("getProblem() describes a denied call; this one was accepted"));
+    match call.with_this(DecisionObject::problem)? {
+        Some(problem) => return_table(call, problem),
+        None => Err(logic_exception("getProblem() describes a denied call; this one was accepted")),
     }
-    let names = this.denying().map(|limit| string(http::printable(limit.name()).as_bytes()));
-    let mut problem = ZendHashTable::new();
-    let _ = problem.insert("type", http::QUOTA_EXCEEDED);
-    let _ = problem.insert("title", "Too many requests");
-    let _ = problem.insert("status", 429);
-    let _ = problem.insert("detail", http::detail(this.retry_after_seconds()));
-    let _ = problem.insert("violated-policies", list(names));
-    return_table(call, problem)
 }
 
 fn is_degraded(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(call.this::<DecisionObject>()?.is_degraded())
+    call.return_bool(call.with_this(DecisionObject::is_degraded)?)
 }
 
 fn would_deny(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(call.this::<DecisionObject>()?.would_deny())
+    call.return_bool(call.with_this(DecisionObject::would_deny)?)
 }
 
 fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let this = call.this::<DecisionObject>()?;
-    if this.limits().iter().any(|limit| limit.origin.limiter.is_none()) {
+    let Some((is_given_back, limiters)) = call.with_this(DecisionObject::refund)? else {
         return Err(logic_exception(
             "refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only",
         ));
-    }
-    if this.is_refunded.replace(true) {
-        return call.return_bool(false);
-    }
-    let frozen = GLOBALS.get().frozen_time.get();
-    let results: Vec<_> = this.limits().iter().map(|limit| limit.refund(frozen)).collect();
-    // Taken before any PHP code runs: an output callback may drop this object.
-    let limiters = this.limits().iter().filter_map(|limit| limit.origin.limiter.as_ref());
-    let events: Vec<_> = limiters.filter_map(|limiter| limiter.take_event()).collect();
+    };
+    // Taken before any PHP code runs, which may make calls on the limiters.
+    let events: Vec<_> = limiters.iter().filter_map(|limiter| limiter.take_event()).collect();
     for event in events {
         emit_event(Some(event))?;
     }
-    let mut is_given_back = false;
-    for result in results {
-        is_given_back |= result?;
-    }
-    call.return_bool(is_given_back)
+    call.return_bool(is_given_back?)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let mut table = ZendHashTable::new();
-    call.this::<DecisionObject>()?.fill(&mut table, Zval::null());
+    call.with_this(|this: &DecisionObject| this.fill(&mut table, Zval::null()))?;
     return_table(call, table)
 }
 
-fn return_table(call: &Call, table: ext_php_rs::boxed::ZBox<ZendHashTable>) -> Result<(), Thrown> {
+fn return_table(call: &Call, table: ZBox<ZendHashTable>) -> Result<(), Thrown> {
     let mut result = Zval::new();
     result.set_hashtable(table);
     call.return_value(result)

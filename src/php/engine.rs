@@ -92,7 +92,8 @@ pub unsafe fn coerce_to_string(argument: *mut Zval, n: u32) -> *mut ffi::zend_st
     }
 }
 
-/// Makes a `Closure` of a method, bound to `this`, to which the closure holds a reference of its own.
+/// Makes a `Closure` of a method, bound to `this`, to which the closure holds a reference of its own. PHP code
+/// can bind it to other objects of the class only, as if it had written `$this->method(...)`.
 ///
 /// # Safety
 ///
@@ -108,8 +109,8 @@ pub unsafe fn create_closure(
     type ClosureThis = *mut Zval;
     unsafe extern "C" {
         // ext-php-rs does not bind its header. The last argument is the object in PHP 8.6, and the zval
-        // that holds it in PHP 7.0 to 8.5.
-        fn zend_create_closure(
+        // that holds it in PHP 7.1 to 8.5.
+        fn zend_create_fake_closure(
             result: *mut Zval,
             function: *mut ffi::zend_function,
             scope: *mut ClassEntry,
@@ -124,6 +125,6 @@ pub unsafe fn create_closure(
     let this = &raw mut *this;
     let mut result = Zval::new();
     // SAFETY: by contract; the engine writes the result.
-    unsafe { zend_create_closure(&raw mut result, function, class, class, this) };
+    unsafe { zend_create_fake_closure(&raw mut result, function, class, class, this) };
     result
 }

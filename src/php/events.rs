@@ -13,7 +13,7 @@ const UNDEF: u8 = ffi::IS_UNDEF as u8;
 /// Reports the event of a call, if it has one. What PHP prints may pass through an output callback, which may
 /// run any PHP code and may throw: no reference into an object or into the globals may be alive.
 #[inline(always)]
-pub fn emit_event(event: Option<Event>) -> Result<(), Thrown> {
+pub fn emit_event(event: Option<Box<Event>>) -> Result<(), Thrown> {
     match event {
         None => Ok(()),
         Some(event) => emit_and_check(&event),

@@ -33,28 +33,33 @@ pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VO
 fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
-    let this = call.this::<LimiterObject>()?;
-    let Backend::Native(limiter) = &this.backend else {
+    let decided = call.try_with_this(|this: &LimiterObject| {
+        let Backend::Native(limiter) = &this.backend else { return Ok(None) };
+        let admitted = this.admits(limiter, this.limit("consume")?, &Op::Take { cost })?;
+        Ok(Some((admitted, limiter.take_event())))
+    })?;
+    let Some((admitted, event)) = decided else {
         return call.return_bool(consume_php_storage(call, "consume", cost)?.is_admitted());
     };
-    let admitted = this.admits(limiter, this.limit("consume")?, &Op::Take { cost })?;
-    emit_event(limiter.take_event())?;
+    emit_event(event)?;
     call.return_bool(admitted)
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
-    let this = call.this::<LimiterObject>()?;
-    if let Backend::Php(..) = this.backend {
-        let (limit, identifier, name) =
-            (Rc::clone(this.limit("attempt")?), this.shared_identifier(), this.shared_name());
-        let flagged = consume_php_storage(call, "attempt", cost)?;
-        let origin = Origin { limiter: None, identifier, name };
-        let decision = DecisionObject::one(LimitDecision { flagged, limit, asked: cost, origin });
-        return call.return_new(&decision::CLASS, decision);
-    }
-    return_decision(call, "attempt", Op::Take { cost })
+    let on_php_storage = call.try_with_this(|this: &LimiterObject| {
+        let Backend::Php(..) = this.backend else { return Ok(None) };
+        let limit = Rc::clone(this.limit("attempt")?);
+        Ok(Some((limit, this.shared_identifier(), this.shared_name())))
+    })?;
+    let Some((limit, identifier, name)) = on_php_storage else {
+        return return_decision(call, "attempt", Op::Take { cost });
+    };
+    let flagged = consume_php_storage(call, "attempt", cost)?;
+    let origin = Origin { limiter: None, identifier, name };
+    let decision = DecisionObject::one(LimitDecision { flagged, limit, asked: cost, origin });
+    call.return_new(&decision::CLASS, decision)
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
@@ -65,10 +70,12 @@ fn peek(call: &Call) -> Result<(), Thrown> {
 fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
-    let this = call.this::<LimiterObject>()?;
-    let limiter = this.limiter("refund")?;
-    this.decide(limiter, this.limit("refund")?, &Op::Refund { cost, expiry: None })?;
-    emit_event(limiter.take_event())
+    let event = call.try_with_this(|this: &LimiterObject| {
+        let limiter = this.limiter("refund")?;
+        this.decide(limiter, this.limit("refund")?, &Op::Refund { cost, expiry: None })?;
+        Ok(limiter.take_event())
+    })?;
+    emit_event(event)
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
@@ -89,64 +96,67 @@ pub fn parse_block_duration(call: &Call) -> Result<u64, Thrown> {
 
 /// Applies an operation that ignores the limit to the object's own bucket.
 fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
-    let this = call.this::<LimiterObject>()?;
-    let limiter = this.limiter(method)?;
-    match &this.limit {
-        Some(limit) => this.decide(limiter, limit, &op)?,
-        // Any limit will do.
-        None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op)?,
-    };
-    emit_event(limiter.take_event())
+    let event = call.try_with_this(|this: &LimiterObject| {
+        let limiter = this.limiter(method)?;
+        match &this.limit {
+            Some(limit) => this.decide(limiter, limit, &op)?,
+            // Any limit will do.
+            None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op)?,
+        };
+        Ok(limiter.take_event())
+    })?;
+    emit_event(event)
 }
 
 /// Applies `op` to the object's own bucket, and returns the decision to PHP.
 #[inline]
 pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
-    let this = call.this::<LimiterObject>()?;
-    let Backend::Native(limiter) = &this.backend else { return Err(throw_unsupported(method)) };
-    let limit = this.limit(method)?;
-    let flagged = this.decide(limiter, limit, &op)?;
-    let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
-    let (identifier, name) = (this.shared_identifier(), this.shared_name());
-    let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
-    let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
-    // An output callback may construct the object again: nothing of it is used from here on.
-    emit_event(limiter.take_event())?;
-    call.return_new(&decision::CLASS, DecisionObject::one(decision))
+    let event = call.try_with_this(|this: &LimiterObject| {
+        let Backend::Native(limiter) = &this.backend else {
+            return Err(throw_unsupported(method));
+        };
+        let limit = this.limit(method)?;
+        let flagged = this.decide(limiter, limit, &op)?;
+        let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
+        let (identifier, name) = (this.shared_identifier(), this.shared_name());
+        let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
+        let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
+        call.return_new(&decision::CLASS, DecisionObject::one(decision))?;
+        Ok(limiter.take_event())
+    })?;
+    emit_event(event)
 }
 
 /// Takes tokens from a bucket on a storage written in PHP, and counts the call.
 #[cold]
 fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDecision, Thrown> {
-    let this = call.this::<LimiterObject>()?;
-    // The constructors of the other limits refuse a storage written in PHP.
-    let Limit::TokenBucket(limit) = **this.limit(method)? else {
-        return Err(throw_unsupported(method));
-    };
-    let (capacity, rate) = match this.arguments {
-        LimitArguments::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
-        LimitArguments::Meter { limit, seconds, .. } => (limit, limit as f64 / seconds),
-        _ => return Err(throw_unsupported(method)),
-    };
-    let Backend::Php(storage) = &this.backend else { return Err(throw_unsupported(method)) };
-    if php_storage::is_deciding_for(call, storage) {
+    let (limit, bucket) = call.try_with_this(|this: &LimiterObject| {
+        // The constructors of the other limits refuse a storage written in PHP.
+        let Limit::TokenBucket(limit) = **this.limit(method)? else {
+            return Err(throw_unsupported(method));
+        };
+        let (capacity, rate) = match this.arguments {
+            LimitArguments::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
+            LimitArguments::Meter { limit, seconds, .. } => (limit, limit as f64 / seconds),
+            _ => return Err(throw_unsupported(method)),
+        };
+        let Backend::Php(storage) = &this.backend else { return Err(throw_unsupported(method)) };
+        let (storage, identifier) = (storage.shallow_clone(), this.identifier_to_zval());
+        Ok((limit, PhpBucket { storage, identifier, capacity, rate }))
+    })?;
+    if php_storage::is_deciding_for(call, &bucket.storage) {
         return Err(logic_exception(format!(
             "{method}(): a storage must not call the bucket for which its consume() is running"
         )));
     }
-    let bucket = PhpBucket {
-        storage: storage.shallow_clone(),
-        identifier: this.identifier_to_zval(),
-        capacity,
-        rate,
-    };
     let accepted = bucket.consume(cost);
-    // Borrowed again: the storage may have constructed this object once more.
-    let this = call.this::<LimiterObject>()?;
-    let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
+    let directives = &GLOBALS.get().directives;
     let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());
     let outcome = Outcome::from_answer(accepted.as_ref().ok().copied(), enforced);
-    globals.statistics().count(&this.context(), outcome, track);
+    // The storage may have constructed this object once more.
+    call.with_this(|this: &LimiterObject| {
+        GLOBALS.get().statistics().count(&this.context(), outcome, track);
+    })?;
     let decision = php_storage::decision(&limit, cost, accepted?);
     Ok(FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Store, enforced) })
 }

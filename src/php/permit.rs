@@ -82,7 +82,7 @@ impl Native for PermitObject {
 
 fn release_permit(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let permit = call.this::<PermitObject>()?.permit;
+    let permit = call.with_this(|this: &PermitObject| this.permit)?;
     let globals = GLOBALS.get();
     let Some(permit) = globals.permits.take(permit) else { return Ok(()) };
     let limiter = Rc::clone(permit.limiter());
@@ -97,12 +97,12 @@ fn renew(call: &Call) -> Result<(), Thrown> {
     let lease =
         lease.map(|seconds| duration_from_seconds(seconds).map_err(|error| value_error(1, error)));
     let lease = lease.transpose()?;
-    let this = call.this::<PermitObject>()?;
-    let (globals, lease) = (GLOBALS.get(), lease.unwrap_or(this.lease));
+    let (permit, own_lease) = call.with_this(|this: &PermitObject| (this.permit, this.lease))?;
+    let (globals, lease) = (GLOBALS.get(), lease.unwrap_or(own_lease));
     let frozen = globals.frozen_time.get();
     let renewed = globals
         .permits
-        .with(this.permit, |permit| (permit.renew(lease, frozen), Rc::clone(permit.limiter())));
+        .with(permit, |permit| (permit.renew(lease, frozen), Rc::clone(permit.limiter())));
     let Some((renewed, limiter)) = renewed else { return call.return_bool(false) };
     emit_event(limiter.take_event())?;
     call.return_bool(renewed?)

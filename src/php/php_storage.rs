@@ -132,11 +132,11 @@ pub fn decision(limit: &TokenBucket, cost: u64, accepted: bool) -> Decision {
 /// Calls the storage's `bootstrap()` to make the record of a new bucket, less the cost of the call.
 fn bootstrap(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let this = call.this::<BootstrapObject>()?;
+    let (storage, identifier, left) = call.with_this(|this: &BootstrapObject| {
+        (this.storage.shallow_clone(), this.identifier.shallow_clone(), this.left)
+    })?;
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64();
-    let (storage, identifier) = (this.storage.shallow_clone(), this.identifier.shallow_clone());
-    let empty_at = float(now - this.left);
-    call_method(&storage, c"bootstrap", [identifier, empty_at])?;
+    call_method(&storage, c"bootstrap", [identifier, float(now - left)])?;
     call.return_bool(true)
 }
 

@@ -172,7 +172,7 @@ impl StorageObject {
         identifier: &ZendStr,
         full: u64,
         op: Op,
-    ) -> Result<(FlaggedDecision, Option<Event>), Thrown> {
+    ) -> Result<(FlaggedDecision, Option<Box<Event>>), Thrown> {
         let limit = TokenBucket::per_nanosecond(full)
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
             .into();
@@ -183,6 +183,26 @@ impl StorageObject {
         let flagged =
             self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get())?;
         Ok((flagged, self.limiter.take_event()))
+    }
+
+    /// Starts the bucket of the `consume()` that runs its closure, which was empty at this Unix time. Returns what the
+    /// call has to report.
+    fn start(&self, identifier: &ZendStr, empty_at: f64) -> Result<Option<Box<Event>>, Thrown> {
+        let Some(bootstrapping) = self.bootstrapping.get() else {
+            return Err(logic_exception(
+                "bootstrap() must be called by the closure that was passed to consume(); \
+                 a bucket without a record is full",
+            ));
+        };
+        let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64());
+        let full = bootstrapping.full as f64 / SECOND as f64;
+        let missing = (full - (now - empty_at)).clamp(0.0, full);
+        let missing = from_seconds(missing).unwrap_or(bootstrapping.full);
+        let (flagged, event) =
+            self.decide(identifier, bootstrapping.full, Op::Start { missing })?;
+        let started = Some(flagged.decision.accepted);
+        self.bootstrapping.set(Some(Bootstrapping { started, ..bootstrapping }));
+        Ok(event)
     }
 }
 
@@ -212,7 +232,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
 
 fn prepare(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    Ok(call.this::<StorageObject>()?.limiter.prepare()?)
+    Ok(call.with_this(|this: &StorageObject| this.limiter.prepare())??)
 }
 
 /// Starts a bucket with a first level. Only the closure of a `consume()` may call it, because only that
@@ -221,21 +241,8 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(2, 2)?;
     let identifier = parse_identifier(call)?;
     let empty_at = call.float(2)?;
-    let storage = call.this::<StorageObject>()?;
-    let Some(bootstrapping) = storage.bootstrapping.get() else {
-        return Err(logic_exception(
-            "bootstrap() must be called by the closure that was passed to consume(); \
-             a bucket without a record is full",
-        ));
-    };
-    let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64());
-    let full = bootstrapping.full as f64 / SECOND as f64;
-    let missing = (full - (now - empty_at)).clamp(0.0, full);
-    let missing = from_seconds(missing).unwrap_or(bootstrapping.full);
-    let start = Op::Start { missing };
-    let (flagged, event) = storage.decide(identifier, bootstrapping.full, start)?;
-    let started = Some(flagged.decision.accepted);
-    storage.bootstrapping.set(Some(Bootstrapping { started, ..bootstrapping }));
+    let event =
+        call.try_with_this(|storage: &StorageObject| storage.start(identifier, empty_at))?;
     emit_event(event)
 }
 
@@ -246,33 +253,35 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     let cost = parse_seconds(call, 2)?.floor() as u64;
     let full = parse_seconds(call, 3)?.round() as u64;
     if call.non_null(4).is_some() && is_full(call, identifier, full)? {
-        let storage = call.this::<StorageObject>()?;
-        let outer = storage.bootstrapping.replace(Some(Bootstrapping { full, started: None }));
+        let exchange = |new| call.with_this(|this: &StorageObject| this.bootstrapping.replace(new));
+        let outer = exchange(Some(Bootstrapping { full, started: None }))?;
         let result = run_bootstrap_closure(call);
-        // Borrowed again: the closure may have run any PHP code. The call holds the object.
-        let storage = call.this::<StorageObject>()?;
-        let bootstrapping = storage.bootstrapping.replace(outer);
+        let bootstrapping = exchange(outer)?;
         let result = result?;
         // Another process may have started the bucket meanwhile. Then this call takes from it, as below.
         if bootstrapping.and_then(|bootstrapping| bootstrapping.started) != Some(false) {
             return call.return_bool(result);
         }
     }
-    let (flagged, event) =
-        call.this::<StorageObject>()?.decide(identifier, full, Op::Take { cost })?;
-    emit_event(event)?;
+    let flagged = decide(call, identifier, full, Op::Take { cost })?;
     call.return_bool(flagged.is_admitted())
 }
 
 /// Whether the bucket is full. A bucket without a record is full, too, and looks the same.
 fn is_full(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown> {
-    let (flagged, event) =
-        call.this::<StorageObject>()?.decide(identifier, full, Op::Peek { cost: 0 })?;
-    emit_event(event)?;
+    let flagged = decide(call, identifier, full, Op::Peek { cost: 0 })?;
     Ok(flagged.decision.reset_after() == 0.0)
 }
 
-/// Calls the bootstrap closure. No reference into the object may be used afterwards.
+/// Applies `op` to a bucket of the call's object, and emits what is to be reported.
+fn decide(call: &Call, identifier: &ZendStr, full: u64, op: Op) -> Result<FlaggedDecision, Thrown> {
+    let (flagged, event) =
+        call.try_with_this(|this: &StorageObject| this.decide(identifier, full, op))?;
+    emit_event(event)?;
+    Ok(flagged)
+}
+
+/// Calls the bootstrap closure.
 fn run_bootstrap_closure(call: &Call) -> Result<bool, Thrown> {
     let closure = call.non_null(4).and_then(|value| ZendCallable::new(value).ok());
     let Some(closure) = closure else {

@@ -190,41 +190,43 @@ fn check(call: &Call) -> Result<(), Thrown> {
     });
     let limit = limit.transpose()?;
     let id = id.map(|id| call.check_identifier(1, id)).transpose()?;
-    let this = call.this::<LimiterObject>()?;
-    let overridden_key = match (id, this.overridden_key) {
+    let own = call.with_this(|this: &LimiterObject| this.overridden_key)?;
+    let overridden_key = match (id, own) {
         (Some(id), Some(function)) => Some(call_key(call, function, id)?),
         _ => None,
     };
-    // Borrowed again: key() in PHP may have constructed this object once more.
-    let this = call.this::<LimiterObject>()?;
-    let limiter = this.limiter("check")?;
-    let limit = match &limit {
-        Some(limit) => limit,
-        None => this.limit("check")?,
-    };
-    let Some(id) = id else {
-        let admitted = this.admits(limiter, limit, &Op::Check)?;
-        emit_event(limiter.take_event())?;
-        return call.return_bool(!admitted);
-    };
-    let (key_hash, counter) = (Cell::default(), Cell::default());
-    let context = match overridden_key.as_ref().and_then(Zval::zend_str) {
-        // Not the object's counter: the key may begin with another limit's name.
-        Some(key) => CallContext {
-            counter: &counter,
-            ..this.context_for(Identifier::Plain(key.as_bytes()), &key_hash)
-        },
-        None => {
-            let (name, id) = (this.identifier(), id.as_bytes());
-            this.context_for(Identifier::Client { name, id }, &key_hash)
-        }
-    };
-    let admitted = limiter.admits(&context, limit, &Op::Check, GLOBALS.get().frozen_time.get())?;
-    emit_event(limiter.take_event())?;
+    let key = overridden_key.as_ref().and_then(Zval::zend_str).map(ZendStr::as_bytes);
+    let (admitted, event) = call.try_with_this(|this: &LimiterObject| {
+        let limiter = this.limiter("check")?;
+        let limit = match &limit {
+            Some(limit) => limit,
+            None => this.limit("check")?,
+        };
+        let Some(id) = id else {
+            let admitted = this.admits(limiter, limit, &Op::Check)?;
+            return Ok((admitted, limiter.take_event()));
+        };
+        let (key_hash, counter) = (Cell::default(), Cell::default());
+        let context = match key {
+            // Not the object's counter: the key may begin with another limit's name.
+            Some(key) => CallContext {
+                counter: &counter,
+                ..this.context_for(Identifier::Plain(key), &key_hash)
+            },
+            None => {
+                let (name, id) = (this.identifier(), id.as_bytes());
+                this.context_for(Identifier::Client { name, id }, &key_hash)
+            }
+        };
+        let frozen = GLOBALS.get().frozen_time.get();
+        let admitted = limiter.admits(&context, limit, &Op::Check, frozen)?;
+        Ok((admitted, limiter.take_event()))
+    })?;
+    emit_event(event)?;
     call.return_bool(!admitted)
 }
 
-/// Calls a `key()` written in PHP. No reference into the object may be used afterwards.
+/// Calls a `key()` written in PHP.
 fn call_key(
     call: &Call,
     function: NonNull<ffi::zend_function>,
@@ -282,8 +284,8 @@ fn reserve(call: &Call) -> Result<(), Thrown> {
 fn key(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     let id = call.string(1)?;
-    let key = client_identifier(call.this::<LimiterObject>()?.identifier(), id.as_bytes());
-    call.return_string(&key)
+    let own = |this: &LimiterObject| client_identifier(this.identifier(), id.as_bytes());
+    call.return_string(&call.with_this(own)?)
 }
 
 fn compare_microtimes(call: &Call) -> Result<(), Thrown> {

@@ -103,7 +103,8 @@ mod tests {
         assert!(window([b"tb:", b"a b", b"", b""]).starts_with("tb:#h"));
         assert!(window([b"tb:", b"a b", b"", b""]).ends_with("#w"));
         let row = |kind, identifier: &[u8]| {
-            let (parts, key_hash) = ([&b""[..], identifier, b"", b""], &Cell::new(KeyHash::default()));
+            let (parts, key_hash) =
+                ([&b""[..], identifier, b"", b""], &Cell::new(KeyHash::default()));
             row_name(&Key { parts, kind, key_hash })
         };
         for identifier in [&b"x#w"[..], b"x#W"] {

@@ -94,8 +94,8 @@ final class Decision implements \JsonSerializable
      *
      * @return bool whether any limit took it back. False if nothing was taken (a denied call, a peek(), on_error=open), if
      *     all of it has come back by itself, if the window has ended or was reset meanwhile, if the identifier is blocked, if
-     *     the server does not answer, and at each further call. A process that forks after the call has a copy of the
-     *     decision, which counts apart
+     *     the server does not answer, at each further call, and in a forked child: only the process that made the decision
+     *     gives back
      *
      * @throws \LogicException on a storage written in PHP
      * @throws StorageException if the storage fails and on_error is "throw"

@@ -11,8 +11,7 @@ namespace TokenBucket;
  * ended, holds nothing: its methods do no harm. No permit ever frees another's.
  *
  * A process that forks keeps its permits: in the child the same object holds nothing, and neither its destruction nor the
- * child's end gives the permit back. If the parent is killed while a child of it lives that has not used the extension, its
- * permits in shared memory stay until that child ends, or until their lease ends.
+ * child's end gives the permit back.
  *
  * Cannot be cloned or serialized.
  */

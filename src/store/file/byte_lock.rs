@@ -1,11 +1,86 @@
 //! Locks on bytes of a file, which show whether a process has died.
 //!
-//! They are open file description locks (Linux, `F_OFD_SETLK`): the kernel frees one when the last process
-//! that shares the descriptor has closed it or has ended, however it ended. A lock belongs to the file, so
-//! processes in different PID namespaces see the same locks. No byte that is locked has to be in the file.
+//! They are open file description locks (Linux, `F_OFD_SETLK`): the kernel frees one when nothing refers to the
+//! open file any more, so when the process ends, however it ends. What refers to it is a mapping, which no program
+//! closes by its number and no child inherits. A lock belongs to the file, so processes in different PID namespaces
+//! see the same locks. No byte that is locked has to be in the file.
 
+use crate::descriptor::KeptDescriptor;
+use crate::process;
 use rustix::io::Errno;
-use std::os::fd::OwnedFd;
+use rustix::mm::{MapFlags, ProtFlags};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// A lock that this process holds until it is dropped, and the file, to ask about the locks of others.
+pub struct ByteLock {
+    /// None where a mapping refers to another open file than the descriptor (overlayfs). There `file` holds the
+    /// lock, also in the children that inherit it.
+    #[allow(dead_code, reason = "dropping it unlocks")]
+    mapping: Option<Mapping>,
+    file: RefCell<Rc<KeptDescriptor>>,
+}
+
+impl ByteLock {
+    /// Keeps the lock on a byte, by which `file` is locked, and closes that descriptor. `again` is the same file,
+    /// opened once more.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if it cannot be kept.
+    pub fn keep(file: OwnedFd, again: OwnedFd, byte: u64) -> rustix::io::Result<Self> {
+        let mapping = Mapping::new(&file)?;
+        drop(file);
+        let is_lost = try_lock(&again, byte)?;
+        let file = RefCell::new(Rc::new(KeptDescriptor::new(again)?));
+        Ok(Self { mapping: (!is_lost).then_some(mapping), file })
+    }
+
+    /// The file. If the program has closed its descriptor, `reopen` opens it; none if it cannot.
+    pub fn file(&self, reopen: impl FnOnce() -> Option<OwnedFd>) -> Option<Rc<KeptDescriptor>> {
+        let mut file = self.file.borrow_mut();
+        if !file.is_intact() {
+            *file = Rc::new(KeptDescriptor::new(reopen()?).ok()?);
+        }
+        Some(Rc::clone(&file))
+    }
+}
+
+/// A mapping of the least size, which is not accessed.
+struct Mapping {
+    start: NonNull<c_void>,
+    /// The process that has it: its children have not.
+    process: u64,
+}
+
+impl Mapping {
+    const SIZE: usize = 1;
+
+    fn new(file: &OwnedFd) -> rustix::io::Result<Self> {
+        let (protection, flags) = (ProtFlags::empty(), MapFlags::SHARED);
+        // SAFETY: a new mapping at an address that the kernel chooses overlaps no memory in use.
+        let start = unsafe {
+            rustix::mm::mmap(std::ptr::null_mut(), Self::SIZE, protection, flags, file, 0)?
+        };
+        let start = NonNull::new(start).ok_or(Errno::NOMEM)?;
+        let mapping = Self { start, process: process::generation() };
+        sys::keep_from_children(start, Self::SIZE)?;
+        Ok(mapping)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // In a child something else may be at its address.
+        if self.process == process::generation() {
+            // SAFETY: the mapping of this process, to which there are no references.
+            let _ = unsafe { rustix::mm::munmap(self.start.as_ptr(), Self::SIZE) };
+        }
+    }
+}
 
 /// Locks a byte, unless it is locked. Returns whether it did.
 ///
@@ -13,7 +88,7 @@ use std::os::fd::OwnedFd;
 ///
 /// The system's, if the file's system or the kernel knows no such locks.
 pub fn try_lock(file: &OwnedFd, byte: u64) -> rustix::io::Result<bool> {
-    match sys::lock(file, byte) {
+    match sys::lock(file.as_fd(), byte) {
         Ok(()) => Ok(true),
         Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
         Err(error) => Err(error),
@@ -25,20 +100,29 @@ pub fn try_lock(file: &OwnedFd, byte: u64) -> rustix::io::Result<bool> {
 /// # Errors
 ///
 /// Those of [`try_lock`].
-pub fn is_locked_elsewhere(file: &OwnedFd, byte: u64) -> rustix::io::Result<bool> {
-    sys::is_locked_elsewhere(file, byte)
+pub fn is_locked_elsewhere(file: &impl AsFd, byte: u64) -> rustix::io::Result<bool> {
+    sys::is_locked_elsewhere(file.as_fd(), byte)
 }
 
 #[cfg(target_os = "linux")]
 mod sys {
     use rustix::io::Errno;
-    use std::os::fd::{AsRawFd, OwnedFd};
+    use rustix::mm::{Advice, madvise};
+    use std::ffi::c_void;
+    use std::os::fd::{AsRawFd, BorrowedFd};
+    use std::ptr::NonNull;
 
-    pub fn lock(file: &OwnedFd, byte: u64) -> rustix::io::Result<()> {
+    /// Children do not inherit the mapping.
+    pub fn keep_from_children(start: NonNull<c_void>, size: usize) -> rustix::io::Result<()> {
+        // SAFETY: a mapping that is not accessed.
+        unsafe { madvise(start.as_ptr(), size, Advice::LinuxDontFork) }
+    }
+
+    pub fn lock(file: BorrowedFd<'_>, byte: u64) -> rustix::io::Result<()> {
         control(file, libc::F_OFD_SETLK, &mut lock_of(byte))
     }
 
-    pub fn is_locked_elsewhere(file: &OwnedFd, byte: u64) -> rustix::io::Result<bool> {
+    pub fn is_locked_elsewhere(file: BorrowedFd<'_>, byte: u64) -> rustix::io::Result<bool> {
         let mut lock = lock_of(byte);
         control(file, libc::F_OFD_GETLK, &mut lock)?;
         Ok(lock.l_type != libc::F_UNLCK as libc::c_short)
@@ -55,7 +139,11 @@ mod sys {
         }
     }
 
-    fn control(file: &OwnedFd, command: i32, lock: &mut libc::flock) -> rustix::io::Result<()> {
+    fn control(
+        file: BorrowedFd<'_>,
+        command: i32,
+        lock: &mut libc::flock,
+    ) -> rustix::io::Result<()> {
         // SAFETY: an open descriptor, a command that takes a lock, and a lock that outlives the call.
         let status = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut *lock) };
         match status {
@@ -68,13 +156,19 @@ mod sys {
 #[cfg(not(target_os = "linux"))]
 mod sys {
     use rustix::io::Errno;
-    use std::os::fd::OwnedFd;
+    use std::ffi::c_void;
+    use std::os::fd::BorrowedFd;
+    use std::ptr::NonNull;
 
-    pub fn lock(_: &OwnedFd, _: u64) -> rustix::io::Result<()> {
+    pub fn keep_from_children(_: NonNull<c_void>, _: usize) -> rustix::io::Result<()> {
         Err(Errno::NOSYS)
     }
 
-    pub fn is_locked_elsewhere(_: &OwnedFd, _: u64) -> rustix::io::Result<bool> {
+    pub fn lock(_: BorrowedFd<'_>, _: u64) -> rustix::io::Result<()> {
+        Err(Errno::NOSYS)
+    }
+
+    pub fn is_locked_elsewhere(_: BorrowedFd<'_>, _: u64) -> rustix::io::Result<bool> {
         Err(Errno::NOSYS)
     }
 }
@@ -85,7 +179,7 @@ mod tests {
     use rustix::fs::{Mode, OFlags, open};
 
     #[test]
-    fn lock_is_seen_by_other_open_files_until_it_is_closed() {
+    fn lock_is_seen_by_other_open_files_until_it_is_dropped() {
         let path = std::env::temp_dir().join(format!("token_bucket-lock-{}", std::process::id()));
         let opened = || {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
@@ -98,10 +192,10 @@ mod tests {
         assert!(is_locked_elsewhere(&second, byte).unwrap());
         assert!(!is_locked_elsewhere(&first, byte).unwrap(), "its own");
         assert!(!is_locked_elsewhere(&second, byte + 1).unwrap());
-        let shared = first.try_clone().unwrap();
-        drop(first);
-        assert!(is_locked_elsewhere(&second, byte).unwrap(), "a shared descriptor is open");
-        drop(shared);
+        let kept = ByteLock::keep(first, opened(), byte).unwrap();
+        assert!(kept.mapping.is_some(), "no descriptor keeps it");
+        assert!(is_locked_elsewhere(&second, byte).unwrap());
+        drop(kept);
         assert!(!is_locked_elsewhere(&second, byte).unwrap());
         std::fs::remove_file(path).unwrap();
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  counts      how many buckets the table has evicted, and how many newcomers it has denied
-//!        256  breakers    the breakers of servers
+//!        256  breakers    the breakers of servers; in a file of permits, where dead holders are looked for
 //!      8,448  gates       how many connections may be opened to each server at once
 //!     10,496  servers     the names of servers, and since when they are up or down
 //!      4,096  body        the areas of the file's purpose; 16,384 in a host's file, for breakers, gates and
@@ -48,6 +48,9 @@ pub const BREAKERS_AT: usize = 256;
 
 /// Where the gates of servers lie.
 pub const GATES_AT: usize = 8448;
+
+/// Where the positions of searches for dead holders lie.
+pub const SEARCHES_AT: usize = 256;
 
 /// Where the records of servers lie.
 pub const SERVERS_AT: usize = 10_496;

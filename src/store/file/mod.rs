@@ -23,7 +23,7 @@ mod region;
 
 pub use layout::{
     Area, BODY_AT, BREAKERS_AT, COUNTS_AT, GATES_AT, LEASES_SIZE, MAX_SIZE, MIN_SIZE, PERMITS_SIZE,
-    Purpose, SERVERS_AT, SET_SIZE,
+    Purpose, SEARCHES_AT, SERVERS_AT, SET_SIZE,
 };
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};

@@ -2,6 +2,7 @@
 
 use super::directory::failed;
 use super::layout::{Area, Areas, HOST_BODY_AT, Header, MIN_SIZE, Purpose, SET_SIZE};
+use crate::descriptor::is_same_file;
 use crate::error::Result;
 use portable_atomic::{AtomicU64, AtomicU128};
 use rustix::fs::{self, Mode, OFlags, Stat};
@@ -50,9 +51,7 @@ impl FileIdentity {
 
     /// Whether the path still leads to the file.
     fn is_at_its_path(&self) -> bool {
-        let own = &self.stat;
-        fs::lstat(&self.path)
-            .is_ok_and(|stat| stat.st_dev == own.st_dev && stat.st_ino == own.st_ino)
+        fs::lstat(&self.path).is_ok_and(|stat| is_same_file(&stat, &self.stat))
     }
 }
 
@@ -177,7 +176,7 @@ impl Region {
             Err(error) => return Err(failed("open", path, error)),
         };
         let stat = fs::fstat(&opened).map_err(|error| failed("open", path, error))?;
-        Ok((stat.st_dev == own.st_dev && stat.st_ino == own.st_ino).then_some(opened))
+        Ok(is_same_file(&stat, own).then_some(opened))
     }
 
     /// Notes in the file that it is used now (see [`boot`](super::boot)).

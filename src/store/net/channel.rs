@@ -7,6 +7,7 @@ use super::tls_error::explain_tls_error;
 use crate::clock::boot_time;
 use crate::dsn::Address;
 use crate::limit::SECOND;
+use crate::process;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 use std::io::{self, ErrorKind, Read, Write};
@@ -28,7 +29,8 @@ const MAX_READS: u32 = 8;
 pub struct Channel {
     socket: Socket,
     tls: Option<Box<ClientConnection>>,
-    process: u32,
+    /// The process that opened it.
+    process: u64,
     /// When something was last received, by this host's clock.
     read_at: u64,
     /// Whether the connection was idle when the current call began.
@@ -43,7 +45,7 @@ impl Channel {
         deadline: Instant,
     ) -> io::Result<Self> {
         let socket = Socket::connect(address, deadline)?;
-        let (process, read_at) = (std::process::id(), boot_time());
+        let (process, read_at) = (process::generation(), boot_time());
         let mut channel = Self { socket, tls: None, process, read_at, was_idle: false };
         if let Some(config) = tls {
             channel.encrypt(address, config, deadline)?;
@@ -70,10 +72,10 @@ impl Channel {
         Ok(())
     }
 
-    /// Whether a call may be made on the connection: this process opened it, and the server has neither
-    /// closed it nor sent anything unasked.
+    /// Whether a call may be made on the connection: this process opened it and has not closed its descriptor, and
+    /// the server has neither closed it nor sent anything unasked.
     pub fn is_reusable(&mut self) -> bool {
-        if self.process != std::process::id() {
+        if self.process != process::generation() || !self.socket.is_intact() {
             return false;
         }
         self.was_idle = boot_time().saturating_sub(self.read_at) > IDLE;

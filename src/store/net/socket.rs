@@ -9,13 +9,13 @@
 
 use super::failure::{LocalError, is_local};
 use super::pause;
+use crate::descriptor::KeptDescriptor;
 use crate::dsn::Address;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType, sockopt};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ const SLICE: Duration = Duration::from_millis(5);
 
 /// A connected socket, for reading and writing until its deadline.
 pub struct Socket {
-    fd: OwnedFd,
+    fd: KeptDescriptor,
     /// The deadline of reads and writes.
     deadline: Instant,
     /// How many bytes may still be read after the deadline.
@@ -113,7 +113,7 @@ impl Socket {
     }
 
     fn new(family: AddressFamily, deadline: Instant) -> io::Result<Self> {
-        let fd = net::socket(family, SocketType::STREAM, None)?;
+        let fd = KeptDescriptor::new(net::socket(family, SocketType::STREAM, None)?)?;
         rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&fd, true)?;
         #[cfg(target_vendor = "apple")]
@@ -127,6 +127,11 @@ impl Socket {
             self.deadline = deadline;
             self.late_bytes = MAX_LATE_BYTES;
         }
+    }
+
+    /// Whether the descriptor still stands for this socket.
+    pub fn is_intact(&self) -> bool {
+        self.fd.is_intact()
     }
 
     /// Whether the server has sent nothing and has not closed the connection.

@@ -18,12 +18,14 @@
 //! left; such a permit would stay until its lease ends. Numbers from [`UNLOCKED`] on are of processes without a
 //! lock, where the system has none; their permits are freed by the end of the lease alone.
 
+use crate::descriptor::KeptDescriptor;
 use crate::error::Result;
 use crate::process;
-use crate::store::file::{Region, byte_lock};
+use crate::store::file::Region;
+use crate::store::file::byte_lock::{self, ByteLock};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::cell::Cell;
-use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 const TURN_BITS: u32 = 4;
 /// The numbers from this one on have no lock.
@@ -38,8 +40,8 @@ const MAX_TRIES: usize = 16;
 pub struct Holder {
     number: u32,
     turn: Cell<u32>,
-    /// The file, by which the byte of the number is locked; none without a lock.
-    lock: Option<OwnedFd>,
+    /// The lock on the byte of the number; none without one.
+    lock: Option<ByteLock>,
     /// The generation of the process that made it: a child that it forks has a number of its own.
     process: u64,
     /// The file, as [`MappedFile::generation`](crate::store::file::MappedFile::generation) counts.
@@ -56,11 +58,16 @@ impl Holder {
         if !region.has_file() {
             return Ok(Some(Self::without_lock(generation)));
         }
-        let Some(file) = region.reopen()? else { return Ok(None) };
+        let (Some(file), Some(again)) = (region.reopen()?, region.reopen()?) else {
+            return Ok(None);
+        };
         for _ in 0..MAX_TRIES {
             let number = random() % UNLOCKED;
-            match byte_lock::try_lock(&file, LOCKS_AT + u64::from(number)) {
-                Ok(true) => return Ok(Some(Self::with(number, Some(file), generation))),
+            match byte_lock::try_lock(&file, byte_of(number)) {
+                Ok(true) => match ByteLock::keep(file, again, byte_of(number)) {
+                    Ok(lock) => return Ok(Some(Self::with(number, Some(lock), generation))),
+                    Err(_) => break,
+                },
                 Ok(false) => {}
                 Err(_) => break,
             }
@@ -73,16 +80,7 @@ impl Holder {
         Self::with(UNLOCKED + random() % UNLOCKED, None, generation)
     }
 
-    /// Asks about the holders in a file, and holds nothing itself.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
-    pub fn observer(region: &Region) -> Result<Self> {
-        Ok(Self::with(UNLOCKED, region.reopen()?, 0))
-    }
-
-    fn with(number: u32, lock: Option<OwnedFd>, generation: u32) -> Self {
+    fn with(number: u32, lock: Option<ByteLock>, generation: u32) -> Self {
         let turn = Cell::new(random());
         Self { number, turn, lock, process: process::generation(), generation }
     }
@@ -102,29 +100,36 @@ impl Holder {
         ((self.number << TURN_BITS) + turn % (1 << TURN_BITS)).max(1)
     }
 
-    /// Whether the process of a holder lives. In doubt it does.
-    fn lives(&self, number: u32) -> bool {
-        match &self.lock {
-            Some(file) if number != self.number && number < UNLOCKED => {
-                byte_lock::is_locked_elsewhere(file, LOCKS_AT + u64::from(number)).unwrap_or(true)
-            }
-            _ => true,
-        }
+    /// Asks about other processes with permits in the file that is mapped, about `most` of them. All others are taken
+    /// to live.
+    pub fn ask_about_others(&self, most: usize, region: &Region) -> Living {
+        let reopen = || region.reopen().ok().flatten();
+        let file = self.lock.as_ref().and_then(|lock| lock.file(reopen));
+        // Its own lock may be that of the file.
+        Living { file, known: vec![(self.number, true)], left: most, is_incomplete: false }
     }
 }
 
-/// Finds out which holders live, and asks the kernel about each process once.
-pub struct Living<'a> {
-    asks_as: &'a Holder,
+/// Finds out which holders live, and asks the kernel about each process once. In doubt a holder lives.
+pub struct Living {
+    /// The file, by which the kernel is asked; none if it cannot be opened.
+    file: Option<Rc<KeptDescriptor>>,
     known: Vec<(u32, bool)>,
     /// How many processes may still be asked about.
     left: usize,
+    /// Whether there was one more.
+    is_incomplete: bool,
 }
 
-impl<'a> Living<'a> {
-    /// Asks about `most` processes at most. All others are taken to live.
-    pub const fn new(asks_as: &'a Holder, most: usize) -> Self {
-        Self { asks_as, known: Vec::new(), left: most }
+impl Living {
+    /// Asks about all processes with permits in the file that is mapped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
+    pub fn in_file(region: &Region) -> Result<Self> {
+        let file = region.reopen()?.and_then(|file| KeptDescriptor::new(file).ok()).map(Rc::new);
+        Ok(Self { file, known: Vec::new(), left: usize::MAX, is_incomplete: false })
     }
 
     /// Whether the process of `holder` lives.
@@ -133,17 +138,30 @@ impl<'a> Living<'a> {
         if let Some((_, lives)) = self.known.iter().find(|(known, _)| *known == number) {
             return *lives;
         }
+        let Some(file) = self.file.as_ref().filter(|_| number < UNLOCKED) else { return true };
         if self.left == 0 {
+            self.is_incomplete = true;
             return true;
         }
-        let lives = self.asks_as.lives(number);
+        let lives = byte_lock::is_locked_elsewhere(&**file, byte_of(number)).unwrap_or(true);
         self.left -= 1;
         self.known.push((number, lives));
         lives
     }
+
+    /// Whether there was one more process to ask about.
+    pub const fn is_incomplete(&self) -> bool {
+        self.is_incomplete
+    }
 }
 
-fn random() -> u32 {
+/// The byte that the process of this number locks.
+fn byte_of(number: u32) -> u64 {
+    LOCKS_AT + u64::from(number)
+}
+
+/// A random number.
+pub fn random() -> u32 {
     let mut bytes = [0; 4];
     // Without random numbers all begin with one number and try it in vain: then they have no lock.
     let _ = getrandom(&mut bytes, GetRandomFlags::empty());

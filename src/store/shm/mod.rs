@@ -8,7 +8,8 @@
 //! * [`table`]: finding, claiming and reusing slots, lock-free
 //! * [`keys`]: the hashes of keys
 //! * [`counts`]: what did not fit into a table; [`usage`]: how full it is
-//! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it
+//! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it, [`search`]
+//!   where the dead ones are looked for
 //!
 //! The file behind the table is the subject of `file`.
 
@@ -19,6 +20,7 @@ pub mod hits;
 mod holder;
 pub mod keys;
 pub mod permits;
+mod search;
 pub mod set;
 pub mod slot;
 pub mod table;

@@ -2,12 +2,14 @@
 //!
 //! The n-th permit of an identifier is a key of its own, in one slot of a table that holds permits only. A caller
 //! takes the first one that is free. If all are held, it looks for those of processes that have died
-//! ([`holder`](super::holder)), and frees them.
+//! ([`holder`](super::holder)), and frees them. It asks about few of many: the next call goes on where it stopped
+//! ([`search`](super::search)).
 
 use super::counts::TableCounts;
 use super::held;
 use super::holder::{Holder, Living};
 use super::keys::Keys;
+use super::search::SearchPositions;
 use super::set::{Places, Set, WAYS};
 use super::slot::{HeldSlot, Slot};
 use super::usage::TableUsage;
@@ -15,10 +17,10 @@ use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{MAX_PERMITS, PermitLimit};
 use crate::store::Key;
-use crate::store::file::{Area, BODY_AT, Location, MappedFile, PERMITS_SIZE, not_open};
+use crate::store::file::{Area, BODY_AT, Location, MappedFile, PERMITS_SIZE, Region, not_open};
 use crate::store::permits::{PermitCall, PermitHandle, PermitSlot, Permits};
 use portable_atomic::Ordering;
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
 /// How many processes a denied call asks the kernel about at most.
@@ -28,15 +30,13 @@ const MAX_ASKED: usize = 64;
 pub struct PermitTable {
     file: Rc<MappedFile>,
     holder: RefCell<Option<Holder>>,
-    /// Where the next denied call begins to look for dead holders.
-    look_from: Cell<u32>,
 }
 
 impl PermitTable {
     /// The table at `location`. Nothing is opened yet.
     pub fn new(location: Location) -> Self {
         let file = Rc::new(MappedFile::new(location));
-        Self { file, holder: RefCell::default(), look_from: Cell::new(0) }
+        Self { file, holder: RefCell::default() }
     }
 
     /// Opens the file if that is due, and makes this process a holder in it.
@@ -55,7 +55,7 @@ impl PermitTable {
 
     #[cold]
     fn make_holder(&self) -> Result<Ref<'_, Holder>> {
-        // The descriptor that a child has inherited keeps the lock of its parent: it is closed here.
+        // What a child has inherited may keep the lock of its parent: it is dropped here.
         self.holder.take();
         let mut made = self.try_to_make_holder();
         if let Ok(None) = made {
@@ -112,7 +112,7 @@ struct KeyPermits<'a> {
     places: Places<'a>,
     hash: u64,
     now: u64,
-    counts: &'a TableCounts,
+    region: &'a Region,
 }
 
 impl SharedPermits {
@@ -141,8 +141,7 @@ impl SharedPermits {
         let hash = self.keys.hash(key, region, self.table.file.generation());
         let now = frozen.unwrap_or(clock);
         let places = Places::new(region.area(Area::Permits), hash).ok_or_else(not_open)?;
-        let counts = TableCounts::in_file(region);
-        Ok(work(&KeyPermits { places, hash, now, counts }, &holder))
+        Ok(work(&KeyPermits { places, hash, now, region }, &holder))
     }
 
     /// Runs `work` on the set of a permit, unless its file was replaced.
@@ -172,11 +171,26 @@ impl KeyPermits<'_> {
         (0..max).zip(self.places.iter()).any(|(_, (set, tag))| !held::has_slot(&set.0, tag))
     }
 
+    /// Takes a permit of a dead holder in a call that finds none free.
+    #[cold]
+    fn take_from_dead(&self, max: u32, held: HeldSlot, caller: &Holder) -> Option<(u32, Slot)> {
+        let position = SearchPositions::in_file(self.region).find(self.hash);
+        let mut living = caller.ask_about_others(MAX_ASKED, self.region);
+        let (has_freed, next) = self.free_dead(max, position.first(max), &mut living);
+        position.advance(next);
+        let taken = if has_freed { self.take_first(max, held) } else { None };
+        if taken.is_none() && self.lacks_room(max) {
+            TableCounts::in_file(self.region).note_denied_newcomer();
+        }
+        taken
+    }
+
     /// Frees those of the first `max` permits whose holders have died, and where a permit has no slot,
-    /// those of others that take its place. Begins with permit `from`. Returns whether one was freed.
-    fn free_dead(&self, max: u32, from: u32, living: &mut Living<'_>) -> bool {
-        let mut has_freed = false;
-        for n in (0..max).map(|n| (n + from % max) % max) {
+    /// those of others that take its place. Begins with permit `first`. Returns whether one was freed, and the
+    /// first permit whose holder was one too many to ask about.
+    fn free_dead(&self, max: u32, first: u32, living: &mut Living) -> (bool, u32) {
+        let (mut has_freed, mut next) = (false, None);
+        for n in (0..max).map(|n| (n + first) % max) {
             let Some((set, tag)) = self.places.get(n) else { break };
             let is_ours = |slot: &Slot| slot.tag() == tag;
             let has_slot = held::has_slot(&set.0, tag);
@@ -184,11 +198,12 @@ impl KeyPermits<'_> {
             for slot in slots.filter(|slot| !has_slot || is_ours(slot)) {
                 has_freed |= self.is_dead(slot, living) && held::free(&set.0, slot);
             }
+            next = next.or_else(|| living.is_incomplete().then_some(n));
         }
-        has_freed
+        (has_freed, next.unwrap_or(first))
     }
 
-    fn is_dead(&self, slot: Slot, living: &mut Living<'_>) -> bool {
+    fn is_dead(&self, slot: Slot, living: &mut Living) -> bool {
         let held = slot.as_held().filter(|_| held::is_held(slot, self.now));
         held.is_some_and(|held| !living.contains(held.holder))
     }
@@ -202,12 +217,13 @@ impl KeyPermits<'_> {
     }
 
     /// Counts the permits that are held, and frees those of dead holders.
-    fn count(&self, living: &mut Living<'_>) -> u32 {
-        let is_free = |(set, _, slot): &(&Set, u64, Slot), living: &mut Living<'_>| {
-            self.is_dead(*slot, living) && held::free(&set.0, *slot)
+    fn count(&self, caller: &Holder) -> u32 {
+        let mut living = caller.ask_about_others(MAX_PERMITS as usize, self.region);
+        let mut is_free = |(set, _, slot): &(&Set, u64, Slot)| {
+            self.is_dead(*slot, &mut living) && held::free(&set.0, *slot)
         };
         // Fits: at most MAX_PERMITS.
-        self.held().filter(|permit| !is_free(permit, living)).count() as u32
+        self.held().filter(|permit| !is_free(permit)).count() as u32
     }
 
     /// Frees all permits, also those that are renewed meanwhile.
@@ -233,16 +249,8 @@ impl Permits for SharedPermits {
         let max = limit.max();
         let (hash, taken) = self.with_key(key, call.frozen, |permits, holder| {
             let held = HeldSlot { ends_at: permits.now + limit.lease(), holder: holder.next() };
-            let taken = permits.take_first(max, held).or_else(|| {
-                let from = self.table.look_from.get();
-                self.table.look_from.set(from.wrapping_add(MAX_ASKED as u32));
-                let has_freed = permits.free_dead(max, from, &mut Living::new(holder, MAX_ASKED));
-                let taken = if has_freed { permits.take_first(max, held) } else { None };
-                if taken.is_none() && permits.lacks_room(max) {
-                    permits.counts.note_denied_newcomer();
-                }
-                taken
-            });
+            let taken =
+                permits.take_first(max, held).or_else(|| permits.take_from_dead(max, held, holder));
             (permits.hash, taken)
         })?;
         let generation = self.table.file.generation();
@@ -273,9 +281,7 @@ impl Permits for SharedPermits {
     }
 
     fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32> {
-        self.with_key(key, call.frozen, |permits, holder| {
-            permits.count(&mut Living::new(holder, MAX_PERMITS as usize))
-        })
+        self.with_key(key, call.frozen, |permits, holder| permits.count(holder))
     }
 
     fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::counts::TableCounts;
 use super::held;
-use super::holder::{Holder, Living};
+use super::holder::Living;
 use super::set::{Set, WAYS};
 use super::slot::Slot;
 use crate::clock::boot_time;
@@ -38,8 +38,7 @@ impl TableUsage {
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened once more.
     pub fn of_permits(region: &Region) -> Result<Self> {
-        let (now, observer) = (boot_time(), Holder::observer(region)?);
-        let mut living = Living::new(&observer, usize::MAX);
+        let (now, mut living) = (boot_time(), Living::in_file(region)?);
         let slots = region.area::<Set>(Area::Permits).iter().flat_map(|set| &set.0);
         let held = slots
             .map(|word| Slot(word.load(Ordering::Relaxed)))
