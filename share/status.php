@@ -473,7 +473,7 @@ function controls(int $refresh, ?string $token): string
 /** What an operator should look at first. */
 function attention(array $status): string
 {
-    $items = [];
+    $items = array_map(show_text(...), $status['shared_memory_errors']);
     $error = $status['limits_file']['error'] ?? null;
     if ($error !== null) {
         $items[] = 'The file of the named limits has a mistake, so the limits read before stay in force: ' . show_text($error);

@@ -15,7 +15,7 @@ final class Status implements Command
 
     public static function notes(): string
     {
-        return "Exit code 1: a server does not answer, or the file of limits has a mistake.";
+        return "Exit code 1: shared memory cannot be used, a server does not answer, or the file\nof limits has a mistake.";
     }
 
     public function run(Arguments $arguments): int
@@ -26,13 +26,20 @@ final class Status implements Command
         Pool::enter($arguments);
         $status = status();
         $error = $status['limits_file']['error'] ?? null;
-        $is_well = $error === null && !in_array(false, array_column($status['servers'], 'up'), true);
+        $is_well = $error === null && $status['shared_memory_errors'] === [] && !in_array(false, array_column($status['servers'], 'up'), true);
         if ($arguments->has('json')) {
             echo Text::json($status);
         } else {
-            echo self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
+            echo self::memoryErrors($status), self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
         }
         return $is_well ? Application::SUCCESS : Application::FAILURE;
+    }
+
+    /** @param array<string, mixed> $status */
+    private static function memoryErrors(array $status): string
+    {
+        $lines = array_map(static fn (string $error): string => Text::printable($error, 1000) . "\n", $status['shared_memory_errors']);
+        return $lines === [] ? '' : implode($lines) . "\n";
     }
 
     /** @param array<string, mixed> $status */

@@ -219,6 +219,19 @@ impl Limiter {
         self.store.prepare(&self.timeouts)
     }
 
+    /// Checks that the memory of this host that the limiter needs can be had: the store's, or what is known of its
+    /// servers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if it cannot.
+    pub fn check_memory(&self) -> Result<()> {
+        match &self.guard {
+            None => self.store.check_memory(),
+            Some(guard) => guard.host.check_memory(),
+        }
+    }
+
     /// What `phpinfo()` shows of the store: pairs of a name and a value.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let mut rows = self.store.describe();

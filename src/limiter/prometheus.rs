@@ -40,6 +40,9 @@ pub fn prometheus(status: &Status) -> String {
     let mut text = Text::default();
     let version = [("version", env!("CARGO_PKG_VERSION"))];
     text.metric("info", "gauge", "The version of the extension.", [(&version[..], 1.0)]);
+    let errors = status.memory_errors.len() as f64;
+    let help = "Files and directories of shared memory that cannot be used.";
+    text.metric("shared_memory_errors", "gauge", help, [([], errors)]);
     limits(&mut text, status);
     tables(&mut text, status);
     servers(&mut text, status);
@@ -198,6 +201,7 @@ mod tests {
     fn each_metric_has_its_help_and_type_before_its_samples() {
         let limits = vec![limit("tb:", "login", [5, 2, 1, 0, 0, 0]), limit("b:", "login", [1; 6])];
         let text = prometheus(&Status {
+            memory_errors: Vec::new(),
             limits,
             tables: Vec::new(),
             servers: Vec::new(),
@@ -223,6 +227,7 @@ mod tests {
         let server = ServerStatus { name: "Redis".to_owned(), is_down: true, since: 0, outages: 3 };
         let limits = vec![client, odd, others];
         let text = prometheus(&Status {
+            memory_errors: Vec::new(),
             limits,
             tables: Vec::new(),
             servers: vec![server],

@@ -4,6 +4,7 @@ use super::counter_handle::CounterHandle;
 use super::identifier::{CallContext, Identifier};
 use super::inferred_name::{InferredName, infer_name};
 use crate::clock::boot_time;
+use crate::error::Error;
 use crate::store::FileSettings;
 use crate::store::counters::{
     FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, Records, denial_weight,
@@ -34,6 +35,8 @@ pub struct StatisticsFile {
     /// next check.
     stripe: Cell<u32>,
     region: RefCell<Option<Region>>,
+    /// Why there is no region.
+    error: RefCell<Option<Error>>,
     /// Counts the attempts to open the file, from 1.
     generation: Cell<u32>,
     calls_until_check: Cell<u32>,
@@ -51,6 +54,7 @@ impl StatisticsFile {
             thread: FILES.fetch_add(1, Ordering::Relaxed),
             stripe: Cell::new(0),
             region: RefCell::new(None),
+            error: RefCell::new(None),
             generation: Cell::new(0),
             calls_until_check: Cell::new(0),
         }
@@ -79,7 +83,13 @@ impl StatisticsFile {
         if region.as_ref().is_none_or(Region::is_stale) {
             // Unmapped first, so that a process never maps two files.
             region.take();
-            *region = Region::open(&self.location).ok();
+            match Region::open(&self.location) {
+                Ok(opened) => {
+                    *region = Some(opened);
+                    self.error.take();
+                }
+                Err(error) => drop(self.error.replace(Some(error))),
+            }
             self.generation.set(self.generation.get().wrapping_add(1).max(1));
         }
     }
@@ -161,6 +171,12 @@ impl Statistics {
             self.last.replace(last);
         }
         counter
+    }
+
+    /// Why nothing is counted, if that is so.
+    pub fn error(&self) -> Option<Error> {
+        self.file.open();
+        self.file.error.borrow().clone()
     }
 
     /// What is counted so far, under all prefixes.

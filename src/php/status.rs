@@ -45,8 +45,8 @@ extern "C" fn prometheus_handler(frame: &mut ExecuteData, result: &mut Zval) {
 
 fn return_prometheus(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    look_at_limits_file()?;
-    call.return_string(prometheus(&collect()).as_bytes())
+    let loaded = look_at_limits_file()?;
+    call.return_string(prometheus(&collect(loaded.as_deref())).as_bytes())
 }
 
 /// The limits in force, if there is a file of them that could be read.
@@ -61,23 +61,27 @@ fn look_at_limits_file() -> Result<Option<Rc<LoadedLimits>>, Thrown> {
     Ok(Some(loaded))
 }
 
-fn collect() -> Status {
+fn collect(loaded: Option<&LoadedLimits>) -> Status {
     let globals = GLOBALS.get();
     let is_file_named = !globals.directives.limits.get().as_os_str().is_empty();
     let is_file_valid = is_file_named.then(|| globals.limits_file.error().is_none());
     let files = globals.directives.settings().store.files;
-    Status::collect(&globals.statistics(), &files, is_file_valid)
+    let named = loaded.iter().flat_map(|loaded| loaded.limits.iter());
+    let configured = globals.configured_limiters(named);
+    Status::collect(&globals.statistics(), &files, &configured, is_file_valid)
 }
 
 fn return_status(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let globals = GLOBALS.get();
     let loaded = look_at_limits_file()?;
-    let status = collect();
+    let status = collect(loaded.as_deref());
     let (prefix, track) =
         (globals.directives.prefix.get(), globals.directives.track_identifiers.get());
     let mut array = PhpArray::new();
     array.put("version", env!("CARGO_PKG_VERSION"));
+    let errors = status.memory_errors.iter().map(String::as_str);
+    array.put("shared_memory_errors", errors.collect::<PhpArray>());
     array.put("limits", of_prefix(&status.limits, &prefix, track));
     array.put("limits_file", limits_file());
     array.put("named_limits", named_limits(loaded, &status, &prefix, track));

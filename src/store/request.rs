@@ -149,6 +149,15 @@ pub trait Store {
     /// Those of [`decide`](Self::decide).
     fn prepare(&self, timeouts: &Timeouts) -> Result<()>;
 
+    /// Checks that the memory of this host that the store needs can be had. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The [`Error::Storage`](crate::error::Error::Storage) of a decision.
+    fn check_memory(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// A number for the server that answers for `key`. A failure of one server says nothing of servers
     /// with other numbers.
     fn breaker(&self, _key: &Key<'_>) -> u64 {

@@ -4,7 +4,7 @@ use super::Host;
 use super::file::{FileSettings, HOST, Location, Purpose, Region};
 use super::host::{leases, servers::ServerStatus};
 use super::shm::usage::TableUsage;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::path::PathBuf;
 
 /// A table in shared memory.
@@ -45,10 +45,16 @@ impl TableKind {
 }
 
 impl TableStatus {
-    /// The tables of this user, in the order of their names. A file that cannot be opened is left out.
-    pub fn list(files: &FileSettings) -> Vec<Self> {
-        let locations = Location::list(files).into_iter();
-        locations.filter_map(|location| Self::at(location).ok().flatten()).collect()
+    /// The tables of this user, in the order of their names, and the errors of files that cannot be opened.
+    pub fn list(files: &FileSettings) -> (Vec<Self>, Vec<Error>) {
+        let (mut tables, mut errors) = (Vec::new(), Vec::new());
+        for location in Location::list(files) {
+            match Self::at(location) {
+                Ok(table) => tables.extend(table),
+                Err(error) => errors.push(error),
+            }
+        }
+        (tables, errors)
     }
 
     fn at(location: Location) -> Result<Option<Self>> {

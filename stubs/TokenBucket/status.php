@@ -7,6 +7,8 @@ namespace TokenBucket;
  * tables are, which servers answer, and which directives are in force.
  *
  * - version: of the extension
+ * - shared_memory_errors: what keeps files or directories of shared memory from being used, in the words of the exception that
+ *   calls throw
  * - limits: what statistics() returns
  * - limits_file: the file of token_bucket.limits, and what is wrong with it as this worker read it last; null if none is named
  * - named_limits: the limits and sets of that file, by name. `limited` has the clients that would be denied now, and for how
@@ -25,6 +27,7 @@ namespace TokenBucket;
  *
  * @return array{
  *     version: string,
+ *     shared_memory_errors: list<string>,
  *     limits: array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     limits_file: array{path: string, error: string|null}|null,

@@ -27,6 +27,12 @@ file_put_contents($file, "[login]\nlimt = 5\n");
 $page = run_alone('view.php', "token_bucket.limits=$file", ...$directives);
 check('a mistake in it needs attention', str_contains($page, 'file of the named limits has a mistake') && str_contains($page, 'limt'));
 
+[$directory] = glob("$tables/token_bucket-*");
+chmod($directory, 0755);
+$page = run_alone('view.php', ...$directives);
+check('shared memory that cannot be used needs attention first', preg_match('~<ul>\s*<li>.*is open to other users; its mode must be 0700~', $page) === 1);
+chmod($directory, 0700);
+
 $page = run_alone('view.php', 'token_bucket.track_identifiers=0', ...$directives);
 check('a page without identifiers says why', str_contains($page, 'Identifiers are not kept'));
 check('a page without identifiers names none', !str_contains($page, 'flood:'));

@@ -151,6 +151,15 @@ impl Host {
         self.with_region(Region::has_file).unwrap_or(false)
     }
 
+    /// Checks that the file can be had.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if it cannot.
+    pub fn check_memory(&self) -> Result<()> {
+        Region::check(self.memory.file().location())
+    }
+
     /// Decides on the host's own buckets, for a server that fails.
     ///
     /// # Errors
