@@ -213,6 +213,7 @@ impl Guard {
         sent: u64,
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
+        self.host.note_call(sent);
         // Checked before the breaker, whose one permit to probe would be lost on a process that cannot ask.
         if let Some(until) = self.host.local.denied_until(breaker, boot_time()) {
             let (name, left) = (store.name(), seconds_until(until));
@@ -262,7 +263,7 @@ impl Guard {
                 if let Some(outage) = self.host.end_outage(store, boot_time()) {
                     self.note_recovery(store, outage);
                 }
-                let is_first = self.host.note_failure(breaker, store);
+                let is_first = self.host.note_failure(breaker, store, &reason);
                 let warning = is_first.then(|| format!("{reason}; until a call succeeds, "));
                 (reason, warning)
             }

@@ -11,7 +11,9 @@ use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op, StoredState, apply};
-use crate::store::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Stores, Time, Timeouts};
+use crate::store::{
+    FromDecision, Host, Key, KeyHash, LimitKind, Request, Store, Stores, Time, Timeouts,
+};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -219,6 +221,11 @@ impl Limiter {
         self.store.prepare(&self.timeouts)
     }
 
+    /// What this host knows of its servers; none for a store on this host.
+    pub fn host(&self) -> Option<&Host> {
+        self.guard.as_ref().map(|guard| &*guard.host)
+    }
+
     /// Checks that the memory of this host that the limiter needs can be had: the store's, or what is known of its
     /// servers.
     ///
@@ -226,9 +233,9 @@ impl Limiter {
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if it cannot.
     pub fn check_memory(&self) -> Result<()> {
-        match &self.guard {
+        match self.host() {
             None => self.store.check_memory(),
-            Some(guard) => guard.host.check_memory(),
+            Some(host) => host.check_memory(),
         }
     }
 

@@ -224,7 +224,8 @@ mod tests {
         let others =
             (LimitName::Others, LimitStatistics { outcomes: [2; 6], ..Default::default() });
         let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0]);
-        let server = ServerStatus { name: "Redis".to_owned(), is_down: true, since: 0, outages: 3 };
+        let (name, last_failure) = ("Redis".to_owned(), Some("no answer".to_owned()));
+        let server = ServerStatus { name, is_down: true, since: 0, outages: 3, last_failure };
         let limits = vec![client, odd, others];
         let text = prometheus(&Status {
             memory_errors: Vec::new(),

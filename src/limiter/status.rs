@@ -45,7 +45,10 @@ impl Status {
             memory_errors,
             limits: statistics.snapshot(),
             tables,
-            servers: ServerStatus::list(files),
+            servers: ServerStatus::list(
+                files,
+                configured.iter().filter_map(|limiter| limiter.host()),
+            ),
             is_limits_file_valid,
         }
     }

@@ -4,6 +4,7 @@ use super::Host;
 use super::file::{FileSettings, HOST, Location, Purpose, Region};
 use super::host::{leases, servers::ServerStatus};
 use super::shm::usage::TableUsage;
+use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use std::path::PathBuf;
 
@@ -75,11 +76,21 @@ impl TableStatus {
 }
 
 impl ServerStatus {
-    /// The stores on servers that processes of this user have asked within the last hour.
-    pub fn list(files: &FileSettings) -> Vec<Self> {
-        match Region::open_existing(&Location::new(files, HOST, Purpose::Host)) {
-            Ok(Some(region)) => Host::list_servers(&region),
-            _ => Vec::new(),
-        }
+    /// The stores on servers that processes of this user use, among them those that are `configured`.
+    pub fn list<'a>(files: &FileSettings, configured: impl Iterator<Item = &'a Host>) -> Vec<Self> {
+        let Some(region) = host_file(files) else { return Vec::new() };
+        configured.for_each(|host| host.note_call_in(&region, boot_time()));
+        Host::list_servers(&region)
     }
+
+    /// Leaves the stores of this name out of that list until a process calls them. Returns whether there is one.
+    pub fn forget(files: &FileSettings, name: &str) -> bool {
+        host_file(files).is_some_and(|region| Host::forget_server(&region, name))
+    }
+}
+
+/// The file of what this host knows of servers. None if there is none, or it cannot be opened, which
+/// [`TableStatus::list`] tells.
+fn host_file(files: &FileSettings) -> Option<Region> {
+    Region::open_existing(&Location::new(files, HOST, Purpose::Host)).ok().flatten()
 }

@@ -4,14 +4,13 @@
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  counts      how many buckets the table has evicted, and how many newcomers it has denied
 //!        256  breakers    the breakers of servers
-//!      1,280  servers     the names of servers, and since when they are up or down
 //!      4,096  body        the areas of the file's purpose
 //! ```
 //!
 //! | purpose | areas of the body |
 //! |---|---|
 //! | buckets | sets of buckets |
-//! | host | sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
+//! | host | records of servers; then sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
 //! | counts | records of counters |
 //! | permits | sets of permits |
 //! | leases | sets of leases |
@@ -44,8 +43,8 @@ pub const COUNTS_AT: usize = 128;
 /// Where the breakers of servers lie.
 pub const BREAKERS_AT: usize = 256;
 
-/// Where the records of servers lie.
-pub const SERVERS_AT: usize = 1280;
+/// The bytes of the records of servers.
+pub const SERVERS_SIZE: usize = 8 * 1024;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;
@@ -85,6 +84,8 @@ impl Purpose {
 pub enum Area {
     /// Sets of slots that hold buckets.
     Buckets,
+    /// Records of servers.
+    Servers,
     /// Sets of denials.
     Denials,
     /// Sets of the hot-key queue.
@@ -109,6 +110,7 @@ pub(super) struct Extent {
 #[derive(Default)]
 pub(super) struct Areas {
     buckets: Extent,
+    servers: Extent,
     denials: Extent,
     queue: Extent,
     records: Extent,
@@ -124,11 +126,13 @@ impl Areas {
         match purpose {
             Purpose::Buckets => Self { buckets: extent(0, blocks), ..Self::default() },
             Purpose::Host => {
-                let sixteenth = blocks / 16;
+                let servers = SERVERS_SIZE / SET_SIZE;
+                let sixteenth = (blocks - servers) / 16;
                 Self {
-                    buckets: extent(0, 13 * sixteenth),
-                    denials: extent(13 * sixteenth, 2 * sixteenth),
-                    queue: extent(15 * sixteenth, sixteenth),
+                    servers: extent(0, servers),
+                    buckets: extent(servers, 13 * sixteenth),
+                    denials: extent(servers + 13 * sixteenth, 2 * sixteenth),
+                    queue: extent(servers + 15 * sixteenth, sixteenth),
                     ..Self::default()
                 }
             }
@@ -145,6 +149,7 @@ impl Areas {
     pub(super) const fn extent(&self, area: Area) -> Extent {
         match area {
             Area::Buckets => self.buckets,
+            Area::Servers => self.servers,
             Area::Denials => self.denials,
             Area::Queue => self.queue,
             Area::Records => self.records,
