@@ -480,7 +480,8 @@ function attention(array $status): string
     }
     foreach ($status['servers'] as $server) {
         if (!$server['up']) {
-            $items[] = show_text($server['name']) . ' has not answered for ' . age($server['since']) . '.';
+            $reason = $server['last_failure'] === null ? '.' : ': ' . show_text($server['last_failure']);
+            $items[] = show_text($server['name']) . ' has not answered for ' . age($server['since']) . $reason;
         }
     }
     foreach ($status['tables'] as $table) {
@@ -712,16 +713,16 @@ function without_buttons(?string $token): int
 function servers_section(array $status): string
 {
     $show = fn(array $server): array => [
-        show_text($server['name']),
+        show_text($server['name']) . ($server['last_failure'] === null ? '' : '<br><span class="muted">last failure: ' . show_text($server['last_failure']) . '</span>'),
         $server['up'] ? '<span class="tag good">up</span>' : '<span class="tag bad">down</span>',
         time_tag($server['since']) . '<br><span class="muted">for ' . age($server['since']) . '</span>',
         number($server['outages']),
     ];
     return section('servers', 'Servers', table(
-        'Servers that a worker asked within the last hour, as its calls found them.',
+        'Servers in use, as the workers found them.',
         ['Server', 'State', 'Since', 'Outages since boot'],
         array_map($show, $status['servers']),
-        'No server was asked within the last hour.',
+        'No server is in use.',
     ));
 }
 

@@ -72,7 +72,8 @@ final class Status implements Command
     {
         $text = $status['servers'] === [] ? '' : "\nservers\n";
         foreach ($status['servers'] as $server) {
-            $text .= sprintf("%-5s for %s, outages: %d; %s\n", $server['up'] ? 'up' : 'DOWN', Text::duration(max(0.0, microtime(true) - $server['since'])), $server['outages'], Text::printable($server['name']));
+            $reason = $server['up'] ? '' : ': ' . Text::printable((string) $server['last_failure'], 1000);
+            $text .= sprintf("%-5s for %s, outages: %d; %s%s\n", $server['up'] ? 'up' : 'DOWN', Text::duration(max(0.0, microtime(true) - $server['since'])), $server['outages'], Text::printable($server['name']), $reason);
         }
         return $text;
     }

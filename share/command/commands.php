@@ -31,6 +31,11 @@ return [
         'summary' => 'Deny every call of a client for some time',
         'usage' => 'block NAME CLIENT SECONDS [--user NAME]',
     ],
+    'forget' => [
+        'class' => TokenBucket\Command\Forget::class,
+        'summary' => 'Forget a server that is no longer used',
+        'usage' => 'forget SERVER [--user NAME]',
+    ],
     'limits' => [
         'class' => TokenBucket\Command\Limits::class,
         'summary' => 'Check a file of limits',

@@ -25,6 +25,7 @@ extern "C" fn get_module() -> *mut ModuleEntry {
             .function(statistics::reset_function())
             .function(status::function())
             .function(status::prometheus_function())
+            .function(status::forget_function())
             .function(address::client_address_function())
             .function(address::client_network_function())
             .function(named_limiter::function())

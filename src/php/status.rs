@@ -1,4 +1,4 @@
-//! `TokenBucket\status()` and `TokenBucket\prometheus()`.
+//! `TokenBucket\status()`, `TokenBucket\prometheus()` and `TokenBucket\forget_server()`.
 
 use super::call::{self, Call};
 use super::directives::DIRECTIVES;
@@ -14,6 +14,7 @@ use crate::limiter::{
     CallContext, Event, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
     NamedLimit, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
 };
+use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;
 use ext_php_rs::flags::DataType;
 use ext_php_rs::types::Zval;
@@ -35,12 +36,30 @@ pub fn prometheus_function() -> FunctionBuilder<'static> {
     )
 }
 
+/// Declares `forget_server()`.
+pub fn forget_function() -> FunctionBuilder<'static> {
+    FunctionBuilder::new("TokenBucket\\forget_server", forget_handler)
+        .arg(Arg::new("server", DataType::String))
+        .returns(DataType::Bool, false, false)
+}
+
 extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
     call::run(frame, result, return_status);
 }
 
 extern "C" fn prometheus_handler(frame: &mut ExecuteData, result: &mut Zval) {
     call::run(frame, result, return_prometheus);
+}
+
+extern "C" fn forget_handler(frame: &mut ExecuteData, result: &mut Zval) {
+    call::run(frame, result, forget_server);
+}
+
+fn forget_server(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, 1)?;
+    let name = String::from_utf8_lossy(call.string(1)?.as_bytes()).into_owned();
+    let files = GLOBALS.get().directives.settings().store.files;
+    call.return_bool(ServerStatus::forget(&files, &name))
 }
 
 fn return_prometheus(call: &Call) -> Result<(), Thrown> {
@@ -196,6 +215,7 @@ fn server(server: &ServerStatus) -> PhpArray {
     row.put("up", !server.is_down);
     row.put("since", unix_time(server.since));
     row.put("outages", server.outages);
+    row.put("last_failure", server.last_failure.as_deref());
     row
 }
 

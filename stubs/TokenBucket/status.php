@@ -18,8 +18,9 @@ namespace TokenBucket;
  * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
  *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
  *   table `.host` is the one for `fallback`, `.leases` has the busy buckets on servers of which this host has tokens to hand out
- * - servers: the stores on servers that a process asked within the last hour, at most 16: whether they answer, since when
- *   (seconds since 1970), and how often an outage has begun since the host booted
+ * - servers: the stores on servers that a call needed within the last hour, or within the last minute where they are down, and those
+ *   that directives name; at most 16. Whether they answer, since when (seconds since 1970), how often an outage has begun since
+ *   the host booted, and why the last call failed that did
  * - directives: their values, without passwords
  *
  * A worker finds an outage by a call on the server; status() asks no server. It reads each table as a whole:
@@ -35,7 +36,7 @@ namespace TokenBucket;
  *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}>,
  *     tables: list<array{name: string, holds: 'buckets'|'permits'|'leases', path: string, bytes: int, slots: int, used: int,
  *         evictions: int, denied_newcomers: int}>,
- *     servers: list<array{name: string, up: bool, since: float, outages: int}>,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
  *     directives: array<string, string>
  * }
  */

@@ -11,7 +11,7 @@ $directives = ['extension=' . getenv('EXTENSION'), "token_bucket.shm_path=$table
 
 $page = run_alone('view.php', ...$directives);
 check('nothing needs attention at first', str_contains($page, 'Nothing needs attention'));
-check('there are no calls, limits or servers yet', str_contains($page, 'No limit was asked yet') && str_contains($page, 'No server was asked'));
+check('there are no calls, limits or servers yet', str_contains($page, 'No limit was asked yet') && str_contains($page, 'No server is in use'));
 
 $page = run_alone('flood.php', ...$directives);
 check('a full table needs attention', str_contains($page, ' full: raise'));
@@ -38,6 +38,6 @@ check('a page without identifiers says why', str_contains($page, 'Identifiers ar
 check('a page without identifiers names none', !str_contains($page, 'flood:'));
 
 call_limit('export', 'someone');
-check('a server that does not answer needs attention', str_contains(request('GET', 'view.php')['body'], 'has not answered for'));
+check('a server that does not answer needs attention, with the reason', preg_match('~ has not answered for [^<]*: <bdi>cannot connect: ~', request('GET', 'view.php')['body']) === 1);
 
 finish('attention');
