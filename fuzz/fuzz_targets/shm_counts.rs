@@ -5,7 +5,9 @@
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::os::unix::fs::FileExt;
-use token_bucket::store::counters::{FILE_SIZE, Outcome, RECORDS, Records, denial_weight};
+use token_bucket::store::counters::{
+    FILE_SIZE, NameSource, Outcome, RECORDS, Records, denial_weight,
+};
 use token_bucket::store::file::{Purpose, Region};
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 
@@ -33,8 +35,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             break;
         }
         let name = *u.choose(&names)?;
-        let at = records.find_or_claim(u.choose(&[&b"tb:"[..], b""])?, name, u.arbitrary()?);
-        let record = records.get(at).expect("there is such a record");
+        let sources = [NameSource::Given, NameSource::BeforeColon, NameSource::WholeIdentifier];
+        let prefix = u.choose(&[&b"tb:"[..], b""])?;
+        let counter = records.find_or_claim(prefix, name, *u.choose(&sources)?);
+        let record = records.get(counter).expect("there is such a record");
         let stripe = record.stripe(u.arbitrary()?);
         let before =
             stripe.count(*u.choose(&[Outcome::Accepted, Outcome::Denied, Outcome::Evicted])?);

@@ -55,10 +55,10 @@ ini_set('token_bucket.storage', 'redis://limiter:s3cret@127.0.0.1/2?prefix=x');
 echo status()['directives']['token_bucket.storage'], "\n";
 ini_restore('token_bucket.storage');
 
-// All prefixes; a name that is a whole identifier is not shown.
+// All prefixes; a name that is not given is not shown.
 ini_set('token_bucket.prefix', 'blog:');
 (new FixedWindow(null, 'a client', 1, 1))->consume();
-(new FixedWindow(null, "odd\"\\\n:x", 1, 1))->consume();
+(new FixedWindow(null, 'x', 1, 1, "odd\"\\\n"))->consume();
 ini_restore('token_bucket.prefix');
 echo preg_replace('/^(# .*|token_bucket_(table|info).*)\n/m', '', prometheus());
 

@@ -6,7 +6,6 @@
 //! charged for a denied call. For a moment other processes may find less than they would have, and a process
 //! that dies in between leaves its own charges behind.
 
-use super::counter_handle::CounterHandle;
 use super::flagged_decision::FlaggedDecision;
 use super::guard::{Guard, GuardedCall, NoAnswer};
 use super::identifier::{CallContext, Identifier};
@@ -15,6 +14,7 @@ use super::uncounted::Uncounted;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Limit, Op};
+use crate::store::counters::CounterHandle;
 use crate::store::{JointRequest, Key, KeyHash, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;

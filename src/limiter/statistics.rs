@@ -1,13 +1,13 @@
 //! Counts the calls of all workers of a host, by the prefixes and names of the limits.
 
-use super::counter_handle::CounterHandle;
 use super::identifier::{CallContext, Identifier};
-use super::inferred_name::{InferredName, infer_name};
+use super::inferred_name::infer_name;
 use crate::clock::boot_time;
 use crate::error::Error;
 use crate::store::FileSettings;
 use crate::store::counters::{
-    FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, Records, denial_weight,
+    CounterHandle, FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, NameSource, Outcome,
+    Record, Records, denial_weight,
 };
 use crate::store::file::{Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
@@ -37,8 +37,6 @@ pub struct StatisticsFile {
     region: RefCell<Option<Region>>,
     /// Why there is no region.
     error: RefCell<Option<Error>>,
-    /// Counts the attempts to open the file, from 1.
-    generation: Cell<u32>,
     calls_until_check: Cell<u32>,
 }
 
@@ -55,7 +53,6 @@ impl StatisticsFile {
             stripe: Cell::new(0),
             region: RefCell::new(None),
             error: RefCell::new(None),
-            generation: Cell::new(0),
             calls_until_check: Cell::new(0),
         }
     }
@@ -90,7 +87,6 @@ impl StatisticsFile {
                 }
                 Err(error) => drop(self.error.replace(Some(error))),
             }
-            self.generation.set(self.generation.get().wrapping_add(1).max(1));
         }
     }
 }
@@ -106,14 +102,15 @@ pub struct Statistics {
 struct LastName {
     name: [u8; LONGEST_NAME],
     length: usize,
+    source: NameSource,
     counter: CounterHandle,
 }
 
 impl Statistics {
     /// Counts in `file`, for the limits below `prefix`.
     pub fn new(file: Rc<StatisticsFile>, prefix: &[u8]) -> Self {
-        let last =
-            LastName { name: [0; LONGEST_NAME], length: 0, counter: CounterHandle::default() };
+        let (name, length, source) = ([0; LONGEST_NAME], 0, NameSource::Given);
+        let last = LastName { name, length, source, counter: CounterHandle::default() };
         Self { file, prefix: prefix.to_vec(), last: RefCell::new(last) }
     }
 
@@ -121,15 +118,11 @@ impl Statistics {
     #[inline(always)]
     pub fn count(&self, context: &CallContext<'_>, outcome: Outcome, track: bool) {
         self.file.check();
-        let mut counter = context.counter.get();
-        if counter.generation != self.file.generation.get() {
-            counter = self.find(context.identifier, context.name);
-            context.counter.set(counter);
-        }
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return };
         let records = Records::new(region);
-        let Some(record) = records.get(counter.record as usize) else { return };
+        let known = records.get(context.counter.get());
+        let Some(record) = known.or_else(|| self.find(records, context)) else { return };
         let before = record.stripe(self.file.stripe.get()).count(outcome);
         if matches!(outcome, Outcome::Denied | Outcome::DryRunDenied) && track {
             let weight = denial_weight(before);
@@ -139,34 +132,46 @@ impl Statistics {
         }
     }
 
-    /// Finds the record that counts the calls on an identifier.
+    /// Finds the record that counts the calls of a limit.
     #[inline(never)]
-    fn find(&self, identifier: Identifier<'_>, name: Option<&[u8]>) -> CounterHandle {
-        let inferred = match name {
-            Some(name) => InferredName { name, is_whole_identifier: false },
-            None => infer_name(identifier),
+    fn find<'a>(&self, records: Records<'a>, context: &CallContext<'_>) -> Option<&'a Record> {
+        let (name, source) = match context.name {
+            Some(name) => (name, NameSource::Given),
+            None => {
+                let inferred = infer_name(context.identifier);
+                let source = match inferred.is_whole_identifier {
+                    // No client has made up a name that is not there.
+                    _ if inferred.name.is_empty() => NameSource::Given,
+                    true => NameSource::WholeIdentifier,
+                    false => NameSource::BeforeColon,
+                };
+                (inferred.name, source)
+            }
         };
-        let name = inferred.name;
         let last = self.last.borrow();
-        let known = last.counter.generation == self.file.generation.get();
-        if known && last.length == name.len() && last.name.iter().zip(name).all(|(a, b)| a == b) {
-            return last.counter;
-        }
+        let is_same = last.source == source
+            && last.length == name.len()
+            && last.name.iter().zip(name).all(|(a, b)| a == b);
+        let counter = last.counter;
         drop(last);
-        self.look_up(inferred)
+        let known = records.get(counter).filter(|_| is_same);
+        let (record, counter) = match known {
+            Some(record) => (record, counter),
+            None => {
+                let counter = self.look_up(records, name, source);
+                (records.get(counter)?, counter)
+            }
+        };
+        context.counter.set(counter);
+        Some(record)
     }
 
     #[cold]
-    fn look_up(&self, inferred: InferredName<'_>) -> CounterHandle {
-        let InferredName { name, is_whole_identifier } = inferred;
-        let region = self.file.region.borrow();
-        let Some(region) = &*region else { return CounterHandle::default() };
-        // Fits: a file has 128 records.
-        let record =
-            Records::new(region).find_or_claim(&self.prefix, name, is_whole_identifier) as u32;
-        let counter = CounterHandle { record, generation: self.file.generation.get() };
-        let mut last = LastName { name: [0; LONGEST_NAME], length: name.len(), counter };
+    fn look_up(&self, records: Records<'_>, name: &[u8], source: NameSource) -> CounterHandle {
+        let counter = records.find_or_claim(&self.prefix, name, source);
         if name.len() <= LONGEST_NAME {
+            let mut last =
+                LastName { name: [0; LONGEST_NAME], length: name.len(), source, counter };
             last.name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
             self.last.replace(last);
         }
@@ -186,7 +191,7 @@ impl Statistics {
         region.as_ref().map(|region| Records::new(region).snapshot(boot_time())).unwrap_or_default()
     }
 
-    /// Sets the counts of some limits to zero.
+    /// Sets the counts of some limits to zero, and forgets their names.
     pub fn reset(&self, is_wanted: impl Fn(&LimitName) -> bool) {
         self.file.open();
         if let Some(region) = &*self.file.region.borrow() {

@@ -8,10 +8,11 @@ namespace TokenBucket;
  * A prefix is a value of token_bucket.prefix: two sites or pools of one user have separate counts. The prefix= of a DSN names
  * keys only and has no effect here.
  *
- * The name of a limit is the part of its identifiers before the first colon (`login` of `login:192.0.2.1`), unless its
- * constructor is given a `name:`. Limits whose identifiers are addresses or numbers only are counted under `''`. There is
- * room for 127 pairs of a prefix and a name (a name has at most 56 bytes), 32 of them for identifiers without a colon; all
- * further ones, of any prefix, are counted under `'*'`.
+ * A limit has the `name:` that its constructor is given, or its name in token_bucket.limits. Otherwise its name is inferred: the
+ * part of its identifier before the first colon (`login` of `login:192.0.2.1`), or all of it. Limits whose identifiers are
+ * addresses or numbers are counted under `''`. There is room for 95 pairs of a prefix and a given name, 64 of an inferred one,
+ * and 32 of a whole identifier (a name has at most 56 bytes); all further ones, of any prefix, are counted under `'*'` until
+ * reset_statistics() frees names.
  *
  * Each limit has
  * - checked: calls of consume(), check(), attempt(), takeUpTo() and reserve() that were decided; the sum of the next two. A call of a
