@@ -134,7 +134,7 @@ fn known_denials(
         let (key, op, evicted) = (member.key(), op(member), Cell::new(false));
         let request = member.limiter.request(&key, member.limit, &op, frozen.into(), &evicted);
         let denial = guard?.known_denial(&request, now)?;
-        Some(member.limiter.uncounted(&request, GuardedCall::by_store(denial)))
+        Some(member.limiter.uncounted(&request, GuardedCall::by_deny_cache(denial)))
     };
     let calls: Calls = members.iter().map(known).collect();
     let is_denied = calls.iter().flatten().any(|call| !call.is_admitted());

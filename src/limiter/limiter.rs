@@ -151,7 +151,7 @@ impl Limiter {
             self.counts.count_local(context, *op, accepted, evicted.get());
             return answer.map(|answer| (answer, DecidedBy::Store));
         };
-        let call = guard.decide(&*self.store, &request);
+        let call = guard.decide(&*self.store, &request, boot_time());
         let end = CallEnd::new(&call, |decision| decision.accepted, evicted.get());
         self.counts.count(*context, *op, &end);
         Ok((A::from(call.answer?), call.decided_by))
