@@ -43,6 +43,9 @@ const MOST_LIMITS_IN_A_READING = 50;
 /** How many clients a table shows at most: a page that refreshes itself must stay small. */
 const MOST_CLIENTS = 100;
 
+/** How many of the latest denials the page shows. */
+const MOST_DENIALS = 20;
+
 const TOKEN_COOKIE = 'token_bucket_status';
 const READING_COOKIE = 'token_bucket_reading';
 
@@ -384,7 +387,7 @@ function status_view(array $status, ?string $token, string $notice): string
     // After a change the page stands still, so that its notice can be read.
     $refresh = $notice === '' ? refresh_seconds() : 0;
     $content = heading($status) . controls($refresh, $token) . $notice . attention($status) . summary($status)
-        . limits_section($status) . limited_section($status, $token) . most_denied_section($status, $token)
+        . limits_section($status) . limited_section($status, $token) . most_denied_section($status, $token) . denials_section($status)
         . servers_section($status) . tables_section($status) . directives_section($status);
     return page(($notice === '' ? '' : 'Result: ') . 'token_bucket on ' . show_plain(php_uname('n')), refresh_tag($refresh), $content);
 }
@@ -673,6 +676,26 @@ function most_denied_section(array $status, ?string $token): string
             : 'Identifiers are not kept: token_bucket.track_identifiers = 0.',
         without_buttons($token),
     ) . note_of_more($rows));
+}
+
+function denials_section(array $status): string
+{
+    $reasons = ['empty' => 'used up', 'blocked' => 'blocked', 'no_room' => 'no slot was free', 'outage' => 'on_error denied'];
+    $deciders = ['store' => '', 'deny_cache' => ', as this host remembered', 'fallback' => ', by this host in place of the server', 'on_error' => ', for the server failed'];
+    $show = fn(array $denial): array => [
+        $denial['identifier'] === null ? '<span class="muted">not kept</span>' : '<code>' . show_text($denial['identifier']) . '</code>',
+        limit_name($denial['name']),
+        number($denial['limit']) . ($denial['seconds'] === null ? ' at once' : ' in ' . duration($denial['seconds'])) . ': '
+            . $reasons[$denial['reason']] . $deciders[$denial['decided_by']] . ($denial['enforced'] ? '' : ' <span class="tag warn">dry run</span>'),
+        number($denial['count']),
+        time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br><span class="muted">since ' . gmdate('H:i:s', (int) $denial['first_at']) . '</span>'),
+    ];
+    return section('denials', 'Denied last', table(
+        'The latest calls that were denied, one row for a client and cause until ten minutes pass without. <code>token-bucket denials</code> has all.',
+        ['Identifier', 'Limit', 'Why', 'Calls', 'Last'],
+        array_map($show, \array_slice($status['denials'], 0, MOST_DENIALS)),
+        'No call was denied.',
+    ));
 }
 
 /** Says how many clients a table leaves out. */

@@ -71,7 +71,7 @@ var_dump(limiter('network', 'blocked')->consume());
 echo $show(statistics()['network']['most_denied']);
 ?>
 --EXPECT--
-version shared_memory_errors limits limits_file named_limits tables servers directives
+version shared_memory_errors limits denials limits_file named_limits tables servers directives
 [true,[],[],[]]
 far: {"algorithm":"token_bucket","limit":1,"seconds":1,"storage":"redis://***@127.0.0.1:1","enforce":true,"on_error":"closed","limited":null}
 login: {"all":["network","user"]}

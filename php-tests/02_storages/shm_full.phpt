@@ -18,14 +18,14 @@ $code = '$b = new TokenBucket(null, "x", 1, 1);
 $php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS')
     . ' -d token_bucket.shm_path=' . $folder . ' -d token_bucket.shm_size=8M -r ' . escapeshellarg($code);
 // An inode is the folder itself, the next the directory, the third the file.
-foreach (['size=2m', 'size=64m,nr_inodes=1', 'size=64m,nr_inodes=2', 'size=64m,nr_inodes=3'] as $options) {
+foreach (['size=4m', 'size=64m,nr_inodes=1', 'size=64m,nr_inodes=2', 'size=64m,nr_inodes=3'] as $options) {
     $script = "mount -t tmpfs -o $options none $folder && $php";
     echo "$options:\n", str_replace($folder, '<folder>', shell_exec('unshare -rm sh -c ' . escapeshellarg($script) . ' 2>&1'));
 }
 rmdir($folder);
 ?>
 --EXPECTF--
-size=2m:
+size=4m:
 Shared memory <folder>/token_bucket-%d/default.v4 cannot be made: no space for its 8388608 bytes; lower token_bucket.shm_size or set token_bucket.shm_path
 ["Shared memory <folder>/token_bucket-%d/default.v4 cannot be made: no space for its 8388608 bytes; lower token_bucket.shm_size or set token_bucket.shm_path"]
 . .. .statistics.v4

@@ -16,6 +16,11 @@ return [
         'summary' => 'List the clients that are denied most',
         'usage' => 'top [NAME] [--user NAME]',
     ],
+    'denials' => [
+        'class' => TokenBucket\Command\Denials::class,
+        'summary' => 'Tell which calls were denied lately, and why',
+        'usage' => 'denials [NAME] [CLIENT] [--user NAME]',
+    ],
     'peek' => [
         'class' => TokenBucket\Command\Peek::class,
         'summary' => 'Tell whether a client would be denied',

@@ -1,6 +1,7 @@
 //! A decision, and how it came about.
 
 use crate::limit::Decision;
+use crate::store::counters::DeniedBy;
 
 /// A decision, and how it came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,18 @@ impl DecidedBy {
     /// Whether the store failed, and this host or the on-error policy answered.
     pub const fn is_degraded(self) -> bool {
         matches!(self, Self::Host | Self::Policy)
+    }
+}
+
+impl From<DecidedBy> for DeniedBy {
+    fn from(decided_by: DecidedBy) -> Self {
+        match decided_by {
+            // A lease has tokens, or the store is asked.
+            DecidedBy::Store | DecidedBy::Lease => Self::Store,
+            DecidedBy::DenyCache => Self::DenyCache,
+            DecidedBy::Host => Self::Fallback,
+            DecidedBy::Policy => Self::OnError,
+        }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::identifier::{CallContext, Identifier};
 use super::inferred_name::infer_name;
+use super::settings::Policy;
 use crate::clock::boot_time;
 use crate::error::Error;
 use crate::store::FileSettings;
 use crate::store::counters::{
-    CounterHandle, FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, NameSource, Outcome,
-    Record, Records, denial_weight,
+    CounterHandle, DenialCause, DenialLog, FILE_SIZE, LONGEST_IDENTIFIER, LONGEST_NAME, LimitName,
+    LimitStatistics, LoggedDenial, NameSource, Outcome, Record, Records,
 };
 use crate::store::file::{Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
@@ -114,21 +115,61 @@ impl Statistics {
         Self { file, prefix: prefix.to_vec(), last: RefCell::new(last) }
     }
 
-    /// Counts how a call ended. `track` says whether a denied identifier is counted, too.
+    /// Counts how a call ended that was not denied, or what happened in it.
     #[inline(always)]
-    pub fn count(&self, context: &CallContext<'_>, outcome: Outcome, track: bool) {
+    pub fn count(&self, context: &CallContext<'_>, outcome: Outcome) {
+        self.with_record(context, |_, record| {
+            record.stripe(self.file.stripe.get()).count(outcome);
+        });
+    }
+
+    /// Counts a call that was denied. `now` and `cause` are asked once the record is found, `cause` only for a denial
+    /// that is noted in the log.
+    #[inline(always)]
+    pub fn count_denied(
+        &self,
+        context: &CallContext<'_>,
+        policy: &Policy,
+        now: impl FnOnce() -> u64,
+        cause: impl FnOnce() -> DenialCause,
+    ) {
+        self.with_record(context, |region, record| {
+            let stripe = record.stripe(self.file.stripe.get());
+            let outcome = if policy.enforce { Outcome::Denied } else { Outcome::DryRunDenied };
+            let (before, now) = (stripe.count(outcome), now());
+            let weight = stripe.weigh_denial(before, now);
+            if weight > 0 {
+                let track = policy.track_identifiers;
+                note_denied(region, record, context, track, weight, now, &cause());
+            }
+        });
+    }
+
+    /// Counts a call that was accepted, denied or, with `None`, failed.
+    pub fn count_call(
+        &self,
+        context: &CallContext<'_>,
+        policy: &Policy,
+        accepted: Option<bool>,
+        cause: impl FnOnce() -> DenialCause,
+    ) {
+        match accepted {
+            Some(true) => self.count(context, Outcome::Accepted),
+            Some(false) => self.count_denied(context, policy, boot_time, cause),
+            None => self.count(context, Outcome::Failed),
+        }
+    }
+
+    /// Runs `work` on the record that counts the calls of a limit, if there is a file.
+    #[inline(always)]
+    fn with_record(&self, context: &CallContext<'_>, work: impl FnOnce(&Region, &Record)) {
         self.file.check();
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return };
         let records = Records::new(region);
         let known = records.get(context.counter.get());
-        let Some(record) = known.or_else(|| self.find(records, context)) else { return };
-        let before = record.stripe(self.file.stripe.get()).count(outcome);
-        if matches!(outcome, Outcome::Denied | Outcome::DryRunDenied) && track {
-            let weight = denial_weight(before);
-            if weight > 0 {
-                note_denied(records, record, weight, context.identifier);
-            }
+        if let Some(record) = known.or_else(|| self.find(records, context)) {
+            work(region, record);
         }
     }
 
@@ -191,20 +232,56 @@ impl Statistics {
         region.as_ref().map(|region| Records::new(region).snapshot(boot_time())).unwrap_or_default()
     }
 
-    /// Sets the counts of some limits to zero, and forgets their names.
+    /// What was denied lately, under all prefixes, the latest first.
+    pub fn denials(&self) -> Vec<LoggedDenial> {
+        self.file.open();
+        let region = self.file.region.borrow();
+        region.as_ref().map(|region| DenialLog::new(region).snapshot()).unwrap_or_default()
+    }
+
+    /// Sets the counts of some limits to zero, and forgets their names and what they have denied.
     pub fn reset(&self, is_wanted: impl Fn(&LimitName) -> bool) {
         self.file.open();
         if let Some(region) = &*self.file.region.borrow() {
+            DenialLog::new(region).forget(&is_wanted);
             Records::new(region).reset(is_wanted);
         }
     }
 }
 
+#[cold]
 #[inline(never)]
-fn note_denied(records: Records<'_>, record: &Record, weight: u32, identifier: Identifier<'_>) {
-    let identifier: [&[u8]; 3] = match identifier {
-        Identifier::Plain(identifier) => [identifier, b"", b""],
-        Identifier::Client { name, id } => [name, b":", id],
+fn note_denied(
+    region: &Region,
+    record: &Record,
+    context: &CallContext<'_>,
+    track: bool,
+    weight: u32,
+    now: u64,
+    cause: &DenialCause,
+) {
+    let mut joined = [0u8; LONGEST_IDENTIFIER];
+    let identifier = match context.identifier {
+        _ if !track => b"",
+        Identifier::Plain(identifier) => identifier,
+        Identifier::Client { name, id } => join([name, b":", id], &mut joined),
     };
-    records.note_denied(record, weight, identifier, boot_time());
+    if track {
+        Records::new(region).note_denied(record, weight, identifier, now);
+    }
+    DenialLog::new(region).note(context.counter.get(), identifier, cause, weight, now);
+}
+
+/// Joins as much of the parts as there is room for.
+fn join<'a>(parts: [&[u8]; 3], room: &'a mut [u8]) -> &'a [u8] {
+    let mut length = 0;
+    for part in parts {
+        let rest = room.get_mut(length..).unwrap_or_default();
+        let fits = part.len().min(rest.len());
+        if let Some((to, from)) = rest.get_mut(..fits).zip(part.get(..fits)) {
+            to.copy_from_slice(from);
+        }
+        length += fits;
+    }
+    room.get(..length).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! `TokenBucket\status()`, `TokenBucket\prometheus()` and `TokenBucket\forget_server()`.
 
 use super::call::{self, Call};
+use super::denials::{MOST_IN_STATUS, of_current_prefix};
 use super::directives::DIRECTIVES;
 use super::events::emit_event;
 use super::exceptions::Thrown;
@@ -102,6 +103,7 @@ fn return_status(call: &Call) -> Result<(), Thrown> {
     let errors = status.memory_errors.iter().map(String::as_str);
     array.put("shared_memory_errors", errors.collect::<PhpArray>());
     array.put("limits", of_prefix(&status.limits, &prefix, track));
+    array.put("denials", of_current_prefix(|_| true, MOST_IN_STATUS));
     array.put("limits_file", limits_file());
     array.put("named_limits", named_limits(loaded, &status, &prefix, track));
     array.put("tables", status.tables.iter().map(table).collect::<PhpArray>());

@@ -192,6 +192,9 @@ pub trait FromDecision: From<Decision> {
 
     /// Whether the call was accepted.
     fn is_accepted(&self) -> bool;
+
+    /// Whether the client is blocked. None if that is not known.
+    fn is_blocked(&self) -> Option<bool>;
 }
 
 impl FromDecision for Decision {
@@ -204,6 +207,10 @@ impl FromDecision for Decision {
     fn is_accepted(&self) -> bool {
         self.accepted
     }
+
+    fn is_blocked(&self) -> Option<bool> {
+        Some(self.is_blocked)
+    }
 }
 
 impl FromDecision for bool {
@@ -215,6 +222,10 @@ impl FromDecision for bool {
     #[inline(always)]
     fn is_accepted(&self) -> bool {
         *self
+    }
+
+    fn is_blocked(&self) -> Option<bool> {
+        None
     }
 }
 

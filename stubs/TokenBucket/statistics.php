@@ -25,7 +25,7 @@ namespace TokenBucket;
  * - evictions: calls that found no free slot in shared memory: a bucket in use was evicted for them, or they were denied
  *   although their client is new
  * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
- *   bytes. Exact where few were denied, some hundred times in all; halved once an hour. Empty with token_bucket.track_identifiers=0. As in every
+ *   bytes. Exact where fewer than a thousand calls a second are denied; halved once an hour. Empty with token_bucket.track_identifiers=0. As in every
  *   PHP array, an identifier of digits is an int
  *
  * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes; the result

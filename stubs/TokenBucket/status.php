@@ -10,6 +10,7 @@ namespace TokenBucket;
  * - shared_memory_errors: what keeps files or directories of shared memory from being used, in the words of the exception that
  *   calls throw
  * - limits: what statistics() returns
+ * - denials: the latest 100 that denials() returns
  * - limits_file: the file of token_bucket.limits, and what is wrong with it as this worker read it last; null if none is named
  * - named_limits: the limits and sets of that file, by name. `limited` has the clients that would be denied now, and for how
  *   many seconds (INF: for ever): at most the 64 of a limit that `most_denied` is chosen from, whose identifiers are
@@ -31,6 +32,7 @@ namespace TokenBucket;
  *     shared_memory_errors: list<string>,
  *     limits: array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
  *         evictions: int, most_denied: array<int|string, int>}>,
+ *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, seconds: float,
  *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}>,

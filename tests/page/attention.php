@@ -36,6 +36,8 @@ chmod($directory, 0700);
 $page = run_alone('view.php', 'token_bucket.track_identifiers=0', ...$directives);
 check('a page without identifiers says why', str_contains($page, 'Identifiers are not kept'));
 check('a page without identifiers names none', !str_contains($page, 'flood:'));
+$page = run_alone('view.php', ...$directives);
+check('the latest denials stand there with their cause', preg_match('~Denied last.*<bdi>flood:\d+</bdi>.*: (?:used up|no slot was free)~s', $page) === 1);
 
 call_limit('export', 'someone');
 check('a server that does not answer needs attention, with the reason', preg_match('~ has not answered for [^<]*: <bdi>cannot connect: ~', request('GET', 'view.php')['body']) === 1);

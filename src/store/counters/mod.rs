@@ -1,20 +1,23 @@
 //! What the processes of a host count together: for each limit the outcomes of its calls, and the
-//! identifiers that were denied most.
+//! identifiers that were denied most; and a log of denials ([`denial_log`]).
 //!
 //! A limit has one of [`RECORDS`] records, found by a hash of its prefix and name, until its counts are reset. The
 //! last record is shared by all limits that find no free one. Outcomes are counted in one of several stripes, so that
 //! processes do not wait for each other's cache lines.
 
+mod denial_log;
 mod denied;
 mod text;
 
-use super::file::{Area, BODY_AT, Mappable, Region};
+use super::file::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region};
 use crate::dsn::MAX_PREFIX;
+use crate::limit::SECOND;
 use denied::{DeniedIdentifiers, HALF_LIFE, hash};
 use portable_atomic::{AtomicU64, Ordering};
 use std::ops::Range;
 
-pub use denied::{LONGEST_IDENTIFIER, denial_weight};
+pub use denial_log::{DenialCause, DenialLog, DenialReason, DeniedBy, LoggedDenial};
+pub use denied::LONGEST_IDENTIFIER;
 pub use text::SharedText;
 
 /// How many records there are, the shared one included.
@@ -26,7 +29,7 @@ const LONGEST_PREFIX: usize = MAX_PREFIX;
 pub const LONGEST_NAME: usize = 56;
 
 /// The size of the file of counters, in bytes.
-pub const FILE_SIZE: u64 = BODY_AT + (RECORDS * size_of::<Record>()) as u64;
+pub const FILE_SIZE: u64 = BODY_AT + (RECORDS * size_of::<Record>() + DENIAL_LOG_SIZE) as u64;
 
 /// Where the name of a limit comes from. Those of each source have records of their own: names that clients can make
 /// up leave the others their room.
@@ -67,6 +70,16 @@ pub struct CounterHandle {
     tag: u32,
 }
 
+impl CounterHandle {
+    fn to_word(self) -> u64 {
+        u64::from(self.record) << 32 | u64::from(self.tag)
+    }
+
+    fn from_word(word: u64) -> Self {
+        Self { record: (word >> 32) as u32, tag: word as u32 }
+    }
+}
+
 impl Default for CounterHandle {
     fn default() -> Self {
         Self { record: u32::MAX, tag: 0 }
@@ -90,30 +103,41 @@ pub enum Outcome {
     Evicted,
 }
 
-impl Outcome {
-    /// The outcome of a call that was accepted, denied or, with `None`, failed.
-    #[inline(always)]
-    pub const fn from_answer(accepted: Option<bool>, is_enforced: bool) -> Self {
-        match accepted {
-            Some(true) => Self::Accepted,
-            Some(false) if is_enforced => Self::Denied,
-            Some(false) => Self::DryRunDenied,
-            None => Self::Failed,
-        }
-    }
-}
-
 /// How often each [`Outcome`] occurred, on a cache line of its own.
 #[repr(C, align(64))]
 #[derive(Default)]
-pub struct Stripe([AtomicU64; 8]);
+pub struct Stripe {
+    outcomes: [AtomicU64; 6],
+    /// Until when denials have been noted, if each one takes [`NOTE`].
+    noted_until: AtomicU64,
+}
+
+/// So much time, in nanoseconds, has to pass for each denial that is noted: a thousand a second.
+const NOTE: u64 = SECOND / 1_000;
+/// So much of it may be used ahead.
+const NOTES_AHEAD: u64 = 1_024 * NOTE;
+/// One of so many denials beyond that is noted, as that many.
+const SAMPLED_WEIGHT: u32 = 256;
 
 impl Stripe {
     /// Counts an outcome; returns how often it had occurred before.
     #[inline(always)]
     pub fn count(&self, outcome: Outcome) -> u64 {
-        let Some(counter) = self.0.get(outcome as usize) else { return 0 };
+        let Some(counter) = self.outcomes.get(outcome as usize) else { return 0 };
         counter.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// For how many denials the one at `now` is noted that was counted as the `number`-th; 0 if it is not noted.
+    #[inline(always)]
+    pub fn weigh_denial(&self, number: u64, now: u64) -> u32 {
+        let until = self.noted_until.load(Ordering::Relaxed).max(now);
+        if until - now < NOTES_AHEAD {
+            self.noted_until.store(until.saturating_add(NOTE), Ordering::Relaxed);
+            return 1;
+        }
+        // Chosen by a hash: clients that are denied in turn must all be met.
+        let chosen = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SAMPLED_WEIGHT.ilog2());
+        if chosen == 0 { SAMPLED_WEIGHT } else { 0 }
     }
 }
 
@@ -151,7 +175,7 @@ impl Record {
     fn outcomes(&self) -> [u64; 6] {
         let mut sums = [0u64; 6];
         for stripe in &self.stripes {
-            for (sum, counter) in sums.iter_mut().zip(&stripe.0) {
+            for (sum, counter) in sums.iter_mut().zip(&stripe.outcomes) {
                 *sum = sum.wrapping_add(counter.load(Ordering::Relaxed));
             }
         }
@@ -174,7 +198,7 @@ impl Record {
 
     /// Sets all counts to zero.
     fn clear(&self) {
-        let counters = self.stripes.iter().flat_map(|stripe| &stripe.0);
+        let counters = self.stripes.iter().flat_map(|stripe| &stripe.outcomes);
         counters.for_each(|counter| counter.store(0, Ordering::Relaxed));
         self.denied.clear();
     }
@@ -288,6 +312,16 @@ impl<'a> Records<'a> {
         CounterHandle { record: self.records.len() as u32 - 1, tag }
     }
 
+    /// The name of the limit that a handle is of. None if it has lost its record since.
+    fn name(self, counter: CounterHandle) -> Option<LimitName> {
+        if counter.record as usize + 1 == self.records.len() {
+            return Some(LimitName::Others);
+        }
+        let record = self.get(counter)?;
+        let name = LimitName::Known(record.prefix.read(), record.name.read());
+        self.is_whole(record, &name).then_some(name)
+    }
+
     /// The hash of a limit. Odd, so that it is none of the marks of a free record.
     fn hash(self, prefix: &[u8], name: &[u8]) -> u64 {
         // The length tells ("a", "bc") from ("ab", "c").
@@ -295,8 +329,8 @@ impl<'a> Records<'a> {
         hash(self.region.secret(), &text) | 1
     }
 
-    /// Counts a denial of this weight (see [`denial_weight`]) for an identifier, at `now` since the boot.
-    pub fn note_denied(self, record: &Record, weight: u32, identifier: [&[u8]; 3], now: u64) {
+    /// Counts a denial of this weight (see [`Stripe::weigh_denial`]) for an identifier, at `now` since the boot.
+    pub fn note_denied(self, record: &Record, weight: u32, identifier: &[u8], now: u64) {
         record.age_denials(now);
         record.denied.note(self.region.secret(), weight, identifier);
     }
@@ -375,7 +409,7 @@ mod tests {
             .unwrap();
         for _ in 0..times {
             record.stripe(0).count(Outcome::Denied);
-            records.note_denied(record, 1, [b"login", b":", id], now);
+            records.note_denied(record, 1, &[b"login:", id].concat(), now);
         }
     }
 
@@ -399,6 +433,21 @@ mod tests {
         assert_eq!(denied(records, u64::MAX), []);
         let (_, limit) = records.snapshot(u64::MAX).pop().unwrap();
         assert_eq!(limit.outcomes[Outcome::Denied as usize], 121, "the calls do not age");
+    }
+
+    #[test]
+    fn denials_are_all_noted_up_to_a_thousand_a_second_and_others_by_a_sample() {
+        let stripe = &Stripe::default();
+        let weigh = move |now| stripe.weigh_denial(stripe.count(Outcome::Denied), now);
+        let note = |now: u64, denials: u64| (0..denials).map(move |_| weigh(now));
+        assert!(note(5, 1_024).all(|weight| weight == 1));
+        let sample: Vec<_> = note(5, 256_000).filter(|weight| *weight > 0).collect();
+        assert!((900..1_100).contains(&sample.len()), "{}", sample.len());
+        assert_eq!(sample.iter().max(), Some(&256));
+        for second in 1..4 {
+            assert!(note(5 + second * SECOND, 1_000).all(|weight| weight == 1));
+        }
+        assert_eq!(weigh(u64::MAX), 1, "no time is too late");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | buckets | sets of buckets |
 //! | host | records of servers; then sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
-//! | counts | records of counters |
+//! | counts | records of counters, the log of denials |
 //! | permits | sets of permits |
 //! | leases | sets of leases |
 //!
@@ -36,6 +36,9 @@ pub const PERMITS_SIZE: u64 = 1 << 20;
 
 /// The size of a file of leases: room for 32,640 busy buckets.
 pub const LEASES_SIZE: u64 = 1 << 20;
+
+/// The bytes of the log of denials: 1,024 sets of eight.
+pub const DENIAL_LOG_SIZE: usize = 1_024 * 1_408;
 
 /// Where the counters of a table lie.
 pub const COUNTS_AT: usize = 128;
@@ -92,6 +95,8 @@ pub enum Area {
     Queue,
     /// Records of counters.
     Records,
+    /// Sets of the log of denials.
+    DenialLog,
     /// Sets of slots that hold permits.
     Permits,
     /// Sets of leases.
@@ -114,6 +119,7 @@ pub(super) struct Areas {
     denials: Extent,
     queue: Extent,
     records: Extent,
+    denial_log: Extent,
     permits: Extent,
     leases: Extent,
 }
@@ -136,7 +142,17 @@ impl Areas {
                     ..Self::default()
                 }
             }
-            Purpose::Counts => Self { records: extent(0, blocks), ..Self::default() },
+            Purpose::Counts => {
+                let log = DENIAL_LOG_SIZE / SET_SIZE;
+                // The smallest file has no room for the log.
+                let (records, log) =
+                    blocks.checked_sub(log).map_or((blocks, 0), |records| (records, log));
+                Self {
+                    records: extent(0, records),
+                    denial_log: extent(records, log),
+                    ..Self::default()
+                }
+            }
             Purpose::Permits | Purpose::HostPermits => {
                 Self { permits: extent(0, blocks), ..Self::default() }
             }
@@ -153,6 +169,7 @@ impl Areas {
             Area::Denials => self.denials,
             Area::Queue => self.queue,
             Area::Records => self.records,
+            Area::DenialLog => self.denial_log,
             Area::Permits => self.permits,
             Area::Leases => self.leases,
         }
