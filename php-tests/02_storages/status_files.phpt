@@ -20,7 +20,7 @@ $names = fn (): string => json_encode(array_map(fn (array $table): string => "$t
 echo $names(), "\n";
 
 // A table of permits that comes and goes while two processes ask.
-$file = "$folder/default.permits.v4";
+$file = "$folder/default.permits.v5";
 rename($file, "$folder/kept");
 $children = [];
 for ($i = 0; $i < 2; $i++) {
@@ -47,18 +47,18 @@ echo "$made files made\n";
 rename("$folder/kept", $file);
 
 // What is no table.
-foreach (["\e[31mred.v4", "two\nlines.v4", '.v4', '.permits.v4', 'a.b.v4', 'a b.v4', str_repeat('a', 65) . '.v4', "\xff.v4", 'default.v3'] as $name) {
-    copy("$folder/default.v4", "$folder/$name");
+foreach (["\e[31mred.v5", "two\nlines.v5", '.v5', '.permits.v5', 'a.b.v5', 'a b.v5', str_repeat('a', 65) . '.v5', "\xff.v5", 'default.v3'] as $name) {
+    copy("$folder/default.v5", "$folder/$name");
 }
-file_put_contents("$folder/empty.v4", '');
-file_put_contents("$folder/random.v4", random_bytes(1 << 17));
-file_put_contents("$folder/zeros.permits.v4", str_repeat("\0", 1 << 20));
-mkdir("$folder/folder.v4");
-posix_mkfifo("$folder/fifo.v4", 0600);
-symlink('default.v4', "$folder/link.v4");
-symlink("$folder/nothing.v4", "$folder/dangling.v4");
-copy("$folder/default.v4", "$folder/shown.v4");
-chmod("$folder/shown.v4", 0644);
+file_put_contents("$folder/empty.v5", '');
+file_put_contents("$folder/random.v5", random_bytes(1 << 17));
+file_put_contents("$folder/zeros.permits.v5", str_repeat("\0", 1 << 20));
+mkdir("$folder/folder.v5");
+posix_mkfifo("$folder/fifo.v5", 0600);
+symlink('default.v5', "$folder/link.v5");
+symlink("$folder/nothing.v5", "$folder/dangling.v5");
+copy("$folder/default.v5", "$folder/shown.v5");
+chmod("$folder/shown.v5", 0644);
 echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
 foreach (status()['shared_memory_errors'] as $error) {
     echo str_replace("$folder/", '', $error), "\n";
@@ -68,8 +68,8 @@ foreach (status()['shared_memory_errors'] as $error) {
 ["default buckets 1","default permits 1"]
 0 files made
 ["default buckets 1","default permits 1"] 2
-Shared memory dangling.v4 is a symbolic link; remove it
-Shared memory fifo.v4 is not a regular file; remove it
-Cannot open shared memory folder.v4: Is a directory (os error 21)
-Shared memory link.v4 is a symbolic link; remove it
-Shared memory shown.v4 is open to other users; remove it
+Shared memory dangling.v5 is a symbolic link; remove it
+Shared memory fifo.v5 is not a regular file; remove it
+Cannot open shared memory folder.v5: Is a directory (os error 21)
+Shared memory link.v5 is a symbolic link; remove it
+Shared memory shown.v5 is open to other users; remove it

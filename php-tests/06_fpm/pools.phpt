@@ -35,5 +35,5 @@ value: left 3
 memory: left 4
 memory: left 3
 first: left 2
-default.v4
-mine.v4
+default.v5
+mine.v5
