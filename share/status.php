@@ -53,6 +53,9 @@ const MOST_LIMITS_IN_A_READING = 50;
 const FIRST_CLIENTS = 10;
 const MOST_CLIENTS = 100;
 
+/** How many of the latest denials the page shows. */
+const MOST_DENIALS = 20;
+
 const TOKEN_COOKIE = 'token_bucket_status';
 const READING_COOKIE = 'token_bucket_reading';
 
@@ -452,7 +455,7 @@ function status_view(array $status, ?string $token, string $notice): string
     // After a change the page stands still, so that its notice can be read.
     $refresh = $notice === '' ? refresh_seconds() : 0;
     $content = heading($status) . controls($refresh, $token) . $notice . attention($status) . summary($status)
-        . limits_section($status) . limited_section($status, $token) . most_denied_section($status, $token)
+        . limits_section($status) . limited_section($status, $token) . most_denied_section($status, $token) . denials_section($status)
         . servers_section($status) . tables_section($status) . directives_section($status);
     return page(($notice === '' ? '' : 'Answer: ') . 'token_bucket on ' . show_plain((string) gethostname()), refresh_tag($refresh), $content);
 }
@@ -540,14 +543,15 @@ function controls(int $refresh, ?string $token): string
 /** What an operator should look at first. */
 function attention(array $status): string
 {
-    $items = [];
+    $items = array_map(show_text(...), $status['shared_memory_errors']);
     $error = $status['limits_file']['error'] ?? null;
     if ($error !== null) {
         $items[] = 'The file of the named limits has a mistake, so the limits read before stay in force: ' . show_text($error);
     }
     foreach ($status['servers'] as $server) {
         if (!$server['up']) {
-            $items[] = show_text($server['name']) . ' has not answered for ' . age($server['since']) . '.';
+            $reason = $server['last_failure'] === null ? '.' : ': ' . show_text($server['last_failure']);
+            $items[] = show_text($server['name']) . ' has not answered for ' . age($server['since']) . $reason;
         }
     }
     foreach ($status['tables'] as $table) {
@@ -782,6 +786,26 @@ function most_denied_section(array $status, ?string $token): string
     ) . note_of_more($rows, 'most-denied'));
 }
 
+function denials_section(array $status): string
+{
+    $reasons = ['empty' => 'used up', 'blocked' => 'blocked', 'no_room' => 'no slot was free', 'outage' => 'on_error denied'];
+    $deciders = ['store' => '', 'deny_cache' => ', as this host remembered', 'fallback' => ', by this host in place of the server', 'on_error' => ', for the server failed'];
+    $show = fn(array $denial): array => [
+        $denial['identifier'] === null ? '<span class="muted">not kept</span>' : '<code>' . show_text($denial['identifier']) . '</code>',
+        limit_name($denial['name']),
+        number($denial['limit']) . ($denial['seconds'] === null ? ' at once' : ' in ' . duration($denial['seconds'])) . ': '
+            . $reasons[$denial['reason']] . $deciders[$denial['decided_by']] . ($denial['enforced'] ? '' : ' <span class="tag warn">dry run</span>'),
+        number($denial['count']),
+        time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br><span class="muted">since ' . gmdate('H:i:s', (int) $denial['first_at']) . '</span>'),
+    ];
+    return section('denials', 'Denied last', table(
+        'The latest calls that were denied, one row for a client and cause until ten minutes pass without. <code>token-bucket denials</code> has all.',
+        ['Identifier', 'Limit', 'Why', 'Calls', 'Last'],
+        array_map($show, \array_slice($status['denials'], 0, MOST_DENIALS)),
+        'No call was denied.',
+    ));
+}
+
 /** Returns how many clients the table of a section shows. */
 function clients_shown(string $section): int
 {
@@ -832,16 +856,16 @@ function without_buttons(?string $token): int
 function servers_section(array $status): string
 {
     $show = fn(array $server): array => [
-        show_text($server['name']),
+        show_text($server['name']) . ($server['last_failure'] === null ? '' : '<br><span class="muted">last failure: ' . show_text($server['last_failure']) . '</span>'),
         $server['up'] ? '<span class="tag good">up</span>' : '<span class="tag bad">down</span>',
         time_tag($server['since']) . '<br> <span class="muted">for ' . age($server['since']) . '</span>',
         number($server['outages']),
     ];
     return section('servers', 'Servers', table(
-        'Servers that a worker asked within the last hour, as its calls found them.',
+        'Servers in use, as the workers found them.',
         ['Server', 'State', 'Since', 'Outages since boot'],
         array_map($show, $status['servers']),
-        'No server was asked within the last hour.',
+        'No server is in use.',
     ));
 }
 

@@ -127,21 +127,17 @@ fn crc16(bytes: &[u8]) -> u16 {
 
 /// Compares the inferred name with one that is computed in a simpler way.
 fn check_inferred_name(identifier: Identifier<'_>) {
-    let (text, alone) = match identifier {
-        Identifier::Client { name, .. } => (name, false),
-        Identifier::Plain(identifier) => (identifier, true),
-    };
+    let (Identifier::Client { name: text, .. } | Identifier::Plain(text)) = identifier;
     let first = text.split(|byte| *byte == b':').next().unwrap_or_default();
-    let bare = alone && !text.contains(&b':');
+    let bare = !text.contains(&b':');
     let number = first.first().is_some_and(u8::is_ascii_digit)
         && first.iter().all(|b| b.is_ascii_digit() || b"./".contains(b));
     // Of a network, in a zone, or with a port.
     let address = text.split(|b| b"/%".contains(b)).next().unwrap_or_default();
     let address = std::str::from_utf8(address).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok())
         || number && first.contains(&b'.');
-    // The name of an application counts, whatever it looks like.
     let (name, is_whole_identifier) =
-        if alone && (bare && number || address) { (&b""[..], false) } else { (first, bare) };
+        if bare && number || address { (&b""[..], false) } else { (first, bare) };
     let expected = InferredName { name, is_whole_identifier };
     assert_eq!(infer_name(identifier), expected, "{:?}", String::from_utf8_lossy(text));
 }

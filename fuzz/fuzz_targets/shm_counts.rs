@@ -5,8 +5,11 @@
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::os::unix::fs::FileExt;
-use token_bucket::store::counters::{FILE_SIZE, Outcome, RECORDS, Records, denial_weight};
-use token_bucket::store::file::{Purpose, Region};
+use token_bucket::limit::TokenBucket;
+use token_bucket::store::counters::{
+    DenialCause, DenialLog, DeniedBy, FILE_SIZE, NameSource, Outcome, RECORDS, Records,
+};
+use token_bucket::store::file::{DENIAL_LOG_SIZE, Purpose, Region};
 use token_bucket_fuzz::table_file::{HEADER, file, location};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -15,32 +18,47 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let file = file(Purpose::Counts);
-    let size = (FILE_SIZE - HEADER) / RECORDS as u64;
+    let size = (FILE_SIZE - HEADER - DENIAL_LOG_SIZE as u64) / RECORDS as u64;
     for _ in 0..u.int_in_range(0..=8u8)? {
-        // Near the beginning of a record, where its name is, or anywhere.
+        // Near the beginning of a record, where its name is, or anywhere; or in the log of denials.
         let record = size * u.int_in_range(0..=RECORDS as u64 - 1)?;
         let within = u.int_in_range(0..=size - 1)?;
-        let at = HEADER + record + if u.arbitrary()? { within } else { within % 144 };
+        let at = match u.int_in_range(0..=2u8)? {
+            0 => record + within,
+            1 => record + within % 144,
+            _ => u.int_in_range(RECORDS as u64 * size..=FILE_SIZE - HEADER - 1)?,
+        };
+        let at = HEADER + at;
         let length = u.int_in_range(1..=64usize)?.min((FILE_SIZE - at) as usize);
         file.write_all_at(u.bytes(length.min(u.len()))?, at).expect("within the file");
     }
     let region = Region::open(&location(Purpose::Counts)).expect("its header is valid");
     let records = Records::new(&region);
     let now = u.arbitrary()?;
+    let limit = TokenBucket::per_period(5, 60.0).expect("a valid limit").into();
     let names: [&[u8]; 4] = [b"login", b"", &[b'n'; 80], b"a"];
     for _ in 0..16 {
         if u.is_empty() {
             break;
         }
         let name = *u.choose(&names)?;
-        let at = records.find_or_claim(u.choose(&[&b"tb:"[..], b""])?, name, u.arbitrary()?);
-        let record = records.get(at).expect("there is such a record");
+        let sources = [NameSource::Given, NameSource::BeforeColon, NameSource::WholeIdentifier];
+        let prefix: &[u8] = *u.choose(&[&b"tb:"[..], b""])?;
+        let counter = records.find_or_claim(prefix, name, *u.choose(&sources)?);
+        let record = records.get(counter).expect("there is such a record");
         let stripe = record.stripe(u.arbitrary()?);
         let before =
             stripe.count(*u.choose(&[Outcome::Accepted, Outcome::Denied, Outcome::Evicted])?);
+        let weight = stripe.weigh_denial(before, now).max(1);
         let length = usize::from(u.arbitrary::<u8>()?).min(u.len());
         let id = u.bytes(length)?;
-        records.note_denied(record, denial_weight(before).max(1), [b"login", b":", id], now);
+        records.note_denied(record, weight, id, now);
+        let by = *u.choose(&[DeniedBy::Store, DeniedBy::OnError])?;
+        let cause = DenialCause::new(&limit, by, u.arbitrary()?, u.arbitrary()?);
+        DenialLog::new(&region).note(counter, id, &cause, weight, now);
+    }
+    for denial in DenialLog::new(&region).snapshot() {
+        assert!(denial.identifier.len() <= 96);
     }
     for (name, limit) in records.snapshot(now) {
         assert!(name.prefix().is_none_or(|prefix| prefix.len() <= 64));

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use portable_atomic::Ordering;
 use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
-use token_bucket::store::counters::Records;
+use token_bucket::store::counters::{CounterHandle, NameSource, Records};
 use token_bucket::store::file::{Area, MIN_SIZE, Purpose, Region};
 use token_bucket::store::host::breakers::Breakers;
 use token_bucket::store::shm::set::Set;
@@ -39,7 +39,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let sum = words.fold(0, |sum, word| sum ^ word.load(Ordering::Relaxed));
     let (records, breakers) = (Records::new(&region), Breakers::in_file(&region));
     std::hint::black_box((sum, records.snapshot(boot_time()), breakers.count_open(boot_time())));
-    let index = records.find_or_claim(b"tb:", b"a", false);
-    assert!(index == 0 || records.get(index).is_some());
+    let counter = records.find_or_claim(b"tb:", b"a", NameSource::BeforeColon);
+    assert!(counter == CounterHandle::default() || records.get(counter).is_some());
     Ok(())
 }

@@ -55,10 +55,10 @@ ini_set('token_bucket.storage', 'redis://limiter:s3cret@127.0.0.1/2?prefix=x');
 echo status()['directives']['token_bucket.storage'], "\n";
 ini_restore('token_bucket.storage');
 
-// All prefixes; a name that is a whole identifier is not shown.
+// All prefixes; a name that is not given is not shown.
 ini_set('token_bucket.prefix', 'blog:');
 (new FixedWindow(null, 'a client', 1, 1))->consume();
-(new FixedWindow(null, "odd\"\\\n:x", 1, 1))->consume();
+(new FixedWindow(null, 'x', 1, 1, "odd\"\\\n"))->consume();
 ini_restore('token_bucket.prefix');
 echo preg_replace('/^(# .*|token_bucket_(table|info).*)\n/m', '', prometheus());
 
@@ -71,7 +71,7 @@ var_dump(limiter('network', 'blocked')->consume());
 echo $show(statistics()['network']['most_denied']);
 ?>
 --EXPECT--
-version limits limits_file named_limits tables servers directives
+version shared_memory_errors limits denials limits_file named_limits tables servers directives
 [true,[],[],[]]
 far: {"algorithm":"token_bucket","limit":1,"seconds":1,"storage":"redis://***@127.0.0.1:1","enforce":true,"on_error":"closed","limited":null}
 login: {"all":["network","user"]}
@@ -85,6 +85,7 @@ bool(true)
 0 permits held
 {"token_bucket.storage":"shm:main","token_bucket.prefix":"shop:","token_bucket.on_error":"fallback","token_bucket.timeout_ms":"50","token_bucket.connect_timeout_ms":"100","token_bucket.deny_cache":"1","token_bucket.lease":"0","token_bucket.enforce":"1","token_bucket.track_identifiers":"1","token_bucket.shm_size":"8M","token_bucket.shm_path":"status","token_bucket.limits":"status.limits.ini","token_bucket.test_clock":"1"}
 redis://***@127.0.0.1/2?prefix=x
+token_bucket_shared_memory_errors 0
 token_bucket_checks_total{prefix="blog:",limit="*"} 1
 token_bucket_checks_total{prefix="blog:",limit="odd\"\\\n"} 1
 token_bucket_checks_total{prefix="shop:",limit="*"} 2

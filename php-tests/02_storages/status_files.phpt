@@ -1,5 +1,5 @@
 --TEST--
-status() lists the tables of the folder and nothing else, and makes no file while another process removes one
+status() lists the tables of the folder, names those that cannot be used, and makes no file while another process removes one
 --EXTENSIONS--
 pcntl
 posix
@@ -60,8 +60,16 @@ symlink("$folder/nothing.v5", "$folder/dangling.v5");
 copy("$folder/default.v5", "$folder/shown.v5");
 chmod("$folder/shown.v5", 0644);
 echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
+foreach (status()['shared_memory_errors'] as $error) {
+    echo str_replace("$folder/", '', $error), "\n";
+}
 ?>
 --EXPECT--
 ["default buckets 1","default permits 1"]
 0 files made
 ["default buckets 1","default permits 1"] 2
+Shared memory dangling.v5 is a symbolic link; remove it
+Shared memory fifo.v5 is not a regular file; remove it
+Cannot open shared memory folder.v5: Is a directory (os error 21)
+Shared memory link.v5 is a symbolic link; remove it
+Shared memory shown.v5 is open to other users; remove it

@@ -42,7 +42,7 @@ function command(string ...$words): void
     $process = proc_open([PHP_BINARY, '-n', ...$options, dirname(__DIR__, 2) . '/bin/token-bucket', ...$words], [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes);
     $output = stream_get_contents($pipes[1]);
     $code = proc_close($process);
-    $output = str_replace([$fpm->folder, $limits], ['FOLDER', 'LIMITS'], $output);
+    $output = preg_replace(['/\d{4}-\d\d-\d\d (?=\d\d:)/', '/\d\d:\d\d:\d\d/'], ['', 'TIME'], str_replace([$fpm->folder, $limits], ['FOLDER', 'LIMITS'], $output));
     echo '$ token-bucket ', str_replace([$fpm->folder, $limits], ['FOLDER', 'LIMITS'], implode(' ', $words)), "\n$output", $code === 0 ? '' : "[$code]\n";
 }
 function requests(int $count, string $network, string $user): void
@@ -60,6 +60,8 @@ command('peek', 'login', '198.51.100.7', 'anna', $pool);
 command('peek', 'login_user', 'anna', $pool);
 command('top', $pool);
 command('status', $pool);
+command('denials', $pool);
+command('denials', 'login_network', '203.0.113.9', $pool);
 command('reset', 'login_network', '198.51.100.7', $pool);
 requests(1, '198.51.100.7', 'anna');
 command('block', 'login', 'x', 'eve', '1000000', $pool);
@@ -88,6 +90,7 @@ command('block', 'login_user', 'eve', '0', $pool);
 command('block', 'login_user', 'eve', 'an hour', $pool);
 command('status', '--user', 'nobody-such');
 command('top', 'logn_user', $pool);
+command('denials', 'a', 'b', 'c', $pool);
 command('limits', 'chek', $limits);
 command('limits', 'check', '/nowhere');
 file_put_contents($limits, "[login]\nlimit = five\nseconds = 1\n");
@@ -110,6 +113,10 @@ login_user                          3            0            0          0
 
 table                            used           of    evictions    no room
 shop                                2      524,032            0          0
+$ token-bucket denials --pool=FOLDER/fpm.conf
+TIME  login_network    login_network:198.51.100.7               2 times since TIME: 3 in 4 d 4 h, used up
+$ token-bucket denials login_network 203.0.113.9 --pool=FOLDER/fpm.conf
+No such call was denied, as far as the log reaches.
 $ token-bucket reset login_network 198.51.100.7 --pool=FOLDER/fpm.conf
 login_network 198.51.100.7: reset
 passed 
@@ -167,6 +174,10 @@ See: token-bucket status --help
 $ token-bucket top logn_user --pool=FOLDER/fpm.conf
 token-bucket: no call was counted for logn_user; did you mean login_user?
 [1]
+$ token-bucket denials a b c --pool=FOLDER/fpm.conf
+token-bucket: denials takes a NAME, a NAME and a CLIENT, or none
+See: token-bucket denials --help
+[2]
 $ token-bucket limits chek LIMITS
 token-bucket: limits needs: check FILE
 See: token-bucket limits --help

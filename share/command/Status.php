@@ -15,7 +15,7 @@ final class Status implements Command
 
     public static function notes(): string
     {
-        return "Exit code 1: a server does not answer, or the file of limits has a mistake.";
+        return "Exit code 1: shared memory cannot be used, a server does not answer, or the file\nof limits has a mistake.";
     }
 
     public function run(Arguments $arguments): int
@@ -26,14 +26,21 @@ final class Status implements Command
         Pool::enter($arguments);
         $status = status();
         $error = $status['limits_file']['error'] ?? null;
-        $is_well = $error === null && !in_array(false, array_column($status['servers'], 'up'), true);
+        $is_well = $error === null && $status['shared_memory_errors'] === [] && !in_array(false, array_column($status['servers'], 'up'), true);
         if ($arguments->has('json')) {
             $maps = ['limits' => Text::map($status['limits'], 'most_denied'), 'named_limits' => Text::map($status['named_limits'], 'limited')];
             echo Text::json(array_replace($status, $maps));
         } else {
-            echo self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
+            echo self::memoryErrors($status), self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
         }
         return $is_well ? Application::SUCCESS : Application::FAILURE;
+    }
+
+    /** @param array<string, mixed> $status */
+    private static function memoryErrors(array $status): string
+    {
+        $lines = array_map(static fn (string $error): string => Text::printable($error, 1000) . "\n", $status['shared_memory_errors']);
+        return $lines === [] ? '' : implode($lines) . "\n";
     }
 
     /** @param array<string, mixed> $status */
@@ -67,7 +74,8 @@ final class Status implements Command
     {
         $text = $status['servers'] === [] ? '' : "\nservers\n";
         foreach ($status['servers'] as $server) {
-            $text .= sprintf("%-5s for %s, outages: %d; %s\n", $server['up'] ? 'up' : 'DOWN', Text::duration(max(0.0, microtime(true) - $server['since'])), $server['outages'], Text::printable($server['name']));
+            $reason = $server['up'] ? '' : ': ' . Text::printable((string) $server['last_failure'], 1000);
+            $text .= sprintf("%-5s for %s, outages: %d; %s%s\n", $server['up'] ? 'up' : 'DOWN', Text::duration(max(0.0, microtime(true) - $server['since'])), $server['outages'], Text::printable($server['name']), $reason);
         }
         return $text;
     }

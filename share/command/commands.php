@@ -16,6 +16,11 @@ return [
         'summary' => 'List the clients that are denied most',
         'usage' => 'top [NAME] [--user NAME]',
     ],
+    'denials' => [
+        'class' => TokenBucket\Command\Denials::class,
+        'summary' => 'Tell which calls were denied lately, and why',
+        'usage' => 'denials [NAME] [CLIENT] [--user NAME]',
+    ],
     'peek' => [
         'class' => TokenBucket\Command\Peek::class,
         'summary' => 'Tell whether a client would be denied',
@@ -30,6 +35,11 @@ return [
         'class' => TokenBucket\Command\Block::class,
         'summary' => 'Deny every call of a client for some time',
         'usage' => 'block NAME CLIENT SECONDS | --identifier ID SECONDS',
+    ],
+    'forget' => [
+        'class' => TokenBucket\Command\Forget::class,
+        'summary' => 'Forget a server that is no longer used',
+        'usage' => 'forget SERVER [--user NAME]',
     ],
     'limits' => [
         'class' => TokenBucket\Command\Limits::class,

@@ -6,8 +6,7 @@
 //! charged for a denied call. For a moment other processes may find less than they would have, and a process
 //! that dies in between leaves its own charges behind.
 
-use super::counter_handle::CounterHandle;
-use super::flagged_decision::FlaggedDecision;
+use super::flagged_decision::{DecidedBy, FlaggedDecision};
 use super::guard::{Guard, GuardedCall, NoAnswer};
 use super::identifier::{CallContext, Identifier};
 use super::limiter::Limiter;
@@ -15,6 +14,7 @@ use super::uncounted::Uncounted;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Limit, Op};
+use crate::store::counters::CounterHandle;
 use crate::store::{JointRequest, Key, KeyHash, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -61,13 +61,21 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> 
     let in_order = |ask: &Ask<'_>| take_in_order(members, frozen, ask);
     let calls = ask_all(members, frozen, take, in_order);
     let is_admitted = calls.iter().flatten().all(Uncounted::is_admitted);
+    let now = boot_time();
     for (member, call) in members.iter().zip(&calls) {
-        let Some(Uncounted { end, .. }) = call else { continue };
+        let Some(Uncounted { answer, end }) = call else { continue };
         let denies = member.limiter.is_enforced() && end.accepted != Some(true);
+        let (limiter, limit) = (member.limiter, member.limit);
+        let cause = || match answer {
+            Ok(FlaggedDecision { decision, flags }) => {
+                limiter.denial_cause(limit, flags.decided_by(), decision.is_blocked)
+            }
+            Err(_) => limiter.denial_cause(limit, DecidedBy::Policy, false),
+        };
         match is_admitted || denies {
-            true => member.limiter.counts.count(member.context(), take(member), end),
+            true => limiter.counts.count(member.context(), take(member), end, || now, cause),
             // Neither charged nor denying.
-            false => member.limiter.counts.count_incidents(member.context(), end),
+            false => limiter.counts.count_incidents(member.context(), end),
         }
     }
     answers(calls)
@@ -134,7 +142,7 @@ fn known_denials(
         let (key, op, evicted) = (member.key(), op(member), Cell::new(false));
         let request = member.limiter.request(&key, member.limit, &op, frozen.into(), &evicted);
         let denial = guard?.known_denial(&request, now)?;
-        Some(member.limiter.uncounted(&request, GuardedCall::by_store(denial)))
+        Some(member.limiter.uncounted(&request, GuardedCall::by_deny_cache(denial)))
     };
     let calls: Calls = members.iter().map(known).collect();
     let is_denied = calls.iter().flatten().any(|call| !call.is_admitted());

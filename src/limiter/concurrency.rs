@@ -1,6 +1,7 @@
 //! Limits of how many run at once: takes permits, and gives them back to where they were taken.
 
 use super::counting::CallEnd;
+use super::flagged_decision::DecidedBy;
 use super::guard::{Guard, GuardedCall, NoAnswer, PolicyAnswers};
 use super::identifier::CallContext;
 use super::limiter::Limiter;
@@ -8,6 +9,7 @@ use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Op, PermitLimit};
 use crate::process;
+use crate::store::counters::{DenialCause, DenialReason, DeniedBy};
 use crate::store::{Host, Key, LimitKind, PermitCall, PermitHandle, Permits};
 use std::rc::Rc;
 
@@ -64,7 +66,8 @@ impl Limiter {
             None => {
                 let handle = permits.acquire(&key, limit, self.permit_call(frozen));
                 let accepted = handle.as_ref().ok().map(Option::is_some);
-                self.counts.count_local(context, TAKE, accepted, false);
+                let cause = || self.permit_denial(limit, DecidedBy::Store);
+                self.counts.count_local(context, TAKE, accepted, false, boot_time, cause);
                 (handle.map(|handle| handle.map(Place::Store)), 0)
             }
             Some(guard) => self.acquire_guarded(guard, context, &key, limit, frozen),
@@ -103,8 +106,20 @@ impl Limiter {
             ),
         };
         let end = CallEnd::new(&taken, Option::is_some, false);
-        self.counts.count(*context, TAKE, &end);
+        let cause = || self.permit_denial(limit, taken.decided_by);
+        self.counts.count(*context, TAKE, &end, boot_time, cause);
         (taken.answer, breaker)
+    }
+
+    /// The cause of a denial, for the log.
+    fn permit_denial(&self, limit: &PermitLimit, by: DecidedBy) -> DenialCause {
+        let (kind, is_enforced) = (LimitKind::Concurrency, self.policy.enforce);
+        let (capacity, by) = (limit.max().into(), DeniedBy::from(by));
+        let reason = match by {
+            DeniedBy::OnError => DenialReason::Outage,
+            _ => DenialReason::Empty,
+        };
+        DenialCause { kind, capacity, window: 0, reason, by, is_enforced }
     }
 
     /// Counts the permits of an identifier that are held. If the store fails, `fallback` counts those of this

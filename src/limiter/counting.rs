@@ -5,7 +5,7 @@ use super::identifier::CallContext;
 use super::settings::Policy;
 use super::statistics::Statistics;
 use crate::limit::Op;
-use crate::store::counters::Outcome;
+use crate::store::counters::{DenialCause, DenialReason, Outcome};
 
 /// How a call ended, for the statistics.
 pub struct CallEnd {
@@ -47,16 +47,17 @@ impl CallCounts {
     /// Counts a call that was accepted.
     #[inline(always)]
     pub fn count_accepted(&self, context: &CallContext<'_>) {
-        self.statistics.count(context, Outcome::Accepted, false);
+        self.statistics.count(context, Outcome::Accepted);
     }
 
     /// Counts the eviction of a bucket in use.
     #[cold]
     pub fn count_evicted(&self, context: CallContext<'_>) {
-        self.statistics.count(&context, Outcome::Evicted, false);
+        self.statistics.count(&context, Outcome::Evicted);
     }
 
-    /// Counts a call on a store on this host: the usual case first, for it is part of every decision.
+    /// Counts a call on a store on this host: the usual cases first, for they are part of every decision. `now` and
+    /// `cause` are asked for a denial.
     #[inline(always)]
     pub fn count_local(
         &self,
@@ -64,21 +65,33 @@ impl CallCounts {
         op: Op,
         accepted: Option<bool>,
         has_evicted: bool,
+        now: impl FnOnce() -> u64,
+        cause: impl FnOnce() -> DenialCause,
     ) {
         match (op, accepted) {
-            (Op::Take { .. } | Op::Check, Some(accepted)) if !has_evicted => {
-                let outcome = Outcome::from_answer(Some(accepted), self.policy.enforce);
-                self.statistics.count(context, outcome, self.policy.track_identifiers);
+            (Op::Take { .. } | Op::Check, Some(true)) if !has_evicted => {
+                self.count_accepted(context);
+            }
+            (Op::Take { .. } | Op::Check, Some(false)) if !has_evicted => {
+                self.count_denied(context, now, cause);
             }
             _ => {
                 let (has_failed, is_degraded) = (accepted.is_none(), false);
-                self.count(
-                    *context,
-                    op,
-                    &CallEnd { accepted, has_failed, is_degraded, has_evicted },
-                );
+                let end = CallEnd { accepted, has_failed, is_degraded, has_evicted };
+                self.count(*context, op, &end, now, cause);
             }
         }
+    }
+
+    /// Counts a call that the limit denied.
+    #[inline(always)]
+    fn count_denied(
+        &self,
+        context: &CallContext<'_>,
+        now: impl FnOnce() -> u64,
+        cause: impl FnOnce() -> DenialCause,
+    ) {
+        self.statistics.count_denied(context, &self.policy, now, cause);
     }
 
     /// Counts what happened in a call on one of several limits that neither was charged nor denied.
@@ -88,14 +101,22 @@ impl CallCounts {
             self.count_evicted(context);
         }
         if end.has_failed {
-            self.statistics.count(&context, Outcome::Failed, false);
+            self.statistics.count(&context, Outcome::Failed);
         }
     }
 
-    /// Counts a call that asked whether to go on, and what happened during any call.
+    /// Counts a call that asked whether to go on, and what happened during any call. `now` and `cause` are asked for
+    /// a denial.
     #[cold]
     #[inline(never)]
-    pub fn count(&self, context: CallContext<'_>, op: Op, end: &CallEnd) {
+    pub fn count(
+        &self,
+        context: CallContext<'_>,
+        op: Op,
+        end: &CallEnd,
+        now: impl FnOnce() -> u64,
+        cause: impl FnOnce() -> DenialCause,
+    ) {
         let CallEnd { accepted, has_failed, is_degraded, has_evicted } = *end;
         if has_evicted {
             self.count_evicted(context);
@@ -111,14 +132,18 @@ impl CallCounts {
         }
         // Also counts a call that an open breaker kept from the store, if no policy answered it.
         if has_failed || accepted.is_none() {
-            self.statistics.count(&context, Outcome::Failed, false);
+            self.statistics.count(&context, Outcome::Failed);
         }
         if is_degraded {
-            self.statistics.count(&context, Outcome::Degraded, false);
+            self.statistics.count(&context, Outcome::Degraded);
         }
-        if accepted.is_some() {
-            let outcome = Outcome::from_answer(accepted, self.policy.enforce);
-            self.statistics.count(&context, outcome, self.policy.track_identifiers);
+        match accepted {
+            Some(true) => self.count_accepted(&context),
+            Some(false) => self.count_denied(&context, now, || match has_evicted {
+                true => DenialCause { reason: DenialReason::NoRoom, ..cause() },
+                false => cause(),
+            }),
+            None => {}
         }
     }
 }

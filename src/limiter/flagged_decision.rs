@@ -1,6 +1,7 @@
 //! A decision, and how it came about.
 
 use crate::limit::Decision;
+use crate::store::counters::DeniedBy;
 
 /// A decision, and how it came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ impl FlaggedDecision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum DecidedBy {
-    /// The store, now or a moment ago.
+    /// The store.
     Store = 0,
     /// This host's own buckets, in place of a store that failed.
     Host = 1,
@@ -30,12 +31,26 @@ pub enum DecidedBy {
     Policy = 2,
     /// This host, with tokens that it had taken from the store ahead.
     Lease = 3,
+    /// This host, by a denial of the store that it remembers.
+    DenyCache = 4,
 }
 
 impl DecidedBy {
     /// Whether the store failed, and this host or the on-error policy answered.
     pub const fn is_degraded(self) -> bool {
         matches!(self, Self::Host | Self::Policy)
+    }
+}
+
+impl From<DecidedBy> for DeniedBy {
+    fn from(decided_by: DecidedBy) -> Self {
+        match decided_by {
+            // A lease has tokens, or the store is asked.
+            DecidedBy::Store | DecidedBy::Lease => Self::Store,
+            DecidedBy::DenyCache => Self::DenyCache,
+            DecidedBy::Host => Self::Fallback,
+            DecidedBy::Policy => Self::OnError,
+        }
     }
 }
 
@@ -47,8 +62,8 @@ impl DecidedBy {
 pub struct DecisionFlags(u64);
 
 impl DecisionFlags {
-    const DECIDED_BY: u64 = 3;
-    const ENFORCED: u64 = 4;
+    const DECIDED_BY: u64 = 7;
+    const ENFORCED: u64 = 8;
 
     /// The flags of a decision. `enforced`: a denial denies, and is not only counted.
     #[inline(always)]
@@ -56,20 +71,30 @@ impl DecisionFlags {
         Self(decided_by as u64 + enforced as u64 * Self::ENFORCED)
     }
 
+    /// What decided.
+    pub const fn decided_by(self) -> DecidedBy {
+        match self.0 & Self::DECIDED_BY {
+            1 => DecidedBy::Host,
+            2 => DecidedBy::Policy,
+            3 => DecidedBy::Lease,
+            4 => DecidedBy::DenyCache,
+            _ => DecidedBy::Store,
+        }
+    }
+
     /// Whether the store failed, and this host or the on-error policy answered.
     pub const fn is_degraded(self) -> bool {
-        let decided_by = self.0 & Self::DECIDED_BY;
-        decided_by == DecidedBy::Host as u64 || decided_by == DecidedBy::Policy as u64
+        self.decided_by().is_degraded()
     }
 
     /// Whether tokens were given that this host had taken ahead.
     pub const fn is_by_lease(self) -> bool {
-        self.0 & Self::DECIDED_BY == DecidedBy::Lease as u64
+        matches!(self.decided_by(), DecidedBy::Lease)
     }
 
     /// Whether this host's own buckets decided.
     pub const fn is_by_host(self) -> bool {
-        self.0 & Self::DECIDED_BY == DecidedBy::Host as u64
+        matches!(self.decided_by(), DecidedBy::Host)
     }
 
     /// Whether a denial denies. In a dry run (`enforce=0`) the call goes on, whatever was decided.

@@ -38,9 +38,14 @@ pub struct GuardedCall<T = Decision> {
 }
 
 impl<T> GuardedCall<T> {
-    /// A call that the store answered, or a denial that it decided on before.
+    /// A call that the store answered.
     pub const fn by_store(answer: T) -> Self {
         Self { answer: Ok(answer), has_failed: false, decided_by: DecidedBy::Store }
+    }
+
+    /// A call that is denied as the store denied one before.
+    pub const fn by_deny_cache(denial: T) -> Self {
+        Self { answer: Ok(denial), has_failed: false, decided_by: DecidedBy::DenyCache }
     }
 }
 
@@ -111,10 +116,10 @@ impl Guard {
         self.host.describe()
     }
 
-    /// Decides on a call: by a lease, by a remembered denial, by the store, or by the on-error policy.
+    /// Decides on a call: by a lease, by a remembered denial, by the store, or by the on-error policy. `sent` is the
+    /// time.
     #[inline(never)]
-    pub fn decide(&self, store: &dyn Store, request: &Request<'_>) -> GuardedCall {
-        let sent = boot_time();
+    pub fn decide(&self, store: &dyn Store, request: &Request<'_>, sent: u64) -> GuardedCall {
         match self.lease {
             0 => self.decide_without_lease(store, request, sent),
             _ => self.decide_with_lease(store, request, sent),
@@ -129,7 +134,7 @@ impl Guard {
         sent: u64,
     ) -> GuardedCall {
         if let Some(denial) = self.known_denial(request, sent) {
-            return GuardedCall::by_store(denial);
+            return GuardedCall::by_deny_cache(denial);
         }
         match self.decide_by_store(store, request, sent) {
             Ok(decision) => GuardedCall::by_store(decision),
@@ -218,6 +223,7 @@ impl Guard {
         sent: u64,
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
+        self.host.note_call(sent);
         // Checked before the breaker, whose one permit to probe would be lost on a process that cannot ask.
         if let Some(until) = self.host.local.denied_until(breaker, boot_time()) {
             let (name, left) = (store.name(), seconds_until(until));
@@ -295,7 +301,7 @@ impl Guard {
                 if let Some(outage) = self.host.end_outage(store, boot_time()) {
                     self.note_recovery(store, outage);
                 }
-                let warning = match self.host.note_failure(breaker, store, sent) {
+                let warning = match self.host.note_failure(breaker, store, &reason, sent) {
                     Shows::Outage => Some(format!("{reason}; until a call succeeds, ")),
                     Shows::OutageGoesOn => None,
                     Shows::Nothing => {

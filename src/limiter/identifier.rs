@@ -1,7 +1,7 @@
 //! What a call is about.
 
-use super::counter_handle::CounterHandle;
 use crate::store::KeyHash;
+use crate::store::counters::CounterHandle;
 use std::cell::Cell;
 
 /// The longest identifier, in bytes.

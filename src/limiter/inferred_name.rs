@@ -12,17 +12,13 @@ pub struct InferredName<'a> {
     pub is_whole_identifier: bool,
 }
 
-/// Infers the name of a limit from an identifier: the part before the first colon.
+/// Infers the name of a limit from an identifier, for a client of an application from the application's: the part
+/// before the first colon.
 ///
 /// An address has no name, nor has an identifier that is a number: they are a client's.
 #[inline]
 pub fn infer_name(identifier: Identifier<'_>) -> InferredName<'_> {
-    let text = match identifier {
-        Identifier::Client { name, .. } => {
-            return InferredName { name: up_to_colon(name), is_whole_identifier: false };
-        }
-        Identifier::Plain(text) => text,
-    };
+    let (Identifier::Client { name: text, .. } | Identifier::Plain(text)) = identifier;
     let first = up_to_colon(text);
     let is_whole_identifier = first.len() == text.len();
     let is_clients = match is_whole_identifier {
@@ -117,11 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_counted_where_the_bucket_of_their_application_is() {
-        let of_client = |name| infer_name(Identifier::Client { name, id: b"c" });
-        let inferred = |name, is_whole_identifier| InferredName { name, is_whole_identifier };
-        assert_eq!(of_client(b"a:b"), inferred(b"a", false));
-        assert_eq!(of_client(b"2"), inferred(b"2", false));
-        assert_eq!(infer_name(Identifier::Plain(b"joe")), inferred(b"joe", true));
+    fn identifier_of_an_application_is_tested_like_any_other() {
+        for text in [&b"login"[..], b"a:b", b"2", b"192.0.2.1", b"2001:db8::1"] {
+            let of_client = infer_name(Identifier::Client { name: text, id: b"c" });
+            assert_eq!(of_client, infer_name(Identifier::Plain(text)));
+        }
+        let whole = InferredName { name: b"joe", is_whole_identifier: true };
+        assert_eq!(infer_name(Identifier::Plain(b"joe")), whole);
     }
 }

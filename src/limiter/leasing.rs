@@ -83,7 +83,7 @@ impl Guard {
         let give_up = || self.with_lease(request, boot_time(), |lease| lease.give_up(fetch));
         if let Some(denial) = self.known_denial(request, sent) {
             give_up();
-            return GuardedCall::by_store(denial);
+            return GuardedCall::by_deny_cache(denial);
         }
         let cost = request.op.cost();
         let op = fetch.op(request.limit, cost, sent);

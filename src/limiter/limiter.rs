@@ -11,7 +11,10 @@ use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op, StoredState, apply};
-use crate::store::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Stores, Time, Timeouts};
+use crate::store::counters::DenialCause;
+use crate::store::{
+    FromDecision, Host, Key, KeyHash, LimitKind, Request, Store, Stores, Time, Timeouts,
+};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -142,17 +145,48 @@ impl Limiter {
             Some(escaped) => self.plain_key(escaped, limit, context.key_hash),
             None => self.key(context, LimitKind::from(limit)),
         };
-        let request = self.request(&key, limit, op, frozen.into(), &evicted);
+        let now = boot_time();
         let Some(guard) = &self.guard else {
+            let time = frozen.map_or(Time::Read(now), Time::Frozen);
+            let request = self.request(&key, limit, op, time, &evicted);
             let answer = ask(&*self.store, &request);
             let accepted = answer.as_ref().ok().map(A::is_accepted);
-            self.counts.count_local(context, *op, accepted, evicted.get());
+            // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
+            let known = answer.as_ref().ok().and_then(A::is_blocked);
+            let cause = || {
+                let is_blocked = known.unwrap_or_else(|| self.is_blocked(&request));
+                self.denial_cause(limit, DecidedBy::Store, is_blocked)
+            };
+            self.counts.count_local(context, *op, accepted, evicted.get(), || now, cause);
             return answer.map(|answer| (answer, DecidedBy::Store));
         };
-        let call = guard.decide(&*self.store, &request);
+        let request = self.request(&key, limit, op, frozen.into(), &evicted);
+        let call = guard.decide(&*self.store, &request, now);
         let end = CallEnd::new(&call, |decision| decision.accepted, evicted.get());
-        self.counts.count(*context, *op, &end);
+        let cause = || {
+            let is_blocked = call.answer.as_ref().is_ok_and(|decision| decision.is_blocked);
+            self.denial_cause(limit, call.decided_by, is_blocked)
+        };
+        self.counts.count(*context, *op, &end, || now, cause);
         Ok((A::from(call.answer?), call.decided_by))
+    }
+
+    /// Whether a client is blocked whose call was denied. Asks the store once more: the answer to `consume()` does not
+    /// tell, and few denials are noted where there are many.
+    #[cold]
+    fn is_blocked(&self, request: &Request<'_>) -> bool {
+        let looked_at = Request { op: &Op::Peek { cost: 0 }, ..*request };
+        self.store.decide(&looked_at).is_ok_and(|decision| decision.is_blocked)
+    }
+
+    /// The cause of a denial, for the log.
+    pub(super) fn denial_cause(
+        &self,
+        limit: &Limit,
+        by: DecidedBy,
+        is_blocked: bool,
+    ) -> DenialCause {
+        DenialCause::new(limit, by.into(), is_blocked, self.policy.enforce)
     }
 
     /// The key of a call whose name needs no escape.
@@ -217,6 +251,24 @@ impl Limiter {
     /// Those of [`Store::prepare`]. The on-error policy does not apply.
     pub fn prepare(&self) -> Result<()> {
         self.store.prepare(&self.prefix, &self.timeouts)
+    }
+
+    /// What this host knows of its servers; none for a store on this host.
+    pub fn host(&self) -> Option<&Host> {
+        self.guard.as_ref().map(|guard| &*guard.host)
+    }
+
+    /// Checks that the memory of this host that the limiter needs can be had: the store's, or what is known of its
+    /// servers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if it cannot.
+    pub fn check_memory(&self) -> Result<()> {
+        match self.host() {
+            None => self.store.check_memory(),
+            Some(host) => host.check_memory(),
+        }
     }
 
     /// What `phpinfo()` shows of the store: pairs of a name and a value.

@@ -12,12 +12,11 @@
 //! * [`guard`]: deny cache, breaker and on-error policy, for stores on servers
 //! * [`leasing`]: tokens of busy buckets on servers, taken ahead
 //! * [`flagged_decision`]: a decision, and how it came about
-//! * [`statistics`], [`inferred_name`], [`counter_handle`]: what is counted, by which names, and where
+//! * [`statistics`], [`inferred_name`]: what is counted, and by which names
 //! * [`status`]: what operators ask; [`prometheus`]: its text for a scraper
 
 mod compound;
 mod concurrency;
-mod counter_handle;
 mod counting;
 mod event;
 mod flagged_decision;
@@ -36,12 +35,14 @@ mod status;
 mod uncounted;
 
 /// What the layer above needs of the stores: it imports nothing from them itself.
-pub use crate::store::counters::{LONGEST_IDENTIFIER, LimitName, LimitStatistics, Outcome};
+pub use crate::store::counters::{
+    CounterHandle, DenialCause, DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitName,
+    LimitStatistics, LoggedDenial, Outcome,
+};
 pub use crate::store::file::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
-pub use crate::store::{FileSettings, KeyHash, ServerStatus, TableStatus, Timeouts};
+pub use crate::store::{FileSettings, KeyHash, LimitKind, ServerStatus, TableStatus, Timeouts};
 pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
 pub use concurrency::{HeldPermit, NO_PERMITS};
-pub use counter_handle::CounterHandle;
 pub use event::Event;
 pub use flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
 pub use identifier::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};

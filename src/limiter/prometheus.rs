@@ -1,14 +1,14 @@
 //! [`Status`] in the text format of Prometheus, version 0.0.4.
 //!
-//! Format: <https://prometheus.io/docs/instrumenting/exposition_formats/>. No label holds an identifier of a client:
-//! there would be a time series for each.
+//! Format: <https://prometheus.io/docs/instrumenting/exposition_formats/>. No label holds what a client may have
+//! written: there would be a time series for each, and the page would publish it.
 
 use super::status::{Status, unix_time};
-use crate::store::counters::{LimitName, LimitStatistics, Outcome};
+use crate::store::counters::Outcome;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The label value of limits that have no record of their own, and of names that are identifiers.
+/// The label value of limits that have no record of their own, and of names that were inferred from identifiers.
 const OTHERS: &str = "*";
 
 /// What a metric counts in the statistics of a limit.
@@ -40,6 +40,9 @@ pub fn prometheus(status: &Status) -> String {
     let mut text = Text::default();
     let version = [("version", env!("CARGO_PKG_VERSION"))];
     text.metric("info", "gauge", "The version of the extension.", [(&version[..], 1.0)]);
+    let errors = status.memory_errors.len() as f64;
+    let help = "Files and directories of shared memory that cannot be used.";
+    text.metric("shared_memory_errors", "gauge", help, [([], errors)]);
     limits(&mut text, status);
     tables(&mut text, status);
     servers(&mut text, status);
@@ -51,8 +54,19 @@ pub fn prometheus(status: &Status) -> String {
 fn limits(text: &mut Text, status: &Status) {
     let mut counts: BTreeMap<(String, String), [u64; 6]> = BTreeMap::new();
     for (name, limit) in &status.limits {
-        let sums = counts.entry(labels(name, limit)).or_default();
-        sums.iter_mut().zip(limit.outcomes).for_each(|(sum, more)| *sum = sum.wrapping_add(more));
+        let text = |bytes: Option<&[u8]>| bytes.map_or_else(|| OTHERS.to_owned(), to_utf8);
+        let mut add = |label: String, outcomes: &[u64; 6]| {
+            if *outcomes != [0; 6] {
+                let sums = counts.entry((text(name.prefix()), label)).or_default();
+                sums.iter_mut()
+                    .zip(outcomes)
+                    .for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+            }
+        };
+        let (mut given, inferred) = (limit.outcomes, &limit.inferred);
+        given.iter_mut().zip(inferred).for_each(|(all, part)| *all = all.wrapping_sub(*part));
+        add(text(name.name()), &given);
+        add(OTHERS.to_owned(), inferred);
     }
     for (name, help, count) in LIMIT_COUNTERS {
         let samples = counts.iter().map(|((prefix, limit), counts)| {
@@ -60,13 +74,6 @@ fn limits(text: &mut Text, status: &Status) {
         });
         text.counter(name, help, samples);
     }
-}
-
-/// The prefix and the name of a limit, as labels.
-fn labels(name: &LimitName, limit: &LimitStatistics) -> (String, String) {
-    let text = |bytes: Option<&[u8]>| bytes.map_or_else(|| OTHERS.to_owned(), to_utf8);
-    let label = if limit.is_identifier { OTHERS.to_owned() } else { text(name.name()) };
-    (text(name.prefix()), label)
 }
 
 /// A name as text. Bytes that are not UTF-8 become `\xff`: a query cannot have a replacement character.
@@ -188,6 +195,7 @@ fn escape(value: &str) -> String {
 mod tests {
     use super::*;
     use crate::store::ServerStatus;
+    use crate::store::counters::{LimitName, LimitStatistics};
 
     fn limit(prefix: &str, name: &str, outcomes: [u64; 6]) -> (LimitName, LimitStatistics) {
         let name = LimitName::Known(prefix.as_bytes().to_vec(), name.as_bytes().to_vec());
@@ -198,6 +206,7 @@ mod tests {
     fn each_metric_has_its_help_and_type_before_its_samples() {
         let limits = vec![limit("tb:", "login", [5, 2, 1, 0, 0, 0]), limit("b:", "login", [1; 6])];
         let text = prometheus(&Status {
+            memory_errors: Vec::new(),
             limits,
             tables: Vec::new(),
             servers: Vec::new(),
@@ -216,13 +225,15 @@ mod tests {
     #[test]
     fn labels_are_escaped_and_name_no_client() {
         let mut client = limit("tb:", "made up by a client", [1, 0, 0, 0, 0, 0]);
-        client.1.is_identifier = true;
+        client.1.inferred = client.1.outcomes;
         let others =
             (LimitName::Others, LimitStatistics { outcomes: [2; 6], ..Default::default() });
         let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0]);
-        let server = ServerStatus { name: "Redis".to_owned(), is_down: true, since: 0, outages: 3 };
+        let (name, last_failure) = ("Redis".to_owned(), Some("no answer".to_owned()));
+        let server = ServerStatus { name, is_down: true, since: 0, outages: 3, last_failure };
         let limits = vec![client, odd, others];
         let text = prometheus(&Status {
+            memory_errors: Vec::new(),
             limits,
             tables: Vec::new(),
             servers: vec![server],

@@ -1,12 +1,14 @@
 //! Counts the calls of all workers of a host, by the prefixes and names of the limits.
 
-use super::counter_handle::CounterHandle;
 use super::identifier::{CallContext, Identifier};
-use super::inferred_name::{InferredName, infer_name};
+use super::inferred_name::infer_name;
+use super::settings::Policy;
 use crate::clock::boot_time;
+use crate::error::Error;
 use crate::store::FileSettings;
 use crate::store::counters::{
-    FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, Records, denial_weight,
+    CounterHandle, DenialCause, DenialLog, FILE_SIZE, LONGEST_IDENTIFIER, LONGEST_NAME, LimitName,
+    LimitStatistics, LoggedDenial, NameSource, Outcome, Record, Records,
 };
 use crate::store::file::{Location, Purpose, Region};
 use std::cell::{Cell, RefCell};
@@ -34,8 +36,8 @@ pub struct StatisticsFile {
     /// next check.
     stripe: Cell<u32>,
     region: RefCell<Option<Region>>,
-    /// Counts the attempts to open the file, from 1.
-    generation: Cell<u32>,
+    /// Why there is no region.
+    error: RefCell<Option<Error>>,
     calls_until_check: Cell<u32>,
 }
 
@@ -51,7 +53,7 @@ impl StatisticsFile {
             thread: FILES.fetch_add(1, Ordering::Relaxed),
             stripe: Cell::new(0),
             region: RefCell::new(None),
-            generation: Cell::new(0),
+            error: RefCell::new(None),
             calls_until_check: Cell::new(0),
         }
     }
@@ -79,8 +81,13 @@ impl StatisticsFile {
         if region.as_ref().is_none_or(Region::is_stale) {
             // Unmapped first, so that a process never maps two files.
             region.take();
-            *region = Region::open(&self.location).ok();
-            self.generation.set(self.generation.get().wrapping_add(1).max(1));
+            match Region::open(&self.location) {
+                Ok(opened) => {
+                    *region = Some(opened);
+                    self.error.take();
+                }
+                Err(error) => drop(self.error.replace(Some(error))),
+            }
         }
     }
 }
@@ -96,71 +103,126 @@ pub struct Statistics {
 struct LastName {
     name: [u8; LONGEST_NAME],
     length: usize,
+    source: NameSource,
     counter: CounterHandle,
 }
 
 impl Statistics {
     /// Counts in `file`, for the limits below `prefix`.
     pub fn new(file: Rc<StatisticsFile>, prefix: &[u8]) -> Self {
-        let last =
-            LastName { name: [0; LONGEST_NAME], length: 0, counter: CounterHandle::default() };
+        let (name, length, source) = ([0; LONGEST_NAME], 0, NameSource::Given);
+        let last = LastName { name, length, source, counter: CounterHandle::default() };
         Self { file, prefix: prefix.to_vec(), last: RefCell::new(last) }
     }
 
-    /// Counts how a call ended. `track` says whether a denied identifier is counted, too.
+    /// Counts how a call ended that was not denied, or what happened in it.
     #[inline(always)]
-    pub fn count(&self, context: &CallContext<'_>, outcome: Outcome, track: bool) {
-        self.file.check();
-        let mut counter = context.counter.get();
-        if counter.generation != self.file.generation.get() {
-            counter = self.find(context.identifier, context.name);
-            context.counter.set(counter);
+    pub fn count(&self, context: &CallContext<'_>, outcome: Outcome) {
+        self.with_record(context, |_, record| {
+            record.stripe(self.file.stripe.get()).count(outcome);
+        });
+    }
+
+    /// Counts a call that was denied. `now` and `cause` are asked once the record is found, `cause` only for a denial
+    /// that is noted in the log.
+    #[inline(always)]
+    pub fn count_denied(
+        &self,
+        context: &CallContext<'_>,
+        policy: &Policy,
+        now: impl FnOnce() -> u64,
+        cause: impl FnOnce() -> DenialCause,
+    ) {
+        self.with_record(context, |region, record| {
+            let stripe = record.stripe(self.file.stripe.get());
+            let outcome = if policy.enforce { Outcome::Denied } else { Outcome::DryRunDenied };
+            let (before, now) = (stripe.count(outcome), now());
+            let weight = stripe.weigh_denial(before, now);
+            if weight > 0 {
+                let track = policy.track_identifiers;
+                note_denied(region, record, context, track, weight, now, &cause());
+            }
+        });
+    }
+
+    /// Counts a call that was accepted, denied or, with `None`, failed.
+    pub fn count_call(
+        &self,
+        context: &CallContext<'_>,
+        policy: &Policy,
+        accepted: Option<bool>,
+        cause: impl FnOnce() -> DenialCause,
+    ) {
+        match accepted {
+            Some(true) => self.count(context, Outcome::Accepted),
+            Some(false) => self.count_denied(context, policy, boot_time, cause),
+            None => self.count(context, Outcome::Failed),
         }
+    }
+
+    /// Runs `work` on the record that counts the calls of a limit, if there is a file.
+    #[inline(always)]
+    fn with_record(&self, context: &CallContext<'_>, work: impl FnOnce(&Region, &Record)) {
+        self.file.check();
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return };
         let records = Records::new(region);
-        let Some(record) = records.get(counter.record as usize) else { return };
-        let before = record.stripe(self.file.stripe.get()).count(outcome);
-        if matches!(outcome, Outcome::Denied | Outcome::DryRunDenied) && track {
-            let weight = denial_weight(before);
-            if weight > 0 {
-                note_denied(records, record, weight, context.identifier);
-            }
+        let known = records.get(context.counter.get());
+        if let Some(record) = known.or_else(|| self.find(records, context)) {
+            work(region, record);
         }
     }
 
-    /// Finds the record that counts the calls on an identifier.
+    /// Finds the record that counts the calls of a limit.
     #[inline(never)]
-    fn find(&self, identifier: Identifier<'_>, name: Option<&[u8]>) -> CounterHandle {
-        let inferred = match name {
-            Some(name) => InferredName { name, is_whole_identifier: false },
-            None => infer_name(identifier),
+    fn find<'a>(&self, records: Records<'a>, context: &CallContext<'_>) -> Option<&'a Record> {
+        let (name, source) = match context.name {
+            Some(name) => (name, NameSource::Given),
+            None => {
+                let inferred = infer_name(context.identifier);
+                let source = match inferred.is_whole_identifier {
+                    // No client has made up a name that is not there.
+                    _ if inferred.name.is_empty() => NameSource::Given,
+                    true => NameSource::WholeIdentifier,
+                    false => NameSource::BeforeColon,
+                };
+                (inferred.name, source)
+            }
         };
-        let name = inferred.name;
         let last = self.last.borrow();
-        let known = last.counter.generation == self.file.generation.get();
-        if known && last.length == name.len() && last.name.iter().zip(name).all(|(a, b)| a == b) {
-            return last.counter;
-        }
+        let is_same = last.source == source
+            && last.length == name.len()
+            && last.name.iter().zip(name).all(|(a, b)| a == b);
+        let counter = last.counter;
         drop(last);
-        self.look_up(inferred)
+        let known = records.get(counter).filter(|_| is_same);
+        let (record, counter) = match known {
+            Some(record) => (record, counter),
+            None => {
+                let counter = self.look_up(records, name, source);
+                (records.get(counter)?, counter)
+            }
+        };
+        context.counter.set(counter);
+        Some(record)
     }
 
     #[cold]
-    fn look_up(&self, inferred: InferredName<'_>) -> CounterHandle {
-        let InferredName { name, is_whole_identifier } = inferred;
-        let region = self.file.region.borrow();
-        let Some(region) = &*region else { return CounterHandle::default() };
-        // Fits: a file has 128 records.
-        let record =
-            Records::new(region).find_or_claim(&self.prefix, name, is_whole_identifier) as u32;
-        let counter = CounterHandle { record, generation: self.file.generation.get() };
-        let mut last = LastName { name: [0; LONGEST_NAME], length: name.len(), counter };
+    fn look_up(&self, records: Records<'_>, name: &[u8], source: NameSource) -> CounterHandle {
+        let counter = records.find_or_claim(&self.prefix, name, source);
         if name.len() <= LONGEST_NAME {
+            let mut last =
+                LastName { name: [0; LONGEST_NAME], length: name.len(), source, counter };
             last.name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
             self.last.replace(last);
         }
         counter
+    }
+
+    /// Why nothing is counted, if that is so.
+    pub fn error(&self) -> Option<Error> {
+        self.file.open();
+        self.file.error.borrow().clone()
     }
 
     /// What is counted so far, under all prefixes.
@@ -170,20 +232,56 @@ impl Statistics {
         region.as_ref().map(|region| Records::new(region).snapshot(boot_time())).unwrap_or_default()
     }
 
-    /// Sets the counts of some limits to zero.
+    /// What was denied lately, under all prefixes, the latest first.
+    pub fn denials(&self) -> Vec<LoggedDenial> {
+        self.file.open();
+        let region = self.file.region.borrow();
+        region.as_ref().map(|region| DenialLog::new(region).snapshot()).unwrap_or_default()
+    }
+
+    /// Sets the counts of some limits to zero, and forgets their names and what they have denied.
     pub fn reset(&self, is_wanted: impl Fn(&LimitName) -> bool) {
         self.file.open();
         if let Some(region) = &*self.file.region.borrow() {
+            DenialLog::new(region).forget(&is_wanted);
             Records::new(region).reset(is_wanted);
         }
     }
 }
 
+#[cold]
 #[inline(never)]
-fn note_denied(records: Records<'_>, record: &Record, weight: u32, identifier: Identifier<'_>) {
-    let identifier: [&[u8]; 3] = match identifier {
-        Identifier::Plain(identifier) => [identifier, b"", b""],
-        Identifier::Client { name, id } => [name, b":", id],
+fn note_denied(
+    region: &Region,
+    record: &Record,
+    context: &CallContext<'_>,
+    track: bool,
+    weight: u32,
+    now: u64,
+    cause: &DenialCause,
+) {
+    let mut joined = [0u8; LONGEST_IDENTIFIER];
+    let identifier = match context.identifier {
+        _ if !track => b"",
+        Identifier::Plain(identifier) => identifier,
+        Identifier::Client { name, id } => join([name, b":", id], &mut joined),
     };
-    records.note_denied(record, weight, identifier, boot_time());
+    if track {
+        Records::new(region).note_denied(record, weight, identifier, now);
+    }
+    DenialLog::new(region).note(context.counter.get(), identifier, cause, weight, now);
+}
+
+/// Joins as much of the parts as there is room for.
+fn join<'a>(parts: [&[u8]; 3], room: &'a mut [u8]) -> &'a [u8] {
+    let mut length = 0;
+    for part in parts {
+        let rest = room.get_mut(length..).unwrap_or_default();
+        let fits = part.len().min(rest.len());
+        if let Some((to, from)) = rest.get_mut(..fits).zip(part.get(..fits)) {
+            to.copy_from_slice(from);
+        }
+        length += fits;
+    }
+    room.get(..length).unwrap_or_default()
 }

@@ -92,10 +92,15 @@ impl CompoundObject {
 }
 
 impl Part {
-    /// A limiter without a name of its own.
-    pub fn new(limiter: Rc<Limiter>, identifier: SharedString, limit: Rc<Limit>) -> Self {
-        let (key_hash, counter) = (Cell::default(), Cell::default());
-        Self { limiter, identifier, name: None, limit, key_hash, counter }
+    /// A limiter of this name.
+    pub fn new(
+        limiter: Rc<Limiter>,
+        identifier: SharedString,
+        name: SharedString,
+        limit: Rc<Limit>,
+    ) -> Self {
+        let (name, key_hash, counter) = (Some(name), Cell::default(), Cell::default());
+        Self { limiter, identifier, name, limit, key_hash, counter }
     }
 
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {

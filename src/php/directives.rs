@@ -89,7 +89,7 @@ directives! {
     lease: DirectiveCell<u32> = c"token_bucket.lease", c"0", Anywhere, parse_lease_size;
     /// Whether denied calls are denied; if not, all limits are a dry run.
     enforce: DirectiveCell<bool> = c"token_bucket.enforce", c"1", Anywhere, parse_switch;
-    /// Whether `statistics()` lists the identifiers that are denied most.
+    /// Whether `statistics()` and `denials()` name the identifiers that are denied.
     track_identifiers: DirectiveCell<bool> = c"token_bucket.track_identifiers", c"1", Anywhere, parse_switch;
     /// The size of a new shared-memory table, in bytes.
     shm_size: DirectiveCell<u64> = c"token_bucket.shm_size", c"8M", PhpIniOrPool, parse_shm_size;

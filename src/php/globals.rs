@@ -134,6 +134,18 @@ impl Globals {
         self.limiters.get(dsn.as_bytes(), &prefix, &settings)
     }
 
+    /// The limiters that directives name: on `token_bucket.storage`, and of the limits of a file. One on an invalid
+    /// storage is left out.
+    pub fn configured_limiters<'a>(
+        &self,
+        named: impl Iterator<Item = &'a NamedLimit>,
+    ) -> Vec<Rc<Limiter>> {
+        let (prefix, settings) = (self.directives.prefix.get(), self.directives.settings());
+        let default = self.directives.storage.dsn();
+        let default = default.and_then(|dsn| self.limiters.get(dsn.as_bytes(), &prefix, &settings));
+        default.into_iter().chain(named.filter_map(|named| self.limiter_for(named).ok())).collect()
+    }
+
     /// A limiter on the store of a DSN that no other limiter shares.
     pub fn unshared_limiter_on(&self, dsn: &[u8]) -> Result<Limiter> {
         let prefix = self.directives.prefix.get();

@@ -12,7 +12,7 @@ use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op, TokenBucket, duration_from_seconds};
-use crate::limiter::{DecidedBy, DecisionFlags, FlaggedDecision, Outcome};
+use crate::limiter::{DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision};
 use std::rc::Rc;
 
 /// The first parameter of the constructors.
@@ -150,12 +150,14 @@ fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDe
         )));
     }
     let accepted = bucket.consume(cost);
-    let directives = &GLOBALS.get().directives;
-    let (enforced, track) = (directives.enforce.get(), directives.track_identifiers.get());
-    let outcome = Outcome::from_answer(accepted.as_ref().ok().copied(), enforced);
     // The storage may have constructed this object once more.
-    call.with_this(|this: &LimiterObject| {
-        GLOBALS.get().statistics().count(&this.context(), outcome, track);
+    let enforced = call.with_this(|this: &LimiterObject| {
+        let (globals, directives) = (GLOBALS.get(), &GLOBALS.get().directives);
+        let policy = directives.settings().policy;
+        let cause = || DenialCause::new(&limit.into(), DeniedBy::Store, false, policy.enforce);
+        let accepted = accepted.as_ref().ok().copied();
+        globals.statistics().count_call(&this.context(), &policy, accepted, cause);
+        policy.enforce
     })?;
     let decision = php_storage::decision(&limit, cost, accepted?);
     Ok(FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Store, enforced) })

@@ -91,9 +91,10 @@ impl LimiterObject {
         identifier: SharedString,
         limit: Rc<Limit>,
         arguments: LimitArguments,
+        name: Option<SharedString>,
     ) -> Self {
         let (key_hash, counter) = (Cell::default(), Cell::default());
-        let (limit, name, overridden_key) = (Some(limit), None, None);
+        let (limit, overridden_key) = (Some(limit), None);
         Self { backend, identifier, limit, arguments, name, key_hash, counter, overridden_key }
     }
 

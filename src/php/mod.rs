@@ -25,6 +25,7 @@ mod concurrency_limit;
 mod decision;
 mod declare;
 mod default_storage;
+mod denials;
 mod directive_cell;
 mod directives;
 mod engine;

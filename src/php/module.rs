@@ -2,7 +2,7 @@
 
 use super::engine::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
-use super::{address, info, ini, named_limiter, statistics, status};
+use super::{address, denials, info, ini, named_limiter, statistics, status};
 use ext_php_rs::builders::ModuleBuilder;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
@@ -25,6 +25,8 @@ extern "C" fn get_module() -> *mut ModuleEntry {
             .function(statistics::reset_function())
             .function(status::function())
             .function(status::prometheus_function())
+            .function(status::forget_function())
+            .function(denials::function())
             .function(address::client_address_function())
             .function(address::client_network_function())
             .function(named_limiter::function())

@@ -83,7 +83,8 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
                 Algorithm::FixedWindow => &fixed_window::CLASS,
                 Algorithm::SlidingWindow => &sliding_window::CLASS,
             };
-            let object = LimiterObject::new(backend, identifier, Rc::clone(limit), arguments);
+            let name = call.non_null(1).and_then(SharedString::from_zval);
+            let object = LimiterObject::new(backend, identifier, Rc::clone(limit), arguments, name);
             call.return_new(class, object)
         }
         (Rule::All(members), list) => {
@@ -130,7 +131,8 @@ fn part(loaded: &LoadedLimits, member: &str, client: &[u8]) -> Result<Part, Thro
     // Only limits are in a set.
     let Rule::One { limit, .. } = &named.rule else { return Err(Thrown) };
     let limiter = limiter_of(loaded, at, named)?;
-    Ok(Part::new(limiter, identifier(named, client)?, Rc::clone(limit)))
+    let name = SharedString::joined([member.as_bytes(), b"", b""]);
+    Ok(Part::new(limiter, identifier(named, client)?, name, Rc::clone(limit)))
 }
 
 /// The identifier of a client under a limit: the name and the client.

@@ -47,7 +47,7 @@ type Counted = (LimitName, LimitStatistics);
 
 /// The key of the limits that have no record of their own. As the name of a limit it can only stand
 /// for identifiers that begin with it.
-const OTHERS: &[u8] = b"*";
+pub const OTHERS: &[u8] = b"*";
 
 fn statistics(call: &Call) -> Result<(), Thrown> {
     let wanted = wanted_prefix(call)?;

@@ -1,6 +1,7 @@
-//! `TokenBucket\status()` and `TokenBucket\prometheus()`.
+//! `TokenBucket\status()`, `TokenBucket\prometheus()` and `TokenBucket\forget_server()`.
 
 use super::call::{self, Call};
+use super::denials::{MOST_IN_STATUS, of_current_prefix};
 use super::directives::DIRECTIVES;
 use super::events::emit_event;
 use super::exceptions::Thrown;
@@ -14,6 +15,7 @@ use crate::limiter::{
     CallContext, Event, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
     NamedLimit, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
 };
+use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;
 use ext_php_rs::flags::DataType;
 use ext_php_rs::types::Zval;
@@ -35,6 +37,13 @@ pub fn prometheus_function() -> FunctionBuilder<'static> {
     )
 }
 
+/// Declares `forget_server()`.
+pub fn forget_function() -> FunctionBuilder<'static> {
+    FunctionBuilder::new("TokenBucket\\forget_server", forget_handler)
+        .arg(Arg::new("server", DataType::String))
+        .returns(DataType::Bool, false, false)
+}
+
 extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
     call::run(frame, result, return_status);
 }
@@ -43,10 +52,21 @@ extern "C" fn prometheus_handler(frame: &mut ExecuteData, result: &mut Zval) {
     call::run(frame, result, return_prometheus);
 }
 
+extern "C" fn forget_handler(frame: &mut ExecuteData, result: &mut Zval) {
+    call::run(frame, result, forget_server);
+}
+
+fn forget_server(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, 1)?;
+    let name = String::from_utf8_lossy(call.string(1)?.as_bytes()).into_owned();
+    let files = GLOBALS.get().directives.settings().store.files;
+    call.return_bool(ServerStatus::forget(&files, &name))
+}
+
 fn return_prometheus(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    look_at_limits_file()?;
-    call.return_string(prometheus(&collect()).as_bytes())
+    let loaded = look_at_limits_file()?;
+    call.return_string(prometheus(&collect(loaded.as_deref())).as_bytes())
 }
 
 /// The limits in force, if there is a file of them that could be read.
@@ -61,24 +81,29 @@ fn look_at_limits_file() -> Result<Option<Rc<LoadedLimits>>, Thrown> {
     Ok(Some(loaded))
 }
 
-fn collect() -> Status {
+fn collect(loaded: Option<&LoadedLimits>) -> Status {
     let globals = GLOBALS.get();
     let is_file_named = !globals.directives.limits.get().as_os_str().is_empty();
     let is_file_valid = is_file_named.then(|| globals.limits_file.error().is_none());
     let files = globals.directives.settings().store.files;
-    Status::collect(&globals.statistics(), &files, is_file_valid)
+    let named = loaded.iter().flat_map(|loaded| loaded.limits.iter());
+    let configured = globals.configured_limiters(named);
+    Status::collect(&globals.statistics(), &files, &configured, is_file_valid)
 }
 
 fn return_status(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let globals = GLOBALS.get();
     let loaded = look_at_limits_file()?;
-    let status = collect();
+    let status = collect(loaded.as_deref());
     let (prefix, track) =
         (globals.directives.prefix.get(), globals.directives.track_identifiers.get());
     let mut array = PhpArray::new();
     array.put("version", env!("CARGO_PKG_VERSION"));
+    let errors = status.memory_errors.iter().map(String::as_str);
+    array.put("shared_memory_errors", errors.collect::<PhpArray>());
     array.put("limits", of_prefix(&status.limits, &prefix, track));
+    array.put("denials", of_current_prefix(|_| true, MOST_IN_STATUS));
     array.put("limits_file", limits_file());
     array.put("named_limits", named_limits(loaded, &status, &prefix, track));
     array.put("tables", status.tables.iter().map(table).collect::<PhpArray>());
@@ -192,6 +217,7 @@ fn server(server: &ServerStatus) -> PhpArray {
     row.put("up", !server.is_down);
     row.put("since", unix_time(server.since));
     row.put("outages", server.outages);
+    row.put("last_failure", server.last_failure.as_deref());
     row
 }
 

@@ -149,6 +149,15 @@ pub trait Store {
     /// Those of [`decide`](Self::decide).
     fn prepare(&self, prefix: &[u8], timeouts: &Timeouts) -> Result<()>;
 
+    /// Checks that the memory of this host that the store needs can be had. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The [`Error::Storage`](crate::error::Error::Storage) of a decision.
+    fn check_memory(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// A number for the server that answers for `key`. A failure of one server says nothing of servers
     /// with other numbers.
     fn breaker(&self, _key: &Key<'_>) -> u64 {
@@ -188,6 +197,9 @@ pub trait FromDecision: From<Decision> {
 
     /// Whether the call was accepted.
     fn is_accepted(&self) -> bool;
+
+    /// Whether the client is blocked. None if that is not known.
+    fn is_blocked(&self) -> Option<bool>;
 }
 
 impl FromDecision for Decision {
@@ -200,6 +212,10 @@ impl FromDecision for Decision {
     fn is_accepted(&self) -> bool {
         self.accepted
     }
+
+    fn is_blocked(&self) -> Option<bool> {
+        Some(self.is_blocked)
+    }
 }
 
 impl FromDecision for bool {
@@ -211,6 +227,10 @@ impl FromDecision for bool {
     #[inline(always)]
     fn is_accepted(&self) -> bool {
         *self
+    }
+
+    fn is_blocked(&self) -> Option<bool> {
+        None
     }
 }
 

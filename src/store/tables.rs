@@ -4,7 +4,8 @@ use super::Host;
 use super::file::{FileSettings, HOST, Location, Purpose, Region};
 use super::host::{leases, servers::ServerStatus};
 use super::shm::usage::TableUsage;
-use crate::error::Result;
+use crate::clock::boot_time;
+use crate::error::{Error, Result};
 use std::path::PathBuf;
 
 /// A table in shared memory.
@@ -45,10 +46,16 @@ impl TableKind {
 }
 
 impl TableStatus {
-    /// The tables of this user, in the order of their names. A file that cannot be opened is left out.
-    pub fn list(files: &FileSettings) -> Vec<Self> {
-        let locations = Location::list(files).into_iter();
-        locations.filter_map(|location| Self::at(location).ok().flatten()).collect()
+    /// The tables of this user, in the order of their names, and the errors of files that cannot be opened.
+    pub fn list(files: &FileSettings) -> (Vec<Self>, Vec<Error>) {
+        let (mut tables, mut errors) = (Vec::new(), Vec::new());
+        for location in Location::list(files) {
+            match Self::at(location) {
+                Ok(table) => tables.extend(table),
+                Err(error) => errors.push(error),
+            }
+        }
+        (tables, errors)
     }
 
     fn at(location: Location) -> Result<Option<Self>> {
@@ -69,11 +76,21 @@ impl TableStatus {
 }
 
 impl ServerStatus {
-    /// The stores on servers that processes of this user have asked within the last hour.
-    pub fn list(files: &FileSettings) -> Vec<Self> {
-        match Region::open_existing(&Location::new(files, HOST, Purpose::Host)) {
-            Ok(Some(region)) => Host::list_servers(&region),
-            _ => Vec::new(),
-        }
+    /// The stores on servers that processes of this user use, among them those that are `configured`.
+    pub fn list<'a>(files: &FileSettings, configured: impl Iterator<Item = &'a Host>) -> Vec<Self> {
+        let Some(region) = host_file(files) else { return Vec::new() };
+        configured.for_each(|host| host.note_call_in(&region, boot_time()));
+        Host::list_servers(&region)
     }
+
+    /// Leaves the stores of this name out of that list until a process calls them. Returns whether there is one.
+    pub fn forget(files: &FileSettings, name: &str) -> bool {
+        host_file(files).is_some_and(|region| Host::forget_server(&region, name))
+    }
+}
+
+/// The file of what this host knows of servers. None if there is none, or it cannot be opened, which
+/// [`TableStatus::list`] tells.
+fn host_file(files: &FileSettings) -> Option<Region> {
+    Region::open_existing(&Location::new(files, HOST, Purpose::Host)).ok().flatten()
 }

@@ -8,7 +8,7 @@ namespace TokenBucket;
  *     header('Content-Type: text/plain; version=0.0.4');
  *     echo TokenBucket\prometheus();
  *
- * No label names a client: a limit whose name is a whole identifier counts as `limit="*"`. The counters begin at zero when the
+ * No label has what a client may have written: a limit whose name is inferred from its identifier counts as `limit="*"`. The counters begin at zero when the
  * host boots, and by reset_statistics(). docs/operations.md lists the metrics.
  */
 function prometheus(): string {}

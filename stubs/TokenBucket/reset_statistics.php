@@ -3,7 +3,7 @@
 namespace TokenBucket;
 
 /**
- * Sets the counts of statistics() to zero, and forgets the identifiers that were denied most. Buckets, windows, blocks and
+ * Sets the counts of statistics() to zero, and forgets the names, the identifiers that were denied most and the denials(). Buckets, windows, blocks and
  * permits stay as they are.
  *
  * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes, and the

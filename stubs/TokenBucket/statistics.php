@@ -8,10 +8,11 @@ namespace TokenBucket;
  * A prefix is a value of token_bucket.prefix: two sites or pools of one user have separate counts. The prefix= of a DSN names
  * keys only and has no effect here.
  *
- * The name of a limit is the part of its identifiers before the first colon (`login` of `login:192.0.2.1`), unless its
- * constructor is given a `name:`. Limits whose identifiers are addresses or numbers only are counted under `''`. There is
- * room for 127 pairs of a prefix and a name (a name has at most 56 bytes), 32 of them for identifiers without a colon; all
- * further ones, of any prefix, are counted under `'*'`.
+ * A limit has the `name:` that its constructor is given, or its name in token_bucket.limits. Otherwise its name is inferred: the
+ * part of its identifier before the first colon (`login` of `login:192.0.2.1`), or all of it. Limits whose identifiers are
+ * addresses or numbers are counted under `''`. There is room for 95 pairs of a prefix and a given name, 64 of an inferred one,
+ * and 32 of a whole identifier (a name has at most 56 bytes); all further ones, of any prefix, are counted under `'*'` until
+ * reset_statistics() frees names.
  *
  * Each limit has
  * - checked: calls of consume(), check(), attempt(), takeUpTo() and reserve() that were decided; the sum of the next two. A call of a
@@ -24,7 +25,7 @@ namespace TokenBucket;
  * - evictions: calls that found no free slot in shared memory: a bucket in use was evicted for them, or they were denied
  *   although their client is new
  * - most_denied: the identifiers that were denied most, and about how often; at most 16, the most first, cut at 96
- *   bytes. Exact where few were denied, some hundred times in all; halved once an hour. Empty with token_bucket.track_identifiers=0. As in every
+ *   bytes. Exact where fewer than a thousand calls a second are denied; halved once an hour. Empty with token_bucket.track_identifiers=0. As in every
  *   PHP array, an identifier of digits is an int
  *
  * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes; the result

@@ -7,7 +7,10 @@ namespace TokenBucket;
  * tables are, which servers answer, and which directives are in force.
  *
  * - version: of the extension
+ * - shared_memory_errors: what keeps files or directories of shared memory from being used, in the words of the exception that
+ *   calls throw
  * - limits: what statistics() returns
+ * - denials: the latest 100 that denials() returns
  * - limits_file: the file of token_bucket.limits, and what is wrong with it as this worker read it last; null if none is named
  * - named_limits: the limits and sets of that file, by name. `limited` has the clients that would be denied now, and for how
  *   many seconds (INF: for ever): at most the 64 of a limit that `most_denied` is chosen from, whose identifiers are
@@ -16,8 +19,9 @@ namespace TokenBucket;
  * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
  *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
  *   table `.host` is the one for `fallback`, `.leases` has the busy buckets on servers of which this host has tokens to hand out
- * - servers: the stores on servers that a process asked within the last hour, at most 16: whether they answer, since when
- *   (seconds since 1970), and how often an outage has begun since the host booted
+ * - servers: the stores on servers that a call needed within the last hour, or within the last minute where they are down, and those
+ *   that directives name; at most 16. Whether they answer, since when (seconds since 1970), how often an outage has begun since
+ *   the host booted, and why the last call failed that did
  * - directives: their values, without passwords
  *
  * A worker finds an outage by a call on the server; status() asks no server. It reads each table as a whole:
@@ -25,14 +29,16 @@ namespace TokenBucket;
  *
  * @return array{
  *     version: string,
+ *     shared_memory_errors: list<string>,
  *     limits: array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
  *         evictions: int, most_denied: array<int|string, int>}>,
+ *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
  *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, seconds: float,
  *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}>,
  *     tables: list<array{name: string, holds: 'buckets'|'permits'|'leases', path: string, bytes: int, slots: int, used: int,
  *         evictions: int, denied_newcomers: int}>,
- *     servers: list<array{name: string, up: bool, since: float, outages: int}>,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
  *     directives: array<string, string>
  * }
  */

@@ -6,8 +6,8 @@
 //! takes the place. So an identifier that is denied often stays, however many others are denied
 //! once, and makes room after it has stopped.
 //!
-//! Only the first denials are all counted ([`denial_weight`]), so the counts are estimates. They are halved
-//! once in [`HALF_LIFE`], so that the list tells of the last hours and not of the last months.
+//! Of many denials only some are counted ([`super::Stripe::weigh_denial`]), so the counts are estimates. They are halved once
+//! in [`HALF_LIFE`], so that the list tells of the last hours and not of the last months.
 
 use super::text::SharedText;
 use crate::limit::SECOND;
@@ -22,10 +22,6 @@ const SETS: usize = 16;
 const WAYS: usize = 4;
 /// The longest identifier that is kept, in bytes.
 pub const LONGEST_IDENTIFIER: usize = 96;
-/// How many denials of a stripe are all counted.
-const ALL_COUNTED: u64 = 1_024;
-/// One of so many later denials is counted, as that many.
-const SAMPLED_WEIGHT: u32 = 32;
 
 /// The identifiers of a limit that are counted. A word of a set is an identifier's tag (32 bits) and
 /// its count (32 bits).
@@ -37,11 +33,8 @@ pub struct DeniedIdentifiers {
 
 impl DeniedIdentifiers {
     /// Counts a denial of this `weight` for an identifier.
-    pub fn note(&self, secret: [u64; 2], weight: u32, identifier: [&[u8]; 3]) {
-        let mut bytes = [0u8; LONGEST_IDENTIFIER];
-        let parts = identifier.iter().flat_map(|part| part.iter());
-        let length = bytes.iter_mut().zip(parts).map(|(to, from)| *to = *from).count();
-        let identifier = bytes.get(..length).unwrap_or_default();
+    pub fn note(&self, secret: [u64; 2], weight: u32, identifier: &[u8]) {
+        let identifier = identifier.get(..LONGEST_IDENTIFIER).unwrap_or(identifier);
         let hash = hash(secret, identifier);
         let (tag, at) = (tag(hash), hash as usize % SETS);
         let Some((set, texts)) = self.sets.get(at).zip(self.identifiers.get(at)) else { return };
@@ -104,19 +97,6 @@ fn choose(set: &[AtomicU64; WAYS], tag: u32) -> Option<usize> {
     let words = || set.iter().map(|word| unpack(word.load(Ordering::Acquire)));
     let known = words().position(|(owner, _)| owner == tag);
     known.or_else(|| words().enumerate().min_by_key(|(_, (_, count))| *count).map(|(at, _)| at))
-}
-
-/// How many denials the `number`-th of a stripe counts for; none if it is not counted.
-#[inline(always)]
-pub fn denial_weight(number: u64) -> u32 {
-    match number {
-        0..ALL_COUNTED => 1,
-        // Chosen by a hash: clients that are denied in turn must all be met.
-        _ if number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SAMPLED_WEIGHT.ilog2()) == 0 => {
-            SAMPLED_WEIGHT
-        }
-        _ => 0,
-    }
 }
 
 /// The keyed hash of a text: a client that could find two identifiers of one hash would have them

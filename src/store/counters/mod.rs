@@ -1,25 +1,27 @@
 //! What the processes of a host count together: for each limit the outcomes of its calls, and the
-//! identifiers that were denied most.
+//! identifiers that were denied most; and a log of denials ([`denial_log`]).
 //!
-//! A limit has one of [`RECORDS`] records, found by a hash of its prefix and name and never given
-//! back. The last record is shared by all limits that find no free one. Outcomes are counted in one
-//! of several stripes, so that processes do not wait for each other's cache lines.
+//! A limit has one of [`RECORDS`] records, found by a hash of its prefix and name, until its counts are reset. The
+//! last record is shared by all limits that find no free one. Outcomes are counted in one of several stripes, so that
+//! processes do not wait for each other's cache lines.
 
+mod denial_log;
 mod denied;
 mod text;
 
-use super::file::{Area, BODY_AT, Mappable, Region};
+use super::file::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region};
 use crate::dsn::MAX_PREFIX;
+use crate::limit::SECOND;
 use denied::{DeniedIdentifiers, HALF_LIFE, hash};
 use portable_atomic::{AtomicU64, Ordering};
+use std::ops::Range;
 
-pub use denied::{LONGEST_IDENTIFIER, denial_weight};
+pub use denial_log::{DenialCause, DenialLog, DenialReason, DeniedBy, LoggedDenial};
+pub use denied::LONGEST_IDENTIFIER;
 pub use text::SharedText;
 
 /// How many records there are, the shared one included.
-pub const RECORDS: usize = 128;
-/// How many of them may have a whole identifier as their name.
-const WHOLE_IDENTIFIER_RECORDS: usize = 32;
+pub const RECORDS: usize = 192;
 const STRIPES: usize = 8;
 /// The longest prefix that is kept, in bytes: no DSN has a longer one.
 const LONGEST_PREFIX: usize = MAX_PREFIX;
@@ -27,7 +29,62 @@ const LONGEST_PREFIX: usize = MAX_PREFIX;
 pub const LONGEST_NAME: usize = 56;
 
 /// The size of the file of counters, in bytes.
-pub const FILE_SIZE: u64 = BODY_AT + (RECORDS * size_of::<Record>()) as u64;
+pub const FILE_SIZE: u64 = BODY_AT + (RECORDS * size_of::<Record>() + DENIAL_LOG_SIZE) as u64;
+
+/// Where the name of a limit comes from. Those of each source have records of their own: names that clients can make
+/// up leave the others their room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameSource {
+    /// The code or an operator gave it.
+    Given,
+    /// It stands before the first colon of an identifier, which may be a client's.
+    BeforeColon,
+    /// It is a whole identifier, which may be a client's.
+    WholeIdentifier,
+}
+
+impl NameSource {
+    /// The indices of its records, of `count` in all.
+    fn records(self, count: usize) -> Range<usize> {
+        let shared = count.saturating_sub(1);
+        let (from, to) = match self {
+            Self::WholeIdentifier => (0, 32),
+            Self::BeforeColon => (32, 96),
+            Self::Given => (96, shared),
+        };
+        from.min(shared)..to.min(shared)
+    }
+
+    /// Whether the record of this index, of `count` in all, has a name that is inferred from an identifier.
+    fn is_inferred(index: usize, count: usize) -> bool {
+        index < Self::Given.records(count).start
+    }
+}
+
+/// Where the calls of a limit are counted. The default is nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterHandle {
+    /// The index of the record.
+    record: u32,
+    /// The lower half of the record's hash, which no other limit has in this record.
+    tag: u32,
+}
+
+impl CounterHandle {
+    fn to_word(self) -> u64 {
+        u64::from(self.record) << 32 | u64::from(self.tag)
+    }
+
+    fn from_word(word: u64) -> Self {
+        Self { record: (word >> 32) as u32, tag: word as u32 }
+    }
+}
+
+impl Default for CounterHandle {
+    fn default() -> Self {
+        Self { record: u32::MAX, tag: 0 }
+    }
+}
 
 /// How a call ended, or what happened in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,37 +103,54 @@ pub enum Outcome {
     Evicted,
 }
 
-impl Outcome {
-    /// The outcome of a call that was accepted, denied or, with `None`, failed.
-    #[inline(always)]
-    pub const fn from_answer(accepted: Option<bool>, is_enforced: bool) -> Self {
-        match accepted {
-            Some(true) => Self::Accepted,
-            Some(false) if is_enforced => Self::Denied,
-            Some(false) => Self::DryRunDenied,
-            None => Self::Failed,
-        }
-    }
-}
-
 /// How often each [`Outcome`] occurred, on a cache line of its own.
 #[repr(C, align(64))]
 #[derive(Default)]
-pub struct Stripe([AtomicU64; 8]);
+pub struct Stripe {
+    outcomes: [AtomicU64; 6],
+    /// Until when denials have been noted, if each one takes [`NOTE`].
+    noted_until: AtomicU64,
+}
+
+/// So much time, in nanoseconds, has to pass for each denial that is noted: a thousand a second.
+const NOTE: u64 = SECOND / 1_000;
+/// So much of it may be used ahead.
+const NOTES_AHEAD: u64 = 1_024 * NOTE;
+/// One of so many denials beyond that is noted, as that many.
+const SAMPLED_WEIGHT: u32 = 256;
 
 impl Stripe {
     /// Counts an outcome; returns how often it had occurred before.
     #[inline(always)]
     pub fn count(&self, outcome: Outcome) -> u64 {
-        let Some(counter) = self.0.get(outcome as usize) else { return 0 };
+        let Some(counter) = self.outcomes.get(outcome as usize) else { return 0 };
         counter.fetch_add(1, Ordering::Relaxed)
     }
+
+    /// For how many denials the one at `now` is noted that was counted as the `number`-th; 0 if it is not noted.
+    #[inline(always)]
+    pub fn weigh_denial(&self, number: u64, now: u64) -> u32 {
+        let until = self.noted_until.load(Ordering::Relaxed).max(now);
+        if until - now < NOTES_AHEAD {
+            self.noted_until.store(until.saturating_add(NOTE), Ordering::Relaxed);
+            return 1;
+        }
+        // Chosen by a hash: clients that are denied in turn must all be met.
+        let chosen = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SAMPLED_WEIGHT.ilog2());
+        if chosen == 0 { SAMPLED_WEIGHT } else { 0 }
+    }
 }
+
+/// The hash of a record that no limit has.
+const FREE: u64 = 0;
+/// The hash of a record whose counts are being set to zero.
+const BEING_FREED: u64 = 2;
 
 /// What is counted of a limit.
 #[repr(C, align(128))]
 pub struct Record {
-    /// The hash of its prefix and name; 0 if no limit has the record.
+    /// The hash of its prefix and name, an odd number; [`FREE`] or [`BEING_FREED`] if no limit has the record. In the
+    /// shared record, an odd number that changes when records become free.
     hash: AtomicU64,
     prefix: SharedText<{ LONGEST_PREFIX / 8 }>,
     name: SharedText<{ LONGEST_NAME / 8 }>,
@@ -101,7 +175,7 @@ impl Record {
     fn outcomes(&self) -> [u64; 6] {
         let mut sums = [0u64; 6];
         for stripe in &self.stripes {
-            for (sum, counter) in sums.iter_mut().zip(&stripe.0) {
+            for (sum, counter) in sums.iter_mut().zip(&stripe.outcomes) {
                 *sum = sum.wrapping_add(counter.load(Ordering::Relaxed));
             }
         }
@@ -123,15 +197,22 @@ impl Record {
     }
 
     /// Sets all counts to zero.
-    fn reset(&self) {
-        let counters = self.stripes.iter().flat_map(|stripe| &stripe.0);
+    fn clear(&self) {
+        let counters = self.stripes.iter().flat_map(|stripe| &stripe.outcomes);
         counters.for_each(|counter| counter.store(0, Ordering::Relaxed));
         self.denied.clear();
     }
 
+    /// Sets all counts to zero, and gives the record back. If the process is killed meanwhile, the next reset frees it.
+    fn free(&self) {
+        self.hash.store(BEING_FREED, Ordering::Relaxed);
+        self.clear();
+        self.hash.store(FREE, Ordering::Release);
+    }
+
     /// Takes the record for a limit of this hash; returns whether the limit has it now.
     fn claim(&self, hash: u64) -> bool {
-        let claimed = self.hash.compare_exchange(0, hash, Ordering::AcqRel, Ordering::Acquire);
+        let claimed = self.hash.compare_exchange(FREE, hash, Ordering::AcqRel, Ordering::Acquire);
         claimed.is_ok() || claimed == Err(hash)
     }
 }
@@ -170,16 +251,18 @@ pub struct LimitStatistics {
     pub outcomes: [u64; 6],
     /// Identifiers and about how often they were denied, the most often first.
     pub denied: Vec<(Vec<u8>, u32)>,
-    /// Whether the name is a whole identifier, which a client may have made up.
-    pub is_identifier: bool,
+    /// Those of the outcomes that were counted by a name that was inferred from identifiers: a client may have made it
+    /// up.
+    pub inferred: [u64; 6],
 }
 
 impl LimitStatistics {
     fn add(&mut self, other: Self) {
-        self.outcomes
-            .iter_mut()
-            .zip(other.outcomes)
-            .for_each(|(sum, more)| *sum = sum.wrapping_add(more));
+        let add = |sums: &mut [u64; 6], more: [u64; 6]| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.wrapping_add(more));
+        };
+        add(&mut self.outcomes, other.outcomes);
+        add(&mut self.inferred, other.inferred);
         self.denied.extend(other.denied);
         self.denied.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
@@ -199,43 +282,55 @@ impl<'a> Records<'a> {
         Self { records: region.area(Area::Records), region }
     }
 
-    /// The record of this index.
+    /// The record of a limit. None if the limit had none when the handle was made, or has lost it since.
     #[inline(always)]
-    pub fn get(self, index: usize) -> Option<&'a Record> {
-        self.records.get(index)
+    pub fn get(self, handle: CounterHandle) -> Option<&'a Record> {
+        let record = self.records.get(handle.record as usize)?;
+        (record.hash.load(Ordering::Relaxed) as u32 == handle.tag).then_some(record)
     }
 
-    /// The index of a limit's record, which a limit without one takes now.
-    ///
-    /// `is_whole_identifier` tells whether the name is a whole identifier, which a client may have made up. Such
-    /// names have records of their own, and leave the others to limits.
-    pub fn find_or_claim(self, prefix: &[u8], name: &[u8], is_whole_identifier: bool) -> usize {
+    /// The record of a limit, which a limit without one takes now.
+    pub fn find_or_claim(self, prefix: &[u8], name: &[u8], source: NameSource) -> CounterHandle {
         let prefix = prefix.get(..LONGEST_PREFIX).unwrap_or(prefix);
         let name = name.get(..LONGEST_NAME).unwrap_or(name);
-        // The length tells ("a", "bc") from ("ab", "c").
-        let text = [&[prefix.len() as u8], prefix, name].concat();
-        let hash = hash(self.region.secret(), &text).max(1);
-        let shared = self.records.len().saturating_sub(1);
-        let found = self.records.iter().position(|r| r.hash.load(Ordering::Acquire) == hash);
-        let index = found.or_else(|| {
-            let mut places = if is_whole_identifier {
-                0..WHOLE_IDENTIFIER_RECORDS
-            } else {
-                WHOLE_IDENTIFIER_RECORDS..shared
-            };
-            places.find(|at| self.get(*at).is_some_and(|record| record.claim(hash)))
-        });
-        let Some(index) = index else { return shared };
-        if let Some(record) = self.get(index) {
+        let hash = self.hash(prefix, name);
+        let places = || {
+            let range = source.records(self.records.len());
+            self.records.iter().enumerate().take(range.end).skip(range.start)
+        };
+        let found = places().find(|(_, record)| record.hash.load(Ordering::Acquire) == hash);
+        let found = found.or_else(|| places().find(|(_, record)| record.claim(hash)));
+        if let Some((index, record)) = found {
             // Every process writes them: the first may have died before it did.
             record.prefix.write(prefix);
             record.name.write(name);
+            // Fits: a file has 192 records.
+            return CounterHandle { record: index as u32, tag: hash as u32 };
         }
-        index
+        let Some(shared) = self.records.last() else { return CounterHandle::default() };
+        let tag = shared.hash.fetch_or(1, Ordering::Relaxed) as u32 | 1;
+        CounterHandle { record: self.records.len() as u32 - 1, tag }
     }
 
-    /// Counts a denial of this weight (see [`denial_weight`]) for an identifier, at `now` since the boot.
-    pub fn note_denied(self, record: &Record, weight: u32, identifier: [&[u8]; 3], now: u64) {
+    /// The name of the limit that a handle is of. None if it has lost its record since.
+    fn name(self, counter: CounterHandle) -> Option<LimitName> {
+        if counter.record as usize + 1 == self.records.len() {
+            return Some(LimitName::Others);
+        }
+        let record = self.get(counter)?;
+        let name = LimitName::Known(record.prefix.read(), record.name.read());
+        self.is_whole(record, &name).then_some(name)
+    }
+
+    /// The hash of a limit. Odd, so that it is none of the marks of a free record.
+    fn hash(self, prefix: &[u8], name: &[u8]) -> u64 {
+        // The length tells ("a", "bc") from ("ab", "c").
+        let text = [&[prefix.len() as u8], prefix, name].concat();
+        hash(self.region.secret(), &text) | 1
+    }
+
+    /// Counts a denial of this weight (see [`Stripe::weigh_denial`]) for an identifier, at `now` since the boot.
+    pub fn note_denied(self, record: &Record, weight: u32, identifier: &[u8], now: u64) {
         record.age_denials(now);
         record.denied.note(self.region.secret(), weight, identifier);
     }
@@ -246,14 +341,15 @@ impl<'a> Records<'a> {
         let mut all: Vec<(LimitName, LimitStatistics)> = Vec::new();
         for (i, record, name) in self.used() {
             let outcomes = record.outcomes();
-            if outcomes == [0; 6] {
+            if outcomes == [0; 6] || !self.is_whole(record, &name) {
                 continue;
             }
             record.age_denials(now);
             let denied = record.denied.snapshot(self.region.secret());
-            let is_identifier = i < WHOLE_IDENTIFIER_RECORDS;
-            let new = LimitStatistics { outcomes, denied, is_identifier };
-            // Two processes that met a new name at once may each have claimed a record for it.
+            let is_inferred = NameSource::is_inferred(i, self.records.len());
+            let inferred = if is_inferred { outcomes } else { [0; 6] };
+            let new = LimitStatistics { outcomes, denied, inferred };
+            // A name may be given in one place of the code and inferred in another.
             match all.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, known)) => known.add(new),
                 None => all.push((name, new)),
@@ -263,10 +359,27 @@ impl<'a> Records<'a> {
         all
     }
 
-    /// Sets the counts of some limits to zero. They keep their records, which processes remember.
+    /// Sets the counts of some limits to zero, and frees their records.
     pub fn reset(self, is_wanted: impl Fn(&LimitName) -> bool) {
-        for (_, record, _) in self.used().filter(|(_, _, name)| is_wanted(name)) {
-            record.reset();
+        for (_, record, name) in self.used().filter(|(_, _, name)| is_wanted(name)) {
+            match name {
+                LimitName::Known(..) => record.free(),
+                LimitName::Others => record.clear(),
+            }
+        }
+        // A limit that shared a record may have one of its own now.
+        if let Some(shared) = self.records.last() {
+            shared.hash.fetch_add(2, Ordering::Release);
+        }
+    }
+
+    /// Whether a record's texts are those of its limit. Those of a record that has just been claimed are not.
+    fn is_whole(self, record: &Record, name: &LimitName) -> bool {
+        match name {
+            LimitName::Known(prefix, name) => {
+                record.hash.load(Ordering::Acquire) == self.hash(prefix, name)
+            }
+            LimitName::Others => true,
         }
     }
 
@@ -275,7 +388,7 @@ impl<'a> Records<'a> {
         let shared = self.records.len().saturating_sub(1);
         self.records.iter().enumerate().filter_map(move |(i, record)| {
             let name = match i < shared {
-                true if record.hash.load(Ordering::Acquire) == 0 => return None,
+                true if record.hash.load(Ordering::Acquire) == FREE => return None,
                 true => LimitName::Known(record.prefix.read(), record.name.read()),
                 false => LimitName::Others,
             };
@@ -291,10 +404,12 @@ mod tests {
 
     /// Denies `id` so often at `now`. The smallest file has records for names that are identifiers alone.
     fn deny(records: Records<'_>, id: &[u8], times: u32, now: u64) {
-        let record = records.get(records.find_or_claim(b"tb:", b"login", true)).unwrap();
+        let record = records
+            .get(records.find_or_claim(b"tb:", b"login", NameSource::WholeIdentifier))
+            .unwrap();
         for _ in 0..times {
             record.stripe(0).count(Outcome::Denied);
-            records.note_denied(record, 1, [b"login", b":", id], now);
+            records.note_denied(record, 1, &[b"login:", id].concat(), now);
         }
     }
 
@@ -321,16 +436,53 @@ mod tests {
     }
 
     #[test]
-    fn limit_that_was_reset_keeps_its_record() {
+    fn denials_are_all_noted_up_to_a_thousand_a_second_and_others_by_a_sample() {
+        let stripe = &Stripe::default();
+        let weigh = move |now| stripe.weigh_denial(stripe.count(Outcome::Denied), now);
+        let note = |now: u64, denials: u64| (0..denials).map(move |_| weigh(now));
+        assert!(note(5, 1_024).all(|weight| weight == 1));
+        let sample: Vec<_> = note(5, 256_000).filter(|weight| *weight > 0).collect();
+        assert!((900..1_100).contains(&sample.len()), "{}", sample.len());
+        assert_eq!(sample.iter().max(), Some(&256));
+        for second in 1..4 {
+            assert!(note(5 + second * SECOND, 1_000).all(|weight| weight == 1));
+        }
+        assert_eq!(weigh(u64::MAX), 1, "no time is too late");
+    }
+
+    #[test]
+    fn limit_that_was_reset_frees_its_record_and_counts_from_zero_in_another() {
         let region = Region::without_file(Purpose::Counts).unwrap();
         let records = Records::new(&region);
+        let whole = NameSource::WholeIdentifier;
+        let shop = records.find_or_claim(b"shop:", b"login", whole);
+        records.get(shop).unwrap().stripe(0).count(Outcome::Accepted);
         deny(records, b"x", 3, 0);
-        let other = records.get(records.find_or_claim(b"shop:", b"login", true)).unwrap();
-        other.stripe(0).count(Outcome::Accepted);
+        let counter = records.find_or_claim(b"tb:", b"login", whole);
+        // The smallest file has few records: these take the rest, and two share one.
+        let made_up = |i: usize| records.find_or_claim(b"tb:", format!("{i}").as_bytes(), whole);
+        let taken: Vec<_> = (0..records.records.len()).map(made_up).collect();
+        let shared = taken[taken.len() - 1];
+        assert_eq!(made_up(records.records.len() - 1), shared);
+        records.get(shared).unwrap().stripe(0).count(Outcome::Accepted);
+
         records.reset(|name| name.prefix() == Some(b"tb:"));
-        let prefixes: Vec<_> = records.snapshot(0).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(prefixes, [LimitName::Known(b"shop:".to_vec(), b"login".to_vec())]);
+        assert!(records.get(counter).is_none() && records.get(shared).is_none());
+        assert!(records.get(shop).is_some(), "another prefix");
+        let names = || records.snapshot(0).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        let of_shop = LimitName::Known(b"shop:".to_vec(), b"login".to_vec());
+        assert_eq!(names(), [of_shop.clone(), LimitName::Others]);
+        assert_ne!(made_up(records.records.len() - 1), shared, "it has a record of its own now");
         deny(records, b"y", 2, 0);
         assert_eq!(denied(records, 0), [(b"login:y".to_vec(), 2)]);
+
+        // A process was killed while it freed the record.
+        let counter = records.find_or_claim(b"tb:", b"login", whole);
+        records.get(counter).unwrap().hash.store(BEING_FREED, Ordering::Relaxed);
+        assert_eq!(names(), [of_shop, LimitName::Others]);
+        records.reset(|_| true);
+        assert_eq!(names(), []);
+        deny(records, b"z", 1, 0);
+        assert_eq!(denied(records, 0), [(b"login:z".to_vec(), 1)]);
     }
 }

@@ -23,13 +23,14 @@ impl<const WORDS: usize> SharedText<WORDS> {
     /// Writes as much of `text` as there is room for.
     pub fn write(&self, text: &[u8]) {
         let text = text.get(..WORDS * 8).unwrap_or(text);
-        for (word, bytes) in self.words.iter().zip(text.chunks(8)) {
-            let mut whole = [0u8; 8];
-            whole.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            let whole = u64::from_le_bytes(whole);
+        let (wholes, rest) = text.as_chunks::<8>();
+        let mut last = [0u8; 8];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        for (word, bytes) in self.words.iter().zip(wholes.iter().chain([&last])) {
+            let new = u64::from_le_bytes(*bytes);
             // Writing an equal word would take its cache line away from other processes.
-            if word.load(Ordering::Relaxed) != whole {
-                word.store(whole, Ordering::Relaxed);
+            if word.load(Ordering::Relaxed) != new {
+                word.store(new, Ordering::Relaxed);
             }
         }
         if self.length.load(Ordering::Relaxed) != text.len() as u32 {

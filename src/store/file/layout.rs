@@ -5,16 +5,15 @@
 //!        128  counts      how many buckets the table has evicted, and how many newcomers it has denied
 //!        256  breakers    the breakers of servers; in a file of permits, where dead holders are looked for
 //!      8,448  gates       how many connections may be opened to each server at once
-//!     10,496  servers     the names of servers, and since when they are up or down
-//!      4,096  body        the areas of the file's purpose; 16,384 in a host's file, for breakers, gates and
-//!                         servers are in that alone
+//!      4,096  body        the areas of the file's purpose; 12,288 in a host's file, for breakers and gates are in
+//!                         that alone
 //! ```
 //!
 //! | purpose | areas of the body |
 //! |---|---|
 //! | buckets | sets of buckets |
-//! | host | sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
-//! | counts | records of counters |
+//! | host | records of servers; then sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
+//! | counts | records of counters, the log of denials |
 //! | permits | sets of permits |
 //! | leases | sets of leases |
 //!
@@ -40,6 +39,9 @@ pub const PERMITS_SIZE: u64 = 1 << 20;
 /// The size of a file of leases: room for 32,640 busy buckets.
 pub const LEASES_SIZE: u64 = 1 << 20;
 
+/// The bytes of the log of denials: 1,024 sets of eight.
+pub const DENIAL_LOG_SIZE: usize = 1_024 * 1_408;
+
 /// Where the counters of a table lie.
 pub const COUNTS_AT: usize = 128;
 
@@ -52,14 +54,14 @@ pub const GATES_AT: usize = 8448;
 /// Where the positions of searches for dead holders lie.
 pub const SEARCHES_AT: usize = 256;
 
-/// Where the records of servers lie.
-pub const SERVERS_AT: usize = 10_496;
+/// The bytes of the records of servers.
+pub const SERVERS_SIZE: usize = 8 * 1024;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;
 
 /// Where the body of a host's file begins.
-pub const HOST_BODY_AT: u64 = 16_384;
+pub const HOST_BODY_AT: u64 = 12_288;
 
 /// The bytes of a set of slots.
 pub const SET_SIZE: usize = 128;
@@ -96,12 +98,16 @@ impl Purpose {
 pub enum Area {
     /// Sets of slots that hold buckets.
     Buckets,
+    /// Records of servers.
+    Servers,
     /// Sets of denials.
     Denials,
     /// Sets of the hot-key queue.
     Queue,
     /// Records of counters.
     Records,
+    /// Sets of the log of denials.
+    DenialLog,
     /// Sets of slots that hold permits.
     Permits,
     /// Sets of leases.
@@ -120,9 +126,11 @@ pub(super) struct Extent {
 #[derive(Default)]
 pub(super) struct Areas {
     buckets: Extent,
+    servers: Extent,
     denials: Extent,
     queue: Extent,
     records: Extent,
+    denial_log: Extent,
     permits: Extent,
     leases: Extent,
 }
@@ -136,15 +144,27 @@ impl Areas {
         match purpose {
             Purpose::Buckets => Self { buckets: extent(0, blocks), ..Self::default() },
             Purpose::Host => {
-                let sixteenth = blocks / 16;
+                let servers = SERVERS_SIZE / SET_SIZE;
+                let sixteenth = (blocks - servers) / 16;
                 Self {
-                    buckets: extent(0, 13 * sixteenth),
-                    denials: extent(13 * sixteenth, 2 * sixteenth),
-                    queue: extent(15 * sixteenth, sixteenth),
+                    servers: extent(0, servers),
+                    buckets: extent(servers, 13 * sixteenth),
+                    denials: extent(servers + 13 * sixteenth, 2 * sixteenth),
+                    queue: extent(servers + 15 * sixteenth, sixteenth),
                     ..Self::default()
                 }
             }
-            Purpose::Counts => Self { records: extent(0, blocks), ..Self::default() },
+            Purpose::Counts => {
+                let log = DENIAL_LOG_SIZE / SET_SIZE;
+                // The smallest file has no room for the log.
+                let (records, log) =
+                    blocks.checked_sub(log).map_or((blocks, 0), |records| (records, log));
+                Self {
+                    records: extent(0, records),
+                    denial_log: extent(records, log),
+                    ..Self::default()
+                }
+            }
             Purpose::Permits | Purpose::HostPermits => {
                 Self { permits: extent(0, blocks), ..Self::default() }
             }
@@ -157,9 +177,11 @@ impl Areas {
     pub(super) const fn extent(&self, area: Area) -> Extent {
         match area {
             Area::Buckets => self.buckets,
+            Area::Servers => self.servers,
             Area::Denials => self.denials,
             Area::Queue => self.queue,
             Area::Records => self.records,
+            Area::DenialLog => self.denial_log,
             Area::Permits => self.permits,
             Area::Leases => self.leases,
         }

@@ -22,8 +22,8 @@ mod open;
 mod region;
 
 pub use layout::{
-    Area, BODY_AT, BREAKERS_AT, COUNTS_AT, GATES_AT, LEASES_SIZE, MAX_SIZE, MIN_SIZE, PERMITS_SIZE,
-    Purpose, SEARCHES_AT, SERVERS_AT, SET_SIZE,
+    Area, BODY_AT, BREAKERS_AT, COUNTS_AT, DENIAL_LOG_SIZE, GATES_AT, LEASES_SIZE, MAX_SIZE,
+    MIN_SIZE, PERMITS_SIZE, Purpose, SEARCHES_AT, SERVERS_SIZE, SET_SIZE,
 };
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};

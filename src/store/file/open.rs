@@ -67,6 +67,28 @@ impl Region {
         find(&directory, location, &location.path())
     }
 
+    /// Checks that the file can be used, or made if it is not there. None is made.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open), but those of a process that may write no large files.
+    pub fn check(location: &Location) -> Result<()> {
+        let directory = directory::open(&location.base(), &location.directory())?;
+        let path = location.path();
+        if find(&directory, location, &path)?.is_some() {
+            return Ok(());
+        }
+        let free = fs::fstatvfs(&directory).map_err(|error| failed("make", &path, error))?;
+        if free.f_files > 0 && free.f_favail == 0 {
+            return Err(not_created(&directory, &path, Errno::NOSPC));
+        }
+        // A file system without a bound reports no blocks at all.
+        if free.f_blocks > 0 && free.f_bavail.saturating_mul(free.f_frsize) < location.size {
+            return Err(not_filled(&path, location, Errno::NOSPC));
+        }
+        Ok(())
+    }
+
     /// Memory of this process alone, and of the children it forks, for when no file can be had.
     ///
     /// # Errors
@@ -189,10 +211,10 @@ fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
 /// The error of a draft that could not be given its space or its name.
 fn not_filled(path: &Path, location: &Location, error: Errno) -> Error {
     let size = location.size;
-    // The size of a file of permits is fixed.
     let lower = match location.purpose {
-        Purpose::Permits | Purpose::HostPermits | Purpose::Leases => "",
-        _ => "lower token_bucket.shm_size or ",
+        Purpose::Buckets | Purpose::Host => "lower token_bucket.shm_size or ",
+        // Their sizes are fixed.
+        Purpose::Permits | Purpose::HostPermits | Purpose::Leases | Purpose::Counts => "",
     };
     match error {
         Errno::NOSPC | Errno::DQUOT => unusable(

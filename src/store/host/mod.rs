@@ -60,7 +60,9 @@ pub struct Host {
     pub refusal_warnings: RefusalWarnings,
     /// Whether this process has warned of a prefix that has no effect.
     pub has_warned_of_prefix: Cell<bool>,
-    /// When this process next notes that it asks the servers.
+    /// When this process next notes that it calls the servers.
+    note_call_at: Cell<u64>,
+    /// When this process next notes that the servers answer it.
     note_use_at: Cell<u64>,
 }
 
@@ -84,6 +86,7 @@ impl Host {
             local,
             refusal_warnings,
             has_warned_of_prefix: Cell::new(false),
+            note_call_at: Cell::new(0),
             note_use_at: Cell::new(0),
         }
     }
@@ -153,6 +156,15 @@ impl Host {
         self.with_region(Region::has_file).unwrap_or(false)
     }
 
+    /// Checks that the file can be had.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if it cannot.
+    pub fn check_memory(&self) -> Result<()> {
+        Region::check(self.memory.file().location())
+    }
+
     /// Decides on the host's own buckets, for a server that fails.
     ///
     /// # Errors
@@ -169,21 +181,41 @@ impl Host {
             .unwrap_or(Permit::Granted)
     }
 
-    /// Notes that a call failed at the server behind this breaker of a store, which was sent at `sent`. Returns
-    /// what that shows of the server.
-    pub fn note_failure(&self, breaker: u64, store: &dyn Store, sent: u64) -> Shows {
+    /// Notes that a call failed at the server behind this breaker of a store, and why, which was sent at `sent`.
+    /// Returns what that shows of the server.
+    pub fn note_failure(&self, breaker: u64, store: &dyn Store, reason: &str, sent: u64) -> Shows {
         let now = boot_time();
         let shows = self
             .with_breaker(breaker, |breakers, id| breakers.note_failure(id, sent, now))
             .unwrap_or(Shows::Outage);
         if shows != Shows::Nothing {
             // Each time: the process that began the outage may have died before it noted that.
-            self.with_server_record(store, |servers, store, _| servers.note_down(&store, now));
+            self.with_server_record(store, |servers, store, _| {
+                servers.note_down(&store, reason, now);
+            });
         }
         shows
     }
 
-    /// Notes about once a second that this process asks the store. Returns how long the servers did not answer,
+    /// Notes about once a second that this process calls the store, whether the store is asked or not.
+    #[inline]
+    pub fn note_call(&self, now: u64) {
+        if now < self.note_call_at.get() {
+            return;
+        }
+        self.note_call_at.set(now + SECOND);
+        self.with_region(|region| self.note_call_in(region, now));
+    }
+
+    /// Notes in the file of a host that a process calls the store.
+    #[cold]
+    pub fn note_call_in(&self, file: &Region, now: u64) {
+        if let Some(servers) = Servers::in_file(file) {
+            servers.note_call(self.breaker_id(0, file), now);
+        }
+    }
+
+    /// Notes about once a second that the store has answered this process. Returns how long the servers did not answer,
     /// to the one process that finds that an outage has ended.
     #[inline]
     pub fn note_use(&self, store: &dyn Store, now: u64) -> Option<u64> {
@@ -212,13 +244,19 @@ impl Host {
         self.with_region(|region| {
             let (id, breakers) = (self.breaker_id(0, region), store.breakers());
             let store = StoreOnServers { id, breakers, name: store.name() };
-            work(Servers::in_file(region), store, Breakers::in_file(region))
-        })
+            Some(work(Servers::in_file(region)?, store, Breakers::in_file(region)))
+        })?
     }
 
-    /// The stores on servers that this host has asked within the last hour, in the file of a host.
+    /// The stores on servers that this host uses, in the file of a host.
     pub fn list_servers(file: &Region) -> Vec<ServerStatus> {
-        Servers::in_file(file).list(Breakers::in_file(file), boot_time())
+        let list = |servers: &Servers| servers.list(Breakers::in_file(file), boot_time());
+        Servers::in_file(file).map(list).unwrap_or_default()
+    }
+
+    /// Leaves the stores of this name out of that list until a process calls them. Returns whether there is one.
+    pub fn forget_server(file: &Region, name: &str) -> bool {
+        Servers::in_file(file).is_some_and(|servers| servers.forget(name))
     }
 
     /// Notes that the server answered the process that had this permit.
@@ -344,7 +382,7 @@ mod tests {
         assert_eq!(outages(), 0);
         let store = Array::default();
         for _ in 0..2 {
-            assert_eq!(host.note_failure(0, &store, 5), Shows::OutageGoesOn);
+            assert_eq!(host.note_failure(0, &store, "no answer", 5), Shows::OutageGoesOn);
             assert_eq!(outages(), 1);
         }
     }

@@ -4,7 +4,7 @@
 use super::breakers::{Breakers, ServerState};
 use crate::limit::SECOND;
 use crate::store::counters::SharedText;
-use crate::store::file::{Mappable, Region, SERVERS_AT};
+use crate::store::file::{Area, Mappable, Region, SERVERS_SIZE};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// How many stores on servers have a record. A further one takes that of the store not used for longest.
@@ -13,8 +13,14 @@ const COUNT: usize = 16;
 /// The longest name that is kept, in bytes.
 const LONGEST_NAME: usize = 96;
 
-/// A store that no process has asked for so long is not listed, in nanoseconds.
+/// The longest reason of a failure that is kept, in bytes.
+const LONGEST_REASON: usize = 256;
+
+/// A store that no process has called for so long is not listed, in nanoseconds.
 const FORGOTTEN: u64 = 3_600 * SECOND;
+
+/// The same for a store that is down: its servers may be gone for good.
+const FORGOTTEN_DOWN: u64 = 60 * SECOND;
 
 /// An outage has ended when the servers have answered for so long: another node of a cluster may still be down.
 const CONFIRMED: u64 = SECOND;
@@ -27,6 +33,8 @@ pub struct Servers([Record; COUNT]);
 // SAFETY: consists of atomics, of which any bits are a value.
 unsafe impl Mappable for Servers {}
 
+const _: () = assert!(size_of::<Servers>() <= SERVERS_SIZE);
+
 #[repr(C)]
 #[derive(Default)]
 struct Record {
@@ -38,11 +46,13 @@ struct Record {
     down_since: AtomicU64,
     /// When the last outage ended, or when the store was first asked.
     up_since: AtomicU64,
-    /// When a process last asked, to about a second.
-    asked_at: AtomicU64,
+    /// When a process last called the store, also if a breaker kept the call from it; to about a second.
+    called_at: AtomicU64,
     /// Counts the outages.
     outages: AtomicU64,
     name: SharedText<{ LONGEST_NAME / 8 }>,
+    /// Why the last call failed that did; empty before the first.
+    last_failure: SharedText<{ LONGEST_REASON / 8 }>,
 }
 
 /// Identifies a store on servers to the records.
@@ -67,12 +77,31 @@ pub struct ServerStatus {
     pub since: u64,
     /// How often an outage has begun.
     pub outages: u64,
+    /// Why the last call failed that did, cut at 256 bytes.
+    pub last_failure: Option<String>,
 }
 
 impl Servers {
-    /// The records in this file.
-    pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, SERVERS_AT>()
+    /// The records in this file; none in a file for another purpose.
+    pub fn in_file(region: &Region) -> Option<&Self> {
+        region.area(Area::Servers).first()
+    }
+
+    /// Notes that a process calls the store of this id at `now`, whether the store is asked or not. A store that has
+    /// no record gets none: nothing is known of it.
+    pub fn note_call(&self, id: u64, now: u64) {
+        if let Some(record) = self.find(id) {
+            record.called_at.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Leaves the stores of this name out of the list until a process calls them. Returns whether there is one.
+    pub fn forget(&self, name: &str) -> bool {
+        let is_named = |record: &&Record| {
+            record.called_at.load(Ordering::Relaxed) != 0 && record.name() == name
+        };
+        let named = self.0.iter().filter(is_named);
+        named.map(|record| record.called_at.store(0, Ordering::Relaxed)).count() > 0
     }
 
     /// Notes that a process asks the store at `now`.
@@ -80,7 +109,7 @@ impl Servers {
     /// Returns how long the servers did not answer, to the one process that finds that an outage has ended.
     pub fn note_asked(&self, store: &StoreOnServers, breakers: &Breakers, now: u64) -> Option<u64> {
         let record = self.find_or_claim(store, now)?;
-        record.asked_at.fetch_max(now, Ordering::Relaxed);
+        record.called_at.fetch_max(now, Ordering::Relaxed);
         let since = record.down_since.load(Ordering::Acquire);
         if since == 0 {
             return None;
@@ -98,10 +127,14 @@ impl Servers {
         Some(ended_at.saturating_sub(since))
     }
 
-    /// Notes that an outage has begun at `now`. Another server of the store may have been down before.
-    pub fn note_down(&self, store: &StoreOnServers, now: u64) {
+    /// Notes that an outage has begun at `now`, and why. Another server of the store may have been down before.
+    pub fn note_down(&self, store: &StoreOnServers, reason: &str, now: u64) {
         let Some(record) = self.find_or_claim(store, now) else { return };
-        record.asked_at.fetch_max(now, Ordering::Relaxed);
+        // The name stands before it wherever it is shown.
+        let reason = reason.strip_prefix(&store.name).unwrap_or(reason);
+        let reason = reason.strip_prefix(": ").unwrap_or(reason);
+        record.last_failure.write(reason.as_bytes());
+        record.called_at.fetch_max(now, Ordering::Relaxed);
         let (down_since, begins) = (&record.down_since, now.max(1));
         let begun = down_since.compare_exchange(0, begins, Ordering::AcqRel, Ordering::Relaxed);
         if begun.is_ok() {
@@ -109,21 +142,26 @@ impl Servers {
         }
     }
 
-    /// The stores that a process has asked within the last hour, in the order of their names. Those of one name,
-    /// which differ in their login or database, are one.
+    /// The stores that a process has called within the last hour, those that are down within the last minute, in the
+    /// order of their names. Those of one name, which differ in their login or database, are one.
     pub fn list(&self, breakers: &Breakers, now: u64) -> Vec<ServerStatus> {
-        let is_used = |record: &&Record| {
-            let asked_at = record.asked_at.load(Ordering::Relaxed);
-            record.id.load(Ordering::Acquire) != 0 && now.saturating_sub(asked_at) < FORGOTTEN
+        let status = |record: &Record| {
+            let called_at = record.called_at.load(Ordering::Relaxed);
+            if called_at == 0 || record.id.load(Ordering::Acquire) == 0 {
+                return None;
+            }
+            let status = record.status(breakers, now);
+            let forgotten = if status.is_down { FORGOTTEN_DOWN } else { FORGOTTEN };
+            (now.saturating_sub(called_at) < forgotten).then_some(status)
         };
-        let used = self.0.iter().filter(is_used);
-        let mut list: Vec<_> = used.map(|record| record.status(breakers, now)).collect();
+        let mut list: Vec<_> = self.0.iter().filter_map(status).collect();
         // Of one name those that are down come first, then those that changed last.
         list.sort_by(|a, b| (&a.name, b.is_down, b.since).cmp(&(&b.name, a.is_down, a.since)));
         list.dedup_by(|next, kept| {
             let is_same = next.name == kept.name;
             if is_same {
                 kept.outages = kept.outages.max(next.outages);
+                kept.last_failure = kept.last_failure.take().or(next.last_failure.take());
             }
             is_same
         });
@@ -132,14 +170,17 @@ impl Servers {
 
     /// The record of a store, which takes a free one, or that of the store that was not asked for longest.
     fn find_or_claim(&self, store: &StoreOnServers, now: u64) -> Option<&Record> {
-        let is_of_store = |record: &&Record| record.id.load(Ordering::Acquire) == store.id;
-        let find = || self.0.iter().find(is_of_store);
         // As often as other processes can claim a free record before this one does.
-        let record = (0..COUNT).find_map(|_| find().or_else(|| self.claim(store.id, now)))?;
+        let find_or_claim = |_| self.find(store.id).or_else(|| self.claim(store.id, now));
+        let record = (0..COUNT).find_map(find_or_claim)?;
         // Each time: the process that claimed it may have died before it did.
         record.breakers.store(store.breakers, Ordering::Relaxed);
         record.name.write(store.name.as_bytes());
         Some(record)
+    }
+
+    fn find(&self, id: u64) -> Option<&Record> {
+        self.0.iter().find(|record| record.id.load(Ordering::Acquire) == id)
     }
 
     /// Claims a record; none if another process was faster.
@@ -147,17 +188,18 @@ impl Servers {
         let records = self.0.iter().map(|record| (record, record.id.load(Ordering::Acquire)));
         let last_use = |(record, seen): &(&Record, u64)| match seen {
             0 => 0,
-            _ => record.asked_at.load(Ordering::Relaxed).max(1),
+            _ => record.called_at.load(Ordering::Relaxed).max(1),
         };
         let (record, seen) = records.min_by_key(last_use)?;
         // Another store must not take it before it is used.
-        record.asked_at.fetch_max(now, Ordering::Relaxed);
+        record.called_at.fetch_max(now, Ordering::Relaxed);
         if seen == 0 {
             // Another process may have claimed it by now, and noted an outage: that must stay.
             let _ = record.up_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
         } else {
             record.down_since.store(0, Ordering::Relaxed);
             record.outages.store(0, Ordering::Relaxed);
+            record.last_failure.write(b"");
             record.up_since.store(now, Ordering::Relaxed);
         }
         record.id.compare_exchange(seen, id, Ordering::AcqRel, Ordering::Relaxed).ok()?;
@@ -194,8 +236,19 @@ impl Record {
             // Until a process has noted the outage in the record, it begins now.
             None => (true, if began == 0 { now } else { began }),
         };
-        let name = String::from_utf8_lossy(&self.name.read()).into_owned();
-        ServerStatus { name, is_down, since, outages: self.outages.load(Ordering::Relaxed) }
+        let reason = self.last_failure.read();
+        let reason = String::from_utf8_lossy(&reason).into_owned();
+        ServerStatus {
+            name: self.name(),
+            is_down,
+            since,
+            outages: self.outages.load(Ordering::Relaxed),
+            last_failure: (!reason.is_empty()).then_some(reason),
+        }
+    }
+
+    fn name(&self) -> String {
+        String::from_utf8_lossy(&self.name.read()).into_owned()
     }
 }
 
@@ -209,7 +262,8 @@ mod tests {
     }
 
     fn status(is_down: bool, since: u64, outages: u64) -> Vec<ServerStatus> {
-        vec![ServerStatus { name: "Redis at 7".to_owned(), is_down, since, outages }]
+        let last_failure = (outages > 0).then(|| "no answer".to_owned());
+        vec![ServerStatus { name: "Redis at 7".to_owned(), is_down, since, outages, last_failure }]
     }
 
     #[test]
@@ -219,7 +273,7 @@ mod tests {
         assert_eq!(servers.list(&breakers, 6), status(false, 5, 0));
         for part in [0, 1] {
             assert_eq!(breakers.note_failure(Breakers::id(7, part), 10, 10), Shows::Outage);
-            servers.note_down(&store(7), 10 + part);
+            servers.note_down(&store(7), "Redis at 7: no answer", 10 + part);
         }
         assert_eq!(servers.list(&breakers, 12), status(true, 10, 1));
         breakers.note_success(Breakers::id(7, 0), Permit::Probe, 5 * SECOND);
@@ -242,7 +296,7 @@ mod tests {
                     let (servers, barrier) = (&servers, &barrier);
                     scope.spawn(move || {
                         barrier.wait();
-                        servers.note_down(&store(id), 10);
+                        servers.note_down(&store(id), "Redis at 7: no answer", 10);
                     });
                 }
             });
@@ -253,9 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn store_that_is_not_asked_for_an_hour_is_not_listed() {
+    fn store_that_is_not_called_for_an_hour_is_not_listed() {
         let (servers, breakers) = (Servers::default(), Breakers::default());
-        servers.note_down(&store(7), 5);
+        servers.note_down(&store(7), "Redis at 7: no answer", 5);
         assert_eq!(servers.list(&breakers, 5 + FORGOTTEN - 1).len(), 1);
         assert_eq!(servers.list(&breakers, 5 + FORGOTTEN), []);
         servers.note_asked(&store(7), &breakers, FORGOTTEN + 9);
@@ -263,12 +317,31 @@ mod tests {
     }
 
     #[test]
-    fn server_that_is_not_asked_any_more_stays_down() {
+    fn store_that_is_down_is_listed_while_processes_call_it_and_for_a_minute() {
         let (servers, breakers) = (Servers::default(), Breakers::default());
         let store = StoreOnServers { breakers: 1, ..store(7) };
         breakers.note_failure(Breakers::id(7, 0), 10, 10);
-        servers.note_down(&store, 10);
-        assert_eq!(servers.list(&breakers, 600 * SECOND), status(true, 10, 1));
+        servers.note_down(&store, "Redis at 7: no answer", 10);
+        let called_at = 600 * SECOND;
+        servers.note_call(8, called_at);
+        assert_eq!(servers.list(&breakers, 10 + FORGOTTEN_DOWN - 1), status(true, 10, 1));
+        assert_eq!(servers.list(&breakers, 10 + FORGOTTEN_DOWN), [], "no process calls it");
+        servers.note_call(7, called_at);
+        let until = called_at + FORGOTTEN_DOWN;
+        assert_eq!(servers.list(&breakers, until - 1), status(true, 10, 1), "the same outage");
+        assert_eq!(servers.list(&breakers, until), []);
+    }
+
+    #[test]
+    fn store_that_is_forgotten_is_listed_again_after_a_call() {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        servers.note_asked(&store(7), &breakers, 5);
+        assert!(!servers.forget("Redis at 8"));
+        assert!(servers.forget("Redis at 7"));
+        assert_eq!(servers.list(&breakers, 6), []);
+        assert!(!servers.forget("Redis at 7"), "it is forgotten already");
+        servers.note_call(7, 8);
+        assert_eq!(servers.list(&breakers, 9), status(false, 5, 0));
     }
 
     #[test]
@@ -290,7 +363,7 @@ mod tests {
         let login = |id| StoreOnServers { id, ..store(7) };
         servers.note_asked(&login(7), &breakers, 5);
         breakers.note_failure(Breakers::id(8, 0), 10, 10);
-        servers.note_down(&login(8), 10);
+        servers.note_down(&login(8), "Redis at 7: no answer", 10);
         assert_eq!(servers.list(&breakers, 11), status(true, 10, 1));
     }
 }

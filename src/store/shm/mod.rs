@@ -161,6 +161,10 @@ impl Store for SharedMemory {
         self.file.open()
     }
 
+    fn check_memory(&self) -> Result<()> {
+        Region::check(self.file.location())
+    }
+
     fn describe(&self) -> Vec<(&'static str, String)> {
         let location = self.file.location();
         let mut rows = vec![("Shared memory", location.path().display().to_string())];

@@ -1,0 +1,116 @@
+//! `TokenBucket\denials()`.
+
+use super::call::{self, Call};
+use super::exceptions::Thrown;
+use super::globals::GLOBALS;
+use super::php_array::{PhpArray, PhpValue};
+use super::statistics::OTHERS;
+use crate::limit::SECOND;
+use crate::limiter::{
+    DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitKind, LimitName, LoggedDenial, unix_time,
+};
+use ext_php_rs::args::Arg;
+use ext_php_rs::builders::FunctionBuilder;
+use ext_php_rs::flags::DataType;
+use ext_php_rs::types::Zval;
+use ext_php_rs::zend::ExecuteData;
+
+/// How many denials `status()` has.
+pub const MOST_IN_STATUS: usize = 100;
+
+/// Declares the function.
+pub fn function() -> FunctionBuilder<'static> {
+    let optional = |name| Arg::new(name, DataType::String).allow_null().default("null");
+    FunctionBuilder::new("TokenBucket\\denials", handler)
+        .not_required()
+        .arg(optional("name"))
+        .arg(optional("client"))
+        .returns(DataType::Array, false, false)
+}
+
+extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
+    call::run(frame, result, return_denials);
+}
+
+fn return_denials(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 2)?;
+    let (name, client) = (call.string_or_null(1)?, call.string_or_null(2)?);
+    let name = name.map(|name| name.as_bytes().to_vec());
+    let client = client.map(|client| client.as_bytes().to_vec());
+    let is_wanted = |denial: &LoggedDenial| {
+        name.as_deref().is_none_or(|name| name == name_of(denial))
+            && client.as_deref().is_none_or(|client| is_of_client(denial, client))
+    };
+    call.return_value(of_current_prefix(is_wanted, usize::MAX).into_zval())
+}
+
+/// Makes a list of the denials below the current prefix, the latest first.
+pub fn of_current_prefix(is_wanted: impl Fn(&LoggedDenial) -> bool, most: usize) -> PhpArray {
+    let globals = GLOBALS.get();
+    let (prefix, track) =
+        (globals.directives.prefix.get(), globals.directives.track_identifiers.get());
+    let denials = globals.statistics().denials();
+    let of_prefix = denials.iter().filter(|denial| {
+        denial.limit.prefix().is_none_or(|of_limit| of_limit == prefix) && is_wanted(denial)
+    });
+    of_prefix.take(most).map(|denial| row(denial, track)).collect()
+}
+
+fn name_of(denial: &LoggedDenial) -> &[u8] {
+    denial.limit.name().unwrap_or(OTHERS)
+}
+
+/// Whether a denial is of this client: the identifier, or what stands in it behind the limit's name.
+fn is_of_client(denial: &LoggedDenial, client: &[u8]) -> bool {
+    let cut = |text: &[u8]| text.get(..LONGEST_IDENTIFIER).unwrap_or(text) == denial.identifier;
+    let named = || match &denial.limit {
+        LimitName::Known(_, name) => cut(&[name.as_slice(), b":", client].concat()),
+        LimitName::Others => false,
+    };
+    cut(client) || named()
+}
+
+fn row(denial: &LoggedDenial, track: bool) -> PhpArray {
+    let cause = &denial.cause;
+    let is_known = track && !denial.identifier.is_empty();
+    let mut row = PhpArray::new();
+    row.put("name", name_of(denial));
+    row.put("identifier", is_known.then_some(denial.identifier.as_slice()));
+    row.put("algorithm", algorithm(cause.kind));
+    row.put("limit", cause.capacity);
+    row.put("seconds", (cause.window > 0).then(|| cause.window as f64 / SECOND as f64));
+    row.put("reason", reason(cause.reason));
+    row.put("decided_by", decider(cause.by));
+    row.put("enforced", cause.is_enforced);
+    row.put("count", denial.count);
+    row.put("first_at", unix_time(denial.first_at));
+    row.put("last_at", unix_time(denial.last_at));
+    row
+}
+
+const fn algorithm(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::TokenBucket => "token_bucket",
+        LimitKind::FixedWindow => "fixed_window",
+        LimitKind::SlidingWindow => "sliding_window",
+        LimitKind::Concurrency => "concurrency",
+    }
+}
+
+const fn reason(reason: DenialReason) -> &'static str {
+    match reason {
+        DenialReason::Empty => "empty",
+        DenialReason::Blocked => "blocked",
+        DenialReason::NoRoom => "no_room",
+        DenialReason::Outage => "outage",
+    }
+}
+
+const fn decider(by: DeniedBy) -> &'static str {
+    match by {
+        DeniedBy::Store => "store",
+        DeniedBy::DenyCache => "deny_cache",
+        DeniedBy::Fallback => "fallback",
+        DeniedBy::OnError => "on_error",
+    }
+}

@@ -1,0 +1,518 @@
+//! Which calls were denied lately, and why: an entry for each client, limit and cause.
+//!
+//! Denials of one client by one limit for one cause are one entry while less than [`EPISODE`] lies between them, so a
+//! client that hammers takes one entry. Entries lie in sets of [`WAYS`], found by a keyed hash. A full set gives up the
+//! oldest entry of the limit that has most of them there: a flood on one limit leaves the entries of others. While clients
+//! come so fast that entries would not last for [`KEPT`], one in [`ADMITTED`] of the new ones gets an entry.
+//!
+//! An entry's tag is the hash of all that does not change in it. Processes write without a lock; a reader leaves out an
+//! entry whose tag is not that of its contents: another process is writing it, or died before it had.
+
+use super::denied::LONGEST_IDENTIFIER;
+use super::text::SharedText;
+use super::{CounterHandle, LimitName, Records};
+use crate::limit::{Limit, SECOND};
+use crate::store::LimitKind;
+use crate::store::file::{Area, DENIAL_LOG_SIZE, Mappable, Region};
+use portable_atomic::{AtomicU64, Ordering};
+use siphasher::sip::SipHasher13;
+use std::cmp::Reverse;
+use std::hash::Hasher;
+
+/// Denials that lie so far apart, in nanoseconds, are not one entry.
+const EPISODE: u64 = 600 * SECOND;
+/// How old an entry is, in nanoseconds, before any new one takes its place.
+const KEPT: u64 = 3_600 * SECOND;
+/// One new entry of so many takes the place of a younger one.
+const ADMITTED: u64 = 16;
+const WAYS: usize = 8;
+
+/// What decided that a call is denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum DeniedBy {
+    /// The store.
+    Store = 0,
+    /// What this host remembers of a denial by the store.
+    DenyCache = 1,
+    /// This host's own buckets, in place of a store that failed.
+    Fallback = 2,
+    /// The on-error policy.
+    OnError = 3,
+}
+
+/// Why a call is denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum DenialReason {
+    /// There were not enough tokens, hits or permits.
+    Empty = 0,
+    /// The client is blocked.
+    Blocked = 1,
+    /// The table was full, and the client new.
+    NoRoom = 2,
+    /// No store decided, and the on-error policy denies.
+    Outage = 3,
+}
+
+/// How a denial came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DenialCause {
+    /// The algorithm of the limit.
+    pub kind: LimitKind,
+    /// How many tokens, hits or permits the limit allows.
+    pub capacity: u64,
+    /// In how many nanoseconds; 0 if that says nothing.
+    pub window: u64,
+    /// Why the call is denied.
+    pub reason: DenialReason,
+    /// What decided.
+    pub by: DeniedBy,
+    /// Whether the call was denied. In a dry run it went on.
+    pub is_enforced: bool,
+}
+
+impl DenialCause {
+    /// The cause of a denial by a limit.
+    pub fn new(limit: &Limit, by: DeniedBy, is_blocked: bool, is_enforced: bool) -> Self {
+        let reason = match by {
+            DeniedBy::OnError => DenialReason::Outage,
+            _ if is_blocked => DenialReason::Blocked,
+            _ => DenialReason::Empty,
+        };
+        let (kind, capacity, window) = (limit.into(), limit.capacity(), limit.window());
+        Self { kind, capacity, window, reason, by, is_enforced }
+    }
+}
+
+/// Denials of one client by one limit for one cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedDenial {
+    /// The limit.
+    pub limit: LimitName,
+    /// The identifier, cut at 96 bytes; empty if none is kept.
+    pub identifier: Vec<u8>,
+    /// How they came about.
+    pub cause: DenialCause,
+    /// About how many they are.
+    pub count: u64,
+    /// When the first of them was, in nanoseconds since boot.
+    pub first_at: u64,
+    /// When the last of them was.
+    pub last_at: u64,
+}
+
+/// The entries whose hashes choose one set.
+#[repr(C, align(128))]
+#[derive(Default)]
+struct DenialSet {
+    /// The tags of the entries; 0 where there is none.
+    tags: [AtomicU64; WAYS],
+    /// When the last denial of each entry was.
+    last_at: [AtomicU64; WAYS],
+    entries: [Entry; WAYS],
+}
+
+// SAFETY: consists of atomics, of which any bits are a value.
+unsafe impl Mappable for DenialSet {}
+
+const _: () = assert!(DENIAL_LOG_SIZE.is_multiple_of(size_of::<DenialSet>()));
+
+#[repr(C)]
+#[derive(Default)]
+struct Entry {
+    first_at: AtomicU64,
+    count: AtomicU64,
+    /// The handle, kind, reason, decider, capacity and window, in the words of [`Facts`].
+    facts: [AtomicU64; 4],
+    identifier: SharedText<{ LONGEST_IDENTIFIER / 8 }>,
+}
+
+/// The limit and the cause of a denial, as an entry keeps them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Facts([u64; 4]);
+
+impl Facts {
+    fn new(counter: CounterHandle, cause: &DenialCause) -> Self {
+        let DenialCause { kind, capacity, window, reason, by, is_enforced } = *cause;
+        let bytes = [kind as u8, reason as u8, by as u8, is_enforced.into(), 0, 0, 0, 0];
+        Self([counter.to_word(), u64::from_le_bytes(bytes), capacity, window])
+    }
+
+    fn counter(self) -> CounterHandle {
+        let Self([counter, ..]) = self;
+        CounterHandle::from_word(counter)
+    }
+
+    /// The cause. None if the words are none that [`new`](Self::new) makes.
+    fn cause(self) -> Option<DenialCause> {
+        let Self([_, bytes, capacity, window]) = self;
+        let [kind, reason, by, is_enforced, ..] = bytes.to_le_bytes();
+        let reasons = [
+            DenialReason::Empty,
+            DenialReason::Blocked,
+            DenialReason::NoRoom,
+            DenialReason::Outage,
+        ];
+        let deciders =
+            [DeniedBy::Store, DeniedBy::DenyCache, DeniedBy::Fallback, DeniedBy::OnError];
+        Some(DenialCause {
+            kind: *LimitKind::ALL.get(usize::from(kind))?,
+            capacity,
+            window,
+            reason: *reasons.get(usize::from(reason))?,
+            by: *deciders.get(usize::from(by))?,
+            is_enforced: is_enforced != 0,
+        })
+    }
+
+    /// The tag of the entry that has these facts and this identifier. Not 0, which marks a place without an entry.
+    fn tag(self, secret: [u64; 2], identifier: &[u8]) -> u64 {
+        let (Self(words), [low, high]) = (self, secret);
+        let mut hasher = SipHasher13::new_with_keys(low, high);
+        hasher.write(words.map(u64::to_le_bytes).as_flattened());
+        hasher.write(identifier);
+        hasher.finish().max(1)
+    }
+}
+
+impl Entry {
+    fn facts(&self) -> Facts {
+        Facts(self.facts.each_ref().map(|word| word.load(Ordering::Relaxed)))
+    }
+
+    fn write(&self, facts: Facts, identifier: &[u8]) {
+        let Facts(words) = facts;
+        for (word, new) in self.facts.iter().zip(words) {
+            if word.load(Ordering::Relaxed) != new {
+                word.store(new, Ordering::Relaxed);
+            }
+        }
+        self.identifier.write(identifier);
+    }
+}
+
+/// The log of denials in a file of counters.
+#[derive(Clone, Copy)]
+pub struct DenialLog<'a> {
+    sets: &'a [DenialSet],
+    records: Records<'a>,
+    secret: [u64; 2],
+}
+
+impl<'a> DenialLog<'a> {
+    /// The log in this file; without room in a file for another purpose.
+    pub fn new(region: &'a Region) -> Self {
+        let sets = region.area(Area::DenialLog);
+        Self { sets, records: Records::new(region), secret: region.secret() }
+    }
+
+    /// Notes `weight` denials of an identifier at `now`.
+    pub fn note(
+        self,
+        counter: CounterHandle,
+        identifier: &[u8],
+        cause: &DenialCause,
+        weight: u32,
+        now: u64,
+    ) {
+        let identifier = identifier.get(..LONGEST_IDENTIFIER).unwrap_or(identifier);
+        let facts = Facts::new(counter, cause);
+        let tag = facts.tag(self.secret, identifier);
+        let Some(nth) = (tag as usize).checked_rem(self.sets.len()) else { return };
+        let Some(set) = self.sets.get(nth) else { return };
+        if let Some(nth) = set.find(tag, now) {
+            set.add(nth, facts, identifier, weight, now);
+        } else if let Some(nth) = set.choose(now) {
+            set.begin(nth, facts, identifier, weight, now, tag);
+        }
+    }
+
+    /// What was denied, the latest first.
+    pub fn snapshot(self) -> Vec<LoggedDenial> {
+        let mut denials: Vec<_> = self.entries().filter_map(|entry| self.read(entry)).collect();
+        denials.sort_by_key(|denial| Reverse(denial.last_at));
+        denials
+    }
+
+    /// Forgets the denials by some limits, and those of limits that have lost their records.
+    pub fn forget(self, is_wanted: impl Fn(&LimitName) -> bool) {
+        for (tag, _, entry) in self.entries() {
+            if self.records.name(entry.facts().counter()).is_none_or(|name| is_wanted(&name)) {
+                tag.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn entries(self) -> impl Iterator<Item = (&'a AtomicU64, &'a AtomicU64, &'a Entry)> {
+        let of_set = |set: &'a DenialSet| {
+            let places = set.tags.iter().zip(&set.last_at).zip(&set.entries);
+            places.map(|((tag, last_at), entry)| (tag, last_at, entry))
+        };
+        self.sets.iter().flat_map(of_set)
+    }
+
+    fn read(self, (tag, last_at, entry): (&AtomicU64, &AtomicU64, &Entry)) -> Option<LoggedDenial> {
+        let seen = tag.load(Ordering::Acquire);
+        let (facts, identifier) = (entry.facts(), entry.identifier.read());
+        if seen == 0 || facts.tag(self.secret, &identifier) != seen {
+            return None;
+        }
+        let cause = facts.cause()?;
+        let limit = self.records.name(facts.counter())?;
+        let (count, first_at) =
+            (entry.count.load(Ordering::Relaxed), entry.first_at.load(Ordering::Relaxed));
+        let last_at = last_at.load(Ordering::Relaxed);
+        // Otherwise another entry has taken the place meanwhile.
+        (tag.load(Ordering::Acquire) == seen).then_some(LoggedDenial {
+            limit,
+            identifier,
+            cause,
+            count,
+            first_at,
+            last_at,
+        })
+    }
+}
+
+impl DenialSet {
+    /// The place of an entry with this tag whose last denial is not long ago.
+    fn find(&self, tag: u64, now: u64) -> Option<usize> {
+        let places = self.tags.iter().zip(&self.last_at);
+        let mut places = places.map(|(tag, last_at)| (tag.load(Ordering::Acquire), last_at));
+        places.position(|(seen, last_at)| {
+            seen == tag && now.saturating_sub(last_at.load(Ordering::Relaxed)) < EPISODE
+        })
+    }
+
+    /// The place for a new entry; none if there is none for it.
+    fn choose(&self, now: u64) -> Option<usize> {
+        let free = self.tags.iter().position(|tag| tag.load(Ordering::Relaxed) == 0);
+        if free.is_some() {
+            return free;
+        }
+        let limits = self.entries.each_ref().map(|entry| entry.facts().counter());
+        let times = self.last_at.each_ref().map(|last_at| last_at.load(Ordering::Relaxed));
+        let of_limit = |limit: &_| limits.iter().filter(|other| *other == limit).count();
+        let places = limits.iter().zip(times).enumerate();
+        let (nth, (_, last_at)) =
+            places.max_by_key(|(_, (limit, last_at))| (of_limit(limit), Reverse(*last_at)))?;
+        // The time in nanoseconds is as good as a random number.
+        let is_admitted = now.saturating_sub(last_at) >= KEPT
+            || now.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (ADMITTED - 1) == 0;
+        is_admitted.then_some(nth)
+    }
+
+    /// Adds denials to an entry.
+    fn add(&self, nth: usize, facts: Facts, identifier: &[u8], weight: u32, now: u64) {
+        let Some((last_at, entry)) = self.last_at.get(nth).zip(self.entries.get(nth)) else {
+            return;
+        };
+        last_at.fetch_max(now, Ordering::Relaxed);
+        entry.count.fetch_add(weight.into(), Ordering::Relaxed);
+        // Each time: processes that wrote different entries here at once have left a mix of them.
+        entry.write(facts, identifier);
+    }
+
+    /// Puts a new entry in the place of another one.
+    fn begin(&self, nth: usize, facts: Facts, identifier: &[u8], weight: u32, now: u64, tag: u64) {
+        let Some((last_at, entry)) = self.last_at.get(nth).zip(self.entries.get(nth)) else {
+            return;
+        };
+        last_at.store(now, Ordering::Relaxed);
+        entry.first_at.store(now, Ordering::Relaxed);
+        entry.count.store(weight.into(), Ordering::Relaxed);
+        entry.write(facts, identifier);
+        if let Some(word) = self.tags.get(nth) {
+            word.store(tag, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::NameSource;
+    use super::*;
+    use crate::limit::TokenBucket;
+    use crate::store::file::Purpose;
+    use std::sync::atomic::AtomicBool;
+
+    /// A log of so many sets, and the records of its limits.
+    struct TestLog {
+        sets: Vec<DenialSet>,
+        region: Region,
+    }
+
+    impl TestLog {
+        fn new(sets: usize) -> Self {
+            let sets = (0..sets).map(|_| DenialSet::default()).collect();
+            Self { sets, region: Region::without_file(Purpose::Counts).unwrap() }
+        }
+
+        fn log(&self) -> DenialLog<'_> {
+            let (records, secret) = (Records::new(&self.region), self.region.secret());
+            DenialLog { sets: &self.sets, records, secret }
+        }
+
+        fn limit(&self, name: &str) -> CounterHandle {
+            // The smallest file has records of this source only.
+            let source = NameSource::WholeIdentifier;
+            Records::new(&self.region).find_or_claim(b"tb:", name.as_bytes(), source)
+        }
+
+        fn deny(&self, name: &str, client: &str, now: u64) {
+            self.log().note(self.limit(name), client.as_bytes(), &cause(5), 1, now);
+        }
+
+        /// The clients, how often each was denied, and when first and last; in the order of the clients.
+        fn denials(&self) -> Vec<(String, u64, u64, u64)> {
+            let row = |denial: LoggedDenial| {
+                let client = String::from_utf8(denial.identifier).unwrap();
+                (client, denial.count, denial.first_at, denial.last_at)
+            };
+            let mut rows: Vec<_> = self.log().snapshot().into_iter().map(row).collect();
+            rows.sort();
+            rows
+        }
+
+        fn count_of(&self, name: &str) -> usize {
+            let limit = LimitName::Known(b"tb:".to_vec(), name.as_bytes().to_vec());
+            self.log().snapshot().iter().filter(|denial| denial.limit == limit).count()
+        }
+    }
+
+    fn cause(capacity: u64) -> DenialCause {
+        let limit = TokenBucket::per_period(5, 60.0).unwrap().into();
+        DenialCause { capacity, ..DenialCause::new(&limit, DeniedBy::Store, false, true) }
+    }
+
+    fn row(client: &str, count: u64, first_at: u64, last_at: u64) -> (String, u64, u64, u64) {
+        (client.to_owned(), count, first_at, last_at)
+    }
+
+    #[test]
+    fn denials_of_a_client_are_one_entry_until_ten_minutes_pass_without_one() {
+        let log = TestLog::new(4);
+        log.deny("login", "a", 5);
+        log.deny("login", "a", 5 + EPISODE - 1);
+        log.deny("login", "b", 7);
+        let again = 3 + 2 * EPISODE;
+        log.deny("login", "a", again);
+        let later = again + EPISODE;
+        log.deny("login", "a", later);
+        assert_eq!(
+            log.denials(),
+            [row("a", 1, later, later), row("a", 3, 5, again), row("b", 1, 7, 7)]
+        );
+        let latest = log.log().snapshot().remove(0);
+        assert_eq!((latest.last_at, latest.cause), (later, cause(5)), "the latest comes first");
+    }
+
+    #[test]
+    fn other_cause_or_limit_is_another_entry() {
+        let log = TestLog::new(4);
+        let limit = log.limit("login");
+        let blocked = DenialCause { reason: DenialReason::Blocked, ..cause(5) };
+        for cause in [cause(5), cause(6), blocked] {
+            log.log().note(limit, b"a", &cause, 2, 5);
+        }
+        log.deny("api", "a", 5);
+        assert_eq!((log.count_of("login"), log.count_of("api")), (3, 1));
+    }
+
+    #[test]
+    fn flood_of_one_client_leaves_the_entries_of_others() {
+        let log = TestLog::new(32);
+        let clients: Vec<_> = (0..50).map(|n| format!("client {n}")).collect();
+        clients.iter().for_each(|client| log.deny("login", client, 5));
+        let before = log.denials();
+        (0..100_000).for_each(|n| log.deny("login", "flood", n * SECOND / 100));
+        let kept = log.denials().into_iter().filter(|row| row.0 != "flood");
+        assert!(kept.eq(before));
+    }
+
+    #[test]
+    fn flood_on_one_limit_leaves_the_entries_of_another() {
+        let log = TestLog::new(4);
+        log.deny("api", "a", 5);
+        log.deny("api", "b", 5);
+        (0..10_000).for_each(|n| log.deny("login", &format!("{n}"), 2 * KEPT + n));
+        assert_eq!((log.count_of("api"), log.count_of("login")), (2, 30));
+    }
+
+    #[test]
+    fn few_new_entries_take_the_place_of_young_ones_and_any_that_of_old_ones() {
+        let log = TestLog::new(1);
+        (0..8).for_each(|n| log.deny("login", &format!("first {n}"), 5));
+        let is_kept = |client: &str| log.denials().iter().any(|row| row.0 == client);
+        let noted = (0..16_000).filter(|n| {
+            let client = format!("{n}");
+            log.deny("login", &client, 6 + n * 1_001);
+            is_kept(&client)
+        });
+        assert!((500..2_000).contains(&noted.count()), "about one in sixteen");
+        log.deny("login", "an hour later", 16_100_000 + KEPT);
+        assert!(is_kept("an hour later"));
+    }
+
+    #[test]
+    fn entry_that_is_being_written_is_left_out_until_it_is_whole() {
+        let log = TestLog::new(1);
+        log.deny("login", "a", 5);
+        log.deny("login", "b", 5);
+        log.sets[0].entries[0].identifier.write(b"of another");
+        assert_eq!(log.denials(), [row("b", 1, 5, 5)]);
+        log.deny("login", "a", 6);
+        assert_eq!(log.denials(), [row("a", 2, 5, 6), row("b", 1, 5, 5)]);
+        log.sets[0].entries[1].facts[1].store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(log.denials(), [row("a", 2, 5, 6)]);
+    }
+
+    #[test]
+    fn processes_that_write_at_once_leave_no_mixture() {
+        let log = TestLog::new(1);
+        let (limit, is_over) = (log.limit("login"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..3u64)
+                .map(|writer| {
+                    let log = &log;
+                    scope.spawn(move || {
+                        for n in 0..30_000 {
+                            let client = writer * 100_000 + n;
+                            let text = client.to_string().repeat(10);
+                            let now = n * KEPT;
+                            log.log().note(limit, text.as_bytes(), &cause(client), 1, now);
+                        }
+                    })
+                })
+                .collect();
+            let reader = scope.spawn(|| {
+                let mut seen = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    for denial in log.log().snapshot() {
+                        let text = denial.cause.capacity.to_string().repeat(10);
+                        assert_eq!(denial.identifier, text.get(..96).unwrap_or(&text).as_bytes());
+                        seen += 1;
+                    }
+                }
+                seen
+            });
+            writers.into_iter().for_each(|writer| writer.join().unwrap());
+            is_over.store(true, Ordering::Relaxed);
+            assert!(reader.join().unwrap() > 0);
+        });
+    }
+
+    #[test]
+    fn denials_of_limits_that_are_reset_are_forgotten() {
+        let log = TestLog::new(4);
+        log.deny("login", "a", 5);
+        log.deny("api", "a", 5);
+        log.log().forget(|name| name.name() == Some(b"login"));
+        assert_eq!((log.count_of("login"), log.count_of("api")), (0, 1));
+        Records::new(&log.region).reset(|_| true);
+        assert_eq!(log.denials(), [], "the limit has lost its record");
+        log.deny("login", "b", 6);
+        assert_eq!(log.denials(), [row("b", 1, 6, 6)]);
+    }
+}
