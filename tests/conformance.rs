@@ -377,7 +377,7 @@ fn block_denies_every_call_until_it_ends(bench: &Bench) {
 
 fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     let refund = |limit: &Limit, flagged: &FlaggedDecision, now| {
-        bench.limiter.refund(b"x", limit, flagged, Some(now)).unwrap()
+        bench.limiter.refund(b"x", limit, flagged, Some(now)).unwrap().unwrap()
     };
     let attempt = |limit: &Limit, cost, now| {
         let op = Op::Take { cost };

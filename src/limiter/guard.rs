@@ -71,6 +71,13 @@ pub struct Outage {
     warning: Option<String>,
 }
 
+impl NoAnswer {
+    /// Whether the store was asked, so that it may have done what the call asked for.
+    pub const fn was_asked(&self) -> bool {
+        matches!(self, Self::Outage(Outage { has_failed: true, .. }))
+    }
+}
+
 impl Outage {
     /// The outage of a store that is not asked.
     const fn known(reason: String) -> Self {
@@ -137,17 +144,17 @@ impl Guard {
         }
     }
 
-    /// Decides on a call, but never in the store's place. None if the store gave no answer.
+    /// Gives back what a decision took. Returns whether anything was given back; none if the store was asked and gave no
+    /// answer.
     ///
     /// # Errors
     ///
     /// [`Error::Storage`] if the store gave no answer and the policy is to throw.
-    pub fn decide_only_by_store(
-        &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-    ) -> Result<Option<Decision>> {
-        self.only_by_store(self.decide_by_store(store, request, boot_time()))
+    pub fn refund(&self, store: &dyn Store, request: &Request<'_>) -> Result<Option<bool>> {
+        let answer = self.decide_by_store(store, request, boot_time());
+        let was_asked = answer.as_ref().err().is_none_or(NoAnswer::was_asked);
+        let decision = self.only_by_store(answer)?;
+        Ok(decision.map(|decision| decision.accepted).or((!was_asked).then_some(false)))
     }
 
     /// The answer of the store. None if it gave none and the policy is not to throw.

@@ -78,7 +78,7 @@ impl Guard {
         if fetch.left_over > 0 {
             let op = Op::Refund { cost: fetch.left_over.into(), expiry: None };
             // If the server does not answer, these tokens are lost to the client.
-            let _ = self.decide_only_by_store(store, &Request { op: &op, ..*request });
+            let _ = self.decide_by_store(store, &Request { op: &op, ..*request }, sent);
         }
         let give_up = || self.with_lease(request, boot_time(), |lease| lease.give_up(fetch));
         if let Some(denial) = self.known_denial(request, sent) {
