@@ -144,19 +144,6 @@ impl Guard {
         }
     }
 
-    /// Gives back what a decision took. Returns whether anything was given back; none if the store was asked and gave no
-    /// answer.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if the store gave no answer and the policy is to throw.
-    pub fn refund(&self, store: &dyn Store, request: &Request<'_>) -> Result<Option<bool>> {
-        let answer = self.decide_by_store(store, request, boot_time());
-        let was_asked = answer.as_ref().err().is_none_or(NoAnswer::was_asked);
-        let decision = self.only_by_store(answer)?;
-        Ok(decision.map(|decision| decision.accepted).or((!was_asked).then_some(false)))
-    }
-
     /// The answer of the store. None if it gave none and the policy is not to throw.
     ///
     /// # Errors

@@ -49,11 +49,8 @@ impl Limiter {
         let request = self.request(&key, limit, &op, frozen.into(), &evicted);
         let is_accepted = |decision: Decision| Some(decision.accepted);
         let refunded = match &self.guard {
-            Some(guard) if flags.is_by_lease() && guard.give_back_to_lease(&request) => {
-                return Ok(Some(true));
-            }
             Some(guard) if flags.is_by_host() => guard.decide_on_host(&request).map(is_accepted),
-            Some(guard) => guard.refund(&*self.store, &request),
+            Some(guard) => guard.refund(&*self.store, &request, flags.is_by_lease()),
             None => self.store.decide(&request).map(is_accepted),
         };
         match refunded {
