@@ -147,6 +147,7 @@ on_every_store!(
     sliding_window_holds_no_more_hits_than_its_limit,
     sliding_window_of_many_hits_is_kept_whole,
     any_sequence_on_a_sliding_window_is_decided_as_by_apply,
+    refunds_of_a_lowered_or_raised_sliding_window_are_done_as_by_apply,
     takes_what_is_there,
     block_denies_every_call_until_it_ends,
     decision_is_refunded_where_it_was_made,
@@ -376,7 +377,7 @@ fn block_denies_every_call_until_it_ends(bench: &Bench) {
 
 fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     let refund = |limit: &Limit, flagged: &FlaggedDecision, now| {
-        bench.limiter.refund(b"x", limit, flagged, Some(now)).unwrap()
+        bench.limiter.refund(b"x", limit, flagged, Some(now)).unwrap().unwrap()
     };
     let attempt = |limit: &Limit, cost, now| {
         let op = Op::Take { cost };
@@ -525,7 +526,7 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
     let alone = prop_oneof![
         Just(Op::Check),
         (1u64..4).prop_map(|least| Op::TakeUpTo { most: least + 2, least }),
-        (0u64..4, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
         (0u64..4).prop_map(|cost| Op::Take { cost }),
         (0u64..4).prop_map(|cost| Op::Reserve { cost, max_wait: 5 * SECOND }),
         (1..SECOND).prop_map(|duration| Op::Block { duration }),
@@ -582,7 +583,7 @@ fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
     let op = prop_oneof![
         4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
-        1 => (0u64..4, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
         1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
         1 => Just(Op::Reset),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
@@ -596,7 +597,7 @@ fn any_sequence_on_a_sliding_window_is_decided_as_by_apply(bench: &Bench) {
     let op = prop_oneof![
         4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
-        1 => (0u64..4, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
         1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
         1 => Just(Op::Check),
         1 => Just(Op::Reset),
@@ -605,6 +606,37 @@ fn any_sequence_on_a_sliding_window_is_decided_as_by_apply(bench: &Bench) {
     // In shared memory a lower limit looks at fewer places, and does not see the hits in the others.
     let mixes_limits = !matches!(bench.dsn.target, Target::SharedMemory { .. });
     check_sequences(bench, "s", &limits, op.boxed(), mixes_limits);
+}
+
+/// A refund under another limit than the one that the hits were taken under, also in shared memory.
+fn refunds_of_a_lowered_or_raised_sliding_window_are_done_as_by_apply(bench: &Bench) {
+    let (own, others) = (sliding(5, 2.5), [sliding(2, 2.5), sliding(5, 2.5), sliding(9, 2.5)]);
+    let call = prop_oneof![
+        (0u64..5).prop_map(|cost| (1, Op::Take { cost })),
+        (0usize..3, 0u64..9, expiry())
+            .prop_map(|(limit, cost, expiry)| (limit, Op::Refund { cost, expiry })),
+    ];
+    let config = ProptestConfig {
+        cases: bench.sequences / 10,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let sequence = Cell::new(0u32);
+    proptest!(config, |(calls in prop::collection::vec((call, 0u64..500_000), 1..20))| {
+        sequence.set(sequence.get() + 1);
+        let name = format!("r{}", sequence.get());
+        let (mut state, mut now) = (StoredState::FULL, T0);
+        for ((limit, op), micros) in calls {
+            now += micros * 1_000;
+            let (expected, after) = apply(&others[limit], &state, now, op);
+            state = after;
+            let found = bench.call(name.as_bytes(), &others[limit], op, now);
+            prop_assert_eq!(found.accepted, expected.accepted, "{:?} of {:?}", op, others[limit]);
+            let peek = Op::Peek { cost: 1 };
+            let (expected, _) = apply(&own, &state, now, peek);
+            prop_assert_eq!(bench.call(name.as_bytes(), &own, peek, now), expected, "after {:?}", op);
+        }
+    });
 }
 
 /// The differential test: compares the store with the pure function on random sequences of calls.
@@ -618,7 +650,7 @@ fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
         2 => Just(Op::Check),
         1 => (0u64..4, 0u64..9).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
-        1 => (0u64..4, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
         1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
         1 => Just(Op::Reset),
         1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),

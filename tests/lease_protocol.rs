@@ -87,9 +87,13 @@ impl Host {
         self.key(tag).put(&fetch, spare, now, false, NOW, now);
     }
 
-    fn give_back(&self, tokens: u32) {
-        if self.key(K).give_back(tokens, NOW) {
-            self.handed_out.fetch_sub(tokens, SeqCst);
+    /// Gives back what was handed out: to the lease if there is room, else to the server, after which the bucket lacks
+    /// `missing` tokens.
+    fn give_back(&self, tokens: u32, missing: u64) {
+        self.handed_out.fetch_sub(tokens, SeqCst);
+        if self.key(K).give_back(tokens.into(), NOW, |_| missing).is_none() {
+            self.returned.fetch_add(tokens, SeqCst);
+            self.key(K).note_refund(missing, NOW);
         }
     }
 
@@ -123,8 +127,9 @@ fn explore(prepare: fn(&Host), processes: [fn(&Host); 3], preemptions: usize, ch
 
 const LOSES_NOTHING: fn(&Host) = |host| assert_eq!(host.lost(), 0);
 
-/// Bucket K has two tokens to hand out.
+/// Bucket K has two tokens to hand out, of a batch of two.
 fn two_tokens(host: &Host) {
+    host.call(K, 1, 0, NOW);
     host.call(K, 1, 2, NOW);
 }
 
@@ -138,10 +143,19 @@ fn last_tokens_are_handed_out_once() {
 fn refund_and_call_for_more_than_there_is_lose_nothing() {
     let refund: fn(&Host) = |host| {
         if host.call(K, 1, 0, NOW) {
-            host.give_back(1);
+            host.give_back(1, 99);
         }
     };
     explore(two_tokens, [refund, |host| _ = host.call(K, 3, 1, NOW), refund], 3, LOSES_NOTHING);
+}
+
+#[test]
+fn refund_leaves_the_lease_no_more_than_the_bucket_lacks() {
+    let refund: fn(&Host) = |host| host.give_back(1, 1);
+    let take: fn(&Host) = |host| _ = host.call(K, 1, 0, NOW);
+    explore(two_tokens, [refund, take, refund], 2, |host| {
+        assert!(host.held() <= 1);
+    });
 }
 
 #[test]
@@ -183,7 +197,7 @@ fn two_buckets_that_want_the_last_word_hand_out_their_own_tokens() {
     };
     let take_k: fn(&Host) = |host| _ = host.call(K, 1, 1, NOW);
     explore(prepare, [take_k, |host| _ = host.call(L, 1, 1, NOW), take_k], 2, |host| {
-        let own = host.key(K).available(NOW).map_or(0, |(tokens, _)| tokens);
+        let own = host.key(K).available(NOW).map_or(0, |held| held.rest);
         assert!(own <= 1, "the tokens of the other bucket are not its own");
     });
 }

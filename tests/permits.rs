@@ -86,7 +86,7 @@ fn limit(max: i64) -> PermitLimit {
 }
 
 fn renew(permit: &mut HeldPermit, seconds: u64, now: u64) -> bool {
-    permit.renew(seconds * SECOND, Some(now)).unwrap()
+    permit.renew(seconds * SECOND, Some(now)).unwrap().unwrap()
 }
 
 fn release(permit: HeldPermit, now: u64) {
@@ -212,9 +212,9 @@ fn system_clock_counts_without_a_test(bench: &Bench) {
         || with_context(b"x", |context| bench.limiter.acquire(&context, &short, None)).unwrap();
     let mut first = acquire().unwrap();
     assert!(acquire().is_none());
-    assert!(first.renew(SECOND / 5, None).unwrap());
+    assert_eq!(first.renew(SECOND / 5, None), Ok(Some(true)));
     thread::sleep(Duration::from_millis(250));
-    assert!(!first.renew(SECOND, None).unwrap());
+    assert_eq!(first.renew(SECOND, None), Ok(Some(false)));
     let second = acquire().expect("the lease has ended");
     first.release(None).unwrap();
     assert!(acquire().is_none());
@@ -281,7 +281,7 @@ fn any_sequence_is_answered_as_by_held_permits(bench: &Bench) {
                     let (id, permit) = &mut held[at];
                     let Some(permit) = permit else { continue };
                     let expected = model.apply(now, PermitOp::Renew { id: *id, lease });
-                    prop_assert_eq!(permit.renew(lease, Some(now)).unwrap(), expected.accepted);
+                    prop_assert_eq!(permit.renew(lease, Some(now)).unwrap(), Some(expected.accepted));
                 }
                 Step::Release(back) => {
                     let Some(at) = nth(back, &held) else { continue };

@@ -30,7 +30,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             LeaseKey { set: &set, tag: *u.choose(&tags)?, limit: u.int_in_range(0..=511)?, max };
         now += u64::from(u.arbitrary::<u32>()?);
         let tokens = u.int_in_range(1..=4_095)?;
-        match u.int_in_range(0..=5u8)? {
+        match u.int_in_range(0..=6u8)? {
             0 | 1 => match key.take(tokens.min(max), now, 1 << 28) {
                 Step::Fetch(fetch) => {
                     assert!(fetch.batch <= max);
@@ -43,15 +43,20 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     key.put(&fetch, tokens, u.arbitrary()?, u.arbitrary()?, now - now % 7, now);
                 }
             }
-            3 => drop(key.give_back(tokens, now)),
+            3 => {
+                let missing = u.arbitrary()?;
+                let given_back = key.give_back(tokens.into(), now, |_| missing);
+                assert!(given_back.is_none_or(|held| u64::from(held.rest) <= missing));
+            }
             4 => key.end(now),
+            5 => key.note_refund(u.arbitrary()?, u.arbitrary()?),
             _ => {
                 if let Some(fetch) = fetches.pop() {
                     key.give_up(&fetch);
                 }
             }
         }
-        let available = key.available(now).map_or(0, |(tokens, _)| tokens);
+        let available = key.available(now).map_or(0, |held| held.rest);
         assert!(available <= 4_095);
     }
     Ok(())

@@ -136,7 +136,7 @@ memcached closed, window: true 5 | [true,0] 0 by policy false false 0 by policy 
 memcached closed, compound: true 5 | [true,0] 0 by policy false false 0 by policy false | false 5 true 8 false
 memcached closed, compound of two stores: true 5 | [true,0] 0 by policy false false 0 by policy true | false 5 true 8 false
 memcached throw: TokenBucket\StorageException false TokenBucket\StorageException
-code refunds again: TokenBucket\Decision::refund(): [false] false
-code lets go: TokenBucket\Decision::refund(): false
-code constructs: TokenBucket\Decision::refund(): false
+code refunds again: TokenBucket\Decision::refund(): [false] null
+code lets go: TokenBucket\Decision::refund(): null
+code constructs: TokenBucket\Decision::refund(): null
 code throws: TokenBucket\Decision::refund(): thrown false

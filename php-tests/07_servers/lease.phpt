@@ -34,7 +34,7 @@ echo 'the server has given ', 10_000 - $plain->peek()->getRemainingTokens(), " o
 $leaky = new LeakyBucket($dsn, 'leaky', 10_000, 10_000);
 echo 'leaky bucket: ', $trips(127, $leaky->consume(...)), " trips\n";
 
-// A decision of a lease says what the server had when it gave the batch. It is not degraded, and can be given back.
+// A decision of a lease counts what this host holds as left. It is not degraded, and can be given back.
 $bucket->consume();
 $decision = $bucket->attempt(5);
 echo json_encode([$decision->isAccepted(), $decision->isDegraded(), $decision->getTokens(), $decision->getRemainingTokens(), $decision->getRetryAfter()]), "\n";
@@ -117,7 +117,7 @@ echo $trips(160, $default->consume(...)) < 40 ? 'leased' : 'asked', ', ', $trips
 7 10 trips
 the server has given 767 of which 767 are used
 leaky bucket: 7 trips
-[true,false,5,9169,0]
+[true,false,5,9227,0]
 [true,false]0 trips for a refund, peek true 0
 .leases: in use
 3 1 trips for more than the lease

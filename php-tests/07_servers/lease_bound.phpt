@@ -1,5 +1,5 @@
 --TEST--
-lease: hosts with leases never hand out more than capacity + rate x time in all, and in any stretch hosts x lease more; kills and pauses double nothing
+lease: hosts with leases never hand out more than capacity + rate x time in all, and in any stretch hosts x lease more; kills, pauses and refunds double nothing
 --EXTENSIONS--
 pcntl
 posix

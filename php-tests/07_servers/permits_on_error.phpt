@@ -97,7 +97,7 @@ foreach (['drops' => fn () => $GLOBALS['permit'] = null, 'constructs' => fn () =
 }
 ?>
 --EXPECT--
-fallback, enforce=1: [false,null,true,true,false,2,true,null,1]
+fallback, enforce=1: [null,null,true,true,false,2,true,null,1]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 up again: [1,false,true] 1 0
 {"checked":6,"accepted":5,"denied":1,"would_deny":0,"errors":0,"degraded":3}
@@ -113,7 +113,7 @@ open, enforce=0: [true,null,true,true,true,0,true,null,0]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
 up again: [1,true,true] 1 0
 {"checked":6,"accepted":6,"denied":0,"would_deny":0,"errors":0,"degraded":3}
-closed, enforce=1: [false,null,false,false,false,2,null,null,2]
+closed, enforce=1: [null,null,false,false,false,2,null,null,2]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is denied
 up again: [1,false,true] 1 0
 {"checked":6,"accepted":3,"denied":3,"would_deny":0,"errors":0,"degraded":3}
@@ -136,12 +136,12 @@ Cannot open the directory /nowhere for shared memory: No such file or directory 
 drops, acquire: {}, ran 1; 0 of the host's held
 drops, getActive: 0, ran 1; 0 of the host's held
 drops, reset: null, ran 1; 0 of the host's held
-drops, renew: false, ran 1; 0 of the host's held
+drops, renew: null, ran 1; 0 of the host's held
 drops, release: null, ran 1; 0 of the host's held
 constructs, acquire: {}, ran 1; 0 of the host's held
 constructs, getActive: 0, ran 1; 0 of the host's held
 constructs, reset: null, ran 1; 0 of the host's held
-constructs, renew: false, ran 1; 0 of the host's held
+constructs, renew: null, ran 1; 0 of the host's held
 constructs, release: null, ran 1; 0 of the host's held
 throws, acquire: thrown, ran 1; 0 of the host's held
 throws, getActive: thrown, ran 1; 0 of the host's held

@@ -1,6 +1,7 @@
 //! The numbers of a token bucket, and sums of its times.
 
 use super::bounds::{MAX_CAPACITY, MAX_RATE, MAX_REFILL};
+use super::decision::Decision;
 use super::error::LimitError;
 use super::interval::Interval;
 use super::span::Span;
@@ -160,6 +161,16 @@ impl TokenBucket {
     pub fn tokens_begun_in(&self, ns: u64) -> u64 {
         let whole = self.tokens_in(Span::from_ns(ns));
         whole + u64::from(times(self.interval, self.parts, whole) < Span::from_ns(ns))
+    }
+
+    /// A decision as it would be on a bucket that holds `tokens` more.
+    pub fn with_more(&self, decision: Decision, tokens: u64) -> Decision {
+        let time = self.cost_in_time(tokens);
+        Decision {
+            expires_at: decision.expires_at.saturating_sub(time.ceil()).max(decision.now),
+            available: self.add(decision.available, time).min(self.full),
+            ..decision
+        }
     }
 
     /// The sum of two times. A part of `a` that another limit wrote is cut to what this one can have.

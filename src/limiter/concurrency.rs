@@ -226,35 +226,37 @@ impl HeldPermit {
     }
 
     /// Lets the lease begin anew, for `lease` nanoseconds. False if the permit is not held any more, by this
-    /// process, or if the store does not answer and `on_error` is not `open`. A permit that was taken nowhere
-    /// is always renewed, as is any in a dry run.
+    /// process; none if that is not known, for the store gives no answer and `on_error` is not `open`. A permit
+    /// that was taken nowhere is always renewed, as is any in a dry run.
     ///
     /// # Errors
     ///
     /// Those of [`Limiter::acquire`].
-    pub fn renew(&mut self, lease: u64, frozen: Option<u64>) -> Result<bool> {
+    pub fn renew(&mut self, lease: u64, frozen: Option<u64>) -> Result<Option<bool>> {
         if self.process != process::generation() {
-            return Ok(false);
+            return Ok(Some(false));
         }
         let Self { limiter, place, breaker, .. } = self;
         let (permits, call) = (limiter.permits()?, limiter.permit_call(frozen));
         let renewed = match (place, &limiter.guard) {
-            (Place::Nowhere, _) => return Ok(true),
-            (Place::Store(handle), None) => permits.renew(handle, lease, call),
+            (Place::Nowhere, _) => return Ok(Some(true)),
+            (Place::Store(handle), None) => permits.renew(handle, lease, call).map(Some),
             (Place::Store(handle), Some(guard)) => {
                 let renew = || permits.renew(handle, lease, call);
                 let renewed = limiter.ask_behind(guard, *breaker, renew);
                 let renewed = guard.only_by_store(renewed);
-                renewed.map(|renewed| renewed.unwrap_or(guard.is_open_on_error()))
+                renewed.map(|renewed| renewed.or(guard.is_open_on_error().then_some(true)))
             }
             (Place::Host(handle), guard) => {
                 let permits = guard.as_ref().and_then(|guard| guard.host_permits());
-                permits.map_or(Ok(false), |permits| permits.renew(handle, lease, call))
+                let renewed =
+                    permits.map_or(Ok(false), |permits| permits.renew(handle, lease, call));
+                renewed.map(Some)
             }
         };
         match limiter.policy.enforce {
             true => renewed,
-            false => Ok(true),
+            false => Ok(Some(true)),
         }
     }
 

@@ -76,6 +76,13 @@ pub struct Outage {
     warning: Option<String>,
 }
 
+impl NoAnswer {
+    /// Whether the store was asked, so that it may have done what the call asked for.
+    pub const fn was_asked(&self) -> bool {
+        matches!(self, Self::Outage(Outage { has_failed: true, .. }))
+    }
+}
+
 impl Outage {
     /// The outage of a store that is not asked.
     const fn known(reason: String) -> Self {
@@ -140,19 +147,6 @@ impl Guard {
             Ok(decision) => GuardedCall::by_store(decision),
             Err(no_answer) => self.decide_by_policy(request, &no_answer),
         }
-    }
-
-    /// Decides on a call, but never in the store's place. None if the store gave no answer.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if the store gave no answer and the policy is to throw.
-    pub fn decide_only_by_store(
-        &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-    ) -> Result<Option<Decision>> {
-        self.only_by_store(self.decide_by_store(store, request, boot_time()))
     }
 
     /// The answer of the store. None if it gave none and the policy is not to throw.

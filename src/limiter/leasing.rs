@@ -1,13 +1,14 @@
 //! Decides by tokens that this host has taken from a server ahead (`store::host::leases`).
 //!
-//! Only calls that take tokens from a token bucket have leases. All other calls ask the server, which does not know what hosts
-//! still hold; those that change the bucket otherwise end this host's lease.
+//! Only calls that take tokens from a token bucket, or give some back, have leases. All other calls ask the server, which does
+//! not know what hosts still hold; those that change the bucket otherwise end this host's lease.
 
 use super::flagged_decision::DecidedBy;
-use super::guard::{Guard, GuardedCall};
+use super::guard::{Guard, GuardedCall, NoAnswer};
 use crate::clock::boot_time;
+use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
-use crate::store::host::leases::{is_scarce, level};
+use crate::store::host::leases::{is_scarce, level, missing};
 use crate::store::{Fetch, LeaseKey, Request, Step, Store, Taken};
 
 impl Guard {
@@ -34,15 +35,31 @@ impl Guard {
                 }
             }
             Op::Peek { cost } => {
-                let available = self
-                    .with_lease(request, sent, |lease| lease.available(sent))
-                    .flatten()
-                    .filter(|(tokens, _)| cost > 0 && cost <= u64::from(*tokens));
+                let available =
+                    self.with_lease(request, sent, |lease| lease.available(sent)).flatten();
                 match available {
-                    Some((rest, full_at)) => leased(request, 0, Taken { full_at, rest }, sent),
+                    Some(held) if (1..=held.rest.into()).contains(&cost) => {
+                        leased(request, 0, held, sent)
+                    }
+                    Some(Taken { rest, .. }) => {
+                        let mut call = self.decide_without_lease(store, request, sent);
+                        if let Ok(decision) = &mut call.answer
+                            && decision.accepted
+                        {
+                            *decision = with_held(request.limit, *decision, rest);
+                        }
+                        call
+                    }
                     None => self.decide_without_lease(store, request, sent),
                 }
             }
+            Op::Refund { cost, .. } => match self.give_back_to_lease(request, cost, sent) {
+                Some(taken) => leased(request, 0, taken, sent),
+                None => match self.refund_by_store(store, request, sent) {
+                    Ok(decision) => GuardedCall::by_store(decision),
+                    Err(no_answer) => self.decide_by_policy(request, &no_answer),
+                },
+            },
             Op::Reset | Op::Block { .. } | Op::Start { .. } => {
                 let call = self.decide_without_lease(store, request, sent);
                 self.end_lease(request);
@@ -52,12 +69,60 @@ impl Guard {
         }
     }
 
-    /// Puts tokens back into the lease that they were taken from. Returns whether there is room for them.
-    pub(super) fn give_back_to_lease(&self, request: &Request<'_>) -> bool {
-        let Op::Refund { cost, .. } = *request.op else { return false };
-        let Ok(tokens) = u32::try_from(cost) else { return false };
-        let now = boot_time();
-        self.with_lease(request, now, |lease| lease.give_back(tokens, now)).unwrap_or(false)
+    /// Gives back what a decision took: to the lease that it was taken from, if there is room, else to the store. Returns
+    /// whether anything was given back; none if the store was asked and gave no answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::error::Error::Storage) if the store gave no answer and the policy is to throw.
+    pub(super) fn refund(
+        &self,
+        store: &dyn Store,
+        request: &Request<'_>,
+        is_by_lease: bool,
+    ) -> Result<Option<bool>> {
+        let sent = boot_time();
+        if let Op::Refund { cost, .. } = *request.op
+            && is_by_lease
+            && self.give_back_to_lease(request, cost, sent).is_some()
+        {
+            return Ok(Some(true));
+        }
+        let answer = self.refund_by_store(store, request, sent);
+        let was_asked = answer.as_ref().err().is_none_or(NoAnswer::was_asked);
+        let decision = self.only_by_store(answer)?;
+        Ok(decision.map(|decision| decision.accepted).or((!was_asked).then_some(false)))
+    }
+
+    /// Puts tokens into the lease. None if there is no room for them.
+    fn give_back_to_lease(&self, request: &Request<'_>, cost: u64, now: u64) -> Option<Taken> {
+        let limit = request.limit;
+        let missing = |full_at| missing(limit, &level(limit, full_at, now));
+        self.with_lease(request, now, |lease| lease.give_back(cost, now, missing))?
+    }
+
+    /// Gives tokens back to the store. The lease keeps no more than then fits into the bucket.
+    fn refund_by_store(
+        &self,
+        store: &dyn Store,
+        request: &Request<'_>,
+        sent: u64,
+    ) -> std::result::Result<Decision, NoAnswer> {
+        let answer = self.decide_by_store(store, request, sent);
+        if self.lease == 0 || request.frozen().is_some() {
+            return answer;
+        }
+        match &answer {
+            Ok(decision) if !decision.is_blocked => {
+                let missing = missing(request.limit, decision);
+                let full_at = sent + (decision.expires_at - decision.now);
+                self.with_lease(request, sent, |lease| lease.note_refund(missing, full_at));
+            }
+            // It may have been done, so it is not known what still fits into the bucket.
+            Err(no_answer) if !no_answer.was_asked() => {}
+            _ => self.end_lease(request),
+        }
+        answer
     }
 
     fn take(&self, request: &Request<'_>, cost: u32, now: u64) -> Step {
@@ -78,7 +143,7 @@ impl Guard {
         if fetch.left_over > 0 {
             let op = Op::Refund { cost: fetch.left_over.into(), expiry: None };
             // If the server does not answer, these tokens are lost to the client.
-            let _ = self.decide_only_by_store(store, &Request { op: &op, ..*request });
+            let _ = self.decide_by_store(store, &Request { op: &op, ..*request }, sent);
         }
         let give_up = || self.with_lease(request, boot_time(), |lease| lease.give_up(fetch));
         if let Some(denial) = self.known_denial(request, sent) {
@@ -98,9 +163,8 @@ impl Guard {
                 self.with_lease(request, now, |lease| {
                     lease.put(fetch, tokens, full_at, is_scarce, asked, now);
                 });
-                let expires_at =
-                    expires_at(request.limit, decision.expires_at, tokens, decision.now);
-                GuardedCall::by_store(Decision { taken: cost, expires_at, ..decision })
+                let decision = with_held(request.limit, decision, tokens);
+                GuardedCall::by_store(Decision { taken: cost, ..decision })
             }
             Ok(denial) => {
                 give_up();
@@ -150,15 +214,16 @@ fn leased(request: &Request<'_>, cost: u64, taken: Taken, now: u64) -> GuardedCa
         Limit::TokenBucket(bucket) => now + bucket.refill_time().ceil(),
         _ => now,
     });
-    let expires_at =
-        taken.full_at.map_or(now, |full_at| expires_at(request.limit, full_at, taken.rest, now));
-    let decision = Decision { taken: cost, expires_at, ..level(request.limit, full_at, now) };
+    let decision = with_held(request.limit, level(request.limit, full_at, now), taken.rest);
+    let expires_at = taken.full_at.map_or(now, |_| decision.expires_at);
+    let decision = Decision { taken: cost, expires_at, ..decision };
     GuardedCall { answer: Ok(decision), has_failed: false, decided_by: DecidedBy::Lease }
 }
 
-/// When a bucket would be full without later calls that is full at `full_at`, with `rest` tokens of a lease that no call
-/// has used: those go back.
-fn expires_at(limit: &Limit, full_at: u64, rest: u32, now: u64) -> u64 {
-    let Limit::TokenBucket(bucket) = limit else { return now };
-    full_at.saturating_sub(bucket.cost_in_time(rest.into()).ceil()).max(now)
+/// The decision of a server, with what this host holds of the bucket.
+fn with_held(limit: &Limit, decision: Decision, tokens: u32) -> Decision {
+    match limit {
+        Limit::TokenBucket(bucket) => bucket.with_more(decision, tokens.into()),
+        _ => decision,
+    }
 }

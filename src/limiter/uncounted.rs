@@ -21,7 +21,7 @@ pub(super) struct Uncounted {
 impl Limiter {
     /// Gives back what a decision took, to where it was taken. Returns whether anything was given back: not
     /// if the decision took nothing, if its fixed window has ended or was reset, if the identifier is
-    /// blocked, or if the store does not answer.
+    /// blocked, or if the store failed a moment ago and was not asked. None if it was asked and gave no answer.
     ///
     /// # Errors
     ///
@@ -32,14 +32,14 @@ impl Limiter {
         limit: &Limit,
         flagged: &FlaggedDecision,
         frozen: Option<u64>,
-    ) -> Result<bool> {
+    ) -> Result<Option<bool>> {
         let FlaggedDecision { decision, flags } = flagged;
         if decision.taken == 0 {
-            return Ok(false);
+            return Ok(Some(false));
         }
         let op = match flags.is_by_lease() {
             true => match still_missing(limit, decision) {
-                0 => return Ok(false),
+                0 => return Ok(Some(false)),
                 cost => Op::Refund { cost, expiry: None },
             },
             false => decision.refund(),
@@ -47,18 +47,16 @@ impl Limiter {
         let (key_hash, evicted) = (Cell::default(), Cell::new(false));
         let key = self.plain_key(identifier, limit, &key_hash);
         let request = self.request(&key, limit, &op, frozen.into(), &evicted);
+        let is_accepted = |decision: Decision| Some(decision.accepted);
         let refunded = match &self.guard {
-            Some(guard) if flags.is_by_lease() && guard.give_back_to_lease(&request) => {
-                return Ok(true);
-            }
-            Some(guard) if flags.is_by_host() => guard.decide_on_host(&request).map(Some),
-            Some(guard) => guard.decide_only_by_store(&*self.store, &request),
-            None => self.store.decide(&request).map(Some),
+            Some(guard) if flags.is_by_host() => guard.decide_on_host(&request).map(is_accepted),
+            Some(guard) => guard.refund(&*self.store, &request, flags.is_by_lease()),
+            None => self.store.decide(&request).map(is_accepted),
         };
         match refunded {
             // A dry run fails no call.
-            Err(_) if !self.policy.enforce => Ok(false),
-            other => Ok(other?.is_some_and(|decision| decision.accepted)),
+            Err(_) if !self.policy.enforce => Ok(None),
+            other => other,
         }
     }
 

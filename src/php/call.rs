@@ -300,6 +300,14 @@ impl Call {
         Ok(())
     }
 
+    /// Returns a bool, or null, to PHP.
+    pub fn return_bool_or_null(&self, value: Option<bool>) -> Result<(), Thrown> {
+        match value {
+            Some(value) => self.return_bool(value),
+            None => self.return_value(Zval::null()),
+        }
+    }
+
     /// Returns a new string to PHP.
     pub fn return_string(&self, text: &[u8]) -> Result<(), Thrown> {
         self.return_value(string(text))

@@ -51,7 +51,7 @@ const METHODS: &[Method] = &[
     public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
     public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
     public(c"wouldDeny", handler!(would_deny), &[], Type::BOOL),
-    public(c"refund", handler!(refund), &[], Type::BOOL),
+    public(c"refund", handler!(refund), &[], Type::BOOL.or_null()),
     public(c"jsonSerialize", handler!(json_serialize), &[], Type::ARRAY),
     NO_CONSTRUCTOR,
 ];
@@ -151,20 +151,26 @@ impl DecisionObject {
         self.limits().iter().any(|limit| !limit.decided().accepted)
     }
 
-    /// Gives back what was taken. Returns whether anything was, and the limiters, which may have something to report;
-    /// none if a limit is on a storage written in PHP.
-    fn refund(&self) -> Option<(error::Result<bool>, Vec<Rc<Limiter>>)> {
+    /// Gives back what was taken. Returns whether anything was, which may not be known, and the limiters, which may have
+    /// something to report; none if a limit is on a storage written in PHP.
+    fn refund(&self) -> Option<(error::Result<Option<bool>>, Vec<Rc<Limiter>>)> {
         let limiters = self.limits().iter().map(|limit| limit.origin.limiter.clone());
         let limiters = limiters.collect::<Option<Vec<_>>>()?;
         // A child that was forked has a copy of the decision, but only the process that made it gives back.
         if self.refundable_by.get() != process::generation() {
-            return Some((Ok(false), limiters));
+            return Some((Ok(Some(false)), limiters));
         }
         self.refundable_by.set(0);
         let frozen = GLOBALS.get().frozen_time.get();
         // All of them, before an error of one ends the call.
         let results: Vec<_> = self.limits().iter().map(|limit| limit.refund(frozen)).collect();
-        let is_given_back = results.into_iter().try_fold(false, |any, one| Ok(any | one?));
+        let is_given_back = results.into_iter().try_fold(Some(false), |any, one| {
+            Ok(match (any, one?) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            })
+        });
         Some((is_given_back, limiters))
     }
 
@@ -310,7 +316,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     for event in events {
         emit_event(Some(event))?;
     }
-    call.return_bool(is_given_back?)
+    call.return_bool_or_null(is_given_back?)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {

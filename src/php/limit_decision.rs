@@ -102,9 +102,9 @@ impl LimitDecision {
         }
     }
 
-    /// Gives back what the decision took. Returns whether anything was given back.
-    pub fn refund(&self, frozen: Option<u64>) -> Result<bool> {
-        let Some(limiter) = &self.origin.limiter else { return Ok(false) };
+    /// Gives back what the decision took. Returns whether anything was given back; none if that is not known.
+    pub fn refund(&self, frozen: Option<u64>) -> Result<Option<bool>> {
+        let Some(limiter) = &self.origin.limiter else { return Ok(Some(false)) };
         limiter.refund(self.origin.identifier.as_bytes(), &self.limit, &self.flagged, frozen)
     }
 }

@@ -35,7 +35,7 @@ const METHODS: &[Method] = &[
         c"renew",
         handler!(renew),
         &[optional(c"lease", Type::FLOAT.or_null(), c"null")],
-        Type::BOOL,
+        Type::BOOL.or_null(),
     ),
     NO_CONSTRUCTOR,
 ];
@@ -105,5 +105,5 @@ fn renew(call: &Call) -> Result<(), Thrown> {
         .with(permit, |permit| (permit.renew(lease, frozen), Rc::clone(permit.limiter())));
     let Some((renewed, limiter)) = renewed else { return call.return_bool(false) };
     emit_event(limiter.take_event())?;
-    call.return_bool(renewed?)
+    call.return_bool_or_null(renewed?)
 }

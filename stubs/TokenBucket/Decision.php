@@ -92,15 +92,16 @@ final class Decision implements \JsonSerializable
      *         $decision->refund();   // only failures count
      *     }
      *
-     * @return bool whether any limit took it back. False if nothing was taken (a denied call, a peek(), on_error=open), if
+     * @return bool|null whether any limit took it back. False if nothing was taken (a denied call, a peek(), on_error=open), if
      *     all of it has come back by itself, if the window has ended or was reset meanwhile, if the identifier is blocked, if
-     *     the server does not answer, at each further call, and in a forked child: only the process that made the decision
-     *     gives back
+     *     the server failed a moment ago and was not asked, at each further call, and in a forked child: only the process
+     *     that made the decision gives back. Null if that is not known: the server was asked, has not answered, and may have
+     *     done it
      *
      * @throws \LogicException on a storage written in PHP
      * @throws StorageException if the storage fails and on_error is "throw"
      */
-    public function refund(): bool {}
+    public function refund(): ?bool {}
 
     public function jsonSerialize(): array {}
 

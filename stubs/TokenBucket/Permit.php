@@ -33,13 +33,14 @@ final class Permit
      *
      * @param float|null $lease seconds from now: above 0, at most four years. Null: the lease of the ConcurrencyLimit
      *
-     * @return bool whether the permit is still held. False if its lease has ended, if it was given back or reset, in a forked
-     *     child, if its file in shared memory was removed, or if its server does not answer (true by on_error=open)
+     * @return bool|null whether the permit is still held. False if its lease has ended, if it was given back or reset, in a
+     *     forked child, or if its file in shared memory was removed. Null if its server does not answer, so that this is not
+     *     known (true by on_error=open): unless it was reset the permit is held until its lease ends, so try again before
      *
      * @throws \ValueError if the lease is out of range
      * @throws StorageException if the storage fails and on_error is "throw"
      */
-    public function renew(?float $lease = null): bool {}
+    public function renew(?float $lease = null): ?bool {}
 
     private function __construct() {}
 }

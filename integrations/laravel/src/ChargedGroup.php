@@ -21,7 +21,7 @@ final class ChargedGroup
     public function settle(Response $response): void
     {
         if (is_callable($this->afterCallback) && !($this->afterCallback)($response)) {
-            $this->isRefunded = $this->decision->refund();
+            $this->isRefunded = $this->decision->refund() === true;
         }
     }
 

@@ -135,6 +135,11 @@ fn quarter(limit: &Limit) -> u64 {
     limit.capacity() / 4
 }
 
+/// How many tokens a bucket lacks after a decision.
+pub fn missing(limit: &Limit, decision: &Decision) -> u64 {
+    limit.capacity().saturating_sub(limit.remaining(decision))
+}
+
 /// What a bucket holds at `now` that is full at `full_at`.
 pub fn level(limit: &Limit, full_at: u64, now: u64) -> Decision {
     let state = State::Filling { full_at: Span::from_ns(full_at) };
@@ -185,6 +190,31 @@ impl Lease {
         self.is_fetching && now >> UNIT_BITS <= self.valid_until + (longest >> UNIT_BITS)
     }
 
+    /// Whether the bucket is so busy that batches bring more than the token of the call, and not scarce.
+    const fn is_busy(&self) -> bool {
+        self.batch != 0 && self.batch != SCARCE
+    }
+
+    /// The number of the next trip.
+    const fn next_trip(&self) -> u32 {
+        (self.trip + 1) & ((1 << TRIP_BITS) - 1)
+    }
+
+    /// The word of the level in this trip: the bucket on the server is full at `full_at`.
+    fn level_word(&self, full_at: u64) -> u128 {
+        u128::from(self.tag) << TAG_AT
+            | u128::from(self.trip) << FULL_AT_BITS
+            | u128::from(full_at & ((1 << FULL_AT_BITS) - 1))
+    }
+
+    /// When the bucket on the server is full, as the processes know it that have asked for the lease. None if the word is of
+    /// another trip.
+    fn level_in(&self, word: u128) -> Option<u64> {
+        let trip = (word >> FULL_AT_BITS) as u32 & ((1 << TRIP_BITS) - 1);
+        let is_its = (word >> TAG_AT) as u64 == self.tag && trip == self.trip;
+        is_its.then_some(word as u64 & ((1 << FULL_AT_BITS) - 1))
+    }
+
     /// The size of the next batch, as the power of two.
     fn next_batch(&self, now: u64) -> u32 {
         let used = (1u32 << self.batch).saturating_sub(self.tokens);
@@ -224,7 +254,7 @@ impl<W: Word> LeaseKey<'_, W> {
             if is_own && lease.is_valid(now) && lease.tokens >= cost {
                 let taken = Lease { tokens: lease.tokens - cost, ..lease };
                 if replace(word, seen, taken) {
-                    let full_at = read_level(level, lease);
+                    let full_at = lease.level_in(level.load());
                     return Step::Taken(Taken { full_at, rest: taken.tokens });
                 }
                 continue;
@@ -233,11 +263,10 @@ impl<W: Word> LeaseKey<'_, W> {
                 return Step::Ask;
             }
             let (batch, trip) = match lease.tag == self.tag {
-                true => (if is_own { lease.next_batch(now) } else { 0 }, lease.trip + 1),
+                true => (if is_own { lease.next_batch(now) } else { 0 }, lease.next_trip()),
                 // By the time, so that it is no number of an earlier lease of the bucket.
-                false => (0, (now >> UNIT_BITS) as u32),
+                false => (0, (now >> UNIT_BITS) as u32 & ((1 << TRIP_BITS) - 1)),
             };
-            let trip = trip & ((1 << TRIP_BITS) - 1);
             let batch = batch.min(self.max.max(1).ilog2() + u32::from(!self.max.is_power_of_two()));
             // Those of a batch that is valid stay in it: the call needs more than there are.
             let (kept, left_over) = match is_own {
@@ -256,7 +285,7 @@ impl<W: Word> LeaseKey<'_, W> {
             };
             if replace(word, seen, fetching) {
                 let batch = (1 << batch).min(self.max).saturating_sub(kept);
-                let full_at = if is_own { read_level(level, lease) } else { None };
+                let full_at = if is_own { lease.level_in(level.load()) } else { None };
                 return Step::Fetch(Fetch { trip, batch, left_over, full_at });
             }
         }
@@ -275,11 +304,7 @@ impl<W: Word> LeaseKey<'_, W> {
     ) {
         let Some((word, level, seen)) = self.find_fetching(fetch) else { return };
         let lease = Lease::from_word(seen);
-        let level_word = u128::from(self.tag) << TAG_AT
-            | u128::from(fetch.trip) << FULL_AT_BITS
-            | u128::from(full_at & ((1 << FULL_AT_BITS) - 1));
-        // If that of another trip is written at the same time, no level is known until the next trip.
-        level.replace(level.load(), level_word);
+        note_level(level, lease, full_at);
         let put = Lease {
             valid_until: (sent + LIFETIME) >> UNIT_BITS,
             is_fetching: false,
@@ -301,27 +326,55 @@ impl<W: Word> LeaseKey<'_, W> {
         }
     }
 
-    /// How many tokens this host could hand out.
-    pub fn available(&self, now: u64) -> Option<(u32, Option<u64>)> {
+    /// What this host could hand out.
+    pub fn available(&self, now: u64) -> Option<Taken> {
         let (_, level, seen) = self.find()?;
         let lease = Lease::from_word(seen);
         let is_valid = lease.limit == self.limit && lease.is_valid(now);
-        is_valid.then(|| (lease.tokens, read_level(level, lease)))
+        is_valid.then(|| Taken { full_at: lease.level_in(level.load()), rest: lease.tokens })
     }
 
-    /// Puts tokens back that a call has taken from the lease. Returns whether there is room for them.
-    pub fn give_back(&self, tokens: u32, now: u64) -> bool {
-        while let Some((word, _, seen)) = self.find() {
+    /// Puts tokens back into the lease. None if there is no room for them: a lease has at most as many tokens as the bucket
+    /// on the server lacks, which `missing` says of one that is full at a time.
+    pub fn give_back(&self, tokens: u64, now: u64, missing: impl Fn(u64) -> u64) -> Option<Taken> {
+        loop {
+            let (word, level, seen) = self.find()?;
             let lease = Lease::from_word(seen);
-            if lease.limit != self.limit || !lease.is_valid(now) || lease.tokens + tokens > self.max
-            {
-                return false;
+            if lease.limit != self.limit || !lease.is_valid(now) || !lease.is_busy() {
+                return None;
             }
-            if replace(word, seen, Lease { tokens: lease.tokens + tokens, ..lease }) {
-                return true;
+            let full_at = lease.level_in(level.load())?;
+            let room = missing(full_at).min(self.max.into());
+            let rest = tokens.saturating_add(lease.tokens.into());
+            let rest = u32::try_from(rest).ok().filter(|rest| u64::from(*rest) <= room)?;
+            if replace(word, seen, Lease { tokens: rest, ..lease }) {
+                return Some(Taken { full_at: Some(full_at), rest });
             }
         }
-        false
+    }
+
+    /// Notes the answer to a refund on the server: the bucket there lacks `missing` tokens, and is full at `full_at`. The
+    /// lease keeps no more tokens than that. A batch that would be too many is lost when it arrives.
+    pub fn note_refund(&self, missing: u64, full_at: u64) {
+        while let Some((word, level, seen)) = self.find() {
+            let lease = Lease::from_word(seen);
+            if lease.limit != self.limit {
+                return;
+            }
+            let with_batch = (1 << lease.batch).min(self.max).max(lease.tokens);
+            if lease.is_fetching && u64::from(with_batch) <= missing {
+                // The process that fetches may have had its answer before.
+                return note_level(level, lease, full_at);
+            }
+            // Fits: at most what it was.
+            let tokens = missing.min(lease.tokens.into()) as u32;
+            let noted = Lease { trip: lease.next_trip(), is_fetching: false, tokens, ..lease };
+            let known = lease.level_in(level.load());
+            note_level(level, noted, known.map_or(full_at, |known| known.min(full_at)));
+            if replace(word, seen, noted) {
+                return;
+            }
+        }
     }
 
     /// Ends the lease. A batch that is being fetched is lost when it arrives.
@@ -330,7 +383,7 @@ impl<W: Word> LeaseKey<'_, W> {
             let lease = Lease::from_word(seen);
             let ended = Lease {
                 valid_until: now >> UNIT_BITS,
-                trip: (lease.trip + 1) & ((1 << TRIP_BITS) - 1),
+                trip: lease.next_trip(),
                 is_fetching: false,
                 batch: 0,
                 tokens: 0,
@@ -374,12 +427,16 @@ fn replace<W: Word>(word: &W, seen: u128, new: Lease) -> bool {
     word.replace(seen, new.to_word())
 }
 
-/// When the bucket on the server is full, as the process knew it that fetched the lease.
-fn read_level<W: Word>(level: &W, lease: Lease) -> Option<u64> {
-    let seen = level.load();
-    let trip = (seen >> FULL_AT_BITS) as u32 & ((1 << TRIP_BITS) - 1);
-    let is_its = (seen >> TAG_AT) as u64 == lease.tag && trip == lease.trip;
-    is_its.then_some(seen as u64 & ((1 << FULL_AT_BITS) - 1))
+/// Notes when the bucket on the server is full, in the lease's trip. Of two times the earlier counts: answers of the server
+/// may be noted in another order, and a bucket must not be taken for emptier than it is.
+fn note_level<W: Word>(level: &W, lease: Lease, full_at: u64) {
+    loop {
+        let seen = level.load();
+        let word = lease.level_word(lease.level_in(seen).map_or(full_at, |it| it.min(full_at)));
+        if level.replace(seen, word) {
+            return;
+        }
+    }
 }
 
 #[cfg(test)]

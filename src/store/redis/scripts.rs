@@ -190,7 +190,7 @@ fn span(ns: u64) -> Vec<u8> {
     bytes
 }
 
-/// Numbers of tokens or hits. They fit: none is above the limit, which is a `u32`.
+/// Numbers of tokens or hits, of which each fits a `u32`.
 fn tokens(counts: &[u64]) -> Vec<u8> {
     counts.iter().flat_map(|count| (*count as u32).to_be_bytes()).collect()
 }
@@ -205,7 +205,8 @@ fn window_operation(limit: u64, interval: u64, op: Op) -> Operation {
         Op::Take { cost } | Op::Reserve { cost, .. } => (b'T', cost, None),
         Op::TakeUpTo { most, least } => (b'U', most.min(limit), Some(tokens(&[least]))),
         Op::Check => (b'T', 1, None),
-        Op::Refund { cost, expiry } => (b'F', cost.min(limit), expiry.map(time)),
+        // Not cut to the limit: there may be more hits, of a limit that was larger.
+        Op::Refund { cost, expiry } => (b'F', cost.min(u32::MAX.into()), expiry.map(time)),
         Op::Start { .. } => (b'D', 0, None),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),

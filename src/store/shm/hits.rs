@@ -9,7 +9,8 @@
 //! counts. A process that was suspended for longer begins again, at a later time.
 //!
 //! A block stands in all places, so it does not matter which of them a call looks at first, and which of them
-//! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others.
+//! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others. Only a refund, a
+//! reset and a block do.
 
 use super::counts::TableCounts;
 use super::set::Places;
@@ -254,8 +255,30 @@ impl<W: Word> WindowInTable<'_, W> {
                 }
             }
         }
+        if let Op::Refund { cost, expiry } = op {
+            let is_meant = |at: &u64| expiry == Some(*at);
+            let found = taken.iter().filter(|(_, leaves_at)| is_meant(leaves_at)).count() as u64;
+            if expiry.is_none() || found < cost {
+                taken.extend(self.hits_of_larger_limits());
+            }
+        }
         let hits = taken.iter().map(|(_, leaves_at)| *leaves_at).collect();
         Some(Seen { state: StoredState::Hits(Hits::new(hits)), free, taken })
+    }
+
+    /// The hits in the places that this limit does not use, and when they leave.
+    #[cold]
+    fn hits_of_larger_limits(&self) -> impl Iterator<Item = (u32, u64)> {
+        let unused = self.window.max_hits()..MAX_SLIDING_HITS;
+        unused.filter_map(|number| {
+            let (set, tag) = self.places.get(number)?;
+            // A newcomer's place is no hit, though a full table may deny it.
+            let Look::Known(state) = table::look(&set.0, tag, self.now.get()) else { return None };
+            match Found::of(&self.window.place(), state, self.now.get()) {
+                Found::Taken(leaves_at) => Some((number, leaves_at)),
+                _ => None,
+            }
+        })
     }
 
     /// How recent a hit is that may be given back. In a short interval all hits are young.

@@ -79,8 +79,9 @@ fn one_process_fetches_and_the_others_ask_for_themselves() {
     assert_eq!(key.available(T + LONGEST + (2 << UNIT_BITS)), None);
     let now = T + LONGEST + (3 << UNIT_BITS);
     key.put(&second, 2, T + 99, false, now, now);
-    assert_eq!(key.available(now), Some((2, Some(T + 99))));
-    assert_eq!(key.take(1, now, LONGEST), Step::Taken(Taken { full_at: Some(T + 99), rest: 1 }));
+    let held = Taken { full_at: Some(T + 99), rest: 2 };
+    assert_eq!(key.available(now), Some(held));
+    assert_eq!(key.take(1, now, LONGEST), Step::Taken(Taken { rest: 1, ..held }));
 }
 
 #[test]
@@ -129,18 +130,71 @@ fn ended_lease_takes_nothing_from_a_call_that_is_on_its_way() {
     key.end(T + 1);
     key.put(&fetched, 5, T, false, T, T + 2);
     assert_eq!(key.available(T + 2), None);
-    assert!(!key.give_back(1, T + 2));
+    assert_eq!(key.give_back(1, T + 2, |_| 9), None);
+}
+
+/// A lease of a batch of four, three of which are left. The bucket on the server is full at `T + 40`.
+fn batch_of_four(key: &LeaseKey<'_>) {
+    let _ = (0..).take_while(|i| call(key, T - 9 + i) != Some(2)).count();
+    assert_eq!(call(key, T), None);
+    let fetched = fetch(key.take(1, T, LONGEST));
+    key.put(&fetched, 3, T + 40, false, T, T);
 }
 
 #[test]
 fn refund_goes_into_the_lease_while_there_is_room() {
     let set = set();
     let key = key(&set, 7, 4);
-    let fetched = fetch(key.take(1, T, LONGEST));
-    key.put(&fetched, 3, T, false, T, T);
-    assert!(key.give_back(1, T + 1));
-    assert!(!key.give_back(1, T + 1), "four at most");
-    assert!(!key.give_back(1, T + LIFETIME), "the server keeps them then");
+    batch_of_four(&key);
+    let given_back = |tokens, missing| {
+        let missing = |full_at| if full_at == T + 40 { missing } else { 0 };
+        key.give_back(tokens, T + 1, missing).map(|held| held.rest)
+    };
+    assert_eq!(given_back(1, 3), None, "the bucket lacks three, which the lease has");
+    assert_eq!(given_back(2, 9), None, "four at most");
+    assert_eq!(given_back(u64::MAX, u64::MAX), None);
+    assert_eq!(given_back(1, 4), Some(4));
+    assert_eq!(given_back(1, 9), None, "four at most");
+    assert_eq!(key.take(4, T + 2, LONGEST), Step::Taken(Taken { full_at: Some(T + 40), rest: 0 }));
+    assert_eq!(key.give_back(1, T + LIFETIME, |_| 9), None, "the server keeps them then");
+}
+
+#[test]
+fn refund_to_a_bucket_without_many_calls_goes_to_the_server() {
+    let set = set();
+    let key = key(&set, 7, 4);
+    assert_eq!(call(&key, T), Some(1));
+    assert_eq!(key.give_back(1, T + 1, |_| 9), None);
+}
+
+#[test]
+fn lease_keeps_no_more_than_the_bucket_lacks_after_a_refund() {
+    let set = set();
+    let key = key(&set, 7, 4);
+    batch_of_four(&key);
+    key.note_refund(5, T + 30);
+    assert_eq!(key.available(T + 1), Some(Taken { full_at: Some(T + 30), rest: 3 }));
+    key.note_refund(2, T + 20);
+    // The answer to an earlier refund.
+    key.note_refund(4, T + 25);
+    assert_eq!(key.available(T + 1), Some(Taken { full_at: Some(T + 20), rest: 2 }));
+    key.note_refund(0, T);
+    assert_eq!(key.available(T + 1), Some(Taken { full_at: Some(T), rest: 0 }));
+}
+
+#[test]
+fn batch_that_arrives_after_a_refund_is_kept_only_if_the_bucket_lacks_it() {
+    for (missing, kept) in [(4, Some(Taken { full_at: Some(T + 30), rest: 3 })), (3, None)] {
+        let set = set();
+        let key = key(&set, 7, 4);
+        batch_of_four(&key);
+        assert!(matches!(key.take(3, T + 1, LONGEST), Step::Taken(_)));
+        let fetched = fetch(key.take(1, T + 2, LONGEST));
+        key.note_refund(missing, T + 30);
+        // The server answered before the refund.
+        key.put(&fetched, 3, T + 50, false, T + 2, T + 3);
+        assert_eq!(key.available(T + 3), kept);
+    }
 }
 
 #[test]
@@ -221,7 +275,7 @@ proptest! {
                 Action::Kill(process) => waiting[process] = None,
                 Action::Wait(ms) => now += ms * 1_000_000,
                 Action::GiveBack(tokens) if handed_out >= u64::from(tokens) => {
-                    if lease_key.give_back(tokens, now) {
+                    if lease_key.give_back(tokens.into(), now, |_| u64::MAX).is_some() {
                         handed_out -= u64::from(tokens);
                     }
                 }
@@ -233,6 +287,101 @@ proptest! {
             prop_assert!(held <= max);
             let awaited = waiting.iter().flatten().filter(|(fetch, ..)| lease_key.find_fetching(fetch).is_some());
             prop_assert!(awaited.count() <= 1, "one batch is on its way");
+        }
+    }
+}
+
+/// What happens to a bucket on a server that never refills, under one host.
+#[derive(Clone, Debug)]
+enum Event {
+    /// A process without a call begins one for so many tokens.
+    Begin(usize, u32),
+    /// The server decides on the call of a process.
+    Decide(usize),
+    /// The server's answer reaches the process.
+    End(usize),
+    /// So many tokens are given back, whoever has taken them. A process has its answer later, if the server is asked.
+    Refund(usize, u64),
+    /// Time passes, in milliseconds.
+    Wait(u64),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        8 => (0usize..3, 1u32..5).prop_map(|(process, cost)| Event::Begin(process, cost)),
+        8 => (0usize..3).prop_map(Event::Decide),
+        8 => (0usize..3).prop_map(Event::End),
+        2 => (0usize..3, prop_oneof![4 => 1u64..9, 1 => Just(5_000)])
+            .prop_map(|(process, tokens)| Event::Refund(process, tokens)),
+        1 => (0u64..700).prop_map(Event::Wait),
+    ]
+}
+
+/// A call on the server.
+#[derive(Debug)]
+enum Trip {
+    Fetch { fetch: Fetch, cost: u32, sent: u64, got: Option<(u64, u64)> },
+    Refund { level: u64 },
+}
+
+proptest! {
+    /// Whatever is given back, and in whichever order answers arrive: once they have, the server and the host hold no more than
+    /// one capacity together.
+    #[test]
+    fn server_and_lease_never_hold_more_than_a_capacity(
+        events in prop::collection::vec(event(), 1..300),
+        max in 4u32..40,
+    ) {
+        const CAPACITY: u64 = 100;
+        // A token that is missing is a nanosecond until the bucket is full.
+        let full_at = |level: u64| u64::MAX / 8 + CAPACITY - level;
+        let missing = |full_at: u64| full_at - u64::MAX / 8;
+        let set = set();
+        let lease_key = key(&set, 7, max);
+        let (mut now, mut server) = (T, CAPACITY);
+        let mut trips: [Option<Trip>; 3] = Default::default();
+        for event in events {
+            now += 3 << UNIT_BITS;
+            match event {
+                Event::Begin(process, cost) if trips[process].is_none() => {
+                    if let Step::Fetch(fetch) = lease_key.take(cost, now, 100 * SECOND) {
+                        server = (server + u64::from(fetch.left_over)).min(CAPACITY);
+                        trips[process] = Some(Trip::Fetch { fetch, cost, sent: now, got: None });
+                    }
+                }
+                Event::Decide(process) => {
+                    if let Some(Trip::Fetch { fetch, cost, got: got @ None, .. }) = &mut trips[process] {
+                        let tokens = u64::from(fetch.batch.max(*cost)).min(server);
+                        let tokens = if tokens < u64::from(*cost) { 0 } else { tokens };
+                        server -= tokens;
+                        *got = Some((tokens, server));
+                    }
+                }
+                Event::End(process) => match trips[process].take() {
+                    Some(Trip::Fetch { fetch, got: Some((0, _)), .. }) => lease_key.give_up(&fetch),
+                    Some(Trip::Fetch { fetch, cost, sent, got: Some((tokens, level)) }) => {
+                        let rest = tokens as u32 - cost;
+                        lease_key.put(&fetch, rest, full_at(level), false, sent, now);
+                    }
+                    Some(Trip::Refund { level }) => {
+                        lease_key.note_refund(CAPACITY - level, full_at(level));
+                    }
+                    undecided => trips[process] = undecided,
+                },
+                Event::Refund(process, tokens) if trips[process].is_none() => {
+                    if lease_key.give_back(tokens, now, missing).is_none() {
+                        server = (server + tokens).min(CAPACITY);
+                        trips[process] = Some(Trip::Refund { level: server });
+                    }
+                }
+                Event::Wait(ms) => now += ms * 1_000_000,
+                Event::Begin(..) | Event::Refund(..) => {}
+            }
+            let held = lease_key.words().map(|(_, _, word)| Lease::from_word(word).tokens).sum::<u32>();
+            prop_assert!(held <= max);
+            if !trips.iter().flatten().any(|trip| matches!(trip, Trip::Refund { .. })) {
+                prop_assert!(server + u64::from(held) <= CAPACITY, "{server} and {held}");
+            }
         }
     }
 }
