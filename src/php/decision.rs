@@ -70,6 +70,14 @@ pub fn register() {
     object::install_handlers::<DecisionObject>(&CLASS);
 }
 
+/// What became of a refund.
+struct Refund {
+    /// Whether anything was given back; none if that is not known.
+    is_given_back: error::Result<Option<bool>>,
+    /// The limiters, which may have something to report.
+    limiters: Vec<Rc<Limiter>>,
+}
+
 impl DecisionObject {
     /// The decision of one limit.
     #[inline(always)]
@@ -151,14 +159,13 @@ impl DecisionObject {
         self.limits().iter().any(|limit| !limit.decided().accepted)
     }
 
-    /// Gives back what was taken. Returns whether anything was, which may not be known, and the limiters, which may have
-    /// something to report; none if a limit is on a storage written in PHP.
-    fn refund(&self) -> Option<(error::Result<Option<bool>>, Vec<Rc<Limiter>>)> {
+    /// Gives back what was taken; none if a limit is on a storage written in PHP.
+    fn refund(&self) -> Option<Refund> {
         let limiters = self.limits().iter().map(|limit| limit.origin.limiter.clone());
         let limiters = limiters.collect::<Option<Vec<_>>>()?;
         // A child that was forked has a copy of the decision, but only the process that made it gives back.
         if self.refundable_by.get() != process::generation() {
-            return Some((Ok(Some(false)), limiters));
+            return Some(Refund { is_given_back: Ok(Some(false)), limiters });
         }
         self.refundable_by.set(0);
         let frozen = GLOBALS.get().frozen_time.get();
@@ -171,7 +178,7 @@ impl DecisionObject {
                 _ => None,
             })
         });
-        Some((is_given_back, limiters))
+        Some(Refund { is_given_back, limiters })
     }
 
     /// The fields of an HTTP answer.
@@ -306,7 +313,7 @@ fn would_deny(call: &Call) -> Result<(), Thrown> {
 
 fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let Some((is_given_back, limiters)) = call.with_this(DecisionObject::refund)? else {
+    let Some(Refund { is_given_back, limiters }) = call.with_this(DecisionObject::refund)? else {
         return Err(logic_exception(
             "refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only",
         ));
