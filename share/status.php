@@ -54,7 +54,7 @@ const FIRST_CLIENTS = 10;
 const MOST_CLIENTS = 100;
 
 /** How many of the latest denials the page shows. */
-const MOST_DENIALS = 20;
+const MOST_DENIALS = 10;
 
 const TOKEN_COOKIE = 'token_bucket_status';
 const READING_COOKIE = 'token_bucket_reading';

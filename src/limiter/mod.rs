@@ -40,7 +40,7 @@ pub use crate::store::counters::{
     LimitStatistics, LoggedDenial, Outcome,
 };
 pub use crate::store::file::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
-pub use crate::store::{FileSettings, KeyHash, LimitKind, ServerStatus, TableStatus, Timeouts};
+pub use crate::store::{FileSettings, KeyHash, ServerStatus, TableStatus, Timeouts};
 pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
 pub use concurrency::{HeldPermit, NO_PERMITS};
 pub use event::Event;

@@ -7,7 +7,7 @@ use super::php_array::{PhpArray, PhpValue};
 use super::statistics::OTHERS;
 use crate::limit::SECOND;
 use crate::limiter::{
-    DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitKind, LimitName, LoggedDenial, unix_time,
+    DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitName, LoggedDenial, unix_time,
 };
 use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;
@@ -76,7 +76,7 @@ fn row(denial: &LoggedDenial, track: bool) -> PhpArray {
     let mut row = PhpArray::new();
     row.put("name", name_of(denial));
     row.put("identifier", is_known.then_some(denial.identifier.as_slice()));
-    row.put("algorithm", algorithm(cause.kind));
+    row.put("algorithm", cause.kind.name());
     row.put("limit", cause.capacity);
     row.put("seconds", (cause.window > 0).then(|| cause.window as f64 / SECOND as f64));
     row.put("reason", reason(cause.reason));
@@ -86,15 +86,6 @@ fn row(denial: &LoggedDenial, track: bool) -> PhpArray {
     row.put("first_at", unix_time(denial.first_at));
     row.put("last_at", unix_time(denial.last_at));
     row
-}
-
-const fn algorithm(kind: LimitKind) -> &'static str {
-    match kind {
-        LimitKind::TokenBucket => "token_bucket",
-        LimitKind::FixedWindow => "fixed_window",
-        LimitKind::SlidingWindow => "sliding_window",
-        LimitKind::Concurrency => "concurrency",
-    }
 }
 
 const fn reason(reason: DenialReason) -> &'static str {

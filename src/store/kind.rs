@@ -21,6 +21,16 @@ impl LimitKind {
     pub const ALL: [Self; 4] =
         [Self::TokenBucket, Self::FixedWindow, Self::SlidingWindow, Self::Concurrency];
 
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TokenBucket => "token_bucket",
+            Self::FixedWindow => "fixed_window",
+            Self::SlidingWindow => "sliding_window",
+            Self::Concurrency => "concurrency",
+        }
+    }
+
     /// What stands behind the name of a key on a server. [`name`](super::name) hashes identifiers that end
     /// like it.
     pub const fn name_suffix(self) -> &'static [u8] {
