@@ -11,7 +11,7 @@ extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
 run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
 [ -e "$run_tests" ] || run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
 # More at once than there are cores: a third of the tests waits for servers most of the time.
-jobs=$(($(nproc) * 3))
+jobs=$(($(nproc) * 2))
 options=
 list_slowest=
 while :; do

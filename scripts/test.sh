@@ -1,8 +1,5 @@
 #!/bin/sh
 # Runs every test on this machine's PHP. The last line is the result.
-#
-# PHP's tests wait for replies and time-outs most of the time. Meanwhile the other tests are built and run beside them,
-# at the lowest priority; what they print follows.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/test/steps.sh
@@ -10,32 +7,10 @@ cd "$(dirname "$0")/.."
 # Everything runs while servers of every kind are up.
 [ -n "${TB_SERVERS-}" ] || exec scripts/servers.sh scripts/test.sh
 
-beside() {
-    step "Rust: limits, slots, every store, the slot protocol under a model checker"
-    cargo test --locked --quiet --no-run
-    # Four tests for each core: the conformance of stores on servers waits for replies most of the time.
-    RUST_TEST_THREADS=$(($(nproc) * 4)) cargo test --locked --quiet 2>&1
-    [ -n "${TB_VALKEY-}" ] || echo "This Debian has no Valkey: not tested."
-
-    step "The command"
-    scripts/test/command.sh
-
-    step "Prometheus"
-    scripts/test/prometheus.sh
-
-    step "Status page in Chromium"
-    scripts/test/page.sh
-
-    step "Integrations"
-    scripts/test-integrations.sh
-
-    end_steps
-}
-# Called by itself, so that all that it starts has its priority.
-[ "${1-}" != beside ] || { beside; exit; }
-
 step "Build"
+cargo test --locked --quiet --no-run &
 make --no-print-directory build
+wait $!
 
 step "Servers"
 redis-server --version | sed -n 's/.* v=\([0-9.]*\).*/Redis \1/p'
@@ -44,11 +19,10 @@ memcached --version
 mariadbd --version | sed -n 's/.*Ver \([0-9.]*\).*/MariaDB \1/p'
 scripts/servers/mysqld.sh run --version | sed -n 's/.*Ver \([0-9.]*\).*/MySQL \1/p'
 
-output=$(mktemp)
-setsid nice -n 19 scripts/test.sh beside >"$output" 2>&1 &
-beside=$!
-trap 'kill -- "-$beside" 2>/dev/null || true; rm -f "$output"' EXIT
-trap 'exit 130' INT TERM
+step "Rust: limits, slots, every store, the slot protocol under a model checker"
+# Four tests for each core: the conformance of stores on servers waits for replies most of the time.
+RUST_TEST_THREADS=$(($(nproc) * 4)) cargo test --locked --quiet 2>&1
+[ -n "${TB_VALKEY-}" ] || echo "This Debian has no Valkey: not tested."
 
 step "PHP: classes, stores, directives, errors, reflection, php-fpm, servers"
 scripts/phpt.sh -s
@@ -58,14 +32,20 @@ scripts/test/mysql-for-mariadb.sh
 
 [ -z "${TB_VALKEY-}" ] || { step "Valkey in Redis's place"; scripts/test/valkey-for-redis.sh; }
 
+step "The command"
+scripts/test/command.sh
+
+step "Prometheus"
+scripts/test/prometheus.sh
+
+step "Status page in Chromium"
+scripts/test/page.sh
+
+step "Integrations"
+scripts/test-integrations.sh
+
 step "Demo"
 scripts/demo.sh
-
-step "Beside these"
-status=0
-wait "$beside" || status=$?
-cat "$output"
-[ "$status" = 0 ] || exit "$status"
 
 end_steps
 printf '\nAll tests passed.\n'

@@ -3,6 +3,8 @@ lease: a busy host with leases leaves a host that calls once a second as much as
 --EXTENSIONS--
 pcntl
 posix
+--CONFLICTS--
+all
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';

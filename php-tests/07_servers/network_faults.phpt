@@ -80,7 +80,6 @@ foreach (['redis' => $redis, SQL_SERVER => new Server(SQL_SERVER)] as $kind => $
 a slow name server: by the store, by the store
     no warning
 redis behind a firewall: degraded, degraded, degraded, degraded
-    TokenBucket::attempt(): Redis at SERVER:PORT: cannot connect: no answer in time; until a call succeeds, limits are enforced in this host's shared memory
+    TokenBucket::attempt(): Redis at SERVER:PORT: %Sno answer in time; until a call succeeds, limits are enforced in this host's shared memory
 %s behind a firewall: degraded, degraded, degraded, degraded
-    TokenBucket::attempt(): MySQL at SERVER:PORT: the statement was not done in time: the server is silent or slow, or the bucket's row is locked; limits are enforced in this host's shared memory
-    TokenBucket::attempt(): MySQL at SERVER:PORT: cannot connect: no answer in time; until a call succeeds, limits are enforced in this host's shared memory
+    TokenBucket::attempt(): MySQL at SERVER:PORT: %Ano answer in time; until a call succeeds, limits are enforced in this host's shared memory

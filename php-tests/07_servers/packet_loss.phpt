@@ -10,6 +10,8 @@ if ($status !== 0) {
     die('skip no packets can be lost here: ' . end($output));
 }
 ?>
+--CONFLICTS--
+all
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';

@@ -36,9 +36,7 @@ echo 'exchanged: ', $told(), 'another process: ', in_processes(1, $told)[0];
 // And now it is lost.
 wait_until(fn () => $second->is_replicated());
 $second->kill();
-echo implode("\n", warnings(function () use ($told): void {
-    echo 'lost: ', $told();
-})), "\n";
+echo warning_of_outage($dsn), "\n", 'lost: ', $told();
 wait_until(fn () => !@$bucket->attempt(0)->isDegraded());
 echo 'taken over: ', $told();
 
@@ -74,8 +72,8 @@ echo 'a replica, then the master: ', $decision->isDegraded() ? 'degraded' : 'by 
 9
 exchanged: 8
 another process: 7
+TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 lost: 9 degraded
-TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 taken over: 6
 idle meanwhile: 5
 a replica, then the master: by the store, the replica was asked 0 times
