@@ -34,6 +34,8 @@ function make_traffic(Report $report, Site $site, Server $redis): float
     $site->get('traffic.php', ['name' => 'shared', 'dsn' => $redis->dsn(), 'limit' => 10, 'calls' => 10]);
     $killed_at = microtime(true);
     $redis->kill();
+    // After a second without an answer the first call that fails is an outage.
+    usleep(1_100_000);
     $site->get('traffic.php', ['name' => 'shared', 'dsn' => $redis->dsn(), 'limit' => 10, 'calls' => 7]);
     // No server has ever listened on this port.
     $site->get('traffic.php', ['name' => 'absent', 'dsn' => 'memcached://127.0.0.1:' . free_port(), 'limit' => 10, 'calls' => 4]);
