@@ -1,5 +1,6 @@
 //! The address of a server.
 
+use super::sanitize::printable_path;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -34,7 +35,7 @@ impl fmt::Display for Address {
         match self {
             Self::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Self::Tcp { host, port } => write!(f, "{host}:{port}"),
-            Self::Unix(path) => write!(f, "{}", path.display()),
+            Self::Unix(path) => f.write_str(&printable_path(path)),
         }
     }
 }

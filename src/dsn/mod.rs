@@ -22,7 +22,7 @@ pub use address::Address;
 pub use options::{
     DsnOverrides, MAX_LEASE, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_lease, parse_timeout_ms,
 };
-pub use sanitize::{escape_controls, sanitize};
+pub use sanitize::{printable_path, sanitize};
 pub use schemes::{Target, is_table_name};
 pub use servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};
 

@@ -5,6 +5,7 @@ use super::settings::Settings;
 use crate::dsn::{Dsn, OnError, sanitize};
 use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow, TokenBucket};
 use crate::store::counters::LONGEST_NAME;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// A line of the file that says something.
@@ -87,6 +88,9 @@ pub enum Algorithm {
 /// The longest name, in bytes: a longer one would be cut in the statistics, where `status()` looks for it.
 const MAX_NAME: usize = LONGEST_NAME;
 
+/// The most limits and sets in a file: each worker reads all of them.
+const MAX_LIMITS: usize = 1_000;
+
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
 const KEYS: &str = "algorithm, limit, seconds, storage, enforce, on_error or all";
 
@@ -134,6 +138,9 @@ impl NamedLimits {
         let mut sections: Vec<Section<'_>> = Vec::new();
         for FileLine { number, content } in lines {
             match content {
+                LineContent::Section(_) if sections.len() == MAX_LIMITS => {
+                    return Err(mistake(*number, format!("must have at most {MAX_LIMITS} limits")));
+                }
                 LineContent::Section(name) => sections.push(Section::begin(*number, name)?),
                 LineContent::Entry(key, value) => match sections.last_mut() {
                     Some(section) => section.set(*number, key, value)?,
@@ -144,14 +151,13 @@ impl NamedLimits {
         if sections.is_empty() {
             return Err(mistake(1, NO_SECTION));
         }
-        let mut limits: Vec<(u32, NamedLimit)> = Vec::new();
+        let (mut limits, mut names) = (Vec::new(), HashSet::new());
         for section in sections {
-            let line = section.line;
-            let limit = section.finish()?;
-            if limits.iter().any(|(_, other)| other.name == limit.name) {
-                return Err(mistake(line, format!("[{}] must not be there twice", limit.name)));
+            let (line, name) = (section.line, section.name);
+            limits.push((line, section.finish()?));
+            if !names.insert(name) {
+                return Err(mistake(line, format!("[{name}] must not be there twice")));
             }
-            limits.push((line, limit));
         }
         check_sets(&limits)?;
         let mut limits: Vec<NamedLimit> = limits.into_iter().map(|(_, limit)| limit).collect();
@@ -198,16 +204,17 @@ impl NamedLimit {
 
 /// Every limit of a set must be there, and be no set itself.
 fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
+    let rules: HashMap<&str, &Rule> =
+        limits.iter().map(|(_, limit)| (limit.name.as_str(), &limit.rule)).collect();
     for (line, set) in limits {
         let Rule::All(names) = &set.rule else { continue };
         for name in names {
-            let found = limits.iter().find(|(_, limit)| limit.name == *name);
-            let message = match found {
+            let message = match rules.get(name.as_str()) {
                 None => format!(
                     "all must name limits of this file, and [{}] is not there",
                     sanitize(name)
                 ),
-                Some((_, NamedLimit { rule: Rule::All(_), .. })) => {
+                Some(Rule::All(_)) => {
                     format!("all must name limits, and [{name}] is a set itself")
                 }
                 Some(_) if names.iter().filter(|other| *other == name).count() > 1 => {
@@ -447,6 +454,7 @@ mod tests {
             ("[a]\nall = b b\n[b]\nlimit = 5\nseconds = 1", 1, "b is there twice"),
             ("[a]\nall = b\nlimit = 5\n[b]\nlimit = 5\nseconds = 1", 2, "all must stand alone"),
             ("[a]\nall =", 2, "all must be the names"),
+            ("[a]\n".repeat(1_001).as_str(), 1_001, "must have at most 1000 limits"),
         ] {
             let error = read(text).unwrap_err();
             assert_eq!(error.line, line, "{text}: {}", error.message);

@@ -6,9 +6,12 @@ use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendStr, Zval};
 use ext_php_rs::zend::{ExecutorGlobals, ce};
 use std::ffi::{c_char, c_int, c_void};
+use std::iter::Zip;
 use std::mem::MaybeUninit;
+use std::ops::RangeFrom;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::slice::Split;
 
 /// The zeros that PHP's scanner wants behind the text: `ZEND_MMAP_AHEAD`.
 const PADDING: usize = 64;
@@ -24,7 +27,7 @@ struct Reader<'a> {
     found: Vec<FileLine>,
     /// The lines that are still to be read, and their numbers. The parser tells what stands in a line, but not
     /// which line that is.
-    rest: Vec<(u32, &'a [u8])>,
+    rest: Zip<RangeFrom<u32>, Split<'a, u8, fn(&u8) -> bool>>,
 }
 
 /// Returns the lines of the text that say something.
@@ -33,9 +36,8 @@ struct Reader<'a> {
 ///
 /// The line that is not in the format of ini files.
 pub fn read(text: &[u8]) -> Result<Vec<FileLine>, FileError> {
-    let mut rest: Vec<_> = (1..).zip(text.split(|byte| *byte == b'\n')).collect();
-    rest.reverse();
-    let mut reader = Reader { found: Vec::new(), rest };
+    let is_line_end: fn(&u8) -> bool = |byte| *byte == b'\n';
+    let mut reader = Reader { found: Vec::new(), rest: (1..).zip(text.split(is_line_end)) };
     if text.contains(&0) {
         let message = "must be text, without NUL bytes".to_owned();
         return Err(FileError { line: 1, message });
@@ -98,8 +100,8 @@ impl Reader<'_> {
     /// The number of the next line that is neither empty nor a comment.
     fn next_line(&self) -> u32 {
         let says_something = |text: &[u8]| !matches!(text.trim_ascii_start(), [] | [b';', ..]);
-        let mut rest = self.rest.iter().rev();
-        rest.find(|(_, text)| says_something(text)).map_or(1, |(line, _)| *line)
+        let mut rest = self.rest.clone();
+        rest.find(|(_, text)| says_something(text)).map_or(1, |(line, _)| line)
     }
 
     /// Notes the content of the next line that begins like it.
@@ -108,13 +110,9 @@ impl Reader<'_> {
             LineContent::Section(_) => "[",
             LineContent::Entry(key, _) => key.trim_end_matches("[]"),
         };
-        let mut number = 0;
-        while let Some((line, text)) = self.rest.pop() {
-            if text.trim_ascii_start().starts_with(start.as_bytes()) {
-                number = line;
-                break;
-            }
-        }
+        let begins_like_it =
+            |(_, text): &(u32, &[u8])| text.trim_ascii_start().starts_with(start.as_bytes());
+        let number = self.rest.find(begins_like_it).map_or(0, |(line, _)| line);
         self.found.push(FileLine { number, content });
     }
 }

@@ -7,14 +7,15 @@
 
 use super::ini_text;
 use crate::clock::coarse_time;
-use crate::dsn::escape_controls;
+use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
 use crate::limiter::{Limiter, NamedLimits};
+use rustix::fs::OFlags;
 use std::cell::{Cell, RefCell};
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
@@ -114,7 +115,7 @@ impl LimitsFile {
         }
         if path.as_os_str().is_empty() {
             return Err(Error::configuration(
-                "token_bucket.limits must be the path of a file with limits",
+                "token_bucket.limits is empty here: it must be the path of a file with limits",
             ));
         }
         self.look_at.set(coarse_time() + SECOND);
@@ -158,20 +159,15 @@ impl LimitsFile {
         may_wait: bool,
     ) -> std::result::Result<Option<NamedLimits>, String> {
         let at = |what: &dyn std::fmt::Display| {
-            format!("token_bucket.limits: {}: {what}", escape_controls(&path.to_string_lossy()))
-        };
-        let open = || -> std::io::Result<(File, Version)> {
-            let file = File::open(path)?;
-            let version = Version::of(&file.metadata()?);
-            Ok((file, version))
+            format!("token_bucket.limits: {}: {what}", printable_path(path))
         };
         let had_file = self.seen.get().is_some();
-        let (mut file, version) = match open() {
+        let (mut file, version) = match open(path) {
             Ok(opened) => opened,
-            Err(error) => {
+            Err(reason) => {
                 self.seen.set(None);
                 // Told once: until there is a file again.
-                return if had_file || !may_wait { Err(at(&reason(&error))) } else { Ok(None) };
+                return if had_file || !may_wait { Err(at(&reason)) } else { Ok(None) };
             }
         };
         if self.seen.get() == Some(version) {
@@ -198,6 +194,19 @@ impl LimitsFile {
         limits
             .map(Some)
             .map_err(|mistake| at(&format!("line {}: {}", mistake.line, mistake.message)))
+    }
+}
+
+/// Opens the file, or says why it cannot be read.
+fn open(path: &Path) -> std::result::Result<(File, Version), String> {
+    // Without it opening a FIFO waits for a process that writes to it.
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let file = file.map_err(|error| reason(&error))?;
+    let metadata = file.metadata().map_err(|error| reason(&error))?;
+    match metadata.is_file() {
+        true => Ok((file, Version::of(&metadata))),
+        false => Err("must be a regular file".to_owned()),
     }
 }
 

@@ -172,11 +172,12 @@ fn arguments(algorithm: Algorithm, count: i64, seconds: f64) -> LimitArguments {
 /// A `ConfigurationException` that lists the names.
 #[cold]
 fn unknown(loaded: &LoadedLimits, name: &[u8]) -> Thrown {
-    let names: Vec<&str> = loaded.limits.names().collect();
-    let known = match names.as_slice() {
-        [] => "there is none".to_owned(),
-        names => format!("must be one of {}", names.join(", ")),
-    };
+    const MOST: usize = 20;
+    let mut names: Vec<&str> = loaded.limits.names().take(MOST + 1).collect();
+    if names.len() > MOST {
+        names.splice(MOST.., ["..."]);
+    }
+    let known = format!("must be one of {}", names.join(", "));
     let name = sanitize(&String::from_utf8_lossy(name));
     Error::configuration(format!("token_bucket.limits has no limit \"{name}\": {known}")).into()
 }

@@ -1,5 +1,6 @@
 //! The user's own directory for shared memory, its lock, and the errors of files in it.
 
+use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
@@ -27,7 +28,7 @@ pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
             Errno::NOENT | Errno::NOTDIR => "; set token_bucket.shm_path to one that exists",
             _ => "",
         };
-        let base = base.display();
+        let base = printable_path(base);
         Error::storage(format!(
             "Cannot open the directory {base} for shared memory: {error}{remedy}"
         ))
@@ -130,10 +131,10 @@ pub fn not_created(parent: &OwnedFd, path: &Path, error: Errno) -> Error {
 
 /// The error of a system call that failed on the file or directory at `path`.
 pub fn failed(what: &str, path: &Path, error: Errno) -> Error {
-    Error::storage(format!("Cannot {what} shared memory {}: {error}", path.display()))
+    Error::storage(format!("Cannot {what} shared memory {}: {error}", printable_path(path)))
 }
 
 /// The error of a file or directory at `path` that must not be used as it is.
 pub fn unusable(path: &Path, why: &str) -> Error {
-    Error::storage(format!("Shared memory {} {why}", path.display()))
+    Error::storage(format!("Shared memory {} {why}", printable_path(path)))
 }

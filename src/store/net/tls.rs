@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use crate::clock::boot_time;
-use crate::dsn::Tls;
+use crate::dsn::{Tls, printable_path};
 use crate::limit::SECOND;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -141,5 +141,5 @@ fn unreadable(path: &Path, error: pem::Error) -> Failure {
 }
 
 fn unusable(path: &Path, why: &str) -> Failure {
-    Failure::Local(format!("the TLS file {} cannot be used: {why}", path.display()))
+    Failure::Local(format!("the TLS file {} cannot be used: {why}", printable_path(path)))
 }

@@ -30,6 +30,7 @@ pub mod word;
 use super::file::{Area, Location, MappedFile, Region, not_open};
 use super::kind::with_algorithm;
 use super::{FromDecision, Key, Permits, Request, Store, Timeouts};
+use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, SlidingWindow};
 use bucket_change::BucketChange;
@@ -167,7 +168,7 @@ impl Store for SharedMemory {
 
     fn describe(&self) -> Vec<(&'static str, String)> {
         let location = self.file.location();
-        let mut rows = vec![("Shared memory", location.path().display().to_string())];
+        let mut rows = vec![("Shared memory", printable_path(&location.path()))];
         if let Err(error) = self.file.open() {
             rows.push(("State", error.to_string()));
         }
