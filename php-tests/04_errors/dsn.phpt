@@ -21,7 +21,7 @@ foreach ([
             $make();
             $messages[] = 'fine';
         } catch (ConfigurationException $e) {
-            $messages[] = $e->getMessage();
+            $messages[] = str_replace('; the first argument is the storage, the second the identifier', '', $e->getMessage());
         }
     }
     // The bucket and the storage say the same, without anything that breaks a line of a log, or a password.
@@ -36,8 +36,8 @@ The storage DSN must begin with a scheme, known are shm:, array:, redis:, rediss
 The storage DSN must begin with a scheme, known are shm:, %s
 Unknown scheme ":" in the storage DSN, known are shm:, %s
 Unknown scheme ":" in the storage DSN, known are shm:, %s
-Unknown scheme "SHM:" in the storage DSN, known are shm:, %s
-Unknown scheme " shm:" in the storage DSN, known are shm:, %s
+Unknown scheme "SHM:" in the storage DSN (write "shm:"), known are shm:, %s
+Unknown scheme " shm:" in the storage DSN (write "shm:"), known are shm:, %s
 Unknown scheme "reddis:" in the storage DSN, known are shm:, %s
 Unknown scheme "re\nd\u{0}is:" in the storage DSN, known are shm:, %s
 Unknown scheme "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." in the storage DSN, known are shm:, %s

@@ -23,7 +23,7 @@ pub use options::{
     DsnOverrides, MAX_LEASE, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_lease, parse_timeout_ms,
 };
 pub use sanitize::{printable_path, sanitize};
-pub use schemes::{Target, is_table_name};
+pub use schemes::{Target, is_table_name, looks_like_dsn};
 pub use servers::{MysqlTarget, RedisTarget, Secret, Tls, Topology};
 
 /// A parsed DSN.

@@ -189,8 +189,10 @@ pub fn parse(location: &str) -> Result<Target> {
             known()
         )));
     };
-    match SCHEMES.iter().find(|scheme| scheme.form.scheme == name) {
-        Some(scheme) => (scheme.parse)(&scheme.form, rest),
+    match find(name) {
+        Some(Scheme { form, parse }) => {
+            parse(form, rest).map_err(|error| name_socket(name, rest).unwrap_or(error))
+        }
         None => Err(Error::configuration(format!(
             "Unknown scheme{} in the storage DSN{}, known are {}",
             quote_unless_secret(&format!("{name}:")),
@@ -200,17 +202,47 @@ pub fn parse(location: &str) -> Result<Target> {
     }
 }
 
+/// Whether a text is meant to be a DSN, with a mistake or without one.
+pub fn looks_like_dsn(text: &str) -> bool {
+    let name = text.split(':').next().unwrap_or_default();
+    text.is_empty() || text.contains("://") || find(&normalize(name)).is_some()
+}
+
+fn find(name: &str) -> Option<&'static Scheme> {
+    SCHEMES.iter().find(|scheme| scheme.form.scheme == name)
+}
+
+/// A scheme's name as it may have been meant.
+fn normalize(name: &str) -> String {
+    name.trim().to_ascii_lowercase()
+}
+
 /// What was probably meant by an unknown scheme.
-fn hint(name: &str) -> &'static str {
-    match name {
-        "mariadb" => " (mysql: is for MariaDB, too)",
-        "valkey" | "valkeys" => " (redis: is for Valkey, too)",
-        "localhost" => " (redis://localhost is a Redis there)",
-        _ if name.parse::<std::net::Ipv4Addr>().is_ok() => {
-            " (redis://ADDRESS:PORT is a Redis there)"
+fn hint(name: &str) -> String {
+    let hint = match normalize(name).as_str() {
+        "mariadb" => "mysql: is for MariaDB, too",
+        "valkey" | "valkeys" => "redis: is for Valkey, too",
+        "localhost" => "redis://localhost is a Redis there",
+        "unix" => "the socket of a Redis is redis+unix:///path/to/socket",
+        scheme if find(scheme).is_some() => return format!(" (write \"{scheme}:\")"),
+        address if address.parse::<std::net::Ipv4Addr>().is_ok() => {
+            "redis://ADDRESS:PORT is a Redis there"
         }
-        _ => "",
-    }
+        _ => return String::new(),
+    };
+    format!(" ({hint})")
+}
+
+/// The error of a scheme with a path where its hosts should be, if there is another one for sockets.
+fn name_socket(name: &str, rest: &str) -> Option<Error> {
+    let behind_login = rest.strip_prefix("//")?.rsplit('@').next()?;
+    let is_of_sockets = |scheme: &&Scheme| scheme.form.scheme.strip_suffix("+unix") == Some(name);
+    let Form { scheme, form, .. } = &SCHEMES.iter().find(is_of_sockets)?.form;
+    behind_login.starts_with('/').then(|| {
+        Error::configuration(format!(
+            "The storage DSN must name a host; a unix socket is {scheme}://{form}"
+        ))
+    })
 }
 
 /// Whether `shm:` may be followed by this name of a table.

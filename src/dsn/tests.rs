@@ -137,6 +137,13 @@ fn error_names_what_is_not_accepted() {
     assert!(refused("redis://").contains("must name a host"));
     assert!(refused(&format!("redis://{}", "h".repeat(256))).contains("must name a host"));
     assert!(refused("redis://a,b").contains("redis://[user:password@]host"));
+    assert!(refused("unix:///run/redis.sock").contains("is redis+unix:///path/to/socket"));
+    assert!(refused("redis:///run/x").contains("is redis+unix://[user:password@]/path/to/socket"));
+    assert!(refused("redis://:pw@/run/x").contains("is redis+unix://"));
+    assert!(refused("memcached:///run/x").contains("is memcached+unix:///path/to/socket"));
+    assert!(refused("mysql://joe@/run/x").contains("is mysql+unix://user:password@/path"));
+    assert!(refused("REDIS://h").contains("(write \"redis:\")"));
+    assert!(refused(" Redis+Unix:///x").contains("(write \"redis+unix:\")"));
     assert!(refused("redis://h/x").contains("must be a number"));
     assert!(refused("redis://h:0").contains("between 1 and 65535"));
     assert!(!refused("redis://h:70000").contains("IPv6"));

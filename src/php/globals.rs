@@ -4,7 +4,7 @@ use super::directives::Directives;
 use super::exceptions::Thrown;
 use super::limits_file::LimitsFile;
 use super::permit_registry::PermitRegistry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::{Limiter, Limiters, NamedLimit, Statistics};
 use ext_php_rs::zend::{ModuleGlobal, ModuleGlobals};
@@ -89,14 +89,19 @@ impl Globals {
     #[cold]
     fn find_default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
         let dsn = self.directives.storage.dsn()?;
-        let limiter = self.limiter_on(dsn.as_bytes())?;
+        let limiter = self.limiter_on(dsn.as_bytes(), |error| error)?;
         *self.default_limiter.borrow_mut() = Some(Rc::clone(&limiter));
         Ok(limiter)
     }
 
-    /// The limiter on the store of a DSN, with the prefix and settings of the directives.
+    /// The limiter on the store of a DSN, with the prefix and settings of the directives. `explain` may add to the
+    /// error of a DSN that is not valid.
     #[inline]
-    pub fn limiter_on(&self, dsn: &[u8]) -> Result<Rc<Limiter>, Thrown> {
+    pub fn limiter_on(
+        &self,
+        dsn: &[u8],
+        explain: impl FnOnce(Error) -> Error,
+    ) -> Result<Rc<Limiter>, Thrown> {
         // A change of a directive empties this list.
         if let Some((_, limiter)) =
             self.recent_limiters.borrow().iter().find(|(known, _)| **known == *dsn)
@@ -105,7 +110,7 @@ impl Globals {
         }
         // The error becomes an exception here, where nothing is borrowed: a fatal error meanwhile (the memory
         // limit) skips these frames, and a RefCell that they borrow would stay borrowed.
-        Ok(self.find_limiter(dsn)?)
+        Ok(self.find_limiter(dsn).map_err(explain)?)
     }
 
     /// The limiter on the store of a DSN, for a caller that does not throw.

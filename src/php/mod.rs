@@ -9,7 +9,7 @@
 //!   common. [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and
-//!   [`directive_cell`] and [`default_storage`] hold the values. [`globals`] is what a worker keeps,
+//!   [`directive_cell`] and [`default_storage`] hold the values; [`unknown_directives`] warns of others. [`globals`] is what a worker keeps,
 //!   [`info`] the section in phpinfo(), [`module`] the start and the end.
 //! * [`declare`], [`object`], [`call`] and [`argument`] are the bridge to the engine: classes, their
 //!   objects, the calls of their methods and the arguments. Written by hand, because ext-php-rs's macros
@@ -58,6 +58,7 @@ mod storage;
 mod storage_argument;
 mod test_clock;
 mod token_bucket;
+mod unknown_directives;
 
 /// Makes all classes known to the engine. Interfaces and parents come before the classes that need them.
 fn register_classes() {

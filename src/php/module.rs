@@ -2,7 +2,9 @@
 
 use super::engine::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
-use super::{address, denials, info, ini, named_limiter, statistics, status};
+use super::{
+    address, denials, info, ini, named_limiter, statistics, status, unknown_directives,
+};
 use ext_php_rs::builders::ModuleBuilder;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
@@ -43,6 +45,7 @@ extern "C" fn get_module() -> *mut ModuleEntry {
 unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
     let started = catch_unwind(|| {
         ini::register(module);
+        unknown_directives::emit_warnings();
         super::register_classes();
     });
     if started.is_ok() { SUCCESS } else { FAILURE }

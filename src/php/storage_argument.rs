@@ -4,9 +4,11 @@ use super::call::Call;
 use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{interfaces, storage};
+use crate::dsn::looks_like_dsn;
+use crate::error::Error;
 use crate::limiter::Limiter;
 use ext_php_rs::ffi;
-use ext_php_rs::types::Zval;
+use ext_php_rs::types::{ZendStr, Zval};
 use ext_php_rs::zend::ExecutorGlobals;
 use std::ptr;
 use std::rc::Rc;
@@ -28,9 +30,25 @@ pub fn parse_storage_argument(call: &Call) -> Result<Backend, Thrown> {
     match call.non_null(STORAGE) {
         None => GLOBALS.get().default_limiter().map(Backend::Native),
         Some(storage) => match storage.zend_str() {
-            Some(dsn) => GLOBALS.get().limiter_on(dsn.as_bytes()).map(Backend::Native),
+            Some(dsn) => limiter_on(dsn).map(Backend::Native),
             None => parse_other_type(call, storage),
         },
+    }
+}
+
+#[inline(always)]
+fn limiter_on(dsn: &ZendStr) -> Result<Rc<Limiter>, Thrown> {
+    GLOBALS.get().limiter_on(dsn.as_bytes(), |error| explain(dsn, error))
+}
+
+/// The usual mistake is an identifier in this place.
+#[cold]
+fn explain(dsn: &ZendStr, error: Error) -> Error {
+    match looks_like_dsn(&String::from_utf8_lossy(dsn.as_bytes())) {
+        true => error,
+        false => Error::configuration(format!(
+            "{error}; the first argument is the storage, the second the identifier"
+        )),
     }
 }
 
@@ -47,7 +65,7 @@ fn parse_other_type(call: &Call, storage: &Zval) -> Result<Backend, Thrown> {
     }
     // Also for an object: it may be Stringable.
     if let Some(dsn) = call.coerced_string(STORAGE) {
-        return GLOBALS.get().limiter_on(dsn.as_bytes()).map(Backend::Native);
+        return limiter_on(dsn).map(Backend::Native);
     }
     if ExecutorGlobals::has_exception() {
         return Err(Thrown);

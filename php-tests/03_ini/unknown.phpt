@@ -1,0 +1,26 @@
+--TEST--
+ini: a directive of token_bucket that does not exist gives one warning at startup, which names the nearest one
+--FILE--
+<?php
+/* Each is given to a PHP of its own, whose whole output is looked at. */
+foreach ([
+    '-d token_bucket.storge=redis://10.0.0.5',
+    '-d token_bucket.timeout=5 -d token_bucket.timeout=6',
+    '-d Token_Bucket.Lease=5',
+    '-d token_bucket.redis_password=s3cret',
+    '-d token_bucket.storage=shm: -d token_buckets=1 -d memory_limit=64M',
+] as $options) {
+    $output = shell_exec(escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d log_errors=0 -d html_errors=0 ' . getenv('TEST_PHP_EXTRA_ARGS') . " $options -r 'echo \"runs\";' 2>&1");
+    echo preg_replace('/^\n/m', '', $output), "\n";
+}
+?>
+--EXPECT--
+Warning: PHP Startup: token_bucket.storge is no directive and has no effect; did you mean token_bucket.storage? in Unknown on line 0
+runs
+Warning: PHP Startup: token_bucket.timeout is no directive and has no effect; did you mean token_bucket.timeout_ms? in Unknown on line 0
+runs
+Warning: PHP Startup: Token_Bucket.Lease is no directive and has no effect; did you mean token_bucket.lease? in Unknown on line 0
+runs
+Warning: PHP Startup: token_bucket.redis_password is no directive and has no effect in Unknown on line 0
+runs
+runs

@@ -1,0 +1,93 @@
+//! Warns of directives in php.ini that begin like those of this extension and are none: nothing else reads them.
+
+use super::directives::DIRECTIVES;
+use super::events;
+use crate::dsn::sanitize;
+use ext_php_rs::ffi;
+
+/// What all names of directives begin with.
+const NAMESPACE: &str = "token_bucket.";
+
+/// Emits a warning for each of them. Those of a pool are not in php.ini: php-fpm itself refuses them.
+pub fn emit_warnings() {
+    unsafe extern "C" {
+        // ext-php-rs does not bind its header.
+        fn php_ini_get_configuration_hash() -> *mut ffi::HashTable;
+    }
+    // SAFETY: the engine returns the table of what it has read from php.ini and the command line, which lives as long
+    // as the process and does not change once extensions are loaded.
+    let Some(read) = (unsafe { php_ini_get_configuration_hash().as_ref() }) else { return };
+    let mut entries = read.iter();
+    while let Some((name, _)) = entries.next_zval() {
+        let name = name.zend_str().map(|name| String::from_utf8_lossy(name.as_bytes()));
+        if let Some(name) = name.filter(|name| is_unknown(name)) {
+            events::emit_warning(&describe(&name));
+        }
+    }
+}
+
+fn known() -> impl Iterator<Item = &'static str> {
+    DIRECTIVES.iter().filter_map(|row| row.name.to_str().ok())
+}
+
+fn is_unknown(name: &str) -> bool {
+    let start = name.get(..NAMESPACE.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(NAMESPACE))
+        && known().all(|known| known != name)
+}
+
+fn describe(name: &str) -> String {
+    let near = known()
+        .map(|known| (distance(&name.to_ascii_lowercase(), known), known))
+        .min()
+        .filter(|(distance, _)| *distance <= 4)
+        .map_or(String::new(), |(_, near)| format!("; did you mean {near}?"));
+    format!("{} is no directive and has no effect{near}", sanitize(name))
+}
+
+/// How many characters must be put in, left out or replaced to make one text of the other (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, a) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (above, b) in row.iter_mut().skip(1).zip(b.chars()) {
+            left = (diagonal + usize::from(a != b)).min(*above + 1).min(left + 1);
+            diagonal = std::mem::replace(above, left);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_the_changes_between_two_texts() {
+        for (a, b, changes) in [
+            ("storage", "storage", 0),
+            ("storge", "storage", 1),
+            ("storrage", "storage", 1),
+            ("sturage", "storage", 1),
+            ("timeout", "timeout_ms", 3),
+            ("", "lease", 5),
+            ("lease", "", 5),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(a, b), changes, "{a}, {b}");
+        }
+    }
+
+    #[test]
+    fn nearest_directive_is_named_if_one_is_near() {
+        let near =
+            |name: &str| describe(name).split_once("; did you mean ").map(|it| it.1.to_owned());
+        assert_eq!(near("token_bucket.storge").as_deref(), Some("token_bucket.storage?"));
+        assert_eq!(near("token_bucket.timeout").as_deref(), Some("token_bucket.timeout_ms?"));
+        assert_eq!(near("Token_Bucket.Lease").as_deref(), Some("token_bucket.lease?"));
+        assert_eq!(near("token_bucket.redis_password"), None);
+        assert!(is_unknown("token_bucket.storge") && is_unknown("Token_Bucket.lease"));
+        assert!(!is_unknown("token_bucket.lease") && !is_unknown("memory_limit"));
+    }
+}
