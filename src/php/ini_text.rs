@@ -22,12 +22,15 @@ const ENTRY: c_int = 1;
 /// `ZEND_INI_PARSER_SECTION`
 const SECTION: c_int = 2;
 
+/// Lines and their numbers.
+type Lines<'a> = Zip<RangeFrom<u32>, Split<'a, u8, fn(&u8) -> bool>>;
+
 /// What the parser has found so far.
 struct Reader<'a> {
     found: Vec<FileLine>,
     /// The lines that are still to be read, and their numbers. The parser tells what stands in a line, but not
     /// which line that is.
-    rest: Zip<RangeFrom<u32>, Split<'a, u8, fn(&u8) -> bool>>,
+    rest: Lines<'a>,
 }
 
 /// Returns the lines of the text that say something.

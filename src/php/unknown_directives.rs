@@ -49,9 +49,10 @@ fn describe(name: &str) -> String {
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, a) in a.chars().enumerate() {
-        let mut diagonal = i;
+        let mut cells = row.iter_mut();
         let mut left = i + 1;
-        for (above, b) in row.iter_mut().skip(1).zip(b.chars()) {
+        let mut diagonal = cells.next().map_or(i, |first| std::mem::replace(first, left));
+        for (above, b) in cells.zip(b.chars()) {
             left = (diagonal + usize::from(a != b)).min(*above + 1).min(left + 1);
             diagonal = std::mem::replace(above, left);
         }
