@@ -36,7 +36,8 @@ final class NamedLimit extends Target
         try {
             $this->limiter = limiter($this->name, count($words) === 1 ? $this->clients[0] : $this->clients);
         } catch (ConfigurationException $error) {
-            throw new CommandError($error->getMessage());
+            $elsewhere = ini_get('token_bucket.limits') === '' ? '; --pool FILE takes it from php-fpm\'s file of a pool' : '';
+            throw new CommandError($error->getMessage() . $elsewhere);
         } catch (\TypeError) {
             throw new UsageError(Text::printable($this->name) . ' is one limit and takes one CLIENT');
         } catch (\ValueError $error) {

@@ -85,6 +85,11 @@ foreach (['peek' => [], 'reset' => [], 'block' => ['60']] as $name => $seconds) 
         && preg_match('/^token-bucket: Redis at 127\.0\.0\.1:1: cannot connect: Connection refused .*\n$/D', $result['err']) === 1, $result);
 }
 
+// The directive may be php-fpm's alone.
+$result = command(['reset', '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', 'token_bucket.limits=']);
+check('without a file of limits --pool is named', $result['code'] === 1
+    && $result['err'] === "token-bucket: token_bucket.limits is empty here: it must be the path of a file with limits; --pool FILE takes it from php-fpm's file of a pool\n", $result);
+
 // Installed, the classes are in another folder.
 mkdir("$folder/usr/share/token-bucket", 0700, true);
 exec('cp -R ' . escapeshellarg(__DIR__ . '/../../bin') . ' ' . escapeshellarg("$folder/usr/bin") . ' && cp -R ' . escapeshellarg(__DIR__ . '/../../share/command') . ' '

@@ -142,4 +142,4 @@ check('the name of a limit that denies has no control characters', $result['code
 
 // A folder named by ${...} in php.ini may have any name.
 $result = command(['peek', '--identifier', 'a:b', '--user', $user], '', ['TB_FOLDER' => "/nowhere/\x1b[2J\u{9b}2J"], [...$options, '-d', 'token_bucket.shm_path=${TB_FOLDER}']);
-check('no message has control characters', $result['code'] === 1 && str_contains($result['err'], '\x1b[2J') && preg_match('~[\x00-\x09\x0b-\x1f]|\xc2\x9b~', $result['err'] . $result['out']) === 0, $result);
+check('no message has control characters', $result['code'] === 1 && str_contains($result['err'], '\u{1b}[2J') && preg_match('~[\x00-\x09\x0b-\x1f]|\xc2\x9b~', $result['err'] . $result['out']) === 0, $result);
