@@ -42,7 +42,8 @@ class TokenBucket implements TokenBucket\Limiter
     /**
      * Makes an object for one bucket. The storage is opened by the first call on it, not here.
      *
-     * Use one limit for each identifier: a call with another limit changes the state that the first one left.
+     * Use one limit for each identifier: a call with another limit changes the state that the first one left. Two that alternate
+     * give a warning, and so does a rate that is probably a period: `new TokenBucket(null, $id, 5, 300)`.
      *
      * @param TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage. On a storage
      *                                      written in PHP only consume() and attempt() work, and its exceptions pass through

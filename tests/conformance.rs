@@ -55,6 +55,7 @@ impl Bench {
                 deny_cache: true,
                 enforce: true,
                 track_identifiers: true,
+                warn_of_mistakes: false,
             },
         };
         let sequences = support::sequences(dsn);

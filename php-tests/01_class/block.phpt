@@ -1,5 +1,7 @@
 --TEST--
 block(): denies every call on the identifier for its time, and no longer
+--INI--
+token_bucket.warn_of_mistakes=0
 --FILE--
 <?php
 use TokenBucket\{Compound, FixedWindow, LeakyBucket, SlidingWindow, TestClock};

@@ -1,6 +1,7 @@
 --TEST--
 FixedWindow: opens at the first hit and lasts its interval
 --INI--
+token_bucket.warn_of_mistakes=0
 token_bucket.test_clock=1
 --FILE--
 <?php

@@ -1,5 +1,7 @@
 --TEST--
 TokenBucket: key(): makes a client's identifier; can be overridden
+--INI--
+token_bucket.warn_of_mistakes=0
 --FILE--
 <?php
 require __DIR__ . '/../utils.inc';

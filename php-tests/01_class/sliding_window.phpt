@@ -1,5 +1,7 @@
 --TEST--
 SlidingWindow: never more hits than its limit in any stretch of its interval, each for exactly as long
+--INI--
+token_bucket.warn_of_mistakes=0
 --FILE--
 <?php
 use TokenBucket\{ArrayStorage, Compound, Decision, FixedWindow, LeakyBucket, Limiter, SlidingWindow, TestClock};

@@ -1,6 +1,7 @@
 --TEST--
 Stores on servers: a decision gives back, a block denies and a Compound decides as on this host
 --INI--
+token_bucket.warn_of_mistakes=0
 token_bucket.on_error=throw
 token_bucket.timeout_ms=20000
 token_bucket.connect_timeout_ms=20000

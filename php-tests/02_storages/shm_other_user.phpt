@@ -14,7 +14,7 @@ if (posix_geteuid() !== 0) {
 require dirname(__DIR__) . '/processes.inc';
 
 chmod(ini_get('token_bucket.shm_path'), 01777);
-$bucket = new TokenBucket(null, __FILE__, 1, 0.001);
+$bucket = new TokenBucket('shm:other_user', __FILE__, 1, 0.001);
 var_dump($bucket->consume(), $bucket->consume());
 [$answer] = in_processes(1, function () use ($bucket) {
     posix_setuid(posix_getpwnam('nobody')['uid']);

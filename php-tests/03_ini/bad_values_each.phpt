@@ -19,6 +19,7 @@ $bad = [
     'test_clock' => 'perhaps',
     'timeout_ms' => '10001s',
     'track_identifiers' => '-1',
+    'warn_of_mistakes' => 'perhaps',
 ];
 // The default, as a PHP without any settings has it.
 $defaults = json_decode(php('', 'echo json_encode(ini_get_all("token_bucket", false));'), true);
@@ -71,3 +72,4 @@ storage: at startup one warning, by ini_set() one warning
 test_clock: at startup one warning
 timeout_ms: at startup one warning, by ini_set() one warning
 track_identifiers: at startup one warning, by ini_set() one warning
+warn_of_mistakes: at startup one warning, by ini_set() one warning

@@ -76,6 +76,7 @@ token_bucket.storage = "shm:" anywhere
 token_bucket.test_clock = "0" php.ini, pool
 token_bucket.timeout_ms = "50" anywhere
 token_bucket.track_identifiers = "1" anywhere
+token_bucket.warn_of_mistakes = "1" anywhere
 token_bucket.ini: complete
 docs/configuration.md: complete
 phpinfo(): complete

@@ -37,6 +37,7 @@ token_bucket.deny_cache => 1 => 1
 token_bucket.lease => 0 => 0
 token_bucket.enforce => 1 => 1
 token_bucket.track_identifiers => 1 => 1
+token_bucket.warn_of_mistakes => 1 => 1
 token_bucket.shm_size => 8M => 8M
 token_bucket.shm_path => %s => %s
 token_bucket.limits => no value => no value

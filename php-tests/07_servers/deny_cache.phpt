@@ -4,6 +4,7 @@ Servers: a denied client is denied without asking the server, exactly until its 
 pcntl
 posix
 --INI--
+token_bucket.warn_of_mistakes=0
 token_bucket.on_error=throw
 token_bucket.timeout_ms=5000
 token_bucket.connect_timeout_ms=5000

@@ -4,6 +4,25 @@ use super::bounds::MAX_REFILL;
 use super::error::LimitError;
 use super::span::SECOND;
 
+/// Seconds as a message shows them: two digits below one second, else at most three behind the point.
+///
+/// # Example
+///
+/// ```
+/// use token_bucket::limit::describe_seconds;
+///
+/// assert_eq!(describe_seconds(5.0 / 300.0), "0.017 s");
+/// assert_eq!(describe_seconds(90.0), "90 s");
+/// ```
+pub fn describe_seconds(seconds: f64) -> String {
+    let decimals = match seconds < 1.0 {
+        true => (1.0 - seconds.log10().floor()).min(20.0) as usize,
+        false => 3,
+    };
+    let text = format!("{seconds:.decimals$}");
+    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Converts the length of a window, a lease or a block to nanoseconds, to the nearest.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ pub use bounds::{
 };
 pub use compound::{Charge, JointDecision, take_all};
 pub use decision::Decision;
-pub use duration::duration_from_seconds;
+pub use duration::{describe_seconds, duration_from_seconds};
 pub use error::LimitError;
 pub use fixed_window::FixedWindow;
 pub use op::Op;

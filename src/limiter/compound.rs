@@ -73,7 +73,14 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> 
             Err(_) => limiter.denial_cause(limit, DecidedBy::Policy, false),
         };
         match is_admitted || denies {
-            true => limiter.counts.count(member.context(), take(member), end, || now, cause),
+            true => limiter.counts.count(
+                member.context(),
+                Some(limit),
+                take(member),
+                end,
+                || now,
+                cause,
+            ),
             // Neither charged nor denying.
             false => limiter.counts.count_incidents(member.context(), end),
         }
@@ -215,7 +222,9 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
             }
         }
     }
-    members.iter().for_each(|member| member.limiter.counts.count_accepted(&member.context()));
+    for member in members {
+        member.limiter.counts.count_accepted(&member.context(), Some(member.limit));
+    }
     true
 }
 

@@ -67,7 +67,7 @@ impl Limiter {
                 let handle = permits.acquire(&key, limit, self.permit_call(frozen));
                 let accepted = handle.as_ref().ok().map(Option::is_some);
                 let cause = || self.permit_denial(limit, DecidedBy::Store);
-                self.counts.count_local(context, TAKE, accepted, false, boot_time, cause);
+                self.counts.count_local(context, None, TAKE, accepted, false, boot_time, cause);
                 (handle.map(|handle| handle.map(Place::Store)), 0)
             }
             Some(guard) => self.acquire_guarded(guard, context, &key, limit, frozen),
@@ -107,7 +107,7 @@ impl Limiter {
         };
         let end = CallEnd::new(&taken, Option::is_some, false);
         let cause = || self.permit_denial(limit, taken.decided_by);
-        self.counts.count(*context, TAKE, &end, boot_time, cause);
+        self.counts.count(*context, None, TAKE, &end, boot_time, cause);
         (taken.answer, breaker)
     }
 

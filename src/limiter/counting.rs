@@ -4,7 +4,8 @@ use super::guard::GuardedCall;
 use super::identifier::CallContext;
 use super::settings::Policy;
 use super::statistics::Statistics;
-use crate::limit::Op;
+use crate::limit::{Limit, Op};
+use crate::store::Store;
 use crate::store::counters::{DenialCause, DenialReason, Outcome};
 
 /// How a call ended, for the statistics.
@@ -46,22 +47,27 @@ impl CallCounts {
 
     /// Counts a call that was accepted.
     #[inline(always)]
-    pub fn count_accepted(&self, context: &CallContext<'_>) {
-        self.statistics.count(context, Outcome::Accepted);
+    pub fn count_accepted(&self, context: &CallContext<'_>, limit: Option<&Limit>) {
+        self.statistics.count(context, limit, Outcome::Accepted);
     }
 
     /// Counts the eviction of a bucket in use.
     #[cold]
     pub fn count_evicted(&self, context: CallContext<'_>) {
-        self.statistics.count(&context, Outcome::Evicted);
+        self.statistics.count(&context, None, Outcome::Evicted);
     }
 
     /// Counts a call on a store on this host: the usual cases first, for they are part of every decision. `now` and
     /// `cause` are asked for a denial.
     #[inline(always)]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a struct of them would lie in memory (make bench)"
+    )]
     pub fn count_local(
         &self,
         context: &CallContext<'_>,
+        limit: Option<&Limit>,
         op: Op,
         accepted: Option<bool>,
         has_evicted: bool,
@@ -70,15 +76,15 @@ impl CallCounts {
     ) {
         match (op, accepted) {
             (Op::Take { .. } | Op::Check, Some(true)) if !has_evicted => {
-                self.count_accepted(context);
+                self.count_accepted(context, limit);
             }
             (Op::Take { .. } | Op::Check, Some(false)) if !has_evicted => {
-                self.count_denied(context, now, cause);
+                self.count_denied(context, limit, now, cause);
             }
             _ => {
                 let (has_failed, is_degraded) = (accepted.is_none(), false);
                 let end = CallEnd { accepted, has_failed, is_degraded, has_evicted };
-                self.count(*context, op, &end, now, cause);
+                self.count(*context, limit, op, &end, now, cause);
             }
         }
     }
@@ -88,10 +94,11 @@ impl CallCounts {
     fn count_denied(
         &self,
         context: &CallContext<'_>,
+        limit: Option<&Limit>,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) {
-        self.statistics.count_denied(context, &self.policy, now, cause);
+        self.statistics.count_denied(context, limit, &self.policy, now, cause);
     }
 
     /// Counts what happened in a call on one of several limits that neither was charged nor denied.
@@ -101,7 +108,7 @@ impl CallCounts {
             self.count_evicted(context);
         }
         if end.has_failed {
-            self.statistics.count(&context, Outcome::Failed);
+            self.statistics.count(&context, None, Outcome::Failed);
         }
     }
 
@@ -112,6 +119,7 @@ impl CallCounts {
     pub fn count(
         &self,
         context: CallContext<'_>,
+        limit: Option<&Limit>,
         op: Op,
         end: &CallEnd,
         now: impl FnOnce() -> u64,
@@ -132,18 +140,34 @@ impl CallCounts {
         }
         // Also counts a call that an open breaker kept from the store, if no policy answered it.
         if has_failed || accepted.is_none() {
-            self.statistics.count(&context, Outcome::Failed);
+            self.statistics.count(&context, None, Outcome::Failed);
         }
         if is_degraded {
-            self.statistics.count(&context, Outcome::Degraded);
+            self.statistics.count(&context, None, Outcome::Degraded);
         }
         match accepted {
-            Some(true) => self.count_accepted(&context),
-            Some(false) => self.count_denied(&context, now, || match has_evicted {
+            Some(true) => self.count_accepted(&context, limit),
+            Some(false) => self.count_denied(&context, limit, now, || match has_evicted {
                 true => DenialCause { reason: DenialReason::NoRoom, ..cause() },
                 false => cause(),
             }),
             None => {}
         }
+    }
+
+    /// Notes a call on this store that operators make.
+    pub fn note_operator(&self, store: &dyn Store) {
+        self.statistics.note_operator(store);
+    }
+
+    /// Whether a call has noticed a likely mistake that was not reported yet.
+    #[inline(always)]
+    pub fn has_warning(&self) -> bool {
+        self.statistics.has_warning()
+    }
+
+    /// The warning of a likely mistake. Returned once.
+    pub fn take_warning(&self) -> Option<String> {
+        self.statistics.take_warning()
     }
 }

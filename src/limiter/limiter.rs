@@ -157,7 +157,8 @@ impl Limiter {
                 let is_blocked = known.unwrap_or_else(|| self.is_blocked(&request));
                 self.denial_cause(limit, DecidedBy::Store, is_blocked)
             };
-            self.counts.count_local(context, *op, accepted, evicted.get(), || now, cause);
+            let limit = Some(limit);
+            self.counts.count_local(context, limit, *op, accepted, evicted.get(), || now, cause);
             return answer.map(|answer| (answer, DecidedBy::Store));
         };
         let request = self.request(&key, limit, op, frozen.into(), &evicted);
@@ -167,7 +168,7 @@ impl Limiter {
             let is_blocked = call.answer.as_ref().is_ok_and(|decision| decision.is_blocked);
             self.denial_cause(limit, call.decided_by, is_blocked)
         };
-        self.counts.count(*context, *op, &end, || now, cause);
+        self.counts.count(*context, Some(limit), *op, &end, || now, cause);
         Ok((A::from(call.answer?), call.decided_by))
     }
 
@@ -225,9 +226,18 @@ impl Limiter {
         Request { key, limit, op, time, timeouts: &self.timeouts, evicted }
     }
 
+    /// Notes a call that operators make: root's changes a table of root's own.
+    pub fn note_operator(&self) {
+        self.counts.note_operator(&*self.store);
+    }
+
     /// What the last call has to report. Returned once.
     #[inline(always)]
     pub fn take_event(&self) -> Option<Box<Event>> {
+        if self.counts.has_warning() {
+            // An event of the server is reported by the next call.
+            return self.counts.take_warning().map(Event::from_warning);
+        }
         match &self.guard {
             None => None,
             Some(guard) => guard.take_event(),

@@ -83,6 +83,6 @@ impl Limiters {
             _ => Rc::new(StatisticsFile::new(files)),
         };
         *shared = Some(Rc::clone(&file));
-        Statistics::new(file, prefix)
+        Statistics::new(file, prefix, settings.policy.warn_of_mistakes)
     }
 }

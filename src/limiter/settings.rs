@@ -34,6 +34,8 @@ pub struct Policy {
     pub lease: u32,
     /// Whether the identifiers that are denied most often are counted.
     pub track_identifiers: bool,
+    /// Whether likely mistakes give a warning: two limits on one identifier, root's own tables.
+    pub warn_of_mistakes: bool,
 }
 
 impl StoreSettings {

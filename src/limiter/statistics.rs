@@ -4,13 +4,15 @@ use super::identifier::{CallContext, Identifier};
 use super::inferred_name::infer_name;
 use super::settings::Policy;
 use crate::clock::boot_time;
+use crate::dsn::sanitize;
 use crate::error::Error;
-use crate::store::FileSettings;
+use crate::limit::Limit;
 use crate::store::counters::{
     CounterHandle, DenialCause, DenialLog, FILE_SIZE, LONGEST_IDENTIFIER, LONGEST_NAME, LimitName,
-    LimitStatistics, LoggedDenial, NameSource, Outcome, Record, Records,
+    LimitNumbers, LimitStatistics, LoggedDenial, NameSource, Outcome, Record, Records, Watch,
 };
 use crate::store::file::{Location, Purpose, Region};
+use crate::store::{FileSettings, KeyHash, Store};
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
@@ -38,6 +40,10 @@ pub struct StatisticsFile {
     region: RefCell<Option<Region>>,
     /// Why there is no region.
     error: RefCell<Option<Error>>,
+    /// The warning of a likely mistake, until a call reports it.
+    warning: RefCell<Option<String>>,
+    has_warning: Cell<bool>,
+    has_looked_for_others: Cell<bool>,
     calls_until_check: Cell<u32>,
 }
 
@@ -54,6 +60,9 @@ impl StatisticsFile {
             stripe: Cell::new(0),
             region: RefCell::new(None),
             error: RefCell::new(None),
+            warning: RefCell::new(None),
+            has_warning: Cell::new(false),
+            has_looked_for_others: Cell::new(false),
             calls_until_check: Cell::new(0),
         }
     }
@@ -61,15 +70,6 @@ impl StatisticsFile {
     /// The directory that holds the file, as the directive names it.
     pub fn path(&self) -> &Path {
         &self.location.base
-    }
-
-    /// Checks the file, if that is due.
-    #[inline(always)]
-    fn check(&self) {
-        match self.calls_until_check.get() {
-            0 => self.open(),
-            left => self.calls_until_check.set(left - 1),
-        }
     }
 
     #[cold]
@@ -96,6 +96,8 @@ impl StatisticsFile {
 pub struct Statistics {
     file: Rc<StatisticsFile>,
     prefix: Vec<u8>,
+    /// Whether likely mistakes give a warning.
+    warn_of_mistakes: bool,
     /// The name that was looked up last. Most workers have few limits.
     last: RefCell<LastName>,
 }
@@ -109,31 +111,34 @@ struct LastName {
 
 impl Statistics {
     /// Counts in `file`, for the limits below `prefix`.
-    pub fn new(file: Rc<StatisticsFile>, prefix: &[u8]) -> Self {
+    pub fn new(file: Rc<StatisticsFile>, prefix: &[u8], warn_of_mistakes: bool) -> Self {
         let (name, length, source) = ([0; LONGEST_NAME], 0, NameSource::Given);
         let last = LastName { name, length, source, counter: CounterHandle::default() };
-        Self { file, prefix: prefix.to_vec(), last: RefCell::new(last) }
+        let (prefix, last) = (prefix.to_vec(), RefCell::new(last));
+        Self { file, prefix, warn_of_mistakes, last }
     }
 
-    /// Counts how a call ended that was not denied, or what happened in it.
+    /// Counts how a call ended that was not denied, or what happened in it. A limit is compared with others on the
+    /// identifier.
     #[inline(always)]
-    pub fn count(&self, context: &CallContext<'_>, outcome: Outcome) {
-        self.with_record(context, |_, record| {
+    pub fn count(&self, context: &CallContext<'_>, limit: Option<&Limit>, outcome: Outcome) {
+        self.with_record(context, limit, |_, record| {
             record.stripe(self.file.stripe.get()).count(outcome);
         });
     }
 
-    /// Counts a call that was denied. `now` and `cause` are asked once the record is found, `cause` only for a denial
-    /// that is noted in the log.
+    /// Counts a call that was denied, as [`count`](Self::count) does. `now` and `cause` are asked once the record is
+    /// found, `cause` only for a denial that is noted in the log.
     #[inline(always)]
     pub fn count_denied(
         &self,
         context: &CallContext<'_>,
+        limit: Option<&Limit>,
         policy: &Policy,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) {
-        self.with_record(context, |region, record| {
+        self.with_record(context, limit, |region, record| {
             let stripe = record.stripe(self.file.stripe.get());
             let outcome = if policy.enforce { Outcome::Denied } else { Outcome::DryRunDenied };
             let (before, now) = (stripe.count(outcome), now());
@@ -154,16 +159,24 @@ impl Statistics {
         cause: impl FnOnce() -> DenialCause,
     ) {
         match accepted {
-            Some(true) => self.count(context, Outcome::Accepted),
-            Some(false) => self.count_denied(context, policy, boot_time, cause),
-            None => self.count(context, Outcome::Failed),
+            Some(true) => self.count(context, None, Outcome::Accepted),
+            Some(false) => self.count_denied(context, None, policy, boot_time, cause),
+            None => self.count(context, None, Outcome::Failed),
         }
     }
 
     /// Runs `work` on the record that counts the calls of a limit, if there is a file.
     #[inline(always)]
-    fn with_record(&self, context: &CallContext<'_>, work: impl FnOnce(&Region, &Record)) {
-        self.file.check();
+    fn with_record(
+        &self,
+        context: &CallContext<'_>,
+        limit: Option<&Limit>,
+        work: impl FnOnce(&Region, &Record),
+    ) {
+        match self.file.calls_until_check.get() {
+            0 => self.check(context.key_hash.get()),
+            left => self.file.calls_until_check.set(left - 1),
+        }
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return };
         let records = Records::new(region);
@@ -171,6 +184,78 @@ impl Statistics {
         if let Some(record) = known.or_else(|| self.find(records, context)) {
             work(region, record);
         }
+        if let Some(limit) = limit
+            && Watch::in_file(region).is_on(context.key_hash.get())
+        {
+            self.note_limit(region, context, limit);
+        }
+    }
+
+    /// Opens the file of other processes, and watches the key of this call if no process watches one.
+    #[cold]
+    #[inline(never)]
+    fn check(&self, key: KeyHash) {
+        self.file.open();
+        if let Some(region) = &*self.file.region.borrow()
+            && self.warn_of_mistakes
+        {
+            Watch::in_file(region).begin(key, boot_time());
+        }
+    }
+
+    /// Notes the limit of a call on the watched key, and makes a warning if there is another limit on it.
+    #[cold]
+    #[inline(never)]
+    fn note_limit(&self, region: &Region, context: &CallContext<'_>, limit: &Limit) {
+        let (watch, now) = (Watch::in_file(region), boot_time());
+        let own = LimitNumbers::of(limit).filter(|_| self.warn_of_mistakes);
+        let Some(own) = own else { return };
+        let Some(other) = watch.note(context.key_hash.get(), own, now) else { return };
+        let name = context.name.unwrap_or_else(|| infer_name(context.identifier).name);
+        if watch.claim_warning(region.secret(), name, now) {
+            let name = match name {
+                b"" => String::new(),
+                name => format!(" of \"{}\"", sanitize(&String::from_utf8_lossy(name))),
+            };
+            self.note_warning(format!(
+                "Two limits on one identifier{name} overwrite each other: {own} and {other}; an \
+                 identifier must have one limit"
+            ));
+        }
+    }
+
+    /// Makes a warning if this process is root's and another user has a table of this store's name: operators who reset
+    /// or block a client mean that one. Looks once in a process.
+    pub fn note_operator(&self, store: &dyn Store) {
+        if !self.warn_of_mistakes || self.file.has_looked_for_others.get() {
+            return;
+        }
+        let Some(users) = store.other_users() else { return };
+        self.file.has_looked_for_others.set(true);
+        if let [user, ..] = *users {
+            self.note_warning(format!(
+                "This process is root's and uses root's own table; user {user} has another one of this name: run as \
+                 that user (sudo -u '#{user}')"
+            ));
+        }
+    }
+
+    fn note_warning(&self, warning: String) {
+        self.file.warning.replace(Some(warning));
+        self.file.has_warning.set(true);
+    }
+
+    /// Whether there is a warning that was not reported yet.
+    #[inline(always)]
+    pub fn has_warning(&self) -> bool {
+        self.file.has_warning.get()
+    }
+
+    /// The warning. Returned once.
+    #[cold]
+    pub fn take_warning(&self) -> Option<String> {
+        self.file.has_warning.set(false);
+        self.file.warning.take()
     }
 
     /// Finds the record that counts the calls of a limit.

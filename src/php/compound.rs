@@ -314,12 +314,14 @@ fn refund(call: &Call) -> Result<(), Thrown> {
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let parts = parts(call)?;
+    parts.iter().for_each(|part| part.limiter.note_operator());
     change_each(&parts, std::iter::repeat(Op::Reset))
 }
 
 fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
     let parts = parts(call)?;
+    parts.iter().for_each(|part| part.limiter.note_operator());
     change_each(&parts, std::iter::repeat(Op::Block { duration }))
 }
 

@@ -91,6 +91,8 @@ directives! {
     enforce: DirectiveCell<bool> = c"token_bucket.enforce", c"1", Anywhere, parse_switch;
     /// Whether `statistics()` and `denials()` name the identifiers that are denied.
     track_identifiers: DirectiveCell<bool> = c"token_bucket.track_identifiers", c"1", Anywhere, parse_switch;
+    /// Whether limits that are probably a mistake give a warning.
+    warn_of_mistakes: DirectiveCell<bool> = c"token_bucket.warn_of_mistakes", c"1", Anywhere, parse_switch;
     /// The size of a new shared-memory table, in bytes.
     shm_size: DirectiveCell<u64> = c"token_bucket.shm_size", c"8M", PhpIniOrPool, parse_shm_size;
     /// The directory below which each user has a directory for tables; empty for `/dev/shm`.
@@ -117,6 +119,7 @@ impl Directives {
                 enforce: self.enforce.get(),
                 lease: self.lease.get(),
                 track_identifiers: self.track_identifiers.get(),
+                warn_of_mistakes: self.warn_of_mistakes.get(),
             },
         }
     }

@@ -32,6 +32,10 @@ pub struct Globals {
     pub pending_warnings: RefCell<Vec<String>>,
     /// The time of `TokenBucket\TestClock`, in nanoseconds, while a test has frozen it.
     pub frozen_time: Cell<Option<u64>>,
+    /// The capacity and the rate of a limit that was made since, if the rate is probably a period.
+    pub suspected_period: Cell<Option<(i64, f64)>>,
+    /// Whether this process has warned of such a rate.
+    pub has_warned_of_period: Cell<bool>,
     /// The permits that the request holds.
     pub permits: PermitRegistry,
     last_per_second: LastLimit<f64>,
@@ -62,7 +66,19 @@ impl Globals {
     /// `consume()`).
     #[inline(always)]
     pub fn per_second(&self, capacity: i64, rate: f64) -> Result<Rc<Limit>, LimitError> {
-        reuse_or_make(&self.last_per_second, capacity, rate, TokenBucket::per_second)
+        reuse_or_make(&self.last_per_second, capacity, rate, |capacity, rate| {
+            let limit = TokenBucket::per_second(capacity, rate)?;
+            GLOBALS.get().suspect_period(capacity, rate);
+            Ok(limit)
+        })
+    }
+
+    /// Suspects that a rate is a period: `new TokenBucket(null, $id, 5, 300)` gets 300 tokens back each second. Rates above
+    /// the capacity are rare, and of those that are meant few are a whole number of minutes.
+    fn suspect_period(&self, capacity: i64, rate: f64) {
+        if rate > capacity as f64 && rate % 60.0 == 0.0 && !self.has_warned_of_period.get() {
+            self.suspected_period.set(Some((capacity, rate)));
+        }
     }
 
     /// Returns [`TokenBucket::per_period`], from a cache if the last call had the same arguments.
@@ -89,7 +105,7 @@ impl Globals {
     #[cold]
     fn find_default_limiter(&self) -> Result<Rc<Limiter>, Thrown> {
         let dsn = self.directives.storage.dsn()?;
-        let limiter = self.limiter_on(dsn.as_bytes(), |error| error)?;
+        let limiter = self.limiter_on(dsn.as_bytes(), |_, error| error)?;
         *self.default_limiter.borrow_mut() = Some(Rc::clone(&limiter));
         Ok(limiter)
     }
@@ -100,7 +116,7 @@ impl Globals {
     pub fn limiter_on(
         &self,
         dsn: &[u8],
-        explain: impl FnOnce(Error) -> Error,
+        explain: fn(&[u8], Error) -> Error,
     ) -> Result<Rc<Limiter>, Thrown> {
         // A change of a directive empties this list.
         if let Some((_, limiter)) =
@@ -108,9 +124,19 @@ impl Globals {
         {
             return Ok(Rc::clone(limiter));
         }
+        self.find_limiter_or_throw(dsn, explain)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_limiter_or_throw(
+        &self,
+        dsn: &[u8],
+        explain: fn(&[u8], Error) -> Error,
+    ) -> Result<Rc<Limiter>, Thrown> {
         // The error becomes an exception here, where nothing is borrowed: a fatal error meanwhile (the memory
         // limit) skips these frames, and a RefCell that they borrow would stay borrowed.
-        Ok(self.find_limiter(dsn).map_err(explain)?)
+        Ok(self.find_limiter(dsn).map_err(|error| explain(dsn, error))?)
     }
 
     /// The limiter on the store of a DSN, for a caller that does not throw.

@@ -103,6 +103,7 @@ fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
             // Any limit will do.
             None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op)?,
         };
+        limiter.note_operator();
         Ok(limiter.take_event())
     })?;
     emit_event(event)

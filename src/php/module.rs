@@ -2,9 +2,7 @@
 
 use super::engine::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
-use super::{
-    address, denials, info, ini, named_limiter, statistics, status, unknown_directives,
-};
+use super::{address, denials, info, ini, named_limiter, statistics, status, unknown_directives};
 use ext_php_rs::builders::ModuleBuilder;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};

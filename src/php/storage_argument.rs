@@ -38,13 +38,13 @@ pub fn parse_storage_argument(call: &Call) -> Result<Backend, Thrown> {
 
 #[inline(always)]
 fn limiter_on(dsn: &ZendStr) -> Result<Rc<Limiter>, Thrown> {
-    GLOBALS.get().limiter_on(dsn.as_bytes(), |error| explain(dsn, error))
+    GLOBALS.get().limiter_on(dsn.as_bytes(), explain)
 }
 
 /// The usual mistake is an identifier in this place.
 #[cold]
-fn explain(dsn: &ZendStr, error: Error) -> Error {
-    match looks_like_dsn(&String::from_utf8_lossy(dsn.as_bytes())) {
+fn explain(dsn: &[u8], error: Error) -> Error {
+    match looks_like_dsn(&String::from_utf8_lossy(dsn)) {
         true => error,
         false => Error::configuration(format!(
             "{error}; the first argument is the storage, the second the identifier"

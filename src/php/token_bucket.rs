@@ -16,8 +16,8 @@ use super::limiter_object::{LimitArguments, LimiterObject};
 use super::meter::{self, MeterArguments};
 use super::object;
 use super::storage_argument::parse_storage_argument;
-use crate::limit::{LimitError, Op, SECOND, TokenBucket};
-use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
+use crate::limit::{LimitError, Op, SECOND, TokenBucket, describe_seconds};
+use crate::limiter::{CallContext, Event, Identifier, MAX_IDENTIFIER, client_identifier};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendStr, Zval};
@@ -124,7 +124,27 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let mut value = LimiterObject::from_call(call, backend, limit, arguments)?;
     value.overridden_key = find_overridden_key(call.object());
     call.construct(value);
-    Ok(())
+    match GLOBALS.get().suspected_period.get() {
+        None => Ok(()),
+        Some((capacity, rate)) => warn_of_period(capacity, rate),
+    }
+}
+
+/// Warns once in a process of a rate that is probably a period.
+#[cold]
+#[inline(never)]
+fn warn_of_period(capacity: i64, rate: f64) -> Result<(), Thrown> {
+    let globals = GLOBALS.get();
+    globals.suspected_period.set(None);
+    if !globals.directives.warn_of_mistakes.get() {
+        return Ok(());
+    }
+    globals.has_warned_of_period.set(true);
+    let refill = describe_seconds(capacity as f64 / rate);
+    emit_event(Some(Event::from_warning(format!(
+        "A bucket of {capacity} is full again in {refill}, for the fourth argument is a rate per second; {capacity} in \
+         {rate} seconds is TokenBucket::per(..., {capacity}, {rate})"
+    ))))
 }
 
 /// Makes an object whose limit is a number of tokens in some seconds. Its class may be one that extends

@@ -142,6 +142,12 @@ pub trait Store {
         Err(Error::storage("This store decides on one key at a time"))
     }
 
+    /// Other users of this host that have a table of this name, which is not this one; only root's processes know them.
+    /// None if no user has a table of such a store.
+    fn other_users(&self) -> Option<Vec<u32>> {
+        None
+    }
+
     /// Makes the store ready for use, for keys with this prefix. Without it, the first decision does so.
     ///
     /// # Errors

@@ -4,10 +4,13 @@
 //! A limit has one of [`RECORDS`] records, found by a hash of its prefix and name, until its counts are reset. The
 //! last record is shared by all limits that find no free one. Outcomes are counted in one of several stripes, so that
 //! processes do not wait for each other's cache lines.
+//!
+//! [`Watch`] is what they see of two limits on one identifier.
 
 mod denial_log;
 mod denied;
 mod text;
+mod watch;
 
 use super::file::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region};
 use crate::dsn::MAX_PREFIX;
@@ -19,6 +22,7 @@ use std::ops::Range;
 pub use denial_log::{DenialCause, DenialLog, DenialReason, DeniedBy, LoggedDenial};
 pub use denied::LONGEST_IDENTIFIER;
 pub use text::SharedText;
+pub use watch::{LimitNumbers, Watch};
 
 /// How many records there are, the shared one included.
 pub const RECORDS: usize = 192;

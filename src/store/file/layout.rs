@@ -3,7 +3,8 @@
 //! ```text
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
 //!        128  counts      how many buckets the table has evicted, and how many newcomers it has denied
-//!        256  breakers    the breakers of servers; in a file of permits, where dead holders are looked for
+//!        256  breakers    the breakers of servers; in a file of permits, where dead holders are looked for; in a file of
+//!                         counts, what is seen of the key that is watched
 //!      8,448  gates       how many connections may be opened to each server at once
 //!      4,096  body        the areas of the file's purpose; 12,288 in a host's file, for breakers and gates are in
 //!                         that alone
@@ -47,6 +48,9 @@ pub const COUNTS_AT: usize = 128;
 
 /// Where the breakers of servers lie.
 pub const BREAKERS_AT: usize = 256;
+
+/// Where the watched key lies, in a file of counts.
+pub const WATCH_AT: usize = 256;
 
 /// Where the gates of servers lie.
 pub const GATES_AT: usize = 8448;

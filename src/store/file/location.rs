@@ -7,6 +7,9 @@ use std::path::PathBuf;
 /// The name of the file with what this host knows of servers. No DSN can name it.
 pub const HOST: &str = ".host";
 
+/// The start of the name of a user's directory; the user's id follows.
+const DIRECTORY: &str = "token_bucket-";
+
 /// The name of the file of leases. No DSN can name it.
 pub const LEASES: &str = ".leases";
 
@@ -68,6 +71,24 @@ impl Location {
         list
     }
 
+    /// The ids of other users that have a file of this name, in their order. None if this process is not root's, which
+    /// alone may look for it.
+    pub fn other_users(&self) -> Vec<u32> {
+        let own = rustix::process::geteuid();
+        if !own.is_root() {
+            return Vec::new();
+        }
+        let Ok(entries) = std::fs::read_dir(self.base()) else { return Vec::new() };
+        let mut users: Vec<u32> = entries
+            .flatten()
+            .filter(|entry| entry.path().join(self.file()).is_file())
+            .filter_map(|entry| entry.file_name().to_str()?.strip_prefix(DIRECTORY)?.parse().ok())
+            .filter(|user| *user != own.as_raw())
+            .collect();
+        users.sort_unstable();
+        users
+    }
+
     /// The directory that holds the users' directories.
     pub(super) fn base(&self) -> PathBuf {
         if !self.base.as_os_str().is_empty() {
@@ -83,7 +104,7 @@ impl Location {
 
     /// The name of the user's own directory.
     pub(super) fn directory(&self) -> String {
-        format!("token_bucket-{}", rustix::process::geteuid().as_raw())
+        format!("{DIRECTORY}{}", rustix::process::geteuid().as_raw())
     }
 
     /// The name of the file in that directory.

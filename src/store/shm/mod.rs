@@ -158,6 +158,10 @@ impl Store for SharedMemory {
         self.answer(request)
     }
 
+    fn other_users(&self) -> Option<Vec<u32>> {
+        Some(self.file.location().other_users())
+    }
+
     fn prepare(&self, _: &[u8], _: &Timeouts) -> Result<()> {
         self.file.open()
     }
@@ -171,6 +175,10 @@ impl Store for SharedMemory {
         let mut rows = vec![("Shared memory", printable_path(&location.path()))];
         if let Err(error) = self.file.open() {
             rows.push(("State", error.to_string()));
+        }
+        let others: Vec<String> = location.other_users().iter().map(u32::to_string).collect();
+        if !others.is_empty() {
+            rows.push(("Users that have such a table, too", others.join(" ")));
         }
         if let Some(region) = &*self.file.region() {
             let usage = TableUsage::of_buckets(region);
