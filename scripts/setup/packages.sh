@@ -8,7 +8,7 @@ build="php-cli php-dev clang libclang-dev pkg-config make"
 demo="$build php-fpm nginx-light curl"
 servers="redis-server redis-sentinel memcached mariadb-server openssl"
 fuzz="$build g++"
-test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++ prometheus chromium chromium-driver fonts-dejavu-core"
+test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++ iproute2 nftables haproxy prometheus chromium chromium-driver fonts-dejavu-core"
 bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock wrk gnuplot-nox"
 matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev libsqlite3-dev"
 # A folder may have a list for this release, as packages-forky.
