@@ -42,11 +42,11 @@ wait_until(fn () => !@$bucket('a')->attempt()->isDegraded());
 echo $bucket('a')->peek()->getRemainingTokens() >= 7 ? 'little was taken' : 'taken though nobody was let in', "\n";
 proc_terminate($backup);
 ?>
---EXPECT--
+--EXPECTF--
 a: degraded, within the budget
 a: degraded, within the budget
 b: degraded, within the budget
 then at once
 TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the server is silent or slow, or the bucket's row is locked; every call is denied
-TokenBucket::consume(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the server is silent or slow, or the bucket's row is locked; until a call succeeds, every call is denied
+TokenBucket::%s(): MySQL at 127.0.0.1:PORT: the statement was not done in time: the server is silent or slow, or the bucket's row is locked; until a call succeeds, every call is denied
 little was taken
