@@ -12,6 +12,9 @@ make --no-print-directory build
 scripts/sanitize.sh build >/dev/null
 scripts/fuzz.sh build >/dev/null
 
+step "PHP: the release"
+scripts/phpt.sh
+
 step "Memory: PHP under valgrind and AddressSanitizer"
 scripts/sanitize.sh short
 

@@ -1,5 +1,5 @@
 --TEST--
-The PDO storages of the examples: 8 processes at once on a new bucket get exactly its capacity, in each of 12 rounds
+The PDO storages of the examples: 8 processes at once on a new bucket get exactly its capacity, in each of 6 rounds
 --EXTENSIONS--
 pcntl
 posix
@@ -15,7 +15,7 @@ require dirname(__DIR__) . '/processes.inc';
 $table = 'pdo_' . bin2hex(random_bytes(4));
 foreach (array_keys(storages($table)) as $engine) {
     $wrong = 0;
-    for ($round = 0; $round < 12; $round++) {
+    for ($round = 0; $round < 6; $round++) {
         $counts = in_processes(8, function () use ($engine, $table, $round) {
             $bucket = new TokenBucket(storages($table)[$engine], "client $round", 100, 0.00001);
             $accepted = 0;

@@ -13,23 +13,16 @@ require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/servers.inc';
 require __DIR__ . '/compound_race.inc';
 
-foreach (server_dsns() as $name => $dsn) {
+foreach (race_dsns() as $name => $dsn) {
     [$admitted, $wrong] = race($dsn, 6, 50);
     echo $name, ': ', $admitted > 120 ? 'many' : $admitted, ' admitted, ', count($wrong), " wrong\n", implode("\n", array_slice($wrong, 0, 9));
 }
 ?>
 --EXPECT--
 TB_REDIS: many admitted, 0 wrong
-TB_REDIS_UNIX: many admitted, 0 wrong
-TB_REDIS_TLS: many admitted, 0 wrong
 TB_REDIS_CLUSTER: many admitted, 0 wrong
 TB_REDIS_SENTINEL: many admitted, 0 wrong
 TB_MEMCACHED: many admitted, 0 wrong
-TB_MEMCACHED_UNIX: many admitted, 0 wrong
 TB_MEMCACHED_TWO: many admitted, 0 wrong
 TB_MARIADB: many admitted, 0 wrong
-TB_MARIADB_UNIX: many admitted, 0 wrong
-TB_MARIADB_TLS: many admitted, 0 wrong
 TB_MYSQL: many admitted, 0 wrong
-TB_MYSQL_UNIX: many admitted, 0 wrong
-TB_MYSQL_TLS: many admitted, 0 wrong

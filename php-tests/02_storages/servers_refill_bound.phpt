@@ -12,7 +12,7 @@ token_bucket.connect_timeout_ms=20000
 require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/servers.inc';
 
-foreach (server_dsns() as $name => $dsn) {
+foreach (race_dsns() as $name => $dsn) {
     $id = bin2hex(random_bytes(8));
     $start = hrtime(true);
     $counts = in_processes(8, function () use ($dsn, $id) {
@@ -40,16 +40,9 @@ foreach (server_dsns() as $name => $dsn) {
 ?>
 --EXPECT--
 TB_REDIS: bounded, 40
-TB_REDIS_UNIX: bounded, 40
-TB_REDIS_TLS: bounded, 40
 TB_REDIS_CLUSTER: bounded, 40
 TB_REDIS_SENTINEL: bounded, 40
 TB_MEMCACHED: bounded, 40
-TB_MEMCACHED_UNIX: bounded, 40
 TB_MEMCACHED_TWO: bounded, 40
 TB_MARIADB: bounded, 40
-TB_MARIADB_UNIX: bounded, 40
-TB_MARIADB_TLS: bounded, 40
 TB_MYSQL: bounded, 40
-TB_MYSQL_UNIX: bounded, 40
-TB_MYSQL_TLS: bounded, 40

@@ -1,5 +1,5 @@
 --TEST--
-Stores on servers: 8 processes get exactly what the bucket or window holds, in each of 28 rounds
+Stores on servers: 8 processes get exactly what the bucket or window holds, in each of 16 rounds
 --EXTENSIONS--
 pcntl
 posix
@@ -12,16 +12,16 @@ token_bucket.connect_timeout_ms=20000
 require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/servers.inc';
 
-foreach (server_dsns() as $name => $dsn) {
+foreach (race_dsns() as $name => $dsn) {
     $wrong = 0;
-    for ($round = 0; $round < 28; $round++) {
+    for ($round = 0; $round < 16; $round++) {
         $id = bin2hex(random_bytes(8));
         $counts = in_processes(8, function (int $process) use ($round, $dsn, $id) {
             // Without the deny cache, in half of the rounds, every try reaches the server.
             ini_set('token_bucket.deny_cache', (string) ($round % 2));
             $bucket = match (true) {
-                $round < 20 => new TokenBucket($dsn, $id, 100, 0.00001),
-                $round < 24 => new TokenBucket\FixedWindow($dsn, $id, 100, 3600),
+                $round < 10 => new TokenBucket($dsn, $id, 100, 0.00001),
+                $round < 13 => new TokenBucket\FixedWindow($dsn, $id, 100, 3600),
                 default => new TokenBucket\SlidingWindow($dsn, $id, 100, 3600),
             };
             $accepted = 0;
@@ -41,16 +41,9 @@ foreach (server_dsns() as $name => $dsn) {
 ?>
 --EXPECT--
 TB_REDIS: 0 rounds wrong
-TB_REDIS_UNIX: 0 rounds wrong
-TB_REDIS_TLS: 0 rounds wrong
 TB_REDIS_CLUSTER: 0 rounds wrong
 TB_REDIS_SENTINEL: 0 rounds wrong
 TB_MEMCACHED: 0 rounds wrong
-TB_MEMCACHED_UNIX: 0 rounds wrong
 TB_MEMCACHED_TWO: 0 rounds wrong
 TB_MARIADB: 0 rounds wrong
-TB_MARIADB_UNIX: 0 rounds wrong
-TB_MARIADB_TLS: 0 rounds wrong
 TB_MYSQL: 0 rounds wrong
-TB_MYSQL_UNIX: 0 rounds wrong
-TB_MYSQL_TLS: 0 rounds wrong

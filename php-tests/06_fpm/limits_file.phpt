@@ -72,6 +72,7 @@ $results = at_once(5, fn (int $i): callable => function (int $begin) use ($i, $f
     }
     while (($sent = $at()) < SECONDS) {
         $answer = $fpm->request('www', 'limit.php')->json();
+        usleep(1_000);
         $log[] = [$sent, $at(), $answer['pid'], $answer['limit'], $answer['warning']];
     }
     return $log;
