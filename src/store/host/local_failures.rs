@@ -57,7 +57,7 @@ impl LocalFailures {
     /// processes come back at once.
     pub fn note_waiting(&self, breaker: u64, now: u64) {
         let mut all = self.0.borrow_mut();
-        all.entry(breaker).or_default().until = now + FIRST_PAUSE + now % (8 * FIRST_PAUSE);
+        all.entry(breaker).or_default().until = now + FIRST_PAUSE + now % (2 * FIRST_PAUSE);
     }
 
     /// Notes a failure, after which the process must not ask before the time that `until` makes of the number of
