@@ -32,17 +32,8 @@ scripts/test/mysql-for-mariadb.sh
 
 [ -z "${TB_VALKEY-}" ] || { step "Valkey in Redis's place"; scripts/test/valkey-for-redis.sh; }
 
-step "The command"
-scripts/test/command.sh
-
-step "Prometheus"
-scripts/test/prometheus.sh
-
-step "Status page in Chromium"
-scripts/test/page.sh
-
-step "Integrations"
-scripts/test-integrations.sh
+step "The command, Prometheus, the status page in Chromium, the integrations"
+at_once scripts/test/command.sh scripts/test/prometheus.sh scripts/test/page.sh scripts/test-integrations.sh
 
 step "Demo"
 scripts/demo.sh
