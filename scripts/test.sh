@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 
 step "Build"
 # One build for all tests, which checks its own assertions, and overflows. make check tests the release.
-cargo build --locked --quiet
 cargo test --locked --quiet --no-run
+cargo build --locked --quiet
 export EXTENSION="$PWD/target/debug/libtoken_bucket.so"
 
 step "Servers"

@@ -2,6 +2,10 @@
 TokenBucket: a process keeps no more than 256 DSNs, prefixes and directives that a program makes up
 --FILE--
 <?php
+require dirname(__DIR__) . '/utils.inc';
+// Servers that cannot be reached take the breakers of others.
+run_apart(__FILE__);
+
 function work(int $from, int $to): void
 {
     for ($i = $from; $i < $to; $i++) {

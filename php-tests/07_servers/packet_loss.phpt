@@ -24,31 +24,33 @@ const WORKERS = 6;
 const CALLS_A_SECOND = 2_300;
 const SECONDS = 2;
 
-/** The share of calls, in percent, that are not decided by the server while so many packets of 10,000 are lost. */
-function degraded(Server $server, int $lost): float
+/** The share of calls, in percent, that are not decided by the server while so many packets of 10,000 are lost, and the first warning of each process. */
+function degraded(Server $server, int $lost): array
 {
     exec("nft flush table ip loss && nft add rule ip loss out tcp sport $server->port numgen random mod 10000 lt $lost drop && nft add rule ip loss out tcp dport $server->port numgen random mod 10000 lt $lost drop", $output, $status);
     $status === 0 || give_up('no rule');
-    $counts = in_processes(WORKERS, function (int $worker) use ($server): string {
+    $results = at_once(WORKERS, fn (int $worker): callable => function () use ($worker, $server): array {
         $bucket = new TokenBucket($server->dsn(), "client $worker", 1_000_000_000, 1_000_000);
-        $degraded = 0;
+        [$degraded, $warning] = [0, null];
         $calls = intdiv(CALLS_A_SECOND * SECONDS, WORKERS);
+        error_clear_last();
         $begin = hrtime(true);
         for ($call = 1; $call <= $calls; $call++) {
             $degraded += (int) @$bucket->attempt()->isDegraded();
+            $warning ??= error_get_last() ? "call $call: " . error_get_last()['message'] : null;
             usleep(max(0, intdiv($begin + intdiv($call * SECONDS * 1_000_000_000, $calls) - hrtime(true), 1_000)));
         }
-        return (string) $degraded;
+        return [$degraded, $warning];
     });
-    return 100 * array_sum($counts) / (CALLS_A_SECOND * SECONDS);
+    return [100 * array_sum(array_column($results, 0)) / (CALLS_A_SECOND * SECONDS), implode(', ', array_column($results, 1))];
 }
 
 // memcached is asked twice for each decision, so a call meets twice as many lost packets.
 foreach (['redis' => 1, 'memcached' => 2] as $kind => $trips) {
     $server = new Server($kind);
     foreach ([1 => 0.2, 10 => 1, 100 => 5] as $lost => $most) {
-        $share = degraded($server, $lost);
-        printf("%s, %.2f %% lost: %s\n", $kind, $lost / 100, $share <= $trips * $most ? 'others go on' : "$share % degraded");
+        [$share, $warnings] = degraded($server, $lost);
+        printf("%s, %.2f %% lost: %s\n", $kind, $lost / 100, $share <= $trips * $most ? 'others go on' : "$share % degraded: $warnings");
     }
 }
 ?>

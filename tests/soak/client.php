@@ -37,7 +37,7 @@ final class Client
 
     private function request(int $n): void
     {
-        $store = $this->kind === 'guest' ? $this->meeting_place() : $this->stores[mt_rand(0, count($this->stores) - 1)];
+        $store = $this->kind === 'guest' ? $this->meeting_place() : $this->any_store();
         $buckets = [$store->target()];
         // Attackers also give tokens back, and take from two of them at once, which leases do not serve. The others use buckets and windows in turn.
         $how = $this->kind === 'attacker' ? $n % ($store->lease > 0 ? 2 : 4) : 0;
@@ -80,6 +80,13 @@ final class Client
         if (!in_array($this->kind, ['attacker', 'guest', 'control'], true)) {
             usleep(mt_rand(0, 10_000));
         }
+    }
+
+    /** Any store. Blockers use none on which the block may be this host's own and the next call the server's. */
+    private function any_store(): Store
+    {
+        $stores = array_values(array_filter($this->stores, fn (Store $store): bool => $store->fail_alone === null || $this->kind !== 'blocker'));
+        return $stores[mt_rand(0, count($stores) - 1)];
     }
 
     /** The store with permits that all guests go to at this time. */

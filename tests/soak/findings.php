@@ -57,7 +57,7 @@ final class Findings
             $this->bounds["$id $degraded"]->admitted($before, $after);
         }
         array_push($this->warnings, ...$seen['warnings']);
-        foreach ($seen['degraded_at'] as [$before, $after]) {
+        foreach ($this->store->fail_alone === null ? $seen['degraded_at'] : [] as [$before, $after]) {
             $this->degraded_at($before, $after, $outages);
         }
         if ($when = $this->when($second, $outages)) {
@@ -98,13 +98,13 @@ final class Findings
         $this->strays[] = [$at, $at];
     }
 
-    /** Whether all servers were up in that second or only `others` were down; null while the store's own was. */
+    /** Whether all servers were up in that second or only `others` were down; null while the store's own was, or where calls fail alone. */
     private function when(int $second, array $outages): ?string
     {
         [$from, $to] = [$second * 1_000_000_000, ($second + 3) * 1_000_000_000];
         $then = array_filter($outages, fn (Outage $outage): bool => $outage->from < $to && $outage->to + $this->store->back_within > $from);
         $own = array_filter($then, fn (Outage $outage): bool => in_array($outage->node, $this->store->nodes, true));
-        return $own ? null : ($then ? 'others' : 'calm');
+        return $own || $this->store->fail_alone !== null ? null : ($then ? 'others' : 'calm');
     }
 
     /** A quantile of the calls' times, in µs; null if there were no calls. */
@@ -161,10 +161,11 @@ final class Findings
         return array_sum(array_column($this->bounds_of($windows), 'exceeded'));
     }
 
-    /** How many calls of attackers were accepted. */
+    /** How many calls of attackers were accepted; where calls fail alone, how many of them by the server. */
     public function attackers_admitted(bool $windows): int
     {
-        return array_sum(array_column($this->bounds_of($windows), 'count'));
+        $of = fn (string $id): bool => is_window($id) === $windows && ($this->store->fail_alone === null || str_ends_with($id, ' 0'));
+        return array_sum(array_column(array_filter($this->bounds, $of, ARRAY_FILTER_USE_KEY), 'count'));
     }
 
     /**

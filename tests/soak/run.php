@@ -164,7 +164,8 @@ echo $memory->summary(), "\n";
 $report->blame($lost > $may_be_lost, "$lost requests died with their workers, $may_be_lost allowed");
 $report->blame($errors > 0, "$errors errors: " . implode('; ', $first_errors));
 // A worker warns of single calls once a minute: in an outage, and after a worker died before its call was reported.
-$may_fail = $lost + WORKERS * count($faults->outages) + array_sum(array_map(fn (Findings $found): int => count($found->strays), $findings));
+$alone = array_sum(array_map(fn (Findings $found): int => $found->store->fail_alone === null ? 0 : $found->degraded, $findings));
+$may_fail = $lost + WORKERS * count($faults->outages) + $alone + array_sum(array_map(fn (Findings $found): int => count($found->strays), $findings));
 $report->blame($of_calls > $may_fail, "$of_calls warnings of single calls, $may_fail allowed");
 // One for each outage; that of a worker which died before it could warn has an end all the same.
 $may_end = array_sum($warnings) + $may_be_lost;

@@ -61,6 +61,8 @@ final class Store
         public readonly int $back_within = BACK_WITHIN,
         /** The most tokens that the host takes ahead. */
         public readonly int $lease = 0,
+        /** The most calls of a hundred that may fail alone, on a server that is up all the time; null if none may. */
+        public readonly ?float $fail_alone = null,
     ) {
     }
 
@@ -78,7 +80,8 @@ final class Store
 
     public function has_permits(): bool
     {
-        return preg_match('/^(shm|redis)/', $this->dsn) === 1;
+        // Those of a call that fails alone are this host's own.
+        return preg_match('/^(shm|redis)/', $this->dsn) === 1 && $this->fail_alone === null;
     }
 
     /** The servers' addresses, as warnings name them. */
@@ -181,6 +184,10 @@ function stores(): array
         new Store('mysql, unix', $socket($mysql), [$mysql]),
         $leased($redis('redis, lease'), 'lease on redis'),
         $leased($memcached('memcached, lease'), 'lease on memcached'),
+        // One answer in 1,000 comes after the time-out.
+        new Store('loss', late_redis(1_000, 2_000 * TIMEOUT_MS), fail_alone: 1),
+        // Two of the eight workers get no connection.
+        new Store('refused', crowded_redis(WORKERS - 2), fail_alone: 40),
         $leased(new Node('mariadb, lease', new Server('mariadbd', ['--innodb-buffer-pool-size=64M']), false), 'lease on mariadb'),
     ];
     foreach ($stores as $store) {
@@ -211,4 +218,29 @@ function cluster(): array
         wait_until(fn (): bool => preg_match('/cluster_state:ok.*cluster_slots_ok:16384/s', $node->server->ask('CLUSTER INFO')) === 1);
     }
     return $nodes;
+}
+
+/** The DSN of a Redis behind a proxy that keeps one answer in so many back, and with it its connection, for some microseconds. */
+function late_redis(int $one_in, int $pause): string
+{
+    [$redis, $port] = [new Server('redis'), free_port()];
+    start_proxy([PHP_BINARY, '-n', __DIR__ . '/late_proxy.php', (string) $port, (string) $redis->port, (string) $one_in, (string) $pause], $port);
+    return "redis://127.0.0.1:$port";
+}
+
+/** The DSN of a Redis behind an HAProxy that lets so many connections through; further ones wait. */
+function crowded_redis(int $connections): string
+{
+    [$redis, $port] = [new Server('redis'), free_port()];
+    file_put_contents($file = "{$redis->folder}/haproxy", "listen redis\nmode tcp\nmaxconn $connections\nbind 127.0.0.1:$port\nserver one 127.0.0.1:$redis->port\ntimeout connect 1s\ntimeout client 1h\ntimeout server 1h\n");
+    start_proxy(['haproxy', '-q', '-f', $file], $port);
+    return "redis://127.0.0.1:$port";
+}
+
+/** Starts a program that ends with this one, and waits until it listens. */
+function start_proxy(array $command, int $port): void
+{
+    static $running = [];
+    $running[] = proc_open(['setpriv', '--pdeathsig', 'KILL', ...$command], [], $pipes);
+    wait_until(fn (): bool => (bool) @stream_socket_client("tcp://127.0.0.1:$port"));
 }

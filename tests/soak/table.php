@@ -122,6 +122,9 @@ final class Report
         $this->blame($strays > 0, "$name: $strays times degraded without an outage, and $excused times while the machine was slow; the reasons are below the table");
         $this->blame($this->warnings[$name] > $expected, "$name: {$this->warnings[$name]} warnings, $expected expected");
         $this->blame($outages && $this->warnings[$name] < count($outages) / 2, "$name: only {$this->warnings[$name]} warnings of " . count($outages) . ' outages');
+        $share = 100 * $found->degraded / max(1, $found->calls);
+        $this->blame($found->store->fail_alone !== null && $share > $found->store->fail_alone, sprintf('%s: %.1f %% of the calls failed, %.1f %% may', $name, $share, $found->store->fail_alone));
+        $this->blame($found->store->fail_alone !== null && $found->degraded === 0, "$name: no call failed, so nothing is tested");
         $this->blame($found->denied_honest > 0, "$name: $found->denied_honest honest calls were denied");
         $this->blame($found->admitted_blocked > 0, "$name: $found->admitted_blocked calls were accepted during a block");
         $this->blame($connections > $may_have, "$name: $connections connections, $may_have expected");

@@ -36,7 +36,7 @@ function count_warnings(string $file, array $stores): array
             $at = strtotime($found[1]);
             $counts[$name] += (int) ($at > $warned_at[$name] + OF_ONE_OUTAGE);
             $warned_at[$name] = $at;
-        } elseif (preg_match(ONE_CALL, $line)) {
+        } elseif (preg_match(ONE_CALL, $line) || $of && reset($of)->fail_alone !== null) {
             $of_calls++;
         } else {
             $others[] = $line;

@@ -178,10 +178,16 @@ impl Breakers {
         }
     }
 
-    /// Gives the server of this id a breaker, which notes its answers, unless all are in use.
+    /// Gives the server of this id a breaker, which notes its answers, unless all are in use. One is free, too, if it is
+    /// closed and the next failure would open it in any case, or if no process has asked for a probe since a second.
     #[cold]
     fn claim_for_answers(&self, id: u64, now: u64) {
-        if let Some((breaker, seen)) = self.unused(id, now)
+        let is_free = |breaker: &Breaker, seen| match is_closed(seen) {
+            true => now.saturating_sub(breaker.answered_at()) >= LONG_SILENCE,
+            false => now.saturating_sub(seen as u64) >= LONG_SILENCE,
+        };
+        let free = || self.breakers(id).find(|(breaker, seen)| is_free(breaker, *seen));
+        if let Some((breaker, seen)) = self.unused(id, now).or_else(free)
             && replace(&breaker.state, seen, entry(id, CLOSED))
         {
             breaker.note_answer(now);
@@ -297,6 +303,20 @@ mod tests {
     /// Notes a failure of a call that was sent at the time of its failure. Returns whether an outage begins.
     fn begins_outage(breakers: &Breakers, id: u64, now: u64) -> bool {
         breakers.note_failure(id, now, now) == Shows::Outage
+    }
+
+    #[test]
+    fn answers_are_noted_although_each_breaker_had_a_server_a_moment_ago() {
+        let breakers = Breakers::default();
+        let servers = || 1..=COUNT as u64;
+        servers().for_each(|id| breakers.note_success(id, Permit::Granted, SECOND));
+        let (id, now) = (1_000, SECOND + LONG_SILENCE);
+        breakers.note_success(id, Permit::Granted, now);
+        assert!(!begins_outage(&breakers, id, now + 1));
+        assert_eq!(servers().filter(|id| breakers.find(*id).is_none()).count(), 1);
+        breakers.note_success(2_000, Permit::Granted, now);
+        servers().skip(1).for_each(|id| breakers.note_success(id, Permit::Granted, now));
+        assert!(breakers.find(id).is_some(), "a server that has just answered keeps its breaker");
     }
 
     #[test]
