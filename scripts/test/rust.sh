@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-models= others=
+models= others= failed=
 for file in tests/*.rs; do
     program=$(basename "$file" .rs)
     if grep -q loom "$file"; then models="$models --test $program"; else others="$others --test $program"; fi
@@ -15,9 +15,7 @@ trap 'rm -f "$output"' EXIT
 # shellcheck disable=SC2086
 RUST_TEST_THREADS=1 cargo test --locked --quiet $models >"$output" 2>&1 &
 # shellcheck disable=SC2086
-RUST_TEST_THREADS=$(($(nproc) * 8)) cargo test --locked --quiet --lib $others 2>&1
-cargo test --locked --quiet --doc 2>&1
-status=0
-wait $! || status=$?
+{ RUST_TEST_THREADS=$(($(nproc) * 8)) cargo test --locked --quiet --lib $others 2>&1 && cargo test --locked --quiet --doc 2>&1; } || failed=1
+wait $! || failed=1
 cat "$output"
-exit $status
+[ -z "$failed" ]

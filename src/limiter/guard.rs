@@ -265,8 +265,10 @@ impl Guard {
         let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + timeouts.connect / 4);
         loop {
             match self.host.enter_gate(timeouts) {
-                Entry::Full if Instant::now() >= end => return None,
-                Entry::Full => std::thread::sleep(wait),
+                Entry::Full => match end.saturating_duration_since(Instant::now()) {
+                    Duration::ZERO => return None,
+                    left => std::thread::sleep(wait.min(left)),
+                },
                 entry => return Some(entry),
             }
             wait *= 2;

@@ -211,7 +211,12 @@ impl Statistics {
         let own = LimitNumbers::of(limit).filter(|_| self.warn_of_mistakes);
         let Some(own) = own else { return };
         let Some(other) = watch.note(context.key_hash.get(), own, now) else { return };
-        let name = context.name.unwrap_or_else(|| infer_name(context.identifier).name);
+        // A whole identifier may be a person's, and is not for the log.
+        let inferred = || match infer_name(context.identifier) {
+            inferred if inferred.is_whole_identifier => b"".as_slice(),
+            inferred => inferred.name,
+        };
+        let name = context.name.unwrap_or_else(inferred);
         if watch.claim_warning(region.secret(), name, now) {
             let name = match name {
                 b"" => String::new(),

@@ -14,7 +14,7 @@ use super::{CounterHandle, LimitName, Records};
 use crate::limit::{Limit, SECOND};
 use crate::store::LimitKind;
 use crate::store::file::{Area, DENIAL_LOG_SIZE, Mappable, Region};
-use portable_atomic::{AtomicU64, Ordering};
+use portable_atomic::{AtomicU64, Ordering, fence};
 use siphasher::sip::SipHasher13;
 use std::cmp::Reverse;
 use std::hash::Hasher;
@@ -254,8 +254,11 @@ impl<'a> DenialLog<'a> {
 
     fn read(self, (tag, last_at, entry): (&AtomicU64, &AtomicU64, &Entry)) -> Option<LoggedDenial> {
         let seen = tag.load(Ordering::Acquire);
+        if seen == 0 {
+            return None;
+        }
         let (facts, identifier) = (entry.facts(), entry.identifier.read());
-        if seen == 0 || facts.tag(self.secret, &identifier) != seen {
+        if facts.tag(self.secret, &identifier) != seen {
             return None;
         }
         let cause = facts.cause()?;
@@ -263,8 +266,9 @@ impl<'a> DenialLog<'a> {
         let (count, first_at) =
             (entry.count.load(Ordering::Relaxed), entry.first_at.load(Ordering::Relaxed));
         let last_at = last_at.load(Ordering::Relaxed);
-        // Otherwise another entry has taken the place meanwhile.
-        (tag.load(Ordering::Acquire) == seen).then_some(LoggedDenial {
+        // The fence keeps the loads above before that of the tag. If it differs, another entry has taken the place meanwhile.
+        fence(Ordering::Acquire);
+        (tag.load(Ordering::Relaxed) == seen).then_some(LoggedDenial {
             limit,
             identifier,
             cause,
@@ -319,13 +323,15 @@ impl DenialSet {
         let Some((last_at, entry)) = self.last_at.get(nth).zip(self.entries.get(nth)) else {
             return;
         };
+        let Some(word) = self.tags.get(nth) else { return };
+        // Without a tag while it is written; the fence keeps the stores below after that of the zero.
+        word.store(0, Ordering::Relaxed);
+        fence(Ordering::Release);
         last_at.store(now, Ordering::Relaxed);
         entry.first_at.store(now, Ordering::Relaxed);
         entry.count.store(weight.into(), Ordering::Relaxed);
         entry.write(facts, identifier);
-        if let Some(word) = self.tags.get(nth) {
-            word.store(tag, Ordering::Release);
-        }
+        word.store(tag, Ordering::Release);
     }
 }
 

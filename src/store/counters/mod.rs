@@ -267,7 +267,12 @@ impl LimitStatistics {
         };
         add(&mut self.outcomes, other.outcomes);
         add(&mut self.inferred, other.inferred);
-        self.denied.extend(other.denied);
+        for (identifier, count) in other.denied {
+            match self.denied.iter_mut().find(|(known, _)| *known == identifier) {
+                Some((_, sum)) => *sum = sum.saturating_add(count),
+                None => self.denied.push((identifier, count)),
+            }
+        }
         self.denied.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
 }

@@ -187,10 +187,10 @@ impl Breakers {
             false => now.saturating_sub(seen as u64) >= LONG_SILENCE,
         };
         let free = || self.breakers(id).find(|(breaker, seen)| is_free(breaker, *seen));
-        if let Some((breaker, seen)) = self.unused(id, now).or_else(free)
-            && replace(&breaker.state, seen, entry(id, CLOSED))
-        {
+        if let Some((breaker, seen)) = self.unused(id, now).or_else(free) {
+            // Before the id, or a failure meanwhile would be judged by the answers of another server.
             breaker.note_answer(now);
+            replace(&breaker.state, seen, entry(id, CLOSED));
         }
     }
 

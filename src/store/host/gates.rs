@@ -90,21 +90,28 @@ impl Gates {
     }
 
     fn find_or_claim(&self, id: u64, now: u64) -> Option<&Gate> {
-        self.find(id).or_else(|| {
-            let is_idle =
-                |gate: &Gate| gate.places.iter().all(|until| until.load(Ordering::Relaxed) <= now);
-            let claim = |gate: &&Gate| {
-                let (seen, order) = (gate.id.load(Ordering::Relaxed), Ordering::Relaxed);
-                is_idle(gate) && gate.id.compare_exchange(seen, id, order, order).is_ok()
-            };
-            let gate = self.0.iter().find(claim)?;
-            gate.width.store(FIRST_WIDTH, Ordering::Relaxed);
-            Some(gate)
-        })
+        self.find(id).or_else(|| self.0.iter().find(|gate| gate.is_claimed(id, now)))
     }
 }
 
 impl Gate {
+    /// Whether this gate is the server's, after an attempt to claim it. Another process may have claimed it meanwhile, for
+    /// the same server.
+    fn is_claimed(&self, id: u64, now: u64) -> bool {
+        let (seen, order) = (self.id.load(Ordering::Relaxed), Ordering::Relaxed);
+        let is_idle = || self.places.iter().all(|until| until.load(order) <= now);
+        if seen == id || !is_idle() {
+            return seen == id;
+        }
+        match self.id.compare_exchange(seen, id, order, order) {
+            Ok(_) => {
+                self.width.store(FIRST_WIDTH, order);
+                true
+            }
+            Err(claimed) => claimed == id,
+        }
+    }
+
     fn width(&self) -> u64 {
         self.width.load(Ordering::Relaxed).clamp(1, WIDEST as u64)
     }
@@ -158,6 +165,15 @@ mod tests {
         gates.leave(7, first[0], true);
         gates.leave(7, first[0], true);
         assert_eq!(gates.enter(7, 5 + TIME, TIME), Entry::Full);
+    }
+
+    #[test]
+    fn server_has_one_gate_although_two_processes_claim_it_at_once() {
+        let gates = Gates::default();
+        // The other process has found no gate of the server, either, and takes a place in the one that this one claims.
+        assert_eq!(enter_all(&gates, 7, 5).len(), 4);
+        let again: Vec<_> = gates.0.iter().filter(|gate| gate.is_claimed(7, 5)).take(1).collect();
+        assert!(std::ptr::eq(again[0], &gates.0[0]));
     }
 
     #[test]

@@ -19,7 +19,7 @@ const WITHOUT_PAUSE: u32 = 2;
 /// an outage, so that the next failure of a process that alone asks the server opens the breaker.
 const FIRST_PAUSE: u64 = SHORTEST_SILENCE;
 
-/// The failure in a row that is worth a warning: the one after the first pause.
+/// The failure in a row beside calls that were answered that is worth a warning: the one after the first pause.
 const WORTH_A_WARNING: u32 = WITHOUT_PAUSE + 2;
 
 /// The servers that this process failed to ask, by the store's breakers. A server that it reached last is not
@@ -31,6 +31,7 @@ pub struct LocalFailures(RefCell<HashMap<u64, Failures>>);
 #[derive(Clone, Copy, Default)]
 struct Failures {
     count: u32,
+    has_warned: bool,
     /// When this process may ask again.
     until: u64,
 }
@@ -41,16 +42,16 @@ impl LocalFailures {
         self.0.borrow().get(&breaker).map(|failures| failures.until).filter(|until| now < *until)
     }
 
-    /// Notes at `now` that this process could not ask. Returns whether that is the first failure since the
-    /// server was last reached.
+    /// Notes at `now` that this process could not ask. Returns whether that is worth a warning: the first since the
+    /// server was last reached is.
     pub fn note_unable(&self, breaker: u64, now: u64) -> bool {
-        self.note(breaker, |_| now.saturating_add(LONGEST_PAUSE)) == 1
+        self.note(breaker, 1, |_| now.saturating_add(LONGEST_PAUSE))
     }
 
     /// Notes at `now` that a call failed while others were answered. Returns whether so many have failed in a row
     /// that it is worth a warning.
     pub fn note_failed_alone(&self, breaker: u64, now: u64) -> bool {
-        self.note(breaker, |before| now.saturating_add(pause_after(before))) == WORTH_A_WARNING
+        self.note(breaker, WORTH_A_WARNING, |before| now.saturating_add(pause_after(before)))
     }
 
     /// Notes at `now` that this process waits for others to connect first. The pauses differ, so that not all
@@ -61,13 +62,15 @@ impl LocalFailures {
     }
 
     /// Notes a failure, after which the process must not ask before the time that `until` makes of the number of
-    /// failures before it. Returns how many have failed in a row.
-    fn note(&self, breaker: u64, until: impl FnOnce(u32) -> u64) -> u32 {
+    /// failures before it. Returns whether it is the first of at least so many in a row that may give a warning.
+    fn note(&self, breaker: u64, worth_a_warning: u32, until: impl FnOnce(u32) -> u64) -> bool {
         let mut all = self.0.borrow_mut();
         let failures = all.entry(breaker).or_default();
         failures.until = until(failures.count);
         failures.count = failures.count.saturating_add(1);
-        failures.count
+        let is_due = failures.count >= worth_a_warning && !failures.has_warned;
+        failures.has_warned |= is_due;
+        is_due
     }
 
     /// The number of servers that this process must not ask at `now`.
@@ -108,6 +111,14 @@ mod tests {
         failures.clear(1);
         assert_eq!(failures.denied_until(1, LONGEST_PAUSE + 6), None);
         assert!(failures.note_unable(1, 5));
+    }
+
+    #[test]
+    fn process_that_cannot_ask_warns_also_after_a_call_that_failed_alone() {
+        let failures = LocalFailures::default();
+        assert!(!failures.note_failed_alone(1, 5));
+        assert!(failures.note_unable(1, 5));
+        assert!((0..9).all(|_| !failures.note_failed_alone(1, 5)));
     }
 
     #[test]

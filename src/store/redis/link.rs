@@ -121,8 +121,9 @@ impl RedisLink {
                 Ok(Value::ServerError(error)) => Err(refused(&RedisError::from(error))),
                 Ok(value) => Ok(value),
                 Err(_) => {
-                    // A server that refuses a connection says why, and closes it.
-                    let why = answers.pop().and_then(Result::err);
+                    // A server that refuses a connection says why, and closes it. Another error may be the answer to
+                    // AUTH, which holds the password if the server does not know AUTH.
+                    let why = answers.pop().and_then(Result::err).filter(refuses_connection);
                     return Err(why.unwrap_or_else(|| reader.failure()));
                 }
             });
@@ -183,6 +184,11 @@ pub fn command(name: &str, arguments: &[&[u8]]) -> Cmd {
 /// Whether the server takes no further connection: it has as many as its `maxclients`.
 pub fn is_too_many_clients(failure: &Failure) -> bool {
     matches!(failure, Failure::Refused { detail, .. } if detail.starts_with("max number of clients"))
+}
+
+/// Whether the server takes no connection of this client: it has too many, or a mode that protects it.
+fn refuses_connection(failure: &Failure) -> bool {
+    is_too_many_clients(failure) || failure.is("DENIED")
 }
 
 fn auth(user: Option<&str>, Secret(password): &Secret) -> Cmd {
