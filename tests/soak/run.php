@@ -26,7 +26,7 @@ const LEASED_FOR = 2_000_000_000;
 /** How many guests may hold a permit of a store at once. */
 const PERMITS = 2;
 /** The number of a cluster's breakers, which share its slots. */
-const CLUSTER_BREAKERS = 16;
+const CLUSTER_BREAKERS = 32;
 const TIMEOUT_MS = 200;
 const CONNECT_TIMEOUT_MS = 200;
 /** Nanoseconds within which a server is used again after its return: it is probed about once a second. */

@@ -169,8 +169,8 @@ function stores(): array
         new Store('redis', ($node = $redis('redis'))->server->dsn(), [$node]),
         new Store('redis, unix', $unix->server->dsn('db=1'), [$unix]),
         new Store('redis, TLS', "rediss://127.0.0.1:$tls_port/2?ca=$certificates/ca.pem&cert=$certificates/client.pem&key=$certificates/client.key", [$tls]),
-        // A third of the slots touches six of the sixteen breakers.
-        new Store('redis, cluster', 'redis+cluster://' . implode(',', array_map(fn (Node $node): string => "127.0.0.1:{$node->server->port}", $nodes)), $nodes, 6,
+        // A third of the slots touches twelve of the breakers.
+        new Store('redis, cluster', 'redis+cluster://' . implode(',', array_map(fn (Node $node): string => "127.0.0.1:{$node->server->port}", $nodes)), $nodes, 12,
             // A cluster clears a master's FAIL flag after twice the node time-out (FAIL_UNDO_TIME_MULT), and a node that
             // was in the minority waits for one more. Until then they answer CLUSTERDOWN.
             BACK_WITHIN + 3 * NODE_TIMEOUT_MS * 1_000_000),
