@@ -45,7 +45,7 @@ by several processes:
 Warning: TokenBucket::consume(): Two limits on one identifier of "login" overwrite each other: 5 in 300 s and 100 in 300 s; an identifier must have one limit
 
 by check(): 
-Warning: TokenBucket::check(): Two limits on one identifier of "login" overwrite each other: 5 in 300 s and 10 in 300 s; an identifier must have one limit
+Warning: TokenBucket::check(): Two limits on one identifier overwrite each other: 5 in 300 s and 10 in 300 s; an identifier must have one limit
 
 in a Compound: 
 Warning: TokenBucket\Compound::attempt(): Two limits on one identifier of "login" overwrite each other: 100 in 300 s and 5 in 300 s; an identifier must have one limit
@@ -57,7 +57,7 @@ no name:
 Warning: TokenBucket\FixedWindow::consume(): Two limits on one identifier overwrite each other: 5 in 60 s and 7 in 60 s; an identifier must have one limit
 
 in one process: 
-Warning: TokenBucket\FixedWindow::consume(): Two limits on one identifier of "a" overwrite each other: 5 in 60 s and 7 in 60 s; an identifier must have one limit
+Warning: TokenBucket\FixedWindow::consume(): Two limits on one identifier overwrite each other: 5 in 60 s and 7 in 60 s; an identifier must have one limit
 
 
 Nothing is said of:

@@ -10,7 +10,7 @@ posix
  * permit until the kill at least, whose time the test notes before it kills. A permit may be had without a note yet, never
  * the other way round.
  */
-require dirname(__DIR__) . '/base.inc';
+require_once dirname(__DIR__) . '/base.inc';
 use TokenBucket\ConcurrencyLimit;
 
 const LIMIT = 3;

@@ -5,7 +5,7 @@ pcntl
 posix
 --FILE--
 <?php
-require dirname(__DIR__) . '/base.inc';
+require_once dirname(__DIR__) . '/base.inc';
 
 $folder = (ini_get('token_bucket.shm_path') ?: '/dev/shm') . '/status_errors';
 $own = "$folder/token_bucket-" . posix_geteuid();

@@ -9,7 +9,7 @@ token_bucket.shm_size=64K
 <?php
 use function TokenBucket\{prometheus, status};
 require dirname(__DIR__) . '/utils.inc';
-require dirname(__DIR__) . '/base.inc';
+require_once dirname(__DIR__) . '/base.inc';
 run_apart(__FILE__);
 
 $permit = (new TokenBucket\ConcurrencyLimit(null, 'report', 2))->acquire();
