@@ -11,7 +11,7 @@ extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
 run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
 [ -e "$run_tests" ] || run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
 # More at once than there are cores: most tests wait for servers and time-outs.
-jobs=$(($(nproc) * 4))
+jobs=$(($(nproc) * 3))
 options=
 list_slowest=
 while :; do

@@ -11,7 +11,10 @@ log_errors=1
 <?php
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/processes.inc';
+require dirname(__DIR__) . '/utils.inc';
 use function TokenBucket\{prometheus, status};
+// The servers of other tests would take the place of these.
+run_apart(__FILE__);
 
 function server_status(Server $server): array
 {
