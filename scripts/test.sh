@@ -32,8 +32,11 @@ scripts/test/mysql-for-mariadb.sh
 
 [ -z "${TB_VALKEY-}" ] || { step "Valkey in Redis's place"; scripts/test/valkey-for-redis.sh; }
 
-step "The command, Prometheus, the status page in Chromium, the integrations"
-at_once scripts/test/command.sh scripts/test/prometheus.sh scripts/test/page.sh scripts/test-integrations.sh
+step "Prometheus"
+scripts/test/prometheus.sh
+
+step "The command, the status page in Chromium, the integrations"
+at_once scripts/test/command.sh scripts/test/page.sh scripts/test-integrations.sh
 
 step "Demo"
 scripts/demo.sh
