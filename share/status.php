@@ -496,7 +496,7 @@ function change_view(array $status, string $token, string $notice): string
         <h2 id="counts-heading">Counts</h2>
         <form method="post" class="fields">
         $token_field
-        <p>Sets the counts of all limits of the prefix <code>$prefix</code> to zero, and forgets who was denied most. No client gets calls back.</p>
+        <p>Sets the counts of all limits of the prefix <code>$prefix</code> to zero, and forgets the clients that were denied most. No client gets calls back.</p>
         <p><input id="sure" type="checkbox" name="sure" value="yes" required> <label for="sure">Yes, set them to zero</label></p>
         <p><button name="action" value="reset_counts">Reset the counts</button></p>
         </form>
@@ -796,7 +796,7 @@ function denials_section(array $status): string
         number($denial['limit']) . ($denial['seconds'] === null ? ' at once' : ' in ' . duration($denial['seconds'])) . ': '
             . $reasons[$denial['reason']] . $deciders[$denial['decided_by']] . ($denial['enforced'] ? '' : ' <span class="tag warn">dry run</span>'),
         number($denial['count']),
-        time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br><span class="muted">since ' . gmdate('H:i:s', (int) $denial['first_at']) . '</span>'),
+        time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br><span class="muted">since ' . gmdate(intdiv((int) $denial['first_at'], 86_400) === intdiv((int) $denial['last_at'], 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', (int) $denial['first_at']) . '</span>'),
     ];
     return section('denials', 'Denied last', table(
         'The latest calls that were denied, one row for a client and cause until ten minutes pass without. <code>token-bucket denials</code> has all.',

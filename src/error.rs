@@ -15,6 +15,9 @@ pub enum Error {
     /// The store is up, but does not decide on this key.
     #[error("{0}")]
     Refused(String),
+    /// This key cannot be decided on at this moment. That says nothing of the store, which may not have been asked.
+    #[error("{0}")]
+    Busy(String),
 }
 
 /// A result whose error has a message for the caller.
@@ -34,6 +37,11 @@ impl Error {
     /// Makes an [`Error::Local`].
     pub fn local(message: impl Into<String>) -> Self {
         Self::Local(message.into())
+    }
+
+    /// Makes an [`Error::Busy`].
+    pub fn busy(message: impl Into<String>) -> Self {
+        Self::Busy(message.into())
     }
 
     /// Makes an [`Error::Refused`].

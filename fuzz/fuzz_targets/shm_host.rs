@@ -25,6 +25,9 @@ use token_bucket_fuzz::table_file::{
 };
 
 const BREAKERS_AT: u64 = 256;
+const BREAKERS: u64 = 256;
+/// The size of one.
+const BREAKER: u64 = 32;
 const STORE: &str = "a server";
 
 fuzz_target!(|bytes: &[u8]| {
@@ -81,12 +84,15 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         }
         write(&file, at, words);
     }
-    let breakers: [u64; 4] = u.arbitrary()?;
-    for (i, until) in breakers.iter().enumerate() {
+    let breakers: [[u64; 3]; 4] = u.arbitrary()?;
+    for (i, [until, answered_at, failed_at]) in breakers.into_iter().enumerate() {
         let id = domain.wrapping_add((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1);
-        let offset = BREAKERS_AT + (id % 64) * 16;
-        let word = u128::from(id) << 64 | u128::from(*until);
-        file.write_all_at(&word.to_ne_bytes(), offset).expect("within the file");
+        let offset = BREAKERS_AT + (id % BREAKERS) * BREAKER;
+        let state = u128::from(id) << 64 | u128::from(until);
+        let times = u128::from(failed_at) << 64 | u128::from(answered_at);
+        for (at, word) in [(offset, state), (offset + 16, times)] {
+            file.write_all_at(&word.to_ne_bytes(), at).expect("within the file");
+        }
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let host_file = Rc::new(Host::file(&files));
@@ -99,9 +105,12 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let key = key(u.choose(&IDS)?, kind, &key_hash);
         let breaker = u.int_in_range(0..=4)?;
         match u.int_in_range(0..=7u8)? {
-            0 => drop(host.permit(breaker, Timeouts::default())),
-            1 => drop(host.note_failure(breaker, &Array::default())),
-            2 => host.note_success(breaker, host.permit(breaker, Timeouts::default())),
+            0 => drop(host.access(breaker, Timeouts::default())),
+            1 => {
+                let access = host.access(breaker, Timeouts::default());
+                host.note_failure(breaker, &Array::default(), access, "no answer", time(u, now)?);
+            }
+            2 => host.note_success(breaker, host.access(breaker, Timeouts::default())),
             3 => {
                 let (at, sent) = (time(u, now)?, boot_time());
                 let denial = match u.arbitrary()? {

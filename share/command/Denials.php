@@ -37,7 +37,9 @@ final class Denials implements Command
             throw new UsageError('denials takes a NAME, a NAME and a CLIENT, or none');
         }
         Pool::enter($arguments);
-        $denials = array_slice(denials(...$arguments->operands), 0, $count);
+        [$name, $client] = $arguments->operands + [null, null];
+        $denials = denials($name, $client === null ? null : Client::read($client, 'CLIENT', true));
+        $denials = array_slice($denials, 0, $count);
         if ($arguments->has('json')) {
             echo Text::json($denials);
             return Application::SUCCESS;

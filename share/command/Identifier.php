@@ -21,6 +21,8 @@ final class Identifier extends Target
     /** The largest limit of each algorithm that has a state of its own. A peek() with it, over years, shows the state as it is. */
     private const WIDEST = ['token_bucket' => 2_147_483_647, 'fixed_window' => 16_777_214, 'sliding_window' => 1024];
     private const YEARS = 126_000_000.0;
+    /** What the warning of this process's outage said: only its first call warns. */
+    private static ?string $reason = null;
 
     /**
      * @param string|null $storage   null: token_bucket.storage
@@ -121,13 +123,14 @@ final class Identifier extends Target
     /** @throws CommandError if the server did not answer */
     public static function answered(\Closure $ask): Decision
     {
+        error_clear_last();
         $decision = @$ask();
         if (!$decision->isDegraded()) {
             return $decision;
         }
-        // The first call of an outage warns of its reason, be it this one or the one before.
         $is_ours = preg_match('~^TokenBucket[\w\\\\]*::\w+\(\): (.*)~s', error_get_last()['message'] ?? '', $parts) === 1;
-        throw new CommandError($is_ours ? $parts[1] : 'the server does not answer: see token-bucket status');
+        self::$reason = $is_ours ? $parts[1] : self::$reason;
+        throw new CommandError(self::$reason ?? 'the server does not answer: see token-bucket status');
     }
 
     /** @return list<string> those whose states are meant */

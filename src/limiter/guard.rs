@@ -8,7 +8,9 @@ use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply};
-use crate::store::{Entry, Host, KnownDenial, Permit, Permits, Request, Shows, Store, Timeouts};
+use crate::store::{
+    Access, FailureMeaning, GateEntry, Host, KnownDenial, Permits, Request, Store, Timeouts,
+};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -73,7 +75,7 @@ pub struct Outage {
     /// Whether the store was asked.
     has_failed: bool,
     /// The beginning of a warning, if this process is the first to notice the failure.
-    warning: Option<String>,
+    pub(super) warning: Option<String>,
 }
 
 impl NoAnswer {
@@ -90,8 +92,8 @@ impl Outage {
     }
 }
 
-/// How long a call waits at first for others of this host to connect; then twice as long each time, up to a quarter of
-/// its time-out for connections.
+/// How long a call waits at first for others of this host to connect, before it looks again; then twice as long each
+/// time, until [`Timeouts::at_gate`] is over.
 const FIRST_WAIT_TO_CONNECT: Duration = Duration::from_millis(10);
 
 const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifiers in a table of MySQL or MariaDB: \
@@ -218,54 +220,65 @@ impl Guard {
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
         self.host.note_call(sent);
-        // Checked before the breaker, whose one permit to probe would be lost on a process that cannot ask.
-        if let Some(until) = self.host.local.denied_until(breaker, boot_time()) {
-            let (name, left) = (store.name(), seconds_until(until));
+        // Checked before the breaker, whose one probe would be lost on a process that cannot ask.
+        if let Some(pause) = self.host.local.pause(breaker, boot_time()) {
+            let (name, left) = (store.name(), seconds_until(pause.until));
+            let reason = match pause.is_waiting {
+                true => {
+                    format!("other processes of this host were connecting to {name} a moment ago")
+                }
+                false => format!("this process could not ask {name} a moment ago"),
+            };
             return Err(NoAnswer::Outage(Outage::known(format!(
-                "this process could not ask {name} a moment ago; it tries again in {left:.1} s"
+                "{reason}; it tries again in {left:.1} s"
             ))));
         }
-        let permit = self.host.permit(breaker, timeouts);
-        if let Permit::Denied { until } = permit {
+        let access = self.host.access(breaker, timeouts);
+        if let Access::Denied { until } = access {
+            // Those of the outage's processes that come back after a restart must pass the gate.
+            store.close_lost_connections();
             let (name, left) = (store.name(), seconds_until(until));
             return Err(NoAnswer::Outage(Outage::known(format!(
                 "{name} failed a moment ago; it is asked again in {left:.1} s"
             ))));
         }
         let Some(gate) = self.enter_gate(store, timeouts) else {
-            self.host.give_back(breaker, permit);
+            self.host.give_back(breaker, access);
             self.host.local.note_waiting(breaker, boot_time());
             let name = store.name();
             return Err(NoAnswer::Outage(Outage::known(format!(
                 "other processes of this host are connecting to {name} at this moment"
             ))));
         };
+        // The wait before it says nothing of the server.
+        let sent = if matches!(gate, GateEntry::Place(_)) { boot_time() } else { sent };
         let answer = call();
-        if let Entry::Place(place) = gate {
-            self.host.leave_gate(place, store.is_connected());
+        if let GateEntry::Place(place) = gate {
+            let has_failed = matches!(answer, Err(Error::Storage(_) | Error::Local(_)));
+            self.host.leave_gate(place, !has_failed);
         }
         match answer {
             Ok(answer) => {
-                self.host.note_success(breaker, permit);
+                self.host.note_success(breaker, access);
                 self.host.local.clear(breaker);
                 if let Some(outage) = self.host.note_use(store, sent) {
                     self.note_recovery(store, outage);
                 }
                 Ok(answer)
             }
-            Err(error) => Err(self.note_failure(error, breaker, store, permit, sent)),
+            Err(error) => Err(self.note_failure(error, breaker, store, access, sent)),
         }
     }
 
     /// Waits a little until this process may connect, if it has no connection. None if it may not.
-    fn enter_gate(&self, store: &dyn Store, timeouts: Timeouts) -> Option<Entry> {
+    fn enter_gate(&self, store: &dyn Store, timeouts: Timeouts) -> Option<GateEntry> {
         if store.is_connected() {
-            return Some(Entry::WithoutGate);
+            return Some(GateEntry::WithoutGate);
         }
-        let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + timeouts.connect / 4);
+        let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + timeouts.at_gate());
         loop {
             match self.host.enter_gate(timeouts) {
-                Entry::Full => match end.saturating_duration_since(Instant::now()) {
+                GateEntry::Full => match end.saturating_duration_since(Instant::now()) {
                     Duration::ZERO => return None,
                     left => std::thread::sleep(wait.min(left)),
                 },
@@ -289,7 +302,7 @@ impl Guard {
         error: Error,
         breaker: u64,
         store: &dyn Store,
-        permit: Permit,
+        access: Access,
         sent: u64,
     ) -> NoAnswer {
         let (reason, warning) = match error {
@@ -297,10 +310,12 @@ impl Guard {
                 if let Some(outage) = self.host.end_outage(store, boot_time()) {
                     self.note_recovery(store, outage);
                 }
-                let warning = match self.host.note_failure(breaker, store, &reason, sent) {
-                    Shows::Outage => Some(format!("{reason}; until a call succeeds, ")),
-                    Shows::OutageGoesOn => None,
-                    Shows::Nothing => {
+                let warning = match self.host.note_failure(breaker, store, access, &reason, sent) {
+                    FailureMeaning::OutageBegins => {
+                        Some(format!("{reason}; until a call succeeds, "))
+                    }
+                    FailureMeaning::OutageContinues => None,
+                    FailureMeaning::CallAlone => {
                         let is_worth_a_warning =
                             self.host.local.note_failed_alone(breaker, boot_time())
                                 && self.host.refusal_warnings.claim(&reason, sent);
@@ -313,15 +328,22 @@ impl Guard {
             }
             // Other processes may reach the server.
             Error::Local(reason) => {
-                self.host.give_back(breaker, permit);
+                self.host.give_back(breaker, access);
                 let is_first = self.host.local.note_unable(breaker, boot_time());
                 let warning =
                     is_first.then(|| format!("{reason}; until this process can ask it, "));
                 (reason, warning)
             }
+            // Other keys are not concerned, and it is not known whether the server is up.
+            Error::Busy(reason) => {
+                self.host.give_back(breaker, access);
+                let is_due = self.host.refusal_warnings.claim(&reason, sent);
+                let warning = is_due.then(|| format!("{reason}; "));
+                (reason, warning)
+            }
             // The server is up, and other keys are not concerned.
             Error::Refused(reason) => {
-                self.host.note_success(breaker, permit);
+                self.host.note_success(breaker, access);
                 self.host.local.clear(breaker);
                 let is_due = self.host.refusal_warnings.claim(&reason, sent);
                 let warning = is_due.then(|| format!("{reason}; "));
@@ -433,7 +455,7 @@ impl Guard {
     }
 
     /// Notes a warning for the caller, with what the policy does.
-    fn note_warning(&self, warning: Option<String>) {
+    pub(super) fn note_warning(&self, warning: Option<String>) {
         if let Some(warning) = warning
             && let Some(consequence) = self.consequence()
         {

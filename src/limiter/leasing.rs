@@ -126,8 +126,7 @@ impl Guard {
     }
 
     fn take(&self, request: &Request<'_>, cost: u32, now: u64) -> Step {
-        let timeouts = request.timeouts;
-        let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
+        let longest = request.timeouts.longest();
         self.with_lease(request, now, |lease| lease.take(cost, now, longest)).unwrap_or(Step::Ask)
     }
 
@@ -143,7 +142,10 @@ impl Guard {
         if fetch.left_over > 0 {
             let op = Op::Refund { cost: fetch.left_over.into(), expiry: None };
             // If the server does not answer, these tokens are lost to the client.
-            let _ = self.decide_by_store(store, &Request { op: &op, ..*request }, sent);
+            let answer = self.decide_by_store(store, &Request { op: &op, ..*request }, sent);
+            if let Err(NoAnswer::Outage(outage)) = answer {
+                self.note_warning(outage.warning);
+            }
         }
         let give_up = || self.with_lease(request, boot_time(), |lease| lease.give_up(fetch));
         if let Some(denial) = self.known_denial(request, sent) {

@@ -234,14 +234,15 @@ impl Limiter {
     /// What the last call has to report. Returned once.
     #[inline(always)]
     pub fn take_event(&self) -> Option<Box<Event>> {
-        if self.counts.has_warning() {
-            // An event of the server is reported by the next call.
-            return self.counts.take_warning().map(Event::from_warning);
-        }
-        match &self.guard {
+        let of_server = match &self.guard {
             None => None,
             Some(guard) => guard.take_event(),
+        };
+        if of_server.is_none() && self.counts.has_warning() {
+            // After an event of the server, of which the host has only one, the next call reports it.
+            return self.counts.take_warning().map(Event::from_warning);
         }
+        of_server
     }
 
     /// What the limiter does around the store's decisions.

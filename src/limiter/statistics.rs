@@ -118,8 +118,8 @@ impl Statistics {
         Self { file, prefix, warn_of_mistakes, last }
     }
 
-    /// Counts how a call ended that was not denied, or what happened in it. A limit is compared with others on the
-    /// identifier.
+    /// Counts how a call ended that was not denied, or what happened in it. A `limit` is compared with others on the
+    /// identifier, now and then; the limits of accepted calls are enough for that.
     #[inline(always)]
     pub fn count(&self, context: &CallContext<'_>, limit: Option<&Limit>, outcome: Outcome) {
         self.with_record(context, limit, |_, record| {

@@ -44,7 +44,9 @@ impl From<Error> for Thrown {
     fn from(error: Error) -> Self {
         let class = match error {
             Error::Configuration(_) => &CONFIGURATION_EXCEPTION,
-            Error::Storage(_) | Error::Local(_) | Error::Refused(_) => &STORAGE_EXCEPTION,
+            Error::Storage(_) | Error::Local(_) | Error::Refused(_) | Error::Busy(_) => {
+                &STORAGE_EXCEPTION
+            }
         };
         throw(class.get(), error.to_string())
     }

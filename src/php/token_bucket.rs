@@ -125,15 +125,16 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     value.overridden_key = find_overridden_key(call.object());
     call.construct(value);
     match GLOBALS.get().suspected_period.get() {
-        None => Ok(()),
-        Some((capacity, rate)) => warn_of_period(capacity, rate),
+        // An object with other numbers may have thrown after its limit was made.
+        Some(suspected) if Some(suspected) == capacity.zip(rate) => warn_of_period(suspected),
+        _ => Ok(()),
     }
 }
 
 /// Warns once in a process of a rate that is probably a period.
 #[cold]
 #[inline(never)]
-fn warn_of_period(capacity: i64, rate: f64) -> Result<(), Thrown> {
+fn warn_of_period((capacity, rate): (i64, f64)) -> Result<(), Thrown> {
     let globals = GLOBALS.get();
     globals.suspected_period.set(None);
     if !globals.directives.warn_of_mistakes.get() {

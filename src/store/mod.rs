@@ -34,9 +34,9 @@ mod tables;
 pub use file::FileSettings;
 pub use host::{
     Host,
-    breakers::{Permit, Shows},
+    breakers::{Access, FailureMeaning},
     denials::KnownDenial,
-    gates::{Entry, Place},
+    gates::{GateEntry, GatePlace},
     leases::{Fetch, LeaseKey, Step, Taken},
     servers::ServerStatus,
 };

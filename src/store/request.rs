@@ -155,7 +155,7 @@ pub trait Store {
     /// Those of [`decide`](Self::decide).
     fn prepare(&self, prefix: &[u8], timeouts: &Timeouts) -> Result<()>;
 
-    /// Checks that the memory of this host that the store needs can be had. Changes nothing.
+    /// Checks that the memory of this host that the store needs can be had. Makes no file, at most the user's directory.
     ///
     /// # Errors
     ///
@@ -179,6 +179,9 @@ pub trait Store {
     fn is_connected(&self) -> bool {
         true
     }
+
+    /// Closes the connections that the servers have closed, so that this process has none after a restart.
+    fn close_lost_connections(&self) {}
 
     /// The kind of store and its servers, for messages. Empty for a store on this host.
     fn name(&self) -> String {

@@ -43,7 +43,7 @@ final class NewFile
             @unlink($temporary);
             return false;
         }
-        // Who owns the folder can put another file in the place of the new one.
+        // The folder's owner can put another file in the place of the new one.
         return array_slice((array) @lstat($path), 0, 2) === array_slice(fstat($file), 0, 2);
     }
 }

@@ -6,7 +6,7 @@ namespace TokenBucket\Command\FindLimit;
 use TokenBucket\Command\CommandError;
 
 /**
- * A file that nobody else can open: readable by this user alone, and without a name.
+ * A file that no other user can open: readable by this user alone, and without a name.
  *
  * Its name is removed at once, so nothing stays behind however the process ends. Processes that are forked later share it.
  */

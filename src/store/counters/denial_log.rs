@@ -123,7 +123,7 @@ const _: () = assert!(DENIAL_LOG_SIZE.is_multiple_of(size_of::<DenialSet>()));
 struct Entry {
     first_at: AtomicU64,
     count: AtomicU64,
-    /// The handle, kind, reason, decider, capacity and window, in the words of [`Facts`].
+    /// The limit's record and numbers, the cause, and whether the limit is enforced, in the words of [`Facts`].
     facts: [AtomicU64; 4],
     identifier: SharedText<{ LONGEST_IDENTIFIER / 8 }>,
 }

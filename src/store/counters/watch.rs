@@ -7,7 +7,7 @@
 use super::hash;
 use crate::limit::{Limit, SECOND, describe_seconds};
 use crate::store::KeyHash;
-use crate::store::file::{Mappable, Region, WATCH_AT};
+use crate::store::file::{BODY_AT, Mappable, Region, WATCH_AT};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use std::fmt;
 
@@ -39,7 +39,7 @@ pub struct Watch {
     /// The hash of the key, and the numbers of the limit that was seen first. The hash tells it from what a slow process
     /// notes of an earlier key.
     first: AtomicU128,
-    /// The same of another limit.
+    /// The hash of the key, and the numbers of another limit that was seen since.
     second: AtomicU128,
     /// The hashes of names that were warned of, with the hour of the warning in the lowest 16 bits.
     names: [AtomicU64; NAMES],
@@ -74,7 +74,7 @@ impl Watch {
     /// The watch in this file.
     #[inline(always)]
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, WATCH_AT>()
+        region.in_header::<Self, WATCH_AT, BODY_AT>()
     }
 
     /// Whether the key of this hash is watched.

@@ -71,8 +71,8 @@ impl Location {
         list
     }
 
-    /// The ids of other users that have a file of this name, in their order. None if this process is not root's, which
-    /// alone may look for it.
+    /// The ids of other users that have a file of this name, in their order. An empty list if this process is not root's,
+    /// for no other may look.
     pub fn other_users(&self) -> Vec<u32> {
         let own = rustix::process::geteuid();
         if !own.is_root() {

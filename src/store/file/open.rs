@@ -67,7 +67,7 @@ impl Region {
         find(&directory, location, &location.path())
     }
 
-    /// Checks that the file can be used, or made if it is not there. None is made.
+    /// Checks that the file can be used, or made if it is not there. Makes at most the directory.
     ///
     /// # Errors
     ///

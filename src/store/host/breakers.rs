@@ -1,8 +1,8 @@
 //! Breakers that all processes of the host share: one process finds out that a server is
 //! down, and the others need not.
 //!
-//! A breaker opens at the second failure in a row, if no process had an answer between the two, or at the
-//! first if no process had one for a second. A call that fails beside others that succeed opens nothing: a
+//! A breaker opens at the second failure in a row, if no process has had an answer for 40 ms by then, or at the
+//! first if no process has had one for a second. A call that fails beside others that succeed opens nothing: a
 //! lost packet or a refused connection says nothing of the server.
 //!
 //! A breaker's state is one word, open or closed:
@@ -17,7 +17,7 @@
 //! ```
 
 use crate::limit::SECOND;
-use crate::store::file::{BREAKERS_AT, Mappable, Region};
+use crate::store::file::{BREAKERS_AT, HOST_BODY_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 
 const COUNT: usize = 256;
@@ -34,7 +34,7 @@ struct Breaker {
     state: AtomicU128,
     /// When a process last had an answer, in nanoseconds since boot; at most [`RESOLUTION`] too early.
     answered_at: AtomicU64,
-    /// When a call last failed that was the first in a row.
+    /// When the first call failed since the last answer, in nanoseconds since boot.
     failed_at: AtomicU64,
 }
 
@@ -78,7 +78,7 @@ const ABANDONED: u64 = 60 * SECOND;
 
 /// Whether a server may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Permit {
+pub enum Access {
     /// It may: no process has found it down.
     Granted,
     /// It was down. This caller asks it, and no other does meanwhile.
@@ -90,15 +90,15 @@ pub enum Permit {
     },
 }
 
-/// What a failed call shows.
+/// What the failure of a call means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shows {
-    /// Nothing of the server: other calls were answered a moment ago.
-    Nothing,
-    /// That the server is down: this failure has opened the breaker.
-    Outage,
-    /// That the server is still down.
-    OutageGoesOn,
+pub enum FailureMeaning {
+    /// It may concern this call alone: it is the first in a row, or other calls were answered a moment ago.
+    CallAlone,
+    /// The server is down, and this failure has opened the breaker.
+    OutageBegins,
+    /// The server is still down.
+    OutageContinues,
 }
 
 /// What a breaker tells of its server.
@@ -123,36 +123,40 @@ impl Breakers {
 
     /// The breakers in this file.
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, BREAKERS_AT>()
+        region.in_header::<Self, BREAKERS_AT, HOST_BODY_AT>()
     }
 
     /// Whether a call may ask the server of this id at `now`. The call takes at most `longest`
     /// nanoseconds; while it probes the server, no other call may ask.
-    pub fn permit(&self, id: u64, now: u64, longest: u64) -> Permit {
-        let Some((breaker, seen)) = self.find(id) else { return Permit::Granted };
+    pub fn access(&self, id: u64, now: u64, longest: u64) -> Access {
+        let Some((breaker, seen)) = self.find(id) else { return Access::Granted };
         match seen as u64 {
-            _ if is_closed(seen) => Permit::Granted,
-            until if now < until => Permit::Denied { until },
+            _ if is_closed(seen) => Access::Granted,
+            until if now < until => Access::Denied { until },
             // The one call that replaces the word may probe; all others are denied.
             _ => match replace(&breaker.state, seen, entry(id, now + pause(now).max(longest))) {
-                true => Permit::Probe,
-                false => Permit::Denied { until: now },
+                true => Access::Probe,
+                false => Access::Denied { until: now },
             },
         }
     }
 
-    /// Notes that a call failed at `now`, which was sent at `sent`.
-    pub fn note_failure(&self, id: u64, sent: u64, now: u64) -> Shows {
+    /// Notes that a call with this access failed at `now`, which was sent at `sent`.
+    pub fn note_failure(&self, id: u64, access: Access, sent: u64, now: u64) -> FailureMeaning {
         let open = entry(id, now + pause(now));
         if let Some((breaker, seen)) = self.find(id) {
             if is_closed(seen) && !breaker.is_silent(sent, now) {
-                return Shows::Nothing;
+                return FailureMeaning::CallAlone;
+            }
+            // A call that was sent before the outage must not end the time of another one's probe.
+            if !is_closed(seen) && access != Access::Probe && seen > open {
+                return FailureMeaning::OutageContinues;
             }
             let since = seen as u64 & !CLOSED;
             let was_up = is_closed(seen) && now.saturating_sub(since) >= RELAPSE;
             return match replace(&breaker.state, seen, open) && was_up {
-                true => Shows::Outage,
-                false => Shows::OutageGoesOn,
+                true => FailureMeaning::OutageBegins,
+                false => FailureMeaning::OutageContinues,
             };
         }
         // Else the closed breaker that answered longest ago, else the one that has been waiting longest for a
@@ -162,18 +166,20 @@ impl Breakers {
         let idle = || self.breakers(id).min_by_key(|(_, seen)| *seen as u64);
         let idle = || idle().filter(|(_, seen)| (*seen as u64) < now);
         match self.unused(id, now).or_else(oldest).or_else(idle) {
-            Some((breaker, seen)) if !replace(&breaker.state, seen, open) => Shows::OutageGoesOn,
-            _ => Shows::Outage,
+            Some((breaker, seen)) if !replace(&breaker.state, seen, open) => {
+                FailureMeaning::OutageContinues
+            }
+            _ => FailureMeaning::OutageBegins,
         }
     }
 
-    /// Notes that the server answered a call with this permit, at `now`.
+    /// Notes that the server answered a call with this access, at `now`.
     ///
-    /// Only a probe closes the breaker: calls with another permit asked before it was opened.
-    pub fn note_success(&self, id: u64, permit: Permit, now: u64) {
+    /// Only a probe closes the breaker: calls with another access asked before it was opened.
+    pub fn note_success(&self, id: u64, access: Access, now: u64) {
         let Some((breaker, seen)) = self.find(id) else { return self.claim_for_answers(id, now) };
         breaker.note_answer(now);
-        if permit == Permit::Probe && !is_closed(seen) {
+        if access == Access::Probe && !is_closed(seen) {
             replace(&breaker.state, seen, entry(id, CLOSED | now));
         }
     }
@@ -194,18 +200,18 @@ impl Breakers {
         }
     }
 
-    /// A breaker that was never used, or whose server no process has asked for a minute.
+    /// A breaker that was never used, or whose server no process has had an answer of for a minute.
     fn unused(&self, id: u64, now: u64) -> Option<(&Breaker, u128)> {
         self.breakers(id).find(|(breaker, seen)| {
-            let is_silent = breaker.answered_at() + ABANDONED < now;
+            let is_silent = breaker.answered_at().saturating_add(ABANDONED) < now;
             *seen == 0 || !is_open(*seen, now) && is_silent
         })
     }
 
-    /// Notes that a call with this permit could not ask the server. After a probe the next call may
+    /// Notes that a call with this access could not ask the server. After a probe the next call may
     /// probe at once.
-    pub fn give_back(&self, id: u64, permit: Permit, now: u64) {
-        if permit == Permit::Probe
+    pub fn give_back(&self, id: u64, access: Access, now: u64) {
+        if access == Access::Probe
             && let Some((breaker, seen)) = self.find(id)
             && !is_closed(seen)
         {
@@ -251,7 +257,9 @@ impl Breaker {
     /// Notes that a process had an answer.
     fn note_answer(&self, now: u64) {
         let noted = self.answered_at();
-        if now >= noted + RESOLUTION || noted <= self.failed_at.load(Ordering::Relaxed) {
+        if now >= noted.saturating_add(RESOLUTION)
+            || noted <= self.failed_at.load(Ordering::Relaxed)
+        {
             self.answered_at.fetch_max(now, Ordering::Relaxed);
         }
     }
@@ -302,78 +310,79 @@ mod tests {
 
     /// Notes a failure of a call that was sent at the time of its failure. Returns whether an outage begins.
     fn begins_outage(breakers: &Breakers, id: u64, now: u64) -> bool {
-        breakers.note_failure(id, now, now) == Shows::Outage
+        breakers.note_failure(id, Access::Granted, now, now) == FailureMeaning::OutageBegins
     }
 
     #[test]
     fn answers_are_noted_although_each_breaker_had_a_server_a_moment_ago() {
         let breakers = Breakers::default();
         let servers = || 1..=COUNT as u64;
-        servers().for_each(|id| breakers.note_success(id, Permit::Granted, SECOND));
+        servers().for_each(|id| breakers.note_success(id, Access::Granted, SECOND));
         let (id, now) = (1_000, SECOND + LONG_SILENCE);
-        breakers.note_success(id, Permit::Granted, now);
+        breakers.note_success(id, Access::Granted, now);
         assert!(!begins_outage(&breakers, id, now + 1));
         assert_eq!(servers().filter(|id| breakers.find(*id).is_none()).count(), 1);
-        breakers.note_success(2_000, Permit::Granted, now);
-        servers().skip(1).for_each(|id| breakers.note_success(id, Permit::Granted, now));
+        breakers.note_success(2_000, Access::Granted, now);
+        servers().skip(1).for_each(|id| breakers.note_success(id, Access::Granted, now));
         assert!(breakers.find(id).is_some(), "a server that has just answered keeps its breaker");
     }
 
     #[test]
     fn one_call_notes_an_outage_and_one_call_probes() {
         let breakers = Breakers::default();
-        assert_eq!(breakers.permit(7, 5, 0), Permit::Granted);
+        assert_eq!(breakers.access(7, 5, 0), Access::Granted);
         assert!(begins_outage(&breakers, 7, 5));
         assert!(!begins_outage(&breakers, 7, 6), "the second failure is of the same outage");
-        let Permit::Denied { until } = breakers.permit(7, 7, 0) else {
+        let Access::Denied { until } = breakers.access(7, 7, 0) else {
             panic!("the breaker is open")
         };
         assert!((SHORTEST_PAUSE..=7 + SHORTEST_PAUSE + SPREAD).contains(&until));
         assert_eq!(
-            breakers.permit(8, 7, 0),
-            Permit::Granted,
+            breakers.access(8, 7, 0),
+            Access::Granted,
             "another server has a breaker of its own"
         );
-        assert_eq!(breakers.permit(7, until, 0), Permit::Probe);
-        assert!(matches!(breakers.permit(7, until, 0), Permit::Denied { .. }));
+        assert_eq!(breakers.access(7, until, 0), Access::Probe);
+        assert!(matches!(breakers.access(7, until, 0), Access::Denied { .. }));
         assert!(!begins_outage(&breakers, 7, until), "the same outage");
-        breakers.note_success(7, Permit::Probe, until);
-        assert_eq!(breakers.permit(7, until + 1, 0), Permit::Granted);
+        breakers.note_success(7, Access::Probe, until);
+        assert_eq!(breakers.access(7, until + 1, 0), Access::Granted);
         assert!(begins_outage(&breakers, 7, until + RELAPSE), "a new outage");
     }
 
     #[test]
     fn probe_lasts_as_long_as_its_call_may_take() {
         let breakers = Breakers::default();
-        breakers.note_failure(7, 5, 5);
+        breakers.note_failure(7, Access::Granted, 5, 5);
         let now = 2 * SECOND;
-        assert_eq!(breakers.permit(7, now, 16 * SECOND), Permit::Probe);
+        assert_eq!(breakers.access(7, now, 16 * SECOND), Access::Probe);
         let later = now + 15 * SECOND;
-        assert!(matches!(breakers.permit(7, later, 16 * SECOND), Permit::Denied { .. }));
-        breakers.note_success(7, Permit::Probe, later);
-        assert_eq!(breakers.permit(7, later, 16 * SECOND), Permit::Granted);
+        breakers.note_failure(7, Access::Granted, now - 1, now + 1);
+        assert!(matches!(breakers.access(7, later, 16 * SECOND), Access::Denied { .. }));
+        breakers.note_success(7, Access::Probe, later);
+        assert_eq!(breakers.access(7, later, 16 * SECOND), Access::Granted);
     }
 
     #[test]
     fn answer_to_a_call_sent_before_the_outage_does_not_end_it() {
         let breakers = Breakers::default();
-        let permit = breakers.permit(7, 4, 0);
+        let access = breakers.access(7, 4, 0);
         assert!(begins_outage(&breakers, 7, 5));
-        breakers.note_success(7, permit, 6);
-        assert!(matches!(breakers.permit(7, 7, 0), Permit::Denied { .. }));
+        breakers.note_success(7, access, 6);
+        assert!(matches!(breakers.access(7, 7, 0), Access::Denied { .. }));
     }
 
     #[test]
     fn probe_that_was_given_back_goes_to_the_next_call() {
         let breakers = Breakers::default();
-        breakers.note_failure(7, 5, 5);
+        breakers.note_failure(7, Access::Granted, 5, 5);
         let now = 2 * SECOND;
-        let permit = breakers.permit(7, now, 0);
-        assert_eq!(permit, Permit::Probe);
-        breakers.give_back(7, permit, now + 5);
-        assert_eq!(breakers.permit(7, now + 5, 0), Permit::Probe);
-        breakers.give_back(7, Permit::Granted, now + 5);
-        assert!(matches!(breakers.permit(7, now + 6, 0), Permit::Denied { .. }));
+        let access = breakers.access(7, now, 0);
+        assert_eq!(access, Access::Probe);
+        breakers.give_back(7, access, now + 5);
+        assert_eq!(breakers.access(7, now + 5, 0), Access::Probe);
+        breakers.give_back(7, Access::Granted, now + 5);
+        assert!(matches!(breakers.access(7, now + 6, 0), Access::Denied { .. }));
     }
 
     #[test]
@@ -381,18 +390,18 @@ mod tests {
         let breakers = Breakers::default();
         assert!(begins_outage(&breakers, 7, 5));
         let mut now = 2 * SECOND;
-        breakers.note_success(7, breakers.permit(7, now, 0), now);
-        assert_eq!(breakers.permit(7, now, 0), Permit::Granted);
+        breakers.note_success(7, breakers.access(7, now, 0), now);
+        assert_eq!(breakers.access(7, now, 0), Access::Granted);
         assert!(!begins_outage(&breakers, 7, now + RELAPSE - 1));
         now = 5 * SECOND;
-        breakers.note_success(7, breakers.permit(7, now, 0), now);
+        breakers.note_success(7, breakers.access(7, now, 0), now);
         assert!(begins_outage(&breakers, 7, now + RELAPSE), "another outage");
     }
 
     /// Breakers of a server that has just answered at the time returned.
     fn answered() -> (Breakers, u64) {
         let (breakers, now) = (Breakers::default(), 100 * SECOND);
-        breakers.note_success(7, Permit::Granted, now);
+        breakers.note_success(7, Access::Granted, now);
         (breakers, now)
     }
 
@@ -402,29 +411,44 @@ mod tests {
     fn second_failure_without_an_answer_between_opens_the_breaker() {
         let (breakers, sent) = answered();
         let failed = sent + TIMEOUT;
-        assert_eq!(breakers.note_failure(7, sent, failed), Shows::Nothing);
-        assert_eq!(breakers.permit(7, failed, 0), Permit::Granted);
-        assert_eq!(breakers.note_failure(7, failed, failed + TIMEOUT), Shows::Outage);
-        assert!(matches!(breakers.permit(7, failed + TIMEOUT, 0), Permit::Denied { .. }));
+        assert_eq!(
+            breakers.note_failure(7, Access::Granted, sent, failed),
+            FailureMeaning::CallAlone
+        );
+        assert_eq!(breakers.access(7, failed, 0), Access::Granted);
+        assert_eq!(
+            breakers.note_failure(7, Access::Granted, failed, failed + TIMEOUT),
+            FailureMeaning::OutageBegins
+        );
+        assert!(matches!(breakers.access(7, failed + TIMEOUT, 0), Access::Denied { .. }));
     }
 
     #[test]
     fn calls_on_their_way_when_the_server_dies_open_the_breaker_together() {
         let (breakers, sent) = answered();
         let failed = sent + TIMEOUT;
-        assert_eq!(breakers.note_failure(7, sent, failed), Shows::Nothing);
-        assert_eq!(breakers.note_failure(7, sent + 1_000, failed + 1_000), Shows::Outage);
+        assert_eq!(
+            breakers.note_failure(7, Access::Granted, sent, failed),
+            FailureMeaning::CallAlone
+        );
+        assert_eq!(
+            breakers.note_failure(7, Access::Granted, sent + 1_000, failed + 1_000),
+            FailureMeaning::OutageBegins
+        );
     }
 
     #[test]
     fn failure_between_answers_opens_nothing() {
         let (breakers, mut now) = answered();
         for _ in 0..1_000 {
-            assert_eq!(breakers.note_failure(7, now, now + TIMEOUT), Shows::Nothing);
+            assert_eq!(
+                breakers.note_failure(7, Access::Granted, now, now + TIMEOUT),
+                FailureMeaning::CallAlone
+            );
             now += TIMEOUT + 1;
-            breakers.note_success(7, Permit::Granted, now);
+            breakers.note_success(7, Access::Granted, now);
         }
-        assert_eq!(breakers.permit(7, now, 0), Permit::Granted);
+        assert_eq!(breakers.access(7, now, 0), Access::Granted);
     }
 
     #[test]
@@ -433,9 +457,12 @@ mod tests {
         for _ in 0..100 {
             for _ in 0..10 {
                 now += 10_000;
-                assert_eq!(breakers.note_failure(7, now - 9_000, now), Shows::Nothing);
+                assert_eq!(
+                    breakers.note_failure(7, Access::Granted, now - 9_000, now),
+                    FailureMeaning::CallAlone
+                );
             }
-            breakers.note_success(7, Permit::Granted, now + 1);
+            breakers.note_success(7, Access::Granted, now + 1);
         }
     }
 
@@ -443,7 +470,10 @@ mod tests {
     fn failure_without_an_answer_for_a_second_opens_the_breaker() {
         let (breakers, now) = answered();
         let failed = now + LONG_SILENCE;
-        assert_eq!(breakers.note_failure(7, failed - TIMEOUT, failed), Shows::Outage);
+        assert_eq!(
+            breakers.note_failure(7, Access::Granted, failed - TIMEOUT, failed),
+            FailureMeaning::OutageBegins
+        );
     }
 
     #[test]
@@ -451,26 +481,26 @@ mod tests {
         let breakers = Breakers::default();
         for id in 1..1_000 {
             assert!(begins_outage(&breakers, id, 1));
-            breakers.note_success(id, Permit::Probe, 1);
+            breakers.note_success(id, Access::Probe, 1);
         }
         assert_eq!(breakers.count_open(1), 0);
         for id in 1..=COUNT as u64 {
-            breakers.note_failure(id, 1, 1);
+            breakers.note_failure(id, Access::Granted, 1, 1);
         }
         assert_eq!(breakers.count_open(1), COUNT);
         assert!(
             begins_outage(&breakers, 9_999, 1),
             "without a breaker each call finds the server down"
         );
-        assert_eq!(breakers.permit(9_999, 2, 0), Permit::Granted);
+        assert_eq!(breakers.access(9_999, 2, 0), Access::Granted);
         // All but one are probed again; that one is replaced.
         let now = 2 * SECOND;
         for id in (1..=COUNT as u64).filter(|id| *id != 17) {
-            assert_eq!(breakers.permit(id, now, 0), Permit::Probe);
+            assert_eq!(breakers.access(id, now, 0), Access::Probe);
         }
         assert!(begins_outage(&breakers, 9_999, now));
         assert!(!begins_outage(&breakers, 9_999, now), "noted once");
-        assert!(matches!(breakers.permit(9_999, now, 0), Permit::Denied { .. }));
-        assert_eq!(breakers.permit(17, now, 0), Permit::Granted);
+        assert!(matches!(breakers.access(9_999, now, 0), Access::Denied { .. }));
+        assert_eq!(breakers.access(17, now, 0), Access::Granted);
     }
 }

@@ -4,7 +4,7 @@
 //! the other would then answer all but the first too late, and each of the others would begin anew. A gate begins
 //! narrow, becomes wider with each connection that is opened, and half as wide with each that fails.
 
-use crate::store::file::{GATES_AT, Mappable, Region};
+use crate::store::file::{GATES_AT, HOST_BODY_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// How many servers have a gate. Processes connect to a further one without.
@@ -29,25 +29,25 @@ struct Gate {
     id: AtomicU64,
     /// How many processes may connect at once; 0 for a gate that was never used.
     width: AtomicU64,
-    /// Until when each process that connects may take, in nanoseconds since boot: a process that was killed
-    /// occupies its place until then.
+    /// The time by which each process that connects must be done, in nanoseconds since boot. One that was killed occupies
+    /// its place until then.
     places: [AtomicU64; WIDEST],
 }
 
 /// Whether a process may connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
+pub enum GateEntry {
     /// It may, and calls [`Gates::leave`] afterwards.
-    Place(Place),
+    Place(GatePlace),
     /// It may: no gate is free for the server.
     WithoutGate,
-    /// As many processes as may do are connecting.
+    /// It may not: as many others as the gate is wide are connecting.
     Full,
 }
 
 /// The place of a process that connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct GatePlace {
     index: usize,
     until: u64,
 }
@@ -55,26 +55,26 @@ pub struct Place {
 impl Gates {
     /// The gates in this file.
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, GATES_AT>()
+        region.in_header::<Self, GATES_AT, HOST_BODY_AT>()
     }
 
     /// Whether a process may connect to the server of this id at `now`, for at most `longest` nanoseconds.
-    pub fn enter(&self, id: u64, now: u64, longest: u64) -> Entry {
-        let Some(gate) = self.find_or_claim(id, now) else { return Entry::WithoutGate };
+    pub fn enter(&self, id: u64, now: u64, longest: u64) -> GateEntry {
+        let Some(gate) = self.find_or_claim(id, now) else { return GateEntry::WithoutGate };
         let until = now + longest.max(1);
         let width = gate.width() as usize;
         for (index, place) in gate.places.iter().enumerate().take(width) {
             let taken_until = place.load(Ordering::Relaxed);
             let (order, is_free) = (Ordering::Relaxed, taken_until <= now);
             if is_free && place.compare_exchange(taken_until, until, order, order).is_ok() {
-                return Entry::Place(Place { index, until });
+                return GateEntry::Place(GatePlace { index, until });
             }
         }
-        Entry::Full
+        GateEntry::Full
     }
 
     /// Notes that a process has connected to the server of this id, or failed to.
-    pub fn leave(&self, id: u64, place: Place, has_connected: bool) {
+    pub fn leave(&self, id: u64, place: GatePlace, has_connected: bool) {
         let Some(gate) = self.find(id) else { return };
         let order = Ordering::Relaxed;
         if let Some(word) = gate.places.get(place.index) {
@@ -123,9 +123,9 @@ mod tests {
 
     const TIME: u64 = 100;
 
-    fn enter_all(gates: &Gates, id: u64, now: u64) -> Vec<Place> {
+    fn enter_all(gates: &Gates, id: u64, now: u64) -> Vec<GatePlace> {
         let enter = || match gates.enter(id, now, TIME) {
-            Entry::Place(place) => Some(place),
+            GateEntry::Place(place) => Some(place),
             _ => None,
         };
         std::iter::from_fn(enter).collect()
@@ -151,7 +151,7 @@ mod tests {
     fn place_of_a_killed_process_becomes_free() {
         let gates = Gates::default();
         assert_eq!(enter_all(&gates, 7, 5).len(), 4);
-        assert_eq!(gates.enter(7, 5 + TIME - 1, TIME), Entry::Full);
+        assert_eq!(gates.enter(7, 5 + TIME - 1, TIME), GateEntry::Full);
         let again = enter_all(&gates, 7, 5 + TIME);
         assert_eq!(again.len(), 4);
     }
@@ -164,7 +164,7 @@ mod tests {
         gates.leave(7, first[0], false);
         gates.leave(7, first[0], true);
         gates.leave(7, first[0], true);
-        assert_eq!(gates.enter(7, 5 + TIME, TIME), Entry::Full);
+        assert_eq!(gates.enter(7, 5 + TIME, TIME), GateEntry::Full);
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         for id in 1..=COUNT as u64 {
             assert_eq!(enter_all(&gates, id, 5).len(), 4);
         }
-        assert_eq!(gates.enter(99, 5, TIME), Entry::WithoutGate);
+        assert_eq!(gates.enter(99, 5, TIME), GateEntry::WithoutGate);
         assert_eq!(enter_all(&gates, 99, 5 + TIME).len(), 4, "an idle gate");
     }
 }

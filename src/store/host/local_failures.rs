@@ -32,14 +32,23 @@ pub struct LocalFailures(RefCell<HashMap<u64, Failures>>);
 struct Failures {
     count: u32,
     has_warned: bool,
-    /// When this process may ask again.
-    until: u64,
+    pause: Pause,
+}
+
+/// A time in which this process does not ask a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pause {
+    /// Its end, in nanoseconds since boot.
+    pub until: u64,
+    /// Whether others were connecting, and the process has not tried.
+    pub is_waiting: bool,
 }
 
 impl LocalFailures {
-    /// The time before which this process must not ask, if that is later than `now`.
-    pub fn denied_until(&self, breaker: u64, now: u64) -> Option<u64> {
-        self.0.borrow().get(&breaker).map(|failures| failures.until).filter(|until| now < *until)
+    /// The pause in which this process must not ask at `now`.
+    pub fn pause(&self, breaker: u64, now: u64) -> Option<Pause> {
+        let all = self.0.borrow();
+        all.get(&breaker).map(|failures| failures.pause).filter(|pause| now < pause.until)
     }
 
     /// Notes at `now` that this process could not ask. Returns whether that is worth a warning: the first since the
@@ -58,7 +67,8 @@ impl LocalFailures {
     /// processes come back at once.
     pub fn note_waiting(&self, breaker: u64, now: u64) {
         let mut all = self.0.borrow_mut();
-        all.entry(breaker).or_default().until = now + FIRST_PAUSE + now % (2 * FIRST_PAUSE);
+        let until = now + FIRST_PAUSE + now % (2 * FIRST_PAUSE);
+        all.entry(breaker).or_default().pause = Pause { until, is_waiting: true };
     }
 
     /// Notes a failure, after which the process must not ask before the time that `until` makes of the number of
@@ -66,16 +76,17 @@ impl LocalFailures {
     fn note(&self, breaker: u64, worth_a_warning: u32, until: impl FnOnce(u32) -> u64) -> bool {
         let mut all = self.0.borrow_mut();
         let failures = all.entry(breaker).or_default();
-        failures.until = until(failures.count);
+        failures.pause = Pause { until: until(failures.count), is_waiting: false };
         failures.count = failures.count.saturating_add(1);
         let is_due = failures.count >= worth_a_warning && !failures.has_warned;
         failures.has_warned |= is_due;
         is_due
     }
 
-    /// The number of servers that this process must not ask at `now`.
+    /// The number of servers that this process must not ask at `now`, for it failed to.
     pub fn count(&self, now: u64) -> usize {
-        self.0.borrow().values().filter(|failures| now < failures.until).count()
+        let is_on = |pause: Pause| now < pause.until && !pause.is_waiting;
+        self.0.borrow().values().filter(|failures| is_on(failures.pause)).count()
     }
 
     /// Notes that the server was reached.
@@ -103,13 +114,14 @@ mod tests {
     fn first_failure_is_reported_once_until_the_server_is_reached() {
         let failures = LocalFailures::default();
         assert!(failures.note_unable(1, 5));
-        assert_eq!(failures.denied_until(1, 6), Some(5 + LONGEST_PAUSE));
+        let pause = Pause { until: 5 + LONGEST_PAUSE, is_waiting: false };
+        assert_eq!(failures.pause(1, 6), Some(pause));
         assert_eq!((failures.count(6), failures.count(5 + LONGEST_PAUSE)), (1, 0));
-        assert_eq!(failures.denied_until(2, 6), None, "another server");
-        assert_eq!(failures.denied_until(1, 5 + LONGEST_PAUSE), None);
+        assert_eq!(failures.pause(2, 6), None, "another server");
+        assert_eq!(failures.pause(1, 5 + LONGEST_PAUSE), None);
         assert!(!failures.note_unable(1, LONGEST_PAUSE + 5));
         failures.clear(1);
-        assert_eq!(failures.denied_until(1, LONGEST_PAUSE + 6), None);
+        assert_eq!(failures.pause(1, LONGEST_PAUSE + 6), None);
         assert!(failures.note_unable(1, 5));
     }
 
@@ -127,11 +139,11 @@ mod tests {
         let mut pauses = Vec::new();
         for time in 1..=8 {
             assert_eq!(failures.note_failed_alone(1, 5), time == WORTH_A_WARNING);
-            pauses.push(failures.denied_until(1, 5).map_or(0, |until| (until - 5) / 1_000_000));
+            pauses.push(failures.pause(1, 5).map_or(0, |pause| (pause.until - 5) / 1_000_000));
         }
         assert_eq!(pauses, [0, 0, 40, 160, 640, 1_000, 1_000, 1_000]);
         failures.clear(1);
         failures.note_failed_alone(1, 5);
-        assert_eq!(failures.denied_until(1, 5), None);
+        assert_eq!(failures.pause(1, 5), None);
     }
 }

@@ -22,9 +22,9 @@ use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, SECOND};
-use breakers::{Breakers, Permit, Shows};
+use breakers::{Access, Breakers, FailureMeaning};
 use denials::KnownDenial;
-use gates::{Entry, Gates, Place};
+use gates::{GateEntry, GatePlace, Gates};
 use leases::LeaseKey;
 use local_failures::LocalFailures;
 use queue::Ticket;
@@ -175,26 +175,35 @@ impl Host {
     }
 
     /// Whether a call with these time-outs may ask the server that answers for this breaker.
-    pub fn permit(&self, breaker: u64, timeouts: Timeouts) -> Permit {
-        let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
-        self.with_breaker(breaker, |breakers, id| breakers.permit(id, boot_time(), longest))
-            .unwrap_or(Permit::Granted)
+    pub fn access(&self, breaker: u64, timeouts: Timeouts) -> Access {
+        self.with_breaker(breaker, |breakers, id| {
+            breakers.access(id, boot_time(), timeouts.longest())
+        })
+        .unwrap_or(Access::Granted)
     }
 
-    /// Notes that a call failed at the server behind this breaker of a store, and why, which was sent at `sent`.
-    /// Returns what that shows of the server.
-    pub fn note_failure(&self, breaker: u64, store: &dyn Store, reason: &str, sent: u64) -> Shows {
+    /// Notes that a call with this access failed at the server behind this breaker of a store, and why, which was sent
+    /// at `sent`.
+    /// Returns what that means.
+    pub fn note_failure(
+        &self,
+        breaker: u64,
+        store: &dyn Store,
+        access: Access,
+        reason: &str,
+        sent: u64,
+    ) -> FailureMeaning {
         let now = boot_time();
-        let shows = self
-            .with_breaker(breaker, |breakers, id| breakers.note_failure(id, sent, now))
-            .unwrap_or(Shows::Outage);
-        if shows != Shows::Nothing {
+        let meaning = self
+            .with_breaker(breaker, |breakers, id| breakers.note_failure(id, access, sent, now))
+            .unwrap_or(FailureMeaning::OutageBegins);
+        if meaning != FailureMeaning::CallAlone {
             // Each time: the process that began the outage may have died before it noted that.
             self.with_server_record(store, |servers, store, _| {
                 servers.note_down(&store, reason, now);
             });
         }
-        shows
+        meaning
     }
 
     /// Notes about once a second that this process calls the store, whether the store is asked or not.
@@ -259,25 +268,24 @@ impl Host {
         Servers::in_file(file).is_some_and(|servers| servers.forget(name))
     }
 
-    /// Notes that the server answered the process that had this permit.
-    pub fn note_success(&self, breaker: u64, permit: Permit) {
-        self.with_breaker(breaker, |breakers, id| breakers.note_success(id, permit, boot_time()));
+    /// Notes that the server answered the process that had this access.
+    pub fn note_success(&self, breaker: u64, access: Access) {
+        self.with_breaker(breaker, |breakers, id| breakers.note_success(id, access, boot_time()));
     }
 
-    /// Notes that the process that had this permit could not ask the server.
-    pub fn give_back(&self, breaker: u64, permit: Permit) {
-        self.with_breaker(breaker, |breakers, id| breakers.give_back(id, permit, boot_time()));
+    /// Notes that the process that had this access could not ask the server.
+    pub fn give_back(&self, breaker: u64, access: Access) {
+        self.with_breaker(breaker, |breakers, id| breakers.give_back(id, access, boot_time()));
     }
 
     /// Whether this process may connect to the store's servers now, with these time-outs.
-    pub fn enter_gate(&self, timeouts: Timeouts) -> Entry {
-        let longest = (timeouts.call + timeouts.connect).as_nanos() as u64;
-        self.with_gates(|gates, id| gates.enter(id, boot_time(), longest))
-            .unwrap_or(Entry::WithoutGate)
+    pub fn enter_gate(&self, timeouts: Timeouts) -> GateEntry {
+        self.with_gates(|gates, id| gates.enter(id, boot_time(), timeouts.longest()))
+            .unwrap_or(GateEntry::WithoutGate)
     }
 
     /// Notes that this process has connected to a server, or failed to.
-    pub fn leave_gate(&self, place: Place, has_connected: bool) {
+    pub fn leave_gate(&self, place: GatePlace, has_connected: bool) {
         self.with_gates(|gates, id| gates.leave(id, place, has_connected));
     }
 
@@ -378,11 +386,17 @@ mod tests {
             let listed = host.with_region(Host::list_servers).unwrap();
             listed.iter().map(|server| server.outages).sum::<u64>()
         };
-        assert_eq!(host.with_breaker(0, |all, id| all.note_failure(id, 5, 5)), Some(Shows::Outage));
+        assert_eq!(
+            host.with_breaker(0, |all, id| all.note_failure(id, Access::Granted, 5, 5)),
+            Some(FailureMeaning::OutageBegins)
+        );
         assert_eq!(outages(), 0);
         let store = Array::default();
         for _ in 0..2 {
-            assert_eq!(host.note_failure(0, &store, "no answer", 5), Shows::OutageGoesOn);
+            assert_eq!(
+                host.note_failure(0, &store, Access::Granted, "no answer", 5),
+                FailureMeaning::OutageContinues
+            );
             assert_eq!(outages(), 1);
         }
     }

@@ -19,8 +19,8 @@ const LONGEST_REASON: usize = 256;
 /// A store that no process has called for so long is not listed, in nanoseconds.
 const FORGOTTEN: u64 = 3_600 * SECOND;
 
-/// The same for a store that is down: its servers may be gone for good.
-const FORGOTTEN_DOWN: u64 = 60 * SECOND;
+/// A store that is down and that no process has called for so long is not listed: its servers may be gone for good.
+const FORGOTTEN_DOWN: u64 = 300 * SECOND;
 
 /// An outage has ended when the servers have answered for so long: another node of a cluster may still be down.
 const CONFIRMED: u64 = SECOND;
@@ -193,16 +193,14 @@ impl Servers {
         let (record, seen) = records.min_by_key(last_use)?;
         // Another store must not take it before it is used.
         record.called_at.fetch_max(now, Ordering::Relaxed);
-        if seen == 0 {
-            // Another process may have claimed it by now, and noted an outage: that must stay.
-            let _ = record.up_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
-        } else {
+        record.id.compare_exchange(seen, id, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+        // What another process notes of an outage before this is done it notes again at the next failure.
+        record.up_since.store(now, Ordering::Relaxed);
+        if seen != 0 {
             record.down_since.store(0, Ordering::Relaxed);
             record.outages.store(0, Ordering::Relaxed);
             record.last_failure.write(b"");
-            record.up_since.store(now, Ordering::Relaxed);
         }
-        record.id.compare_exchange(seen, id, Ordering::AcqRel, Ordering::Relaxed).ok()?;
         Some(record)
     }
 }
@@ -254,7 +252,7 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use super::super::breakers::{Permit, Shows};
+    use super::super::breakers::{Access, FailureMeaning};
     use super::*;
 
     fn store(id: u64) -> StoreOnServers {
@@ -272,14 +270,17 @@ mod tests {
         assert_eq!(servers.note_asked(&store(7), &breakers, 5), None);
         assert_eq!(servers.list(&breakers, 6), status(false, 5, 0));
         for part in [0, 1] {
-            assert_eq!(breakers.note_failure(Breakers::id(7, part), 10, 10), Shows::Outage);
+            assert_eq!(
+                breakers.note_failure(Breakers::id(7, part), Access::Granted, 10, 10),
+                FailureMeaning::OutageBegins
+            );
             servers.note_down(&store(7), "Redis at 7: no answer", 10 + part);
         }
         assert_eq!(servers.list(&breakers, 12), status(true, 10, 1));
-        breakers.note_success(Breakers::id(7, 0), Permit::Probe, 5 * SECOND);
+        breakers.note_success(Breakers::id(7, 0), Access::Probe, 5 * SECOND);
         assert_eq!(servers.note_asked(&store(7), &breakers, 7 * SECOND), None, "one is down");
         assert!(servers.list(&breakers, 7 * SECOND).iter().all(|server| server.is_down));
-        breakers.note_success(Breakers::id(7, 1), Permit::Probe, 8 * SECOND);
+        breakers.note_success(Breakers::id(7, 1), Access::Probe, 8 * SECOND);
         assert_eq!(servers.list(&breakers, 8 * SECOND), status(false, 8 * SECOND, 1));
         assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND - 1), None, "too early");
         assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND), Some(8 * SECOND - 10));
@@ -320,7 +321,7 @@ mod tests {
     fn store_that_is_down_is_listed_while_processes_call_it_and_for_a_minute() {
         let (servers, breakers) = (Servers::default(), Breakers::default());
         let store = StoreOnServers { breakers: 1, ..store(7) };
-        breakers.note_failure(Breakers::id(7, 0), 10, 10);
+        breakers.note_failure(Breakers::id(7, 0), Access::Granted, 10, 10);
         servers.note_down(&store, "Redis at 7: no answer", 10);
         let called_at = 600 * SECOND;
         servers.note_call(8, called_at);
@@ -362,7 +363,7 @@ mod tests {
         let (servers, breakers) = (Servers::default(), Breakers::default());
         let login = |id| StoreOnServers { id, ..store(7) };
         servers.note_asked(&login(7), &breakers, 5);
-        breakers.note_failure(Breakers::id(8, 0), 10, 10);
+        breakers.note_failure(Breakers::id(8, 0), Access::Granted, 10, 10);
         servers.note_down(&login(8), "Redis at 7: no answer", 10);
         assert_eq!(servers.list(&breakers, 11), status(true, 10, 1));
     }

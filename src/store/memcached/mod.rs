@@ -201,7 +201,7 @@ impl SwapEntry for Item<'_> {
     }
 
     fn blocked(&self) -> Error {
-        Error::refused(format!("{}: the bucket is too busy", self.store.name()))
+        Error::busy(format!("{}: the bucket is too busy", self.store.name()))
     }
 
     fn server(&self) -> String {
@@ -259,6 +259,10 @@ impl Store for Memcached {
 
     fn is_connected(&self) -> bool {
         self.links.iter().any(KeptConnection::is_open)
+    }
+
+    fn close_lost_connections(&self) {
+        self.links.iter().for_each(KeptConnection::close_if_lost);
     }
 
     fn name(&self) -> String {

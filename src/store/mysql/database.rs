@@ -96,7 +96,7 @@ impl Database {
     pub fn too_slow(&self, identifier: &[u8]) -> Error {
         match self.slow.replace(Some(identifier.to_vec())) {
             Some(before) if before != identifier => self.failed(TOO_SLOW),
-            _ => self.refused(TOO_SLOW),
+            _ => Error::busy(format!("{}: {TOO_SLOW}", self.name())),
         }
     }
 

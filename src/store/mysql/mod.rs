@@ -88,6 +88,10 @@ impl Store for Mysql {
         self.database.link.is_open()
     }
 
+    fn close_lost_connections(&self) {
+        self.database.link.close_if_lost();
+    }
+
     fn name(&self) -> String {
         self.database.name()
     }

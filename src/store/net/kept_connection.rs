@@ -110,6 +110,12 @@ impl<C: Reusable> KeptConnection<C> {
         self.0.borrow().is_some()
     }
 
+    /// Closes the connection if the server has closed it.
+    pub fn close_if_lost(&self) {
+        let mut kept = self.0.borrow_mut();
+        *kept = kept.take().and_then(|mut it| it.is_reusable().then_some(it));
+    }
+
     /// Closes the connection.
     pub fn close(&self) {
         self.0.take();

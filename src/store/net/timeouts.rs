@@ -11,6 +11,18 @@ pub struct Timeouts {
     pub connect: Duration,
 }
 
+impl Timeouts {
+    /// How long a call may wait for other processes of the host that connect.
+    pub fn at_gate(&self) -> Duration {
+        self.connect / 4
+    }
+
+    /// The longest time that a call may take, in nanoseconds.
+    pub fn longest(&self) -> u64 {
+        (self.at_gate() + self.connect + self.call).as_nanos() as u64
+    }
+}
+
 impl Default for Timeouts {
     fn default() -> Self {
         Self { call: Duration::from_millis(50), connect: Duration::from_millis(100) }

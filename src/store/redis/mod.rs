@@ -295,6 +295,10 @@ impl Store for Redis {
         self.nodes.borrow().connections() > 0
     }
 
+    fn close_lost_connections(&self) {
+        self.nodes.borrow_mut().close_lost_links();
+    }
+
     fn name(&self) -> String {
         format!("Redis at {}", self.servers())
     }

@@ -148,6 +148,11 @@ impl Nodes {
         is_reusable
     }
 
+    /// Closes the connections that the servers have closed.
+    pub fn close_lost_links(&mut self) {
+        self.links.retain(|_, link| link.is_reusable());
+    }
+
     /// Opens a connection to `address` if there is no reusable one. Returns whether there was one.
     pub fn link_to(
         &mut self,

@@ -1,6 +1,6 @@
 //! What a table counts: what did not fit.
 
-use crate::store::file::{COUNTS_AT, Mappable, Region};
+use crate::store::file::{BODY_AT, COUNTS_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The counters of a table, in its header.
@@ -18,7 +18,7 @@ impl TableCounts {
     /// The counters in this file.
     #[inline(always)]
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, COUNTS_AT>()
+        region.in_header::<Self, COUNTS_AT, BODY_AT>()
     }
 
     /// Counts a bucket that was evicted while it was in use.
