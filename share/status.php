@@ -49,12 +49,9 @@ const OLDEST_READING = 600;
 /** How many limits the cookie of a reading has at most: nginx takes 4 KB of headers from php-fpm. */
 const MOST_LIMITS_IN_A_READING = 50;
 
-/** How many clients a table shows, and at most when all were asked for: a page that refreshes itself must stay small. */
-const FIRST_CLIENTS = 10;
-const MOST_CLIENTS = 100;
-
-/** How many of the latest denials the page shows. */
-const MOST_DENIALS = 10;
+/** How many rows a section's table shows, and at most when all were asked for: a page that refreshes itself must stay small. */
+const FIRST_ROWS = ['limited' => 10, 'most-denied' => 10, 'denials' => 5];
+const MOST_ROWS = 100;
 
 const TOKEN_COOKIE = 'token_bucket_status';
 const READING_COOKIE = 'token_bucket_reading';
@@ -722,7 +719,7 @@ function limited_section(array $status, ?string $token): string
     return section('limited', 'Limited now', table(
         'Clients of named limits that would be denied now, of the 64 of a limit that were denied most lately, and those of limits in the code that are blocked. Longest first.',
         ['Client', 'Limit', 'For', 'Change'],
-        array_column(\array_slice($rows, 0, clients_shown('limited')), 'cells'),
+        array_column(\array_slice($rows, 0, rows_shown('limited')), 'cells'),
         'No client of a named limit in shared memory is limited now, and none of a limit in the code is blocked.',
         without_buttons($token),
     ) . $note);
@@ -778,7 +775,7 @@ function most_denied_section(array $status, ?string $token): string
     return section('most-denied', 'Denied most', table(
         'About how often each identifier was denied, or would have been but for a dry run. Old denials count less.',
         ['Identifier', 'Limit', 'Denied', 'Change'],
-        array_map($show, \array_slice($rows, 0, clients_shown('most-denied'))),
+        array_map($show, \array_slice($rows, 0, rows_shown('most-denied'))),
         $status['directives']['token_bucket.track_identifiers'] === '1'
             ? 'No client was denied.'
             : 'Identifiers are not kept: token_bucket.track_identifiers = 0.',
@@ -801,21 +798,21 @@ function denials_section(array $status): string
     return section('denials', 'Denied last', table(
         'The latest calls that were denied, one row for a client and cause until ten minutes pass without. <code>token-bucket denials</code> has all.',
         ['Identifier', 'Limit', 'Why', 'Calls', 'Last'],
-        array_map($show, \array_slice($status['denials'], 0, MOST_DENIALS)),
+        array_map($show, \array_slice($status['denials'], 0, rows_shown('denials'))),
         'No call was denied.',
-    ));
+    ) . note_of_more($status['denials'], 'denials'));
 }
 
-/** Returns how many clients the table of a section shows. */
-function clients_shown(string $section): int
+/** Returns how many rows the table of a section shows. */
+function rows_shown(string $section): int
 {
-    return is_open($section) ? MOST_CLIENTS : FIRST_CLIENTS;
+    return is_open($section) ? MOST_ROWS : FIRST_ROWS[$section];
 }
 
-/** Says how many clients the table of a section leaves out, and links to those that can be shown. */
+/** Says how many rows the table of a section leaves out, and links to those that can be shown. */
 function note_of_more(array $rows, string $section): string
 {
-    $more = \count($rows) - clients_shown($section);
+    $more = \count($rows) - rows_shown($section);
     if ($more <= 0) {
         return '';
     }
