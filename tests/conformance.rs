@@ -23,7 +23,8 @@ use token_bucket::limiter::{
     CounterHandle, FlaggedDecision, Limiter, Limiters, Member, Policy, Settings, StoreSettings,
     peek_all, take_all,
 };
-use token_bucket::store::{FileSettings, KeyHash, Stores, Timeouts};
+use token_bucket::net::Timeouts;
+use token_bucket::store::{FileSettings, KeyHash, Stores};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 

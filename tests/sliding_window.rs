@@ -24,9 +24,10 @@ use std::time::Duration;
 use support::Folder;
 use token_bucket::clock::boot_time;
 use token_bucket::limit::{Decision, Limit, Op, SECOND, SlidingWindow};
+use token_bucket::net::Timeouts;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
-use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time, Timeouts};
+use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time};
 
 const PROCESSES: usize = 8;
 const MILLISECOND: u64 = SECOND / 1_000;

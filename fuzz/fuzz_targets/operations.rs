@@ -15,7 +15,8 @@ use token_bucket::store::array::Array;
 use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
-use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time, Timeouts};
+use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time};
+use token_bucket::net::Timeouts;
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 

@@ -8,9 +8,8 @@ use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply};
-use crate::store::{
-    Access, FailureMeaning, GateEntry, Host, KnownDenial, Permits, Request, Store, Timeouts,
-};
+use crate::net::Timeouts;
+use crate::store::{Access, FailureMeaning, GateEntry, Host, KnownDenial, Permits, Request, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};

@@ -11,10 +11,9 @@ use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op, StoredState, apply};
+use crate::net::Timeouts;
 use crate::store::counters::DenialCause;
-use crate::store::{
-    FromDecision, Host, Key, KeyHash, LimitKind, Request, Store, Stores, Time, Timeouts,
-};
+use crate::store::{FromDecision, Host, Key, KeyHash, LimitKind, Request, Store, Stores, Time};
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -3,9 +3,10 @@
 mod permits;
 
 use super::kind::with_algorithm;
-use super::{FromDecision, Key, KeyHash, LimitKind, Permits, Request, Store, Timeouts};
+use super::{FromDecision, Key, KeyHash, LimitKind, Permits, Request, Store};
 use crate::error::Result;
 use crate::limit::{Algorithm, Decision, State, StoredState};
+use crate::net::Timeouts;
 use hashbrown::HashTable;
 use permits::ArrayPermits;
 use std::cell::RefCell;

@@ -8,7 +8,6 @@
 //! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours
 //! * [`record`], [`name`]: states and keys as servers keep them
 //! * [`tables`]: the tables and servers that there are, for operators
-//! * [`net`]: connections with deadlines
 //! * [`file`]: files in shared memory; [`host`]: what the processes of a host share about servers;
 //!   [`counters`]: the statistics that they share
 
@@ -21,7 +20,6 @@ mod kind;
 mod memcached;
 mod mysql;
 mod name;
-mod net;
 mod permits;
 mod record;
 mod redis;
@@ -45,7 +43,6 @@ pub use kind::LimitKind;
 /// The names of keys on servers: fuzzing looks for two keys that share one name.
 #[cfg(fuzzing)]
 pub use name::{key_name, row_name};
-pub use net::Timeouts;
 pub use permits::{PermitCall, PermitHandle, Permits};
 /// What Redis says of its nodes: fuzzing looks for addresses that no DSN could name. And what its scripts
 /// reply.

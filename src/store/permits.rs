@@ -1,9 +1,9 @@
 //! What a caller asks of a store that holds permits, and the trait of these stores.
 
 use super::key::Key;
-use super::net::Timeouts;
 use crate::error::Result;
 use crate::limit::{PermitAnswer, PermitId, PermitLimit, PermitOp};
+use crate::net::Timeouts;
 
 /// How a call on permits is made.
 #[derive(Clone, Copy)]

@@ -1,11 +1,11 @@
 //! What a caller asks of a store, and the trait of all stores.
 
 use super::key::Key;
-use super::net::Timeouts;
 use super::permits::Permits;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Charge, Decision, Limit, Op, StoredState, apply};
+use crate::net::Timeouts;
 use std::cell::Cell;
 
 /// One call on a store.

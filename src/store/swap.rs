@@ -10,12 +10,12 @@ use super::host::Host;
 use super::host::queue::{Handoff, Ticket};
 use super::key::Key;
 use super::kind::LimitKind;
-use super::net::budget::Budget;
 use super::request::Request;
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, StoredState, apply};
+use crate::net::budget::Budget;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -258,7 +258,7 @@ fn in_time_of(own: u64, decision: Decision) -> Decision {
 mod tests {
     use super::*;
     use crate::limit::{SlidingWindow, Span, State, TokenBucket};
-    use crate::store::net::Timeouts;
+    use crate::net::Timeouts;
     use crate::store::request::Time;
     use crate::store::shm::set::Set;
     use std::time::Instant;

@@ -4,9 +4,10 @@ use super::code;
 use super::link::MysqlLink;
 use crate::dsn::{MysqlTarget, sanitize};
 use crate::error::{Error, Result};
-use crate::store::net::{
-    budget::Budget, failure::Failure, kept_connection::KeptConnection, tls::Encryption,
-};
+use crate::net::budget::Budget;
+use crate::net::failure::Failure;
+use crate::net::kept_connection::KeptConnection;
+use crate::net::tls::Encryption;
 use std::cell::RefCell;
 use std::time::Instant;
 

@@ -6,7 +6,7 @@
 
 use super::packets::{Packets, unreadable};
 use crate::dsn::{Address, MysqlTarget, Secret, sanitize};
-use crate::store::net::failure::Failure;
+use crate::net::failure::Failure;
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
 use mysql_common::constants::CapabilityFlags;

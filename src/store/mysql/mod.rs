@@ -25,12 +25,12 @@ mod table;
 
 use super::file::MappedFile;
 use super::name::row_name;
-use super::net::Timeouts;
 use super::request::{JointRequest, Request, Store};
 use super::swap::SwapDecider;
 use crate::dsn::MysqlTarget;
 use crate::error::Result;
 use crate::limit::Decision;
+use crate::net::Timeouts;
 use database::Database;
 use entry::RowEntry;
 use std::rc::Rc;

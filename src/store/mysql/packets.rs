@@ -1,8 +1,8 @@
 //! The packets of the protocol of MariaDB and MySQL.
 
 use crate::dsn::Address;
-use crate::store::net::channel::Channel;
-use crate::store::net::failure::{Failure, sanitize_line};
+use crate::net::channel::Channel;
+use crate::net::failure::{Failure, sanitize_line};
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::ErrPacket;

@@ -5,7 +5,9 @@ use super::database::Database;
 use super::link::{MysqlLink, StatementReply};
 use super::statements::Statement;
 use crate::error::Result;
-use crate::store::net::{Timeouts, budget::Budget, failure::Failure};
+use crate::net::Timeouts;
+use crate::net::budget::Budget;
+use crate::net::failure::Failure;
 use mysql_common::value::Value;
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! A connection that speaks RESP, logged in.
 
 use crate::dsn::{Address, RedisTarget, Secret, Topology};
-use crate::store::net::channel::Channel;
-use crate::store::net::failure::{Failure, sanitize_line, unless_closed};
+use crate::net::channel::Channel;
+use crate::net::failure::{Failure, sanitize_line, unless_closed};
 use redis::{Cmd, Parser, RedisError, Value};
 use rustls::ClientConfig;
 use std::io::{self, ErrorKind, Read, Write};

@@ -12,12 +12,15 @@ mod scripts;
 
 use super::key::Key;
 use super::name::{key_name, unused_name};
-use super::net::{Timeouts, budget::Budget, failure::Failure, tls::Encryption};
 use super::permits::{PermitCall, PermitLists, Permits};
 use super::request::{JointRequest, Request, Store, charges, peek_all};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, PermitAnswer, PermitId, PermitOp, TokenBucket, apply, take_all};
+use crate::net::Timeouts;
+use crate::net::budget::Budget;
+use crate::net::failure::Failure;
+use crate::net::tls::Encryption;
 use ::redis::{Cmd, Value};
 use nodes::Nodes;
 #[cfg(fuzzing)]

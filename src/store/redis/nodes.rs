@@ -3,8 +3,8 @@
 
 use super::link::{RedisLink, command};
 use crate::dsn::{Address, RedisTarget, Topology};
-use crate::store::net::budget::Budget;
-use crate::store::net::failure::Failure;
+use crate::net::budget::Budget;
+use crate::net::failure::Failure;
 use redis::Value;
 use rustls::ClientConfig;
 use std::collections::HashMap;

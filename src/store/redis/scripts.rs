@@ -1,7 +1,7 @@
 //! The scripts that decide on the server, their arguments and their replies.
 
 use crate::limit::{Limit, MAX_NOW, Op, SECOND, Span, StoredState, TokenBucket};
-use crate::store::net::mark;
+use crate::net::mark;
 use crate::store::record;
 use crate::store::request::JointRequest;
 use ::redis::Script;

@@ -29,10 +29,11 @@ pub mod word;
 
 use super::file::{Area, Location, MappedFile, Region, not_open};
 use super::kind::with_algorithm;
-use super::{FromDecision, Key, Permits, Request, Store, Timeouts};
+use super::{FromDecision, Key, Permits, Request, Store};
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, SlidingWindow};
+use crate::net::Timeouts;
 use bucket_change::BucketChange;
 use counts::TableCounts;
 use hits::WindowInTable;

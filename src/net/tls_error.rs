@@ -111,7 +111,7 @@ fn explain_alert(alert: AlertDescription) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::net::failure::is_local;
+    use crate::net::failure::is_local;
     use rustls::{InvalidMessage, OtherError};
     use std::sync::Arc;
 

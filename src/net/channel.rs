@@ -153,7 +153,7 @@ mod tests {
     use std::net::TcpListener;
     use std::sync::mpsc::{Receiver, channel};
 
-    const PEM: &[u8] = include_bytes!("../../../tests/localhost.pem");
+    const PEM: &[u8] = include_bytes!("../../tests/localhost.pem");
 
     /// Starts a server that sends this many session tickets after the handshake, reports that, and waits.
     fn serve(tickets: usize) -> (Address, Arc<ClientConfig>, Receiver<()>) {
