@@ -11,6 +11,7 @@ pub mod error;
 pub mod http;
 pub mod limit;
 pub mod limiter;
+pub mod mapped;
 pub mod net;
 // A fuzzing target is not linked to PHP.
 #[cfg(not(fuzzing))]

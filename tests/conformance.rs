@@ -23,8 +23,9 @@ use token_bucket::limiter::{
     CounterHandle, FlaggedDecision, Limiter, Limiters, Member, Policy, Settings, StoreSettings,
     peek_all, take_all,
 };
+use token_bucket::mapped::FileSettings;
 use token_bucket::net::Timeouts;
-use token_bucket::store::{FileSettings, KeyHash, Stores};
+use token_bucket::store::{KeyHash, Stores};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 

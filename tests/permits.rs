@@ -26,12 +26,11 @@ use token_bucket::limit::{HeldPermits, Op, PermitLimit, PermitOp, SECOND, TokenB
 use token_bucket::limiter::{
     CallContext, HeldPermit, Limiter, Limiters, Policy, Settings, StoreSettings,
 };
+use token_bucket::mapped::FileSettings;
+use token_bucket::mapped::{Location, MIN_SIZE, PERMITS_SIZE, Purpose};
 use token_bucket::net::Timeouts;
-use token_bucket::store::file::{Location, MIN_SIZE, PERMITS_SIZE, Purpose};
 use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
-use token_bucket::store::{
-    FileSettings, Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits, Stores,
-};
+use token_bucket::store::{Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits, Stores};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 

@@ -23,9 +23,9 @@ use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::limiter::{
     CounterHandle, FileSettings, Limiter, Limiters, Member, Settings, admits_all, take_all,
 };
+use token_bucket::mapped::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::net::Timeouts;
 use token_bucket::store::counters::FILE_SIZE;
-use token_bucket::store::file::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store};
 

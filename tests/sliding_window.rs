@@ -24,8 +24,8 @@ use std::time::Duration;
 use support::Folder;
 use token_bucket::clock::boot_time;
 use token_bucket::limit::{Decision, Limit, Op, SECOND, SlidingWindow};
+use token_bucket::mapped::{Location, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
-use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time};
 

@@ -12,7 +12,7 @@ use token_bucket::limit::{
     TokenBucket, apply,
 };
 use token_bucket::store::array::Array;
-use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
+use token_bucket::mapped::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time};

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 use token_bucket::limit::{HeldPermits, MAX_NOW, MAX_PERMITS, PermitLimit, PermitOp, SECOND};
-use token_bucket::store::file::{Location, MIN_SIZE, Purpose};
+use token_bucket::mapped::{Location, MIN_SIZE, Purpose};
 use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
 use token_bucket::store::shm::slot::{HeldSlot, Slot};
 use token_bucket::store::{Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits, parse_permit_reply};

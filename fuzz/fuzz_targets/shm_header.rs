@@ -8,7 +8,7 @@ use portable_atomic::Ordering;
 use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
 use token_bucket::store::counters::{CounterHandle, NameSource, Records};
-use token_bucket::store::file::{Area, MIN_SIZE, Purpose, Region};
+use token_bucket::mapped::{Area, MIN_SIZE, Purpose, Region};
 use token_bucket::store::host::breakers::Breakers;
 use token_bucket::store::shm::set::Set;
 use token_bucket_fuzz::calls::number;

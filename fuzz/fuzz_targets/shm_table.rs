@@ -11,7 +11,7 @@ use token_bucket::limit::{
     Decision, Hits, Limit, MAX_NOW, MAX_REFILL, Op, Place, SECOND, SlidingWindow, State,
     StoredState, apply,
 };
-use token_bucket::store::file::{MIN_SIZE, Purpose};
+use token_bucket::mapped::{MIN_SIZE, Purpose};
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{KeyHash, LimitKind, Request, Store, Time};

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::error;
 use token_bucket::limit::{Decision, Limit, MAX_NOW, Op};
-use token_bucket::store::file::MIN_SIZE;
-use token_bucket::store::{FileSettings, JointRequest, Key, KeyHash, LimitKind, Request, Store, Stores, Time};
+use token_bucket::mapped::MIN_SIZE;
+use token_bucket::mapped::FileSettings;
+use token_bucket::store::{JointRequest, Key, KeyHash, LimitKind, Request, Store, Stores, Time};
 use token_bucket::net::Timeouts;
 
 /// The password of all DSNs, which no message may contain.

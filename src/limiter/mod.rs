@@ -34,14 +34,15 @@ mod statistics;
 mod status;
 mod uncounted;
 
+pub use crate::mapped::FileSettings;
+pub use crate::mapped::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
 pub use crate::net::Timeouts;
 /// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::counters::{
     CounterHandle, DenialCause, DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitName,
     LimitStatistics, LoggedDenial, Outcome,
 };
-pub use crate::store::file::{MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
-pub use crate::store::{FileSettings, KeyHash, ServerStatus, TableStatus};
+pub use crate::store::{KeyHash, ServerStatus, TableStatus};
 pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
 pub use concurrency::{HeldPermit, NO_PERMITS};
 pub use event::Event;

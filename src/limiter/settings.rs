@@ -1,8 +1,8 @@
 //! What the directives set, and what a DSN sets in their place.
 
 use crate::dsn::{DsnOverrides, OnError};
+use crate::mapped::FileSettings;
 use crate::net::Timeouts;
-use crate::store::FileSettings;
 
 /// What the directives set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -7,12 +7,13 @@ use crate::clock::boot_time;
 use crate::dsn::sanitize;
 use crate::error::Error;
 use crate::limit::Limit;
+use crate::mapped::FileSettings;
+use crate::mapped::{Location, Purpose, Region};
 use crate::store::counters::{
     CounterHandle, DenialCause, DenialLog, FILE_SIZE, LONGEST_IDENTIFIER, LONGEST_NAME, LimitName,
     LimitNumbers, LimitStatistics, LoggedDenial, NameSource, Outcome, Record, Records, Watch,
 };
-use crate::store::file::{Location, Purpose, Region};
-use crate::store::{FileSettings, KeyHash, Store};
+use crate::store::{KeyHash, Store};
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;

@@ -4,8 +4,9 @@ use super::limiter::Limiter;
 use super::statistics::Statistics;
 use crate::clock::boot_time;
 use crate::limit::SECOND;
+use crate::mapped::FileSettings;
 use crate::store::counters::{LimitName, LimitStatistics};
-use crate::store::{FileSettings, ServerStatus, TableStatus};
+use crate::store::{ServerStatus, TableStatus};
 use std::rc::Rc;
 use std::time::SystemTime;
 

@@ -8,12 +8,10 @@
 //! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours
 //! * [`record`], [`name`]: states and keys as servers keep them
 //! * [`tables`]: the tables and servers that there are, for operators
-//! * [`file`]: files in shared memory; [`host`]: what the processes of a host share about servers;
-//!   [`counters`]: the statistics that they share
+//! * [`host`]: what the processes of a host share about servers; [`counters`]: the statistics that they share
 
 pub mod array;
 pub mod counters;
-pub mod file;
 pub mod host;
 mod key;
 mod kind;
@@ -29,7 +27,6 @@ mod stores;
 mod swap;
 mod tables;
 
-pub use file::FileSettings;
 pub use host::{
     Host,
     breakers::{Access, FailureMeaning},

@@ -1,7 +1,6 @@
 //! The stores of a worker.
 
 use super::array::Array;
-use super::file::{FileSettings, Location, MappedFile, Purpose};
 use super::host::Host;
 use super::memcached::Memcached;
 use super::mysql::Mysql;
@@ -10,6 +9,7 @@ use super::request::Store;
 use super::shm::SharedMemory;
 use super::shm::permits::{PermitTable, SharedPermits};
 use crate::dsn::Target;
+use crate::mapped::{FileSettings, Location, MappedFile, Purpose};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -5,7 +5,6 @@
 //! key the processes of one host wait in the hot-key [`queue`](super::host::queue). Each process hands off
 //! the state it wrote to the next one, which then need not read it.
 
-use super::file::MappedFile;
 use super::host::Host;
 use super::host::queue::{Handoff, Ticket};
 use super::key::Key;
@@ -15,6 +14,7 @@ use crate::clock::{Reading, boot_time};
 use crate::dsn::Secret;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, StoredState, apply};
+use crate::mapped::MappedFile;
 use crate::net::budget::Budget;
 use std::cell::Cell;
 use std::rc::Rc;

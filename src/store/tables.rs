@@ -1,11 +1,11 @@
 //! What this user has in shared memory: the tables, how full they are, and the servers that this host uses.
 
 use super::Host;
-use super::file::{FileSettings, HOST, Location, Purpose, Region};
 use super::host::{leases, servers::ServerStatus};
 use super::shm::usage::TableUsage;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
+use crate::mapped::{FileSettings, HOST, Location, Purpose, Region};
 use std::path::PathBuf;
 
 /// A table in shared memory.

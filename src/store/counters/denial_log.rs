@@ -9,11 +9,11 @@
 //! entry whose tag is not that of its contents: another process is writing it, or died before it had.
 
 use super::denied::LONGEST_IDENTIFIER;
-use super::text::SharedText;
 use super::{CounterHandle, LimitName, Records};
 use crate::limit::{Limit, SECOND};
+use crate::mapped::SharedText;
+use crate::mapped::{Area, DENIAL_LOG_SIZE, Mappable, Region};
 use crate::store::LimitKind;
-use crate::store::file::{Area, DENIAL_LOG_SIZE, Mappable, Region};
 use portable_atomic::{AtomicU64, Ordering, fence};
 use siphasher::sip::SipHasher13;
 use std::cmp::Reverse;
@@ -340,7 +340,7 @@ mod tests {
     use super::super::NameSource;
     use super::*;
     use crate::limit::TokenBucket;
-    use crate::store::file::Purpose;
+    use crate::mapped::Purpose;
     use std::sync::atomic::AtomicBool;
 
     /// A log of so many sets, and the records of its limits.

@@ -9,8 +9,8 @@
 //! Of many denials only some are counted ([`super::Stripe::weigh_denial`]), so the counts are estimates. They are halved once
 //! in [`HALF_LIFE`], so that the list tells of the last hours and not of the last months.
 
-use super::text::SharedText;
 use crate::limit::SECOND;
+use crate::mapped::SharedText;
 use portable_atomic::{AtomicU64, Ordering};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;

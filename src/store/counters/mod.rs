@@ -9,19 +9,17 @@
 
 mod denial_log;
 mod denied;
-mod text;
 mod watch;
 
-use super::file::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region};
 use crate::dsn::MAX_PREFIX;
 use crate::limit::SECOND;
+use crate::mapped::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
 use denied::{DeniedIdentifiers, HALF_LIFE, hash};
 use portable_atomic::{AtomicU64, Ordering};
 use std::ops::Range;
 
 pub use denial_log::{DenialCause, DenialLog, DenialReason, DeniedBy, LoggedDenial};
 pub use denied::LONGEST_IDENTIFIER;
-pub use text::SharedText;
 pub use watch::{LimitNumbers, Watch};
 
 /// How many records there are, the shared one included.
@@ -408,8 +406,8 @@ impl<'a> Records<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::file::Purpose;
     use super::*;
+    use crate::mapped::Purpose;
 
     /// Denies `id` so often at `now`. The smallest file has records for names that are identifiers alone.
     fn deny(records: Records<'_>, id: &[u8], times: u32, now: u64) {

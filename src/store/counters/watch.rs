@@ -6,8 +6,8 @@
 
 use super::hash;
 use crate::limit::{Limit, SECOND, describe_seconds};
+use crate::mapped::{BODY_AT, Mappable, Region, WATCH_AT};
 use crate::store::KeyHash;
-use crate::store::file::{BODY_AT, Mappable, Region, WATCH_AT};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use std::fmt;
 

@@ -17,7 +17,7 @@
 //! ```
 
 use crate::limit::SECOND;
-use crate::store::file::{BREAKERS_AT, HOST_BODY_AT, Mappable, Region};
+use crate::mapped::{BREAKERS_AT, HOST_BODY_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 
 const COUNT: usize = 256;

@@ -4,7 +4,7 @@
 //! the other would then answer all but the first too late, and each of the others would begin anew. A gate begins
 //! narrow, becomes wider with each connection that is opened, and half as wide with each that fails.
 
-use crate::store::file::{GATES_AT, HOST_BODY_AT, Mappable, Region};
+use crate::mapped::{GATES_AT, HOST_BODY_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// How many servers have a gate. Processes connect to a further one without.

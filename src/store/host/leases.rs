@@ -24,7 +24,7 @@
 use crate::clock::boot_time;
 use crate::dsn::MAX_LEASE;
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, TokenBucket, apply};
-use crate::store::file::{Area, Region};
+use crate::mapped::{Area, Region};
 use crate::store::shm::set::{Set, WAYS};
 use crate::store::shm::slot::TAG_BITS;
 use crate::store::shm::usage::TableUsage;

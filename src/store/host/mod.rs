@@ -10,9 +10,6 @@ pub mod queue;
 mod refusal_warnings;
 pub mod servers;
 
-use super::file::{
-    Area, FileSettings, HOST, LEASES, LEASES_SIZE, Location, MappedFile, Purpose, Region,
-};
 use super::shm::SharedMemory;
 use super::shm::keys::Keys;
 use super::shm::permits::{PermitTable, SharedPermits};
@@ -22,6 +19,9 @@ use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, SECOND};
+use crate::mapped::{
+    Area, FileSettings, HOST, LEASES, LEASES_SIZE, Location, MappedFile, Purpose, Region,
+};
 use crate::net::Timeouts;
 use breakers::{Access, Breakers, FailureMeaning};
 use denials::KnownDenial;

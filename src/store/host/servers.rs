@@ -3,8 +3,8 @@
 
 use super::breakers::{Breakers, ServerState};
 use crate::limit::SECOND;
-use crate::store::counters::SharedText;
-use crate::store::file::{Area, Mappable, Region, SERVERS_SIZE};
+use crate::mapped::SharedText;
+use crate::mapped::{Area, Mappable, Region, SERVERS_SIZE};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// How many stores on servers have a record. A further one takes that of the store not used for longest.

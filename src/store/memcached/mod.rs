@@ -5,7 +5,6 @@
 
 mod link;
 
-use super::file::MappedFile;
 use super::host::queue::Handoff;
 use super::key::Key;
 use super::name::key_name;
@@ -16,6 +15,7 @@ use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, MAX_NOW, SECOND, StoredState};
+use crate::mapped::MappedFile;
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
@@ -289,7 +289,7 @@ fn wall_clock() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::FileSettings;
+    use crate::mapped::FileSettings;
 
     fn store(names: &[&str]) -> Memcached {
         let server = |host: &&str| Address::Tcp { host: (*host).to_owned(), port: 11211 };

@@ -23,13 +23,13 @@ mod row;
 mod statements;
 mod table;
 
-use super::file::MappedFile;
 use super::name::row_name;
 use super::request::{JointRequest, Request, Store};
 use super::swap::SwapDecider;
 use crate::dsn::MysqlTarget;
 use crate::error::Result;
 use crate::limit::Decision;
+use crate::mapped::MappedFile;
 use crate::net::Timeouts;
 use database::Database;
 use entry::RowEntry;

@@ -1,6 +1,6 @@
 //! What a table counts: what did not fit.
 
-use crate::store::file::{BODY_AT, COUNTS_AT, Mappable, Region};
+use crate::mapped::{BODY_AT, COUNTS_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The counters of a table, in its header.

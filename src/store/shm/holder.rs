@@ -20,9 +20,10 @@
 
 use crate::descriptor::KeptDescriptor;
 use crate::error::Result;
+use crate::mapped::Region;
+use crate::mapped::byte_lock;
+use crate::mapped::byte_lock::ByteLock;
 use crate::process;
-use crate::store::file::Region;
-use crate::store::file::byte_lock::{self, ByteLock};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -44,7 +45,7 @@ pub struct Holder {
     lock: Option<ByteLock>,
     /// The generation of the process that made it: a child that it forks has a number of its own.
     process: u64,
-    /// The file, as [`MappedFile::generation`](crate::store::file::MappedFile::generation) counts.
+    /// The file, as [`MappedFile::generation`](crate::mapped::MappedFile::generation) counts.
     generation: u32,
 }
 

@@ -1,7 +1,7 @@
 //! Where the keys of a store are in a file: the hash that places each.
 
-use super::super::file::Region;
 use super::super::{Key, KeyHash, LimitKind};
+use crate::mapped::Region;
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;

@@ -27,12 +27,12 @@ pub mod table;
 pub mod usage;
 pub mod word;
 
-use super::file::{Area, Location, MappedFile, Region, not_open};
 use super::kind::with_algorithm;
 use super::{FromDecision, Key, Permits, Request, Store};
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Decision, SlidingWindow};
+use crate::mapped::{Area, Location, MappedFile, Region, not_open};
 use crate::net::Timeouts;
 use bucket_change::BucketChange;
 use counts::TableCounts;

@@ -12,7 +12,7 @@
 //! ```
 
 use super::holder::random;
-use crate::store::file::{BODY_AT, Mappable, Region, SEARCHES_AT};
+use crate::mapped::{BODY_AT, Mappable, Region, SEARCHES_AT};
 use portable_atomic::{AtomicU64, Ordering};
 
 const POSITION_BITS: u32 = 16;

@@ -1,7 +1,7 @@
 //! A set of slots, and how a key's hash leads to its set.
 
 use super::slot::TAG_BITS;
-use crate::store::file::{Mappable, SET_SIZE};
+use crate::mapped::{Mappable, SET_SIZE};
 use portable_atomic::AtomicU128;
 
 /// The slots of a set: two cache lines.

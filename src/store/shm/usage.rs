@@ -7,7 +7,7 @@ use super::set::{Set, WAYS};
 use super::slot::Slot;
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::store::file::{Area, Region};
+use crate::mapped::{Area, Region};
 use portable_atomic::Ordering;
 
 /// How full a table is, and what did not fit.

@@ -6,7 +6,7 @@
 //! * `layout`: what lies where in a file, and its version
 //! * `location`: where a file is
 //! * `open`: which file is used as it is, and how a new one is made
-//! * `region`: the mapped file and its areas
+//! * `region`: the mapped file and its areas; `text`: a short text in one
 //! * `byte_lock`: locks on bytes of a file, which show whether a process has died
 //! * `mapped_file`: a file that is opened at its first use, and checked once a second
 //!
@@ -20,6 +20,7 @@ mod location;
 mod mapped_file;
 mod open;
 mod region;
+mod text;
 
 pub use layout::{
     Area, BODY_AT, BREAKERS_AT, COUNTS_AT, DENIAL_LOG_SIZE, GATES_AT, HOST_BODY_AT, LEASES_SIZE,
@@ -28,3 +29,4 @@ pub use layout::{
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};
 pub use region::{Mappable, Region};
+pub use text::SharedText;
