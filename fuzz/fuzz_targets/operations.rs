@@ -11,12 +11,12 @@ use token_bucket::limit::{
     Decision, Limit, MAX_BLOCK, MAX_NOW, Op, SECOND, SlidingWindow, State, StoredState,
     TokenBucket, apply,
 };
-use token_bucket::store::array::Array;
 use token_bucket::mapped::{Location, MIN_SIZE, Purpose};
+use token_bucket::net::Timeouts;
+use token_bucket::store::array::Array;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store, Time};
-use token_bucket::net::Timeouts;
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 

@@ -11,10 +11,12 @@ use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 use token_bucket::limit::{HeldPermits, MAX_NOW, MAX_PERMITS, PermitLimit, PermitOp, SECOND};
 use token_bucket::mapped::{Location, MIN_SIZE, Purpose};
+use token_bucket::net::Timeouts;
 use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
 use token_bucket::store::shm::slot::{HeldSlot, Slot};
-use token_bucket::store::{Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits, parse_permit_reply};
-use token_bucket::net::Timeouts;
+use token_bucket::store::{
+    Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits, parse_permit_reply,
+};
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::folder::folder;
 

@@ -9,16 +9,16 @@ use std::cell::Cell;
 use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
+use std::time::Duration;
 use token_bucket::clock::{Reading, boot_time};
 use token_bucket::dsn::Secret;
 use token_bucket::limit::{Op, SECOND, apply};
-use token_bucket::store::array::Array;
-use token_bucket::mapped::{MIN_SIZE, Purpose};
-use token_bucket::store::host::Host;
-use token_bucket::store::host::queue::Handoff;
 use token_bucket::mapped::FileSettings;
-use token_bucket::store::{KnownDenial, LimitKind, Request, Time};
+use token_bucket::mapped::{MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
+use token_bucket::store::array::Array;
+use token_bucket::store::host::Host;
+use token_bucket::store::{Handoff, KnownDenial, LimitKind, Queue, Request, Time};
 use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
 use token_bucket_fuzz::record::hits;
@@ -98,6 +98,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let host_file = Rc::new(Host::file(&files));
+    let queue = Queue::new(STORE, Duration::ZERO, Rc::clone(&host_file));
     let host = Host::new(STORE, Secret(String::new()), host_file);
     for _ in 0..32 {
         if u.is_empty() {
@@ -133,7 +134,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let at = boot_time();
                 assert_eq!(host.known_denial(&key, at), None, "denied after a refund");
             }
-            6 => host.in_queue(&key, 0, 0, |ticket| {
+            6 => queue.wait(&key, 0, |ticket| {
                 let Some(ticket) = ticket else { return };
                 if let Some(Handoff { state, .. }) = ticket.handoff() {
                     // As the stores that compare and swap do.

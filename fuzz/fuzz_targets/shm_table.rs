@@ -12,10 +12,10 @@ use token_bucket::limit::{
     StoredState, apply,
 };
 use token_bucket::mapped::{MIN_SIZE, Purpose};
+use token_bucket::net::Timeouts;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::{KeyHash, LimitKind, Request, Store, Time};
-use token_bucket::net::Timeouts;
 use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
 use token_bucket_fuzz::table_file::{
     HEADER, IDS, SET, WAYS, file, hash, key, locate, locate_place, location, read, read_all, word,

@@ -5,7 +5,7 @@
 //! * [`key`], [`kind`]: names a bucket or a window
 //! * [`stores`]: opens the store of a DSN, once for each worker
 //! * [`array`], [`shm`]: stores on this host; [`redis`], [`memcached`], [`mysql`]: stores on servers
-//! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours
+//! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours, with the queue for hot keys
 //! * [`record`], [`name`]: states and keys as servers keep them
 //! * [`tables`]: the tables and servers that there are, for operators
 //! * [`host`]: what the processes of a host share about servers; [`counters`]: the statistics that they share
@@ -50,4 +50,7 @@ pub use redis::{
 };
 pub use request::{FromDecision, JointRequest, Request, Store, Time};
 pub use stores::{OpenStore, Stores};
+/// The hot-key queue: fuzzing looks for words that it trusts.
+#[cfg(fuzzing)]
+pub use swap::queue::{Handoff, Queue};
 pub use tables::TableStatus;

@@ -1,12 +1,11 @@
-//! What the processes of a host share about the servers they ask: breakers, denials, the hot-key
-//! queue, and buckets for when a server fails.
+//! What the processes of a host share about the servers they ask: breakers, denials, leases,
+//! and buckets for when a server fails.
 
 pub mod breakers;
 pub mod denials;
 pub mod gates;
 pub mod leases;
 mod local_failures;
-pub mod queue;
 mod refusal_warnings;
 pub mod servers;
 
@@ -28,7 +27,6 @@ use denials::KnownDenial;
 use gates::{GateEntry, GatePlace, Gates};
 use leases::LeaseKey;
 use local_failures::LocalFailures;
-use queue::Ticket;
 use refusal_warnings::RefusalWarnings;
 use servers::{ServerStatus, Servers, StoreOnServers};
 use siphasher::sip::SipHasher13;
@@ -336,30 +334,6 @@ impl Host {
             let (set, tag) = locate(region.area(Area::Denials), self.memory.hash(key, region))?;
             Some(work(set, tag))
         })?
-    }
-
-    /// Queues for a hot key, at most for `timeout` nanoseconds, and does `work` with a ticket that is
-    /// valid for `lifetime` nanoseconds; without a ticket if no file can be had.
-    pub fn in_queue<R>(
-        &self,
-        key: &Key<'_>,
-        lifetime: u64,
-        timeout: u64,
-        work: impl FnOnce(Option<&Ticket<'_>>) -> R,
-    ) -> R {
-        let file = self.memory.file();
-        if file.open_if_due(boot_time()).is_err() {
-            return work(None);
-        }
-        let region = file.region();
-        let Some(region) = region.as_ref() else { return work(None) };
-        let hash = self.memory.hash(key, region);
-        match locate(region.area(Area::Queue), hash) {
-            Some((set, _)) => {
-                work(Some(&Ticket::wait(set, hash, region.secret(), lifetime, timeout)))
-            }
-            None => work(None),
-        }
     }
 
     /// The rows on this host's servers in phpinfo().

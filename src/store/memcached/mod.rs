@@ -5,11 +5,11 @@
 
 mod link;
 
-use super::host::queue::Handoff;
 use super::key::Key;
 use super::name::key_name;
 use super::record;
 use super::request::{Request, Store};
+use super::swap::queue::Handoff;
 use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;

@@ -19,11 +19,15 @@
 
 use crate::clock::{Reading, boot_time};
 use crate::limit::StoredState;
+use crate::mapped::{Area, MappedFile};
+use crate::store::Key;
 use crate::store::record;
-use crate::store::shm::set::Set;
+use crate::store::shm::keys::Keys;
+use crate::store::shm::set::{Set, locate};
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The longest lifetime of a ticket, in nanoseconds; also how long a key is held off.
@@ -34,6 +38,43 @@ const HELD_OFF: u64 = 1 << 63;
 const HANDOFF_LIFETIME: u64 = 50_000_000;
 /// The most bytes of a record that a hand-off has room for, behind a byte for their number.
 const MAX_RECORD: usize = 31;
+
+/// The queues of a kind of store, in the file that the processes of a host share.
+pub struct Queue {
+    file: Rc<MappedFile>,
+    keys: Keys,
+    /// How long a ticket is valid, in nanoseconds.
+    lifetime: u64,
+}
+
+impl Queue {
+    /// The queues of a kind of store, whose tickets are valid for `lifetime`.
+    pub fn new(kind: &str, lifetime: Duration, host_file: Rc<MappedFile>) -> Self {
+        let mut hasher = SipHasher13::new();
+        hasher.write(kind.as_bytes());
+        let keys = Keys::new(hasher.finish().max(1));
+        Self { file: host_file, keys, lifetime: lifetime.as_nanos() as u64 }
+    }
+
+    /// Queues for a hot key, at most for `timeout` nanoseconds, and does `work` with a ticket; without one if no file
+    /// can be had.
+    pub fn wait<R>(
+        &self,
+        key: &Key<'_>,
+        timeout: u64,
+        work: impl FnOnce(Option<&Ticket<'_>>) -> R,
+    ) -> R {
+        let region = self.file.open_if_due(boot_time()).ok().map(|()| self.file.region());
+        let Some(region) = region.as_deref().and_then(Option::as_ref) else { return work(None) };
+        let hash = self.keys.hash(key, region, self.file.generation());
+        match locate(region.area(Area::Queue), hash) {
+            Some((set, _)) => {
+                work(Some(&Ticket::wait(set, hash, region.secret(), self.lifetime, timeout)))
+            }
+            None => work(None),
+        }
+    }
+}
 
 /// A process's place in the queue for a key, given up when it is dropped.
 pub struct Ticket<'a> {

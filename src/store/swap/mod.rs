@@ -2,20 +2,20 @@
 //!
 //! Such a server runs no algorithm. The process reads the value of a key, applies the operation to it, and
 //! replaces the value if the server still holds the one that was read; if not, it tries again. For a hot
-//! key the processes of one host wait in the hot-key [`queue`](super::host::queue). Each process hands off
+//! key the processes of one host wait in the hot-key [`queue`]. Each process hands off
 //! the state it wrote to the next one, which then need not read it.
 
-use super::host::Host;
-use super::host::queue::{Handoff, Ticket};
+pub mod queue;
+
 use super::key::Key;
 use super::kind::LimitKind;
 use super::request::Request;
 use crate::clock::{Reading, boot_time};
-use crate::dsn::Secret;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, StoredState, apply};
 use crate::mapped::MappedFile;
 use crate::net::budget::Budget;
+use queue::{Handoff, Queue, Ticket};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -84,16 +84,13 @@ pub trait SwapEntry {
 
 /// Decides by compare and swap for one kind of store, with the hot-key queue.
 pub struct SwapDecider {
-    host: Host,
-    /// How long a ticket of the queue is valid, in nanoseconds.
-    ticket_lifetime: u64,
+    queue: Queue,
 }
 
 impl SwapDecider {
     /// The decider of a kind of store. A ticket of its queue is valid for `ticket_lifetime`.
     pub fn new(kind: &str, ticket_lifetime: Duration, host_file: Rc<MappedFile>) -> Self {
-        let host = Host::new(&format!("{kind} queue"), Secret(String::new()), host_file);
-        Self { host, ticket_lifetime: ticket_lifetime.as_nanos() as u64 }
+        Self { queue: Queue::new(kind, ticket_lifetime, host_file) }
     }
 
     /// Decides on an entry. `name` and `address` identify it in this host's queue.
@@ -114,7 +111,7 @@ impl SwapDecider {
         let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
         // Leaves half of the time for the call itself.
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
-        self.host.in_queue(&key, self.ticket_lifetime, timeout, |ticket| {
+        self.queue.wait(&key, timeout, |ticket| {
             budget.note_wait(Duration::from_nanos(timeout));
             request.swap(entry, ticket, &mut budget)
         })
