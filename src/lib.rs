@@ -1,14 +1,17 @@
 //! token_bucket: a rate limiter for PHP, in layers. Each layer knows only those below it.
 //!
-//! `php` is the PHP extension, [`limiter`] a limit on a store, [`store`] keeps the states of buckets, and
-//! [`limit`] is the arithmetic. See ARCHITECTURE.md.
+//! `php` is the PHP extension, [`limiter`] a limit on a store, [`statistics`] what is counted, [`guard`] stands before
+//! stores on servers, [`store`] keeps the states of buckets, [`net`] and [`mapped`] are connections and files in shared
+//! memory, and [`limit`] is the arithmetic. See ARCHITECTURE.md.
 
 pub mod address;
 pub mod clock;
 pub mod descriptor;
 pub mod dsn;
 pub mod error;
+pub mod guard;
 pub mod http;
+pub mod identifier;
 pub mod limit;
 pub mod limiter;
 pub mod mapped;
@@ -17,4 +20,5 @@ pub mod net;
 #[cfg(not(fuzzing))]
 mod php;
 pub mod process;
+pub mod statistics;
 pub mod store;

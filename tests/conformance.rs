@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use std::cell::Cell;
 use support::{Folder, with_context};
 use token_bucket::dsn::{Dsn, OnError, Target};
+use token_bucket::guard::Stores;
 use token_bucket::limit::{
     Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState, TokenBucket,
     apply,
@@ -25,7 +26,7 @@ use token_bucket::limiter::{
 };
 use token_bucket::mapped::FileSettings;
 use token_bucket::net::Timeouts;
-use token_bucket::store::{KeyHash, Stores};
+use token_bucket::store::KeyHash;
 
 const T0: u64 = 1_700_000_000 * SECOND;
 

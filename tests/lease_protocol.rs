@@ -8,7 +8,7 @@
 //! ```
 //!
 //! and nothing is lost where no process is late and no lease ends. What time does is in the property test of
-//! `src/store/host/leases/tests.rs`.
+//! `src/guard/leases/tests.rs`.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -19,9 +19,9 @@ use loom::thread;
 use modelled::Modelled;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use token_bucket::guard::leases::{Fetch, LeaseKey, Step};
 use token_bucket::store::shm::set::{Set, WAYS};
 use token_bucket::store::shm::word::Word;
-use token_bucket::store::{Fetch, LeaseKey, Step};
 
 const SECOND: u64 = 1_000_000_000;
 const NOW: u64 = 1_000 * SECOND;

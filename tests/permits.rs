@@ -22,15 +22,15 @@ use std::thread;
 use std::time::Duration;
 use support::{Folder, with_context};
 use token_bucket::dsn::{Dsn, OnError};
+use token_bucket::guard::Stores;
 use token_bucket::limit::{HeldPermits, Op, PermitLimit, PermitOp, SECOND, TokenBucket};
 use token_bucket::limiter::{
     CallContext, HeldPermit, Limiter, Limiters, Policy, Settings, StoreSettings,
 };
-use token_bucket::mapped::FileSettings;
-use token_bucket::mapped::{Location, MIN_SIZE, PERMITS_SIZE, Purpose};
+use token_bucket::mapped::{FileSettings, Location, MIN_SIZE, PERMITS_SIZE, Purpose};
 use token_bucket::net::Timeouts;
 use token_bucket::store::shm::permits::{PermitTable, SharedPermits};
-use token_bucket::store::{Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits, Stores};
+use token_bucket::store::{Key, KeyHash, LimitKind, PermitCall, PermitHandle, Permits};
 
 const T0: u64 = 1_700_000_000 * SECOND;
 

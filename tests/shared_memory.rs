@@ -25,7 +25,7 @@ use token_bucket::limiter::{
 };
 use token_bucket::mapped::{Location, MIN_SIZE, Purpose, Region};
 use token_bucket::net::Timeouts;
-use token_bucket::store::counters::FILE_SIZE;
+use token_bucket::statistics::FILE_SIZE;
 use token_bucket::store::shm::SharedMemory;
 use token_bucket::store::{Key, KeyHash, LimitKind, Request, Store};
 

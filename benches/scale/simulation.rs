@@ -15,9 +15,9 @@ use crate::results::Counts;
 use crate::server::{HandedOut, States, Station, decide};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use token_bucket::guard::leases;
+use token_bucket::guard::leases::{Fetch, Step};
 use token_bucket::limit::{Decision, Limit, Op, Span, TokenBucket};
-use token_bucket::store::host::leases;
-use token_bucket::store::{Fetch, Step};
 
 /// The simulated clock begins here: no time is before the beginning.
 const BEGIN: u64 = 3_600_000_000_000;

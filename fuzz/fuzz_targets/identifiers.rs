@@ -8,9 +8,10 @@ use std::cell::{Cell, LazyCell};
 use std::net::Ipv6Addr;
 use std::rc::Rc;
 use token_bucket::dsn::{Address, RedisTarget, Target, Topology};
+use token_bucket::guard::Stores;
 use token_bucket::limiter::{Identifier, InferredName, client_identifier, infer_name};
 use token_bucket::mapped::FileSettings;
-use token_bucket::store::{Key, KeyHash, LimitKind, Store, Stores, key_name, row_name};
+use token_bucket::store::{Key, KeyHash, LimitKind, Store, key_name, row_name};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use std::os::unix::fs::FileExt;
 use token_bucket::limit::TokenBucket;
 use token_bucket::mapped::{DENIAL_LOG_SIZE, Purpose, Region};
-use token_bucket::store::counters::{
+use token_bucket::statistics::{
     DenialCause, DenialLog, DeniedBy, FILE_SIZE, NameSource, Outcome, RECORDS, Records,
 };
 use token_bucket_fuzz::table_file::{HEADER, file, location};

@@ -5,7 +5,7 @@
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use portable_atomic::AtomicU128;
-use token_bucket::store::host::leases::{Fetch, LeaseKey, Step};
+use token_bucket::guard::leases::{Fetch, LeaseKey, Step};
 use token_bucket::store::shm::set::Set;
 
 fuzz_target!(|bytes: &[u8]| {

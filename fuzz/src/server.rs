@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use token_bucket::dsn::Dsn;
 use token_bucket::error;
+use token_bucket::guard::Stores;
 use token_bucket::limit::{Decision, Limit, MAX_NOW, Op};
-use token_bucket::mapped::FileSettings;
-use token_bucket::mapped::MIN_SIZE;
+use token_bucket::mapped::{FileSettings, MIN_SIZE};
 use token_bucket::net::Timeouts;
-use token_bucket::store::{JointRequest, Key, KeyHash, LimitKind, Request, Store, Stores, Time};
+use token_bucket::store::{JointRequest, Key, KeyHash, LimitKind, Request, Store, Time};
 
 /// The password of all DSNs, which no message may contain.
 pub const PASSWORD: &str = "Zq7vSKx9wJ";

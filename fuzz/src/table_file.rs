@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
 use token_bucket::mapped::{Location, MIN_SIZE, Purpose, Region};
-use token_bucket::store::counters::FILE_SIZE;
+use token_bucket::statistics::FILE_SIZE;
 use token_bucket::store::shm::slot::{HeldSlot, Slot, TAG_BITS};
 use token_bucket::store::{Key, KeyHash, LimitKind};
 

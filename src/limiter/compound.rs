@@ -6,15 +6,15 @@
 //! charged for a denied call. For a moment other processes may find less than they would have, and a process
 //! that dies in between leaves its own charges behind.
 
-use super::flagged_decision::{DecidedBy, FlaggedDecision};
-use super::guard::{Guard, GuardedCall, NoAnswer};
-use super::identifier::{CallContext, Identifier};
+use super::flagged_decision::FlaggedDecision;
 use super::limiter::Limiter;
 use super::uncounted::Uncounted;
 use crate::clock::boot_time;
 use crate::error::Result;
+use crate::guard::{DecidedBy, Guard, GuardedCall, NoAnswer};
+use crate::identifier::Identifier;
 use crate::limit::{Limit, Op};
-use crate::store::counters::CounterHandle;
+use crate::statistics::{CallContext, CounterHandle};
 use crate::store::{JointRequest, Key, KeyHash, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;

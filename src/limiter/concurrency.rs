@@ -1,16 +1,13 @@
 //! Limits of how many run at once: takes permits, and gives them back to where they were taken.
 
-use super::counting::CallEnd;
-use super::flagged_decision::DecidedBy;
-use super::guard::{Guard, GuardedCall, NoAnswer, PolicyAnswers};
-use super::identifier::CallContext;
 use super::limiter::Limiter;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
+use crate::guard::{DecidedBy, Guard, GuardedCall, Host, NoAnswer, PolicyAnswers};
 use crate::limit::{Op, PermitLimit};
 use crate::process;
-use crate::store::counters::{DenialCause, DenialReason, DeniedBy};
-use crate::store::{Host, Key, LimitKind, PermitCall, PermitHandle, Permits};
+use crate::statistics::{CallContext, CallEnd, DenialCause, DenialReason, DeniedBy};
+use crate::store::{Key, LimitKind, PermitCall, PermitHandle, Permits};
 use std::rc::Rc;
 
 /// As what a call for a permit is counted.

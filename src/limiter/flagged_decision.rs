@@ -1,7 +1,7 @@
 //! A decision, and how it came about.
 
+use crate::guard::DecidedBy;
 use crate::limit::Decision;
-use crate::store::counters::DeniedBy;
 
 /// A decision, and how it came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,41 +16,6 @@ impl FlaggedDecision {
     /// Whether the call may go on.
     pub fn is_admitted(&self) -> bool {
         self.decision.accepted || !self.flags.is_enforced()
-    }
-}
-
-/// What decided on a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-pub enum DecidedBy {
-    /// The store.
-    Store = 0,
-    /// This host's own buckets, in place of a store that failed.
-    Host = 1,
-    /// The on-error policy alone: nothing was counted anywhere.
-    Policy = 2,
-    /// This host, with tokens that it had taken from the store ahead.
-    Lease = 3,
-    /// This host, by a denial of the store that it remembers.
-    DenyCache = 4,
-}
-
-impl DecidedBy {
-    /// Whether the store failed, and this host or the on-error policy answered.
-    pub const fn is_degraded(self) -> bool {
-        matches!(self, Self::Host | Self::Policy)
-    }
-}
-
-impl From<DecidedBy> for DeniedBy {
-    fn from(decided_by: DecidedBy) -> Self {
-        match decided_by {
-            // A lease has tokens, or the store is asked.
-            DecidedBy::Store | DecidedBy::Lease => Self::Store,
-            DecidedBy::DenyCache => Self::DenyCache,
-            DecidedBy::Host => Self::Fallback,
-            DecidedBy::Policy => Self::OnError,
-        }
     }
 }
 

@@ -1,19 +1,16 @@
 //! A store with all that applies to every key in it.
 
-use super::counting::{CallCounts, CallEnd};
-use super::event::Event;
-use super::flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
-use super::guard::Guard;
-use super::identifier::{CallContext, Identifier, client_identifier, needs_escape};
-use super::settings::{Policy, Settings};
-use super::statistics::Statistics;
+use super::flagged_decision::{DecisionFlags, FlaggedDecision};
+use super::settings::Settings;
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::Result;
+use crate::guard::{DecidedBy, Event, Guard, Host, Policy, Stores};
+use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, StoredState, apply};
 use crate::net::Timeouts;
-use crate::store::counters::DenialCause;
-use crate::store::{FromDecision, Host, Key, KeyHash, LimitKind, Request, Store, Stores, Time};
+use crate::statistics::{CallContext, CallCounts, CallEnd, DenialCause, Statistics};
+use crate::store::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -2,10 +2,10 @@
 
 use super::limiter::Limiter;
 use super::settings::Settings;
-use super::statistics::{Statistics, StatisticsFile};
 use crate::dsn::Dsn;
 use crate::error::Result;
-use crate::store::Stores;
+use crate::guard::Stores;
+use crate::statistics::{Statistics, StatisticsFile};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -4,7 +4,7 @@ use super::compound::MAX_MEMBERS;
 use super::settings::Settings;
 use crate::dsn::{Dsn, OnError, sanitize};
 use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow, TokenBucket};
-use crate::store::counters::LONGEST_NAME;
+use crate::statistics::LONGEST_NAME;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 

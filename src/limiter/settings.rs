@@ -1,6 +1,7 @@
 //! What the directives set, and what a DSN sets in their place.
 
-use crate::dsn::{DsnOverrides, OnError};
+use crate::dsn::DsnOverrides;
+use crate::guard::Policy;
 use crate::mapped::FileSettings;
 use crate::net::Timeouts;
 
@@ -22,42 +23,12 @@ pub struct StoreSettings {
     pub timeouts: Timeouts,
 }
 
-/// What the limiter does around the store's decisions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Policy {
-    /// What to answer when a store fails.
-    pub on_error: OnError,
-    /// Whether this host remembers a server's denials.
-    pub deny_cache: bool,
-    /// Whether a denial denies. In a dry run it is only counted.
-    pub enforce: bool,
-    /// How many tokens of a busy bucket on servers this host takes ahead at most; 0: none.
-    pub lease: u32,
-    /// Whether the identifiers that are denied most often are counted.
-    pub track_identifiers: bool,
-    /// Whether likely mistakes give a warning: two limits on one identifier, root's own tables.
-    pub warn_of_mistakes: bool,
-}
-
 impl StoreSettings {
     /// The time-outs, with those that a DSN sets in their place.
     pub fn timeouts_overridden_by(&self, options: &DsnOverrides) -> Timeouts {
         Timeouts {
             call: options.timeout.unwrap_or(self.timeouts.call),
             connect: options.connect_timeout.unwrap_or(self.timeouts.connect),
-        }
-    }
-}
-
-impl Policy {
-    /// The policy, with what a DSN sets in its place.
-    #[must_use]
-    pub fn overridden_by(self, options: &DsnOverrides) -> Self {
-        Self {
-            on_error: options.on_error.unwrap_or(self.on_error),
-            enforce: options.enforce.unwrap_or(self.enforce),
-            lease: options.lease.unwrap_or(self.lease),
-            ..self
         }
     }
 }

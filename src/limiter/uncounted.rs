@@ -1,12 +1,12 @@
 //! Calls that are not counted, or not yet: refunds, and the calls on one of several limits.
 
-use super::counting::CallEnd;
-use super::flagged_decision::{DecidedBy, DecisionFlags, FlaggedDecision};
-use super::guard::GuardedCall;
+use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use super::limiter::{Limiter, decision_of_failed_dry_run};
 use crate::clock::boot_time;
 use crate::error::Result;
+use crate::guard::{DecidedBy, GuardedCall};
 use crate::limit::{Decision, Limit, Op};
+use crate::statistics::CallEnd;
 use crate::store::Request;
 use std::cell::Cell;
 

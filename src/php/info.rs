@@ -2,9 +2,8 @@
 
 use super::globals::GLOBALS;
 use crate::dsn::sanitize;
-use ext_php_rs::ffi;
 use ext_php_rs::zend::ModuleEntry;
-use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
+use ext_php_rs::{ffi, info_table_end, info_table_header, info_table_row, info_table_start};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Prints the section: the version, the default store, the directives.

@@ -12,7 +12,7 @@ use super::statistics::of_prefix;
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op};
 use crate::limiter::{
-    CallContext, Event, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
+    CallContext, Event, Host, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
     NamedLimit, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
 };
 use ext_php_rs::args::Arg;
@@ -60,7 +60,7 @@ fn forget_server(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     let name = String::from_utf8_lossy(call.string(1)?.as_bytes()).into_owned();
     let files = GLOBALS.get().directives.settings().store.files;
-    call.return_bool(ServerStatus::forget(&files, &name))
+    call.return_bool(Host::forget_server(&files, &name))
 }
 
 fn return_prometheus(call: &Call) -> Result<(), Thrown> {
@@ -88,7 +88,9 @@ fn collect(loaded: Option<&LoadedLimits>) -> Status {
     let files = globals.directives.settings().store.files;
     let named = loaded.iter().flat_map(|loaded| loaded.limits.iter());
     let configured = globals.configured_limiters(named);
-    Status::collect(&globals.statistics(), &files, &configured, is_file_valid)
+    let hosts = configured.iter().filter_map(|limiter| limiter.host());
+    let errors = configured.iter().filter_map(|limiter| limiter.check_memory().err());
+    Status::collect(&globals.statistics(), &files, hosts, errors, is_file_valid)
 }
 
 fn return_status(call: &Call) -> Result<(), Thrown> {

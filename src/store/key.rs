@@ -25,7 +25,7 @@ impl Key<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyHash {
     /// A keyed hash of the key.
-    pub(in crate::store) hash: u64,
+    pub hash: u64,
     /// Counts the secrets that a store has hashed with, from 1; 0 where nothing is cached.
-    pub(in crate::store) generation: u32,
+    pub generation: u32,
 }

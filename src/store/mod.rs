@@ -3,16 +3,11 @@
 //! * [`request`]: what a caller asks of a store, and the trait [`Store`]
 //! * [`permits`]: what a caller asks of a store that holds permits
 //! * [`key`], [`kind`]: names a bucket or a window
-//! * [`stores`]: opens the store of a DSN, once for each worker
 //! * [`array`], [`shm`]: stores on this host; [`redis`], [`memcached`], [`mysql`]: stores on servers
 //! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours, with the queue for hot keys
 //! * [`record`], [`name`]: states and keys as servers keep them
-//! * [`tables`]: the tables and servers that there are, for operators
-//! * [`host`]: what the processes of a host share about servers; [`counters`]: the statistics that they share
 
 pub mod array;
-pub mod counters;
-pub mod host;
 mod key;
 mod kind;
 mod memcached;
@@ -23,24 +18,17 @@ mod record;
 mod redis;
 mod request;
 pub mod shm;
-mod stores;
 mod swap;
-mod tables;
 
-pub use host::{
-    Host,
-    breakers::{Access, FailureMeaning},
-    denials::KnownDenial,
-    gates::{GateEntry, GatePlace},
-    leases::{Fetch, LeaseKey, Step, Taken},
-    servers::ServerStatus,
-};
 pub use key::{Key, KeyHash};
 pub use kind::LimitKind;
+pub use memcached::Memcached;
+pub use mysql::Mysql;
 /// The names of keys on servers: fuzzing looks for two keys that share one name.
 #[cfg(fuzzing)]
 pub use name::{key_name, row_name};
 pub use permits::{PermitCall, PermitHandle, Permits};
+pub use redis::Redis;
 /// What Redis says of its nodes: fuzzing looks for addresses that no DSN could name. And what its scripts
 /// reply.
 #[cfg(fuzzing)]
@@ -49,8 +37,6 @@ pub use redis::{
     parse_reply_for_all,
 };
 pub use request::{FromDecision, JointRequest, Request, Store, Time};
-pub use stores::{OpenStore, Stores};
 /// The hot-key queue: fuzzing looks for words that it trusts.
 #[cfg(fuzzing)]
 pub use swap::queue::{Handoff, Queue};
-pub use tables::TableStatus;

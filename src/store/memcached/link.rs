@@ -6,10 +6,9 @@
 use crate::clock::boot_time;
 use crate::dsn::Address;
 use crate::net::channel::Channel;
-use crate::net::failure;
 use crate::net::failure::{Failure, unless_closed};
 use crate::net::kept_connection::Reusable;
-use crate::net::mark;
+use crate::net::{failure, mark};
 use crate::store::record;
 use memcache::exp::{MetaCommand, MetaOp, MetaResponse, ReturnCode};
 use std::io::{Read, Write};

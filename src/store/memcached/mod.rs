@@ -293,7 +293,7 @@ mod tests {
 
     fn store(names: &[&str]) -> Memcached {
         let server = |host: &&str| Address::Tcp { host: (*host).to_owned(), port: 11211 };
-        let host_file = crate::store::Host::file(&FileSettings::default());
+        let host_file = crate::guard::Host::file(&FileSettings::default());
         Memcached::new(names.iter().map(server).collect(), Rc::new(host_file))
     }
 

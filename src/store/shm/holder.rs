@@ -20,9 +20,8 @@
 
 use crate::descriptor::KeptDescriptor;
 use crate::error::Result;
-use crate::mapped::Region;
-use crate::mapped::byte_lock;
 use crate::mapped::byte_lock::ByteLock;
+use crate::mapped::{Region, byte_lock};
 use crate::process;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::cell::Cell;

@@ -65,23 +65,23 @@ impl SharedMemory {
     }
 
     /// The table in `file`, whose keys are apart from those of other domains.
-    pub(super) fn in_file(file: Rc<MappedFile>, domain: u64) -> Self {
+    pub fn in_file(file: Rc<MappedFile>, domain: u64) -> Self {
         Self { file, keys: Keys::new(domain), permits: None }
     }
 
     /// The file that the table is in.
-    pub(super) fn file(&self) -> &MappedFile {
+    pub fn file(&self) -> &MappedFile {
         &self.file
     }
 
     /// What keeps its buckets apart from others in the file.
-    pub(super) fn domain(&self) -> u64 {
+    pub fn domain(&self) -> u64 {
         self.keys.domain()
     }
 
     /// The hash that places a key in the file that is open. The key remembers it.
     #[inline(always)]
-    pub(super) fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
+    pub fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
         self.keys.hash(key, region, self.file.generation())
     }
 

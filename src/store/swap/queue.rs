@@ -20,10 +20,9 @@
 use crate::clock::{Reading, boot_time};
 use crate::limit::StoredState;
 use crate::mapped::{Area, MappedFile};
-use crate::store::Key;
-use crate::store::record;
 use crate::store::shm::keys::Keys;
 use crate::store::shm::set::{Set, locate};
+use crate::store::{Key, record};
 use portable_atomic::Ordering;
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;

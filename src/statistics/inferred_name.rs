@@ -1,6 +1,6 @@
 //! The name that a limit without one is counted by, inferred from an identifier.
 
-use super::identifier::Identifier;
+use crate::identifier::Identifier;
 use std::net::Ipv6Addr;
 
 /// The name that a limit without one is counted by.

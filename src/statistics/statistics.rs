@@ -1,18 +1,21 @@
 //! Counts the calls of all workers of a host, by the prefixes and names of the limits.
 
-use super::identifier::{CallContext, Identifier};
+use super::context::CallContext;
+use super::denial_log::{DenialCause, DenialLog, LoggedDenial};
+use super::denied::LONGEST_IDENTIFIER;
 use super::inferred_name::infer_name;
-use super::settings::Policy;
+use super::records::{
+    CounterHandle, FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, NameSource, Outcome,
+    Record, Records,
+};
+use super::watch::{LimitNumbers, Watch};
 use crate::clock::boot_time;
 use crate::dsn::sanitize;
 use crate::error::Error;
+use crate::guard::Policy;
+use crate::identifier::Identifier;
 use crate::limit::Limit;
-use crate::mapped::FileSettings;
-use crate::mapped::{Location, Purpose, Region};
-use crate::store::counters::{
-    CounterHandle, DenialCause, DenialLog, FILE_SIZE, LONGEST_IDENTIFIER, LONGEST_NAME, LimitName,
-    LimitNumbers, LimitStatistics, LoggedDenial, NameSource, Outcome, Record, Records, Watch,
-};
+use crate::mapped::{FileSettings, Location, Purpose, Region};
 use crate::store::{KeyHash, Store};
 use std::cell::{Cell, RefCell};
 use std::path::Path;

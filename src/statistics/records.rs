@@ -1,26 +1,16 @@
-//! What the processes of a host count together: for each limit the outcomes of its calls, and the
-//! identifiers that were denied most; and a log of denials ([`denial_log`]).
+//! What the processes of a host count together: for each limit the outcomes of its calls, and the identifiers that
+//! were denied most.
 //!
 //! A limit has one of [`RECORDS`] records, found by a hash of its prefix and name, until its counts are reset. The
 //! last record is shared by all limits that find no free one. Outcomes are counted in one of several stripes, so that
 //! processes do not wait for each other's cache lines.
-//!
-//! [`Watch`] is what they see of two limits on one identifier.
 
-mod denial_log;
-mod denied;
-mod watch;
-
+use super::denied::{DeniedIdentifiers, HALF_LIFE, hash};
 use crate::dsn::MAX_PREFIX;
 use crate::limit::SECOND;
 use crate::mapped::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
-use denied::{DeniedIdentifiers, HALF_LIFE, hash};
 use portable_atomic::{AtomicU64, Ordering};
 use std::ops::Range;
-
-pub use denial_log::{DenialCause, DenialLog, DenialReason, DeniedBy, LoggedDenial};
-pub use denied::LONGEST_IDENTIFIER;
-pub use watch::{LimitNumbers, Watch};
 
 /// How many records there are, the shared one included.
 pub const RECORDS: usize = 192;
@@ -73,11 +63,11 @@ pub struct CounterHandle {
 }
 
 impl CounterHandle {
-    fn to_word(self) -> u64 {
+    pub(super) fn to_word(self) -> u64 {
         u64::from(self.record) << 32 | u64::from(self.tag)
     }
 
-    fn from_word(word: u64) -> Self {
+    pub(super) fn from_word(word: u64) -> Self {
         Self { record: (word >> 32) as u32, tag: word as u32 }
     }
 }
@@ -320,7 +310,7 @@ impl<'a> Records<'a> {
     }
 
     /// The name of the limit that a handle is of. None if it has lost its record since.
-    fn name(self, counter: CounterHandle) -> Option<LimitName> {
+    pub(super) fn name(self, counter: CounterHandle) -> Option<LimitName> {
         if counter.record as usize + 1 == self.records.len() {
             return Some(LimitName::Others);
         }

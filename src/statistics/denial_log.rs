@@ -9,10 +9,10 @@
 //! entry whose tag is not that of its contents: another process is writing it, or died before it had.
 
 use super::denied::LONGEST_IDENTIFIER;
-use super::{CounterHandle, LimitName, Records};
+use super::records::{CounterHandle, LimitName, Records};
+use crate::guard::DecidedBy;
 use crate::limit::{Limit, SECOND};
-use crate::mapped::SharedText;
-use crate::mapped::{Area, DENIAL_LOG_SIZE, Mappable, Region};
+use crate::mapped::{Area, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
 use crate::store::LimitKind;
 use portable_atomic::{AtomicU64, Ordering, fence};
 use siphasher::sip::SipHasher13;
@@ -39,6 +39,18 @@ pub enum DeniedBy {
     Fallback = 2,
     /// The on-error policy.
     OnError = 3,
+}
+
+impl From<DecidedBy> for DeniedBy {
+    fn from(decided_by: DecidedBy) -> Self {
+        match decided_by {
+            // A lease has tokens, or the store is asked.
+            DecidedBy::Store | DecidedBy::Lease => Self::Store,
+            DecidedBy::DenyCache => Self::DenyCache,
+            DecidedBy::Host => Self::Fallback,
+            DecidedBy::Policy => Self::OnError,
+        }
+    }
 }
 
 /// Why a call is denied.
@@ -337,10 +349,10 @@ impl DenialSet {
 
 #[cfg(test)]
 mod tests {
-    use super::super::NameSource;
     use super::*;
     use crate::limit::TokenBucket;
     use crate::mapped::Purpose;
+    use crate::statistics::records::NameSource;
     use std::sync::atomic::AtomicBool;
 
     /// A log of so many sets, and the records of its limits.

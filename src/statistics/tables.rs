@@ -1,11 +1,9 @@
-//! What this user has in shared memory: the tables, how full they are, and the servers that this host uses.
+//! The tables that this user has in shared memory, and how full they are.
 
-use super::Host;
-use super::host::{leases, servers::ServerStatus};
-use super::shm::usage::TableUsage;
-use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::mapped::{FileSettings, HOST, Location, Purpose, Region};
+use crate::guard::leases;
+use crate::mapped::{FileSettings, Location, Purpose, Region};
+use crate::store::shm::usage::TableUsage;
 use std::path::PathBuf;
 
 /// A table in shared memory.
@@ -73,24 +71,4 @@ impl TableStatus {
         let (path, size) = (location.path(), region.size());
         Ok(Some(Self { name, kind, path, size, usage }))
     }
-}
-
-impl ServerStatus {
-    /// The stores on servers that processes of this user use, among them those that are `configured`.
-    pub fn list<'a>(files: &FileSettings, configured: impl Iterator<Item = &'a Host>) -> Vec<Self> {
-        let Some(region) = host_file(files) else { return Vec::new() };
-        configured.for_each(|host| host.note_call_in(&region, boot_time()));
-        Host::list_servers(&region)
-    }
-
-    /// Leaves the stores of this name out of that list until a process calls them. Returns whether there is one.
-    pub fn forget(files: &FileSettings, name: &str) -> bool {
-        host_file(files).is_some_and(|region| Host::forget_server(&region, name))
-    }
-}
-
-/// The file of what this host knows of servers. None if there is none, or it cannot be opened, which
-/// [`TableStatus::list`] tells.
-fn host_file(files: &FileSettings) -> Option<Region> {
-    Region::open_existing(&Location::new(files, HOST, Purpose::Host)).ok().flatten()
 }

@@ -1,15 +1,19 @@
 //! Stands before a store on servers: remembers denials and outages, and answers in the store's place
 //! while its servers fail.
 
+use super::breakers::{Access, FailureMeaning};
+use super::denials::KnownDenial;
 use super::event::Event;
-use super::flagged_decision::DecidedBy;
-use super::settings::Policy;
+use super::gates::GateEntry;
+use super::host::Host;
+use super::policy::Policy;
+use super::report::DecidedBy;
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply};
 use crate::net::Timeouts;
-use crate::store::{Access, FailureMeaning, GateEntry, Host, KnownDenial, Permits, Request, Store};
+use crate::store::{Permits, Request, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -19,7 +23,8 @@ use std::time::{Duration, Instant};
 /// All processes of this host share what it knows: which servers are down and which process probes them,
 /// the denials, and the buckets that `fallback` decides on.
 pub struct Guard {
-    pub(super) host: Rc<Host>,
+    /// What this host knows of the servers.
+    pub host: Rc<Host>,
     /// How many tokens of a bucket this host takes ahead at most.
     pub(super) lease: u32,
     on_error: OnError,

@@ -3,8 +3,7 @@
 
 use super::breakers::{Breakers, ServerState};
 use crate::limit::SECOND;
-use crate::mapped::SharedText;
-use crate::mapped::{Area, Mappable, Region, SERVERS_SIZE};
+use crate::mapped::{Area, Mappable, Region, SERVERS_SIZE, SharedText};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// How many stores on servers have a record. A further one takes that of the store not used for longest.

@@ -3,8 +3,8 @@
 //! Format: <https://prometheus.io/docs/instrumenting/exposition_formats/>. No label holds what a client may have
 //! written: there would be a time series for each, and the page would publish it.
 
+use super::records::Outcome;
 use super::status::{Status, unix_time};
-use crate::store::counters::Outcome;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -87,7 +87,7 @@ fn to_utf8(name: &[u8]) -> String {
 }
 
 fn tables(text: &mut Text, status: &Status) {
-    type Value = fn(&crate::store::TableStatus) -> f64;
+    type Value = fn(&crate::statistics::tables::TableStatus) -> f64;
     const GAUGES: [(&str, &str, Value); 3] = [
         ("table_bytes", "The size of the file.", |table| table.size as f64),
         ("table_slots", "Buckets, hits or permits that the table can hold.", |table| {
@@ -117,7 +117,7 @@ fn tables(text: &mut Text, status: &Status) {
 }
 
 fn servers(text: &mut Text, status: &Status) {
-    type Value = fn(&crate::store::ServerStatus) -> f64;
+    type Value = fn(&crate::guard::ServerStatus) -> f64;
     let samples = |value: Value| {
         let servers = status.servers.iter();
         servers.map(move |server| ([("server", server.name.as_str())], value(server)))
@@ -194,8 +194,8 @@ fn escape(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::ServerStatus;
-    use crate::store::counters::{LimitName, LimitStatistics};
+    use crate::guard::ServerStatus;
+    use crate::statistics::records::{LimitName, LimitStatistics};
 
     fn limit(prefix: &str, name: &str, outcomes: [u64; 6]) -> (LimitName, LimitStatistics) {
         let name = LimitName::Known(prefix.as_bytes().to_vec(), name.as_bytes().to_vec());

@@ -3,13 +3,13 @@
 //! Only calls that take tokens from a token bucket, or give some back, have leases. All other calls ask the server, which does
 //! not know what hosts still hold; those that change the bucket otherwise end this host's lease.
 
-use super::flagged_decision::DecidedBy;
 use super::guard::{Guard, GuardedCall, NoAnswer};
+use super::leases::{Fetch, LeaseKey, Step, Taken, is_scarce, level, missing};
+use super::report::DecidedBy;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
-use crate::store::host::leases::{is_scarce, level, missing};
-use crate::store::{Fetch, LeaseKey, Request, Step, Store, Taken};
+use crate::store::{Request, Store};
 
 impl Guard {
     /// Decides on a call, with a lease. `sent` is the time.
@@ -75,7 +75,7 @@ impl Guard {
     /// # Errors
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the store gave no answer and the policy is to throw.
-    pub(super) fn refund(
+    pub fn refund(
         &self,
         store: &dyn Store,
         request: &Request<'_>,

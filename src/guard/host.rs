@@ -1,19 +1,14 @@
 //! What the processes of a host share about the servers they ask: breakers, denials, leases,
 //! and buckets for when a server fails.
 
-pub mod breakers;
-pub mod denials;
-pub mod gates;
-pub mod leases;
-mod local_failures;
-mod refusal_warnings;
-pub mod servers;
-
-use super::shm::SharedMemory;
-use super::shm::keys::Keys;
-use super::shm::permits::{PermitTable, SharedPermits};
-use super::shm::set::{Set, locate};
-use super::{Key, Permits, Request, Store};
+use super::breakers::{Access, Breakers, FailureMeaning};
+use super::denials;
+use super::denials::KnownDenial;
+use super::gates::{GateEntry, GatePlace, Gates};
+use super::leases::LeaseKey;
+use super::local_failures::LocalFailures;
+use super::refusal_warnings::RefusalWarnings;
+use super::servers::{ServerStatus, Servers, StoreOnServers};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
@@ -22,13 +17,11 @@ use crate::mapped::{
     Area, FileSettings, HOST, LEASES, LEASES_SIZE, Location, MappedFile, Purpose, Region,
 };
 use crate::net::Timeouts;
-use breakers::{Access, Breakers, FailureMeaning};
-use denials::KnownDenial;
-use gates::{GateEntry, GatePlace, Gates};
-use leases::LeaseKey;
-use local_failures::LocalFailures;
-use refusal_warnings::RefusalWarnings;
-use servers::{ServerStatus, Servers, StoreOnServers};
+use crate::store::shm::SharedMemory;
+use crate::store::shm::keys::Keys;
+use crate::store::shm::permits::{PermitTable, SharedPermits};
+use crate::store::shm::set::{Set, locate};
+use crate::store::{Key, Permits, Request, Store};
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
@@ -217,7 +210,7 @@ impl Host {
 
     /// Notes in the file of a host that a process calls the store.
     #[cold]
-    pub fn note_call_in(&self, file: &Region, now: u64) {
+    fn note_call_in(&self, file: &Region, now: u64) {
         if let Some(servers) = Servers::in_file(file) {
             servers.note_call(self.breaker_id(0, file), now);
         }
@@ -256,15 +249,20 @@ impl Host {
         })?
     }
 
-    /// The stores on servers that this host uses, in the file of a host.
-    pub fn list_servers(file: &Region) -> Vec<ServerStatus> {
-        let list = |servers: &Servers| servers.list(Breakers::in_file(file), boot_time());
-        Servers::in_file(file).map(list).unwrap_or_default()
+    /// The stores on servers that processes of this user use, among them those that are `configured`.
+    pub fn list_servers<'a>(
+        files: &FileSettings,
+        configured: impl Iterator<Item = &'a Self>,
+    ) -> Vec<ServerStatus> {
+        let Some(region) = existing_file(files) else { return Vec::new() };
+        configured.for_each(|host| host.note_call_in(&region, boot_time()));
+        servers_in(&region)
     }
 
     /// Leaves the stores of this name out of that list until a process calls them. Returns whether there is one.
-    pub fn forget_server(file: &Region, name: &str) -> bool {
-        Servers::in_file(file).is_some_and(|servers| servers.forget(name))
+    pub fn forget_server(files: &FileSettings, name: &str) -> bool {
+        let forget = |region: &Region| Some(Servers::in_file(region)?.forget(name));
+        existing_file(files).as_ref().and_then(forget).unwrap_or(false)
     }
 
     /// Notes that the server answered the process that had this access.
@@ -348,17 +346,28 @@ impl Host {
     }
 }
 
+/// The file of what this host knows of servers. None if there is none, or it cannot be opened, which the list of tables
+/// tells.
+fn existing_file(files: &FileSettings) -> Option<Region> {
+    Region::open_existing(&Location::new(files, HOST, Purpose::Host)).ok().flatten()
+}
+
+fn servers_in(file: &Region) -> Vec<ServerStatus> {
+    let list = |servers: &Servers| servers.list(Breakers::in_file(file), boot_time());
+    Servers::in_file(file).map(list).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::array::Array;
     use super::*;
+    use crate::store::array::Array;
 
     #[test]
     fn outage_is_noted_by_the_next_failure_if_the_process_that_began_it_has_died() {
         let files = FileSettings { path: "/nowhere".into(), size: 0 };
         let host = Host::new("redis", Secret(String::new()), Rc::new(Host::file(&files)));
         let outages = || {
-            let listed = host.with_region(Host::list_servers).unwrap();
+            let listed = host.with_region(servers_in).unwrap();
             listed.iter().map(|server| server.outages).sum::<u64>()
         };
         assert_eq!(

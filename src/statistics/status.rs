@@ -1,13 +1,13 @@
 //! What operators ask: what was counted, how full the tables are, which servers answer.
 
-use super::limiter::Limiter;
+use super::records::{LimitName, LimitStatistics};
 use super::statistics::Statistics;
+use super::tables::TableStatus;
 use crate::clock::boot_time;
+use crate::error::Error;
+use crate::guard::{Host, ServerStatus};
 use crate::limit::SECOND;
 use crate::mapped::FileSettings;
-use crate::store::counters::{LimitName, LimitStatistics};
-use crate::store::{ServerStatus, TableStatus};
-use std::rc::Rc;
 use std::time::SystemTime;
 
 /// What the processes of one user on this host have counted and share.
@@ -25,31 +25,29 @@ pub struct Status {
 }
 
 impl Status {
-    /// Collects all of it. `configured` are the limiters that the directives name.
-    pub fn collect(
+    /// Collects all of it. `configured` is what this host knows of the servers that the directives name, and
+    /// `memory_errors` what keeps the memory of their limiters from being used.
+    pub fn collect<'a>(
         statistics: &Statistics,
         files: &FileSettings,
-        configured: &[Rc<Limiter>],
+        configured: impl Iterator<Item = &'a Host>,
+        memory_errors: impl Iterator<Item = Error>,
         is_limits_file_valid: Option<bool>,
     ) -> Self {
         let (tables, unusable) = TableStatus::list(files);
-        let checked = configured.iter().filter_map(|limiter| limiter.check_memory().err());
         // One directory that cannot be used is the error of all files in it.
-        let errors = checked.chain(unusable).chain(statistics.error());
-        let mut memory_errors = Vec::new();
-        for error in errors.map(|error| error.to_string()) {
-            if !memory_errors.contains(&error) {
-                memory_errors.push(error);
+        let errors = memory_errors.chain(unusable).chain(statistics.error());
+        let mut messages = Vec::new();
+        for message in errors.map(|error| error.to_string()) {
+            if !messages.contains(&message) {
+                messages.push(message);
             }
         }
         Self {
-            memory_errors,
+            memory_errors: messages,
             limits: statistics.snapshot(),
             tables,
-            servers: ServerStatus::list(
-                files,
-                configured.iter().filter_map(|limiter| limiter.host()),
-            ),
+            servers: Host::list_servers(files, configured),
             is_limits_file_valid,
         }
     }

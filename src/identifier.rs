@@ -1,9 +1,5 @@
 //! What a call is about.
 
-use crate::store::KeyHash;
-use crate::store::counters::CounterHandle;
-use std::cell::Cell;
-
 /// The longest identifier, in bytes.
 pub const MAX_IDENTIFIER: usize = 4096;
 
@@ -21,19 +17,6 @@ pub enum Identifier<'a> {
     },
 }
 
-/// The context of a call: its identifier, and what earlier calls have found out about it.
-#[derive(Clone, Copy)]
-pub struct CallContext<'a> {
-    /// Identifies the bucket.
-    pub identifier: Identifier<'a>,
-    /// The limit's name, if it was given one. Otherwise the identifier tells it.
-    pub name: Option<&'a [u8]>,
-    /// Caches the hash of the key, for calls on the same identifier and store; empty at first.
-    pub key_hash: &'a Cell<KeyHash>,
-    /// Caches where calls on the same limit are counted; empty at first.
-    pub counter: &'a Cell<CounterHandle>,
-}
-
 /// The identifier of a client of an application: `name:id`.
 ///
 /// A colon and a percent sign in the name are escaped, so no two pairs of a name and an id make the same
@@ -42,7 +25,7 @@ pub struct CallContext<'a> {
 /// # Example
 ///
 /// ```
-/// use token_bucket::limiter::client_identifier;
+/// use token_bucket::identifier::client_identifier;
 ///
 /// assert_eq!(client_identifier(b"login", b"2001:db8::1"), b"login:2001:db8::1");
 /// assert_eq!(client_identifier(b"a:b", b"c"), b"a%3Ab:c");

@@ -1,19 +1,22 @@
 //! Counts the calls on a limiter.
 
-use super::guard::GuardedCall;
-use super::identifier::CallContext;
-use super::settings::Policy;
+use super::context::CallContext;
+use super::denial_log::{DenialCause, DenialReason};
+use super::records::Outcome;
 use super::statistics::Statistics;
+use crate::guard::{GuardedCall, Policy};
 use crate::limit::{Limit, Op};
 use crate::store::Store;
-use crate::store::counters::{DenialCause, DenialReason, Outcome};
 
 /// How a call ended, for the statistics.
 pub struct CallEnd {
     /// None where neither the store nor the policy decided.
     pub accepted: Option<bool>,
+    /// Whether the store was asked and failed.
     pub has_failed: bool,
+    /// Whether this host or the on-error policy answered in the store's place.
     pub is_degraded: bool,
+    /// Whether the store evicted another bucket in use.
     pub has_evicted: bool,
 }
 

@@ -4,7 +4,7 @@
 //! For the next calls on it, of all processes, the numbers of their limits are noted. A limit that changes is seen as
 //! A, then B; only two limits are seen as A, then B, then A again.
 
-use super::hash;
+use super::denied::hash;
 use crate::limit::{Limit, SECOND, describe_seconds};
 use crate::mapped::{BODY_AT, Mappable, Region, WATCH_AT};
 use crate::store::KeyHash;

@@ -1,15 +1,12 @@
 //! The stores of a worker.
 
-use super::array::Array;
 use super::host::Host;
-use super::memcached::Memcached;
-use super::mysql::Mysql;
-use super::redis::Redis;
-use super::request::Store;
-use super::shm::SharedMemory;
-use super::shm::permits::{PermitTable, SharedPermits};
 use crate::dsn::Target;
 use crate::mapped::{FileSettings, Location, MappedFile, Purpose};
+use crate::store::array::Array;
+use crate::store::shm::SharedMemory;
+use crate::store::shm::permits::{PermitTable, SharedPermits};
+use crate::store::{Memcached, Mysql, Redis, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
 

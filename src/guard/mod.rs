@@ -1,0 +1,32 @@
+//! The guard: stands before a store on servers, and knows what to do while they fail.
+//!
+//! * [`guard`]: asks the store, unless it need not or must not be asked; [`policy`] what it answers in its place
+//! * [`report`]: how a call ended; [`event`]: what it has to tell beside its answer
+//! * [`host`]: what the processes of a host share about servers: [`breakers`], [`gates`] for connections, [`denials`],
+//!   [`leases`] (taken and given by [`leasing`]), and [`servers`] for operators
+//! * [`local_failures`], [`refusal_warnings`]: what one process keeps of them
+//! * [`stores`]: opens the store of a DSN and its guard, once for each worker
+
+pub mod breakers;
+pub mod denials;
+mod event;
+pub mod gates;
+#[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
+mod guard;
+mod host;
+pub mod leases;
+mod leasing;
+mod local_failures;
+mod policy;
+mod refusal_warnings;
+mod report;
+mod servers;
+mod stores;
+
+pub use event::Event;
+pub use guard::{Guard, GuardedCall, NoAnswer, PolicyAnswers};
+pub use host::Host;
+pub use policy::Policy;
+pub use report::DecidedBy;
+pub use servers::ServerStatus;
+pub use stores::{OpenStore, Stores};

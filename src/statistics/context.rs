@@ -1,0 +1,19 @@
+//! What a call is about, and under which name it is counted.
+
+use super::records::CounterHandle;
+use crate::identifier::Identifier;
+use crate::store::KeyHash;
+use std::cell::Cell;
+
+/// The context of a call: its identifier, and what earlier calls have found out about it.
+#[derive(Clone, Copy)]
+pub struct CallContext<'a> {
+    /// Identifies the bucket.
+    pub identifier: Identifier<'a>,
+    /// The limit's name, if it was given one. Otherwise the identifier tells it.
+    pub name: Option<&'a [u8]>,
+    /// Caches the hash of the key, for calls on the same identifier and store; empty at first.
+    pub key_hash: &'a Cell<KeyHash>,
+    /// Caches where calls on the same limit are counted; empty at first.
+    pub counter: &'a Cell<CounterHandle>,
+}
