@@ -1,7 +1,8 @@
 //! `TokenBucket\client_address()` and `TokenBucket\client_network()`.
 
-use super::call::{self, Call};
-use super::exceptions::{Thrown, type_error, value_error};
+use super::engine::call;
+use super::engine::call::Call;
+use super::engine::exceptions::{Thrown, type_error, value_error};
 use crate::address::{Network, client, network};
 use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;

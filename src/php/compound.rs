@@ -1,18 +1,20 @@
 //! `TokenBucket\Compound`: several limits, of which a call is charged all or none.
 
-use super::argument::Argument;
-use super::call::{Call, handler};
 use super::decision::{self, DecisionObject};
-use super::declare::{self, Class, Method, Parameter, Type, optional, public, variadic};
+use super::engine::argument::Argument;
+use super::engine::call::{Call, handler};
+use super::engine::declare;
+use super::engine::declare::{Class, Method, Parameter, Type, optional, public, variadic};
+use super::engine::exceptions::{Thrown, argument_type_error, error, value_error};
+use super::engine::object;
+use super::engine::object::{Handlers, Native};
+use super::engine::shared_string::SharedString;
 use super::events::emit_event;
-use super::exceptions::{Thrown, argument_type_error, error, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_methods::parse_block_duration;
 use super::limiter_object::LimiterObject;
-use super::object::{self, Handlers, Native};
-use super::shared_string::SharedString;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
 use crate::limiter::{

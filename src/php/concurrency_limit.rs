@@ -1,15 +1,17 @@
 //! `TokenBucket\ConcurrencyLimit`: how many run at once.
 
-use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Parameter, Type, optional, public, required};
+use super::engine::call::{Call, handler};
+use super::engine::declare;
+use super::engine::declare::{Class, Method, Parameter, Type, optional, public, required};
+use super::engine::exceptions::{Thrown, value_error};
+use super::engine::object;
+use super::engine::object::{Handlers, Native};
+use super::engine::shared_string::SharedString;
 use super::events::emit_event;
-use super::exceptions::{Thrown, value_error};
 use super::globals::GLOBALS;
 use super::limiter_methods::{IDENTIFIER, LIMIT_NAME, STORAGE};
 use super::limiter_object::parse_name;
-use super::object::{self, Handlers, Native};
 use super::permit::{self, PermitObject};
-use super::shared_string::SharedString;
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::error::Error;
 use crate::limit::{LimitError, PermitLimit, SECOND};

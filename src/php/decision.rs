@@ -1,12 +1,14 @@
 //! `TokenBucket\Decision`: the outcome of one call, on one limit or several.
 
-use super::call::{Call, NO_CONSTRUCTOR, handler, string};
-use super::declare::{self, Class, Method, Type, public};
+use super::engine::call::{Call, NO_CONSTRUCTOR, handler, string};
+use super::engine::declare;
+use super::engine::declare::{Class, Method, Type, public};
+use super::engine::exceptions::{Thrown, logic_exception};
+use super::engine::object;
+use super::engine::object::{Handlers, Native};
 use super::events::emit_event;
-use super::exceptions::{Thrown, logic_exception};
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
-use super::object::{self, Handlers, Native};
 use crate::limiter::Limiter;
 use crate::{error, http, process};
 use ext_php_rs::boxed::ZBox;

@@ -3,7 +3,7 @@
 //! While the value of php.ini, the pool or the request is invalid there is no default storage: any other
 //! store would enforce other limits, and the application would not notice.
 
-use super::directive_cell::{DirectiveValue, ValueSource};
+use super::engine::directive_cell::{DirectiveValue, ValueSource};
 use crate::dsn::Dsn;
 use crate::error::Error;
 use parking_lot::RwLock;

@@ -1,9 +1,10 @@
 //! `TokenBucket\denials()`.
 
-use super::call::{self, Call};
-use super::exceptions::Thrown;
+use super::engine::call;
+use super::engine::call::Call;
+use super::engine::exceptions::Thrown;
+use super::engine::php_array::{PhpArray, PhpValue};
 use super::globals::GLOBALS;
-use super::php_array::{PhpArray, PhpValue};
 use super::statistics::OTHERS;
 use crate::limit::SECOND;
 use crate::limiter::{

@@ -4,7 +4,7 @@
 //! [`Directives`] and never asks the engine.
 
 use super::default_storage::{DefaultStorage, parse_storage};
-use super::directive_cell::{DirectiveCell, DirectiveValue, ValueSource};
+use super::engine::directive_cell::{DirectiveCell, DirectiveValue, ValueSource};
 use crate::dsn::{MAX_LEASE, MAX_PREFIX, MAX_TIMEOUT_MS, OnError, parse_lease, parse_timeout_ms};
 use crate::limiter::{
     FileSettings, MAX_SHM_SIZE, MIN_SHM_SIZE, Policy, Settings, StoreSettings, Timeouts,

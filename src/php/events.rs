@@ -1,6 +1,6 @@
 //! Reports to PHP: warnings, and lines in the log.
 
-use super::exceptions::Thrown;
+use super::engine::exceptions::Thrown;
 use crate::limiter::Event;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ExecutorGlobals, ProcessGlobals};

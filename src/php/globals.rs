@@ -1,7 +1,7 @@
 //! What a worker keeps from one request to the next.
 
 use super::directives::Directives;
-use super::exceptions::Thrown;
+use super::engine::exceptions::Thrown;
 use super::limits_file::LimitsFile;
 use super::permit_registry::PermitRegistry;
 use crate::error::{Error, Result};

@@ -1,9 +1,9 @@
 //! Makes the directives known to the engine, which then calls `on_modify` with each new value.
 
 use super::default_storage::DefaultStorage;
-use super::directive_cell::ValueSource;
 use super::directives::{DIRECTIVES, Directive, Scope};
-use super::engine::{FAILURE, SUCCESS};
+use super::engine::directive_cell::ValueSource;
+use super::engine::versions::{FAILURE, SUCCESS};
 use super::events;
 use super::globals::GLOBALS;
 use crate::dsn::{Dsn, sanitize};

@@ -1,6 +1,6 @@
 //! Reads text in the format of ini files by PHP's own parser.
 
-use super::engine::FAILURE;
+use super::engine::versions::FAILURE;
 use crate::limiter::{FileError, FileLine, LineContent};
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendStr, Zval};

@@ -1,6 +1,7 @@
 //! The interfaces.
 
-use super::declare::{self, Class, Method, Parameter, Type, optional, required, signature};
+use super::engine::declare;
+use super::engine::declare::{Class, Method, Parameter, Type, optional, required, signature};
 
 /// `TokenBucketStorage`, the contract of the published classes.
 pub static STORAGE: Class = Class::new();

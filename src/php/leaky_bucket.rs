@@ -1,8 +1,8 @@
 //! `TokenBucket\LeakyBucket`.
 
-use super::call::{Call, handler};
-use super::declare::{Class, Parameter};
-use super::exceptions::Thrown;
+use super::engine::call::{Call, handler};
+use super::engine::declare::{Class, Parameter};
+use super::engine::exceptions::Thrown;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::meter::{self, MeterArguments};
 

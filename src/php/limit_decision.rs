@@ -1,6 +1,6 @@
 //! The decision of one limit, and where it was made.
 
-use super::shared_string::SharedString;
+use super::engine::shared_string::SharedString;
 use crate::error::Result;
 use crate::http::Policy;
 use crate::limit::{Decision, Limit, SECOND};

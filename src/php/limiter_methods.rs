@@ -1,10 +1,10 @@
 //! The methods that all limiter classes share, and the parameters of their constructors.
 
-use super::call::{Call, handler};
 use super::decision::{self, DecisionObject};
-use super::declare::{Method, Parameter, Type, optional, public, required, sensitive};
+use super::engine::call::{Call, handler};
+use super::engine::declare::{Method, Parameter, Type, optional, public, required, sensitive};
+use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::events::emit_event;
-use super::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{COUNT, DECISION, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};

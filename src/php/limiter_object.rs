@@ -1,10 +1,10 @@
 //! The value that the objects of all limiter classes carry: a backend, an identifier and a limit.
 
-use super::call::Call;
-use super::exceptions::{Thrown, logic_exception};
+use super::engine::call::Call;
+use super::engine::exceptions::{Thrown, logic_exception};
+use super::engine::object::{Handlers, Native};
+use super::engine::shared_string::SharedString;
 use super::globals::GLOBALS;
-use super::object::{Handlers, Native};
-use super::shared_string::SharedString;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
 use crate::limiter::{CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter};

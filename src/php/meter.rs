@@ -1,16 +1,18 @@
 //! What `LeakyBucket`, `FixedWindow`, `SlidingWindow` and `TokenBucket::per()` share: the parameters `($storage, $identifier,
 //! int $limit, float SECONDS, $name)`, where each names SECONDS. The three classes are final.
 
-use super::call::Call;
-use super::declare::{self, Class, Handler, Method, Parameter, Type, public, required};
-use super::exceptions::{Thrown, value_error};
+use super::engine::call::Call;
+use super::engine::declare;
+use super::engine::declare::{Class, Handler, Method, Parameter, Type, public, required};
+use super::engine::exceptions::{Thrown, value_error};
+use super::engine::object;
 use super::globals::GLOBALS;
+use super::interfaces;
 use super::limiter_methods::{
     ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::{Backend, parse_storage_argument};
-use super::{interfaces, object};
 use crate::limit::{Limit, LimitError};
 use ext_php_rs::flags::ClassFlags;
 use std::ffi::CStr;

@@ -2,35 +2,26 @@
 //!
 //! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`sliding_window`], [`compound`],
 //!   [`concurrency_limit`], [`permit`], [`decision`], [`test_clock`]; [`storage`] has one class for each kind of store,
-//!   [`interfaces`] and [`exceptions`] the small ones. [`statistics`] and [`address`] have the functions.
-//!   [`limit_decision`] is what a [`decision`] holds for each limit.
+//!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
+//!   functions. [`limit_decision`] is what a [`decision`] holds for each limit.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
 //!   [`storage_argument`]; [`meter`] is what [`leaky_bucket`], [`fixed_window`] and [`sliding_window`] have in
 //!   common. [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
-//! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and
-//!   [`directive_cell`] and [`default_storage`] hold the values; [`unknown_directives`] warns of others. [`globals`] is what a worker keeps,
-//!   [`info`] the section in phpinfo(), [`module`] the start and the end.
-//! * [`declare`], [`object`], [`call`] and [`argument`] are the bridge to the engine: classes, their
-//!   objects, the calls of their methods and the arguments. Written by hand, because ext-php-rs's macros
-//!   have no union types, no untyped parameters and no subclasses in PHP, and replace the engine's
-//!   coercion and error texts. [`engine`] hides where the versions of PHP differ, [`shared_string`] is a
-//!   counted reference to a PHP string.
+//! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and [`default_storage`] holds the
+//!   one that is opened; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
+//!   [`globals`] is what a worker keeps, [`info`] the section in phpinfo(), [`module`] the start and the end.
+//! * [`engine`] is the bridge to the engine.
 
 mod address;
-mod argument;
-mod call;
 mod compound;
 mod concurrency_limit;
 mod decision;
-mod declare;
 mod default_storage;
 mod denials;
-mod directive_cell;
 mod directives;
 mod engine;
 mod events;
-mod exceptions;
 mod fixed_window;
 mod globals;
 mod info;
@@ -45,12 +36,9 @@ mod limits_file;
 mod meter;
 mod module;
 mod named_limiter;
-mod object;
 mod permit;
 mod permit_registry;
-mod php_array;
 mod php_storage;
-mod shared_string;
 mod sliding_window;
 mod statistics;
 mod status;
@@ -63,7 +51,7 @@ mod unknown_directives;
 /// Makes all classes known to the engine. Interfaces and parents come before the classes that need them.
 fn register_classes() {
     interfaces::register();
-    exceptions::register();
+    engine::exceptions::register();
     decision::register();
     storage::register();
     php_storage::register();

@@ -1,6 +1,6 @@
 //! The module: its entry, and what runs when a process or a request starts and ends.
 
-use super::engine::{FAILURE, SUCCESS};
+use super::engine::versions::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
 use super::{address, denials, info, ini, named_limiter, statistics, status, unknown_directives};
 use ext_php_rs::builders::ModuleBuilder;

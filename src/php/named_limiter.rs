@@ -1,13 +1,14 @@
 //! `TokenBucket\limiter()`.
 
-use super::call::{self, Call};
 use super::compound::{self, CompoundObject, Part};
+use super::engine::call;
+use super::engine::call::Call;
+use super::engine::exceptions::{Thrown, type_error, value_error};
+use super::engine::shared_string::SharedString;
 use super::events::emit_event;
-use super::exceptions::{Thrown, type_error, value_error};
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limits_file::LoadedLimits;
-use super::shared_string::SharedString;
 use super::storage_argument::Backend;
 use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
 use crate::dsn::sanitize;

@@ -1,13 +1,15 @@
 //! `TokenBucket\Permit`: one permit of a `ConcurrencyLimit`.
 
-use super::call::{Call, NO_CONSTRUCTOR, handler};
-use super::declare::{self, Class, Method, Type, optional, public};
+use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
+use super::engine::declare;
+use super::engine::declare::{Class, Method, Type, optional, public};
+use super::engine::exceptions::{Thrown, value_error};
+use super::engine::object;
+use super::engine::object::{Handlers, Native};
+use super::engine::shared_string::SharedString;
 use super::events::emit_event;
-use super::exceptions::{Thrown, value_error};
 use super::globals::GLOBALS;
-use super::object::{self, Handlers, Native};
 use super::permit_registry::RegisteredPermit;
-use super::shared_string::SharedString;
 use crate::limit::{PermitLimit, SECOND, duration_from_seconds};
 use crate::limiter::HeldPermit;
 use ext_php_rs::flags::ClassFlags;

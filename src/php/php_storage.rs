@@ -7,11 +7,13 @@
 //! The storage may run any PHP code, so no reference into an object is held meanwhile. A fatal error in it
 //! skips these frames, which leak no more than references that end with the request.
 
-use super::call::{Call, NO_CONSTRUCTOR, handler};
-use super::declare::{self, Class, Method, Type, public};
-use super::engine;
-use super::exceptions::{Thrown, error, type_error};
-use super::object::{self, Handlers, Native};
+use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
+use super::engine::declare;
+use super::engine::declare::{Class, Method, Type, public};
+use super::engine::exceptions::{Thrown, error, type_error};
+use super::engine::object;
+use super::engine::object::{Handlers, Native};
+use super::engine::versions;
 use crate::limit::{Decision, Span, TokenBucket};
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
@@ -148,7 +150,7 @@ fn make_closure(value: BootstrapObject) -> Result<Zval, Thrown> {
     this.u1.type_info = ffi::IS_OBJECT_EX;
     // SAFETY: `this` holds the only reference to the new object, and drops it when the closure has its own.
     // The function is a method of the class.
-    Ok(unsafe { engine::create_closure(function, class, &mut this) })
+    Ok(unsafe { versions::create_closure(function, class, &mut this) })
 }
 
 /// Calls a method of an object.

@@ -1,9 +1,10 @@
 //! `TokenBucket\statistics()` and `TokenBucket\reset_statistics()`.
 
-use super::call::{self, Call};
-use super::exceptions::Thrown;
+use super::engine::call;
+use super::engine::call::Call;
+use super::engine::exceptions::Thrown;
+use super::engine::php_array::{PhpArray, PhpValue};
 use super::globals::GLOBALS;
-use super::php_array::{PhpArray, PhpValue};
 use crate::limiter::{LimitName, LimitStatistics, Outcome};
 use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;

@@ -1,13 +1,14 @@
 //! `TokenBucket\status()`, `TokenBucket\prometheus()` and `TokenBucket\forget_server()`.
 
-use super::call::{self, Call};
 use super::denials::{MOST_IN_STATUS, of_current_prefix};
 use super::directives::DIRECTIVES;
+use super::engine::call;
+use super::engine::call::Call;
+use super::engine::exceptions::Thrown;
+use super::engine::php_array::{PhpArray, PhpValue};
 use super::events::emit_event;
-use super::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::limits_file::LoadedLimits;
-use super::php_array::{PhpArray, PhpValue};
 use super::statistics::of_prefix;
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op};

@@ -3,13 +3,17 @@
 //! A limiter takes the store out of such an object and decides by itself. The methods `prepare()`,
 //! `bootstrap()` and `consume()` serve code that was written for the contract `TokenBucketStorage`.
 
-use super::call::{Call, handler};
-use super::declare::{self, Class, Method, Parameter, Type, optional, public, required, sensitive};
+use super::engine::call::{Call, handler};
+use super::engine::declare;
+use super::engine::declare::{
+    Class, Method, Parameter, Type, optional, public, required, sensitive,
+};
+use super::engine::exceptions::{Thrown, error, logic_exception, value_error};
+use super::engine::object;
+use super::engine::object::{Handlers, Native};
 use super::events::emit_event;
-use super::exceptions::{Thrown, error, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::interfaces;
-use super::object::{self, Handlers, Native};
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! The argument `$storage` of the limiters' constructors.
 
-use super::call::Call;
-use super::exceptions::Thrown;
+use super::engine::call::Call;
+use super::engine::exceptions::Thrown;
 use super::globals::GLOBALS;
 use super::{interfaces, storage};
 use crate::dsn::looks_like_dsn;

@@ -1,8 +1,9 @@
 //! `TokenBucket\TestClock`: freezes the time of all limiters, for tests.
 
-use super::call::{Call, handler};
-use super::declare::{self, Class, Method, PUBLIC_STATIC, Parameter, Type, method, required};
-use super::exceptions::{Thrown, logic_exception, value_error};
+use super::engine::call::{Call, handler};
+use super::engine::declare;
+use super::engine::declare::{Class, Method, PUBLIC_STATIC, Parameter, Type, method, required};
+use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use crate::clock::from_seconds;
 use crate::error::Error;

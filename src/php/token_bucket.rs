@@ -1,12 +1,13 @@
 //! `TokenBucket`.
 
-use super::call::{Call, handler};
-use super::declare::{
-    self, Class, Method, PROTECTED, PUBLIC_STATIC, Parameter, Type, method, optional, public,
-    required,
+use super::engine::call::{Call, handler};
+use super::engine::declare;
+use super::engine::declare::{
+    Class, Method, PROTECTED, PUBLIC_STATIC, Parameter, Type, method, optional, public, required,
 };
+use super::engine::exceptions::{Thrown, error, value_error};
+use super::engine::object;
 use super::events::emit_event;
-use super::exceptions::{Thrown, error, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{self, COUNT, DECISION};
 use super::limiter_methods::{
@@ -14,7 +15,6 @@ use super::limiter_methods::{
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::meter::{self, MeterArguments};
-use super::object;
 use super::storage_argument::parse_storage_argument;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket, describe_seconds};
 use crate::limiter::{CallContext, Event, Identifier, MAX_IDENTIFIER, client_identifier};

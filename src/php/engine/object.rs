@@ -1,7 +1,7 @@
 //! PHP objects that carry a Rust value.
 
 use super::declare::Class;
-use super::engine;
+use super::versions;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
@@ -38,7 +38,7 @@ impl Handlers {
 pub fn install_handlers<T: Native>(class: &Class) {
     // SAFETY: the engine's table of standard handlers is plain data, complete before extensions start.
     let mut handlers = unsafe { ffi::std_object_handlers };
-    engine::set_offset(&mut handlers, offset_of!(Object<T>, std));
+    versions::set_offset(&mut handlers, offset_of!(Object<T>, std));
     handlers.free_obj = Some(free::<T>);
     handlers.clone_obj = None;
     handlers.compare = Some(ffi::zend_objects_not_comparable);

@@ -1,7 +1,7 @@
 //! One argument of a call, coerced by the engine's rules and with its error texts.
 
-use super::engine;
 use super::exceptions::Thrown;
+use super::versions;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::ffi::CStr;
@@ -63,7 +63,7 @@ impl<'a> Argument<'a> {
             return Ok(value as f64);
         }
         // SAFETY: an argument of the call that is running.
-        unsafe { engine::coerce_to_float(self.zval, self.n) }
+        unsafe { versions::coerce_to_float(self.zval, self.n) }
             .ok_or_else(|| self.throw_wrong_type(expected))
     }
 
@@ -82,7 +82,7 @@ impl<'a> Argument<'a> {
             if (*self.zval).is_string() {
                 return (*self.zval).value.str_.as_ref();
             }
-            engine::coerce_to_string(self.zval, self.n).as_ref()
+            versions::coerce_to_string(self.zval, self.n).as_ref()
         }
     }
 

@@ -4,10 +4,10 @@
 
 use super::argument::Argument;
 use super::declare::{Class, Method, PRIVATE, Type, method};
-use super::engine;
 use super::exceptions::{Thrown, error, value_error};
 use super::object::{self, Native};
 use super::shared_string::SharedString;
+use super::versions;
 use crate::limiter::MAX_IDENTIFIER;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
@@ -25,7 +25,7 @@ macro_rules! handler {
             frame: *mut ::ext_php_rs::zend::ExecuteData,
             result: *mut ::ext_php_rs::types::Zval,
         ) {
-            $crate::php::call::run(frame, result, $function);
+            $crate::php::engine::call::run(frame, result, $function);
         }
         handler
     }};
@@ -101,7 +101,7 @@ impl Call {
     /// Makes an object of the class that a static method was called on, without calling its constructor.
     pub fn create_static(&self) -> Result<Zval, Thrown> {
         // SAFETY: the engine calls a static method with a class in This.
-        unsafe { engine::create_object((*self.frame).This.value.ce) }.ok_or(Thrown)
+        unsafe { versions::create_object((*self.frame).This.value.ce) }.ok_or(Thrown)
     }
 
     /// Runs `work` on the value of the object that the method was called on.
@@ -150,7 +150,7 @@ impl Call {
     /// arguments: the engine does not count them among the arguments.
     pub fn expect_no_named_arguments(&self) -> Result<(), Thrown> {
         // SAFETY: the engine passes a valid frame, which outlives the call.
-        let has_named = unsafe { engine::has_named_arguments(self.frame) };
+        let has_named = unsafe { versions::has_named_arguments(self.frame) };
         if has_named {
             // SAFETY: throws; reads the current call frame, which is ours.
             unsafe { ffi::zend_unexpected_extra_named_error() };

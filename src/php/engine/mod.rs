@@ -1,0 +1,21 @@
+//! The bridge to PHP's engine. It knows no limiter.
+//!
+//! * [`declare`]: classes and functions; [`object`]: what their objects hold; [`call`] and [`argument`]: the calls of
+//!   their methods and the arguments
+//! * [`exceptions`]: the exception classes, and functions that throw
+//! * [`directive_cell`]: what holds the value of a directive
+//! * [`php_array`], [`shared_string`]: arrays and counted references to strings
+//! * [`versions`]: where the versions of PHP differ
+//!
+//! Classes are declared by hand, because ext-php-rs's macros have no union types, no untyped parameters and no
+//! subclasses in PHP, and replace the engine's coercion and error texts.
+
+pub mod argument;
+pub mod call;
+pub mod declare;
+pub mod directive_cell;
+pub mod exceptions;
+pub mod object;
+pub mod php_array;
+pub mod shared_string;
+pub mod versions;
