@@ -14,19 +14,17 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 ! grep -n '"version"' composer.json stubs/composer.json integrations/*/composer.json || { echo "composer.json must name no version"; exit 1; }
 grep -qxE "## (Unreleased|$version)( .*)?" CHANGELOG.md || { echo "CHANGELOG.md has no section for $version"; exit 1; }
 
-# The layers: php -> limiter -> store -> limit; only src/php knows PHP.
+# Only src/php knows PHP, and src/limit is pure.
 forbidden() {
     found=$(grep -rnE --include='*.rs' "$1" $2 || true)
     [ -z "$found" ] || { echo "$3:"; echo "$found"; exit 1; }
 }
 others=$(find src -name '*.rs' ! -path 'src/php/*' ! -path src/lib.rs)
 forbidden 'ext_php_rs' "$others" "Only src/php may know PHP"
-forbidden 'crate::(php|limiter)' "$(find src/store src/limit src/clock.rs src/dsn src/error.rs -name '*.rs')" \
-    "A layer knows one above it"
-forbidden 'crate::(store|clock|dsn|error)|std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" \
+forbidden 'crate::(clock|dsn|error)|std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" \
     "src/limit must be pure"
 
-# No layer is skipped, and no files import each other in a circle.
+# No room knows one above it, and no files import each other in a circle.
 php -n scripts/lint/imports.php src
 
 # SECURITY.md names tests that exist: `file`, or `file::test` in Rust.

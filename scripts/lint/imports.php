@@ -1,6 +1,6 @@
 <?php
 /**
- * Fails on a cycle between the files of src, and on a layer that is skipped.
+ * Fails on a cycle between the files of src, on a room that knows one above it, and on a floor that is skipped.
  *
  * A file depends on another if it names one of its items, by `use` or by a path that begins with `crate`, `super`,
  * `self` or a child module. A re-export leads on to the file of the item, and is no dependency of its own unless the
@@ -8,10 +8,23 @@
  * Usage: php imports.php FOLDER
  */
 
-/** What a file of src/php or src/limiter may not name, and why. */
-const SKIPPED_LAYERS = [
-    ['php', '/^store\b/', 'src/php reaches stores through src/limiter only'],
-    ['limiter', '/^store::(?!(host|counters|file)\b)[a-z]/', 'src/limiter knows no store from the inside: crate::store::NAME, host, counters and file only'],
+/** The floor of each room: a file names items of its own room and of floors below it. */
+const FLOORS = [
+    'limit' => 1,
+    'error' => 2, 'clock' => 2, 'address' => 2, 'identifier' => 2, 'process' => 2, 'descriptor' => 2, 'http' => 2,
+    'dsn' => 3,
+    'net' => 4, 'mapped' => 4,
+    'store' => 5,
+    'guard' => 6,
+    'statistics' => 7,
+    'limiter' => 8,
+    'php' => 9,
+];
+
+/** What the files of a room may not name although it is below them, and why. */
+const SKIPPED_FLOORS = [
+    ['php', '/^(store|guard|statistics|net|mapped)\b/', 'src/php reaches stores, and what is known of them, through src/limiter only'],
+    ['limiter', '/^store::(?!Store\b)[a-z]/', 'src/limiter knows no store from the inside: crate::store::NAME only'],
 ];
 
 /** A file of src, its path as a module, and its text without comments, strings and tests. */
@@ -174,6 +187,11 @@ function cycle_through(string $start, array $edges): ?array
 
 $folder = $argv[1];
 $sources = read_sources($folder);
+$without_floor = array_diff(array_map(fn (Source $source): string => $source->module[0] ?? 'lib', $sources), [...array_keys(FLOORS), 'lib']);
+if ($without_floor) {
+    echo 'No floor in ' . __FILE__ . ' for: ' . implode(', ', array_unique($without_floor)) . "\n";
+    exit(1);
+}
 $faults = [];
 $edges = [];
 foreach ($sources as $module => $source) {
@@ -183,8 +201,13 @@ foreach ($sources as $module => $source) {
         if ($target !== $module) {
             $edges[$module][$target] ??= $path;
         }
-        foreach (SKIPPED_LAYERS as [$layer, $forbidden, $reason]) {
-            if ($source->module !== [] && $source->module[0] === $layer && preg_match($forbidden, $path)) {
+        $room = $source->module[0] ?? 'lib';
+        $named = explode('::', $path)[0];
+        if (isset(FLOORS[$room], FLOORS[$named]) && $room !== $named && FLOORS[$named] >= FLOORS[$room]) {
+            $faults[] = "$source->file names crate::$path: $named is not on a floor below $room";
+        }
+        foreach (SKIPPED_FLOORS as [$above, $forbidden, $reason]) {
+            if ($room === $above && preg_match($forbidden, $path)) {
                 $faults[] = "$source->file names crate::$path: $reason";
             }
         }
