@@ -543,7 +543,7 @@ function attention(array $status): string
     $items = array_map(show_text(...), $status['shared_memory_errors']);
     $error = $status['limits_file']['error'] ?? null;
     if ($error !== null) {
-        $items[] = 'The file of the named limits has a mistake, so the limits read before stay in force: ' . show_text($error);
+        $items[] = 'The file of the named limits has a mistake. Workers keep the limits that they have read, and a worker that starts now throws: ' . show_text($error);
     }
     foreach ($status['servers'] as $server) {
         if (!$server['up']) {
@@ -841,7 +841,7 @@ function client_buttons(string $name, string $client, ?string $token): string
     $label = show_plain($client);
     return "<form method=\"post\">$fields"
         . "<button name=\"action\" value=\"reset\" aria-label=\"Reset $label\">Reset</button> "
-        . "<button name=\"action\" value=\"block\" aria-label=\"Block $label…\">Block…</button></form>";
+        . "<button name=\"action\" value=\"block\" aria-label=\"Block {$label}…\">Block…</button></form>";
 }
 
 /** Returns how many columns at the end of a table are left out: that of the buttons, in a view without them. */

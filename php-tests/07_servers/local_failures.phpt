@@ -111,7 +111,7 @@ without descriptors
     and back
     the other process: by the store, by the store, by the store, no warning
 in a folder of its own
-    degraded, degraded, degraded, cannot connect: No such file or directory (os error 2); until this process can ask it, limits are enforced in this host's shared memory
+    degraded, degraded, degraded, no warning
     the other process: by the store, by the store, by the store, no warning
 without names
     degraded, degraded, degraded, cannot connect: the host name is not known; until this process can ask it, limits are enforced in this host's shared memory

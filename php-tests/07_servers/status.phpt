@@ -18,15 +18,16 @@ run_apart(__FILE__);
 
 function server_status(Server $server): array
 {
-    $named = array_filter(status()['servers'], fn (array $row): bool => str_contains($row['name'], ":$server->port"));
+    $address = str_contains($server->dsn(), 'unix') ? "$server->folder/socket" : ":$server->port";
+    $named = array_filter(status()['servers'], fn (array $row): bool => str_contains($row['name'], $address));
     return count($named) === 1 ? array_values($named)[0] : ['rows' => count($named)];
 }
 $log = tempnam('/dev/shm', 'token_bucket-log-');
 register_shutdown_function(fn () => @unlink($log));
 ini_set('error_log', $log);
-$logged = fn (): string => preg_replace(['/^\[.*?\] /m', '/:\d{4,}/', '/\d+\.\d s/'], ['', ':PORT', 'N s'], implode(preg_grep('/\] token_bucket: /', file($log))));
+$logged = fn (): string => preg_replace(['/^\[.*?\] /m', '/:\d{4,}/', '~/\S+/socket~', '/\d+\.\d s/'], ['', ':PORT', 'FOLDER/socket', 'N s'], implode(preg_grep('/\] token_bucket: /', file($log))));
 
-foreach (['redis', 'memcached'] as $kind) {
+foreach (['redis', 'memcached', 'redis+unix'] as $kind) {
     foreach (['fallback', 'throw'] as $policy) {
         file_put_contents($log, '');
         $server = new Server($kind);
@@ -42,10 +43,12 @@ foreach (['redis', 'memcached'] as $kind) {
         $began = time() - 1;
         $call();
         ['name' => $name, 'up' => $up, 'since' => $since, 'outages' => $outages] = server_status($server);
-        echo "$kind $policy: ", str_replace((string) $server->port, 'PORT', $name), ' ', json_encode([$up, $since >= $began && $since <= time() + 1, $outages]);
+        echo "$kind $policy: ", str_replace([(string) $server->port, $server->folder], ['PORT', 'FOLDER'], $name), ' ', json_encode([$up, $since >= $began && $since <= time() + 1, $outages]);
 
         // Two processes find the outage and its end; one tells of the end.
         $server->kill();
+        // A server that is stopped in order removes its socket.
+        @unlink("$server->folder/socket");
         $handled = at_once(2, fn () => function () use ($call): array {
             wait_until(function () use ($call): bool {
                 $call();
@@ -126,6 +129,10 @@ memcached fallback: memcached at 127.0.0.1:PORT [true,true,0] [false,false] [1,1
 token_bucket: memcached at 127.0.0.1:PORT answers again; it did not for N s
 memcached throw: memcached at 127.0.0.1:PORT [true,true,0] [false,false] [1,1] [true,1,[]]
 token_bucket: memcached at 127.0.0.1:PORT answers again; it did not for N s
+redis+unix fallback: Redis at FOLDER/socket [true,true,0] [false,false] [1,1] [true,1,[]]
+token_bucket: Redis at FOLDER/socket answers again; it did not for N s
+redis+unix throw: Redis at FOLDER/socket [true,true,0] [false,false] [1,1] [true,1,[]]
+token_bucket: Redis at FOLDER/socket answers again; it did not for N s
 {"up":false,"outages":1}
 {"up":true,"outages":1}
 1

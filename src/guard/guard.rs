@@ -333,6 +333,7 @@ impl Guard {
             // Other processes may reach the server.
             Error::Local(reason) => {
                 self.host.give_back(breaker, access);
+                self.host.note_unable(store, &reason, boot_time());
                 let is_first = self.host.local.note_unable(breaker, boot_time());
                 let warning =
                     is_first.then(|| format!("{reason}; until this process can ask it, "));

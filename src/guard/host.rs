@@ -224,14 +224,23 @@ impl Host {
             return None;
         }
         self.note_use_at.set(now + SECOND);
-        self.end_outage(store, now)
+        self.with_server_record(store, |servers, store, breakers| {
+            servers.note_answer(&store, breakers, now)
+        })?
+    }
+
+    /// Notes at `now` that this process could not ask the store, for a reason of its own.
+    pub fn note_unable(&self, store: &dyn Store, reason: &str, now: u64) {
+        self.with_server_record(store, |servers, store, _| {
+            servers.note_unable(&store, reason, now);
+        });
     }
 
     /// Ends an outage if the servers have answered since. Returns how long they did not, to the one process that
     /// finds it. Called before a failure is noted, too: else an outage that ended while no process asked would go on.
     pub fn end_outage(&self, store: &dyn Store, now: u64) -> Option<u64> {
         self.with_server_record(store, |servers, store, breakers| {
-            servers.note_asked(&store, breakers, now)
+            servers.end_outage(&store, breakers, now)
         })?
     }
 

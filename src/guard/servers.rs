@@ -47,6 +47,10 @@ struct Record {
     up_since: AtomicU64,
     /// When a process last called the store, also if a breaker kept the call from it; to about a second.
     called_at: AtomicU64,
+    /// When the servers last answered a process, to about a second.
+    answered_at: AtomicU64,
+    /// When a process last could not ask the servers, for a reason of its own.
+    unable_at: AtomicU64,
     /// Counts the outages.
     outages: AtomicU64,
     name: SharedText<{ LONGEST_NAME / 8 }>,
@@ -70,7 +74,7 @@ pub struct StoreOnServers {
 pub struct ServerStatus {
     /// The kind of store and its addresses, cut at 96 bytes.
     pub name: String,
-    /// Whether a server of the store does not answer.
+    /// Whether a server of the store does not answer, or no process can ask it.
     pub is_down: bool,
     /// Since when that is so, in nanoseconds since boot.
     pub since: u64,
@@ -103,10 +107,30 @@ impl Servers {
         named.map(|record| record.called_at.store(0, Ordering::Relaxed)).count() > 0
     }
 
-    /// Notes that a process asks the store at `now`.
+    /// Notes that the store answered a process at `now`.
     ///
     /// Returns how long the servers did not answer, to the one process that finds that an outage has ended.
-    pub fn note_asked(&self, store: &StoreOnServers, breakers: &Breakers, now: u64) -> Option<u64> {
+    pub fn note_answer(
+        &self,
+        store: &StoreOnServers,
+        breakers: &Breakers,
+        now: u64,
+    ) -> Option<u64> {
+        self.find_or_claim(store, now)?.answered_at.fetch_max(now, Ordering::Relaxed);
+        self.end_outage(store, breakers, now)
+    }
+
+    /// Notes at `now` that a process could not ask the store, for a reason of its own.
+    pub fn note_unable(&self, store: &StoreOnServers, reason: &str, now: u64) {
+        let Some(record) = self.find_or_claim(store, now) else { return };
+        record.called_at.fetch_max(now, Ordering::Relaxed);
+        record.unable_at.fetch_max(now, Ordering::Relaxed);
+        record.note_reason(store, reason);
+    }
+
+    /// Ends an outage of the store if it answers at `now`. Returns how long the servers did not, to the one process that
+    /// finds that it has ended.
+    pub fn end_outage(&self, store: &StoreOnServers, breakers: &Breakers, now: u64) -> Option<u64> {
         let record = self.find_or_claim(store, now)?;
         record.called_at.fetch_max(now, Ordering::Relaxed);
         let since = record.down_since.load(Ordering::Acquire);
@@ -129,10 +153,7 @@ impl Servers {
     /// Notes that an outage has begun at `now`, and why. Another server of the store may have been down before.
     pub fn note_down(&self, store: &StoreOnServers, reason: &str, now: u64) {
         let Some(record) = self.find_or_claim(store, now) else { return };
-        // The name stands before it wherever it is shown.
-        let reason = reason.strip_prefix(&store.name).unwrap_or(reason);
-        let reason = reason.strip_prefix(": ").unwrap_or(reason);
-        record.last_failure.write(reason.as_bytes());
+        record.note_reason(store, reason);
         record.called_at.fetch_max(now, Ordering::Relaxed);
         let (down_since, begins) = (&record.down_since, now.max(1));
         let begun = down_since.compare_exchange(0, begins, Ordering::AcqRel, Ordering::Relaxed);
@@ -196,7 +217,9 @@ impl Servers {
         // What another process notes of an outage before this is done it notes again at the next failure.
         record.up_since.store(now, Ordering::Relaxed);
         if seen != 0 {
-            record.down_since.store(0, Ordering::Relaxed);
+            for time in [&record.down_since, &record.answered_at, &record.unable_at] {
+                time.store(0, Ordering::Relaxed);
+            }
             record.outages.store(0, Ordering::Relaxed);
             record.last_failure.write(b"");
         }
@@ -226,10 +249,31 @@ impl Record {
             .then(|| closed_at.max(self.up_since.load(Ordering::Relaxed)))
     }
 
+    /// Notes why a call failed.
+    fn note_reason(&self, store: &StoreOnServers, reason: &str) {
+        // The name stands before it wherever it is shown.
+        let reason = reason.strip_prefix(&store.name).unwrap_or(reason);
+        let reason = reason.strip_prefix(": ").unwrap_or(reason);
+        self.last_failure.write(reason.as_bytes());
+    }
+
+    /// When the servers last answered, if each process that called since could not ask them.
+    fn out_of_reach_since(&self, now: u64) -> Option<u64> {
+        let [unable_at, answered_at] =
+            [&self.unable_at, &self.answered_at].map(|time| time.load(Ordering::Relaxed));
+        let is_recent = now.saturating_sub(unable_at) < FORGOTTEN_DOWN;
+        // Answers are noted once a second by each process.
+        let has_no_answer = unable_at > answered_at.saturating_add(2 * SECOND);
+        (is_recent && has_no_answer).then(|| answered_at.max(self.up_since.load(Ordering::Relaxed)))
+    }
+
     fn status(&self, breakers: &Breakers, now: u64) -> ServerStatus {
         let began = self.down_since.load(Ordering::Acquire);
         let (is_down, since) = match self.answers_since(breakers, now) {
-            Some(since) => (false, since),
+            Some(since) => match self.out_of_reach_since(now) {
+                Some(since) => (true, since),
+                None => (false, since),
+            },
             // Until a process has noted the outage in the record, it begins now.
             None => (true, if began == 0 { now } else { began }),
         };
@@ -266,7 +310,7 @@ mod tests {
     #[test]
     fn outage_counts_once_and_its_end_is_reported_once_after_a_second() {
         let (servers, breakers) = (Servers::default(), Breakers::default());
-        assert_eq!(servers.note_asked(&store(7), &breakers, 5), None);
+        assert_eq!(servers.note_answer(&store(7), &breakers, 5), None);
         assert_eq!(servers.list(&breakers, 6), status(false, 5, 0));
         for part in [0, 1] {
             assert_eq!(
@@ -277,13 +321,13 @@ mod tests {
         }
         assert_eq!(servers.list(&breakers, 12), status(true, 10, 1));
         breakers.note_success(Breakers::id(7, 0), Access::Probe, 5 * SECOND);
-        assert_eq!(servers.note_asked(&store(7), &breakers, 7 * SECOND), None, "one is down");
+        assert_eq!(servers.note_answer(&store(7), &breakers, 7 * SECOND), None, "one is down");
         assert!(servers.list(&breakers, 7 * SECOND).iter().all(|server| server.is_down));
         breakers.note_success(Breakers::id(7, 1), Access::Probe, 8 * SECOND);
         assert_eq!(servers.list(&breakers, 8 * SECOND), status(false, 8 * SECOND, 1));
-        assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND - 1), None, "too early");
-        assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND), Some(8 * SECOND - 10));
-        assert_eq!(servers.note_asked(&store(7), &breakers, 9 * SECOND), None);
+        assert_eq!(servers.note_answer(&store(7), &breakers, 9 * SECOND - 1), None, "too early");
+        assert_eq!(servers.note_answer(&store(7), &breakers, 9 * SECOND), Some(8 * SECOND - 10));
+        assert_eq!(servers.note_answer(&store(7), &breakers, 9 * SECOND), None);
         assert_eq!(servers.list(&breakers, 9 * SECOND), status(false, 8 * SECOND, 1));
     }
 
@@ -312,7 +356,7 @@ mod tests {
         servers.note_down(&store(7), "Redis at 7: no answer", 5);
         assert_eq!(servers.list(&breakers, 5 + FORGOTTEN - 1).len(), 1);
         assert_eq!(servers.list(&breakers, 5 + FORGOTTEN), []);
-        servers.note_asked(&store(7), &breakers, FORGOTTEN + 9);
+        servers.note_answer(&store(7), &breakers, FORGOTTEN + 9);
         assert_eq!(servers.list(&breakers, FORGOTTEN + 10).len(), 1);
     }
 
@@ -333,9 +377,26 @@ mod tests {
     }
 
     #[test]
+    fn store_that_no_process_can_ask_is_down_until_one_is_answered() {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        let is_down = |now| servers.list(&breakers, now).iter().any(|server| server.is_down);
+        servers.note_answer(&store(7), &breakers, SECOND);
+        servers.note_unable(&store(7), "Redis at 7: no right", 2 * SECOND);
+        assert!(!is_down(2 * SECOND), "others were answered a moment ago");
+        servers.note_unable(&store(7), "Redis at 7: no right", 4 * SECOND);
+        let listed = servers.list(&breakers, 4 * SECOND);
+        assert_eq!(
+            listed.iter().map(|it| (it.is_down, it.since)).collect::<Vec<_>>(),
+            [(true, SECOND)]
+        );
+        servers.note_answer(&store(7), &breakers, 5 * SECOND);
+        assert!(!is_down(5 * SECOND));
+    }
+
+    #[test]
     fn store_that_is_forgotten_is_listed_again_after_a_call() {
         let (servers, breakers) = (Servers::default(), Breakers::default());
-        servers.note_asked(&store(7), &breakers, 5);
+        servers.note_answer(&store(7), &breakers, 5);
         assert!(!servers.forget("Redis at 8"));
         assert!(servers.forget("Redis at 7"));
         assert_eq!(servers.list(&breakers, 6), []);
@@ -348,10 +409,10 @@ mod tests {
     fn further_store_takes_the_record_not_used_for_longest() {
         let (servers, breakers) = (Servers::default(), Breakers::default());
         for id in 1..=COUNT as u64 {
-            servers.note_asked(&store(id), &breakers, 100 + id);
+            servers.note_answer(&store(id), &breakers, 100 + id);
         }
-        servers.note_asked(&store(1), &breakers, 900);
-        servers.note_asked(&store(99), &breakers, 901);
+        servers.note_answer(&store(1), &breakers, 900);
+        servers.note_answer(&store(99), &breakers, 901);
         let listed = servers.list(&breakers, 902);
         let has = |id| listed.iter().any(|server| server.name == store(id).name);
         assert_eq!((listed.len(), has(99), has(1), has(2)), (COUNT, true, true, false));
@@ -361,7 +422,7 @@ mod tests {
     fn stores_of_one_name_are_one() {
         let (servers, breakers) = (Servers::default(), Breakers::default());
         let login = |id| StoreOnServers { id, ..store(7) };
-        servers.note_asked(&login(7), &breakers, 5);
+        servers.note_answer(&login(7), &breakers, 5);
         breakers.note_failure(Breakers::id(8, 0), Access::Granted, 10, 10);
         servers.note_down(&login(8), "Redis at 7: no answer", 10);
         assert_eq!(servers.list(&breakers, 11), status(true, 10, 1));

@@ -104,9 +104,11 @@ pub struct LocalError(pub String);
 #[error("{}", NO_ANSWER)]
 pub struct SilentIdle;
 
-/// The errors of the system that a server causes: it refuses, closes the connection, or is silent.
-const REMOTE: [Errno; 6] = [
+/// The errors of the system that a server causes: it refuses, has removed its unix socket, closes the connection, or
+/// is silent.
+const REMOTE: [Errno; 7] = [
     Errno::CONNREFUSED,
+    Errno::NOENT,
     Errno::CONNRESET,
     Errno::CONNABORTED,
     Errno::PIPE,
@@ -114,8 +116,8 @@ const REMOTE: [Errno; 6] = [
     Errno::TIMEDOUT,
 ];
 
-/// Whether an error concerns this process alone: no descriptor left, no route, no right to the socket, no
-/// such socket, no memory. Another process of this host may reach the server.
+/// Whether an error concerns this process alone: no descriptor left, no route, no right to the socket,
+/// no memory. Another process of this host may reach the server.
 pub fn is_local(error: &io::Error) -> bool {
     match error.get_ref() {
         Some(inner) => inner.is::<LocalError>(),

@@ -15,7 +15,8 @@ trap 'exit 130' INT TERM
 cp -R tests/page/site share "$folder/"
 cp tests/page/limits.ini "$folder/"
 chmod -R a+rX "$folder/site" "$folder/share" "$folder/limits.ini"
-fpm_directives="php_admin_value[token_bucket.limits] = $folder/limits.ini"
+fpm_directives="php_admin_value[token_bucket.limits] = $folder/limits.ini
+php_admin_value[auto_prepend_file] = $folder/site/strict.php"
 fpm_start "$folder" "$folder/site"
 export EXTENSION="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"
 export PAGE_FOLDER="$folder" PAGE_URL="http://127.0.0.1:$fpm_port"
