@@ -87,13 +87,13 @@ impl Bench {
     fn call(&self, name: &[u8], limit: &Limit, op: Op, now: u64) -> Decision {
         let answer =
             with_context(name, |context| self.limiter.decide(&context, limit, &op, Some(now)));
-        let answer = answer.unwrap();
+        let answer = answer.answer.unwrap();
         assert!(!answer.flags.is_degraded());
         answer.decision
     }
 
     fn admits(&self, name: &[u8], limit: &Limit, op: Op, now: Option<u64>) -> bool {
-        with_context(name, |context| self.limiter.admits(&context, limit, &op, now)).unwrap()
+        with_context(name, |context| self.limiter.admits(&context, limit, &op, now)).answer.unwrap()
     }
 
     fn take(&self, name: &[u8], limit: &Limit, cost: u64, now: u64) -> Decision {
@@ -381,11 +381,13 @@ fn block_denies_every_call_until_it_ends(bench: &Bench) {
 
 fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     let refund = |limit: &Limit, flagged: &FlaggedDecision, now| {
-        bench.limiter.refund(b"x", limit, flagged, Some(now)).unwrap().unwrap()
+        bench.limiter.refund(b"x", limit, flagged, Some(now)).answer.unwrap().unwrap()
     };
     let attempt = |limit: &Limit, cost, now| {
         let op = Op::Take { cost };
-        with_context(b"x", |context| bench.limiter.decide(&context, limit, &op, Some(now))).unwrap()
+        with_context(b"x", |context| bench.limiter.decide(&context, limit, &op, Some(now)))
+            .answer
+            .unwrap()
     };
     let bucket = per_second(5, 0.001);
     let taken = attempt(&bucket, 3, T0);
@@ -475,7 +477,7 @@ impl<'a> Compound<'a> {
     }
 
     fn take(&self, costs: &[u64], now: u64) -> Vec<Decision> {
-        let answers = take_all(&self.members(costs), Some(now)).unwrap();
+        let answers = take_all(&self.members(costs), Some(now)).answer.unwrap();
         answers.into_iter().map(|answer| answer.unwrap().decision).collect()
     }
 }
@@ -499,7 +501,7 @@ fn several_limits_are_charged_or_none(bench: &Bench) {
     let denied = compound.take(&[3, 1, 1], T0);
     assert_eq!(accepted(&denied), [false, false, true]);
     assert!(denied.iter().all(|decision| decision.taken == 0));
-    let seen = peek_all(&compound.members(&[1, 1, 9]), Some(T0)).unwrap();
+    let seen = peek_all(&compound.members(&[1, 1, 9]), Some(T0)).answer.unwrap();
     let seen: Vec<_> = seen.into_iter().map(|answer| answer.unwrap().decision).collect();
     assert_eq!(accepted(&seen), [true, false, false]);
     assert_eq!(left(), [2, 0, 8]);

@@ -67,16 +67,21 @@ impl Bench {
     }
 
     fn acquire(&self, name: &[u8], limit: &PermitLimit, now: u64) -> Option<HeldPermit> {
-        with_context(name, |context| self.limiter.acquire(&context, limit, Some(now))).unwrap()
+        with_context(name, |context| self.limiter.acquire(&context, limit, Some(now)))
+            .answer
+            .unwrap()
     }
 
     fn count(&self, name: &[u8], now: u64) -> u32 {
         with_context(name, |context| self.limiter.count_permits(&context, &limit(1), Some(now)))
+            .answer
             .unwrap()
     }
 
     fn reset(&self, name: &[u8], now: u64) {
-        with_context(name, |context| self.limiter.reset_permits(&context, Some(now))).unwrap();
+        with_context(name, |context| self.limiter.reset_permits(&context, Some(now)))
+            .answer
+            .unwrap();
     }
 }
 
@@ -86,11 +91,11 @@ fn limit(max: i64) -> PermitLimit {
 }
 
 fn renew(permit: &mut HeldPermit, seconds: u64, now: u64) -> bool {
-    permit.renew(seconds * SECOND, Some(now)).unwrap().unwrap()
+    permit.renew(seconds * SECOND, Some(now)).answer.unwrap().unwrap()
 }
 
 fn release(permit: HeldPermit, now: u64) {
-    permit.release(Some(now)).unwrap();
+    permit.release(Some(now)).answer.unwrap();
 }
 
 on_host_and_redis!(
@@ -181,7 +186,7 @@ fn identifiers_and_kinds_are_separate(bench: &Bench) {
         let take = |context: CallContext<'_>| {
             bench.limiter.decide(&context, &bucket, &Op::Take { cost: 1 }, Some(T0))
         };
-        with_context(name, take).unwrap().decision.accepted
+        with_context(name, take).answer.unwrap().decision.accepted
     };
     let mut held = Vec::new();
     for name in [&b"x"[..], b"y", b"x#c", b"x\0", b"a long name of odd characters \r\n"] {
@@ -208,17 +213,18 @@ fn lowered_limit_takes_effect(bench: &Bench) {
 
 fn system_clock_counts_without_a_test(bench: &Bench) {
     let short = PermitLimit::new(1, 0.2).unwrap();
-    let acquire =
-        || with_context(b"x", |context| bench.limiter.acquire(&context, &short, None)).unwrap();
+    let acquire = || {
+        with_context(b"x", |context| bench.limiter.acquire(&context, &short, None)).answer.unwrap()
+    };
     let mut first = acquire().unwrap();
     assert!(acquire().is_none());
-    assert_eq!(first.renew(SECOND / 5, None), Ok(Some(true)));
+    assert_eq!(first.renew(SECOND / 5, None).answer, Ok(Some(true)));
     thread::sleep(Duration::from_millis(250));
-    assert_eq!(first.renew(SECOND, None), Ok(Some(false)));
+    assert_eq!(first.renew(SECOND, None).answer, Ok(Some(false)));
     let second = acquire().expect("the lease has ended");
-    first.release(None).unwrap();
+    first.release(None).answer.unwrap();
     assert!(acquire().is_none());
-    second.release(None).unwrap();
+    second.release(None).answer.unwrap();
     assert!(acquire().is_some());
 }
 
@@ -281,7 +287,7 @@ fn any_sequence_is_answered_as_by_held_permits(bench: &Bench) {
                     let (id, permit) = &mut held[at];
                     let Some(permit) = permit else { continue };
                     let expected = model.apply(now, PermitOp::Renew { id: *id, lease });
-                    prop_assert_eq!(permit.renew(lease, Some(now)).unwrap(), Some(expected.accepted));
+                    prop_assert_eq!(permit.renew(lease, Some(now)).answer.unwrap(), Some(expected.accepted));
                 }
                 Step::Release(back) => {
                     let Some(at) = nth(back, &held) else { continue };

@@ -98,16 +98,9 @@ fn admitted_under(
     let key_hash = Cell::new(KeyHash::default());
     let key =
         Key { parts: [prefix, name, b"", b""], key_hash: &key_hash, kind: LimitKind::from(limit) };
-    let evicted = &Cell::new(false);
-    let request = Request {
-        key: &key,
-        limit,
-        op: &op,
-        time: now.into(),
-        timeouts: &Timeouts::default(),
-        evicted,
-    };
-    store.accepts(&request).map_err(|error| error.to_string())
+    let request =
+        Request { key: &key, limit, op: &op, time: now.into(), timeouts: &Timeouts::default() };
+    store.accepts(&request).map(|answer| answer.decision).map_err(|error| error.to_string())
 }
 
 fn take(store: &SharedMemory, name: &[u8]) -> bool {
@@ -366,8 +359,8 @@ fn removed_table_is_left_within_a_second() {
     let take_old = |frozen: Option<u64>| {
         let op = Op::Take { cost: 1 };
         let (key, limit, op, timeouts) = (&key, &limit, &op, &timeouts);
-        let evicted = &Cell::new(false);
-        old.accepts(&Request { key, limit, op, time: frozen.into(), timeouts, evicted }).unwrap()
+        let request = Request { key, limit, op, time: frozen.into(), timeouts };
+        old.accepts(&request).unwrap().decision
     };
     assert!(!take_old(Some(T0)));
     fs::remove_file(&path).unwrap();
@@ -579,10 +572,10 @@ fn take_from_all(
         .collect();
     let is_admitted = match with_decision {
         true => {
-            let answers = take_all(&members, None).unwrap();
+            let answers = take_all(&members, None).answer.unwrap();
             answers.iter().all(|answer| answer.is_some_and(|flagged| flagged.decision.accepted))
         }
-        false => admits_all(&members, None).unwrap(),
+        false => admits_all(&members, None).answer.unwrap(),
     };
     if is_admitted {
         for (limit, cost) in shared.iter().zip(costs) {

@@ -62,16 +62,15 @@ impl Window {
             op: &op,
             time: Time::Now,
             timeouts: &Timeouts::default(),
-            evicted: &Cell::new(false),
         })
     }
 
     fn decide(&self, op: Op) -> Decision {
-        self.request(op, |request| self.store.decide(request)).unwrap()
+        self.request(op, |request| self.store.decide(request)).unwrap().decision
     }
 
     fn accepts(&self, op: Op) -> bool {
-        self.request(op, |request| self.store.accepts(request)).unwrap()
+        self.request(op, |request| self.store.accepts(request)).unwrap().decision
     }
 
     /// Gives the hits of a decision back. A window that other processes are changing may be too busy.
@@ -80,7 +79,7 @@ impl Window {
             if let Ok(refund) =
                 self.request(decision.refund(), |request| self.store.decide(request))
             {
-                return refund;
+                return refund.decision;
             }
         }
     }

@@ -606,7 +606,7 @@ mod window {
             now: Cell::new(NOW),
             is_frozen: true,
             counts: &TableCounts::default(),
-            evicted: &Cell::new(false),
+            evicted: Cell::new(false),
         }
         .decide(op)
     }

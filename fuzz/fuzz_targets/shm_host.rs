@@ -154,9 +154,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     op: &op,
                     time: Time::Now,
                     timeouts: &timeouts,
-                    evicted: &Cell::new(false),
                 };
-                let decision = host.decide(&request).expect("the file is open");
+                let decision = host.decide(&request).expect("the file is open").decision;
                 if !is_busy(&limit, &decision) {
                     keeps_promises(&limit, op, &decision, true);
                 }

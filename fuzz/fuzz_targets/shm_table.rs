@@ -73,16 +73,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let kind = LimitKind::from(limit);
         let key_hash = &key_hashes[id][kind as usize];
         let (key, timeouts) = (key(IDS[id], kind, key_hash), Timeouts::default());
-        let evicted = &Cell::new(false);
-        let request = Request {
-            key: &key,
-            limit,
-            op: &op,
-            time: Time::Frozen(now),
-            timeouts: &timeouts,
-            evicted,
-        };
-        let decide = || shm.decide(&request).expect("the table is open");
+        let request =
+            Request { key: &key, limit, op: &op, time: Time::Frozen(now), timeouts: &timeouts };
+        let decide = || shm.decide(&request).expect("the table is open").decision;
         let decision = match limit {
             Limit::SlidingWindow(window) => judge_window(window, id, &file, now, op, decide),
             _ => judge_slot(limit, located(id, kind), &file, now, op, decide),
@@ -96,7 +89,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         {
             now = decision.retry_at;
             let again = shm.decide(&Request { time: Time::Frozen(now), ..request });
-            let again = again.expect("the table is open");
+            let again = again.expect("the table is open").decision;
             // Any words may be blocks in several places of a window.
             assert!(
                 again.accepted || is_sliding(limit) && again.is_blocked,

@@ -176,7 +176,7 @@ fn call(
     timeouts: &Timeouts,
 ) -> error::Result<Vec<Decision>> {
     const IDS: [&[u8]; 4] = [b"{x}", b"{x}1", b"{x}2", b"{x}3"];
-    let (key_hashes, evicted): ([Cell<KeyHash>; 4], _) = (Default::default(), Cell::new(false));
+    let key_hashes: [Cell<KeyHash>; 4] = Default::default();
     let with_ids = calls.iter().zip(IDS).zip(&key_hashes);
     let keys: Vec<Key<'_>> = with_ids
         .map(|(((limit, _), id), key_hash)| {
@@ -184,17 +184,16 @@ fn call(
             Key { parts, key_hash, kind: LimitKind::from(limit) }
         })
         .collect();
-    let evicted = &evicted;
     let requests: Vec<_> = calls
         .iter()
         .zip(&keys)
-        .map(|((limit, op), key)| Request { key, limit, op, time, timeouts, evicted })
+        .map(|((limit, op), key)| Request { key, limit, op, time, timeouts })
         .collect();
     if let [one] = &requests[..] {
-        return Ok(vec![store.decide(one)?]);
+        return Ok(vec![store.decide(one)?.decision]);
     }
     if !store.can_decide_all(&requests) {
-        return requests.iter().map(|request| store.decide(request)).collect();
+        return requests.iter().map(|request| Ok(store.decide(request)?.decision)).collect();
     }
     // Every second limit is in a dry run.
     let joint = |(i, request)| JointRequest { request, is_enforced: i % 2 == 0 };

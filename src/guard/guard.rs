@@ -7,14 +7,14 @@ use super::event::Event;
 use super::gates::GateEntry;
 use super::host::Host;
 use super::policy::Policy;
-use super::report::DecidedBy;
+use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply};
 use crate::net::Timeouts;
-use crate::store::{Permits, Request, Store};
-use std::cell::RefCell;
+use crate::store::{Answer, Permits, Request, Store};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -29,30 +29,8 @@ pub struct Guard {
     pub(super) lease: u32,
     on_error: OnError,
     deny_cache: bool,
-    /// What a call has to report; taken by the next call that can report it.
-    event: RefCell<Option<Box<Event>>>,
-}
-
-/// How a call on a guarded store ended.
-pub struct GuardedCall<T = Decision> {
-    /// The answer, or the error where the policy is to throw.
-    pub answer: Result<T>,
-    /// Whether the store was asked and failed.
-    pub has_failed: bool,
-    /// What decided.
-    pub decided_by: DecidedBy,
-}
-
-impl<T> GuardedCall<T> {
-    /// A call that the store answered.
-    pub const fn by_store(answer: T) -> Self {
-        Self { answer: Ok(answer), has_failed: false, decided_by: DecidedBy::Store }
-    }
-
-    /// A call that is denied as the store denied one before.
-    pub const fn by_deny_cache(denial: T) -> Self {
-        Self { answer: Ok(denial), has_failed: false, decided_by: DecidedBy::DenyCache }
-    }
+    /// Whether the next call is to warn that `token_bucket.prefix` has no effect.
+    is_prefix_ignored: Cell<bool>,
 }
 
 /// What each on-error policy answers in place of a store.
@@ -65,34 +43,51 @@ pub struct PolicyAnswers<T, H> {
     pub closed: T,
 }
 
+impl<T> PolicyAnswers<Option<T>, fn(&Host) -> Result<Answer<Option<T>>>> {
+    /// No policy answers in place of the store: a call that concerns what only the store has.
+    pub fn none() -> Self {
+        Self { on_host: |_| Ok(None.into()), open: None, closed: None }
+    }
+}
+
+/// What a call asks.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The store.
+    pub store: &'a dyn Store,
+    /// The breaker of the server that answers.
+    pub breaker: u64,
+    /// How long it may take.
+    pub timeouts: Timeouts,
+    /// When the call began.
+    pub sent: u64,
+}
+
+impl<'a> Asked<'a> {
+    /// What a call on a bucket asks, or the first one of several on one server.
+    pub fn of(store: &'a dyn Store, request: &Request<'_>, sent: u64) -> Self {
+        let (breaker, timeouts) = (store.breaker(request.key), *request.timeouts);
+        Self { store, breaker, timeouts, sent }
+    }
+}
+
 /// Why a store gave no answer.
 pub enum NoAnswer {
     /// It failed, or it failed a moment ago and was not asked.
-    Outage(Outage),
+    Outage {
+        /// Why, for the exception of `on_error=throw`.
+        reason: String,
+        /// Whether the store was asked, so that it may have done what the call asked for.
+        was_asked: bool,
+    },
     /// The call cannot be made at all.
     Error(Error),
 }
 
-/// A failure of the store, as the guard treats it.
-pub struct Outage {
-    reason: String,
-    /// Whether the store was asked.
-    has_failed: bool,
-    /// The beginning of a warning, if this process is the first to notice the failure.
-    pub(super) warning: Option<String>,
-}
-
 impl NoAnswer {
-    /// Whether the store was asked, so that it may have done what the call asked for.
-    pub const fn was_asked(&self) -> bool {
-        matches!(self, Self::Outage(Outage { has_failed: true, .. }))
-    }
-}
-
-impl Outage {
     /// The outage of a store that is not asked.
-    const fn known(reason: String) -> Self {
-        Self { reason, has_failed: false, warning: None }
+    const fn without_asking(reason: String) -> Self {
+        Self::Outage { reason, was_asked: false }
     }
 }
 
@@ -107,21 +102,12 @@ impl Guard {
     /// The guard of a store. `host` holds what is known of its servers.
     pub fn new(host: Rc<Host>, policy: Policy) -> Self {
         let Policy { on_error, deny_cache, lease, .. } = policy;
-        Self { host, lease, on_error, deny_cache, event: RefCell::new(None) }
+        Self { host, lease, on_error, deny_cache, is_prefix_ignored: Cell::new(false) }
     }
 
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
     pub fn warn_of_ignored_prefix(&self) {
-        if !self.host.has_warned_of_prefix.replace(true) {
-            self.event.borrow_mut().get_or_insert_default().warning =
-                Some(IGNORED_PREFIX.to_owned());
-        }
-    }
-
-    /// What the last call has to report. Returned once.
-    #[inline(never)]
-    pub fn take_event(&self) -> Option<Box<Event>> {
-        self.event.take()
+        self.is_prefix_ignored.set(!self.host.has_warned_of_prefix.replace(true));
     }
 
     /// What `phpinfo()` shows of the servers: pairs of a name and a value.
@@ -132,7 +118,7 @@ impl Guard {
     /// Decides on a call: by a lease, by a remembered denial, by the store, or by the on-error policy. `sent` is the
     /// time.
     #[inline(never)]
-    pub fn decide(&self, store: &dyn Store, request: &Request<'_>, sent: u64) -> GuardedCall {
+    pub fn decide(&self, store: &dyn Store, request: &Request<'_>, sent: u64) -> Report {
         match self.lease {
             0 => self.decide_without_lease(store, request, sent),
             _ => self.decide_with_lease(store, request, sent),
@@ -145,85 +131,66 @@ impl Guard {
         store: &dyn Store,
         request: &Request<'_>,
         sent: u64,
-    ) -> GuardedCall {
-        if let Some(denial) = self.known_denial(request, sent) {
-            return GuardedCall::by_deny_cache(denial);
-        }
-        match self.decide_by_store(store, request, sent) {
-            Ok(decision) => GuardedCall::by_store(decision),
-            Err(no_answer) => self.decide_by_policy(request, &no_answer),
+    ) -> Report {
+        match self.known_denial(request, sent) {
+            Some(denial) => Report::answered(denial, DecidedBy::DenyCache),
+            None => self.decide_by_store(store, request, sent, |it| it, answers_to(request)),
         }
     }
 
-    /// The answer of the store. None if it gave none and the policy is not to throw.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if the store gave no answer and the policy is to throw.
-    pub fn only_by_store<T>(&self, answer: std::result::Result<T, NoAnswer>) -> Result<Option<T>> {
-        match answer {
-            Ok(answer) => Ok(Some(answer)),
-            Err(NoAnswer::Error(error)) => Err(error),
-            Err(NoAnswer::Outage(outage)) if self.on_error == OnError::Throw => {
-                Err(Error::storage(outage.reason))
-            }
-            Err(NoAnswer::Outage(outage)) => {
-                self.note_warning(outage.warning);
-                Ok(None)
-            }
-        }
-    }
-
-    /// Asks the store for a decision, and notes what it tells about denials. `sent` is the time.
-    pub(super) fn decide_by_store(
+    /// Asks the store for a decision, of which the caller `keeps` something, and notes what it tells about denials.
+    /// `sent` is the time.
+    pub(super) fn decide_by_store<T>(
         &self,
         store: &dyn Store,
         request: &Request<'_>,
         sent: u64,
-    ) -> std::result::Result<Decision, NoAnswer> {
-        let answer = self.ask(store, request, sent, || store.decide(request));
-        match &answer {
-            Ok(decision) => self.note_decision(request, *decision, sent),
-            // The server may have given the tokens back before the call failed.
-            Err(_) if matches!(request.op, Op::Refund { .. } | Op::Reset) => {
-                self.host.clear_denials(request.key);
-            }
-            Err(_) => {}
+        keep: impl FnOnce(Decision) -> T,
+        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
+    ) -> Report<T> {
+        let asked = Asked::of(store, request, sent);
+        let decide = || {
+            let Answer { decision, evicted } = store.decide(request)?;
+            self.note_decision(request, decision, sent);
+            Ok(Answer { decision: keep(decision), evicted })
+        };
+        let report = self.call(asked, decide, answers);
+        // The server may have given the tokens back before the call failed.
+        if report.by_store().is_none() && matches!(request.op, Op::Refund { .. } | Op::Reset) {
+            self.host.clear_denials(request.key);
         }
-        answer
+        report
     }
 
-    /// Decides on a call by this host's own buckets, which decide for `fallback`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if no memory can be had.
-    pub fn decide_on_host(&self, request: &Request<'_>) -> Result<Decision> {
-        self.host.decide(request)
+    /// Calls the store, or answers by the on-error policy.
+    pub fn call<T>(
+        &self,
+        asked: Asked<'_>,
+        call: impl FnOnce() -> Result<Answer<T>>,
+        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
+    ) -> Report<T> {
+        let mut event = None;
+        match self.ask(asked, &mut event, call) {
+            Ok(Answer { decision, evicted }) => {
+                Report { evicted, event, ..Report::answered(decision, DecidedBy::Store) }
+            }
+            Err(no_answer) => self.answer_by_policy(&no_answer, answers).after(event),
+        }
     }
 
-    /// Calls the store, unless its server is known to fail. `request` is the one that the call is about, or
-    /// the first of several on one server; `sent` is the time.
+    /// Calls the store, unless its server is known to fail. Adds to `event` what there is to report.
     pub fn ask<T>(
         &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-        sent: u64,
+        asked: Asked<'_>,
+        event: &mut Option<Box<Event>>,
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
-        self.ask_behind(store.breaker(request.key), store, *request.timeouts, sent, call)
-    }
-
-    /// Calls the store, unless the server behind a breaker is known to fail. `sent` is the time.
-    pub fn ask_behind<T>(
-        &self,
-        breaker: u64,
-        store: &dyn Store,
-        timeouts: Timeouts,
-        sent: u64,
-        call: impl FnOnce() -> Result<T>,
-    ) -> std::result::Result<T, NoAnswer> {
+        let Asked { store, breaker, timeouts, sent } = asked;
+        if self.is_prefix_ignored.take() {
+            event.get_or_insert_default().warnings.push(IGNORED_PREFIX.to_owned());
+        }
         self.host.note_call(sent);
+        let refused = |reason: String| Err(NoAnswer::without_asking(reason));
         // Checked before the breaker, whose one probe would be lost on a process that cannot ask.
         if let Some(pause) = self.host.local.pause(breaker, boot_time()) {
             let (name, left) = (store.name(), seconds_until(pause.until));
@@ -233,26 +200,24 @@ impl Guard {
                 }
                 false => format!("this process could not ask {name} a moment ago"),
             };
-            return Err(NoAnswer::Outage(Outage::known(format!(
-                "{reason}; it tries again in {left:.1} s"
-            ))));
+            return refused(format!("{reason}; it tries again in {left:.1} s"));
         }
         let access = self.host.access(breaker, timeouts);
         if let Access::Denied { until } = access {
             // Those of the outage's processes that come back after a restart must pass the gate.
             store.close_lost_connections();
             let (name, left) = (store.name(), seconds_until(until));
-            return Err(NoAnswer::Outage(Outage::known(format!(
+            return refused(format!(
                 "{name} failed a moment ago; it is asked again in {left:.1} s"
-            ))));
+            ));
         }
         let Some(gate) = self.enter_gate(store, timeouts) else {
             self.host.give_back(breaker, access);
             self.host.local.note_waiting(breaker, boot_time());
             let name = store.name();
-            return Err(NoAnswer::Outage(Outage::known(format!(
+            return refused(format!(
                 "other processes of this host are connecting to {name} at this moment"
-            ))));
+            ));
         };
         // The wait before it says nothing of the server.
         let sent = if matches!(gate, GateEntry::Place(_)) { boot_time() } else { sent };
@@ -265,12 +230,10 @@ impl Guard {
             Ok(answer) => {
                 self.host.note_success(breaker, access);
                 self.host.local.clear(breaker);
-                if let Some(outage) = self.host.note_use(store, sent) {
-                    self.note_recovery(store, outage);
-                }
+                note_recovery(store, self.host.note_use(store, sent), event);
                 Ok(answer)
             }
-            Err(error) => Err(self.note_failure(error, breaker, store, access, sent)),
+            Err(error) => Err(self.note_failure(error, Asked { sent, ..asked }, access, event)),
         }
     }
 
@@ -292,71 +255,59 @@ impl Guard {
         }
     }
 
-    /// Notes for the log that the servers of a store answer again after an outage of so many nanoseconds.
-    #[cold]
-    fn note_recovery(&self, store: &dyn Store, outage: u64) {
-        let (name, seconds) = (store.name(), outage as f64 / SECOND as f64);
-        let text = format!("{name} answers again; it did not for {seconds:.1} s");
-        self.event.borrow_mut().get_or_insert_default().recovery = Some(text);
-    }
-
     /// Notes a failed call, for all processes (the breaker) or for this one.
+    #[cold]
     fn note_failure(
         &self,
         error: Error,
-        breaker: u64,
-        store: &dyn Store,
+        asked: Asked<'_>,
         access: Access,
-        sent: u64,
+        event: &mut Option<Box<Event>>,
     ) -> NoAnswer {
-        let (reason, warning) = match error {
+        let Asked { store, breaker, sent, .. } = asked;
+        let host = &self.host;
+        let is_due = |reason: &str| host.refusal_warnings.claim(reason, sent);
+        let (reason, until) = match error {
             Error::Storage(reason) => {
-                if let Some(outage) = self.host.end_outage(store, boot_time()) {
-                    self.note_recovery(store, outage);
-                }
-                let warning = match self.host.note_failure(breaker, store, access, &reason, sent) {
-                    FailureMeaning::OutageBegins => {
-                        Some(format!("{reason}; until a call succeeds, "))
-                    }
+                note_recovery(store, host.end_outage(store, boot_time()), event);
+                let until = match host.note_failure(breaker, store, access, &reason, sent) {
+                    FailureMeaning::OutageBegins => Some("; until a call succeeds, "),
                     FailureMeaning::OutageContinues => None,
                     FailureMeaning::CallAlone => {
                         let is_worth_a_warning =
-                            self.host.local.note_failed_alone(breaker, boot_time())
-                                && self.host.refusal_warnings.claim(&reason, sent);
-                        is_worth_a_warning.then(|| {
-                            format!("{reason}, while others are answered; until this process is, ")
-                        })
+                            host.local.note_failed_alone(breaker, boot_time()) && is_due(&reason);
+                        is_worth_a_warning
+                            .then_some(", while others are answered; until this process is, ")
                     }
                 };
-                (reason, warning)
+                (reason, until)
             }
             // Other processes may reach the server.
             Error::Local(reason) => {
-                self.host.give_back(breaker, access);
-                self.host.note_unable(store, &reason, boot_time());
-                let is_first = self.host.local.note_unable(breaker, boot_time());
-                let warning =
-                    is_first.then(|| format!("{reason}; until this process can ask it, "));
-                (reason, warning)
+                host.give_back(breaker, access);
+                host.note_unable(store, &reason, boot_time());
+                let is_first = host.local.note_unable(breaker, boot_time());
+                (reason, is_first.then_some("; until this process can ask it, "))
             }
             // Other keys are not concerned, and it is not known whether the server is up.
             Error::Busy(reason) => {
-                self.host.give_back(breaker, access);
-                let is_due = self.host.refusal_warnings.claim(&reason, sent);
-                let warning = is_due.then(|| format!("{reason}; "));
-                (reason, warning)
+                host.give_back(breaker, access);
+                let is_due = is_due(&reason);
+                (reason, is_due.then_some("; "))
             }
             // The server is up, and other keys are not concerned.
             Error::Refused(reason) => {
-                self.host.note_success(breaker, access);
-                self.host.local.clear(breaker);
-                let is_due = self.host.refusal_warnings.claim(&reason, sent);
-                let warning = is_due.then(|| format!("{reason}; "));
-                (reason, warning)
+                host.note_success(breaker, access);
+                host.local.clear(breaker);
+                let is_due = is_due(&reason);
+                (reason, is_due.then_some("; "))
             }
             other @ Error::Configuration(_) => return NoAnswer::Error(other),
         };
-        NoAnswer::Outage(Outage { reason, has_failed: true, warning })
+        if let Some((until, consequence)) = until.zip(self.consequence()) {
+            event.get_or_insert_default().warnings.push(format!("{reason}{until}{consequence}"));
+        }
+        NoAnswer::Outage { reason, was_asked: true }
     }
 
     /// A denial that is known without asking: the bucket cannot hold the cost yet, or is blocked.
@@ -407,46 +358,32 @@ impl Guard {
         }
     }
 
-    /// Decides on a call by the on-error policy.
-    pub fn decide_by_policy(&self, request: &Request<'_>, no_answer: &NoAnswer) -> GuardedCall {
-        let full = full_bucket(request);
-        let (retry_at, available) = (full.now + SECOND, Span::default());
-        let answers = PolicyAnswers {
-            on_host: |host: &Host| host.decide(request),
-            open: full,
-            closed: Decision { accepted: false, retry_at, available, ..full },
-        };
-        self.answer_by_policy(no_answer, answers)
-    }
-
     /// Answers a call by the on-error policy.
     pub fn answer_by_policy<T>(
         &self,
         no_answer: &NoAnswer,
-        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<T>>,
-    ) -> GuardedCall<T> {
-        let outage = match no_answer {
-            NoAnswer::Outage(outage) => outage,
+        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
+    ) -> Report<T> {
+        let (reason, was_asked) = match no_answer {
+            NoAnswer::Outage { reason, was_asked } => (reason, *was_asked),
             NoAnswer::Error(error) => {
-                let (has_failed, decided_by) = (false, DecidedBy::Store);
-                return GuardedCall { answer: Err(error.clone()), has_failed, decided_by };
+                let report = Report::of_local(Err(error.clone()));
+                return Report { has_failed: false, ..report };
             }
         };
+        let by_policy = |answer| (Ok(Answer::from(answer)), DecidedBy::Policy);
         let (answer, decided_by) = match self.on_error {
             OnError::Fallback => match (answers.on_host)(&self.host) {
                 // Another process is making the host's file. A bucket of this process alone would accept what
                 // others accept, too.
-                Err(Error::Storage(_)) => (Ok(answers.closed), DecidedBy::Policy),
+                Err(Error::Storage(_)) => by_policy(answers.closed),
                 answer => (answer, DecidedBy::Host),
             },
-            OnError::Open => (Ok(answers.open), DecidedBy::Policy),
-            OnError::Closed => (Ok(answers.closed), DecidedBy::Policy),
-            OnError::Throw => (Err(Error::storage(&outage.reason)), DecidedBy::Policy),
+            OnError::Open => by_policy(answers.open),
+            OnError::Closed => by_policy(answers.closed),
+            OnError::Throw => (Err(Error::storage(reason)), DecidedBy::Policy),
         };
-        if answer.is_ok() {
-            self.note_warning(outage.warning.clone());
-        }
-        GuardedCall { answer, has_failed: outage.has_failed, decided_by }
+        Report { decided_by, has_failed: was_asked, ..Report::of_local(answer) }
     }
 
     /// The permits of this host, which `fallback` takes from.
@@ -457,15 +394,6 @@ impl Guard {
     /// Whether every call is accepted while the store fails.
     pub const fn is_open_on_error(&self) -> bool {
         matches!(self.on_error, OnError::Open)
-    }
-
-    /// Notes a warning for the caller, with what the policy does.
-    pub(super) fn note_warning(&self, warning: Option<String>) {
-        if let Some(warning) = warning
-            && let Some(consequence) = self.consequence()
-        {
-            self.event.borrow_mut().get_or_insert_default().warning = Some(warning + consequence);
-        }
     }
 
     /// The end of a warning: what the policy does. None where the caller gets an exception instead.
@@ -482,6 +410,28 @@ impl Guard {
             OnError::Closed => Some("every call is denied"),
             OnError::Throw => None,
         }
+    }
+}
+
+/// Notes for the log that the servers of a store answer again, after an outage of so many nanoseconds if there was one.
+fn note_recovery(store: &dyn Store, outage: Option<u64>, event: &mut Option<Box<Event>>) {
+    let Some(outage) = outage else { return };
+    let (name, seconds) = (store.name(), outage as f64 / SECOND as f64);
+    let text = format!("{name} answers again; it did not for {seconds:.1} s");
+    event.get_or_insert_default().recoveries.push(text);
+}
+
+/// What the policies answer to a call that asks for a decision.
+pub fn answers_to<'a>(
+    request: &'a Request<'a>,
+) -> PolicyAnswers<Decision, impl FnOnce(&Host) -> Result<Answer>> {
+    let now = request.frozen().unwrap_or_else(boot_time);
+    let full = apply(request.limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
+    let (retry_at, available) = (full.now + SECOND, Span::default());
+    PolicyAnswers {
+        on_host: |host: &Host| host.decide(request),
+        open: full,
+        closed: Decision { accepted: false, retry_at, available, ..full },
     }
 }
 
@@ -511,11 +461,6 @@ fn full_in(limit: &Limit, cost: u64, decision: Decision) -> Option<u64> {
     // not remembered.
     let known = decision.now + full_in;
     (decision.expires_at.abs_diff(known) <= 4).then_some(full_in)
-}
-
-fn full_bucket(request: &Request<'_>) -> Decision {
-    let now = request.frozen().unwrap_or_else(boot_time);
-    apply(request.limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0
 }
 
 fn seconds_until(time: u64) -> f64 {

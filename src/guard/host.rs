@@ -12,7 +12,7 @@ use super::servers::{ServerStatus, Servers, StoreOnServers};
 use crate::clock::boot_time;
 use crate::dsn::Secret;
 use crate::error::Result;
-use crate::limit::{Decision, Limit, SECOND};
+use crate::limit::{Limit, SECOND};
 use crate::mapped::{
     Area, FileSettings, HOST, LEASES, LEASES_SIZE, Location, MappedFile, Purpose, Region,
 };
@@ -21,7 +21,7 @@ use crate::store::shm::SharedMemory;
 use crate::store::shm::keys::Keys;
 use crate::store::shm::permits::{PermitTable, SharedPermits};
 use crate::store::shm::set::{Set, locate};
-use crate::store::{Key, Permits, Request, Store};
+use crate::store::{Answer, Key, Permits, Request, Store};
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
@@ -162,7 +162,7 @@ impl Host {
     /// # Errors
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if no memory can be had.
-    pub fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+    pub fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         self.memory.decide(request)
     }
 

@@ -1,15 +1,16 @@
-//! Decides by tokens that this host has taken from a server ahead (`store::host::leases`).
+//! Decides by tokens that this host has taken from a server ahead (`leases`).
 //!
 //! Only calls that take tokens from a token bucket, or give some back, have leases. All other calls ask the server, which does
 //! not know what hosts still hold; those that change the bucket otherwise end this host's lease.
 
-use super::guard::{Guard, GuardedCall, NoAnswer};
+use super::guard::{Guard, PolicyAnswers, answers_to};
+use super::host::Host;
 use super::leases::{Fetch, LeaseKey, Step, Taken, is_scarce, level, missing};
-use super::report::DecidedBy;
+use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
-use crate::store::{Request, Store};
+use crate::store::{Answer, Request, Store};
 
 impl Guard {
     /// Decides on a call, with a lease. `sent` is the time.
@@ -18,7 +19,7 @@ impl Guard {
         store: &dyn Store,
         request: &Request<'_>,
         sent: u64,
-    ) -> GuardedCall {
+    ) -> Report {
         // A test's clock says nothing of leases, which end by this host's clock.
         if request.frozen().is_some() {
             return self.decide_without_lease(store, request, sent);
@@ -42,56 +43,50 @@ impl Guard {
                         leased(request, 0, held, sent)
                     }
                     Some(Taken { rest, .. }) => {
-                        let mut call = self.decide_without_lease(store, request, sent);
-                        if let Ok(decision) = &mut call.answer
+                        let mut report = self.decide_without_lease(store, request, sent);
+                        if let Ok(decision) = &mut report.answer
                             && decision.accepted
                         {
                             *decision = with_held(request.limit, *decision, rest);
                         }
-                        call
+                        report
                     }
                     None => self.decide_without_lease(store, request, sent),
                 }
             }
             Op::Refund { cost, .. } => match self.give_back_to_lease(request, cost, sent) {
                 Some(taken) => leased(request, 0, taken, sent),
-                None => match self.refund_by_store(store, request, sent) {
-                    Ok(decision) => GuardedCall::by_store(decision),
-                    Err(no_answer) => self.decide_by_policy(request, &no_answer),
-                },
+                None => self.refund_by_store(store, request, sent, |it| it, answers_to(request)),
             },
             Op::Reset | Op::Block { .. } | Op::Start { .. } => {
-                let call = self.decide_without_lease(store, request, sent);
+                let report = self.decide_without_lease(store, request, sent);
                 self.end_lease(request);
-                call
+                report
             }
             _ => self.decide_without_lease(store, request, sent),
         }
     }
 
-    /// Gives back what a decision took: to the lease that it was taken from, if there is room, else to the store. Returns
-    /// whether anything was given back; none if the store was asked and gave no answer.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if the store gave no answer and the policy is to throw.
+    /// Gives back what a decision took: to the lease that it was taken from, if there is room, else to the store. The
+    /// answer is whether anything was given back; none if the store was asked and gave no answer.
     pub fn refund(
         &self,
         store: &dyn Store,
         request: &Request<'_>,
         is_by_lease: bool,
-    ) -> Result<Option<bool>> {
+    ) -> Report<Option<bool>> {
         let sent = boot_time();
         if let Op::Refund { cost, .. } = *request.op
             && is_by_lease
             && self.give_back_to_lease(request, cost, sent).is_some()
         {
-            return Ok(Some(true));
+            return Report::answered(Some(true), DecidedBy::Lease);
         }
-        let answer = self.refund_by_store(store, request, sent);
-        let was_asked = answer.as_ref().err().is_none_or(NoAnswer::was_asked);
-        let decision = self.only_by_store(answer)?;
-        Ok(decision.map(|decision| decision.accepted).or((!was_asked).then_some(false)))
+        let accepted = |decision: Decision| Some(decision.accepted);
+        let none = PolicyAnswers::none();
+        let report = self.refund_by_store(store, request, sent, accepted, none);
+        let was_asked = report.has_failed;
+        report.map(|answer| Ok(answer?.or((!was_asked).then_some(false))))
     }
 
     /// Puts tokens into the lease. None if there is no room for them.
@@ -102,27 +97,34 @@ impl Guard {
     }
 
     /// Gives tokens back to the store. The lease keeps no more than then fits into the bucket.
-    fn refund_by_store(
+    fn refund_by_store<T>(
         &self,
         store: &dyn Store,
         request: &Request<'_>,
         sent: u64,
-    ) -> std::result::Result<Decision, NoAnswer> {
-        let answer = self.decide_by_store(store, request, sent);
+        keep: impl FnOnce(Decision) -> T,
+        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
+    ) -> Report<T> {
+        let mut refunded = None;
+        let keep = |decision| {
+            refunded = Some(decision);
+            keep(decision)
+        };
+        let report = self.decide_by_store(store, request, sent, keep, answers);
         if self.lease == 0 || request.frozen().is_some() {
-            return answer;
+            return report;
         }
-        match &answer {
-            Ok(decision) if !decision.is_blocked => {
-                let missing = missing(request.limit, decision);
+        match refunded {
+            Some(decision) if !decision.is_blocked => {
+                let missing = missing(request.limit, &decision);
                 let full_at = sent + (decision.expires_at - decision.now);
                 self.with_lease(request, sent, |lease| lease.note_refund(missing, full_at));
             }
+            None if !report.has_failed => {}
             // It may have been done, so it is not known what still fits into the bucket.
-            Err(no_answer) if !no_answer.was_asked() => {}
             _ => self.end_lease(request),
         }
-        answer
+        report
     }
 
     fn take(&self, request: &Request<'_>, cost: u32, now: u64) -> Step {
@@ -130,53 +132,44 @@ impl Guard {
         self.with_lease(request, now, |lease| lease.take(cost, now, longest)).unwrap_or(Step::Ask)
     }
 
-    /// Asks the server for the tokens of a call, and for a batch.
+    /// Asks the server for the tokens of a call, and for a batch. First gives it back what is left of the last batch.
     #[cold]
-    fn fetch(
-        &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-        fetch: &Fetch,
-        sent: u64,
-    ) -> GuardedCall {
+    fn fetch(&self, store: &dyn Store, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Report {
+        let mut event = None;
         if fetch.left_over > 0 {
             let op = Op::Refund { cost: fetch.left_over.into(), expiry: None };
+            let (request, none) = (Request { op: &op, ..*request }, PolicyAnswers::none());
             // If the server does not answer, these tokens are lost to the client.
-            let answer = self.decide_by_store(store, &Request { op: &op, ..*request }, sent);
-            if let Err(NoAnswer::Outage(outage)) = answer {
-                self.note_warning(outage.warning);
-            }
+            event = self.decide_by_store(store, &request, sent, Some, none).event;
         }
         let give_up = || self.with_lease(request, boot_time(), |lease| lease.give_up(fetch));
         if let Some(denial) = self.known_denial(request, sent) {
             give_up();
-            return GuardedCall::by_deny_cache(denial);
+            return Report::answered(denial, DecidedBy::DenyCache).after(event);
         }
         let cost = request.op.cost();
         let op = fetch.op(request.limit, cost, sent);
-        let asked = boot_time();
-        match self.decide_by_store(store, &Request { op: &op, ..*request }, asked) {
-            Ok(decision) if decision.accepted => {
+        let (asked, batch) = (boot_time(), Request { op: &op, ..*request });
+        let mut report =
+            self.decide_by_store(store, &batch, asked, |it| it, answers_to(request)).after(event);
+        match (report.decided_by, &mut report.answer) {
+            (DecidedBy::Store, Ok(decision)) if decision.accepted => {
                 // Fits: a batch is at most MAX_LEASE.
                 let tokens = decision.taken.saturating_sub(cost) as u32;
                 let full_at = asked + (decision.expires_at - decision.now);
-                let is_scarce = is_scarce(request.limit, &decision);
+                let is_scarce = is_scarce(request.limit, decision);
                 let now = boot_time();
                 self.with_lease(request, now, |lease| {
                     lease.put(fetch, tokens, full_at, is_scarce, asked, now);
                 });
-                let decision = with_held(request.limit, decision, tokens);
-                GuardedCall::by_store(Decision { taken: cost, ..decision })
+                let held = with_held(request.limit, *decision, tokens);
+                *decision = Decision { taken: cost, ..held };
             }
-            Ok(denial) => {
+            _ => {
                 give_up();
-                GuardedCall::by_store(denial)
-            }
-            Err(no_answer) => {
-                give_up();
-                self.decide_by_policy(request, &no_answer)
             }
         }
+        report
     }
 
     /// Decides without a lease, and ends it if another host has blocked the bucket.
@@ -185,12 +178,12 @@ impl Guard {
         store: &dyn Store,
         request: &Request<'_>,
         sent: u64,
-    ) -> GuardedCall {
-        let call = self.decide_without_lease(store, request, sent);
-        if call.answer.as_ref().is_ok_and(|decision| decision.is_blocked) {
+    ) -> Report {
+        let report = self.decide_without_lease(store, request, sent);
+        if report.answer.as_ref().is_ok_and(|decision| decision.is_blocked) {
             self.end_lease(request);
         }
-        call
+        report
     }
 
     fn end_lease(&self, request: &Request<'_>) {
@@ -211,7 +204,7 @@ impl Guard {
 
 /// The decision on a call that takes `cost` tokens from a lease at `now`. Where it is not known when the bucket on the
 /// server is full, it counts as empty, and nothing can be given back.
-fn leased(request: &Request<'_>, cost: u64, taken: Taken, now: u64) -> GuardedCall {
+fn leased(request: &Request<'_>, cost: u64, taken: Taken, now: u64) -> Report {
     let full_at = taken.full_at.unwrap_or_else(|| match request.limit {
         Limit::TokenBucket(bucket) => now + bucket.refill_time().ceil(),
         _ => now,
@@ -219,7 +212,7 @@ fn leased(request: &Request<'_>, cost: u64, taken: Taken, now: u64) -> GuardedCa
     let decision = with_held(request.limit, level(request.limit, full_at, now), taken.rest);
     let expires_at = taken.full_at.map_or(now, |_| decision.expires_at);
     let decision = Decision { taken: cost, expires_at, ..decision };
-    GuardedCall { answer: Ok(decision), has_failed: false, decided_by: DecidedBy::Lease }
+    Report::answered(decision, DecidedBy::Lease)
 }
 
 /// The decision of a server, with what this host holds of the bucket.

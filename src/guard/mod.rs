@@ -24,9 +24,9 @@ mod servers;
 mod stores;
 
 pub use event::Event;
-pub use guard::{Guard, GuardedCall, NoAnswer, PolicyAnswers};
+pub use guard::{Asked, Guard, NoAnswer, PolicyAnswers, answers_to};
 pub use host::Host;
 pub use policy::Policy;
-pub use report::DecidedBy;
+pub use report::{DecidedBy, Report};
 pub use servers::ServerStatus;
 pub use stores::{OpenStore, Stores};

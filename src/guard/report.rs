@@ -1,4 +1,73 @@
-//! How a call on a guarded store ended.
+//! How a call ended.
+
+use super::event::Event;
+use crate::error::Result;
+use crate::limit::Decision;
+use crate::store::Answer;
+
+/// How a call ended: what the caller gets, what is counted, and what is reported.
+#[must_use]
+pub struct Report<T = Decision> {
+    /// The answer, or the error where the policy is to throw.
+    pub answer: Result<T>,
+    /// What decided.
+    pub decided_by: DecidedBy,
+    /// Whether the store was asked and failed.
+    pub has_failed: bool,
+    /// Whether the store had too little room: see [`Answer::evicted`].
+    pub evicted: bool,
+    /// What the call has to report beside its answer.
+    pub event: Option<Box<Event>>,
+}
+
+impl<T> Report<T> {
+    /// The report of a call that a store on this host answered, or that failed there.
+    #[inline(always)]
+    pub fn of_local(answer: Result<Answer<T>>) -> Self {
+        let (has_failed, evicted) =
+            (answer.is_err(), answer.as_ref().is_ok_and(|answer| answer.evicted));
+        let answer = answer.map(|answer| answer.decision);
+        Self { answer, decided_by: DecidedBy::Store, has_failed, evicted, event: None }
+    }
+
+    /// The report of a call that was answered by `decided_by`.
+    pub const fn answered(answer: T, decided_by: DecidedBy) -> Self {
+        Self { answer: Ok(answer), decided_by, has_failed: false, evicted: false, event: None }
+    }
+
+    /// Whether the store failed, and this host or the on-error policy answered.
+    pub const fn is_degraded(&self) -> bool {
+        self.answer.is_ok() && self.decided_by.is_degraded()
+    }
+
+    /// The decision of the store; none if it gave none.
+    pub fn by_store(&self) -> Option<&T> {
+        self.answer.as_ref().ok().filter(|_| self.decided_by == DecidedBy::Store)
+    }
+
+    /// The report with another answer.
+    #[inline(always)]
+    pub fn map<U>(self, to: impl FnOnce(Result<T>) -> Result<U>) -> Report<U> {
+        let Self { answer, decided_by, has_failed, evicted, event } = self;
+        Report { answer: to(answer), decided_by, has_failed, evicted, event }
+    }
+
+    /// The report of several calls: all answers, or the first error.
+    pub fn of_all(reports: impl Iterator<Item = Self>) -> Report<Vec<T>> {
+        let (mut answers, mut event) = (Vec::new(), None);
+        for report in reports {
+            answers.push(report.answer);
+            event = Event::both(event, report.event);
+        }
+        let answer = answers.into_iter().collect::<Result<Vec<T>>>();
+        Report { event, ..Report::of_local(answer.map(Answer::from)) }
+    }
+
+    /// The report with what an earlier part of the call had to report, too.
+    pub fn after(self, earlier: Option<Box<Event>>) -> Self {
+        Self { event: Event::both(earlier, self.event), ..self }
+    }
+}
 
 /// What decided on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What each kind of limit has to be able to do.
 
-use super::decision::Decision;
 use super::op::Op;
+use super::reply::Reply;
 use super::state::State;
 
 /// An algorithm with its numbers: [`TokenBucket`](super::TokenBucket) or
@@ -14,7 +14,7 @@ pub trait Algorithm {
     /// the decision: less is faster (`make bench`, `consume()` against `attempt()`).
     ///
     /// `op` is a reference, for a copy would have to wait until the caller's writes to it are done.
-    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State);
+    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State);
 
     /// Whether a clock must have shown more than `now` when it wrote this state. A state of another
     /// limit may be either.

@@ -7,6 +7,7 @@ use super::decision::Decision;
 use super::duration::duration_from_seconds;
 use super::error::LimitError;
 use super::op::Op;
+use super::reply::Reply;
 use super::span::Span;
 use super::state::State;
 
@@ -71,13 +72,13 @@ impl FixedWindow {
 
 impl Algorithm for FixedWindow {
     #[inline(always)]
-    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
+    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
         let op = *op;
         let (decision, after) = match block::decide(state, now, op, self.max_hits.into()) {
             Some(decided) => decided,
             None => self.apply_op(state, now, op),
         };
-        (decision.into(), after)
+        (R::of(decision), after)
     }
 
     #[inline(always)]

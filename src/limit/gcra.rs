@@ -18,13 +18,14 @@ use super::block;
 use super::bounds::MAX_DEBT;
 use super::decision::Decision;
 use super::op::Op;
+use super::reply::Reply;
 use super::span::{FRACTION_BITS, GRAIN, Span, ceil_to_grain};
 use super::state::{State, max_ahead};
 use super::token_bucket::TokenBucket;
 
 impl Algorithm for TokenBucket {
     #[inline(always)]
-    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
+    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
         // The usual case has a path of its own, in which the compiler knows the operation and the
         // kind of state, and that no time is from the future.
         if let (&Op::Take { cost }, State::Filling { full_at }) = (op, state) {
@@ -32,11 +33,11 @@ impl Algorithm for TokenBucket {
             if full_at <= latest {
                 let bucket = Bucket::at(self, State::Filling { full_at }, now, latest);
                 let (decision, after) = bucket.take(cost);
-                return (decision.into(), after);
+                return (R::of(decision), after);
             }
         }
         let (decision, after) = apply_any(self, state, now, op);
-        (decision.into(), after)
+        (R::of(decision), after)
     }
 
     #[inline(always)]

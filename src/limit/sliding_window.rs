@@ -13,6 +13,7 @@ use super::decision::Decision;
 use super::duration::duration_from_seconds;
 use super::error::LimitError;
 use super::op::Op;
+use super::reply::Reply;
 use super::span::Span;
 use super::state::State;
 use super::stored_state::{Hits, StoredState};
@@ -217,9 +218,9 @@ impl Algorithm for Place {
     /// Takes one hit, gives it back, or resets or blocks the place. A start is denied, and has the place remembered if
     /// it is taken; a hit from the future is brought down to one interval from now. All other operations are peeks.
     #[inline(always)]
-    fn apply<A: From<Decision>>(&self, state: State, now: u64, op: &Op) -> (A, State) {
+    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
         if let Some((decision, after)) = block::decide(state, now, *op, 1) {
-            return (decision.into(), after);
+            return (R::of(decision), after);
         }
         let latest = now + self.interval;
         let leaves_at = Self::leaves_at(state).min(latest);
@@ -248,7 +249,7 @@ impl Algorithm for Place {
             Op::Reset => (Decision { accepted: true, ..decision }, State::FULL),
             _ => (decision, state),
         };
-        (decision.into(), after)
+        (R::of(decision), after)
     }
 
     #[inline(always)]

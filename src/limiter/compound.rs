@@ -6,16 +6,15 @@
 //! charged for a denied call. For a moment other processes may find less than they would have, and a process
 //! that dies in between leaves its own charges behind.
 
-use super::flagged_decision::FlaggedDecision;
+use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use super::limiter::Limiter;
-use super::uncounted::Uncounted;
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::guard::{DecidedBy, Guard, GuardedCall, NoAnswer};
+use crate::guard::{Asked, DecidedBy, Event, Guard, NoAnswer, Report, answers_to};
 use crate::identifier::Identifier;
-use crate::limit::{Limit, Op};
+use crate::limit::{Decision, Limit, Op};
 use crate::statistics::{CallContext, CounterHandle};
-use crate::store::{JointRequest, Key, KeyHash, Request, Store, Time};
+use crate::store::{Answer, JointRequest, Key, KeyHash, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -45,10 +44,10 @@ pub struct Member<'a> {
 pub type Answers = Vec<Option<FlaggedDecision>>;
 
 /// The calls on each limit so far.
-type Calls = Vec<Option<Uncounted>>;
+type Calls = Vec<Option<Report>>;
 
 /// Asks one limit.
-type Ask<'a> = dyn Fn(&Member<'_>, Op) -> Uncounted + 'a;
+type Ask<'a> = dyn Fn(&Member<'_>, Op) -> Report + 'a;
 
 /// Takes from all limits if every enforced one accepts, else from none. Counts the call for each limit that
 /// is charged or denies.
@@ -56,36 +55,32 @@ type Ask<'a> = dyn Fn(&Member<'_>, Op) -> Uncounted + 'a;
 /// # Errors
 ///
 /// Those of [`Limiter::decide`]. What was taken is given back first, unless that server fails, too.
-pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> {
+pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
     let take = |member: &Member<'_>| Op::Take { cost: member.cost };
     let in_order = |ask: &Ask<'_>| take_in_order(members, frozen, ask);
-    let calls = ask_all(members, frozen, take, in_order);
-    let is_admitted = calls.iter().flatten().all(Uncounted::is_admitted);
+    let (calls, event) = ask_all(members, frozen, take, in_order);
+    let asked = || members.iter().zip(&calls).filter_map(|(it, call)| Some((it, call.as_ref()?)));
+    let is_admitted = asked().all(|(member, report)| member.is_admitted_by(report));
     let now = boot_time();
-    for (member, call) in members.iter().zip(&calls) {
-        let Some(Uncounted { answer, end }) = call else { continue };
-        let denies = member.limiter.is_enforced() && end.accepted != Some(true);
-        let (limiter, limit) = (member.limiter, member.limit);
-        let cause = || match answer {
-            Ok(FlaggedDecision { decision, flags }) => {
-                limiter.denial_cause(limit, flags.decided_by(), decision.is_blocked)
-            }
+    for (member, report) in asked() {
+        let is_accepted = report.answer.as_ref().is_ok_and(|decision| decision.accepted);
+        let denies = member.limiter.is_enforced() && !is_accepted;
+        let (limiter, limit, context) = (member.limiter, member.limit, member.context());
+        let cause = || match &report.answer {
+            Ok(decision) => limiter.denial_cause(limit, report.decided_by, decision.is_blocked),
             Err(_) => limiter.denial_cause(limit, DecidedBy::Policy, false),
         };
+        let accepted = |decision: &Decision| decision.accepted;
         match is_admitted || denies {
-            true => limiter.counts.count(
-                member.context(),
-                Some(limit),
-                take(member),
-                end,
-                || now,
-                cause,
-            ),
+            true => {
+                let op = take(member);
+                limiter.counts.count(&context, Some(limit), op, report, accepted, || now, cause);
+            }
             // Neither charged nor denying.
-            false => limiter.counts.count_incidents(member.context(), end),
+            false => limiter.counts.count_incidents(context, report),
         }
     }
-    answers(calls)
+    finish(members, calls, event, frozen)
 }
 
 /// Takes as [`take_all`] does; returns only whether the call may go on.
@@ -93,12 +88,12 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> 
 /// # Errors
 ///
 /// Those of [`take_all`].
-pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<bool> {
+pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
     if take_all_on_host(members, frozen) {
-        return Ok(true);
+        return finish(members, Vec::new(), None, frozen).map(|_| Ok(true));
     }
-    let answers = take_all(members, frozen)?;
-    Ok(answers.iter().flatten().all(FlaggedDecision::is_admitted))
+    let admits = |answers: Answers| answers.iter().flatten().all(FlaggedDecision::is_admitted);
+    take_all(members, frozen).map(|answers| answers.map(admits))
 }
 
 /// Asks all limits what they would answer, and changes nothing.
@@ -106,34 +101,53 @@ pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<bool> {
 /// # Errors
 ///
 /// Those of [`Limiter::decide`].
-pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Result<Answers> {
+pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
     let peek = |member: &Member<'_>| member.peek();
     let each = |ask: &Ask<'_>| members.iter().map(|it| Some(ask(it, it.peek()))).collect();
-    answers(ask_all(members, frozen, peek, each))
+    let (calls, event) = ask_all(members, frozen, peek, each);
+    finish(members, calls, event, frozen)
 }
 
-fn answers(calls: Calls) -> Result<Answers> {
-    calls.into_iter().map(|call| call.map(|call| call.answer).transpose()).collect()
+/// The report of the whole call: all answers, and what each limit has to report.
+fn finish(
+    members: &[Member<'_>],
+    calls: Calls,
+    mut event: Option<Box<Event>>,
+    frozen: Option<u64>,
+) -> Report<Answers> {
+    for member in members {
+        event = Event::both(event, member.limiter.counts.take_event());
+    }
+    let flagged = |(member, call): (&Member<'_>, Option<Report>)| match call {
+        None => Report::answered(None, DecidedBy::Store),
+        Some(report) => {
+            member.limiter.flagged(report, member.limit, frozen).map(|answer| answer.map(Some))
+        }
+    };
+    Report::of_all(members.iter().zip(calls).map(flagged)).after(event)
 }
 
-/// Asks all limits: together if one server can, else one after the other by `in_order`.
+/// Asks all limits: together if one server can, else one after the other by `in_order`. Returns also what there is to
+/// report beside the calls.
 fn ask_all(
     members: &[Member<'_>],
     frozen: Option<u64>,
     op: impl Fn(&Member<'_>) -> Op + Copy,
     in_order: impl FnOnce(&Ask<'_>) -> Calls,
-) -> Calls {
+) -> (Calls, Option<Box<Event>>) {
     if let Some(denials) = known_denials(members, frozen, op) {
-        return denials;
+        return (denials, None);
     }
-    match ask_together(members, frozen, op) {
+    let mut event = None;
+    let calls = match ask_together(members, frozen, op, &mut event) {
         Some(Ok(calls)) => calls,
         // Each limit's own policy answers.
         Some(Err(no_answer)) => {
             in_order(&|member, op| member.answer_by_policy(op, frozen, &no_answer))
         }
         None => in_order(&|member, op| member.ask(op, frozen)),
-    }
+    };
+    (calls, event)
 }
 
 /// The denials that this host knows without asking a server, if one of them denies the call. The other limits
@@ -146,14 +160,15 @@ fn known_denials(
     let now = boot_time();
     let known = |member: &Member<'_>| {
         let (_, guard) = member.limiter.store_and_guard();
-        let (key, op, evicted) = (member.key(), op(member), Cell::new(false));
-        let request = member.limiter.request(&key, member.limit, &op, frozen.into(), &evicted);
-        let denial = guard?.known_denial(&request, now)?;
-        Some(member.limiter.uncounted(&request, GuardedCall::by_deny_cache(denial)))
+        let denial = member
+            .with_request(op(member), frozen.into(), |request| guard?.known_denial(request, now))?;
+        Some(Report::answered(denial, DecidedBy::DenyCache))
     };
     let calls: Calls = members.iter().map(known).collect();
-    let is_denied = calls.iter().flatten().any(|call| !call.is_admitted());
-    is_denied.then_some(calls)
+    let denies = |(member, call): (&Member<'_>, &Option<Report>)| {
+        call.as_ref().is_some_and(|report| !member.is_admitted_by(report))
+    };
+    members.iter().zip(&calls).any(denies).then_some(calls)
 }
 
 /// Lets the server on which all limits are decide in one step. None if they are not on one server, or it
@@ -162,6 +177,7 @@ fn ask_together(
     members: &[Member<'_>],
     frozen: Option<u64>,
     op: impl Fn(&Member<'_>) -> Op,
+    event: &mut Option<Box<Event>>,
 ) -> Option<Result<Calls, NoAnswer>> {
     let (store, first_guard) = members.first()?.limiter.store_and_guard();
     let first_guard = first_guard?;
@@ -169,18 +185,13 @@ fn ask_together(
         members.iter().map(|member| member.guard_on(store)).collect::<Option<_>>()?;
     let keys: Vec<Key<'_>> = members.iter().map(Member::key).collect();
     let ops: Vec<Op> = members.iter().map(op).collect();
-    let evicted = Cell::new(false);
     let with_keys = members.iter().zip(&keys).zip(&ops);
     let requests: Vec<Request<'_>> = with_keys
-        .map(|((it, key), op)| it.limiter.request(key, it.limit, op, frozen.into(), &evicted))
+        .map(|((it, key), op)| it.limiter.request(key, it.limit, op, frozen.into()))
         .collect();
     if !store.can_decide_all(&requests) {
         return None;
     }
-    let by_store = |(member, request): (&Member<'_>, _), decision| {
-        member.limiter.uncounted(request, GuardedCall::by_store(decision))
-    };
-    let sent = boot_time();
     let asked = || members.iter().zip(&requests);
     let joint: Vec<_> = asked()
         .map(|(member, it)| JointRequest {
@@ -188,13 +199,14 @@ fn ask_together(
             is_enforced: member.limiter.is_enforced(),
         })
         .collect();
-    let first = requests.first()?;
-    let decided = first_guard.ask(&**store, first, sent, || store.decide_all(&joint));
+    let first = Asked::of(&**store, requests.first()?, boot_time());
+    let decided = first_guard.ask(first, event, || store.decide_all(&joint));
     Some(decided.map(|decisions| {
         for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {
-            guard.note_decision(request, *decision, sent);
+            guard.note_decision(request, *decision, first.sent);
         }
-        asked().zip(decisions).map(|(it, decision)| Some(by_store(it, decision))).collect()
+        let by_store = |decision| Some(Report::answered(decision, DecidedBy::Store));
+        decisions.into_iter().map(by_store).collect()
     }))
 }
 
@@ -236,8 +248,8 @@ fn take_in_order(members: &[Member<'_>], frozen: Option<u64>, ask: &Ask<'_>) -> 
     // The first limit is not looked at: its charge comes next and answers the same.
     for (member, call) in members.iter().zip(&mut calls).skip(1) {
         let seen = ask(member, member.peek());
-        let has_error = seen.answer.is_err();
-        is_denied |= !seen.is_admitted();
+        let has_error = seen.answer.is_err() && member.limiter.is_enforced();
+        is_denied |= !member.is_admitted_by(&seen);
         *call = Some(seen);
         if has_error {
             return calls;
@@ -251,11 +263,11 @@ fn take_in_order(members: &[Member<'_>], frozen: Option<u64>, ask: &Ask<'_>) -> 
     }
     for (i, member) in members.iter().enumerate() {
         let taken = ask(member, Op::Take { cost: member.cost });
-        let is_admitted = taken.is_admitted();
+        let is_admitted = member.is_admitted_by(&taken);
         let Some((call, before)) = calls.get_mut(..=i).and_then(<[_]>::split_last_mut) else {
             break;
         };
-        *call = Some(taken.after(call.take()));
+        *call = Some(after(taken, call.take()));
         if !is_admitted {
             for (member, call) in members.iter().zip(before).rev() {
                 member.give_back(call, frozen, ask);
@@ -288,40 +300,47 @@ impl<'a> Member<'a> {
         guard.filter(|_| Rc::ptr_eq(own, store))
     }
 
-    fn answer_by_policy(&self, op: Op, frozen: Option<u64>, no_answer: &NoAnswer) -> Uncounted {
-        let (key, evicted) = (self.key(), Cell::new(false));
-        let request = self.limiter.request(&key, self.limit, &op, frozen.into(), &evicted);
+    fn answer_by_policy(&self, op: Op, frozen: Option<u64>, no_answer: &NoAnswer) -> Report {
         match self.limiter.store_and_guard() {
-            (_, Some(guard)) => {
-                self.limiter.uncounted(&request, guard.decide_by_policy(&request, no_answer))
-            }
+            (_, Some(guard)) => self.with_request(op, frozen.into(), |request| {
+                guard.answer_by_policy(no_answer, answers_to(request))
+            }),
             (_, None) => self.ask(op, frozen),
         }
     }
 
-    fn ask(&self, op: Op, frozen: Option<u64>) -> Uncounted {
-        let (key, evicted) = (self.key(), Cell::new(false));
-        let request = self.limiter.request(&key, self.limit, &op, frozen.into(), &evicted);
-        self.limiter.decide_uncounted(&request)
+    fn ask(&self, op: Op, frozen: Option<u64>) -> Report {
+        self.with_request(op, frozen.into(), |request| self.limiter.decide_uncounted(request))
+    }
+
+    /// Runs `work` with the request of an operation on the limit.
+    #[inline(always)]
+    fn with_request<R>(&self, op: Op, time: Time, work: impl FnOnce(&Request<'_>) -> R) -> R {
+        work(&self.limiter.request(&self.key(), self.limit, &op, time))
+    }
+
+    /// Whether the call may go on as far as this limit is concerned.
+    fn is_admitted_by(&self, report: &Report) -> bool {
+        let is_accepted = report.answer.as_ref().is_ok_and(|decision| decision.accepted);
+        is_accepted || !self.limiter.is_enforced()
     }
 
     /// Whether a store on this host would accept the call.
     #[inline(always)]
     fn would_accept(&self, time: Time) -> bool {
-        let ((store, _), evicted) = (self.limiter.store_and_guard(), Cell::new(false));
-        let (key, op) = (self.key(), self.peek());
-        let request = self.limiter.request(&key, self.limit, &op, time, &evicted);
-        store.accepts(&request) == Ok(true)
+        let (store, _) = self.limiter.store_and_guard();
+        self.with_request(self.peek(), time, |request| {
+            store.accepts(request).is_ok_and(|answer| answer.decision)
+        })
     }
 
     /// Charges the limit on a store on this host. Returns when its state expires, if it accepts.
     #[inline(always)]
     fn charge(&self, time: Time) -> Option<u64> {
-        let ((store, _), evicted) = (self.limiter.store_and_guard(), Cell::new(false));
-        let (key, op) = (self.key(), Op::Take { cost: self.cost });
-        let request = self.limiter.request(&key, self.limit, &op, time, &evicted);
-        let decision = store.decide(&request).ok()?;
-        if evicted.get() {
+        let ((store, _), op) = (self.limiter.store_and_guard(), Op::Take { cost: self.cost });
+        let Answer { decision, evicted } =
+            self.with_request(op, time, |request| store.decide(request)).ok()?;
+        if evicted {
             self.limiter.counts.count_evicted(self.context());
         }
         decision.accepted.then_some(decision.expires_at)
@@ -330,33 +349,30 @@ impl<'a> Member<'a> {
     /// Gives back what [`charge`](Self::charge) took.
     #[cold]
     fn undo(&self, expires_at: u64, time: Time) {
-        let ((store, _), evicted) = (self.limiter.store_and_guard(), Cell::new(false));
-        let key = self.key();
+        let (store, _) = self.limiter.store_and_guard();
         let op = Op::Refund { cost: self.cost, expiry: Some(expires_at) };
         // If shared memory can no longer be used, the charge is gone with it.
-        let _ = store.decide(&self.limiter.request(&key, self.limit, &op, time, &evicted));
+        let _ = self.with_request(op, time, |request| store.decide(request));
     }
 
     /// Gives back what a call has taken, and looks at the limit again.
-    fn give_back(&self, call: &mut Option<Uncounted>, frozen: Option<u64>, ask: &Ask<'_>) {
-        let Some(Uncounted { answer: Ok(flagged), .. }) = &call else { return };
+    fn give_back(&self, call: &mut Option<Report>, frozen: Option<u64>, ask: &Ask<'_>) {
+        let Some(Report { answer: Ok(decision), decided_by, .. }) = &call else { return };
+        let flags = DecisionFlags::new(*decided_by, self.limiter.is_enforced());
+        let flagged = FlaggedDecision { decision: *decision, flags };
         // If the server fails now, the charge stays.
-        let _ = self.limiter.refund(self.identifier, self.limit, flagged, frozen);
-        *call = Some(ask(self, self.peek()).after(call.take()));
+        let refunded = self.limiter.refund(self.identifier, self.limit, &flagged, frozen);
+        let seen = ask(self, self.peek()).after(refunded.event);
+        *call = Some(after(seen, call.take()));
     }
 }
 
-impl Uncounted {
-    fn is_admitted(&self) -> bool {
-        self.answer.as_ref().is_ok_and(FlaggedDecision::is_admitted)
-    }
-
-    /// The same answer, with what happened in an earlier call on the same limit.
-    fn after(mut self, earlier: Option<Self>) -> Self {
-        if let Some(Self { end, .. }) = earlier {
-            self.end.has_failed |= end.has_failed;
-            self.end.has_evicted |= end.has_evicted;
-        }
-        self
+/// The same answer, with what happened in an earlier call on the same limit.
+fn after(report: Report, earlier: Option<Report>) -> Report {
+    let Some(earlier) = earlier else { return report };
+    Report {
+        has_failed: report.has_failed || earlier.has_failed,
+        evicted: report.evicted || earlier.evicted,
+        ..report.after(earlier.event)
     }
 }

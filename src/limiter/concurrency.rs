@@ -3,11 +3,11 @@
 use super::limiter::Limiter;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
-use crate::guard::{DecidedBy, Guard, GuardedCall, Host, NoAnswer, PolicyAnswers};
+use crate::guard::{Asked, DecidedBy, Host, PolicyAnswers, Report};
 use crate::limit::{Op, PermitLimit};
 use crate::process;
-use crate::statistics::{CallContext, CallEnd, DenialCause, DenialReason, DeniedBy};
-use crate::store::{Key, LimitKind, PermitCall, PermitHandle, Permits};
+use crate::statistics::{CallContext, DenialCause, DenialReason, DeniedBy};
+use crate::store::{Answer, Key, LimitKind, PermitCall, PermitHandle, Permits};
 use std::rc::Rc;
 
 /// As what a call for a permit is counted.
@@ -53,59 +53,33 @@ impl Limiter {
         context: &CallContext<'_>,
         limit: &PermitLimit,
         frozen: Option<u64>,
-    ) -> Result<Option<HeldPermit>> {
-        let (key, permits) = (self.permit_key(context), self.permits()?);
-        let held = |place, breaker| {
-            let (limiter, process) = (Rc::clone(self), process::generation());
-            Some(HeldPermit { limiter, place, breaker, process })
-        };
-        let (taken, breaker) = match &self.guard {
-            None => {
-                let handle = permits.acquire(&key, limit, self.permit_call(frozen));
-                let accepted = handle.as_ref().ok().map(Option::is_some);
-                let cause = || self.permit_denial(limit, DecidedBy::Store);
-                self.counts.count_local(context, None, TAKE, accepted, false, boot_time, cause);
-                (handle.map(|handle| handle.map(Place::Store)), 0)
-            }
-            Some(guard) => self.acquire_guarded(guard, context, &key, limit, frozen),
-        };
-        match taken {
-            Ok(Some(place)) => Ok(held(place, breaker)),
-            // A dry run denies no call, and fails none.
-            _ if !self.policy.enforce => Ok(held(Place::Nowhere, breaker)),
-            other => other.map(|_| None),
-        }
-    }
-
-    /// Takes a permit from a store on servers, or as the on-error policy says, and counts the call.
-    #[inline(never)]
-    fn acquire_guarded(
-        &self,
-        guard: &Guard,
-        context: &CallContext<'_>,
-        key: &Key<'_>,
-        limit: &PermitLimit,
-        frozen: Option<u64>,
-    ) -> (Result<Option<Place>>, u64) {
-        let (breaker, call) = (self.store.breaker(key), self.permit_call(frozen));
-        let acquire = || self.permits()?.acquire(key, limit, call);
-        let taken = match self.ask_behind(guard, breaker, acquire) {
-            Ok(handle) => GuardedCall::by_store(handle.map(Place::Store)),
-            Err(no_answer) => guard.answer_by_policy(
-                &no_answer,
-                PolicyAnswers {
-                    on_host: |host: &Host| {
-                        Ok(permits_of(host)?.acquire(key, limit, call)?.map(Place::Host))
-                    },
-                    open: Some(Place::Nowhere),
-                    closed: None,
+    ) -> Report<Option<HeldPermit>> {
+        let (key, call) = (self.permit_key(context), self.permit_call(frozen));
+        let breaker = self.store.breaker(&key);
+        let taken = self.ask_permits(
+            breaker,
+            |permits| Ok(permits.acquire(&key, limit, call)?.map(Place::Store)),
+            PolicyAnswers {
+                on_host: |host: &Host| {
+                    Ok(permits_of(host)?.acquire(&key, limit, call)?.map(Place::Host).into())
                 },
-            ),
-        };
-        let end = CallEnd::new(&taken, Option::is_some, false);
+                open: Some(Place::Nowhere),
+                closed: None,
+            },
+        );
         let cause = || self.permit_denial(limit, taken.decided_by);
-        self.counts.count(*context, None, TAKE, &end, boot_time, cause);
-        (taken.answer, breaker)
+        self.counts.count(context, None, TAKE, &taken, Option::is_some, boot_time, cause);
+        let held = |place| {
+            let (limiter, process) = (Rc::clone(self), process::generation());
+            HeldPermit { limiter, place, breaker, process }
+        };
+        let taken = self.with_mistake(taken);
+        taken.map(|answer| match answer {
+            Ok(Some(place)) => Ok(Some(held(place))),
+            // A dry run denies no call, and fails none.
+            _ if !self.policy.enforce => Ok(Some(held(Place::Nowhere))),
+            other => other.map(|_| None),
+        })
     }
 
     /// The cause of a denial, for the log.
@@ -130,21 +104,18 @@ impl Limiter {
         context: &CallContext<'_>,
         limit: &PermitLimit,
         frozen: Option<u64>,
-    ) -> Result<u32> {
+    ) -> Report<u32> {
         let (key, call) = (self.permit_key(context), self.permit_call(frozen));
         let counted = self.ask_permits(
-            &key,
+            self.store.breaker(&key),
             |permits| permits.count(&key, call),
             PolicyAnswers {
-                on_host: |host: &Host| permits_of(host)?.count(&key, call),
+                on_host: |host: &Host| Ok(permits_of(host)?.count(&key, call)?.into()),
                 open: 0,
                 closed: limit.max(),
             },
         );
-        match counted {
-            Err(_) if !self.policy.enforce => Ok(0),
-            counted => counted,
-        }
+        counted.map(|answer| self.unless_dry_run(answer, 0))
     }
 
     /// Frees all permits of an identifier, also those of other processes. If the store fails, `fallback` frees
@@ -153,44 +124,37 @@ impl Limiter {
     /// # Errors
     ///
     /// Those of [`acquire`](Self::acquire).
-    pub fn reset_permits(&self, context: &CallContext<'_>, frozen: Option<u64>) -> Result<()> {
+    pub fn reset_permits(&self, context: &CallContext<'_>, frozen: Option<u64>) -> Report<()> {
         let (key, call) = (self.permit_key(context), self.permit_call(frozen));
         let reset = self.ask_permits(
-            &key,
+            self.store.breaker(&key),
             |permits| permits.reset(&key, call),
             PolicyAnswers {
-                on_host: |host: &Host| permits_of(host)?.reset(&key, call),
+                on_host: |host: &Host| Ok(permits_of(host)?.reset(&key, call)?.into()),
                 open: (),
                 closed: (),
             },
         );
-        if self.policy.enforce { reset } else { Ok(()) }
+        reset.map(|answer| self.unless_dry_run(answer, ()))
     }
 
-    /// Asks the store about a key, or answers as the on-error policy says. The call is not counted.
+    /// Asks the store, or answers as the on-error policy says. The call is not counted.
+    #[inline(always)]
     fn ask_permits<T>(
         &self,
-        key: &Key<'_>,
+        breaker: u64,
         ask: impl FnOnce(&dyn Permits) -> Result<T>,
-        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<T>>,
-    ) -> Result<T> {
-        let permits = self.permits()?;
-        let Some(guard) = &self.guard else { return ask(permits) };
-        let breaker = self.store.breaker(key);
-        match self.ask_behind(guard, breaker, || ask(permits)) {
-            Ok(answer) => Ok(answer),
-            Err(no_answer) => guard.answer_by_policy(&no_answer, answers).answer,
-        }
+        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
+    ) -> Report<T> {
+        let ask = || Ok(ask(self.permits()?)?.into());
+        let Some(guard) = &self.guard else { return Report::of_local(ask()) };
+        let (store, timeouts, sent) = (&*self.store, self.timeouts, boot_time());
+        guard.call(Asked { store, breaker, timeouts, sent }, ask, answers)
     }
 
-    /// Asks the store, unless the server behind a breaker is known to fail.
-    fn ask_behind<T>(
-        &self,
-        guard: &Guard,
-        breaker: u64,
-        ask: impl FnOnce() -> Result<T>,
-    ) -> std::result::Result<T, NoAnswer> {
-        guard.ask_behind(breaker, &*self.store, self.timeouts, boot_time(), ask)
+    /// The answer; in a dry run, which fails no call, another one in the place of an error.
+    fn unless_dry_run<T>(&self, answer: Result<T>, other: T) -> Result<T> {
+        if self.policy.enforce { answer } else { Ok(answer.unwrap_or(other)) }
     }
 
     fn permits(&self) -> Result<&dyn Permits> {
@@ -217,11 +181,6 @@ pub const NO_PERMITS: &str = "TokenBucket\\ConcurrencyLimit needs a storage on s
      Redis (redis: and its like); memcached, MariaDB and MySQL, and storages written in PHP hold no permits";
 
 impl HeldPermit {
-    /// The limiter that gave it.
-    pub fn limiter(&self) -> &Rc<Limiter> {
-        &self.limiter
-    }
-
     /// Lets the lease begin anew, for `lease` nanoseconds. False if the permit is not held any more, by this
     /// process; none if that is not known, for the store gives no answer and `on_error` is not `open`. A permit
     /// that was taken nowhere is always renewed, as is any in a dry run.
@@ -229,32 +188,28 @@ impl HeldPermit {
     /// # Errors
     ///
     /// Those of [`Limiter::acquire`].
-    pub fn renew(&mut self, lease: u64, frozen: Option<u64>) -> Result<Option<bool>> {
-        if self.process != process::generation() {
-            return Ok(Some(false));
-        }
+    pub fn renew(&mut self, lease: u64, frozen: Option<u64>) -> Report<Option<bool>> {
         let Self { limiter, place, breaker, .. } = self;
-        let (permits, call) = (limiter.permits()?, limiter.permit_call(frozen));
-        let renewed = match (place, &limiter.guard) {
-            (Place::Nowhere, _) => return Ok(Some(true)),
-            (Place::Store(handle), None) => permits.renew(handle, lease, call).map(Some),
-            (Place::Store(handle), Some(guard)) => {
-                let renew = || permits.renew(handle, lease, call);
-                let renewed = limiter.ask_behind(guard, *breaker, renew);
-                let renewed = guard.only_by_store(renewed);
-                renewed.map(|renewed| renewed.or(guard.is_open_on_error().then_some(true)))
-            }
-            (Place::Host(handle), guard) => {
-                let permits = guard.as_ref().and_then(|guard| guard.host_permits());
-                let renewed =
-                    permits.map_or(Ok(false), |permits| permits.renew(handle, lease, call));
-                renewed.map(Some)
-            }
-        };
-        match limiter.policy.enforce {
-            true => renewed,
-            false => Ok(Some(true)),
+        let call = limiter.permit_call(frozen);
+        if self.process != process::generation() {
+            return Report::answered(Some(false), DecidedBy::Store);
         }
+        let by_host = |renewed: Result<bool>| {
+            Report::of_local(renewed.map(|renewed| Answer::from(Some(renewed))))
+        };
+        let renewed = match place {
+            Place::Nowhere => by_host(Ok(true)),
+            Place::Store(handle) => limiter.ask_permits(
+                *breaker,
+                |permits| permits.renew(handle, lease, call).map(Some),
+                PolicyAnswers { open: Some(true), ..PolicyAnswers::none() },
+            ),
+            Place::Host(handle) => by_host(match limiter.host().and_then(Host::permits) {
+                Some(permits) => permits.renew(handle, lease, call),
+                None => Ok(false),
+            }),
+        };
+        renewed.map(|answer| if limiter.policy.enforce { answer } else { Ok(Some(true)) })
     }
 
     /// Gives the permit back to where it was taken, if it is still held there. A process that has inherited
@@ -265,24 +220,23 @@ impl HeldPermit {
     /// [`Error::Storage`] if the store failed and the on-error policy is to throw. The permit stays held until
     /// its lease ends then.
     #[inline(always)]
-    pub fn release(self, frozen: Option<u64>) -> Result<()> {
-        if self.process != process::generation() {
-            return Ok(());
-        }
+    pub fn release(self, frozen: Option<u64>) -> Report<()> {
         let Self { limiter, place, breaker, .. } = &self;
         let call = limiter.permit_call(frozen);
-        match (place, &limiter.guard) {
-            (Place::Nowhere, _) => Ok(()),
-            (Place::Store(handle), None) => limiter.permits()?.release(handle, call),
-            (Place::Store(handle), Some(guard)) => {
-                let release = || limiter.permits()?.release(handle, call);
-                let released = guard.only_by_store(limiter.ask_behind(guard, *breaker, release));
-                if limiter.policy.enforce { released.map(drop) } else { Ok(()) }
-            }
-            (Place::Host(handle), guard) => {
-                let permits = guard.as_ref().and_then(|guard| guard.host_permits());
-                permits.map_or(Ok(()), |permits| permits.release(handle, call))
-            }
-        }
+        let on_host = |released: Result<()>| Report::of_local(released.map(Answer::from));
+        let released = match place {
+            _ if self.process != process::generation() => on_host(Ok(())),
+            Place::Nowhere => on_host(Ok(())),
+            Place::Store(handle) => limiter.ask_permits(
+                *breaker,
+                |permits| permits.release(handle, call),
+                PolicyAnswers { on_host: |_: &Host| Ok(().into()), open: (), closed: () },
+            ),
+            Place::Host(handle) => on_host(match limiter.host().and_then(Host::permits) {
+                Some(permits) => permits.release(handle, call),
+                None => Ok(()),
+            }),
+        };
+        released.map(|answer| limiter.unless_dry_run(answer, ()))
     }
 }

@@ -5,12 +5,12 @@ use super::settings::Settings;
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::Result;
-use crate::guard::{DecidedBy, Event, Guard, Host, Policy, Stores};
+use crate::guard::{DecidedBy, Event, Guard, Host, Policy, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
-use crate::limit::{Decision, Limit, Op, StoredState, apply};
+use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
 use crate::net::Timeouts;
-use crate::statistics::{CallContext, CallCounts, CallEnd, DenialCause, Statistics};
-use crate::store::{FromDecision, Key, KeyHash, LimitKind, Request, Store, Time};
+use crate::statistics::{CallContext, CallCounts, DenialCause, Statistics};
+use crate::store::{Answer, Key, KeyHash, LimitKind, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -74,17 +74,25 @@ impl Limiter {
         limit: &Limit,
         op: &Op,
         frozen: Option<u64>,
-    ) -> Result<FlaggedDecision> {
+    ) -> Report<FlaggedDecision> {
         let ask = |store: &dyn Store, request: &Request<'_>| store.decide(request);
-        let enforced = self.policy.enforce;
-        match self.call(context, limit, op, frozen, ask) {
-            Ok((decision, decided_by)) => {
-                let flags = DecisionFlags::new(decided_by, enforced);
-                Ok(FlaggedDecision { decision, flags })
-            }
-            Err(error) if enforced => Err(error),
+        self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen)
+    }
+
+    /// The report with what the decision tells of how it came about. A dry run fails no call.
+    #[inline(always)]
+    pub(super) fn flagged(
+        &self,
+        report: Report,
+        limit: &Limit,
+        frozen: Option<u64>,
+    ) -> Report<FlaggedDecision> {
+        let flags = DecisionFlags::new(report.decided_by, self.policy.enforce);
+        report.map(|answer| match answer {
+            Ok(decision) => Ok(FlaggedDecision { decision, flags }),
+            Err(error) if self.policy.enforce => Err(error),
             Err(_) => Ok(decision_of_failed_dry_run(limit, frozen)),
-        }
+        })
     }
 
     /// The store, and its guard if it is on servers.
@@ -117,26 +125,27 @@ impl Limiter {
         limit: &Limit,
         op: &Op,
         frozen: Option<u64>,
-    ) -> Result<bool> {
+    ) -> Report<bool> {
         let ask = |store: &dyn Store, request: &Request<'_>| store.accepts(request);
-        match self.call(context, limit, op, frozen, ask) {
-            Ok((accepted, _)) => Ok(accepted || !self.policy.enforce),
-            Err(_) if !self.policy.enforce => Ok(true),
+        let enforced = self.policy.enforce;
+        self.call(context, limit, op, frozen, ask).map(|answer| match answer {
+            Ok(accepted) => Ok(accepted || !enforced),
+            Err(_) if !enforced => Ok(true),
             Err(error) => Err(error),
-        }
+        })
     }
 
-    /// Makes a call on the store and counts it. Returns the answer, and what decided.
+    /// Makes a call on the store and counts it.
     #[inline(always)]
-    fn call<A: FromDecision>(
+    fn call<R: Reply>(
         &self,
         context: &CallContext<'_>,
         limit: &Limit,
         op: &Op,
         frozen: Option<u64>,
-        ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<A>,
-    ) -> Result<(A, DecidedBy)> {
-        let (escaped, evicted) = (escape(context), Cell::new(false));
+        ask: impl FnOnce(&dyn Store, &Request<'_>) -> Result<Answer<R>>,
+    ) -> Report<R> {
+        let escaped = escape(context);
         let key = match &escaped {
             Some(escaped) => self.plain_key(escaped, limit, context.key_hash),
             None => self.key(context, LimitKind::from(limit)),
@@ -144,28 +153,33 @@ impl Limiter {
         let now = boot_time();
         let Some(guard) = &self.guard else {
             let time = frozen.map_or(Time::Read(now), Time::Frozen);
-            let request = self.request(&key, limit, op, time, &evicted);
-            let answer = ask(&*self.store, &request);
-            let accepted = answer.as_ref().ok().map(A::is_accepted);
+            let request = self.request(&key, limit, op, time);
+            let report = Report::of_local(ask(&*self.store, &request));
             // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
-            let known = answer.as_ref().ok().and_then(A::is_blocked);
+            let known = report.answer.as_ref().ok().and_then(|reply| reply.is_blocked());
             let cause = || {
                 let is_blocked = known.unwrap_or_else(|| self.is_blocked(&request));
                 self.denial_cause(limit, DecidedBy::Store, is_blocked)
             };
-            let limit = Some(limit);
-            self.counts.count_local(context, limit, *op, accepted, evicted.get(), || now, cause);
-            return answer.map(|answer| (answer, DecidedBy::Store));
+            let is_accepted = |reply: &R| reply.is_accepted();
+            self.counts.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
+            return Report { event: self.counts.take_event(), ..report };
         };
-        let request = self.request(&key, limit, op, frozen.into(), &evicted);
-        let call = guard.decide(&*self.store, &request, now);
-        let end = CallEnd::new(&call, |decision| decision.accepted, evicted.get());
+        let request = self.request(&key, limit, op, frozen.into());
+        let report = guard.decide(&*self.store, &request, now);
         let cause = || {
-            let is_blocked = call.answer.as_ref().is_ok_and(|decision| decision.is_blocked);
-            self.denial_cause(limit, call.decided_by, is_blocked)
+            let is_blocked = report.answer.as_ref().is_ok_and(|decision| decision.is_blocked);
+            self.denial_cause(limit, report.decided_by, is_blocked)
         };
-        self.counts.count(*context, Some(limit), *op, &end, || now, cause);
-        Ok((A::from(call.answer?), call.decided_by))
+        let is_accepted = |decision: &Decision| decision.accepted;
+        self.counts.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
+        self.with_mistake(report).map(|answer| Ok(R::of(answer?)))
+    }
+
+    /// The report of a counted call, with the mistake that was noticed.
+    pub(super) fn with_mistake<T>(&self, report: Report<T>) -> Report<T> {
+        let event = Event::both(report.event, self.counts.take_event());
+        Report { event, ..report }
     }
 
     /// Whether a client is blocked whose call was denied. Asks the store once more: the answer to `consume()` does not
@@ -173,7 +187,7 @@ impl Limiter {
     #[cold]
     fn is_blocked(&self, request: &Request<'_>) -> bool {
         let looked_at = Request { op: &Op::Peek { cost: 0 }, ..*request };
-        self.store.decide(&looked_at).is_ok_and(|decision| decision.is_blocked)
+        self.store.decide(&looked_at).is_ok_and(|answer| answer.decision.is_blocked)
     }
 
     /// The cause of a denial, for the log.
@@ -217,28 +231,13 @@ impl Limiter {
         limit: &'a Limit,
         op: &'a Op,
         time: Time,
-        evicted: &'a Cell<bool>,
     ) -> Request<'a> {
-        Request { key, limit, op, time, timeouts: &self.timeouts, evicted }
+        Request { key, limit, op, time, timeouts: &self.timeouts }
     }
 
     /// Notes a call that operators make: root's changes a table of root's own.
     pub fn note_operator(&self) {
         self.counts.note_operator(&*self.store);
-    }
-
-    /// What the last call has to report. Returned once.
-    #[inline(always)]
-    pub fn take_event(&self) -> Option<Box<Event>> {
-        let of_server = match &self.guard {
-            None => None,
-            Some(guard) => guard.take_event(),
-        };
-        if of_server.is_none() && self.counts.has_warning() {
-            // After an event of the server, of which the host has only one, the next call reports it.
-            return self.counts.take_warning().map(Event::from_warning);
-        }
-        of_server
     }
 
     /// What the limiter does around the store's decisions.

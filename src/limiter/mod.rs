@@ -18,7 +18,7 @@ mod named_limits;
 mod settings;
 mod uncounted;
 
-pub use crate::guard::{DecidedBy, Event, Host, Policy, ServerStatus};
+pub use crate::guard::{DecidedBy, Event, Host, Policy, Report, ServerStatus};
 pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
 pub use crate::mapped::{FileSettings, MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
 pub use crate::net::Timeouts;

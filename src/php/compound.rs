@@ -9,7 +9,7 @@ use super::engine::exceptions::{Thrown, argument_type_error, error, value_error}
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
 use super::engine::shared_string::SharedString;
-use super::events::emit_event;
+use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};
@@ -18,8 +18,8 @@ use super::limiter_object::LimiterObject;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
-    Answers, CounterHandle, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, admits_all,
-    peek_all, take_all,
+    Answers, CounterHandle, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, Report,
+    admits_all, peek_all, take_all,
 };
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -148,7 +148,7 @@ impl Part {
     }
 
     /// Makes a call on this limit alone.
-    fn decide(&self, op: Op) -> crate::error::Result<FlaggedDecision> {
+    fn decide(&self, op: Op) -> Report<FlaggedDecision> {
         let context = self.member(0).context();
         self.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
     }
@@ -255,19 +255,11 @@ fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown
         .collect()
 }
 
-/// Passes on the answers of a call, after the warnings of all limiters.
-fn finish<A>(parts: &[Part], answers: crate::error::Result<A>) -> Result<A, Thrown> {
-    for part in parts {
-        emit_event(part.limiter.take_event())?;
-    }
-    Ok(answers?)
-}
-
 fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
-    let admitted = finish(&parts, admits_all(&members, GLOBALS.get().frozen_time.get()))?;
+    let admitted = deliver(admits_all(&members, GLOBALS.get().frozen_time.get()))?;
     call.return_bool(admitted)
 }
 
@@ -275,7 +267,7 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
-    let answers = finish(&parts, take_all(&members, GLOBALS.get().frozen_time.get()))?;
+    let answers = deliver(take_all(&members, GLOBALS.get().frozen_time.get()))?;
     return_decision(call, &parts, &answers, |member| members.get(member).map_or(0, |it| it.cost))
 }
 
@@ -283,7 +275,7 @@ fn peek(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
-    let answers = finish(&parts, peek_all(&members, GLOBALS.get().frozen_time.get()))?;
+    let answers = deliver(peek_all(&members, GLOBALS.get().frozen_time.get()))?;
     return_decision(call, &parts, &answers, |_| 0)
 }
 
@@ -329,6 +321,6 @@ fn block(call: &Call) -> Result<(), Thrown> {
 
 /// Applies an operation to each limit, to all of them before a warning or an error of one can end the call.
 fn change_each(parts: &[Part], ops: impl Iterator<Item = Op>) -> Result<(), Thrown> {
-    let results: Vec<_> = parts.iter().zip(ops).map(|(part, op)| part.decide(op)).collect();
-    finish(parts, results.into_iter().collect::<crate::error::Result<Vec<_>>>()).map(drop)
+    let reports = parts.iter().zip(ops).map(|(part, op)| part.decide(op));
+    deliver(Report::of_all(reports)).map(drop)
 }

@@ -7,7 +7,7 @@ use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
 use super::engine::shared_string::SharedString;
-use super::events::emit_event;
+use super::events::deliver;
 use super::globals::GLOBALS;
 use super::limiter_methods::{IDENTIFIER, LIMIT_NAME, STORAGE};
 use super::limiter_object::parse_name;
@@ -109,14 +109,13 @@ fn construct(call: &Call) -> Result<(), Thrown> {
 fn acquire(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let frozen = GLOBALS.get().frozen_time.get();
-    let (permit, event) = call.try_with_this(|this: &ConcurrencyLimitObject| {
-        let held = this.limiter.acquire(&this.context(), &this.limit, frozen)?;
+    let report = call.with_this(|this: &ConcurrencyLimitObject| {
         // From here on the end of the request gives it back, whatever happens in between.
-        let permit = held.map(|held| PermitObject::new(held, this.identifier.clone(), &this.limit));
-        Ok((permit, this.limiter.take_event()))
+        let registered = |held| PermitObject::new(held, this.identifier.clone(), &this.limit);
+        let held = this.limiter.acquire(&this.context(), &this.limit, frozen);
+        held.map(|held| Ok(held?.map(registered)))
     })?;
-    emit_event(event)?;
-    match permit {
+    match deliver(report)? {
         Some(permit) => call.return_new(&permit::CLASS, permit),
         None => call.return_value(Zval::null()),
     }
@@ -125,20 +124,16 @@ fn acquire(call: &Call) -> Result<(), Thrown> {
 fn get_active(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let frozen = GLOBALS.get().frozen_time.get();
-    let (active, event) = call.try_with_this(|this: &ConcurrencyLimitObject| {
-        let active = this.limiter.count_permits(&this.context(), &this.limit, frozen)?;
-        Ok((active, this.limiter.take_event()))
+    let active = call.with_this(|this: &ConcurrencyLimitObject| {
+        this.limiter.count_permits(&this.context(), &this.limit, frozen)
     })?;
-    emit_event(event)?;
-    call.return_int(i64::from(active))
+    call.return_int(i64::from(deliver(active)?))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let frozen = GLOBALS.get().frozen_time.get();
-    let event = call.try_with_this(|this: &ConcurrencyLimitObject| {
-        this.limiter.reset_permits(&this.context(), frozen)?;
-        Ok(this.limiter.take_event())
-    })?;
-    emit_event(event)
+    deliver(call.with_this(|this: &ConcurrencyLimitObject| {
+        this.limiter.reset_permits(&this.context(), frozen)
+    })?)
 }

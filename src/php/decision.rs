@@ -6,18 +6,17 @@ use super::engine::declare::{Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
-use super::events::emit_event;
+use super::events::deliver;
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
-use crate::limiter::Limiter;
-use crate::{error, http, process};
+use crate::limiter::{DecidedBy, Report};
+use crate::{http, process};
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::cell::Cell;
 use std::ptr;
-use std::rc::Rc;
 
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
@@ -68,14 +67,6 @@ pub fn register() {
     // engine loads extensions from files.
     declare::implement(&CLASS, unsafe { php_json_serializable_ce });
     object::install_handlers::<DecisionObject>(&CLASS);
-}
-
-/// What became of a refund.
-struct Refund {
-    /// Whether anything was given back; none if that is not known.
-    is_given_back: error::Result<Option<bool>>,
-    /// The limiters, which may have something to report.
-    limiters: Vec<Rc<Limiter>>,
 }
 
 impl DecisionObject {
@@ -159,26 +150,26 @@ impl DecisionObject {
         self.limits().iter().any(|limit| !limit.decided().accepted)
     }
 
-    /// Gives back what was taken; none if a limit is on a storage written in PHP.
-    fn refund(&self) -> Option<Refund> {
-        let limiters = self.limits().iter().map(|limit| limit.origin.limiter.clone());
+    /// Gives back what was taken. The answer is whether anything was given back; none if that is not known. No report if a
+    /// limit is on a storage written in PHP.
+    fn refund(&self) -> Option<Report<Option<bool>>> {
+        let limiters = self.limits().iter().map(|limit| limit.origin.limiter.as_ref());
         let limiters = limiters.collect::<Option<Vec<_>>>()?;
         // A child that was forked has a copy of the decision, but only the process that made it gives back.
         if self.refundable_by.get() != process::generation() {
-            return Some(Refund { is_given_back: Ok(Some(false)), limiters });
+            return Some(Report::answered(Some(false), DecidedBy::Store));
         }
         self.refundable_by.set(0);
         let frozen = GLOBALS.get().frozen_time.get();
         // All of them, before an error of one ends the call.
-        let results: Vec<_> = self.limits().iter().map(|limit| limit.refund(frozen)).collect();
-        let is_given_back = results.into_iter().try_fold(Some(false), |any, one| {
-            Ok(match (any, one?) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            })
-        });
-        Some(Refund { is_given_back, limiters })
+        let each = self.limits().iter().zip(limiters);
+        let refunds = Report::of_all(each.map(|(limit, limiter)| limit.refund(limiter, frozen)));
+        let either = |any, one| match (any, one) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        };
+        Some(refunds.map(|answers| Ok(answers?.into_iter().fold(Some(false), either))))
     }
 
     /// The fields of an HTTP answer.
@@ -313,17 +304,12 @@ fn would_deny(call: &Call) -> Result<(), Thrown> {
 
 fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let Some(Refund { is_given_back, limiters }) = call.with_this(DecisionObject::refund)? else {
-        return Err(logic_exception(
+    match call.with_this(DecisionObject::refund)? {
+        Some(report) => call.return_bool_or_null(deliver(report)?),
+        None => Err(logic_exception(
             "refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only",
-        ));
-    };
-    // Taken before any PHP code runs, which may make calls on the limiters.
-    let events: Vec<_> = limiters.iter().filter_map(|limiter| limiter.take_event()).collect();
-    for event in events {
-        emit_event(Some(event))?;
+        )),
     }
-    call.return_bool_or_null(is_given_back?)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {

@@ -1,7 +1,7 @@
 //! Reports to PHP: warnings, and lines in the log.
 
 use super::engine::exceptions::Thrown;
-use crate::limiter::Event;
+use crate::limiter::{Event, Report};
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ExecutorGlobals, ProcessGlobals};
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -10,26 +10,37 @@ const E_WARNING: c_int = ffi::E_WARNING as c_int;
 /// The type of a zval without a value.
 const UNDEF: u8 = ffi::IS_UNDEF as u8;
 
-/// Reports the event of a call, if it has one. What PHP prints may pass through an output callback, which may
-/// run any PHP code and may throw: no reference into an object or into the globals may be alive.
+/// Turns the report of a call into its answer or an exception, and reports its event. What PHP prints may pass through an
+/// output callback, which may run any PHP code and may throw: no reference into an object or into the globals may be alive.
 #[inline(always)]
-pub fn emit_event(event: Option<Box<Event>>) -> Result<(), Thrown> {
-    match event {
-        None => Ok(()),
-        Some(event) => emit_and_check(&event),
+pub fn deliver<T>(report: Report<T>) -> Result<T, Thrown> {
+    if let Some(event) = report.event {
+        emit_and_check(&event)?;
     }
+    Ok(report.answer?)
+}
+
+/// Reports a likely mistake, as [`deliver`] does.
+pub fn deliver_warning(warning: Option<String>) -> Result<(), Thrown> {
+    warning.map_or(Ok(()), |warning| emit_and_check(&Event::from_warning(warning)))
+}
+
+/// Writes the event of a call to the log, where no PHP code may run.
+pub fn log_event(event: Option<Box<Event>>) {
+    let Some(event) = event else { return };
+    event.recoveries.iter().for_each(|text| log(text, Severity::Notice));
+    event.warnings.iter().for_each(|text| log(text, Severity::Warning));
 }
 
 #[cold]
 fn emit_and_check(event: &Event) -> Result<(), Thrown> {
-    if let Some(recovery) = &event.recovery {
-        log(recovery, Severity::Notice);
-    }
-    match &event.warning {
-        // The call has an answer. A handler that throws or exits would put its own in that place.
-        Some(warning) if is_handled_by_application() => log(warning, Severity::Warning),
-        Some(warning) => emit_warning(warning),
-        None => {}
+    event.recoveries.iter().for_each(|text| log(text, Severity::Notice));
+    for warning in &event.warnings {
+        match is_handled_by_application() {
+            // The call has an answer. A handler that throws or exits would put its own in that place.
+            true => log(warning, Severity::Warning),
+            false => emit_warning(warning),
+        }
     }
     if ExecutorGlobals::has_exception() { Err(Thrown) } else { Ok(()) }
 }

@@ -1,10 +1,9 @@
 //! The decision of one limit, and where it was made.
 
 use super::engine::shared_string::SharedString;
-use crate::error::Result;
 use crate::http::Policy;
 use crate::limit::{Decision, Limit, SECOND};
-use crate::limiter::{FlaggedDecision, Identifier, Limiter, infer_name};
+use crate::limiter::{FlaggedDecision, Identifier, Limiter, Report, infer_name};
 use std::rc::Rc;
 
 /// The name of a limit in HTTP fields if its identifier has none: a client's address must not get there.
@@ -102,9 +101,9 @@ impl LimitDecision {
         }
     }
 
-    /// Gives back what the decision took. Returns whether anything was given back; none if that is not known.
-    pub fn refund(&self, frozen: Option<u64>) -> Result<Option<bool>> {
-        let Some(limiter) = &self.origin.limiter else { return Ok(Some(false)) };
+    /// Gives back what the decision took from its limiter. The answer is whether anything was given back; none if that is
+    /// not known.
+    pub fn refund(&self, limiter: &Limiter, frozen: Option<u64>) -> Report<Option<bool>> {
         limiter.refund(self.origin.identifier.as_bytes(), &self.limit, &self.flagged, frozen)
     }
 }

@@ -4,7 +4,7 @@ use super::decision::{self, DecisionObject};
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Parameter, Type, optional, public, required, sensitive};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
-use super::events::emit_event;
+use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{COUNT, DECISION, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};
@@ -35,13 +35,12 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     let cost = call.token_count(1)?;
     let decided = call.try_with_this(|this: &LimiterObject| {
         let Backend::Native(limiter) = &this.backend else { return Ok(None) };
-        let admitted = this.admits(limiter, this.limit("consume")?, &Op::Take { cost })?;
-        Ok(Some((admitted, limiter.take_event())))
+        Ok(Some(this.admits(limiter, this.limit("consume")?, &Op::Take { cost })))
     })?;
-    let Some((admitted, event)) = decided else {
-        return call.return_bool(consume_php_storage(call, "consume", cost)?.is_admitted());
+    let admitted = match decided {
+        Some(report) => deliver(report)?,
+        None => consume_php_storage(call, "consume", cost)?.is_admitted(),
     };
-    emit_event(event)?;
     call.return_bool(admitted)
 }
 
@@ -70,12 +69,11 @@ fn peek(call: &Call) -> Result<(), Thrown> {
 fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
-    let event = call.try_with_this(|this: &LimiterObject| {
-        let limiter = this.limiter("refund")?;
-        this.decide(limiter, this.limit("refund")?, &Op::Refund { cost, expiry: None })?;
-        Ok(limiter.take_event())
+    let refunded = call.try_with_this(|this: &LimiterObject| {
+        let (limiter, limit) = (this.limiter("refund")?, this.limit("refund")?);
+        Ok(this.decide(limiter, limit, &Op::Refund { cost, expiry: None }))
     })?;
-    emit_event(event)
+    deliver(refunded).map(drop)
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
@@ -96,36 +94,34 @@ pub fn parse_block_duration(call: &Call) -> Result<u64, Thrown> {
 
 /// Applies an operation that ignores the limit to the object's own bucket.
 fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
-    let event = call.try_with_this(|this: &LimiterObject| {
+    let report = call.try_with_this(|this: &LimiterObject| {
         let limiter = this.limiter(method)?;
-        match &this.limit {
-            Some(limit) => this.decide(limiter, limit, &op)?,
-            // Any limit will do.
-            None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op)?,
-        };
         limiter.note_operator();
-        Ok(limiter.take_event())
+        Ok(match &this.limit {
+            Some(limit) => this.decide(limiter, limit, &op),
+            // Any limit will do.
+            None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op),
+        })
     })?;
-    emit_event(event)
+    deliver(report).map(drop)
 }
 
 /// Applies `op` to the object's own bucket, and returns the decision to PHP.
 #[inline]
 pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
-    let event = call.try_with_this(|this: &LimiterObject| {
+    let report = call.try_with_this(|this: &LimiterObject| {
         let Backend::Native(limiter) = &this.backend else {
             return Err(throw_unsupported(method));
         };
         let limit = this.limit(method)?;
-        let flagged = this.decide(limiter, limit, &op)?;
-        let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
-        let (identifier, name) = (this.shared_identifier(), this.shared_name());
-        let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
-        let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
-        call.return_new(&decision::CLASS, DecisionObject::one(decision))?;
-        Ok(limiter.take_event())
+        Ok(this.decide(limiter, limit, &op).map(|flagged| {
+            let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
+            let (identifier, name) = (this.shared_identifier(), this.shared_name());
+            let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
+            Ok(LimitDecision { flagged: flagged?, limit: Rc::clone(limit), asked, origin })
+        }))
     })?;
-    emit_event(event)
+    call.return_new(&decision::CLASS, DecisionObject::one(deliver(report)?))
 }
 
 /// Takes tokens from a bucket on a storage written in PHP, and counts the call.

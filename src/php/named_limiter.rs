@@ -5,7 +5,7 @@ use super::engine::call;
 use super::engine::call::Call;
 use super::engine::exceptions::{Thrown, type_error, value_error};
 use super::engine::shared_string::SharedString;
-use super::events::emit_event;
+use super::events::deliver_warning;
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limits_file::LoadedLimits;
@@ -13,7 +13,7 @@ use super::storage_argument::Backend;
 use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
-use crate::limiter::{Algorithm, Event, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
+use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
 use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;
 use ext_php_rs::ffi;
@@ -64,7 +64,7 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
     let path = || globals.directives.limits.get();
     let (loaded, warning) = globals.limits_file.limits(path)?;
     // An output callback may run any PHP code; the limits are kept by their count.
-    emit_event(warning.map(Event::from_warning))?;
+    deliver_warning(warning)?;
     let Some(at) = loaded.limits.position(name.as_bytes()) else {
         return Err(unknown(&loaded, name.as_bytes()));
     };

@@ -7,7 +7,7 @@ use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
 use super::engine::shared_string::SharedString;
-use super::events::emit_event;
+use super::events::{deliver, log_event};
 use super::globals::GLOBALS;
 use super::permit_registry::RegisteredPermit;
 use crate::limit::{PermitLimit, SECOND, duration_from_seconds};
@@ -16,7 +16,6 @@ use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::ZendHashTable;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::rc::Rc;
 
 /// The value of a `TokenBucket\Permit`.
 pub struct PermitObject {
@@ -65,9 +64,8 @@ impl Drop for PermitObject {
         let globals = GLOBALS.get();
         let Some(permit) = globals.permits.take(self.permit) else { return };
         let frozen = globals.frozen_time.get();
-        // The engine frees objects where no exception and no panic can be passed on. The limiter's next call
-        // emits the warning.
-        let _ = catch_unwind(AssertUnwindSafe(|| permit.release(frozen)));
+        // The engine frees objects where no exception and no panic can be passed on.
+        let _ = catch_unwind(AssertUnwindSafe(|| log_event(permit.release(frozen).event)));
     }
 }
 
@@ -87,10 +85,7 @@ fn release_permit(call: &Call) -> Result<(), Thrown> {
     let permit = call.with_this(|this: &PermitObject| this.permit)?;
     let globals = GLOBALS.get();
     let Some(permit) = globals.permits.take(permit) else { return Ok(()) };
-    let limiter = Rc::clone(permit.limiter());
-    let released = permit.release(globals.frozen_time.get());
-    emit_event(limiter.take_event())?;
-    Ok(released?)
+    deliver(permit.release(globals.frozen_time.get()))
 }
 
 fn renew(call: &Call) -> Result<(), Thrown> {
@@ -102,10 +97,6 @@ fn renew(call: &Call) -> Result<(), Thrown> {
     let (permit, own_lease) = call.with_this(|this: &PermitObject| (this.permit, this.lease))?;
     let (globals, lease) = (GLOBALS.get(), lease.unwrap_or(own_lease));
     let frozen = globals.frozen_time.get();
-    let renewed = globals
-        .permits
-        .with(permit, |permit| (permit.renew(lease, frozen), Rc::clone(permit.limiter())));
-    let Some((renewed, limiter)) = renewed else { return call.return_bool(false) };
-    emit_event(limiter.take_event())?;
-    call.return_bool_or_null(renewed?)
+    let renewed = globals.permits.with(permit, |permit| permit.renew(lease, frozen));
+    call.return_bool_or_null(renewed.map_or(Ok(Some(false)), deliver)?)
 }

@@ -1,5 +1,6 @@
 //! The permits that the request holds. What is left at its end is given back there.
 
+use super::events::log_event;
 use crate::limiter::HeldPermit;
 use std::cell::RefCell;
 
@@ -70,8 +71,8 @@ impl PermitRegistry {
     /// Gives back all permits, at the end of a request. `frozen` is the time of a test's clock.
     pub fn end_request(&self, frozen: Option<u64>) {
         while let Some(permit) = self.take_any() {
-            // No PHP code may run any more: the limiter's next call emits the warning.
-            let _ = permit.release(frozen);
+            // No PHP code may run any more.
+            log_event(permit.release(frozen).event);
         }
     }
 

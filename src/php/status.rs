@@ -6,15 +6,15 @@ use super::engine::call;
 use super::engine::call::Call;
 use super::engine::exceptions::Thrown;
 use super::engine::php_array::{PhpArray, PhpValue};
-use super::events::emit_event;
+use super::events::{deliver_warning, log_event};
 use super::globals::GLOBALS;
 use super::limits_file::LoadedLimits;
 use super::statistics::of_prefix;
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op};
 use crate::limiter::{
-    CallContext, Event, Host, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
-    NamedLimit, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
+    CallContext, Host, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
+    NamedLimit, Report, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
 };
 use ext_php_rs::args::Arg;
 use ext_php_rs::builders::FunctionBuilder;
@@ -78,7 +78,7 @@ fn look_at_limits_file() -> Result<Option<Rc<LoadedLimits>>, Thrown> {
         return Ok(None);
     };
     // An output callback may run any PHP code; the limits are kept by their count.
-    emit_event(warning.map(Event::from_warning))?;
+    deliver_warning(warning)?;
     Ok(Some(loaded))
 }
 
@@ -197,8 +197,10 @@ fn peek(identifier: &[u8], limiter: &Limiter, limit: &Limit) -> Option<Decision>
     let identifier = Identifier::Plain(identifier);
     let context = CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter };
     let frozen = GLOBALS.get().frozen_time.get();
-    let flagged = limiter.decide(&context, limit, &Op::Peek { cost: 1 }, frozen).ok()?;
-    Some(flagged.decision)
+    let Report { answer, event, .. } =
+        limiter.decide(&context, limit, &Op::Peek { cost: 1 }, frozen);
+    log_event(event);
+    Some(answer.ok()?.decision)
 }
 
 fn table(table: &TableStatus) -> PhpArray {

@@ -11,14 +11,14 @@ use super::engine::declare::{
 use super::engine::exceptions::{Thrown, error, logic_exception, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
-use super::events::emit_event;
+use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces;
 use crate::clock::from_seconds;
 use crate::dsn::{Dsn, Target};
 use crate::error::Error;
 use crate::limit::{Op, SECOND, TokenBucket};
-use crate::limiter::{CallContext, Event, FlaggedDecision, Identifier, Limiter};
+use crate::limiter::{CallContext, FlaggedDecision, Identifier, Limiter, Report};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendCallable, ZendHashTable, ZendStr};
@@ -170,13 +170,13 @@ impl Native for StorageObject {
 
 impl StorageObject {
     /// Applies `op` to the bucket of `identifier`. A full bucket refills in `full` nanoseconds, and a token
-    /// in one. Returns the decision and what the call has to report.
+    /// in one.
     fn decide(
         &self,
         identifier: &ZendStr,
         full: u64,
         op: Op,
-    ) -> Result<(FlaggedDecision, Option<Box<Event>>), Thrown> {
+    ) -> Result<Report<FlaggedDecision>, Thrown> {
         let limit = TokenBucket::per_nanosecond(full)
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
             .into();
@@ -184,14 +184,15 @@ impl StorageObject {
         let (key_hash, counter) = (Cell::default(), Cell::default());
         let context =
             CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter };
-        let flagged =
-            self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get())?;
-        Ok((flagged, self.limiter.take_event()))
+        Ok(self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get()))
     }
 
-    /// Starts the bucket of the `consume()` that runs its closure, which was empty at this Unix time. Returns what the
-    /// call has to report.
-    fn start(&self, identifier: &ZendStr, empty_at: f64) -> Result<Option<Box<Event>>, Thrown> {
+    /// Starts the bucket of the `consume()` that runs its closure, which was empty at this Unix time.
+    fn start(
+        &self,
+        identifier: &ZendStr,
+        empty_at: f64,
+    ) -> Result<Report<FlaggedDecision>, Thrown> {
         let Some(bootstrapping) = self.bootstrapping.get() else {
             return Err(logic_exception(
                 "bootstrap() must be called by the closure that was passed to consume(); \
@@ -202,11 +203,12 @@ impl StorageObject {
         let full = bootstrapping.full as f64 / SECOND as f64;
         let missing = (full - (now - empty_at)).clamp(0.0, full);
         let missing = from_seconds(missing).unwrap_or(bootstrapping.full);
-        let (flagged, event) =
-            self.decide(identifier, bootstrapping.full, Op::Start { missing })?;
-        let started = Some(flagged.decision.accepted);
-        self.bootstrapping.set(Some(Bootstrapping { started, ..bootstrapping }));
-        Ok(event)
+        let report = self.decide(identifier, bootstrapping.full, Op::Start { missing })?;
+        if let Ok(flagged) = &report.answer {
+            let started = Some(flagged.decision.accepted);
+            self.bootstrapping.set(Some(Bootstrapping { started, ..bootstrapping }));
+        }
+        Ok(report)
     }
 }
 
@@ -245,9 +247,9 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(2, 2)?;
     let identifier = parse_identifier(call)?;
     let empty_at = call.float(2)?;
-    let event =
+    let report =
         call.try_with_this(|storage: &StorageObject| storage.start(identifier, empty_at))?;
-    emit_event(event)
+    deliver(report).map(drop)
 }
 
 fn consume(call: &Call) -> Result<(), Thrown> {
@@ -279,10 +281,7 @@ fn is_full(call: &Call, identifier: &ZendStr, full: u64) -> Result<bool, Thrown>
 
 /// Applies `op` to a bucket of the call's object, and emits what is to be reported.
 fn decide(call: &Call, identifier: &ZendStr, full: u64, op: Op) -> Result<FlaggedDecision, Thrown> {
-    let (flagged, event) =
-        call.try_with_this(|this: &StorageObject| this.decide(identifier, full, op))?;
-    emit_event(event)?;
-    Ok(flagged)
+    deliver(call.try_with_this(|this: &StorageObject| this.decide(identifier, full, op))?)
 }
 
 /// Calls the bootstrap closure.

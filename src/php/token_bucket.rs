@@ -7,7 +7,7 @@ use super::engine::declare::{
 };
 use super::engine::exceptions::{Thrown, error, value_error};
 use super::engine::object;
-use super::events::emit_event;
+use super::events::{deliver, deliver_warning};
 use super::globals::GLOBALS;
 use super::interfaces::{self, COUNT, DECISION};
 use super::limiter_methods::{
@@ -17,7 +17,7 @@ use super::limiter_object::{LimitArguments, LimiterObject};
 use super::meter::{self, MeterArguments};
 use super::storage_argument::parse_storage_argument;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket, describe_seconds};
-use crate::limiter::{CallContext, Event, Identifier, MAX_IDENTIFIER, client_identifier};
+use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendStr, Zval};
@@ -142,10 +142,10 @@ fn warn_of_period((capacity, rate): (i64, f64)) -> Result<(), Thrown> {
     }
     globals.has_warned_of_period.set(true);
     let refill = describe_seconds(capacity as f64 / rate);
-    emit_event(Some(Event::from_warning(format!(
+    deliver_warning(Some(format!(
         "A bucket of {capacity} is full again in {refill}, for the fourth argument is a rate per second; {capacity} in \
          {rate} seconds is TokenBucket::per(..., {capacity}, {rate})"
-    ))))
+    )))
 }
 
 /// Makes an object whose limit is a number of tokens in some seconds. Its class may be one that extends
@@ -217,15 +217,14 @@ fn check(call: &Call) -> Result<(), Thrown> {
         _ => None,
     };
     let key = overridden_key.as_ref().and_then(Zval::zend_str).map(ZendStr::as_bytes);
-    let (admitted, event) = call.try_with_this(|this: &LimiterObject| {
+    let report = call.try_with_this(|this: &LimiterObject| {
         let limiter = this.limiter("check")?;
         let limit = match &limit {
             Some(limit) => limit,
             None => this.limit("check")?,
         };
         let Some(id) = id else {
-            let admitted = this.admits(limiter, limit, &Op::Check)?;
-            return Ok((admitted, limiter.take_event()));
+            return Ok(this.admits(limiter, limit, &Op::Check));
         };
         let (key_hash, counter) = (Cell::default(), Cell::default());
         let context = match key {
@@ -240,11 +239,9 @@ fn check(call: &Call) -> Result<(), Thrown> {
             }
         };
         let frozen = GLOBALS.get().frozen_time.get();
-        let admitted = limiter.admits(&context, limit, &Op::Check, frozen)?;
-        Ok((admitted, limiter.take_event()))
+        Ok(limiter.admits(&context, limit, &Op::Check, frozen))
     })?;
-    emit_event(event)?;
-    call.return_bool(!admitted)
+    call.return_bool(!deliver(report)?)
 }
 
 /// Calls a `key()` written in PHP.

@@ -4,37 +4,9 @@ use super::context::CallContext;
 use super::denial_log::{DenialCause, DenialReason};
 use super::records::Outcome;
 use super::statistics::Statistics;
-use crate::guard::{GuardedCall, Policy};
+use crate::guard::{Event, Policy, Report};
 use crate::limit::{Limit, Op};
 use crate::store::Store;
-
-/// How a call ended, for the statistics.
-pub struct CallEnd {
-    /// None where neither the store nor the policy decided.
-    pub accepted: Option<bool>,
-    /// Whether the store was asked and failed.
-    pub has_failed: bool,
-    /// Whether this host or the on-error policy answered in the store's place.
-    pub is_degraded: bool,
-    /// Whether the store evicted another bucket in use.
-    pub has_evicted: bool,
-}
-
-impl CallEnd {
-    /// How a call on a guarded store ended.
-    pub fn new<T>(
-        call: &GuardedCall<T>,
-        is_accepted: impl FnOnce(&T) -> bool,
-        has_evicted: bool,
-    ) -> Self {
-        Self {
-            accepted: call.answer.as_ref().ok().map(is_accepted),
-            has_failed: call.has_failed,
-            is_degraded: call.answer.is_ok() && call.decided_by.is_degraded(),
-            has_evicted,
-        }
-    }
-}
 
 /// Counts the calls on a limiter.
 pub struct CallCounts {
@@ -60,35 +32,33 @@ impl CallCounts {
         self.statistics.count(&context, None, Outcome::Evicted);
     }
 
-    /// Counts a call on a store on this host: the usual cases first, for they are part of every decision. `now` and
-    /// `cause` are asked for a denial.
+    /// Counts a call that asked whether to go on, and what happened during any call: the usual cases first, for they are
+    /// part of every decision. `now` and `cause` are asked for a denial.
     #[inline(always)]
     #[expect(
         clippy::too_many_arguments,
         reason = "a struct of them would lie in memory (make bench)"
     )]
-    pub fn count_local(
+    pub fn count<T>(
         &self,
         context: &CallContext<'_>,
         limit: Option<&Limit>,
         op: Op,
-        accepted: Option<bool>,
-        has_evicted: bool,
+        report: &Report<T>,
+        is_accepted: impl FnOnce(&T) -> bool,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) {
+        let is_usual = !report.evicted && !report.has_failed && !report.is_degraded();
+        let accepted = report.answer.as_ref().ok().map(is_accepted);
         match (op, accepted) {
-            (Op::Take { .. } | Op::Check, Some(true)) if !has_evicted => {
+            (Op::Take { .. } | Op::Check, Some(true)) if is_usual => {
                 self.count_accepted(context, limit);
             }
-            (Op::Take { .. } | Op::Check, Some(false)) if !has_evicted => {
+            (Op::Take { .. } | Op::Check, Some(false)) if is_usual => {
                 self.count_denied(context, limit, now, cause);
             }
-            _ => {
-                let (has_failed, is_degraded) = (accepted.is_none(), false);
-                let end = CallEnd { accepted, has_failed, is_degraded, has_evicted };
-                self.count(*context, limit, op, &end, now, cause);
-            }
+            _ => self.count_unusual(*context, limit, op, report, accepted, now, cause),
         }
     }
 
@@ -106,30 +76,29 @@ impl CallCounts {
 
     /// Counts what happened in a call on one of several limits that neither was charged nor denied.
     #[cold]
-    pub fn count_incidents(&self, context: CallContext<'_>, end: &CallEnd) {
-        if end.has_evicted {
+    pub fn count_incidents<T>(&self, context: CallContext<'_>, report: &Report<T>) {
+        if report.evicted {
             self.count_evicted(context);
         }
-        if end.has_failed {
+        if report.has_failed {
             self.statistics.count(&context, None, Outcome::Failed);
         }
     }
 
-    /// Counts a call that asked whether to go on, and what happened during any call. `now` and `cause` are asked for
-    /// a denial.
     #[cold]
     #[inline(never)]
-    pub fn count(
+    #[expect(clippy::too_many_arguments, reason = "those of count()")]
+    fn count_unusual<T>(
         &self,
         context: CallContext<'_>,
         limit: Option<&Limit>,
         op: Op,
-        end: &CallEnd,
+        report: &Report<T>,
+        accepted: Option<bool>,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) {
-        let CallEnd { accepted, has_failed, is_degraded, has_evicted } = *end;
-        if has_evicted {
+        if report.evicted {
             self.count_evicted(context);
         }
         let is_counted = match op {
@@ -142,15 +111,15 @@ impl CallCounts {
             return;
         }
         // Also counts a call that an open breaker kept from the store, if no policy answered it.
-        if has_failed || accepted.is_none() {
+        if report.has_failed || accepted.is_none() {
             self.statistics.count(&context, None, Outcome::Failed);
         }
-        if is_degraded {
+        if report.is_degraded() {
             self.statistics.count(&context, None, Outcome::Degraded);
         }
         match accepted {
             Some(true) => self.count_accepted(&context, limit),
-            Some(false) => self.count_denied(&context, limit, now, || match has_evicted {
+            Some(false) => self.count_denied(&context, limit, now, || match report.evicted {
                 true => DenialCause { reason: DenialReason::NoRoom, ..cause() },
                 false => cause(),
             }),
@@ -163,14 +132,12 @@ impl CallCounts {
         self.statistics.note_operator(store);
     }
 
-    /// Whether a call has noticed a likely mistake that was not reported yet.
+    /// The warning of a likely mistake that a call has noticed. Returned once.
     #[inline(always)]
-    pub fn has_warning(&self) -> bool {
-        self.statistics.has_warning()
-    }
-
-    /// The warning of a likely mistake. Returned once.
-    pub fn take_warning(&self) -> Option<String> {
-        self.statistics.take_warning()
+    pub fn take_event(&self) -> Option<Box<Event>> {
+        match self.statistics.has_warning() {
+            false => None,
+            true => self.statistics.take_warning().map(Event::from_warning),
+        }
     }
 }

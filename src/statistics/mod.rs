@@ -22,7 +22,7 @@ mod tables;
 mod watch;
 
 pub use context::CallContext;
-pub use counting::{CallCounts, CallEnd};
+pub use counting::CallCounts;
 pub use denial_log::{DenialCause, DenialReason, DeniedBy, LoggedDenial};
 pub use denied::LONGEST_IDENTIFIER;
 pub use inferred_name::{InferredName, infer_name};

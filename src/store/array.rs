@@ -3,9 +3,9 @@
 mod permits;
 
 use super::kind::with_algorithm;
-use super::{FromDecision, Key, KeyHash, LimitKind, Permits, Request, Store};
+use super::{Answer, Key, KeyHash, LimitKind, Permits, Request, Store};
 use crate::error::Result;
-use crate::limit::{Algorithm, Decision, State, StoredState};
+use crate::limit::{Algorithm, Decision, Reply, State, StoredState};
 use crate::net::Timeouts;
 use hashbrown::HashTable;
 use permits::ArrayPermits;
@@ -145,24 +145,24 @@ impl Array {
     }
 
     #[inline(always)]
-    fn answer<A: FromDecision>(&self, request: &Request<'_>) -> A {
+    fn reply<R: Reply>(&self, request: &Request<'_>) -> R {
         with_algorithm!(
             request.limit,
-            limit => self.answer_under(limit, request),
+            limit => self.reply_under(limit, request),
             window => {
                 let Request { key, op, .. } = *request;
                 let now = now(request);
                 let mut windows = self.sliding_windows.borrow_mut();
                 windows.update(key, self.hash(key), now, |state| {
                     let (decision, after) = window.apply(state, now, *op);
-                    (decision.into(), after)
+                    (R::of(decision), after)
                 })
             }
         )
     }
 
     #[inline(always)]
-    fn answer_under<A: FromDecision>(&self, limit: &impl Algorithm, request: &Request<'_>) -> A {
+    fn reply_under<R: Reply>(&self, limit: &impl Algorithm, request: &Request<'_>) -> R {
         let Request { key, op, .. } = *request;
         let now = now(request);
         let mut buckets = self.buckets.borrow_mut();
@@ -177,12 +177,12 @@ fn now(request: &Request<'_>) -> u64 {
 }
 
 impl Store for Array {
-    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
-        Ok(self.answer(request))
+    fn decide(&self, request: &Request<'_>) -> Result<Answer> {
+        Ok(self.reply::<Decision>(request).into())
     }
 
-    fn accepts(&self, request: &Request<'_>) -> Result<bool> {
-        Ok(self.answer(request))
+    fn accepts(&self, request: &Request<'_>) -> Result<Answer<bool>> {
+        Ok(self.reply::<bool>(request).into())
     }
 
     fn prepare(&self, _: &[u8], _: &Timeouts) -> Result<()> {

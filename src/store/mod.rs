@@ -1,12 +1,13 @@
 //! Stores: where the state of buckets and windows lives.
 //!
-//! * [`request`]: what a caller asks of a store, and the trait [`Store`]
+//! * [`request`]: what a caller asks of a store, and the trait [`Store`]; [`answer`]: what it answers
 //! * [`permits`]: what a caller asks of a store that holds permits
 //! * [`key`], [`kind`]: names a bucket or a window
 //! * [`array`], [`shm`]: stores on this host; [`redis`], [`memcached`], [`mysql`]: stores on servers
 //! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours, with the queue for hot keys
 //! * [`record`], [`name`]: states and keys as servers keep them
 
+mod answer;
 pub mod array;
 mod key;
 mod kind;
@@ -20,6 +21,7 @@ mod request;
 pub mod shm;
 mod swap;
 
+pub use answer::Answer;
 pub use key::{Key, KeyHash};
 pub use kind::LimitKind;
 pub use memcached::Memcached;
@@ -36,7 +38,7 @@ pub use redis::{
     parse_map, parse_master, parse_permit_reply, parse_redirection, parse_reply,
     parse_reply_for_all,
 };
-pub use request::{FromDecision, JointRequest, Request, Store, Time};
+pub use request::{JointRequest, Request, Store, Time};
 /// The hot-key queue: fuzzing looks for words that it trusts.
 #[cfg(fuzzing)]
 pub use swap::queue::{Handoff, Queue};

@@ -1,12 +1,12 @@
 //! What a caller asks of a store, and the trait of all stores.
 
+use super::answer::Answer;
 use super::key::Key;
 use super::permits::Permits;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Charge, Decision, Limit, Op, StoredState, apply};
 use crate::net::Timeouts;
-use std::cell::Cell;
 
 /// One call on a store.
 #[derive(Clone, Copy)]
@@ -22,8 +22,6 @@ pub struct Request<'a> {
     pub time: Time,
     /// How long a store on servers may take.
     pub timeouts: &'a Timeouts,
-    /// Set by a store that evicted another bucket in use for this one.
-    pub evicted: &'a Cell<bool>,
 }
 
 impl Request<'_> {
@@ -113,7 +111,7 @@ pub trait Store {
     /// [`Error::Storage`](crate::error::Error::Storage) if a server failed,
     /// [`Error::Local`](crate::error::Error::Local) if this process cannot reach it, and
     /// [`Error::Refused`](crate::error::Error::Refused) if it is up but does not decide on this key.
-    fn decide(&self, request: &Request<'_>) -> Result<Decision>;
+    fn decide(&self, request: &Request<'_>) -> Result<Answer>;
 
     /// Decides, and returns no more than whether the call was accepted. The state changes as by
     /// [`decide`](Self::decide).
@@ -121,8 +119,9 @@ pub trait Store {
     /// # Errors
     ///
     /// Those of [`decide`](Self::decide).
-    fn accepts(&self, request: &Request<'_>) -> Result<bool> {
-        Ok(self.decide(request)?.accepted)
+    fn accepts(&self, request: &Request<'_>) -> Result<Answer<bool>> {
+        let Answer { decision, evicted } = self.decide(request)?;
+        Ok(Answer { decision: decision.accepted, evicted })
     }
 
     /// Whether the store can decide on these requests in one atomic step.
@@ -195,57 +194,4 @@ pub trait Store {
 
     /// What `phpinfo()` shows of the store: pairs of a name and a value.
     fn describe(&self) -> Vec<(&'static str, String)>;
-}
-
-/// What a caller keeps of a decision: all of it, or whether the call was accepted. A caller that keeps
-/// less spares the copy (`make bench`, `consume()` against `attempt()`).
-pub trait FromDecision: From<Decision> {
-    /// The answer to a call of which no more is known than whether it was accepted. None if that is not
-    /// enough.
-    fn from_acceptance(accepted: bool) -> Option<Self>;
-
-    /// Whether the call was accepted.
-    fn is_accepted(&self) -> bool;
-
-    /// Whether the client is blocked. None if that is not known.
-    fn is_blocked(&self) -> Option<bool>;
-}
-
-impl FromDecision for Decision {
-    #[inline(always)]
-    fn from_acceptance(_: bool) -> Option<Self> {
-        None
-    }
-
-    #[inline(always)]
-    fn is_accepted(&self) -> bool {
-        self.accepted
-    }
-
-    fn is_blocked(&self) -> Option<bool> {
-        Some(self.is_blocked)
-    }
-}
-
-impl FromDecision for bool {
-    #[inline(always)]
-    fn from_acceptance(accepted: bool) -> Option<Self> {
-        Some(accepted)
-    }
-
-    #[inline(always)]
-    fn is_accepted(&self) -> bool {
-        *self
-    }
-
-    fn is_blocked(&self) -> Option<bool> {
-        None
-    }
-}
-
-impl From<Decision> for bool {
-    #[inline(always)]
-    fn from(decision: Decision) -> Self {
-        decision.accepted
-    }
 }

@@ -5,6 +5,7 @@
 
 mod link;
 
+use super::answer::Answer;
 use super::key::Key;
 use super::name::key_name;
 use super::record;
@@ -14,7 +15,7 @@ use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, MAX_NOW, SECOND, StoredState};
+use crate::limit::{MAX_NOW, SECOND, StoredState};
 use crate::mapped::MappedFile;
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
@@ -233,13 +234,13 @@ impl Item<'_> {
 }
 
 impl Store for Memcached {
-    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+    fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         let name = key_name(request.key);
         let server = self.server(&name);
         let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
         let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen().is_some());
         let item = Item { store: self, server, name, may_repeat, frozen, lost: Cell::new(false) };
-        self.decider.decide(&item, request, &item.name, address.as_bytes())
+        Ok(self.decider.decide(&item, request, &item.name, address.as_bytes())?.into())
     }
 
     fn prepare(&self, _: &[u8], timeouts: &Timeouts) -> Result<()> {

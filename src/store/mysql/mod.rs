@@ -23,6 +23,7 @@ mod row;
 mod statements;
 mod table;
 
+use super::answer::Answer;
 use super::name::row_name;
 use super::request::{JointRequest, Request, Store};
 use super::swap::SwapDecider;
@@ -59,12 +60,12 @@ impl Mysql {
 }
 
 impl Store for Mysql {
-    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+    fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         let identifier = row_name(request.key);
         let entry = RowEntry { database: &self.database, identifier, request: *request };
         let decision = self.decider.decide(&entry, request, &entry.identifier, &self.table)?;
         self.database.note_success();
-        Ok(decision)
+        Ok(decision.into())
     }
 
     fn can_decide_all(&self, _: &[Request<'_>]) -> bool {

@@ -10,6 +10,7 @@ mod nodes;
 mod permits;
 mod scripts;
 
+use super::answer::Answer;
 use super::key::Key;
 use super::name::{key_name, unused_name};
 use super::permits::{PermitCall, PermitLists, Permits};
@@ -218,7 +219,7 @@ impl Redis {
 }
 
 impl Store for Redis {
-    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+    fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         let Request { key, limit, op: &op, timeouts, .. } = *request;
         let frozen = request.frozen();
         let (name, arguments) = (key_name(key), arguments(limit, op, frozen));
@@ -231,8 +232,8 @@ impl Store for Redis {
         let reply = parse_reply(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, &reply.before, frozen.unwrap_or(reply.now), op);
         match op {
-            Op::Peek { .. } => Ok(decision),
-            _ if decision.accepted == reply.accepted => Ok(decision),
+            Op::Peek { .. } => Ok(decision.into()),
+            _ if decision.accepted == reply.accepted => Ok(decision.into()),
             _ => Err(garbled()),
         }
     }

@@ -4,12 +4,10 @@ use super::counts::TableCounts;
 use super::slot::Slot;
 use super::table::Change;
 use crate::clock::boot_time;
-use crate::limit::{Algorithm, Decision, Op, State};
-use crate::store::FromDecision;
-use std::cell::Cell;
+use crate::limit::{Algorithm, Decision, Op, Reply, State};
 
-/// An operation under a limit, and its answer once it was applied.
-pub struct BucketChange<'a, L, A> {
+/// An operation under a limit, and the reply once it was applied.
+pub struct BucketChange<'a, L, R> {
     pub limit: &'a L,
     pub op: &'a Op,
     pub now: u64,
@@ -17,12 +15,12 @@ pub struct BucketChange<'a, L, A> {
     pub is_frozen: bool,
     /// The counters of the table.
     pub counts: &'a TableCounts,
-    /// Set if this operation evicts a bucket.
-    pub evicted: &'a Cell<bool>,
-    pub answer: Option<A>,
+    /// Whether this operation found too little room.
+    pub evicted: bool,
+    pub reply: Option<R>,
 }
 
-impl<L: Algorithm, A> BucketChange<'_, L, A> {
+impl<L: Algorithm, R> BucketChange<'_, L, R> {
     /// A time that is not before any state that was read so far was written.
     #[cold]
     fn latest(&self) -> u64 {
@@ -30,7 +28,7 @@ impl<L: Algorithm, A> BucketChange<'_, L, A> {
     }
 }
 
-impl<L: Algorithm, A: FromDecision> BucketChange<'_, L, A> {
+impl<L: Algorithm, R: Reply> BucketChange<'_, L, R> {
     /// The bucket's next state, or `None` if it stays.
     #[inline(always)]
     fn apply_to(&mut self, state: State) -> Option<State> {
@@ -40,15 +38,15 @@ impl<L: Algorithm, A: FromDecision> BucketChange<'_, L, A> {
         if self.limit.is_from_future(state, self.now) {
             self.now = self.latest();
         }
-        let (answer, after): (A, State) = self.limit.apply(state, self.now, self.op);
-        let is_accepted = answer.is_accepted();
-        self.answer = Some(answer);
+        let (reply, after): (R, State) = self.limit.apply(state, self.now, self.op);
+        let is_accepted = reply.is_accepted();
+        self.reply = Some(reply);
         // An accepted call almost always changes the state, so only that of a denied one is compared.
         (is_accepted || after != state).then_some(after)
     }
 }
 
-impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
+impl<L: Algorithm, R: Reply> Change for BucketChange<'_, L, R> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
         // The usual state has a path of its own, in which the compiler knows its kind.
@@ -68,7 +66,7 @@ impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
 
     fn note_eviction(&mut self) {
         self.counts.note_eviction();
-        self.evicted.set(true);
+        self.evicted = true;
     }
 
     /// Counts in the statistics of the limit like an eviction, unless a full bucket would have been denied, too.
@@ -76,7 +74,7 @@ impl<L: Algorithm, A: FromDecision> Change for BucketChange<'_, L, A> {
         let (fresh, _): (Decision, State) = self.limit.apply(State::FULL, self.now, self.op);
         if fresh.accepted {
             self.counts.note_denied_newcomer();
-            self.evicted.set(true);
+            self.evicted = true;
         }
     }
 }
@@ -89,9 +87,9 @@ mod tests {
     /// What a call that read the clock `late` ns ago makes of a state that was written just now.
     fn apply_late(limit: &impl Algorithm, late: u64, state: State) -> Option<State> {
         let (op, now) = (&Op::Take { cost: 1 }, boot_time() - late);
-        let (counts, evicted) = (&TableCounts::default(), &Cell::new(false));
+        let counts = &TableCounts::default();
         let mut change: BucketChange<'_, _, Decision> =
-            BucketChange { limit, op, now, is_frozen: false, counts, evicted, answer: None };
+            BucketChange { limit, op, now, is_frozen: false, counts, evicted: false, reply: None };
         change.apply_to(state)
     }
 

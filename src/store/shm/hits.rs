@@ -19,10 +19,9 @@ use super::table::{self, Change, Look};
 use super::word::Word;
 use crate::clock::boot_time;
 use crate::limit::{
-    Algorithm, Decision, Hits, MAX_SLIDING_HITS, Op, Place, SECOND, SlidingWindow, State,
+    Algorithm, Decision, Hits, MAX_SLIDING_HITS, Op, Place, Reply, SECOND, SlidingWindow, State,
     StoredState,
 };
-use crate::store::FromDecision;
 use portable_atomic::AtomicU128;
 use std::cell::Cell;
 
@@ -48,8 +47,8 @@ pub struct WindowInTable<'a, W = AtomicU128> {
     pub is_frozen: bool,
     /// The counters of the table.
     pub counts: &'a TableCounts,
-    /// Set if this call evicts a bucket.
-    pub evicted: &'a Cell<bool>,
+    /// Whether this call found too little room.
+    pub evicted: Cell<bool>,
 }
 
 /// What was found in the places.
@@ -138,20 +137,20 @@ impl Found {
 impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation. None if other processes were faster at every try.
     #[inline(always)]
-    pub fn decide<A: FromDecision>(&self, op: Op) -> Option<A> {
+    pub fn decide<R: Reply>(&self, op: Op) -> Option<R> {
         if let Op::Take { cost: 1 } | Op::Check = op
             && let Some(answer) = self.take_one()
         {
             return Some(answer);
         }
-        self.decide_on_any(op).map(A::from)
+        self.decide_on_any(op).map(R::of)
     }
 
     /// Takes one hit: the usual case, with one look at each place. None if nothing was decided and nothing
     /// taken: the window is blocked, or has to be looked at again.
     #[inline(always)]
-    fn take_one<A: FromDecision>(&self) -> Option<A> {
-        let needs_hits = A::from_acceptance(false).is_none();
+    fn take_one<R: Reply>(&self) -> Option<R> {
+        let needs_hits = R::from_acceptance(false).is_none();
         let (now, interval) = (self.now.get(), self.window.interval());
         let (mut hits, mut latest, mut taken) = (Vec::new(), 0, None);
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
@@ -164,7 +163,7 @@ impl<W: Word> WindowInTable<'_, W> {
                 (Found::Taken(leaves_at), _) => leaves_at,
                 (Found::Free, Some(_)) => continue,
                 (Found::Free, None) => match self.change(number, Op::Take { cost: 1 }) {
-                    (_, true) if !needs_hits => return A::from_acceptance(true),
+                    (_, true) if !needs_hits => return R::from_acceptance(true),
                     (_, true) => {
                         taken = Some(number);
                         continue;
@@ -188,10 +187,10 @@ impl<W: Word> WindowInTable<'_, W> {
             return None;
         }
         if !needs_hits {
-            return A::from_acceptance(false);
+            return R::from_acceptance(false);
         }
         let state = StoredState::Hits(Hits::new(hits));
-        Some(self.window.apply(&state, now, Op::Take { cost: 1 }).0.into())
+        Some(R::of(self.window.apply(&state, now, Op::Take { cost: 1 }).0))
     }
 
     #[cold]
@@ -408,7 +407,7 @@ impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation to one place. Returns what was there, and whether it was accepted.
     #[inline(always)]
     fn change(&self, number: u32, op: Op) -> (Found, bool) {
-        let Self { counts, evicted, .. } = *self;
+        let Self { counts, evicted, .. } = self;
         let (place, now) = (self.window.place(), self.now.get());
         let (found, accepted) = (Found::Taken(now + self.window.interval()), false);
         let mut change = PlaceChange { place, op, now, counts, evicted, found, accepted };

@@ -28,10 +28,10 @@ pub mod usage;
 pub mod word;
 
 use super::kind::with_algorithm;
-use super::{FromDecision, Key, Permits, Request, Store};
+use super::{Answer, Key, Permits, Request, Store};
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
-use crate::limit::{Algorithm, Decision, SlidingWindow};
+use crate::limit::{Algorithm, Reply, SlidingWindow};
 use crate::mapped::{Area, Location, MappedFile, Region, not_open};
 use crate::net::Timeouts;
 use bucket_change::BucketChange;
@@ -86,7 +86,7 @@ impl SharedMemory {
     }
 
     #[inline(always)]
-    fn answer<A: FromDecision>(&self, request: &Request<'_>) -> Result<A> {
+    fn answer<R: Reply>(&self, request: &Request<'_>) -> Result<Answer<R>> {
         with_algorithm!(
             request.limit,
             limit => self.answer_under(limit, request),
@@ -95,31 +95,32 @@ impl SharedMemory {
     }
 
     #[inline(always)]
-    fn answer_under<A: FromDecision>(
+    fn answer_under<R: Reply>(
         &self,
         limit: &impl Algorithm,
         request: &Request<'_>,
-    ) -> Result<A> {
+    ) -> Result<Answer<R>> {
         self.with_table(request, |region, hash, now| {
             let Some((set, tag)) = locate(region.area::<Set>(Area::Buckets), hash) else {
                 return Err(not_open());
             };
-            let Request { op, time, evicted, .. } = *request;
+            let Request { op, time, .. } = *request;
             let (counts, is_frozen) = (TableCounts::in_file(region), time.frozen().is_some());
             let mut change =
-                BucketChange { limit, op, now, is_frozen, counts, evicted, answer: None };
+                BucketChange { limit, op, now, is_frozen, counts, evicted: false, reply: None };
             table::update(&set.0, tag, now, &mut change);
-            change.answer.ok_or_else(not_open)
+            let decision = change.reply.ok_or_else(not_open)?;
+            Ok(Answer { decision, evicted: change.evicted })
         })
     }
 
     /// Not inlined: it would lengthen the path of the other limits (`make bench`, `consume()`).
     #[inline(never)]
-    fn answer_in_window<A: FromDecision>(
+    fn answer_in_window<R: Reply>(
         &self,
         window: &SlidingWindow,
         request: &Request<'_>,
-    ) -> Result<A> {
+    ) -> Result<Answer<R>> {
         self.with_table(request, |region, hash, now| {
             let places = Places::new(region.area::<Set>(Area::Buckets), hash);
             let window = WindowInTable {
@@ -128,10 +129,11 @@ impl SharedMemory {
                 now: Cell::new(now),
                 is_frozen: request.frozen().is_some(),
                 counts: TableCounts::in_file(region),
-                evicted: request.evicted,
+                evicted: Cell::new(false),
             };
             let busy = || Error::refused("Shared memory: the sliding window is too busy");
-            window.decide(*request.op).ok_or_else(busy)
+            let decision = window.decide(*request.op).ok_or_else(busy)?;
+            Ok(Answer { decision, evicted: window.evicted.get() })
         })
     }
 
@@ -151,11 +153,11 @@ impl SharedMemory {
 }
 
 impl Store for SharedMemory {
-    fn decide(&self, request: &Request<'_>) -> Result<Decision> {
+    fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         self.answer(request)
     }
 
-    fn accepts(&self, request: &Request<'_>) -> Result<bool> {
+    fn accepts(&self, request: &Request<'_>) -> Result<Answer<bool>> {
         self.answer(request)
     }
 

@@ -323,8 +323,8 @@ mod tests {
     fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
         let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
         let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
-        let (timeouts, evicted) = (&Timeouts::default(), &Cell::new(false));
-        work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts, evicted })
+        let timeouts = &Timeouts::default();
+        work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts })
     }
 
     fn decide(register: &Register, set: &Set, op: Op, budget: Duration) -> Result<Decision> {

@@ -35,7 +35,7 @@ impl Table {
             now: Cell::new(now),
             is_frozen: true,
             counts: &self.counts,
-            evicted: &Cell::new(false),
+            evicted: Cell::new(false),
         })
     }
 
@@ -47,10 +47,10 @@ impl Table {
     fn take_from_bucket(&self, hash: u64, refill: u64, now: u64) {
         let limit = &TokenBucket::per_second(1, 1e9 / refill as f64).unwrap();
         let (set, tag) = locate(&self.sets, hash).unwrap();
-        let (op, evicted) = (&Op::Take { cost: 1 }, &Cell::new(false));
+        let op = &Op::Take { cost: 1 };
         let counts = &self.counts;
         let mut change: BucketChange<'_, _, bool> =
-            BucketChange { limit, op, now, is_frozen: true, counts, evicted, answer: None };
+            BucketChange { limit, op, now, is_frozen: true, counts, evicted: false, reply: None };
         table::update(&set.0, tag, now, &mut change);
     }
 }
@@ -166,8 +166,12 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
     let (table, window) = (Table::new(8), SlidingWindow::new(5, 3_600.0).unwrap());
     let now = crate::clock::boot_time();
     table.window(&window, hash(1), now, |it| {
-        let (now_of_call, evicted) = (Cell::new(now), &Cell::new(false));
-        let it = WindowInTable { is_frozen: false, now: now_of_call, evicted, ..*it };
+        let it = WindowInTable {
+            is_frozen: false,
+            now: Cell::new(now),
+            evicted: Cell::new(false),
+            ..*it
+        };
         let seen = it.look(Op::Take { cost: 3 }).unwrap();
         let (decision, _) = window.apply(&seen.state, now, Op::Take { cost: 3 });
         // The rival's clock reading is later.
