@@ -10,14 +10,49 @@ const E_WARNING: c_int = ffi::E_WARNING as c_int;
 /// The type of a zval without a value.
 const UNDEF: u8 = ffi::IS_UNDEF as u8;
 
-/// Turns the report of a call into its answer or an exception, and reports its event. What PHP prints may pass through an
-/// output callback, which may run any PHP code and may throw: no reference into an object or into the globals may be alive.
+/// The answer of a call, and its event until that is reported. No more than that, for it is passed on in registers (`make
+/// bench`, `consume()`).
+#[must_use]
+pub struct Answered<T> {
+    answer: T,
+    event: Option<Box<Event>>,
+}
+
+/// Turns the report of a call into its answer or an exception.
 #[inline(always)]
-pub fn deliver<T>(report: Report<T>) -> Result<T, Thrown> {
-    if let Some(event) = report.event {
-        emit_and_check(&event)?;
+pub fn answered<T>(report: Report<T>) -> Result<Answered<T>, Thrown> {
+    let Report { answer, event, .. } = report;
+    match answer {
+        Ok(answer) => Ok(Answered { answer, event }),
+        Err(error) => {
+            // A handler that is called for a warning would run before the exception is there.
+            log_event(event);
+            Err(error.into())
+        }
     }
-    Ok(report.answer?)
+}
+
+impl<T> Answered<T> {
+    /// Returns the answer, and reports the event. What PHP prints may pass through an output callback, which may run any
+    /// PHP code and may throw: no reference into an object or into the globals may be alive.
+    #[inline(always)]
+    pub fn deliver(self) -> Result<T, Thrown> {
+        if let Some(event) = self.event {
+            emit_and_check(&event)?;
+        }
+        Ok(self.answer)
+    }
+
+    /// The same with another answer.
+    #[inline(always)]
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Answered<U> {
+        Answered { answer: to(self.answer), event: self.event }
+    }
+}
+
+/// Turns the report of a call into its answer or an exception, and reports its event, as [`Answered::deliver`] does.
+pub fn deliver<T>(report: Report<T>) -> Result<T, Thrown> {
+    answered(report)?.deliver()
 }
 
 /// Reports a likely mistake, as [`deliver`] does.
@@ -26,6 +61,7 @@ pub fn deliver_warning(warning: Option<String>) -> Result<(), Thrown> {
 }
 
 /// Writes the event of a call to the log, where no PHP code may run.
+#[cold]
 pub fn log_event(event: Option<Box<Event>>) {
     let Some(event) = event else { return };
     event.recoveries.iter().for_each(|text| log(text, Severity::Notice));

@@ -4,7 +4,6 @@ use super::decision::{self, DecisionObject};
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Parameter, Type, optional, public, required, sensitive};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
-use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces::{COUNT, DECISION, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};
@@ -35,10 +34,10 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     let cost = call.token_count(1)?;
     let decided = call.try_with_this(|this: &LimiterObject| {
         let Backend::Native(limiter) = &this.backend else { return Ok(None) };
-        Ok(Some(this.admits(limiter, this.limit("consume")?, &Op::Take { cost })))
+        Ok(Some(this.admits(limiter, this.limit("consume")?, &Op::Take { cost })?))
     })?;
     let admitted = match decided {
-        Some(report) => deliver(report)?,
+        Some(admitted) => admitted.deliver()?,
         None => consume_php_storage(call, "consume", cost)?.is_admitted(),
     };
     call.return_bool(admitted)
@@ -71,9 +70,9 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let cost = call.token_count(1)?;
     let refunded = call.try_with_this(|this: &LimiterObject| {
         let (limiter, limit) = (this.limiter("refund")?, this.limit("refund")?);
-        Ok(this.decide(limiter, limit, &Op::Refund { cost, expiry: None }))
+        this.decide(limiter, limit, &Op::Refund { cost, expiry: None })
     })?;
-    deliver(refunded).map(drop)
+    refunded.deliver().map(drop)
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
@@ -94,34 +93,36 @@ pub fn parse_block_duration(call: &Call) -> Result<u64, Thrown> {
 
 /// Applies an operation that ignores the limit to the object's own bucket.
 fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
-    let report = call.try_with_this(|this: &LimiterObject| {
+    let decided = call.try_with_this(|this: &LimiterObject| {
         let limiter = this.limiter(method)?;
         limiter.note_operator();
-        Ok(match &this.limit {
+        match &this.limit {
             Some(limit) => this.decide(limiter, limit, &op),
             // Any limit will do.
             None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op),
-        })
+        }
     })?;
-    deliver(report).map(drop)
+    decided.deliver().map(drop)
 }
 
 /// Applies `op` to the object's own bucket, and returns the decision to PHP.
 #[inline]
 pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
-    let report = call.try_with_this(|this: &LimiterObject| {
+    let returned = call.try_with_this(|this: &LimiterObject| {
         let Backend::Native(limiter) = &this.backend else {
             return Err(throw_unsupported(method));
         };
         let limit = this.limit(method)?;
-        Ok(this.decide(limiter, limit, &op).map(|flagged| {
+        let decided = this.decide(limiter, limit, &op)?;
+        Ok(decided.map(|flagged| {
             let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
             let (identifier, name) = (this.shared_identifier(), this.shared_name());
             let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
-            Ok(LimitDecision { flagged: flagged?, limit: Rc::clone(limit), asked, origin })
+            let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
+            call.return_new(&decision::CLASS, DecisionObject::one(decision))
         }))
     })?;
-    call.return_new(&decision::CLASS, DecisionObject::one(deliver(report)?))
+    returned.deliver()?
 }
 
 /// Takes tokens from a bucket on a storage written in PHP, and counts the call.

@@ -4,12 +4,11 @@ use super::engine::call::Call;
 use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object::{Handlers, Native};
 use super::engine::shared_string::SharedString;
+use super::events::{Answered, answered};
 use super::globals::GLOBALS;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
-use crate::limiter::{
-    CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter, Report,
-};
+use crate::limiter::{CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter};
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
@@ -201,14 +200,24 @@ impl LimiterObject {
 
     /// Decides a call on the object's own identifier.
     #[inline(always)]
-    pub fn decide(&self, limiter: &Limiter, limit: &Limit, op: &Op) -> Report<FlaggedDecision> {
-        limiter.decide(&self.context(), limit, op, GLOBALS.get().frozen_time.get())
+    pub fn decide(
+        &self,
+        limiter: &Limiter,
+        limit: &Limit,
+        op: &Op,
+    ) -> Result<Answered<FlaggedDecision>, Thrown> {
+        answered(limiter.decide(&self.context(), limit, op, GLOBALS.get().frozen_time.get()))
     }
 
     /// Decides a call on the object's own identifier, and returns only whether it is admitted.
     #[inline(always)]
-    pub fn admits(&self, limiter: &Limiter, limit: &Limit, op: &Op) -> Report<bool> {
-        limiter.admits(&self.context(), limit, op, GLOBALS.get().frozen_time.get())
+    pub fn admits(
+        &self,
+        limiter: &Limiter,
+        limit: &Limit,
+        op: &Op,
+    ) -> Result<Answered<bool>, Thrown> {
+        answered(limiter.admits(&self.context(), limit, op, GLOBALS.get().frozen_time.get()))
     }
 }
 

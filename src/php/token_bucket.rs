@@ -7,7 +7,7 @@ use super::engine::declare::{
 };
 use super::engine::exceptions::{Thrown, error, value_error};
 use super::engine::object;
-use super::events::{deliver, deliver_warning};
+use super::events::{answered, deliver_warning};
 use super::globals::GLOBALS;
 use super::interfaces::{self, COUNT, DECISION};
 use super::limiter_methods::{
@@ -217,31 +217,29 @@ fn check(call: &Call) -> Result<(), Thrown> {
         _ => None,
     };
     let key = overridden_key.as_ref().and_then(Zval::zend_str).map(ZendStr::as_bytes);
-    let report = call.try_with_this(|this: &LimiterObject| {
+    let admitted = call.try_with_this(|this: &LimiterObject| {
         let limiter = this.limiter("check")?;
         let limit = match &limit {
             Some(limit) => limit,
             None => this.limit("check")?,
         };
-        let Some(id) = id else {
-            return Ok(this.admits(limiter, limit, &Op::Check));
-        };
         let (key_hash, counter) = (Cell::default(), Cell::default());
-        let context = match key {
+        let context = match (id, key) {
+            (None, _) => this.context(),
             // Not the object's counter: the key may begin with another limit's name.
-            Some(key) => CallContext {
+            (_, Some(key)) => CallContext {
                 counter: &counter,
                 ..this.context_for(Identifier::Plain(key), &key_hash)
             },
-            None => {
+            (Some(id), None) => {
                 let (name, id) = (this.identifier(), id.as_bytes());
                 this.context_for(Identifier::Client { name, id }, &key_hash)
             }
         };
         let frozen = GLOBALS.get().frozen_time.get();
-        Ok(limiter.admits(&context, limit, &Op::Check, frozen))
+        answered(limiter.admits(&context, limit, &Op::Check, frozen))
     })?;
-    call.return_bool(!deliver(report)?)
+    call.return_bool(!admitted.deliver()?)
 }
 
 /// Calls a `key()` written in PHP.

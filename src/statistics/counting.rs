@@ -8,6 +8,19 @@ use crate::guard::{Event, Policy, Report};
 use crate::limit::{Limit, Op};
 use crate::store::Store;
 
+/// What happened in a call beside its answer. Not the report itself: a reference to it would keep it in memory (`make bench`,
+/// `check()`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Incidents {
+    has_failed: bool,
+    is_degraded: bool,
+    evicted: bool,
+}
+
+impl Incidents {
+    const NONE: Self = Self { has_failed: false, is_degraded: false, evicted: false };
+}
+
 /// Counts the calls on a limiter.
 pub struct CallCounts {
     statistics: Statistics,
@@ -49,16 +62,20 @@ impl CallCounts {
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) {
-        let is_usual = !report.evicted && !report.has_failed && !report.is_degraded();
         let accepted = report.answer.as_ref().ok().map(is_accepted);
+        let incidents = Incidents {
+            has_failed: report.has_failed,
+            is_degraded: report.is_degraded(),
+            evicted: report.evicted,
+        };
         match (op, accepted) {
-            (Op::Take { .. } | Op::Check, Some(true)) if is_usual => {
+            (Op::Take { .. } | Op::Check, Some(true)) if incidents == Incidents::NONE => {
                 self.count_accepted(context, limit);
             }
-            (Op::Take { .. } | Op::Check, Some(false)) if is_usual => {
+            (Op::Take { .. } | Op::Check, Some(false)) if incidents == Incidents::NONE => {
                 self.count_denied(context, limit, now, cause);
             }
-            _ => self.count_unusual(*context, limit, op, report, accepted, now, cause),
+            _ => self.count_unusual(*context, limit, op, accepted, incidents, now, cause),
         }
     }
 
@@ -88,17 +105,18 @@ impl CallCounts {
     #[cold]
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "those of count()")]
-    fn count_unusual<T>(
+    fn count_unusual(
         &self,
         context: CallContext<'_>,
         limit: Option<&Limit>,
         op: Op,
-        report: &Report<T>,
         accepted: Option<bool>,
+        incidents: Incidents,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) {
-        if report.evicted {
+        let Incidents { has_failed, is_degraded, evicted } = incidents;
+        if evicted {
             self.count_evicted(context);
         }
         let is_counted = match op {
@@ -111,15 +129,15 @@ impl CallCounts {
             return;
         }
         // Also counts a call that an open breaker kept from the store, if no policy answered it.
-        if report.has_failed || accepted.is_none() {
+        if has_failed || accepted.is_none() {
             self.statistics.count(&context, None, Outcome::Failed);
         }
-        if report.is_degraded() {
+        if is_degraded {
             self.statistics.count(&context, None, Outcome::Degraded);
         }
         match accepted {
             Some(true) => self.count_accepted(&context, limit),
-            Some(false) => self.count_denied(&context, limit, now, || match report.evicted {
+            Some(false) => self.count_denied(&context, limit, now, || match evicted {
                 true => DenialCause { reason: DenialReason::NoRoom, ..cause() },
                 false => cause(),
             }),
