@@ -61,6 +61,28 @@ $port = free_port();
 file_put_contents("$redis->folder/haproxy", "listen redis\nmode tcp\nmaxconn 4\nbind 127.0.0.1:$port\nserver one 127.0.0.1:$redis->port\ntimeout connect 1s\ntimeout client 60s\ntimeout server 60s\n");
 $proxy = proc_open(['setpriv', '--pdeathsig', 'KILL', 'haproxy', '-q', '-f', "$redis->folder/haproxy"], [], $pipes);
 show('Redis behind HAProxy', $redis, 4, port: $port);
+// Where there are few calls, no answer shows in time that the server is up.
+$dsn = "redis://127.0.0.1:$port";
+$results = at_once(4 + REFUSED, function (int $worker) use ($dsn, $redis): callable {
+    $bucket = new TokenBucket($dsn, "quiet $worker", 100_000, 100);
+    if ($worker < 4) {
+        wait_until_back($bucket);
+        touch("$redis->folder/connected.$worker");
+    }
+    wait_until(fn (): bool => count(glob("$redis->folder/connected.*")) === 4);
+    return function () use ($bucket, $worker, $redis): array {
+        $answers = [];
+        $pause = $worker < 4 ? 300_000 : 500;
+        for ($i = 0; $worker < 4 ? $i < 10 : count(glob("$redis->folder/done.*")) < 4; $i++) {
+            $answers[] = @$bucket->attempt()->isDegraded();
+            usleep($pause);
+        }
+        $worker < 4 && touch("$redis->folder/done.$worker");
+        return $answers;
+    };
+});
+$share = array_sum(array_map(array_sum(...), array_slice($results, 0, 4))) / 40;
+echo "Redis behind HAProxy, few calls\n    with a connection: ", $share <= 0.1 ? 'at most 10 % degraded' : $share, "\n";
 proc_terminate($proxy, SIGKILL);
 $redis->kill();
 // It counts descriptors of its own, so other connections take what is left.
@@ -90,6 +112,8 @@ Redis behind HAProxy
     with a connection: at most 1 % degraded
     without one: all degraded
     TokenBucket::attempt(): Redis at 127.0.0.1:PORT: cannot connect: no answer in time, while others are answered; until this process is, limits are enforced in this host's shared memory
+Redis behind HAProxy, few calls
+    with a connection: at most 10 % degraded
 memcached
     with a connection: at most 1 % degraded
     without one: all degraded

@@ -25,7 +25,7 @@ function show(string $what, Server $server, callable $fill, string $dsn): void
             $answers[] = 'limited: ' . ($decision->isAccepted() ? 'accepted' : 'denied') . ($decision->isDegraded() ? ', degraded' : '');
         }
     });
-    echo "$what\n    ", implode('; ', $answers), "\n    ", implode("\n    ", preg_replace('~((MISCONF|NOREPLICAS|ERR The user executing the script) .*)(; limits)~U', '$2 ...$3', $said)), "\n";
+    echo "$what\n    ", implode('; ', $answers), "\n    ", implode("\n    ", preg_replace('~((MISCONF|NOREPLICAS|READONLY|ERR The user executing the script) .*)(; limits)~U', '$2 ...$3', $said)), "\n";
 }
 
 foreach (['mariadbd', 'mysqld'] as $kind) {
@@ -52,6 +52,9 @@ show('Redis, no snapshot can be written (MISCONF)', $redis, function () use ($re
     wait_until(fn (): bool => str_contains($redis->ask('INFO persistence'), 'rdb_last_bgsave_status:err'));
 }, $redis->dsn('prefix=misconf:'));
 $redis->ask('CONFIG SET save ""');
+$port = free_port();
+show('Redis, which has become a replica (READONLY)', $redis, fn () => $redis->ask("REPLICAOF 127.0.0.1 $port"), $redis->dsn('prefix=replica:'));
+$redis->ask('REPLICAOF NO ONE');
 $redis->ask('ACL SETUSER limited on >s3cret ~* +@all');
 show('Redis, a user without a command of the script', $redis, fn () => $redis->ask('ACL SETUSER limited -@write'), str_replace('redis://', 'redis://limited:s3cret@', $redis->dsn('prefix=right:')));
 ?>
@@ -68,6 +71,9 @@ Redis, no replica (NOREPLICAS)
 Redis, no snapshot can be written (MISCONF)
     new: degraded; limited: denied; new: degraded; limited: denied
     TokenBucket::attempt(): Redis at 127.0.0.1:PORT: MISCONF ...; limits are enforced in this host's shared memory
+Redis, which has become a replica (READONLY)
+    new: degraded; limited: denied; new: degraded; limited: denied
+    TokenBucket::attempt(): Redis at 127.0.0.1:PORT: READONLY ...; limits are enforced in this host's shared memory
 Redis, a user without a command of the script
     new: degraded; limited: denied; new: degraded; limited: denied
     TokenBucket::attempt(): Redis at 127.0.0.1:PORT: ERR The user executing the script ...; limits are enforced in this host's shared memory

@@ -34,7 +34,8 @@ struct Breaker {
     state: AtomicU128,
     /// When a process last had an answer, in nanoseconds since boot; at most [`RESOLUTION`] too early.
     answered_at: AtomicU64,
-    /// When the first call failed since the last answer, in nanoseconds since boot.
+    /// When the first call failed since the last answer, in nanoseconds since boot; or, while the breaker is open, when a
+    /// process last asked on a connection that the server had not closed.
     failed_at: AtomicU64,
 }
 
@@ -66,6 +67,12 @@ const LONG_SILENCE: u64 = SECOND;
 /// long. Calls that time out after 50 ms show it when they are on their way as the server dies.
 pub const SHORTEST_SILENCE: u64 = 40_000_000;
 
+/// How long a probe keeps other processes from the server at most, in nanoseconds: its process may have been killed.
+const LONGEST_PROBE: u64 = 3 * SECOND;
+
+/// The time between two processes that ask on open connections while the breaker is open.
+const BETWEEN_TRIES: u64 = 100_000_000;
+
 /// How often an answer is noted at most, unless a call has failed since the last: each note takes the cache
 /// line from the other processes.
 const RESOLUTION: u64 = 1_000_000;
@@ -83,6 +90,8 @@ pub enum Access {
     Granted,
     /// It was down. This caller asks it, and no other does meanwhile.
     Probe,
+    /// It may be down, but has not closed the connection of this caller, which asks on it.
+    Connected,
     /// It is down, and must not be asked before this time.
     Denied {
         /// Nanoseconds since boot.
@@ -134,11 +143,24 @@ impl Breakers {
             _ if is_closed(seen) => Access::Granted,
             until if now < until => Access::Denied { until },
             // The one call that replaces the word may probe; all others are denied.
-            _ => match replace(&breaker.state, seen, entry(id, now + pause(now).max(longest))) {
-                true => Access::Probe,
-                false => Access::Denied { until: now },
-            },
+            _ => {
+                let until = now + pause(now).max(longest.min(LONGEST_PROBE));
+                match replace(&breaker.state, seen, entry(id, until)) {
+                    true => Access::Probe,
+                    false => Access::Denied { until: now },
+                }
+            }
         }
+    }
+
+    /// Whether a process that the server has not disconnected may ask at `now` although the breaker is open: one of the
+    /// host may, ten times a second. Each pays at most one time-out for it, for that costs it the connection.
+    pub fn may_try_connection(&self, id: u64, now: u64) -> bool {
+        let Some((breaker, _)) = self.find(id) else { return true };
+        let order = Ordering::Relaxed;
+        let last = breaker.failed_at.load(order);
+        now.saturating_sub(last) >= BETWEEN_TRIES
+            && breaker.failed_at.compare_exchange(last, now, order, order).is_ok()
     }
 
     /// Notes that a call with this access failed at `now`, which was sent at `sent`.
@@ -149,7 +171,8 @@ impl Breakers {
                 return FailureMeaning::CallAlone;
             }
             // A call that was sent before the outage must not end the time of another one's probe.
-            if !is_closed(seen) && access != Access::Probe && seen > open {
+            let is_probed_by_another = access == Access::Granted && seen > open;
+            if !is_closed(seen) && (is_probed_by_another || access == Access::Connected) {
                 return FailureMeaning::OutageContinues;
             }
             let since = seen as u64 & !CLOSED;
@@ -175,11 +198,11 @@ impl Breakers {
 
     /// Notes that the server answered a call with this access, at `now`.
     ///
-    /// Only a probe closes the breaker: calls with another access asked before it was opened.
+    /// A call that was granted access asked before the breaker was opened, and does not close it.
     pub fn note_success(&self, id: u64, access: Access, now: u64) {
         let Some((breaker, seen)) = self.find(id) else { return self.claim_for_answers(id, now) };
         breaker.note_answer(now);
-        if access == Access::Probe && !is_closed(seen) {
+        if matches!(access, Access::Probe | Access::Connected) && !is_closed(seen) {
             replace(&breaker.state, seen, entry(id, CLOSED | now));
         }
     }
@@ -355,12 +378,36 @@ mod tests {
         let breakers = Breakers::default();
         breakers.note_failure(7, Access::Granted, 5, 5);
         let now = 2 * SECOND;
-        assert_eq!(breakers.access(7, now, 16 * SECOND), Access::Probe);
-        let later = now + 15 * SECOND;
+        assert_eq!(breakers.access(7, now, 2 * SECOND), Access::Probe);
+        let later = now + 2 * SECOND - 1;
         breakers.note_failure(7, Access::Granted, now - 1, now + 1);
-        assert!(matches!(breakers.access(7, later, 16 * SECOND), Access::Denied { .. }));
+        assert!(matches!(breakers.access(7, later, 2 * SECOND), Access::Denied { .. }));
         breakers.note_success(7, Access::Probe, later);
-        assert_eq!(breakers.access(7, later, 16 * SECOND), Access::Granted);
+        assert_eq!(breakers.access(7, later, 2 * SECOND), Access::Granted);
+    }
+
+    #[test]
+    fn probe_of_a_process_that_was_killed_keeps_others_for_three_seconds_at_most() {
+        let breakers = Breakers::default();
+        breakers.note_failure(7, Access::Granted, 5, 5);
+        let now = 2 * SECOND;
+        assert_eq!(breakers.access(7, now, 60 * SECOND), Access::Probe);
+        assert_eq!(breakers.access(7, now + LONGEST_PROBE, 60 * SECOND), Access::Probe);
+    }
+
+    #[test]
+    fn process_that_is_connected_closes_what_others_that_cannot_connect_keep_open() {
+        let breakers = Breakers::default();
+        breakers.note_failure(7, Access::Granted, 5, 5);
+        let now = SECOND / 2;
+        assert!(matches!(breakers.access(7, now, 0), Access::Denied { .. }));
+        assert!(breakers.may_try_connection(7, now));
+        assert!(!breakers.may_try_connection(7, now + BETWEEN_TRIES - 1), "one after the other");
+        breakers.note_failure(7, Access::Connected, now, now + BETWEEN_TRIES);
+        assert_eq!(breakers.access(7, 2 * SECOND, 0), Access::Probe, "no pause is longer for it");
+        assert!(breakers.may_try_connection(7, 2 * SECOND));
+        breakers.note_success(7, Access::Connected, 2 * SECOND);
+        assert_eq!(breakers.access(7, 2 * SECOND, 0), Access::Granted);
     }
 
     #[test]

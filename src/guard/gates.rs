@@ -4,6 +4,7 @@
 //! the other would then answer all but the first too late, and each of the others would begin anew. A gate begins
 //! narrow, becomes wider with each connection that is opened, and half as wide with each that fails.
 
+use crate::limit::SECOND;
 use crate::mapped::{GATES_AT, HOST_BODY_AT, Mappable, Region};
 use portable_atomic::{AtomicU64, Ordering};
 
@@ -13,6 +14,10 @@ const COUNT: usize = 16;
 const WIDEST: usize = 14;
 /// How wide a gate is at first.
 const FIRST_WIDTH: u64 = 4;
+
+/// How long a place is occupied at most, in nanoseconds: its process may have been killed, or wait for a server with
+/// time-outs of its own.
+const LONGEST_PLACE: u64 = SECOND;
 
 /// The gates of a host.
 #[repr(C, align(128))]
@@ -61,7 +66,7 @@ impl Gates {
     /// Whether a process may connect to the server of this id at `now`, for at most `longest` nanoseconds.
     pub fn enter(&self, id: u64, now: u64, longest: u64) -> GateEntry {
         let Some(gate) = self.find_or_claim(id, now) else { return GateEntry::WithoutGate };
-        let until = now + longest.max(1);
+        let until = now + longest.clamp(1, LONGEST_PLACE);
         let width = gate.width() as usize;
         for (index, place) in gate.places.iter().enumerate().take(width) {
             let taken_until = place.load(Ordering::Relaxed);
@@ -129,6 +134,15 @@ mod tests {
             _ => None,
         };
         std::iter::from_fn(enter).collect()
+    }
+
+    #[test]
+    fn places_of_processes_that_were_killed_are_free_after_a_second() {
+        let gates = Gates::default();
+        let enter = |now| gates.enter(7, now, 60 * SECOND);
+        while let GateEntry::Place(_) = enter(5) {}
+        assert_eq!(enter(4 + LONGEST_PLACE), GateEntry::Full);
+        assert!(matches!(enter(5 + LONGEST_PLACE), GateEntry::Place(_)));
     }
 
     #[test]

@@ -202,10 +202,16 @@ impl Guard {
             };
             return refused(format!("{reason}; it tries again in {left:.1} s"));
         }
-        let access = self.host.access(breaker, timeouts);
+        let mut access = self.host.access(breaker, timeouts);
+        // A process that could connect no more may have opened the breaker. And one whose connection is lost must pass
+        // the gate once the server is back.
+        if matches!(access, Access::Denied { .. })
+            && store.keeps_connection(breaker)
+            && self.host.may_try_connection(breaker)
+        {
+            access = Access::Connected;
+        }
         if let Access::Denied { until } = access {
-            // Those of the outage's processes that come back after a restart must pass the gate.
-            store.close_lost_connections();
             let (name, left) = (store.name(), seconds_until(until));
             return refused(format!(
                 "{name} failed a moment ago; it is asked again in {left:.1} s"

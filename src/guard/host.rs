@@ -174,6 +174,12 @@ impl Host {
         .unwrap_or(Access::Granted)
     }
 
+    /// Whether a process may ask the server on a connection that the server has not closed, although this breaker is open.
+    pub fn may_try_connection(&self, breaker: u64) -> bool {
+        let may_try = |breakers: &Breakers, id| breakers.may_try_connection(id, boot_time());
+        self.with_breaker(breaker, may_try).unwrap_or(false)
+    }
+
     /// Notes that a call with this access failed at the server behind this breaker of a store, and why, which was sent
     /// at `sent`.
     /// Returns what that means.

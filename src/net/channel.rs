@@ -72,10 +72,15 @@ impl Channel {
         Ok(())
     }
 
+    /// Whether this process opened the connection, and not one that it was forked from.
+    pub fn is_own(&self) -> bool {
+        self.process == process::generation()
+    }
+
     /// Whether a call may be made on the connection: this process opened it and has not closed its descriptor, and
     /// the server has neither closed it nor sent anything unasked.
     pub fn is_reusable(&mut self) -> bool {
-        if self.process != process::generation() || !self.socket.is_intact() {
+        if !self.is_own() || !self.socket.is_intact() {
             return false;
         }
         self.was_idle = boot_time().saturating_sub(self.read_at) > IDLE;

@@ -7,6 +7,9 @@ use std::time::Instant;
 
 /// A connection that may be used again.
 pub trait Reusable {
+    /// Whether this process opened it.
+    fn is_own(&self) -> bool;
+
     /// Whether a call may be made on it: this process opened it, the server has not closed it, and nothing of
     /// an earlier call is unread.
     fn is_reusable(&mut self) -> bool;
@@ -105,15 +108,16 @@ impl<C: Reusable> KeptConnection<C> {
         self.0.borrow().as_ref().map(look)
     }
 
-    /// Whether there is a connection.
+    /// Whether this process has a connection.
     pub fn is_open(&self) -> bool {
-        self.0.borrow().is_some()
+        self.0.borrow().as_ref().is_some_and(C::is_own)
     }
 
-    /// Closes the connection if the server has closed it.
-    pub fn close_if_lost(&self) {
+    /// Closes the connection if it cannot be used any more. Returns whether there is one.
+    pub fn keep_if_reusable(&self) -> bool {
         let mut kept = self.0.borrow_mut();
         *kept = kept.take().and_then(|mut it| it.is_reusable().then_some(it));
+        kept.is_some()
     }
 
     /// Closes the connection.

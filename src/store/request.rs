@@ -179,8 +179,11 @@ pub trait Store {
         true
     }
 
-    /// Closes the connections that the servers have closed, so that this process has none after a restart.
-    fn close_lost_connections(&self) {}
+    /// Closes the connections that cannot be used any more. Returns whether this process has one to the server behind
+    /// this breaker that the server has not closed; false if it is not known to which server one is.
+    fn keeps_connection(&self, _breaker: u64) -> bool {
+        false
+    }
 
     /// The kind of store and its servers, for messages. Empty for a store on this host.
     fn name(&self) -> String {

@@ -79,6 +79,10 @@ impl MemcachedLink {
 }
 
 impl Reusable for MemcachedLink {
+    fn is_own(&self) -> bool {
+        self.channel.is_own()
+    }
+
     fn is_reusable(&mut self) -> bool {
         self.channel.is_reusable()
     }

@@ -265,8 +265,9 @@ impl Store for Memcached {
         self.links.iter().any(KeptConnection::is_open)
     }
 
-    fn close_lost_connections(&self) {
-        self.links.iter().for_each(KeptConnection::close_if_lost);
+    fn keeps_connection(&self, breaker: u64) -> bool {
+        let link = usize::try_from(breaker).ok().and_then(|server| self.links.get(server));
+        link.is_some_and(KeptConnection::keep_if_reusable)
     }
 
     fn name(&self) -> String {

@@ -242,6 +242,10 @@ fn can_parse(kind: ColumnType) -> bool {
 }
 
 impl Reusable for MysqlLink {
+    fn is_own(&self) -> bool {
+        self.packets.is_own()
+    }
+
     fn is_reusable(&mut self) -> bool {
         self.packets.is_reusable()
     }

@@ -89,8 +89,8 @@ impl Store for Mysql {
         self.database.link.is_open()
     }
 
-    fn close_lost_connections(&self) {
-        self.database.link.close_if_lost();
+    fn keeps_connection(&self, _: u64) -> bool {
+        self.database.link.keep_if_reusable()
     }
 
     fn name(&self) -> String {

@@ -48,6 +48,11 @@ impl Packets {
         encrypted.map_err(|error| Failure::from_connecting(&error))
     }
 
+    /// Whether this process opened the connection.
+    pub fn is_own(&self) -> bool {
+        self.channel.is_own()
+    }
+
     /// Whether a call may be made on the connection.
     pub fn is_reusable(&mut self) -> bool {
         self.channel.is_reusable()

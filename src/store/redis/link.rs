@@ -82,6 +82,11 @@ impl RedisLink {
         refused.or_else(|| role.and_then(Result::ok).and_then(check_role)).map_or(Ok(link), Err)
     }
 
+    /// Whether this process opened the connection.
+    pub fn is_own(&self) -> bool {
+        self.channel.is_own()
+    }
+
     /// Whether a call may be made on this connection.
     pub fn is_reusable(&mut self) -> bool {
         self.channel.is_reusable()

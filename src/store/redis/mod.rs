@@ -106,7 +106,9 @@ impl Redis {
                     return Err(Error::local(message));
                 }
                 return Err(match failure {
-                    Failure::Refused { code, detail } if refuses_call(&code, &detail) => {
+                    Failure::Refused { code, detail }
+                        if refuses_call(&code, &detail) || single && code == "READONLY" =>
+                    {
                         Error::refused(message)
                     }
                     Failure::LostIdle => Error::refused(message),
@@ -299,8 +301,11 @@ impl Store for Redis {
         self.nodes.borrow().connections() > 0
     }
 
-    fn close_lost_connections(&self) {
-        self.nodes.borrow_mut().close_lost_links();
+    fn keeps_connection(&self, _: u64) -> bool {
+        let mut nodes = self.nodes.borrow_mut();
+        nodes.keep_reusable_links();
+        // In a cluster it may be that to another node.
+        !matches!(self.target.topology, Topology::Cluster(_)) && nodes.connections() > 0
     }
 
     fn name(&self) -> String {

@@ -148,8 +148,8 @@ impl Nodes {
         is_reusable
     }
 
-    /// Closes the connections that the servers have closed.
-    pub fn close_lost_links(&mut self) {
+    /// Closes the connections that cannot be used any more.
+    pub fn keep_reusable_links(&mut self) {
         self.links.retain(|_, link| link.is_reusable());
     }
 
@@ -176,7 +176,7 @@ impl Nodes {
 
     /// The number of open connections.
     pub fn connections(&self) -> usize {
-        self.links.len()
+        self.links.values().filter(|link| link.is_own()).count()
     }
 
     /// Closes the connection to `address`.
