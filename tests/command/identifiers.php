@@ -108,6 +108,9 @@ foreach ([['192.0.2.0/24', '--network'], ['2001:db8::/64'], ['10/8'], ['a/24']] 
     check("$words[0] is a client", $result['code'] === 0, $result);
 }
 
+$result = run(['reset', '--identifier', 'a:b', '--storage', 'redi://h']);
+check('a storage that is none is no outage', $result['code'] === 1 && str_contains($result['err'], 'redi') && !str_contains($result['err'], 'on the server'), $result);
+
 application('\TokenBucket::per(null, "\x1b[2J:x", 1, 900)->consume();');
 $result = run(['peek', '--identifier', '\x1b[2J:x', '--limit', '1', '--seconds', '900']);
 check('the name of a limit that denies has no control characters', $result['code'] === 1 && str_starts_with($result['out'], '\x1b[2J:x: denied by ') && !str_contains($result['out'], "\x1b"), $result);
