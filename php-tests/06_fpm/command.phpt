@@ -114,7 +114,7 @@ login_user                          3            0            0          0
 table                            used           of    evictions    no room
 shop                                2      524,032            0          0
 $ token-bucket denials --pool=FOLDER/fpm.conf
-TIME  login_network    login_network:198.51.100.7               2 times since TIME: 3 in 4 d 4 h, used up
+TIME UTC  login_network    login_network:198.51.100.7               2 times since TIME: 3 in 4 d 4 h, used up
 $ token-bucket denials login_network 203.0.113.9 --pool=FOLDER/fpm.conf
 No such call was denied, as far as the log reaches.
 $ token-bucket reset login_network 198.51.100.7 --pool=FOLDER/fpm.conf

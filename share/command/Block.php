@@ -29,13 +29,19 @@ final class Block implements Command
         Pool::enter($arguments);
         $target = Target::from($arguments, $words);
         try {
-            @$target->block((float) $seconds);
+            $was_stored = $target->block((float) $seconds);
         } catch (\ValueError $error) {
             throw new UsageError(preg_replace('~^.*?\(\$seconds\) ~', 'SECONDS ', $error->getMessage()));
         }
         echo $arguments->has('json')
             ? Text::json(['blocked' => $target->text(), 'seconds' => (float) $seconds, 'others' => $target->others()])
             : "{$target->text()}: blocked for " . Text::duration((float) $seconds) . "\n" . State::warning($target->others());
+        foreach ($arguments->has('network') ? [] : $target->clients() as $client) {
+            if (($network = Client::network($client)) !== null) {
+                fwrite(STDERR, "token-bucket: a limit by client_network() knows $client as $network, other lengths need --network; this block is of the address alone\n");
+            }
+        }
+        $was_stored || Prefixes::warn($arguments);
         return Application::SUCCESS;
     }
 }

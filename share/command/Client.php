@@ -32,6 +32,19 @@ final class Client
         return $client;
     }
 
+    /** The client in the identifier of a limit in code: what stands behind the name and a colon, or all of one that is an address. */
+    public static function inIdentifier(string $identifier): string
+    {
+        return filter_var($identifier, FILTER_VALIDATE_IP) === false ? substr((string) strstr($identifier, ':'), 1) : $identifier;
+    }
+
+    /** How a limit by network knows a client; null if it knows it by the same text, or the client is no address. */
+    public static function network(string $client): ?string
+    {
+        $network = filter_var($client, FILTER_VALIDATE_IP) === false ? $client : client_network($client);
+        return $network === $client ? null : $network;
+    }
+
     /** A limit knows a client by its text alone, so "192.0.2.0/24" is no address in that network. */
     private static function checkNetwork(string $client, bool $is_network): void
     {

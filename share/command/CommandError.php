@@ -4,6 +4,6 @@ declare(strict_types=1);
 namespace TokenBucket\Command;
 
 /** A failure that its message explains to the user: exit code 1. */
-final class CommandError extends \RuntimeException
+class CommandError extends \RuntimeException
 {
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 namespace TokenBucket\Command;
 
 use function TokenBucket\denials;
+use function TokenBucket\status;
 
 /** Tells which calls were denied lately, and why. */
 final class Denials implements Command
@@ -26,8 +27,8 @@ final class Denials implements Command
 
     public static function notes(): string
     {
-        return "The latest first; times are UTC. CLIENT is an identifier, or what stands in it\n"
-            . "behind NAME and a colon. A line is of one client and one cause, until ten\nminutes pass without a denial.";
+        return "The latest first. NAME is a limit or a set. CLIENT is an identifier, or what\n"
+            . "stands in it behind NAME and a colon. A line is of one client and one cause,\nuntil ten minutes pass without a denial.";
     }
 
     public function run(Arguments $arguments): int
@@ -38,8 +39,12 @@ final class Denials implements Command
         }
         Pool::enter($arguments);
         [$name, $client] = $arguments->operands + [null, null];
-        $denials = denials($name, $client === null ? null : Client::read($client, 'CLIENT', true));
+        $client = $client === null ? null : Client::read($client, 'CLIENT', true);
+        $names = $name === null ? [null] : NamedLimit::counted(status(), $name, $arguments);
+        $denials = array_merge(...array_map(static fn (?string $name): array => denials($name, $client), $names));
+        usort($denials, static fn (array $a, array $b): int => $b['last_at'] <=> $a['last_at']);
         $denials = array_slice($denials, 0, $count);
+        $denials !== [] || Prefixes::warn($arguments);
         if ($arguments->has('json')) {
             echo Text::json($denials);
             return Application::SUCCESS;
@@ -60,7 +65,7 @@ final class Denials implements Command
         $since = $denial['count'] === 1 ? '' : ' since ' . gmdate(intdiv($first, 86_400) === intdiv($last, 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', $first);
         $seconds = $denial['seconds'] === null ? ' at once' : ' in ' . Text::duration($denial['seconds']);
         return sprintf(
-            '%s  %-16s %-40s %s%s: %d%s, %s%s%s',
+            '%s UTC  %-16s %-40s %s%s: %d%s, %s%s%s',
             gmdate('Y-m-d H:i:s', $last),
             Text::printable($denial['name'], 16),
             Text::printable($denial['identifier'] ?? '(not kept)', 40),

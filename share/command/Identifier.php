@@ -57,21 +57,29 @@ final class Identifier extends Target
         return Text::identifier($this->identifier);
     }
 
-    public function reset(): void
+    public function isStored(): bool
     {
-        $this->algorithm === self::CONCURRENCY ? $this->permits()->reset() : $this->all()->reset();
-        // Throws if the server does not answer.
-        $this->states();
+        $states = $this->states();
+        $permits = $this->heldPermits();
+        return $permits === null ? $states !== [] : $permits > 0;
     }
 
-    public function block(float $seconds): void
+    public function clients(): array
+    {
+        return [Client::inIdentifier($this->identifier)];
+    }
+
+    protected function resetNow(): void
+    {
+        $this->algorithm === self::CONCURRENCY ? $this->permits()->reset() : $this->all()->reset();
+    }
+
+    protected function blockNow(float $seconds): void
     {
         if ($this->algorithm === self::CONCURRENCY) {
             throw new UsageError('--algorithm concurrency cannot be blocked');
         }
         $this->all()->block($seconds);
-        // Throws if the server does not answer.
-        $this->states();
     }
 
     public function others(): array
@@ -96,7 +104,7 @@ final class Identifier extends Target
      *
      * @return list<State>
      *
-     * @throws CommandError if the server does not answer
+     * @throws NoAnswer if the server does not answer
      */
     public function states(): array
     {
@@ -120,7 +128,7 @@ final class Identifier extends Target
         return $blocked === [] ? null : max(array_column($blocked, 'seconds'));
     }
 
-    /** @throws CommandError if the server did not answer */
+    /** @throws NoAnswer if the server did not answer */
     public static function answered(\Closure $ask): Decision
     {
         error_clear_last();
@@ -130,7 +138,7 @@ final class Identifier extends Target
         }
         $is_ours = preg_match('~^TokenBucket[\w\\\\]*::\w+\(\): (.*)~s', error_get_last()['message'] ?? '', $parts) === 1;
         self::$reason = $is_ours ? $parts[1] : self::$reason;
-        throw new CommandError(self::$reason ?? 'the server does not answer: see token-bucket status');
+        throw new NoAnswer(self::$reason ?? 'the server does not answer: see token-bucket status');
     }
 
     /** @return list<string> those whose states are meant */

@@ -36,8 +36,11 @@ final class NamedLimit extends Target
         try {
             $this->limiter = limiter($this->name, count($words) === 1 ? $this->clients[0] : $this->clients);
         } catch (ConfigurationException $error) {
-            $elsewhere = ini_get('token_bucket.limits') === '' ? '; --pool FILE takes it from php-fpm\'s file of a pool' : '';
-            throw new CommandError($error->getMessage() . $elsewhere);
+            throw new CommandError($error->getMessage() . match (true) {
+                ini_get('token_bucket.limits') === '' => '; --pool FILE takes it from php-fpm\'s file of a pool',
+                (status()['limits_file']['error'] ?? null) !== null => "\n--identifier NAME:CLIENT reaches a client without the file, with --storage DSN if the limit is not on token_bucket.storage",
+                default => '',
+            });
         } catch (\TypeError) {
             throw new UsageError(Text::printable($this->name) . ' is one limit and takes one CLIENT');
         } catch (\ValueError $error) {
@@ -55,27 +58,55 @@ final class NamedLimit extends Target
         return isset($status['named_limits'][$name]) && !isset($status['named_limits'][$name]['all']);
     }
 
+    /**
+     * Under which names the calls on a limit, or on those of a set, are counted. A limit in code may have the name of a set.
+     *
+     * @param array<string, mixed> $status
+     *
+     * @return list<string>
+     *
+     * @throws CommandError if no call is
+     */
+    public static function counted(array $status, string $name, Arguments $arguments): array
+    {
+        $names = [$name, ...$status['named_limits'][$name]['all'] ?? []];
+        $known = array_map('strval', array_keys($status['limits']));
+        if (array_intersect($names, $known) === []) {
+            Prefixes::warn($arguments);
+            throw new CommandError('no call was counted for ' . Text::printable($name) . Suggestion::among($name, $known));
+        }
+        return $names;
+    }
+
     public function text(): string
     {
         return implode(' ', array_map([Text::class, 'identifier'], [$this->name, ...$this->clients]));
     }
 
-    public function reset(): void
+    public function isStored(): bool
     {
-        $this->limiter->reset();
-        $this->ask();
+        return Identifier::answered(fn(): Decision => $this->limiter->peek(0))->getResetAfter() > 0;
     }
 
-    public function block(float $seconds): void
+    public function clients(): array
+    {
+        return array_values(array_unique($this->clients));
+    }
+
+    protected function resetNow(): void
+    {
+        $this->limiter->reset();
+    }
+
+    protected function blockNow(float $seconds): void
     {
         $this->limiter->block($seconds);
-        $this->ask();
     }
 
     /**
      * What the store says of the client's next call.
      *
-     * @throws CommandError if the store does not answer, so that nothing is known, and what was done before may not have arrived
+     * @throws NoAnswer if the store does not answer
      */
     public function ask(): Decision
     {
@@ -90,7 +121,7 @@ final class NamedLimit extends Target
         $own = isset($rule['all']) || $rule['storage'] !== null ? null : $rule['algorithm'];
         $states = [];
         try {
-            foreach (array_unique($this->clients) as $client) {
+            foreach ($this->clients() as $client) {
                 array_push($states, ...(new Identifier("$this->name:$client", null, null, $own))->states());
             }
         } catch (CommandError | StorageException $error) {

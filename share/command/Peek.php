@@ -33,7 +33,7 @@ final class Peek implements Command
         Pool::enter($arguments);
         $target = Target::from($arguments, $arguments->operands);
         if ($target instanceof Identifier && $limit === null) {
-            return self::showStates($target, $arguments->has('json'));
+            return self::showStates($target, $arguments);
         }
         $decision = $target instanceof Identifier ? $target->decision($limit, (float) $seconds) : $target->ask();
         $others = $target->others();
@@ -44,14 +44,15 @@ final class Peek implements Command
             echo $target->text(), ': ', $is_denied ? self::denial($decision) : "{$decision->getRemainingTokens()} of {$decision->getLimit()} left",
                 $is_denied && $decision->isAccepted() ? ' (dry run)' : '', "\n", State::warning($others);
         }
+        $target->isStored() || Prefixes::warn($arguments);
         return $is_denied || State::isAnyBlocked($others) ? Application::FAILURE : Application::SUCCESS;
     }
 
-    private static function showStates(Identifier $identifier, bool $is_json): int
+    private static function showStates(Identifier $identifier, Arguments $arguments): int
     {
         $states = $identifier->states();
         $permits = $identifier->heldPermits();
-        if ($is_json) {
+        if ($arguments->has('json')) {
             echo Text::json(['identifier' => $identifier->text(), 'states' => $states] + ($permits === null ? [] : ['permits' => $permits]));
         } elseif ($permits !== null) {
             echo $identifier->text(), ": $permits permits are held\n";
@@ -59,6 +60,7 @@ final class Peek implements Command
             echo $states === [] ? $identifier->text() . ": nothing is stored, no call counts\n" : '',
                 implode('', array_map(static fn (State $state): string => $state->text() . "\n", $states));
         }
+        $states !== [] || $permits > 0 || Prefixes::warn($arguments);
         return State::isAnyBlocked($states) ? Application::FAILURE : Application::SUCCESS;
     }
 

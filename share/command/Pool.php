@@ -6,6 +6,7 @@ namespace TokenBucket\Command;
 /** The php-fpm pool whose limits a command is about: its user, whose shared memory it is, and its directives. */
 final class Pool
 {
+    private const NAMESPACE = 'token_bucket.';
     /** Directives that only php.ini or a pool may set. */
     private const OF_PHP_INI = ['token_bucket.limits', 'token_bucket.shm_path', 'token_bucket.shm_size', 'token_bucket.test_clock'];
 
@@ -37,12 +38,23 @@ final class Pool
         $pool = $file === null ? new self(null, []) : self::read($file);
         Restart::with(array_intersect_key($pool->directives, array_flip(self::OF_PHP_INI)));
         foreach (array_diff_key($pool->directives, array_flip(self::OF_PHP_INI)) as $name => $value) {
-            // PHP warns of a value that is not valid.
-            if (@ini_set($name, $value) === false) {
-                throw new CommandError(Text::printable($file) . ": $name has no valid value");
-            }
+            self::set($file, $name, $value);
         }
         self::become($arguments->value('user') ?? $pool->user);
+    }
+
+    /** @throws CommandError with what PHP says of a misspelt name or a value that is not valid */
+    private static function set(string $file, string $name, string $value): void
+    {
+        error_clear_last();
+        if (@ini_set($name, $value) !== false) {
+            return;
+        }
+        $known = array_map(static fn (string $known): string => substr($known, strlen(self::NAMESPACE)), array_keys((array) ini_get_all('token_bucket')));
+        $mistake = ini_get($name) === false
+            ? "$name is no directive and has no effect" . Suggestion::among(substr($name, strlen(self::NAMESPACE)), $known, self::NAMESPACE)
+            : preg_replace('~^ini_set\(\): ~', '', error_get_last()['message'] ?? "$name has no valid value");
+        throw new CommandError(Text::printable($file) . ": $mistake");
     }
 
     private static function read(string $file): self
@@ -63,7 +75,7 @@ final class Pool
         $directives = [];
         foreach (['php_value', 'php_flag', 'php_admin_value', 'php_admin_flag'] as $key) {
             foreach (is_array($pool[$key] ?? null) ? $pool[$key] : [] as $directive => $value) {
-                if (str_starts_with((string) $directive, 'token_bucket.')) {
+                if (str_starts_with((string) $directive, self::NAMESPACE)) {
                     $directives[$directive] = $expand($value);
                 }
             }

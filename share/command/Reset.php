@@ -21,10 +21,11 @@ final class Reset implements Command
     {
         Pool::enter($arguments);
         $target = Target::from($arguments, $arguments->operands);
-        @$target->reset();
+        $was_stored = $target->reset();
         echo $arguments->has('json')
-            ? Text::json(['reset' => $target->text(), 'others' => $target->others()])
-            : "{$target->text()}: reset\n" . State::warning($target->others());
+            ? Text::json(['reset' => $target->text(), 'stored' => $was_stored, 'others' => $target->others()])
+            : $target->text() . ($was_stored ? ": reset\n" : ": nothing was stored\n") . State::warning($target->others());
+        $was_stored || Prefixes::warn($arguments);
         return Application::SUCCESS;
     }
 }

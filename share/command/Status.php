@@ -33,6 +33,7 @@ final class Status implements Command
         } else {
             echo self::memoryErrors($status), self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
         }
+        $status['limits'] !== [] || Prefixes::warn($arguments);
         return $is_well ? Application::SUCCESS : Application::FAILURE;
     }
 

@@ -39,15 +39,55 @@ abstract class Target
     /** For messages. */
     abstract public function text(): string;
 
-    /** @throws CommandError if the server does not answer, so that it is not known whether the reset has arrived */
-    abstract public function reset(): void;
+    /** @return bool whether anything was stored before */
+    public function reset(): bool
+    {
+        return $this->change($this->resetNow(...));
+    }
 
     /**
-     * @throws CommandError if the server does not answer, so that it is not known whether the block has arrived
+     * @return bool whether anything was stored before
+     *
      * @throws \ValueError if the time is out of range
      */
-    abstract public function block(float $seconds): void;
+    public function block(float $seconds): bool
+    {
+        return $this->change(fn () => $this->blockNow($seconds));
+    }
+
+    /**
+     * Whether any call counts, or a block is in force.
+     *
+     * @throws NoAnswer if the server does not answer
+     */
+    abstract public function isStored(): bool;
+
+    /** @return list<string> the clients that it is about */
+    abstract public function clients(): array;
+
+    abstract protected function resetNow(): void;
+
+    abstract protected function blockNow(float $seconds): void;
 
     /** @return list<State> of limits in code that are easily taken for this one */
     abstract public function others(): array;
+
+    /** @throws CommandError if the server does not answer, so that it is not known whether the change has arrived */
+    private function change(\Closure $change): bool
+    {
+        try {
+            try {
+                $was_stored = $this->isStored();
+            } finally {
+                // Also in an outage: it changes the buckets of on_error=fallback.
+                @$change();
+            }
+            // Only a call with an answer tells that the server has got it.
+            $this->isStored();
+            return $was_stored;
+        } catch (NoAnswer $error) {
+            throw new CommandError($error->getMessage() . "\nNothing is known to have changed on the server: repeat this once it answers.\n"
+                . 'Where on_error is fallback, the buckets that this host uses meanwhile have changed.');
+        }
+    }
 }

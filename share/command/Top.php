@@ -21,7 +21,7 @@ final class Top implements Command
 
     public static function notes(): string
     {
-        return "NAME lists those of one limit. The counts are halved once an hour.\nA named limit on this host also tells for how long a client is limited now,\none in code, whose whole identifier is listed, for how long it is blocked.";
+        return "NAME lists those of a limit or set. The counts are halved once an hour.\nA named limit on this host also tells for how long a client is limited now,\none in code, whose whole identifier is listed, for how long it is blocked.";
     }
 
     public function run(Arguments $arguments): int
@@ -33,17 +33,16 @@ final class Top implements Command
         $only = $arguments->operands[0] ?? null;
         Pool::enter($arguments);
         $status = status();
-        if ($only !== null && !isset($status['limits'][$only])) {
-            throw new CommandError('no call was counted for ' . Text::printable($only) . Suggestion::among($only, array_map('strval', array_keys($status['limits']))));
-        }
+        $limits = $only === null ? $status['limits'] : array_intersect_key($status['limits'], array_flip(NamedLimit::counted($status, $only, $arguments)));
         $rows = [];
-        foreach ($only === null ? $status['limits'] : [$only => $status['limits'][$only]] as $name => $limit) {
+        foreach ($limits as $name => $limit) {
             foreach ($limit['most_denied'] as $identifier => $denied) {
                 $rows[] = self::row($status, (string) $name, (string) $identifier, $denied);
             }
         }
         usort($rows, static fn (array $a, array $b): int => $b['denied'] <=> $a['denied']);
         $rows = array_slice($rows, 0, $count);
+        $rows !== [] || Prefixes::warn($arguments);
         if ($arguments->has('json')) {
             echo Text::json($rows);
             return Application::SUCCESS;

@@ -4,7 +4,7 @@ namespace TokenBucket;
 
 /**
  * Leaves a server out of status() and prometheus() until a call needs it again: one that is down and no longer configured, which
- * would leave by itself a minute after the last call.
+ * would leave by itself five minutes after the last call.
  *
  * @param string $server its name in status()
  *

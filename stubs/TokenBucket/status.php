@@ -19,7 +19,7 @@ namespace TokenBucket;
  * - tables: the tables in shared memory, how many slots of 16 bytes they have and how many of them are in use.
  *   `evictions`: buckets that were evicted while in use; `denied_newcomers`: calls of new clients that were denied for want of a slot. The
  *   table `.host` is the one for `fallback`, `.leases` has the busy buckets on servers of which this host has tokens to hand out
- * - servers: the stores on servers that a call needed within the last hour, or within the last minute where they are down, and those
+ * - servers: the stores on servers that a call needed within the last hour, or within five minutes where they are down, and those
  *   that directives name; at most 16. Whether they answer, since when (seconds since 1970), how often an outage has begun since
  *   the host booted, and why the last call failed that did
  * - directives: their values, without passwords

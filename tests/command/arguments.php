@@ -27,6 +27,15 @@ foreach (array_keys($commands) as $name) {
     }
 }
 
+// The options of find-limit are in docs/find-limit.md: find_limit_docs.php.
+load_command_classes();
+$manual = file_get_contents(__DIR__ . '/../../share/man/token-bucket.1');
+foreach (array_diff_key($commands, ['find-limit' => true]) as $name => $command) {
+    foreach ($command['class']::options() as $option) {
+        check("the man page explains --$option->name of $name", preg_match('~[" ]\\\\-\\\\-' . $option->name . '[ \n]~', $manual) === 1);
+    }
+}
+
 $result = command(['find-limit', 'access.log'], '', [], []);
 check('without the extension it says how to load it', $result['code'] === 1 && str_contains($result['err'], 'php -d extension='), $result);
 
@@ -82,8 +91,12 @@ foreach (['peek' => [], 'reset' => [], 'block' => ['60']] as $name => $seconds) 
     mkdir("$folder/$name");
     $result = command([$name, '--user', exec('id -un'), 'login', 'x', ...$seconds], '', [], [...$options, '-d', "token_bucket.shm_path=$folder/$name"]);
     check("$name fails with the reason if the server does not answer", $result['code'] === 1 && $result['out'] === ''
-        && preg_match('/^token-bucket: Redis at 127\.0\.0\.1:1: cannot connect: Connection refused .*\n$/D', $result['err']) === 1, $result);
+        && preg_match('/^token-bucket: Redis at 127\.0\.0\.1:1: cannot connect: Connection refused .*\n/', $result['err']) === 1, $result);
+    check("$name says what has changed in an outage", str_contains($result['err'], "\nNothing is known to have changed on the server: repeat this once it answers.\nWhere on_error is fallback, ") === ($name !== 'peek'), $result);
 }
+
+check('in an outage a block is in the buckets of on_error=fallback', str_contains((string) shell_exec(implode(' ', array_map('escapeshellarg', [...php([...$options, '-d', "token_bucket.shm_path=$folder/block", '-d', 'log_errors=0']),
+    write_file('blocked.php', '<?php var_dump(@TokenBucket\limiter("login", "x")->attempt()->isAccepted(), @TokenBucket\limiter("login", "y")->attempt()->isAccepted());')]))), "bool(false)\nbool(true)"));
 
 // The directive may be php-fpm's alone.
 $result = command(['reset', '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', 'token_bucket.limits=']);

@@ -3,37 +3,9 @@ declare(strict_types=1);
 
 /* Limits written in code are seen, peeked, reset and blocked by their whole identifier, and are not taken for limits of the file. */
 
-require __DIR__ . '/harness.inc';
+require __DIR__ . '/application.inc';
 
-mkdir("$folder/tables");
-$limits = write_file('limits.ini', "[login]\nalgorithm = sliding_window\nlimit = 5\nseconds = 900\n[set]\nall = login\n[0]\nlimit = 1\nseconds = 900\n[1]\nlimit = 1\nseconds = 900\n");
-$options = ['-d', 'extension=' . getenv('EXTENSION'), '-d', "token_bucket.shm_path=$folder/tables", '-d', "token_bucket.limits=$limits"];
-foreach (['posix', 'pcntl'] as $name) {
-    if (is_file(ini_get('extension_dir') . "/$name.so")) {
-        array_push($options, '-d', "extension=$name");
-    }
-}
-$user = exec('id -un');
-
-/** @return array{code: int, out: string, err: string} what the command does as this user */
-function run(array $words, string $input = ''): array
-{
-    global $options, $user;
-    return command([...$words, '--user', $user], $input, [], $options);
-}
-
-function json(string ...$words): mixed
-{
-    $result = run([...$words, '--json']);
-    return json_decode($result['out'], true) ?? exit($result['err']);
-}
-
-/** Runs the application's code in a process of its own; returns what it prints. */
-function application(string $code): string
-{
-    global $options;
-    return (string) shell_exec(implode(' ', array_map('escapeshellarg', [...php($options), write_file('application.php', "<?php\nnamespace TokenBucket;\n$code")])));
-}
+write_file('limits.ini', "[login]\nalgorithm = sliding_window\nlimit = 5\nseconds = 900\n[set]\nall = login\n[0]\nlimit = 1\nseconds = 900\n[1]\nlimit = 1\nseconds = 900\n");
 
 // The login of README, whose client is blocked, beside a limit of the same name in the file.
 application('$tries = \TokenBucket::per(null, "login:192.0.2.1", 20, 300); $tries->block(300); $tries->consume();');
@@ -135,6 +107,9 @@ foreach ([['192.0.2.0/24', '--network'], ['2001:db8::/64'], ['10/8'], ['a/24']] 
     $result = run(['block', 'login', $words[0], '60', ...array_slice($words, 1)]);
     check("$words[0] is a client", $result['code'] === 0, $result);
 }
+
+$result = run(['reset', '--identifier', 'a:b', '--storage', 'redi://h']);
+check('a storage that is none is no outage', $result['code'] === 1 && str_contains($result['err'], 'redi') && !str_contains($result['err'], 'on the server'), $result);
 
 application('\TokenBucket::per(null, "\x1b[2J:x", 1, 900)->consume();');
 $result = run(['peek', '--identifier', '\x1b[2J:x', '--limit', '1', '--seconds', '900']);
