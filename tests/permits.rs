@@ -25,7 +25,8 @@ use token_bucket::dsn::{Dsn, OnError};
 use token_bucket::guard::Stores;
 use token_bucket::limit::{HeldPermits, Op, PermitLimit, PermitOp, SECOND, TokenBucket};
 use token_bucket::limiter::{
-    CallContext, HeldPermit, Limiter, Limiters, Policy, Settings, StoreSettings,
+    CallContext, HeldPermit, Limiter, Limiters, Policy, Settings, StoreSettings, acquire,
+    count_permits, reset_permits,
 };
 use token_bucket::mapped::{FileSettings, Location, MIN_SIZE, PERMITS_SIZE, Purpose};
 use token_bucket::net::Timeouts;
@@ -67,19 +68,19 @@ impl Bench {
     }
 
     fn acquire(&self, name: &[u8], limit: &PermitLimit, now: u64) -> Option<HeldPermit> {
-        with_context(name, |context| self.limiter.acquire(&context, limit, Some(now)))
+        with_context(name, |context| acquire(&self.limiter, &context, limit, Some(now)))
             .answer
             .unwrap()
     }
 
     fn count(&self, name: &[u8], now: u64) -> u32 {
-        with_context(name, |context| self.limiter.count_permits(&context, &limit(1), Some(now)))
+        with_context(name, |context| count_permits(&self.limiter, &context, &limit(1), Some(now)))
             .answer
             .unwrap()
     }
 
     fn reset(&self, name: &[u8], now: u64) {
-        with_context(name, |context| self.limiter.reset_permits(&context, Some(now)))
+        with_context(name, |context| reset_permits(&self.limiter, &context, Some(now)))
             .answer
             .unwrap();
     }
@@ -214,7 +215,9 @@ fn lowered_limit_takes_effect(bench: &Bench) {
 fn system_clock_counts_without_a_test(bench: &Bench) {
     let short = PermitLimit::new(1, 0.2).unwrap();
     let acquire = || {
-        with_context(b"x", |context| bench.limiter.acquire(&context, &short, None)).answer.unwrap()
+        with_context(b"x", |context| acquire(&bench.limiter, &context, &short, None))
+            .answer
+            .unwrap()
     };
     let mut first = acquire().unwrap();
     assert!(acquire().is_none());

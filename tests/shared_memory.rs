@@ -23,7 +23,7 @@ use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::limiter::{
     CounterHandle, FileSettings, Limiter, Limiters, Member, Settings, admits_all, take_all,
 };
-use token_bucket::mapped::{Location, MIN_SIZE, Purpose, Region};
+use token_bucket::mapped::{self, Location, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
 use token_bucket::statistics::FILE_SIZE;
 use token_bucket::store::shm::SharedMemory;
@@ -252,7 +252,7 @@ fn file_that_left_its_path_is_stale() {
             let folder = Folder::new(&format!("stale-{n}-{name}"));
             let size = if purpose == Purpose::Counts { FILE_SIZE } else { MIN_SIZE };
             let location = Location { size, purpose, ..folder.location() };
-            let region = Region::open(&location).unwrap();
+            let region = mapped::open(&location).unwrap();
             assert!(!region.is_stale());
             (folder, location.path(), region, location)
         };
@@ -261,7 +261,7 @@ fn file_that_left_its_path_is_stale() {
         let (folder, path, region, location) = opened("moved");
         fs::rename(&path, elsewhere(&folder)).unwrap();
         assert!(region.is_stale(), "moved");
-        let fresh = Region::open(&location).unwrap();
+        let fresh = mapped::open(&location).unwrap();
         assert!(region.is_stale() && !fresh.is_stale(), "moved, and another one made");
         fs::rename(elsewhere(&folder), &path).unwrap();
         assert!(!region.is_stale() && fresh.is_stale(), "moved back");

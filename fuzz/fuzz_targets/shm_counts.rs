@@ -6,7 +6,7 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::os::unix::fs::FileExt;
 use token_bucket::limit::TokenBucket;
-use token_bucket::mapped::{DENIAL_LOG_SIZE, Purpose, Region};
+use token_bucket::mapped::{self, DENIAL_LOG_SIZE, Purpose};
 use token_bucket::statistics::{
     DenialCause, DenialLog, DeniedBy, FILE_SIZE, NameSource, Outcome, RECORDS, Records,
 };
@@ -32,7 +32,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let length = u.int_in_range(1..=64usize)?.min((FILE_SIZE - at) as usize);
         file.write_all_at(u.bytes(length.min(u.len()))?, at).expect("within the file");
     }
-    let region = Region::open(&location(Purpose::Counts)).expect("its header is valid");
+    let region = mapped::open(&location(Purpose::Counts)).expect("its header is valid");
     let records = Records::new(&region);
     let now = u.arbitrary()?;
     let limit = TokenBucket::per_period(5, 60.0).expect("a valid limit").into();

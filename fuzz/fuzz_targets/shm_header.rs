@@ -8,7 +8,7 @@ use portable_atomic::Ordering;
 use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
 use token_bucket::guard::breakers::Breakers;
-use token_bucket::mapped::{Area, MIN_SIZE, Purpose, Region};
+use token_bucket::mapped::{self, Area, MIN_SIZE, Purpose};
 use token_bucket::statistics::{CounterHandle, NameSource, Records};
 use token_bucket::store::shm::set::Set;
 use token_bucket_fuzz::calls::number;
@@ -32,7 +32,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let at = u.int_in_range(0..=HEADER - 1)?;
     let bytes = u.bytes(u.len().min(64))?;
     file.write_all_at(bytes, at).expect("room in memory");
-    let Ok(region) = Region::open(&location(purpose)) else { return Ok(()) };
+    let Ok(region) = mapped::open(&location(purpose)) else { return Ok(()) };
     assert!(region.size() >= MIN_SIZE);
     let areas = [Area::Buckets, Area::Denials, Area::Queue];
     let words = areas.into_iter().flat_map(|area| region.area::<Set>(area)).flat_map(|set| &set.0);

@@ -17,7 +17,6 @@ use token_bucket::guard::denials::KnownDenial;
 use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::mapped::{FileSettings, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
-use token_bucket::store::array::Array;
 use token_bucket::store::{Handoff, LimitKind, Queue, Request, Time};
 use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
@@ -99,7 +98,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let host_file = Rc::new(Host::file(&files));
     let queue = Queue::new(STORE, Duration::ZERO, Rc::clone(&host_file));
-    let host = Host::new(STORE, Secret(String::new()), host_file);
+    let host = Host::new(STORE, STORE.to_owned(), 1, Secret(String::new()), host_file);
     for _ in 0..32 {
         if u.is_empty() {
             break;
@@ -111,7 +110,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             0 => drop(host.access(breaker, Timeouts::default())),
             1 => {
                 let access = host.access(breaker, Timeouts::default());
-                host.note_failure(breaker, &Array::default(), access, "no answer", time(u, now)?);
+                host.note_failure(breaker, access, "no answer", time(u, now)?);
             }
             2 => host.note_success(breaker, host.access(breaker, Timeouts::default())),
             3 => {

@@ -10,7 +10,7 @@ use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use token_bucket::limit::{MAX_REFILL, Span, State};
-use token_bucket::mapped::{Location, MIN_SIZE, Purpose, Region};
+use token_bucket::mapped::{self, Location, MIN_SIZE, Purpose};
 use token_bucket::statistics::FILE_SIZE;
 use token_bucket::store::shm::slot::{HeldSlot, Slot, TAG_BITS};
 use token_bucket::store::{Key, KeyHash, LimitKind};
@@ -47,7 +47,7 @@ pub fn file(purpose: Purpose) -> File {
     static HEADERS: [OnceLock<Vec<u8>>; 6] = [const { OnceLock::new() }; 6];
     let location = location(purpose);
     let header = HEADERS[purpose as usize].get_or_init(|| {
-        drop(Region::open(&location).expect("a file in memory"));
+        drop(mapped::open(&location).expect("a file in memory"));
         let mut header = std::fs::read(location.path()).expect("it was made");
         header.truncate(HEADER as usize);
         header[SECRET_AT as usize..][..8].copy_from_slice(&SECRET[0].to_ne_bytes());
@@ -57,7 +57,7 @@ pub fn file(purpose: Purpose) -> File {
     let file = File::options().read(true).write(true).open(location.path());
     // The store removed the file that the last input left.
     let file = file.or_else(|_| {
-        drop(Region::open(&location));
+        drop(mapped::open(&location));
         File::options().read(true).write(true).open(location.path())
     });
     let file = file.expect("a file in memory");

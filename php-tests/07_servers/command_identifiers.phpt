@@ -20,7 +20,7 @@ function command(string $dsn, string $words): string
 {
     $options = getenv('TEST_PHP_EXTRA_ARGS') . ' -d token_bucket.on_error=throw -d token_bucket.timeout_ms=10000 -d token_bucket.connect_timeout_ms=10000';
     return shell_exec(escapeshellarg(PHP_BINARY) . " -n $options " . dirname(__DIR__, 2) . "/bin/token-bucket $words --storage " . escapeshellarg($dsn)
-        . ' --user ' . posix_getpwuid(posix_geteuid())['name'] . ' 2>&1');
+        . ' --user ' . posix_getpwuid(posix_geteuid())['name'] . ' 2>/dev/null');
 }
 foreach (['TB_REDIS', 'TB_REDIS_CLUSTER', 'TB_MEMCACHED', 'TB_MARIADB', 'TB_MYSQL'] as $name) {
     $dsn = server_dsn($name);

@@ -9,7 +9,7 @@ require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/processes.inc';
 
 const REFUSED = 4;
-const CALLS = 300;
+const CALLS = 1200;
 
 /** Shows how the processes fare that have a connection, as many as the server takes, and those that get none. */
 function show(string $kind, Server $server, int $connected, ?callable $fill = null, ?int $port = null): void
@@ -62,7 +62,7 @@ file_put_contents("$redis->folder/haproxy", "listen redis\nmode tcp\nmaxconn 4\n
 $proxy = proc_open(['setpriv', '--pdeathsig', 'KILL', 'haproxy', '-q', '-f', "$redis->folder/haproxy"], [], $pipes);
 show('Redis behind HAProxy', $redis, 4, port: $port);
 // Where there are few calls, no answer shows in time that the server is up.
-$dsn = "redis://127.0.0.1:$port";
+$dsn = "redis://127.0.0.1:$port?timeout_ms=500";
 $results = at_once(4 + REFUSED, function (int $worker) use ($dsn, $redis): callable {
     $bucket = new TokenBucket($dsn, "quiet $worker", 100_000, 100);
     if ($worker < 4) {

@@ -35,7 +35,7 @@ struct Breaker {
     /// When a process last had an answer, in nanoseconds since boot; at most [`RESOLUTION`] too early.
     answered_at: AtomicU64,
     /// When the first call failed since the last answer, in nanoseconds since boot; or, while the breaker is open, when a
-    /// process last asked on a connection that the server had not closed.
+    /// process last failed that asked on a connection which the server had not closed.
     failed_at: AtomicU64,
 }
 
@@ -70,7 +70,7 @@ pub const SHORTEST_SILENCE: u64 = 40_000_000;
 /// How long a probe keeps other processes from the server at most, in nanoseconds: its process may have been killed.
 const LONGEST_PROBE: u64 = 3 * SECOND;
 
-/// The time between two processes that ask on open connections while the breaker is open.
+/// How long no process asks on an open connection after one has failed to while the breaker is open.
 const BETWEEN_TRIES: u64 = 100_000_000;
 
 /// How often an answer is noted at most, unless a call has failed since the last: each note takes the cache
@@ -153,14 +153,12 @@ impl Breakers {
         }
     }
 
-    /// Whether a process that the server has not disconnected may ask at `now` although the breaker is open: one of the
-    /// host may, ten times a second. Each pays at most one time-out for it, for that costs it the connection.
+    /// Whether a process that the server has not disconnected may ask at `now` although the breaker is open: unless
+    /// another one has failed to within a tenth of a second. Each pays at most one time-out for it, which costs it the
+    /// connection.
     pub fn may_try_connection(&self, id: u64, now: u64) -> bool {
         let Some((breaker, _)) = self.find(id) else { return true };
-        let order = Ordering::Relaxed;
-        let last = breaker.failed_at.load(order);
-        now.saturating_sub(last) >= BETWEEN_TRIES
-            && breaker.failed_at.compare_exchange(last, now, order, order).is_ok()
+        now.saturating_sub(breaker.failed_at.load(Ordering::Relaxed)) >= BETWEEN_TRIES
     }
 
     /// Notes that a call with this access failed at `now`, which was sent at `sent`.
@@ -172,9 +170,13 @@ impl Breakers {
             }
             // A call that was sent before the outage must not end the time of another one's probe.
             let is_probed_by_another = access == Access::Granted && seen > open;
+            if !is_closed(seen) && access == Access::Connected {
+                breaker.failed_at.store(now, Ordering::Relaxed);
+            }
             if !is_closed(seen) && (is_probed_by_another || access == Access::Connected) {
                 return FailureMeaning::OutageContinues;
             }
+            breaker.failed_at.store(0, Ordering::Relaxed);
             let since = seen as u64 & !CLOSED;
             let was_up = is_closed(seen) && now.saturating_sub(since) >= RELAPSE;
             return match replace(&breaker.state, seen, open) && was_up {
@@ -402,8 +404,9 @@ mod tests {
         let now = SECOND / 2;
         assert!(matches!(breakers.access(7, now, 0), Access::Denied { .. }));
         assert!(breakers.may_try_connection(7, now));
-        assert!(!breakers.may_try_connection(7, now + BETWEEN_TRIES - 1), "one after the other");
-        breakers.note_failure(7, Access::Connected, now, now + BETWEEN_TRIES);
+        breakers.note_failure(7, Access::Connected, now, now);
+        assert!(!breakers.may_try_connection(7, now + BETWEEN_TRIES - 1));
+        assert!(breakers.may_try_connection(7, now + BETWEEN_TRIES));
         assert_eq!(breakers.access(7, 2 * SECOND, 0), Access::Probe, "no pause is longer for it");
         assert!(breakers.may_try_connection(7, 2 * SECOND));
         breakers.note_success(7, Access::Connected, 2 * SECOND);

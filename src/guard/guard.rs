@@ -13,7 +13,7 @@ use crate::dsn::OnError;
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, Op, SECOND, Span, State, StoredState, apply};
 use crate::net::Timeouts;
-use crate::store::{Answer, Permits, Request, Store};
+use crate::store::{Answer, Key, RemoteStore, Request};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 /// All processes of this host share what it knows: which servers are down and which process probes them,
 /// the denials, and the buckets that `fallback` decides on.
 pub struct Guard {
+    store: Rc<dyn RemoteStore>,
     /// What this host knows of the servers.
     pub host: Rc<Host>,
     /// How many tokens of a bucket this host takes ahead at most.
@@ -50,25 +51,15 @@ impl<T> PolicyAnswers<Option<T>, fn(&Host) -> Result<Answer<Option<T>>>> {
     }
 }
 
-/// What a call asks.
+/// Which server a call asks, and when.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
-    /// The store.
-    pub store: &'a dyn Store,
+pub struct Asked {
     /// The breaker of the server that answers.
     pub breaker: u64,
     /// How long it may take.
     pub timeouts: Timeouts,
     /// When the call began.
     pub sent: u64,
-}
-
-impl<'a> Asked<'a> {
-    /// What a call on a bucket asks, or the first one of several on one server.
-    pub fn of(store: &'a dyn Store, request: &Request<'_>, sent: u64) -> Self {
-        let (breaker, timeouts) = (store.breaker(request.key), *request.timeouts);
-        Self { store, breaker, timeouts, sent }
-    }
 }
 
 /// Why a store gave no answer.
@@ -100,9 +91,14 @@ const IGNORED_PREFIX: &str = "token_bucket.prefix is not put before the identifi
 
 impl Guard {
     /// The guard of a store. `host` holds what is known of its servers.
-    pub fn new(host: Rc<Host>, policy: Policy) -> Self {
+    pub fn new(store: Rc<dyn RemoteStore>, host: Rc<Host>, policy: Policy) -> Self {
         let Policy { on_error, deny_cache, lease, .. } = policy;
-        Self { host, lease, on_error, deny_cache, is_prefix_ignored: Cell::new(false) }
+        Self { store, host, lease, on_error, deny_cache, is_prefix_ignored: Cell::new(false) }
+    }
+
+    /// What a call on a bucket asks at `sent`, or the first one of several on one server.
+    pub fn asked(&self, key: &Key<'_>, timeouts: Timeouts, sent: u64) -> Asked {
+        Asked { breaker: self.store.breaker(key), timeouts, sent }
     }
 
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
@@ -115,26 +111,11 @@ impl Guard {
         self.host.describe()
     }
 
-    /// Decides on a call: by a lease, by a remembered denial, by the store, or by the on-error policy. `sent` is the
-    /// time.
-    #[inline(never)]
-    pub fn decide(&self, store: &dyn Store, request: &Request<'_>, sent: u64) -> Report {
-        match self.lease {
-            0 => self.decide_without_lease(store, request, sent),
-            _ => self.decide_with_lease(store, request, sent),
-        }
-    }
-
     /// Decides on a call: by a remembered denial, by the store, or by the on-error policy. `sent` is the time.
-    pub fn decide_without_lease(
-        &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-        sent: u64,
-    ) -> Report {
+    pub fn decide_without_lease(&self, request: &Request<'_>, sent: u64) -> Report {
         match self.known_denial(request, sent) {
             Some(denial) => Report::answered(denial, DecidedBy::DenyCache),
-            None => self.decide_by_store(store, request, sent, |it| it, answers_to(request)),
+            None => self.decide_by_store(request, sent, |it| it, answers_to(request)),
         }
     }
 
@@ -142,15 +123,14 @@ impl Guard {
     /// `sent` is the time.
     pub(super) fn decide_by_store<T>(
         &self,
-        store: &dyn Store,
         request: &Request<'_>,
         sent: u64,
         keep: impl FnOnce(Decision) -> T,
         answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
     ) -> Report<T> {
-        let asked = Asked::of(store, request, sent);
+        let asked = self.asked(request.key, *request.timeouts, sent);
         let decide = || {
-            let Answer { decision, evicted } = store.decide(request)?;
+            let Answer { decision, evicted } = self.store.decide(request)?;
             self.note_decision(request, decision, sent);
             Ok(Answer { decision: keep(decision), evicted })
         };
@@ -165,7 +145,7 @@ impl Guard {
     /// Calls the store, or answers by the on-error policy.
     pub fn call<T>(
         &self,
-        asked: Asked<'_>,
+        asked: Asked,
         call: impl FnOnce() -> Result<Answer<T>>,
         answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
     ) -> Report<T> {
@@ -181,11 +161,11 @@ impl Guard {
     /// Calls the store, unless its server is known to fail. Adds to `event` what there is to report.
     pub fn ask<T>(
         &self,
-        asked: Asked<'_>,
+        asked: Asked,
         event: &mut Option<Box<Event>>,
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
-        let Asked { store, breaker, timeouts, sent } = asked;
+        let (store, Asked { breaker, timeouts, sent }) = (&*self.store, asked);
         if self.is_prefix_ignored.take() {
             event.get_or_insert_default().warnings.push(IGNORED_PREFIX.to_owned());
         }
@@ -217,7 +197,7 @@ impl Guard {
                 "{name} failed a moment ago; it is asked again in {left:.1} s"
             ));
         }
-        let Some(gate) = self.enter_gate(store, timeouts) else {
+        let Some(gate) = self.enter_gate(timeouts) else {
             self.host.give_back(breaker, access);
             self.host.local.note_waiting(breaker, boot_time());
             let name = store.name();
@@ -236,7 +216,7 @@ impl Guard {
             Ok(answer) => {
                 self.host.note_success(breaker, access);
                 self.host.local.clear(breaker);
-                note_recovery(store, self.host.note_use(store, sent), event);
+                self.note_recovery(self.host.note_use(sent), event);
                 Ok(answer)
             }
             Err(error) => Err(self.note_failure(error, Asked { sent, ..asked }, access, event)),
@@ -244,8 +224,8 @@ impl Guard {
     }
 
     /// Waits a little until this process may connect, if it has no connection. None if it may not.
-    fn enter_gate(&self, store: &dyn Store, timeouts: Timeouts) -> Option<GateEntry> {
-        if store.is_connected() {
+    fn enter_gate(&self, timeouts: Timeouts) -> Option<GateEntry> {
+        if self.store.is_connected() {
             return Some(GateEntry::WithoutGate);
         }
         let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + timeouts.at_gate());
@@ -266,17 +246,17 @@ impl Guard {
     fn note_failure(
         &self,
         error: Error,
-        asked: Asked<'_>,
+        asked: Asked,
         access: Access,
         event: &mut Option<Box<Event>>,
     ) -> NoAnswer {
-        let Asked { store, breaker, sent, .. } = asked;
+        let Asked { breaker, sent, .. } = asked;
         let host = &self.host;
         let is_due = |reason: &str| host.refusal_warnings.claim(reason, sent);
         let (reason, until) = match error {
             Error::Storage(reason) => {
-                note_recovery(store, host.end_outage(store, boot_time()), event);
-                let until = match host.note_failure(breaker, store, access, &reason, sent) {
+                self.note_recovery(host.end_outage(boot_time()), event);
+                let until = match host.note_failure(breaker, access, &reason, sent) {
                     FailureMeaning::OutageBegins => Some("; until a call succeeds, "),
                     FailureMeaning::OutageContinues => None,
                     FailureMeaning::CallAlone => {
@@ -291,7 +271,7 @@ impl Guard {
             // Other processes may reach the server.
             Error::Local(reason) => {
                 host.give_back(breaker, access);
-                host.note_unable(store, &reason, boot_time());
+                host.note_unable(&reason, boot_time());
                 let is_first = host.local.note_unable(breaker, boot_time());
                 (reason, is_first.then_some("; until this process can ask it, "))
             }
@@ -314,6 +294,14 @@ impl Guard {
             event.get_or_insert_default().warnings.push(format!("{reason}{until}{consequence}"));
         }
         NoAnswer::Outage { reason, was_asked: true }
+    }
+
+    /// Notes for the log that the servers answer again, after an outage of so many nanoseconds if there was one.
+    fn note_recovery(&self, outage: Option<u64>, event: &mut Option<Box<Event>>) {
+        let Some(outage) = outage else { return };
+        let (name, seconds) = (self.store.name(), outage as f64 / SECOND as f64);
+        let text = format!("{name} answers again; it did not for {seconds:.1} s");
+        event.get_or_insert_default().recoveries.push(text);
     }
 
     /// A denial that is known without asking: the bucket cannot hold the cost yet, or is blocked.
@@ -392,16 +380,6 @@ impl Guard {
         Report { decided_by, has_failed: was_asked, ..Report::of_local(answer) }
     }
 
-    /// The permits of this host, which `fallback` takes from.
-    pub fn host_permits(&self) -> Option<&dyn Permits> {
-        self.host.permits()
-    }
-
-    /// Whether every call is accepted while the store fails.
-    pub const fn is_open_on_error(&self) -> bool {
-        matches!(self.on_error, OnError::Open)
-    }
-
     /// The end of a warning: what the policy does. None where the caller gets an exception instead.
     fn consequence(&self) -> Option<&'static str> {
         match self.on_error {
@@ -417,14 +395,6 @@ impl Guard {
             OnError::Throw => None,
         }
     }
-}
-
-/// Notes for the log that the servers of a store answer again, after an outage of so many nanoseconds if there was one.
-fn note_recovery(store: &dyn Store, outage: Option<u64>, event: &mut Option<Box<Event>>) {
-    let Some(outage) = outage else { return };
-    let (name, seconds) = (store.name(), outage as f64 / SECOND as f64);
-    let text = format!("{name} answers again; it did not for {seconds:.1} s");
-    event.get_or_insert_default().recoveries.push(text);
 }
 
 /// What the policies answer to a call that asks for a decision.

@@ -14,7 +14,7 @@ use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Limit, SECOND};
 use crate::mapped::{
-    Area, FileSettings, HOST, LEASES, LEASES_SIZE, Location, MappedFile, Purpose, Region,
+    self, Area, FileSettings, HOST, LEASES, LEASES_SIZE, Location, MappedFile, Purpose, Region,
 };
 use crate::net::Timeouts;
 use crate::store::shm::SharedMemory;
@@ -38,6 +38,10 @@ struct LeaseTable {
 /// It is in a file of its own. If no file can be had, the process uses memory of its own: calls to a
 /// server must not fail because this host's shared memory is full.
 pub struct Host {
+    /// The kind of store and its servers.
+    name: String,
+    /// How many breakers the store has.
+    breakers: u64,
     memory: SharedMemory,
     /// This host's permits, for when a server fails; none for a store that holds none.
     permits: Option<SharedPermits>,
@@ -64,13 +68,22 @@ impl Host {
         MappedFile::new(Location::new(files, HOST, Purpose::Host))
     }
 
-    /// What is known of the store of this description, to callers with these passwords.
-    pub fn new(store: &str, passwords: Secret, file: Rc<MappedFile>) -> Self {
+    /// What is known of the store of this name, which has so many breakers, to callers with these passwords. The
+    /// description tells it from others.
+    pub fn new(
+        description: &str,
+        name: String,
+        breakers: u64,
+        passwords: Secret,
+        file: Rc<MappedFile>,
+    ) -> Self {
         let mut hasher = SipHasher13::new();
-        hasher.write(store.as_bytes());
+        hasher.write(description.as_bytes());
         let memory = SharedMemory::in_file(file, hasher.finish().max(1));
         let (local, refusal_warnings) = (LocalFailures::default(), RefusalWarnings::default());
         Self {
+            name,
+            breakers,
             memory,
             permits: None,
             leases: None,
@@ -154,7 +167,7 @@ impl Host {
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if it cannot.
     pub fn check_memory(&self) -> Result<()> {
-        Region::check(self.memory.file().location())
+        mapped::check(self.memory.file().location())
     }
 
     /// Decides on the host's own buckets, for a server that fails.
@@ -186,7 +199,6 @@ impl Host {
     pub fn note_failure(
         &self,
         breaker: u64,
-        store: &dyn Store,
         access: Access,
         reason: &str,
         sent: u64,
@@ -197,7 +209,7 @@ impl Host {
             .unwrap_or(FailureMeaning::OutageBegins);
         if meaning != FailureMeaning::CallAlone {
             // Each time: the process that began the outage may have died before it noted that.
-            self.with_server_record(store, |servers, store, _| {
+            self.with_server_record(|servers, store, _| {
                 servers.note_down(&store, reason, now);
             });
         }
@@ -225,27 +237,27 @@ impl Host {
     /// Notes about once a second that the store has answered this process. Returns how long the servers did not answer,
     /// to the one process that finds that an outage has ended.
     #[inline]
-    pub fn note_use(&self, store: &dyn Store, now: u64) -> Option<u64> {
+    pub fn note_use(&self, now: u64) -> Option<u64> {
         if now < self.note_use_at.get() {
             return None;
         }
         self.note_use_at.set(now + SECOND);
-        self.with_server_record(store, |servers, store, breakers| {
+        self.with_server_record(|servers, store, breakers| {
             servers.note_answer(&store, breakers, now)
         })?
     }
 
     /// Notes at `now` that this process could not ask the store, for a reason of its own.
-    pub fn note_unable(&self, store: &dyn Store, reason: &str, now: u64) {
-        self.with_server_record(store, |servers, store, _| {
+    pub fn note_unable(&self, reason: &str, now: u64) {
+        self.with_server_record(|servers, store, _| {
             servers.note_unable(&store, reason, now);
         });
     }
 
     /// Ends an outage if the servers have answered since. Returns how long they did not, to the one process that
     /// finds it. Called before a failure is noted, too: else an outage that ended while no process asked would go on.
-    pub fn end_outage(&self, store: &dyn Store, now: u64) -> Option<u64> {
-        self.with_server_record(store, |servers, store, breakers| {
+    pub fn end_outage(&self, now: u64) -> Option<u64> {
+        self.with_server_record(|servers, store, breakers| {
             servers.end_outage(&store, breakers, now)
         })?
     }
@@ -254,12 +266,11 @@ impl Host {
     #[cold]
     fn with_server_record<R>(
         &self,
-        store: &dyn Store,
         work: impl FnOnce(&Servers, StoreOnServers, &Breakers) -> R,
     ) -> Option<R> {
         self.with_region(|region| {
-            let (id, breakers) = (self.breaker_id(0, region), store.breakers());
-            let store = StoreOnServers { id, breakers, name: store.name() };
+            let (id, breakers) = (self.breaker_id(0, region), self.breakers);
+            let store = StoreOnServers { id, breakers, name: self.name.clone() };
             Some(work(Servers::in_file(region)?, store, Breakers::in_file(region)))
         })?
     }
@@ -364,7 +375,7 @@ impl Host {
 /// The file of what this host knows of servers. None if there is none, or it cannot be opened, which the list of tables
 /// tells.
 fn existing_file(files: &FileSettings) -> Option<Region> {
-    Region::open_existing(&Location::new(files, HOST, Purpose::Host)).ok().flatten()
+    mapped::open_existing(&Location::new(files, HOST, Purpose::Host)).ok().flatten()
 }
 
 fn servers_in(file: &Region) -> Vec<ServerStatus> {
@@ -375,12 +386,17 @@ fn servers_in(file: &Region) -> Vec<ServerStatus> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::array::Array;
 
     #[test]
     fn outage_is_noted_by_the_next_failure_if_the_process_that_began_it_has_died() {
         let files = FileSettings { path: "/nowhere".into(), size: 0 };
-        let host = Host::new("redis", Secret(String::new()), Rc::new(Host::file(&files)));
+        let host = Host::new(
+            "redis",
+            "Redis".into(),
+            1,
+            Secret(String::new()),
+            Rc::new(Host::file(&files)),
+        );
         let outages = || {
             let listed = host.with_region(servers_in).unwrap();
             listed.iter().map(|server| server.outages).sum::<u64>()
@@ -390,10 +406,9 @@ mod tests {
             Some(FailureMeaning::OutageBegins)
         );
         assert_eq!(outages(), 0);
-        let store = Array::default();
         for _ in 0..2 {
             assert_eq!(
-                host.note_failure(0, &store, Access::Granted, "no answer", 5),
+                host.note_failure(0, Access::Granted, "no answer", 5),
                 FailureMeaning::OutageContinues
             );
             assert_eq!(outages(), 1);

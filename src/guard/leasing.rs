@@ -10,196 +10,179 @@ use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
-use crate::store::{Answer, Request, Store};
+use crate::store::{Answer, Request};
 
-impl Guard {
-    /// Decides on a call, with a lease. `sent` is the time.
-    pub(super) fn decide_with_lease(
-        &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-        sent: u64,
-    ) -> Report {
-        // A test's clock says nothing of leases, which end by this host's clock.
-        if request.frozen().is_some() {
-            return self.decide_without_lease(store, request, sent);
+/// Decides on a call: by a lease, by a remembered denial, by the store, or by the on-error policy. `sent` is the time.
+#[inline(never)]
+pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
+    // A test's clock says nothing of leases, which end by this host's clock.
+    if guard.lease == 0 || request.frozen().is_some() {
+        return guard.decide_without_lease(request, sent);
+    }
+    let lease =
+        |cost: u64| u32::try_from(cost).ok().filter(|cost| (1..=guard.lease).contains(cost));
+    match *request.op {
+        Op::Take { cost } => {
+            let step = lease(cost).map(|cost| take(guard, request, cost, sent));
+            match step {
+                Some(Step::Taken(taken)) => leased(request, cost, taken, sent),
+                Some(Step::Fetch(wanted)) => fetch(guard, request, &wanted, sent),
+                Some(Step::Ask) | None => decide_and_end_if_blocked(guard, request, sent),
+            }
         }
-        let lease =
-            |cost: u64| u32::try_from(cost).ok().filter(|cost| (1..=self.lease).contains(cost));
-        match *request.op {
-            Op::Take { cost } => {
-                let step = lease(cost).map(|cost| self.take(request, cost, sent));
-                match step {
-                    Some(Step::Taken(taken)) => leased(request, cost, taken, sent),
-                    Some(Step::Fetch(fetch)) => self.fetch(store, request, &fetch, sent),
-                    Some(Step::Ask) | None => self.decide_and_end_if_blocked(store, request, sent),
+        Op::Peek { cost } => {
+            let available =
+                with_lease(guard, request, sent, |lease| lease.available(sent)).flatten();
+            match available {
+                Some(held) if (1..=held.rest.into()).contains(&cost) => {
+                    leased(request, 0, held, sent)
                 }
-            }
-            Op::Peek { cost } => {
-                let available =
-                    self.with_lease(request, sent, |lease| lease.available(sent)).flatten();
-                match available {
-                    Some(held) if (1..=held.rest.into()).contains(&cost) => {
-                        leased(request, 0, held, sent)
+                Some(Taken { rest, .. }) => {
+                    let mut report = guard.decide_without_lease(request, sent);
+                    if let Ok(decision) = &mut report.answer
+                        && decision.accepted
+                    {
+                        *decision = with_held(request.limit, *decision, rest);
                     }
-                    Some(Taken { rest, .. }) => {
-                        let mut report = self.decide_without_lease(store, request, sent);
-                        if let Ok(decision) = &mut report.answer
-                            && decision.accepted
-                        {
-                            *decision = with_held(request.limit, *decision, rest);
-                        }
-                        report
-                    }
-                    None => self.decide_without_lease(store, request, sent),
+                    report
                 }
+                None => guard.decide_without_lease(request, sent),
             }
-            Op::Refund { cost, .. } => match self.give_back_to_lease(request, cost, sent) {
-                Some(taken) => leased(request, 0, taken, sent),
-                None => self.refund_by_store(store, request, sent, |it| it, answers_to(request)),
-            },
-            Op::Reset | Op::Block { .. } | Op::Start { .. } => {
-                let report = self.decide_without_lease(store, request, sent);
-                self.end_lease(request);
-                report
-            }
-            _ => self.decide_without_lease(store, request, sent),
         }
-    }
-
-    /// Gives back what a decision took: to the lease that it was taken from, if there is room, else to the store. The
-    /// answer is whether anything was given back; none if the store was asked and gave no answer.
-    pub fn refund(
-        &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-        is_by_lease: bool,
-    ) -> Report<Option<bool>> {
-        let sent = boot_time();
-        if let Op::Refund { cost, .. } = *request.op
-            && is_by_lease
-            && self.give_back_to_lease(request, cost, sent).is_some()
-        {
-            return Report::answered(Some(true), DecidedBy::Lease);
+        Op::Refund { cost, .. } => match give_back_to_lease(guard, request, cost, sent) {
+            Some(taken) => leased(request, 0, taken, sent),
+            None => refund_by_store(guard, request, sent, |it| it, answers_to(request)),
+        },
+        Op::Reset | Op::Block { .. } | Op::Start { .. } => {
+            let report = guard.decide_without_lease(request, sent);
+            end_lease(guard, request);
+            report
         }
-        let accepted = |decision: Decision| Some(decision.accepted);
-        let none = PolicyAnswers::none();
-        let report = self.refund_by_store(store, request, sent, accepted, none);
-        let was_asked = report.has_failed;
-        report.map(|answer| Ok(answer?.or((!was_asked).then_some(false))))
+        _ => guard.decide_without_lease(request, sent),
     }
+}
 
-    /// Puts tokens into the lease. None if there is no room for them.
-    fn give_back_to_lease(&self, request: &Request<'_>, cost: u64, now: u64) -> Option<Taken> {
-        let limit = request.limit;
-        let missing = |full_at| missing(limit, &level(limit, full_at, now));
-        self.with_lease(request, now, |lease| lease.give_back(cost, now, missing))?
+/// Gives back what a decision took: to the lease that it was taken from, if there is room, else to the store. The
+/// answer is whether anything was given back; none if the store was asked and gave no answer.
+pub fn refund(guard: &Guard, request: &Request<'_>, is_by_lease: bool) -> Report<Option<bool>> {
+    let sent = boot_time();
+    if let Op::Refund { cost, .. } = *request.op
+        && is_by_lease
+        && give_back_to_lease(guard, request, cost, sent).is_some()
+    {
+        return Report::answered(Some(true), DecidedBy::Lease);
     }
+    let accepted = |decision: Decision| Some(decision.accepted);
+    let none = PolicyAnswers::none();
+    let report = refund_by_store(guard, request, sent, accepted, none);
+    let was_asked = report.has_failed;
+    report.map(|answer| Ok(answer?.or((!was_asked).then_some(false))))
+}
 
-    /// Gives tokens back to the store. The lease keeps no more than then fits into the bucket.
-    fn refund_by_store<T>(
-        &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-        sent: u64,
-        keep: impl FnOnce(Decision) -> T,
-        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
-    ) -> Report<T> {
-        let mut refunded = None;
-        let keep = |decision| {
-            refunded = Some(decision);
-            keep(decision)
-        };
-        let report = self.decide_by_store(store, request, sent, keep, answers);
-        if self.lease == 0 || request.frozen().is_some() {
-            return report;
+/// Puts tokens into the lease. None if there is no room for them.
+fn give_back_to_lease(guard: &Guard, request: &Request<'_>, cost: u64, now: u64) -> Option<Taken> {
+    let limit = request.limit;
+    let missing = |full_at| missing(limit, &level(limit, full_at, now));
+    with_lease(guard, request, now, |lease| lease.give_back(cost, now, missing))?
+}
+
+/// Gives tokens back to the store. The lease keeps no more than then fits into the bucket.
+fn refund_by_store<T>(
+    guard: &Guard,
+    request: &Request<'_>,
+    sent: u64,
+    keep: impl FnOnce(Decision) -> T,
+    answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
+) -> Report<T> {
+    let mut refunded = None;
+    let keep = |decision| {
+        refunded = Some(decision);
+        keep(decision)
+    };
+    let report = guard.decide_by_store(request, sent, keep, answers);
+    if guard.lease == 0 || request.frozen().is_some() {
+        return report;
+    }
+    match refunded {
+        Some(decision) if !decision.is_blocked => {
+            let missing = missing(request.limit, &decision);
+            let full_at = sent + (decision.expires_at - decision.now);
+            with_lease(guard, request, sent, |lease| lease.note_refund(missing, full_at));
         }
-        match refunded {
-            Some(decision) if !decision.is_blocked => {
-                let missing = missing(request.limit, &decision);
-                let full_at = sent + (decision.expires_at - decision.now);
-                self.with_lease(request, sent, |lease| lease.note_refund(missing, full_at));
-            }
-            None if !report.has_failed => {}
-            // It may have been done, so it is not known what still fits into the bucket.
-            _ => self.end_lease(request),
-        }
-        report
+        None if !report.has_failed => {}
+        // It may have been done, so it is not known what still fits into the bucket.
+        _ => end_lease(guard, request),
     }
+    report
+}
 
-    fn take(&self, request: &Request<'_>, cost: u32, now: u64) -> Step {
-        let longest = request.timeouts.longest();
-        self.with_lease(request, now, |lease| lease.take(cost, now, longest)).unwrap_or(Step::Ask)
+fn take(guard: &Guard, request: &Request<'_>, cost: u32, now: u64) -> Step {
+    let longest = request.timeouts.longest();
+    with_lease(guard, request, now, |lease| lease.take(cost, now, longest)).unwrap_or(Step::Ask)
+}
+
+/// Asks the server for the tokens of a call, and for a batch. First gives it back what is left of the last batch.
+#[cold]
+fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Report {
+    let mut event = None;
+    if fetch.left_over > 0 {
+        let op = Op::Refund { cost: fetch.left_over.into(), expiry: None };
+        let (request, none) = (Request { op: &op, ..*request }, PolicyAnswers::none());
+        // If the server does not answer, these tokens are lost to the client.
+        event = guard.decide_by_store(&request, sent, Some, none).event;
     }
-
-    /// Asks the server for the tokens of a call, and for a batch. First gives it back what is left of the last batch.
-    #[cold]
-    fn fetch(&self, store: &dyn Store, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Report {
-        let mut event = None;
-        if fetch.left_over > 0 {
-            let op = Op::Refund { cost: fetch.left_over.into(), expiry: None };
-            let (request, none) = (Request { op: &op, ..*request }, PolicyAnswers::none());
-            // If the server does not answer, these tokens are lost to the client.
-            event = self.decide_by_store(store, &request, sent, Some, none).event;
+    let give_up = || with_lease(guard, request, boot_time(), |lease| lease.give_up(fetch));
+    if let Some(denial) = guard.known_denial(request, sent) {
+        give_up();
+        return Report::answered(denial, DecidedBy::DenyCache).after(event);
+    }
+    let cost = request.op.cost();
+    let op = fetch.op(request.limit, cost, sent);
+    let (asked, batch) = (boot_time(), Request { op: &op, ..*request });
+    let mut report =
+        guard.decide_by_store(&batch, asked, |it| it, answers_to(request)).after(event);
+    match (report.decided_by, &mut report.answer) {
+        (DecidedBy::Store, Ok(decision)) if decision.accepted => {
+            // Fits: a batch is at most MAX_LEASE.
+            let tokens = decision.taken.saturating_sub(cost) as u32;
+            let full_at = asked + (decision.expires_at - decision.now);
+            let is_scarce = is_scarce(request.limit, decision);
+            let now = boot_time();
+            with_lease(guard, request, now, |lease| {
+                lease.put(fetch, tokens, full_at, is_scarce, asked, now);
+            });
+            let held = with_held(request.limit, *decision, tokens);
+            *decision = Decision { taken: cost, ..held };
         }
-        let give_up = || self.with_lease(request, boot_time(), |lease| lease.give_up(fetch));
-        if let Some(denial) = self.known_denial(request, sent) {
+        _ => {
             give_up();
-            return Report::answered(denial, DecidedBy::DenyCache).after(event);
         }
-        let cost = request.op.cost();
-        let op = fetch.op(request.limit, cost, sent);
-        let (asked, batch) = (boot_time(), Request { op: &op, ..*request });
-        let mut report =
-            self.decide_by_store(store, &batch, asked, |it| it, answers_to(request)).after(event);
-        match (report.decided_by, &mut report.answer) {
-            (DecidedBy::Store, Ok(decision)) if decision.accepted => {
-                // Fits: a batch is at most MAX_LEASE.
-                let tokens = decision.taken.saturating_sub(cost) as u32;
-                let full_at = asked + (decision.expires_at - decision.now);
-                let is_scarce = is_scarce(request.limit, decision);
-                let now = boot_time();
-                self.with_lease(request, now, |lease| {
-                    lease.put(fetch, tokens, full_at, is_scarce, asked, now);
-                });
-                let held = with_held(request.limit, *decision, tokens);
-                *decision = Decision { taken: cost, ..held };
-            }
-            _ => {
-                give_up();
-            }
-        }
-        report
     }
+    report
+}
 
-    /// Decides without a lease, and ends it if another host has blocked the bucket.
-    fn decide_and_end_if_blocked(
-        &self,
-        store: &dyn Store,
-        request: &Request<'_>,
-        sent: u64,
-    ) -> Report {
-        let report = self.decide_without_lease(store, request, sent);
-        if report.answer.as_ref().is_ok_and(|decision| decision.is_blocked) {
-            self.end_lease(request);
-        }
-        report
+/// Decides without a lease, and ends it if another host has blocked the bucket.
+fn decide_and_end_if_blocked(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
+    let report = guard.decide_without_lease(request, sent);
+    if report.answer.as_ref().is_ok_and(|decision| decision.is_blocked) {
+        end_lease(guard, request);
     }
+    report
+}
 
-    fn end_lease(&self, request: &Request<'_>) {
-        let now = boot_time();
-        self.with_lease(request, now, |lease| lease.end(now));
-    }
+fn end_lease(guard: &Guard, request: &Request<'_>) {
+    let now = boot_time();
+    with_lease(guard, request, now, |lease| lease.end(now));
+}
 
-    /// Runs `work` on the lease of the request's bucket at `now`.
-    fn with_lease<R>(
-        &self,
-        request: &Request<'_>,
-        now: u64,
-        work: impl FnOnce(&LeaseKey<'_>) -> R,
-    ) -> Option<R> {
-        self.host.with_lease(request.key, request.limit, self.lease, now, work)
-    }
+/// Runs `work` on the lease of the request's bucket at `now`.
+fn with_lease<R>(
+    guard: &Guard,
+    request: &Request<'_>,
+    now: u64,
+    work: impl FnOnce(&LeaseKey<'_>) -> R,
+) -> Option<R> {
+    guard.host.with_lease(request.key, request.limit, guard.lease, now, work)
 }
 
 /// The decision on a call that takes `cost` tokens from a lease at `now`. Where it is not known when the bucket on the

@@ -6,7 +6,7 @@ use crate::mapped::{FileSettings, Location, MappedFile, Purpose};
 use crate::store::array::Array;
 use crate::store::shm::SharedMemory;
 use crate::store::shm::permits::{PermitTable, SharedPermits};
-use crate::store::{Memcached, Mysql, Redis, Store};
+use crate::store::{Memcached, Mysql, Redis, RemoteStore, Store};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -34,8 +34,8 @@ pub struct Stores {
 pub struct OpenStore {
     /// The store.
     pub store: Rc<dyn Store>,
-    /// What this host knows about the servers; none for a store on this host.
-    pub host: Option<Rc<Host>>,
+    /// The store, if it is on servers, and what this host knows about them.
+    pub remote: Option<(Rc<dyn RemoteStore>, Rc<Host>)>,
 }
 
 impl Stores {
@@ -57,25 +57,30 @@ impl Stores {
     }
 
     fn open(&self, target: &Target, files: &FileSettings) -> OpenStore {
-        let host_file = || self.host_file(files);
-        let store: Rc<dyn Store> = match target {
+        let remote: Rc<dyn RemoteStore> = match target {
             Target::SharedMemory { name } => {
                 let permits = Location::of_permits(files, name, Purpose::Permits);
                 let permits = SharedPermits::in_table(Rc::new(PermitTable::new(permits)), 0);
                 let buckets = SharedMemory::new(Location::new(files, name, Purpose::Buckets));
-                Rc::new(buckets.with_permits(permits))
+                return OpenStore { store: Rc::new(buckets.with_permits(permits)), remote: None };
             }
-            Target::Array => Rc::new(Array::default()),
+            Target::Array => return OpenStore { store: Rc::new(Array::default()), remote: None },
             Target::Redis(target) => Rc::new(Redis::new(target.clone())),
-            Target::Memcached { servers } => Rc::new(Memcached::new(servers.clone(), host_file())),
-            Target::Mysql(target) => Rc::new(Mysql::new(target.clone(), host_file())),
+            Target::Memcached { servers } => {
+                Rc::new(Memcached::new(servers.clone(), self.host_file(files)))
+            }
+            Target::Mysql(target) => Rc::new(Mysql::new(target.clone(), self.host_file(files))),
         };
-        // The description holds no passwords.
-        let host = || {
-            let host = Host::new(&format!("{target:?}"), target.passwords(), host_file());
-            Rc::new(host.with_permits(self.host_permits(files)).with_leases(self.lease_file(files)))
-        };
-        OpenStore { store, host: target.is_remote().then(host) }
+        // It holds no passwords.
+        let description = format!("{target:?}");
+        let (name, breakers, file) = (remote.name(), remote.breakers(), self.host_file(files));
+        let host = Host::new(&description, name, breakers, target.passwords(), file)
+            .with_permits(self.host_permits(files))
+            .with_leases(self.lease_file(files));
+        OpenStore {
+            store: Rc::clone(&remote) as Rc<dyn Store>,
+            remote: Some((remote, Rc::new(host))),
+        }
     }
 
     fn host_file(&self, files: &FileSettings) -> Rc<MappedFile> {

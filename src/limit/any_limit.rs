@@ -3,6 +3,7 @@
 use super::algorithm::Algorithm;
 use super::decision::Decision;
 use super::fixed_window::FixedWindow;
+use super::gcra;
 use super::op::Op;
 use super::sliding_window::SlidingWindow;
 use super::state::State;
@@ -90,7 +91,9 @@ impl Limit {
     /// rounded up by less than a microsecond. Meaningless for a state of another limit.
     pub fn earliest_write(&self, state: &StoredState) -> u64 {
         match (self, state) {
-            (Self::TokenBucket(limit), StoredState::Word(state)) => limit.earliest_write(*state),
+            (Self::TokenBucket(limit), StoredState::Word(state)) => {
+                gcra::earliest_write(limit, *state)
+            }
             (Self::FixedWindow(window), StoredState::Word(State::Window { ends_at, .. })) => {
                 (ends_at + 1).saturating_sub(window.interval())
             }

@@ -29,7 +29,7 @@ impl Algorithm for TokenBucket {
         // The usual case has a path of its own, in which the compiler knows the operation and the
         // kind of state, and that no time is from the future.
         if let (&Op::Take { cost }, State::Filling { full_at }) = (op, state) {
-            let latest = self.latest(now);
+            let latest = latest(self, now);
             if full_at <= latest {
                 let bucket = Bucket::at(self, State::Filling { full_at }, now, latest);
                 let (decision, after) = bucket.take(cost);
@@ -44,7 +44,7 @@ impl Algorithm for TokenBucket {
     fn is_from_future(&self, state: State, now: u64) -> bool {
         match state {
             State::Filling { full_at } => full_at.ns > now + self.full.ns,
-            other => self.earliest_write(other) > now,
+            other => earliest_write(self, other) > now,
         }
     }
 
@@ -87,67 +87,61 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: &Op) -> (Decision,
     }
 }
 
-impl TokenBucket {
-    /// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
-    /// rounded up by less than a microsecond. Meaningless for a state of another limit.
-    pub fn earliest_write(&self, state: State) -> u64 {
-        let furthest = match state {
-            State::Filling { full_at } => full_at.ceil(),
-            State::Reserved { full_at, fraction, ahead } => {
-                (full_at + u64::from(fraction > 0)).saturating_sub(max_ahead(ahead))
-            }
-            State::Overdrawn { forgiven_at, .. } => forgiven_at,
-            // Another algorithm's.
-            _ => return 0,
-        };
-        furthest.saturating_sub(self.full.ns)
-    }
-
-    /// The latest time at which a bucket that owes nothing can be full.
-    #[inline(always)]
-    fn latest(&self, now: u64) -> Span {
-        self.add(Span::from_ns(now), self.full)
-    }
-
-    /// Cuts a timestamp from the future to the furthest that this limit allows; `latest` is one full
-    /// refill from now. A state of another algorithm becomes a full bucket.
-    #[inline(always)]
-    fn without_future(state: State, latest: Span) -> State {
-        match state {
-            State::Filling { full_at } if full_at > latest => State::Filling { full_at: latest },
-            State::Reserved { full_at, ahead, .. }
-                if full_at > latest.ceil() + max_ahead(ahead) =>
-            {
-                State::Reserved { full_at: latest.ceil() + max_ahead(ahead), fraction: 0, ahead }
-            }
-            State::Overdrawn { forgiven_at, debt }
-                if forgiven_at > ceil_to_grain(latest.ceil()) =>
-            {
-                State::Overdrawn { forgiven_at: ceil_to_grain(latest.ceil()), debt }
-            }
-            State::Filling { .. } | State::Reserved { .. } | State::Overdrawn { .. } => state,
-            _ => State::FULL,
+/// The earliest time that the clock can have shown when it wrote this state, in nanoseconds,
+/// rounded up by less than a microsecond. Meaningless for a state of another limit.
+pub fn earliest_write(limit: &TokenBucket, state: State) -> u64 {
+    let furthest = match state {
+        State::Filling { full_at } => full_at.ceil(),
+        State::Reserved { full_at, fraction, ahead } => {
+            (full_at + u64::from(fraction > 0)).saturating_sub(max_ahead(ahead))
         }
-    }
+        State::Overdrawn { forgiven_at, .. } => forgiven_at,
+        // Another algorithm's.
+        _ => return 0,
+    };
+    furthest.saturating_sub(limit.full.ns)
+}
 
-    /// When a bucket in this state is full, its debt paid. A debt that is forgiven by `now` counts
-    /// for nothing.
-    #[inline(always)]
-    fn full_at(&self, state: State, now: u64) -> Span {
-        match state {
-            State::Filling { full_at } => self.add(full_at, Span::default()),
-            State::Reserved { full_at, fraction, .. } => {
-                // Rounded down, for the fraction was rounded up. Never wraps: 24 bits times at most
-                // 2^30.
-                let part = (u64::from(fraction) * self.parts) >> FRACTION_BITS;
-                self.add(Span { ns: full_at, part }, Span::default())
-            }
-            State::Overdrawn { forgiven_at, debt } if forgiven_at > now => {
-                Span::from_ns(forgiven_at + debt.min(MAX_DEBT))
-            }
-            // A debt that is forgiven, or a state of another algorithm.
-            _ => Span::default(),
+/// The latest time at which a bucket that owes nothing can be full.
+#[inline(always)]
+fn latest(limit: &TokenBucket, now: u64) -> Span {
+    limit.add(Span::from_ns(now), limit.full)
+}
+
+/// Cuts a timestamp from the future to the furthest that this limit allows; `latest` is one full
+/// refill from now. A state of another algorithm becomes a full bucket.
+#[inline(always)]
+fn without_future(state: State, latest: Span) -> State {
+    match state {
+        State::Filling { full_at } if full_at > latest => State::Filling { full_at: latest },
+        State::Reserved { full_at, ahead, .. } if full_at > latest.ceil() + max_ahead(ahead) => {
+            State::Reserved { full_at: latest.ceil() + max_ahead(ahead), fraction: 0, ahead }
         }
+        State::Overdrawn { forgiven_at, debt } if forgiven_at > ceil_to_grain(latest.ceil()) => {
+            State::Overdrawn { forgiven_at: ceil_to_grain(latest.ceil()), debt }
+        }
+        State::Filling { .. } | State::Reserved { .. } | State::Overdrawn { .. } => state,
+        _ => State::FULL,
+    }
+}
+
+/// When a bucket in this state is full, its debt paid. A debt that is forgiven by `now` counts
+/// for nothing.
+#[inline(always)]
+fn full_at(limit: &TokenBucket, state: State, now: u64) -> Span {
+    match state {
+        State::Filling { full_at } => limit.add(full_at, Span::default()),
+        State::Reserved { full_at, fraction, .. } => {
+            // Rounded down, for the fraction was rounded up. Never wraps: 24 bits times at most
+            // 2^30.
+            let part = (u64::from(fraction) * limit.parts) >> FRACTION_BITS;
+            limit.add(Span { ns: full_at, part }, Span::default())
+        }
+        State::Overdrawn { forgiven_at, debt } if forgiven_at > now => {
+            Span::from_ns(forgiven_at + debt.min(MAX_DEBT))
+        }
+        // A debt that is forgiven, or a state of another algorithm.
+        _ => Span::default(),
     }
 }
 
@@ -166,14 +160,14 @@ struct Bucket<'a> {
 impl<'a> Bucket<'a> {
     #[inline(always)]
     fn new(limit: &'a TokenBucket, state: State, now: u64) -> Self {
-        let latest = limit.latest(now);
-        Self::at(limit, TokenBucket::without_future(state, latest), now, latest)
+        let latest = latest(limit, now);
+        Self::at(limit, without_future(state, latest), now, latest)
     }
 
     /// `state` has no timestamp from the future.
     #[inline(always)]
     fn at(limit: &'a TokenBucket, state: State, now: u64, latest: Span) -> Self {
-        let full_at = limit.full_at(state, now).not_before(now);
+        let full_at = full_at(limit, state, now).not_before(now);
         Self { limit, now, latest, state, full_at }
     }
 

@@ -10,7 +10,7 @@ use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use super::limiter::Limiter;
 use crate::clock::boot_time;
 use crate::error::Result;
-use crate::guard::{Asked, DecidedBy, Event, Guard, NoAnswer, Report, answers_to};
+use crate::guard::{DecidedBy, Event, Guard, NoAnswer, Report, answers_to};
 use crate::identifier::Identifier;
 use crate::limit::{Decision, Limit, Op};
 use crate::statistics::{CallContext, CounterHandle};
@@ -199,7 +199,8 @@ fn ask_together(
             is_enforced: member.limiter.is_enforced(),
         })
         .collect();
-    let first = Asked::of(&**store, requests.first()?, boot_time());
+    let Request { key, timeouts, .. } = *requests.first()?;
+    let first = first_guard.asked(key, *timeouts, boot_time());
     let decided = first_guard.ask(first, event, || store.decide_all(&joint));
     Some(decided.map(|decisions| {
         for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {

@@ -35,140 +35,150 @@ enum Place {
     Host(PermitHandle),
 }
 
-impl Limiter {
-    /// Whether the store holds permits.
-    pub fn has_permits(&self) -> bool {
-        self.store.permits().is_some()
-    }
+/// Whether the store holds permits.
+pub fn has_permits(limiter: &Limiter) -> bool {
+    limiter.store.permits().is_some()
+}
 
-    /// Takes a permit and counts the call; none if as many as the limit allows are held. `frozen` is the time
-    /// of a test's clock.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if the store failed and the on-error policy is to throw.
-    #[inline(always)]
-    pub fn acquire(
-        self: &Rc<Self>,
-        context: &CallContext<'_>,
-        limit: &PermitLimit,
-        frozen: Option<u64>,
-    ) -> Report<Option<HeldPermit>> {
-        let (key, call) = (self.permit_key(context), self.permit_call(frozen));
-        let breaker = self.store.breaker(&key);
-        let taken = self.ask_permits(
-            breaker,
-            |permits| Ok(permits.acquire(&key, limit, call)?.map(Place::Store)),
-            PolicyAnswers {
-                on_host: |host: &Host| {
-                    Ok(permits_of(host)?.acquire(&key, limit, call)?.map(Place::Host).into())
-                },
-                open: Some(Place::Nowhere),
-                closed: None,
+/// Takes a permit and counts the call; none if as many as the limit allows are held. `frozen` is the time
+/// of a test's clock.
+///
+/// # Errors
+///
+/// [`Error::Storage`] if the store failed and the on-error policy is to throw.
+#[inline(always)]
+pub fn acquire(
+    limiter: &Rc<Limiter>,
+    context: &CallContext<'_>,
+    limit: &PermitLimit,
+    frozen: Option<u64>,
+) -> Report<Option<HeldPermit>> {
+    let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
+    let breaker = permit_breaker(limiter, &key);
+    let taken = ask_permits(
+        limiter,
+        breaker,
+        |permits| Ok(permits.acquire(&key, limit, call)?.map(Place::Store)),
+        PolicyAnswers {
+            on_host: |host: &Host| {
+                Ok(permits_of(host)?.acquire(&key, limit, call)?.map(Place::Host).into())
             },
-        );
-        let cause = || self.permit_denial(limit, taken.decided_by);
-        self.counts.count(context, None, TAKE, &taken, Option::is_some, boot_time, cause);
-        let held = |place| {
-            let (limiter, process) = (Rc::clone(self), process::generation());
-            HeldPermit { limiter, place, breaker, process }
-        };
-        let taken = self.with_mistake(taken);
-        taken.map(|answer| match answer {
-            Ok(Some(place)) => Ok(Some(held(place))),
-            // A dry run denies no call, and fails none.
-            _ if !self.policy.enforce => Ok(Some(held(Place::Nowhere))),
-            other => other.map(|_| None),
-        })
-    }
+            open: Some(Place::Nowhere),
+            closed: None,
+        },
+    );
+    let cause = || permit_denial(limiter, limit, taken.decided_by);
+    limiter.counts.count(context, None, TAKE, &taken, Option::is_some, boot_time, cause);
+    let held = |place| {
+        let (limiter, process) = (Rc::clone(limiter), process::generation());
+        HeldPermit { limiter, place, breaker, process }
+    };
+    let taken = limiter.with_mistake(taken);
+    taken.map(|answer| match answer {
+        Ok(Some(place)) => Ok(Some(held(place))),
+        // A dry run denies no call, and fails none.
+        _ if !limiter.policy.enforce => Ok(Some(held(Place::Nowhere))),
+        other => other.map(|_| None),
+    })
+}
 
-    /// The cause of a denial, for the log.
-    fn permit_denial(&self, limit: &PermitLimit, by: DecidedBy) -> DenialCause {
-        let (kind, is_enforced) = (LimitKind::Concurrency, self.policy.enforce);
-        let (capacity, by) = (limit.max().into(), DeniedBy::from(by));
-        let reason = match by {
-            DeniedBy::OnError => DenialReason::Outage,
-            _ => DenialReason::Empty,
-        };
-        DenialCause { kind, capacity, window: 0, reason, by, is_enforced }
-    }
+/// The cause of a denial, for the log.
+fn permit_denial(limiter: &Limiter, limit: &PermitLimit, by: DecidedBy) -> DenialCause {
+    let (kind, is_enforced) = (LimitKind::Concurrency, limiter.policy.enforce);
+    let (capacity, by) = (limit.max().into(), DeniedBy::from(by));
+    let reason = match by {
+        DeniedBy::OnError => DenialReason::Outage,
+        _ => DenialReason::Empty,
+    };
+    DenialCause { kind, capacity, window: 0, reason, by, is_enforced }
+}
 
-    /// Counts the permits of an identifier that are held. If the store fails, `fallback` counts those of this
-    /// host; `open` knows of none, and `closed` says that `limit` has no more to give.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`acquire`](Self::acquire).
-    pub fn count_permits(
-        &self,
-        context: &CallContext<'_>,
-        limit: &PermitLimit,
-        frozen: Option<u64>,
-    ) -> Report<u32> {
-        let (key, call) = (self.permit_key(context), self.permit_call(frozen));
-        let counted = self.ask_permits(
-            self.store.breaker(&key),
-            |permits| permits.count(&key, call),
-            PolicyAnswers {
-                on_host: |host: &Host| Ok(permits_of(host)?.count(&key, call)?.into()),
-                open: 0,
-                closed: limit.max(),
-            },
-        );
-        counted.map(|answer| self.unless_dry_run(answer, 0))
-    }
+/// Counts the permits of an identifier that are held. If the store fails, `fallback` counts those of this
+/// host; `open` knows of none, and `closed` says that `limit` has no more to give.
+///
+/// # Errors
+///
+/// Those of [`acquire`](Self::acquire).
+pub fn count_permits(
+    limiter: &Limiter,
+    context: &CallContext<'_>,
+    limit: &PermitLimit,
+    frozen: Option<u64>,
+) -> Report<u32> {
+    let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
+    let counted = ask_permits(
+        limiter,
+        permit_breaker(limiter, &key),
+        |permits| permits.count(&key, call),
+        PolicyAnswers {
+            on_host: |host: &Host| Ok(permits_of(host)?.count(&key, call)?.into()),
+            open: 0,
+            closed: limit.max(),
+        },
+    );
+    counted.map(|answer| unless_dry_run(limiter, answer, 0))
+}
 
-    /// Frees all permits of an identifier, also those of other processes. If the store fails, `fallback` frees
-    /// those of this host; `open` and `closed` do nothing.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`acquire`](Self::acquire).
-    pub fn reset_permits(&self, context: &CallContext<'_>, frozen: Option<u64>) -> Report<()> {
-        let (key, call) = (self.permit_key(context), self.permit_call(frozen));
-        let reset = self.ask_permits(
-            self.store.breaker(&key),
-            |permits| permits.reset(&key, call),
-            PolicyAnswers {
-                on_host: |host: &Host| Ok(permits_of(host)?.reset(&key, call)?.into()),
-                open: (),
-                closed: (),
-            },
-        );
-        reset.map(|answer| self.unless_dry_run(answer, ()))
-    }
+/// Frees all permits of an identifier, also those of other processes. If the store fails, `fallback` frees
+/// those of this host; `open` and `closed` do nothing.
+///
+/// # Errors
+///
+/// Those of [`acquire`](Self::acquire).
+pub fn reset_permits(
+    limiter: &Limiter,
+    context: &CallContext<'_>,
+    frozen: Option<u64>,
+) -> Report<()> {
+    let (key, call) = (permit_key(limiter, context), permit_call(limiter, frozen));
+    let reset = ask_permits(
+        limiter,
+        permit_breaker(limiter, &key),
+        |permits| permits.reset(&key, call),
+        PolicyAnswers {
+            on_host: |host: &Host| Ok(permits_of(host)?.reset(&key, call)?.into()),
+            open: (),
+            closed: (),
+        },
+    );
+    reset.map(|answer| unless_dry_run(limiter, answer, ()))
+}
 
-    /// Asks the store, or answers as the on-error policy says. The call is not counted.
-    #[inline(always)]
-    fn ask_permits<T>(
-        &self,
-        breaker: u64,
-        ask: impl FnOnce(&dyn Permits) -> Result<T>,
-        answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
-    ) -> Report<T> {
-        let ask = || Ok(ask(self.permits()?)?.into());
-        let Some(guard) = &self.guard else { return Report::of_local(ask()) };
-        let (store, timeouts, sent) = (&*self.store, self.timeouts, boot_time());
-        guard.call(Asked { store, breaker, timeouts, sent }, ask, answers)
-    }
+/// Asks the store, or answers as the on-error policy says. The call is not counted.
+#[inline(always)]
+fn ask_permits<T>(
+    limiter: &Limiter,
+    breaker: u64,
+    ask: impl FnOnce(&dyn Permits) -> Result<T>,
+    answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
+) -> Report<T> {
+    let ask = || Ok(ask(permits(limiter)?)?.into());
+    let Some(guard) = &limiter.guard else { return Report::of_local(ask()) };
+    guard.call(Asked { breaker, timeouts: limiter.timeouts, sent: boot_time() }, ask, answers)
+}
 
-    /// The answer; in a dry run, which fails no call, another one in the place of an error.
-    fn unless_dry_run<T>(&self, answer: Result<T>, other: T) -> Result<T> {
-        if self.policy.enforce { answer } else { Ok(answer.unwrap_or(other)) }
-    }
+/// The breaker of the server that has a key's permits.
+#[inline(always)]
+fn permit_breaker(limiter: &Limiter, key: &Key<'_>) -> u64 {
+    limiter.guard.as_ref().map_or(0, |guard| guard.asked(key, limiter.timeouts, 0).breaker)
+}
 
-    fn permits(&self) -> Result<&dyn Permits> {
-        self.store.permits().ok_or_else(|| Error::configuration(NO_PERMITS))
-    }
+/// The answer; in a dry run, which fails no call, another one in the place of an error.
+fn unless_dry_run<T>(limiter: &Limiter, answer: Result<T>, other: T) -> Result<T> {
+    if limiter.policy.enforce { answer } else { Ok(answer.unwrap_or(other)) }
+}
 
-    #[inline(always)]
-    fn permit_key<'a>(&'a self, context: &CallContext<'a>) -> Key<'a> {
-        self.key(context, LimitKind::Concurrency)
-    }
+fn permits(limiter: &Limiter) -> Result<&dyn Permits> {
+    limiter.store.permits().ok_or_else(|| Error::configuration(NO_PERMITS))
+}
 
-    const fn permit_call(&self, frozen: Option<u64>) -> PermitCall<'_> {
-        PermitCall { frozen, timeouts: &self.timeouts }
-    }
+#[inline(always)]
+fn permit_key<'a>(limiter: &'a Limiter, context: &CallContext<'a>) -> Key<'a> {
+    limiter.key(context, LimitKind::Concurrency)
+}
+
+const fn permit_call(limiter: &Limiter, frozen: Option<u64>) -> PermitCall<'_> {
+    PermitCall { frozen, timeouts: &limiter.timeouts }
 }
 
 /// This host's own permits, for a server that fails.
@@ -190,7 +200,7 @@ impl HeldPermit {
     /// Those of [`Limiter::acquire`].
     pub fn renew(&mut self, lease: u64, frozen: Option<u64>) -> Report<Option<bool>> {
         let Self { limiter, place, breaker, .. } = self;
-        let call = limiter.permit_call(frozen);
+        let call = permit_call(limiter, frozen);
         if self.process != process::generation() {
             return Report::answered(Some(false), DecidedBy::Store);
         }
@@ -199,7 +209,8 @@ impl HeldPermit {
         };
         let renewed = match place {
             Place::Nowhere => by_host(Ok(true)),
-            Place::Store(handle) => limiter.ask_permits(
+            Place::Store(handle) => ask_permits(
+                limiter,
                 *breaker,
                 |permits| permits.renew(handle, lease, call).map(Some),
                 PolicyAnswers { open: Some(true), ..PolicyAnswers::none() },
@@ -222,12 +233,13 @@ impl HeldPermit {
     #[inline(always)]
     pub fn release(self, frozen: Option<u64>) -> Report<()> {
         let Self { limiter, place, breaker, .. } = &self;
-        let call = limiter.permit_call(frozen);
+        let call = permit_call(limiter, frozen);
         let on_host = |released: Result<()>| Report::of_local(released.map(Answer::from));
         let released = match place {
             _ if self.process != process::generation() => on_host(Ok(())),
             Place::Nowhere => on_host(Ok(())),
-            Place::Store(handle) => limiter.ask_permits(
+            Place::Store(handle) => ask_permits(
+                limiter,
                 *breaker,
                 |permits| permits.release(handle, call),
                 PolicyAnswers { on_host: |_: &Host| Ok(().into()), open: (), closed: () },
@@ -237,6 +249,6 @@ impl HeldPermit {
                 None => Ok(()),
             }),
         };
-        released.map(|answer| limiter.unless_dry_run(answer, ()))
+        released.map(|answer| unless_dry_run(limiter, answer, ()))
     }
 }

@@ -5,7 +5,7 @@ use super::settings::Settings;
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::Result;
-use crate::guard::{DecidedBy, Event, Guard, Host, Policy, Report, Stores};
+use crate::guard::{self, DecidedBy, Event, Guard, Host, Policy, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
 use crate::net::Timeouts;
@@ -45,7 +45,7 @@ impl Limiter {
     ) -> Self {
         let opened = stores.get(&dsn.target, &settings.store.files);
         let policy = settings.policy.overridden_by(&dsn.options);
-        let guard = opened.host.map(|host| Box::new(Guard::new(host, policy)));
+        let guard = opened.remote.map(|(store, host)| Box::new(Guard::new(store, host, policy)));
         let needs_prefix = dsn.target.needs_prefix();
         if !needs_prefix && dsn.options.prefix.is_none() && prefix != DEFAULT_PREFIX {
             guard.iter().for_each(|guard| guard.warn_of_ignored_prefix());
@@ -166,7 +166,7 @@ impl Limiter {
             return Report { event: self.counts.take_event(), ..report };
         };
         let request = self.request(&key, limit, op, frozen.into());
-        let report = guard.decide(&*self.store, &request, now);
+        let report = guard::decide(guard, &request, now);
         let cause = || {
             let is_blocked = report.answer.as_ref().is_ok_and(|decision| decision.is_blocked);
             self.denial_cause(limit, report.decided_by, is_blocked)
@@ -235,6 +235,61 @@ impl Limiter {
         Request { key, limit, op, time, timeouts: &self.timeouts }
     }
 
+    /// Gives back what a decision took, to where it was taken. The answer is whether anything was given back: not
+    /// if the decision took nothing, if its fixed window has ended or was reset, if the identifier is
+    /// blocked, or if the store failed a moment ago and was not asked. None if it was asked and gave no answer.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decide`](Self::decide).
+    pub fn refund(
+        &self,
+        identifier: &[u8],
+        limit: &Limit,
+        flagged: &FlaggedDecision,
+        frozen: Option<u64>,
+    ) -> Report<Option<bool>> {
+        let nothing = || Report::answered(Some(false), flagged.flags.decided_by());
+        let FlaggedDecision { decision, flags } = flagged;
+        if decision.taken == 0 {
+            return nothing();
+        }
+        let op = match flags.is_by_lease() {
+            true => match still_missing(limit, decision) {
+                0 => return nothing(),
+                cost => Op::Refund { cost, expiry: None },
+            },
+            false => decision.refund(),
+        };
+        let key_hash = Cell::default();
+        let key = self.plain_key(identifier, limit, &key_hash);
+        let request = self.request(&key, limit, &op, frozen.into());
+        let on_host = |answer: Result<Answer>| {
+            let accepted = |Answer { decision, evicted }: Answer| Answer {
+                decision: Some(decision.accepted),
+                evicted,
+            };
+            Report::of_local(answer.map(accepted))
+        };
+        let refunded = match &self.guard {
+            Some(guard) if flags.is_by_host() => on_host(guard.host.decide(&request)),
+            Some(guard) => guard::refund(guard, &request, flags.is_by_lease()),
+            None => on_host(self.store.decide(&request)),
+        };
+        // A dry run fails no call.
+        refunded.map(|answer| if self.policy.enforce { answer } else { Ok(answer.unwrap_or(None)) })
+    }
+
+    /// Makes a call without counting it.
+    pub(super) fn decide_uncounted(&self, request: &Request<'_>) -> Report {
+        let (store, guard) = self.store_and_guard();
+        match guard {
+            // Several limits that are charged together have no leases.
+            Some(guard) => guard.decide_without_lease(request, boot_time()),
+            None => Report::of_local(store.decide(request)),
+        }
+    }
+
     /// Notes a call that operators make: root's changes a table of root's own.
     pub fn note_operator(&self) {
         self.counts.note_operator(&*self.store);
@@ -300,4 +355,12 @@ pub(super) fn decision_of_failed_dry_run(limit: &Limit, frozen: Option<u64>) -> 
     let now = frozen.unwrap_or_else(boot_time);
     let (decision, _): (Decision, _) = apply(limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
     FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Policy, false) }
+}
+
+/// How many of the tokens that a decision took from a lease have not come back by themselves. It expires by this host's
+/// clock, which says nothing to a server.
+fn still_missing(limit: &Limit, decision: &Decision) -> u64 {
+    let Limit::TokenBucket(bucket) = limit else { return 0 };
+    let left = decision.expires_at.saturating_sub(boot_time());
+    decision.taken.min(bucket.tokens_begun_in(left))
 }

@@ -1,7 +1,6 @@
 //! A limit on a store: turns a call of the application into a decision.
 //!
-//! * [`limiter`]: a store with all that applies to every key in it; [`uncounted`] are the calls on it that
-//!   are not counted, or not yet
+//! * [`limiter`]: a store with all that applies to every key in it
 //! * [`limiters`]: the limiters of a worker; [`named_limits`] are limits that an operator names in a file
 //! * [`compound`]: calls on several limits, of which all are charged or none
 //! * [`concurrency`]: limits of how many run at once
@@ -16,7 +15,6 @@ mod limiter;
 mod limiters;
 mod named_limits;
 mod settings;
-mod uncounted;
 
 pub use crate::guard::{DecidedBy, Event, Host, Policy, Report, ServerStatus};
 pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
@@ -30,7 +28,7 @@ pub use crate::statistics::{
 /// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::KeyHash;
 pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
-pub use concurrency::{HeldPermit, NO_PERMITS};
+pub use concurrency::{HeldPermit, NO_PERMITS, acquire, count_permits, has_permits, reset_permits};
 pub use flagged_decision::{DecisionFlags, FlaggedDecision};
 pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;

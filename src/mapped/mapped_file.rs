@@ -2,7 +2,7 @@
 
 use super::directory::unfinished;
 use super::location::Location;
-use super::open::lock_timeout;
+use super::open::{lock_timeout, open_within, without_file};
 use super::region::Region;
 use crate::clock::boot_time;
 use crate::error::{Error, Result};
@@ -89,7 +89,7 @@ impl MappedFile {
                 Ok(opened) => self.replace(&mut region, opened),
                 Err(_) if region.as_ref().is_some_and(Region::is_own) => {}
                 Err(_) if self.location.purpose.needs_no_file() && !self.is_unfinished() => {
-                    self.replace(&mut region, Region::without_file(self.location.purpose)?);
+                    self.replace(&mut region, without_file(self.location.purpose)?);
                 }
                 Err(error) => return Err(error),
             }
@@ -106,7 +106,7 @@ impl MappedFile {
         let has_waited = self.unfinished_since.get() != 0;
         let longest = lock_timeout(self.location.purpose);
         let timeout_ms = if has_waited { longest.min(NEXT_WAIT_MS) } else { longest };
-        let opened = Region::open_within(&self.location, timeout_ms);
+        let opened = open_within(&self.location, timeout_ms);
         match &opened {
             Ok(None) if has_waited => {}
             Ok(None) => self.unfinished_since.set(boot_time()),

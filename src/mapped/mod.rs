@@ -28,5 +28,6 @@ pub use layout::{
 };
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};
+pub use open::{check, open, open_existing, without_file};
 pub use region::{Mappable, Region};
 pub use text::SharedText;

@@ -16,93 +16,91 @@ use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-impl Region {
-    /// Opens the file, or makes it.
-    ///
-    /// A file that is cut short, of another boot, or no table at all is replaced by a new one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] naming the path, if the file cannot be made (no space, no permission),
-    /// belongs to another user, is open to others or is a symbolic link.
-    pub fn open(location: &Location) -> Result<Self> {
-        Self::open_within(location, lock_timeout(location.purpose))?
-            .ok_or_else(|| directory::unfinished(&location.path()))
-    }
+/// Opens the file, or makes it.
+///
+/// A file that is cut short, of another boot, or no table at all is replaced by a new one.
+///
+/// # Errors
+///
+/// [`Error::Storage`] naming the path, if the file cannot be made (no space, no permission),
+/// belongs to another user, is open to others or is a symbolic link.
+pub fn open(location: &Location) -> Result<Region> {
+    open_within(location, lock_timeout(location.purpose))?
+        .ok_or_else(|| directory::unfinished(&location.path()))
+}
 
-    /// Opens the file, or makes it. None if another process makes it and needs more than `timeout_ms`
-    /// milliseconds.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open).
-    pub fn open_within(location: &Location, timeout_ms: u32) -> Result<Option<Self>> {
-        // Without such an instruction a word of 128 bits would be guarded by a lock of this process,
-        // which no other process honours.
-        if !AtomicU128::is_lock_free() {
-            return Err(Error::storage(
-                "Shared memory needs a processor that changes 128 bits at once",
-            ));
-        }
-        let directory = directory::open(&location.base(), &location.directory())?;
-        let path = location.path();
-        if let Some(region) = find(&directory, location, &path)? {
-            return Ok(Some(region));
-        }
-        let Some(_lock) = directory::lock(&directory, &path, timeout_ms)? else { return Ok(None) };
-        // Another process may have made the file in the meantime.
-        match find(&directory, location, &path)? {
-            Some(region) => Ok(Some(region)),
-            None => make(&directory, location, &path).map(Some),
-        }
+/// Opens the file, or makes it. None if another process makes it and needs more than `timeout_ms`
+/// milliseconds.
+///
+/// # Errors
+///
+/// Those of [`open`].
+pub fn open_within(location: &Location, timeout_ms: u32) -> Result<Option<Region>> {
+    // Without such an instruction a word of 128 bits would be guarded by a lock of this process,
+    // which no other process honours.
+    if !AtomicU128::is_lock_free() {
+        return Err(Error::storage(
+            "Shared memory needs a processor that changes 128 bits at once",
+        ));
     }
+    let directory = directory::open(&location.base(), &location.directory())?;
+    let path = location.path();
+    if let Some(region) = find(&directory, location, &path)? {
+        return Ok(Some(region));
+    }
+    let Some(_lock) = directory::lock(&directory, &path, timeout_ms)? else { return Ok(None) };
+    // Another process may have made the file in the meantime.
+    match find(&directory, location, &path)? {
+        Some(region) => Ok(Some(region)),
+        None => make(&directory, location, &path).map(Some),
+    }
+}
 
-    /// Opens the file if it is there and valid. None is made.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open).
-    pub fn open_existing(location: &Location) -> Result<Option<Self>> {
-        let directory = directory::open(&location.base(), &location.directory())?;
-        find(&directory, location, &location.path())
-    }
+/// Opens the file if it is there and valid. None is made.
+///
+/// # Errors
+///
+/// Those of [`open`].
+pub fn open_existing(location: &Location) -> Result<Option<Region>> {
+    let directory = directory::open(&location.base(), &location.directory())?;
+    find(&directory, location, &location.path())
+}
 
-    /// Checks that the file can be used, or made if it is not there. Makes at most the directory.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open), but those of a process that may write no large files.
-    pub fn check(location: &Location) -> Result<()> {
-        let directory = directory::open(&location.base(), &location.directory())?;
-        let path = location.path();
-        if find(&directory, location, &path)?.is_some() {
-            return Ok(());
-        }
-        let free = fs::fstatvfs(&directory).map_err(|error| failed("make", &path, error))?;
-        if free.f_files > 0 && free.f_favail == 0 {
-            return Err(not_created(&directory, &path, Errno::NOSPC));
-        }
-        // A file system without a bound reports no blocks at all.
-        if free.f_blocks > 0 && free.f_bavail.saturating_mul(free.f_frsize) < location.size {
-            return Err(not_filled(&path, location, Errno::NOSPC));
-        }
-        Ok(())
+/// Checks that the file can be used, or made if it is not there. Makes at most the directory.
+///
+/// # Errors
+///
+/// Those of [`open`], but those of a process that may write no large files.
+pub fn check(location: &Location) -> Result<()> {
+    let directory = directory::open(&location.base(), &location.directory())?;
+    let path = location.path();
+    if find(&directory, location, &path)?.is_some() {
+        return Ok(());
     }
+    let free = fs::fstatvfs(&directory).map_err(|error| failed("make", &path, error))?;
+    if free.f_files > 0 && free.f_favail == 0 {
+        return Err(not_created(&directory, &path, Errno::NOSPC));
+    }
+    // A file system without a bound reports no blocks at all.
+    if free.f_blocks > 0 && free.f_bavail.saturating_mul(free.f_frsize) < location.size {
+        return Err(not_filled(&path, location, Errno::NOSPC));
+    }
+    Ok(())
+}
 
-    /// Memory of this process alone, and of the children it forks, for when no file can be had.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if there is no memory.
-    pub fn without_file(purpose: Purpose) -> Result<Self> {
-        let make = || {
-            let mut region = Self::map_anonymous(purpose, MIN_SIZE)?;
-            // SAFETY: no other process can map memory without a file.
-            unsafe { region.write_header(Header::new(MIN_SIZE)?) };
-            Ok::<_, Errno>(region)
-        };
-        make().map_err(|_| Error::storage("There is no memory to map"))
-    }
+/// Memory of this process alone, and of the children it forks, for when no file can be had.
+///
+/// # Errors
+///
+/// [`Error::Storage`] if there is no memory.
+pub fn without_file(purpose: Purpose) -> Result<Region> {
+    let make = || {
+        let mut region = Region::map_anonymous(purpose, MIN_SIZE)?;
+        // SAFETY: no other process can map memory without a file.
+        unsafe { region.write_header(Header::new(MIN_SIZE)?) };
+        Ok::<_, Errno>(region)
+    };
+    make().map_err(|_| Error::storage("There is no memory to map"))
 }
 
 /// How many milliseconds to wait for another process that makes the file. That takes some ten on a busy machine;

@@ -1,44 +1,30 @@
 //! `TokenBucket\client_address()` and `TokenBucket\client_network()`.
 
-use super::engine::call;
-use super::engine::call::Call;
+use super::engine::call::{Call, handler};
+use super::engine::declare::{Method, Type, function, optional, required};
 use super::engine::exceptions::{Thrown, type_error, value_error};
 use crate::address::{Network, client, network};
-use ext_php_rs::args::Arg;
-use ext_php_rs::builders::FunctionBuilder;
-use ext_php_rs::flags::DataType;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
-use ext_php_rs::zend::ExecuteData;
 
 /// The network of what is no address: all those clients share one bucket.
 const UNKNOWN: &str = "unknown";
 
-/// Declares `client_address()`.
-pub fn client_address_function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new("TokenBucket\\client_address", client_address_handler)
-        .arg(Arg::new("server", DataType::Array))
-        .not_required()
-        .arg(Arg::new("trusted_proxies", DataType::Array).default("[]"))
-        .returns(DataType::String, false, false)
-}
-
-/// Declares `client_network()`.
-pub fn client_network_function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new("TokenBucket\\client_network", client_network_handler)
-        .arg(Arg::new("address", DataType::String))
-        .not_required()
-        .arg(Arg::new("ipv6_bits", DataType::Long).default("64"))
-        .arg(Arg::new("ipv4_bits", DataType::Long).default("32"))
-        .returns(DataType::String, false, false)
-}
-
-extern "C" fn client_address_handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, client_address);
-}
-
-extern "C" fn client_network_handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, client_network);
-}
+pub const CLIENT_ADDRESS: Method = function(
+    c"TokenBucket\\client_address",
+    handler!(client_address),
+    &[required(c"server", Type::ARRAY), optional(c"trusted_proxies", Type::ARRAY, c"[]")],
+    Type::STRING,
+);
+pub const CLIENT_NETWORK: Method = function(
+    c"TokenBucket\\client_network",
+    handler!(client_network),
+    &[
+        required(c"address", Type::STRING),
+        optional(c"ipv6_bits", Type::INT, c"64"),
+        optional(c"ipv4_bits", Type::INT, c"32"),
+    ],
+    Type::STRING,
+);
 
 fn client_address(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 2)?;

@@ -15,7 +15,7 @@ use super::permit::{self, PermitObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::error::Error;
 use crate::limit::{LimitError, PermitLimit, SECOND};
-use crate::limiter::{CallContext, CounterHandle, Identifier, KeyHash, Limiter, NO_PERMITS};
+use crate::limiter::{self, CallContext, CounterHandle, Identifier, KeyHash, Limiter, NO_PERMITS};
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
@@ -98,7 +98,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         _ => value_error(4, error),
     })?;
     let limiter = match backend {
-        Backend::Native(limiter) if limiter.has_permits() => limiter,
+        Backend::Native(limiter) if limiter::has_permits(&limiter) => limiter,
         _ => return Err(Error::configuration(NO_PERMITS).into()),
     };
     let (key_hash, counter) = (Cell::default(), Cell::default());
@@ -112,7 +112,7 @@ fn acquire(call: &Call) -> Result<(), Thrown> {
     let report = call.with_this(|this: &ConcurrencyLimitObject| {
         // From here on the end of the request gives it back, whatever happens in between.
         let registered = |held| PermitObject::new(held, this.identifier.clone(), &this.limit);
-        let held = this.limiter.acquire(&this.context(), &this.limit, frozen);
+        let held = limiter::acquire(&this.limiter, &this.context(), &this.limit, frozen);
         held.map(|held| Ok(held?.map(registered)))
     })?;
     match deliver(report)? {
@@ -125,7 +125,7 @@ fn get_active(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let frozen = GLOBALS.get().frozen_time.get();
     let active = call.with_this(|this: &ConcurrencyLimitObject| {
-        this.limiter.count_permits(&this.context(), &this.limit, frozen)
+        limiter::count_permits(&this.limiter, &this.context(), &this.limit, frozen)
     })?;
     call.return_int(i64::from(deliver(active)?))
 }
@@ -134,6 +134,6 @@ fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let frozen = GLOBALS.get().frozen_time.get();
     deliver(call.with_this(|this: &ConcurrencyLimitObject| {
-        this.limiter.reset_permits(&this.context(), frozen)
+        limiter::reset_permits(&this.limiter, &this.context(), frozen)
     })?)
 }

@@ -7,24 +7,29 @@ use super::engine::directive_cell::{DirectiveValue, ValueSource};
 use crate::dsn::Dsn;
 use crate::error::Error;
 use parking_lot::RwLock;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 /// The error of php.ini's value. Shared by all threads: in a thread-safe PHP only the first one is given
 /// that value, the others are given the default.
 static PHP_INI_ERROR: RwLock<Option<String>> = RwLock::new(None);
 
-/// The value of the directive, and the errors of the values that were refused.
+/// The value of the directive, and what the pool and the request or script made of it.
 #[derive(Default)]
 pub struct DefaultStorage {
     dsn: RefCell<String>,
-    /// The error of the pool's value.
-    pool_error: RefCell<Option<String>>,
-    /// The error of the value that the web server gave with the current request.
-    request_error: RefCell<Option<String>>,
-    /// Whether the pool has a valid value.
-    has_pool_value: Cell<bool>,
-    /// Whether the request or the script has a valid value.
-    is_overridden: Cell<bool>,
+    pool: RefCell<Setting>,
+    /// That of the request or the script, which counts before the pool's.
+    request: RefCell<Setting>,
+}
+
+/// Whether one of those who may set the directive has.
+#[derive(Default)]
+enum Setting {
+    #[default]
+    None,
+    Valid,
+    /// With the error.
+    Invalid(String),
 }
 
 impl DefaultStorage {
@@ -42,14 +47,14 @@ impl DefaultStorage {
 
     /// The error of the value that counts: the request's, else the pool's, else php.ini's.
     fn error(&self) -> Option<String> {
-        if let Some(message) = &*self.request_error.borrow() {
-            return Some(message.clone());
+        for setting in [&self.request, &self.pool] {
+            match &*setting.borrow() {
+                Setting::None => {}
+                Setting::Valid => return None,
+                Setting::Invalid(message) => return Some(message.clone()),
+            }
         }
-        if self.is_overridden.get() || self.has_pool_value.get() {
-            return None;
-        }
-        let pool_error = self.pool_error.borrow().clone();
-        pool_error.or_else(|| PHP_INI_ERROR.read().clone())
+        PHP_INI_ERROR.read().clone()
     }
 
     /// Forgets the error of php.ini's value, before php.ini is read.
@@ -59,7 +64,7 @@ impl DefaultStorage {
 
     /// Forgets the error of the request that ends. Returns whether there was one.
     pub fn end_request(&self) -> bool {
-        self.request_error.take().is_some()
+        matches!(self.request.take(), Setting::Invalid(_))
     }
 }
 
@@ -71,27 +76,23 @@ impl DirectiveValue for DefaultStorage {
 
     fn assign(&self, dsn: String, source: ValueSource) {
         self.dsn.replace(dsn);
-        self.request_error.take();
         match source {
             // At startup the engine sets the default after it refused php.ini's value: the error stays.
             ValueSource::PhpIni => {}
-            ValueSource::Pool => self.has_pool_value.set(true),
-            ValueSource::Request | ValueSource::Script => self.is_overridden.set(true),
-            ValueSource::Restored => self.is_overridden.set(false),
+            ValueSource::Pool => drop(self.pool.replace(Setting::Valid)),
+            ValueSource::Request | ValueSource::Script => {
+                self.request.replace(Setting::Valid);
+            }
+            ValueSource::Restored => drop(self.request.take()),
         }
     }
 
     fn refuse(&self, message: &str, source: ValueSource) -> bool {
-        let message = Some(message.to_owned());
+        let invalid = || Setting::Invalid(message.to_owned());
         match source {
-            ValueSource::PhpIni => *PHP_INI_ERROR.write() = message,
-            ValueSource::Pool => {
-                self.has_pool_value.set(false);
-                self.pool_error.replace(message);
-            }
-            ValueSource::Request => {
-                self.request_error.replace(message);
-            }
+            ValueSource::PhpIni => *PHP_INI_ERROR.write() = Some(message.to_owned()),
+            ValueSource::Pool => drop(self.pool.replace(invalid())),
+            ValueSource::Request => drop(self.request.replace(invalid())),
             ValueSource::Script | ValueSource::Restored => {}
         }
         source == ValueSource::Script

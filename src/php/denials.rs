@@ -1,7 +1,7 @@
 //! `TokenBucket\denials()`.
 
-use super::engine::call;
-use super::engine::call::Call;
+use super::engine::call::{Call, handler};
+use super::engine::declare::{Method, Type, function, optional};
 use super::engine::exceptions::Thrown;
 use super::engine::php_array::{PhpArray, PhpValue};
 use super::globals::GLOBALS;
@@ -10,28 +10,19 @@ use crate::limit::SECOND;
 use crate::limiter::{
     DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitName, LoggedDenial, unix_time,
 };
-use ext_php_rs::args::Arg;
-use ext_php_rs::builders::FunctionBuilder;
-use ext_php_rs::flags::DataType;
-use ext_php_rs::types::Zval;
-use ext_php_rs::zend::ExecuteData;
 
 /// How many denials `status()` has.
 pub const MOST_IN_STATUS: usize = 100;
 
-/// Declares the function.
-pub fn function() -> FunctionBuilder<'static> {
-    let optional = |name| Arg::new(name, DataType::String).allow_null().default("null");
-    FunctionBuilder::new("TokenBucket\\denials", handler)
-        .not_required()
-        .arg(optional("name"))
-        .arg(optional("client"))
-        .returns(DataType::Array, false, false)
-}
-
-extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, return_denials);
-}
+pub const DENIALS: Method = function(
+    c"TokenBucket\\denials",
+    handler!(return_denials),
+    &[
+        optional(c"name", Type::STRING.or_null(), c"null"),
+        optional(c"client", Type::STRING.or_null(), c"null"),
+    ],
+    Type::ARRAY,
+);
 
 fn return_denials(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 2)?;

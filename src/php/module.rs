@@ -1,5 +1,6 @@
 //! The module: its entry, and what runs when a process or a request starts and ends.
 
+use super::engine::declare::{self, Method};
 use super::engine::versions::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
 use super::{address, denials, info, ini, named_limiter, statistics, status, unknown_directives};
@@ -8,31 +9,34 @@ use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
 use std::panic::catch_unwind;
 
+const FUNCTIONS: [Method; 9] = [
+    named_limiter::LIMITER,
+    statistics::STATISTICS,
+    statistics::RESET_STATISTICS,
+    status::STATUS,
+    status::PROMETHEUS,
+    status::FORGET_SERVER,
+    denials::DENIALS,
+    address::CLIENT_ADDRESS,
+    address::CLIENT_NETWORK,
+];
+
 /// Returns the module's entry. The engine calls this when it loads the extension.
 #[unsafe(no_mangle)]
 #[allow(clippy::expect_used, reason = "the engine takes no reason for a failed load")]
 extern "C" fn get_module() -> *mut ModuleEntry {
     static MODULE: StaticModuleEntry = StaticModuleEntry::new();
     MODULE.get_or_init(|| {
-        let (entry, _, owned) = ModuleBuilder::new("token_bucket", env!("CARGO_PKG_VERSION"))
+        let (mut entry, _, owned) = ModuleBuilder::new("token_bucket", env!("CARGO_PKG_VERSION"))
             .globals(&GLOBALS)
             .startup_function(startup)
             .shutdown_function(shutdown)
             .request_startup_function(request_startup)
             .request_shutdown_function(request_shutdown)
             .info_function(info::print)
-            .function(statistics::function())
-            .function(statistics::reset_function())
-            .function(status::function())
-            .function(status::prometheus_function())
-            .function(status::forget_function())
-            .function(denials::function())
-            .function(address::client_address_function())
-            .function(address::client_network_function())
-            .function(named_limiter::function())
             .try_into()
             .expect("a name and a version without NUL bytes");
-        named_limiter::allow_array_of_clients(&entry);
+        entry.functions = declare::table(&FUNCTIONS);
         (entry, owned)
     })
 }

@@ -1,8 +1,8 @@
 //! `TokenBucket\limiter()`.
 
 use super::compound::{self, CompoundObject, Part};
-use super::engine::call;
-use super::engine::call::Call;
+use super::engine::call::{Call, handler};
+use super::engine::declare::{Method, Type, function, required};
 use super::engine::exceptions::{Thrown, type_error, value_error};
 use super::engine::shared_string::SharedString;
 use super::events::deliver_warning;
@@ -14,48 +14,18 @@ use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
 use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
-use ext_php_rs::args::Arg;
-use ext_php_rs::builders::FunctionBuilder;
-use ext_php_rs::ffi;
-use ext_php_rs::flags::DataType;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
-use ext_php_rs::zend::{ExecuteData, ModuleEntry};
-use std::ffi::CStr;
 use std::rc::Rc;
 
-/// The name of the function.
-pub const NAME: &str = "TokenBucket\\limiter";
 /// The position of `$client`.
 pub const CLIENT: u32 = 2;
 
-/// Declares the function. ext-php-rs cannot express a `string|array`: see [`allow_array_of_clients`].
-pub fn function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new(NAME, handler)
-        .arg(Arg::new("name", DataType::String))
-        .arg(Arg::new("client", DataType::String))
-        .returns(DataType::Object("TokenBucket\\Limiter".into()), false, false)
-}
-
-/// Makes `$client` a `string|array`.
-pub fn allow_array_of_clients(module: &ModuleEntry) {
-    let mut function = module.functions;
-    // SAFETY: the list of a module that the engine does not know yet, so there is no other reference to it. It ends with
-    // a function without a name; the description of a function has one entry for the result and one for each
-    // parameter.
-    unsafe {
-        while !(*function).fname.is_null() {
-            if CStr::from_ptr((*function).fname).to_bytes() == NAME.as_bytes() {
-                let client = (*function).arg_info.add(CLIENT as usize).cast_mut();
-                (*client).type_.type_mask |= 1 << ffi::IS_ARRAY;
-            }
-            function = function.add(1);
-        }
-    }
-}
-
-extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, limiter);
-}
+pub const LIMITER: Method = function(
+    c"TokenBucket\\limiter",
+    handler!(limiter),
+    &[required(c"name", Type::STRING), required(c"client", Type::STRING.or(Type::ARRAY))],
+    Type::object(c"TokenBucket\\Limiter"),
+);
 
 fn limiter(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(2, 2)?;
@@ -72,7 +42,7 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
     let list = call.non_null(CLIENT).and_then(Zval::array);
     match (&named.rule, list) {
         (Rule::One { .. }, Some(_)) => Err(type_error(format!(
-            "{NAME}(): Argument #{CLIENT} ($client) must be of type string for a limit of its own, array given"
+            "TokenBucket\\limiter(): Argument #{CLIENT} ($client) must be of type string for a limit of its own, array given"
         ))),
         (Rule::One { algorithm, count, seconds, limit }, None) => {
             let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;

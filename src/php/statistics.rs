@@ -1,47 +1,21 @@
 //! `TokenBucket\statistics()` and `TokenBucket\reset_statistics()`.
 
-use super::engine::call;
-use super::engine::call::Call;
+use super::engine::call::{Call, handler};
+use super::engine::declare::{Method, Parameter, Type, function, optional};
 use super::engine::exceptions::Thrown;
 use super::engine::php_array::{PhpArray, PhpValue};
 use super::globals::GLOBALS;
 use crate::limiter::{LimitName, LimitStatistics, Outcome};
-use ext_php_rs::args::Arg;
-use ext_php_rs::builders::FunctionBuilder;
-use ext_php_rs::flags::DataType;
-use ext_php_rs::types::Zval;
-use ext_php_rs::zend::ExecuteData;
 
 /// The most identifiers of a limit that are listed.
 const MAX_DENIED: usize = 16;
 
-/// Declares `statistics()`.
-pub fn function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new("TokenBucket\\statistics", handler)
-        .not_required()
-        .arg(prefix_argument())
-        .returns(DataType::Array, false, false)
-}
+pub const STATISTICS: Method =
+    function(c"TokenBucket\\statistics", handler!(statistics), &[PREFIX], Type::ARRAY);
+pub const RESET_STATISTICS: Method =
+    function(c"TokenBucket\\reset_statistics", handler!(reset_statistics), &[PREFIX], Type::VOID);
 
-/// Declares `reset_statistics()`.
-pub fn reset_function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new("TokenBucket\\reset_statistics", reset_handler)
-        .not_required()
-        .arg(prefix_argument())
-        .returns(DataType::Void, false, false)
-}
-
-fn prefix_argument() -> Arg<'static> {
-    Arg::new("prefix", DataType::String).allow_null().default("UNKNOWN")
-}
-
-extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, statistics);
-}
-
-extern "C" fn reset_handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, reset_statistics);
-}
+const PREFIX: Parameter = optional(c"prefix", Type::STRING.or_null(), c"UNKNOWN");
 
 /// What was counted of a limit, with its name.
 type Counted = (LimitName, LimitStatistics);

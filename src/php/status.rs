@@ -2,8 +2,8 @@
 
 use super::denials::{MOST_IN_STATUS, of_current_prefix};
 use super::directives::DIRECTIVES;
-use super::engine::call;
-use super::engine::call::Call;
+use super::engine::call::{Call, handler};
+use super::engine::declare::{Method, Type, function, required};
 use super::engine::exceptions::Thrown;
 use super::engine::php_array::{PhpArray, PhpValue};
 use super::events::{deliver_warning, log_event};
@@ -16,46 +16,20 @@ use crate::limiter::{
     CallContext, Host, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
     NamedLimit, Report, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
 };
-use ext_php_rs::args::Arg;
-use ext_php_rs::builders::FunctionBuilder;
-use ext_php_rs::flags::DataType;
-use ext_php_rs::types::Zval;
-use ext_php_rs::zend::{ExecuteData, ExecutorGlobals};
+use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Declares `status()`.
-pub fn function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new("TokenBucket\\status", handler).returns(DataType::Array, false, false)
-}
-
-/// Declares `prometheus()`.
-pub fn prometheus_function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new("TokenBucket\\prometheus", prometheus_handler).returns(
-        DataType::String,
-        false,
-        false,
-    )
-}
-
-/// Declares `forget_server()`.
-pub fn forget_function() -> FunctionBuilder<'static> {
-    FunctionBuilder::new("TokenBucket\\forget_server", forget_handler)
-        .arg(Arg::new("server", DataType::String))
-        .returns(DataType::Bool, false, false)
-}
-
-extern "C" fn handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, return_status);
-}
-
-extern "C" fn prometheus_handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, return_prometheus);
-}
-
-extern "C" fn forget_handler(frame: &mut ExecuteData, result: &mut Zval) {
-    call::run(frame, result, forget_server);
-}
+pub const STATUS: Method =
+    function(c"TokenBucket\\status", handler!(return_status), &[], Type::ARRAY);
+pub const PROMETHEUS: Method =
+    function(c"TokenBucket\\prometheus", handler!(return_prometheus), &[], Type::STRING);
+pub const FORGET_SERVER: Method = function(
+    c"TokenBucket\\forget_server",
+    handler!(forget_server),
+    &[required(c"server", Type::STRING)],
+    Type::BOOL,
+);
 
 fn forget_server(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;

@@ -364,7 +364,7 @@ mod tests {
     impl TestLog {
         fn new(sets: usize) -> Self {
             let sets = (0..sets).map(|_| DenialSet::default()).collect();
-            Self { sets, region: Region::without_file(Purpose::Counts).unwrap() }
+            Self { sets, region: crate::mapped::without_file(Purpose::Counts).unwrap() }
         }
 
         fn log(&self) -> DenialLog<'_> {

@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn denial_counts_for_half_as_much_after_each_half_life() {
-        let region = Region::without_file(Purpose::Counts).unwrap();
+        let region = crate::mapped::without_file(Purpose::Counts).unwrap();
         let records = Records::new(&region);
         let began = 70 * HALF_LIFE;
         deny(records, b"old", 80, began);
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn limit_that_was_reset_frees_its_record_and_counts_from_zero_in_another() {
-        let region = Region::without_file(Purpose::Counts).unwrap();
+        let region = crate::mapped::without_file(Purpose::Counts).unwrap();
         let records = Records::new(&region);
         let whole = NameSource::WholeIdentifier;
         let shop = records.find_or_claim(b"shop:", b"login", whole);

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::guard::Policy;
 use crate::identifier::Identifier;
 use crate::limit::Limit;
-use crate::mapped::{FileSettings, Location, Purpose, Region};
+use crate::mapped::{self, FileSettings, Location, Purpose, Region};
 use crate::store::{KeyHash, Store};
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -85,7 +85,7 @@ impl StatisticsFile {
         if region.as_ref().is_none_or(Region::is_stale) {
             // Unmapped first, so that a process never maps two files.
             region.take();
-            match Region::open(&self.location) {
+            match mapped::open(&self.location) {
                 Ok(opened) => {
                     *region = Some(opened);
                     self.error.take();

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::guard::leases;
-use crate::mapped::{FileSettings, Location, Purpose, Region};
+use crate::mapped::{self, FileSettings, Location, Purpose};
 use crate::store::shm::usage::TableUsage;
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ impl TableStatus {
     }
 
     fn at(location: Location) -> Result<Option<Self>> {
-        let Some(region) = Region::open_existing(&location)? else { return Ok(None) };
+        let Some(region) = mapped::open_existing(&location)? else { return Ok(None) };
         let (kind, usage) = match location.purpose {
             Purpose::Permits | Purpose::HostPermits => {
                 (TableKind::Permits, TableUsage::of_permits(&region)?)

@@ -1,6 +1,7 @@
 //! Stores: where the state of buckets and windows lives.
 //!
-//! * [`request`]: what a caller asks of a store, and the trait [`Store`]; [`answer`]: what it answers
+//! * [`request`]: what a caller asks of a store, and the trait [`Store`]; [`answer`]: what it answers;
+//!   [`remote`]: what only a store on servers has
 //! * [`permits`]: what a caller asks of a store that holds permits
 //! * [`key`], [`kind`]: names a bucket or a window
 //! * [`array`], [`shm`]: stores on this host; [`redis`], [`memcached`], [`mysql`]: stores on servers
@@ -17,6 +18,7 @@ mod name;
 mod permits;
 mod record;
 mod redis;
+mod remote;
 mod request;
 pub mod shm;
 mod swap;
@@ -38,6 +40,7 @@ pub use redis::{
     parse_map, parse_master, parse_permit_reply, parse_redirection, parse_reply,
     parse_reply_for_all,
 };
+pub use remote::RemoteStore;
 pub use request::{JointRequest, Request, Store, Time};
 /// The hot-key queue: fuzzing looks for words that it trusts.
 #[cfg(fuzzing)]

@@ -1,4 +1,4 @@
-//! Declares classes to the engine: what a C extension generates from its stubs.
+//! Declares classes and functions to the engine: what a C extension generates from its stubs.
 
 use ext_php_rs::args::ArgInfo;
 use ext_php_rs::convert::IntoZval;
@@ -133,7 +133,7 @@ pub const fn sensitive(parameter: Parameter) -> Parameter {
     Parameter { is_sensitive: true, ..parameter }
 }
 
-/// A method of a class or an interface.
+/// A method of a class or an interface, or a function.
 pub struct Method {
     pub name: &'static CStr,
     /// The function that runs; `None` in an interface.
@@ -178,6 +178,23 @@ pub const fn signature(
     Method { name, handler: None, flags, parameters, returns }
 }
 
+/// A function. Its name begins with its namespace.
+pub const fn function(
+    name: &'static CStr,
+    handler: Handler,
+    parameters: &'static [Parameter],
+    returns: Type,
+) -> Method {
+    method(MethodFlags::empty(), name, handler, parameters, returns)
+}
+
+/// The engine's table of functions or methods, which lives as long as the process: the engine keeps a pointer to it.
+pub fn table(functions: &[Method]) -> *const FunctionEntry {
+    let mut table: Vec<FunctionEntry> = functions.iter().map(function_entry).collect();
+    table.push(FunctionEntry::end());
+    Box::leak(table.into_boxed_slice()).as_ptr()
+}
+
 /// Registers a class with its parent, which may be null. At startup only.
 pub fn class(
     class: &Class,
@@ -212,13 +229,10 @@ fn register(
     interfaces: &[&Class],
     register: impl FnOnce(&mut ClassEntry) -> *mut ClassEntry,
 ) {
-    let mut table: Vec<FunctionEntry> = methods.iter().map(function_entry).collect();
-    table.push(FunctionEntry::end());
     // SAFETY: plain C data, which INIT_CLASS_ENTRY zeroes, too.
     let mut entry: ClassEntry = unsafe { MaybeUninit::zeroed().assume_init() };
     entry.name = ZendStr::new_interned(name, true).into_raw();
-    // Leaked: the engine keeps a pointer to the table until the process ends.
-    entry.info.internal.builtin_functions = Box::leak(table.into_boxed_slice()).as_ptr();
+    entry.info.internal.builtin_functions = table(methods);
     class.0.store(register(&mut entry), Ordering::Relaxed);
     #[cfg(php82)]
     for method in methods {

@@ -9,6 +9,7 @@ use super::answer::Answer;
 use super::key::Key;
 use super::name::key_name;
 use super::record;
+use super::remote::RemoteStore;
 use super::request::{Request, Store};
 use super::swap::queue::Handoff;
 use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
@@ -250,6 +251,14 @@ impl Store for Memcached {
             .try_for_each(|server| self.call(server, &command, true, &mut budget).map(drop))
     }
 
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
+        let open = self.links.iter().filter(|kept| kept.is_open()).count();
+        vec![("memcached", servers.join(", ")), ("Connections of this process", open.to_string())]
+    }
+}
+
+impl RemoteStore for Memcached {
     fn breaker(&self, key: &Key<'_>) -> u64 {
         match self.servers.len() {
             1 => 0,
@@ -273,12 +282,6 @@ impl Store for Memcached {
     fn name(&self) -> String {
         let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
         format!("memcached at {}", servers.join(", "))
-    }
-
-    fn describe(&self) -> Vec<(&'static str, String)> {
-        let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
-        let open = self.links.iter().filter(|kept| kept.is_open()).count();
-        vec![("memcached", servers.join(", ")), ("Connections of this process", open.to_string())]
     }
 }
 

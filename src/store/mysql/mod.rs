@@ -25,6 +25,7 @@ mod table;
 
 use super::answer::Answer;
 use super::name::row_name;
+use super::remote::RemoteStore;
 use super::request::{JointRequest, Request, Store};
 use super::swap::SwapDecider;
 use crate::dsn::MysqlTarget;
@@ -85,6 +86,19 @@ impl Store for Mysql {
         prepared
     }
 
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        let MysqlTarget { address, database, table, tls, .. } = &self.database.target;
+        let connections = u8::from(self.database.link.is_open());
+        vec![
+            ("MySQL", address.to_string()),
+            ("Table", format!("{database}.{table}")),
+            ("Connections of this process", connections.to_string()),
+            ("Encrypted", if tls.is_some() { "yes" } else { "no" }.to_owned()),
+        ]
+    }
+}
+
+impl RemoteStore for Mysql {
     fn is_connected(&self) -> bool {
         self.database.link.is_open()
     }
@@ -95,16 +109,5 @@ impl Store for Mysql {
 
     fn name(&self) -> String {
         self.database.name()
-    }
-
-    fn describe(&self) -> Vec<(&'static str, String)> {
-        let MysqlTarget { address, database, table, tls, .. } = &self.database.target;
-        let connections = u8::from(self.database.link.is_open());
-        vec![
-            ("MySQL", address.to_string()),
-            ("Table", format!("{database}.{table}")),
-            ("Connections of this process", connections.to_string()),
-            ("Encrypted", if tls.is_some() { "yes" } else { "no" }.to_owned()),
-        ]
     }
 }

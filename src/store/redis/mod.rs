@@ -14,6 +14,7 @@ use super::answer::Answer;
 use super::key::Key;
 use super::name::{key_name, unused_name};
 use super::permits::{PermitCall, PermitLists, Permits};
+use super::remote::RemoteStore;
 use super::request::{JointRequest, Request, Store, charges, peek_all};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::error::{Error, Result};
@@ -279,6 +280,19 @@ impl Store for Redis {
         self.run(&call, true, timeouts).map(drop)
     }
 
+    fn permits(&self) -> Option<&dyn Permits> {
+        Some(self)
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("Redis", self.servers()),
+            ("Connections of this process", self.nodes.borrow().connections().to_string()),
+        ]
+    }
+}
+
+impl RemoteStore for Redis {
     fn breaker(&self, key: &Key<'_>) -> u64 {
         match self.target.topology {
             Topology::Cluster(_) => nodes::breaker(&key_name(key)),
@@ -291,10 +305,6 @@ impl Store for Redis {
             Topology::Cluster(_) => nodes::BREAKERS,
             _ => 1,
         }
-    }
-
-    fn permits(&self) -> Option<&dyn Permits> {
-        Some(self)
     }
 
     fn is_connected(&self) -> bool {
@@ -310,13 +320,6 @@ impl Store for Redis {
 
     fn name(&self) -> String {
         format!("Redis at {}", self.servers())
-    }
-
-    fn describe(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("Redis", self.servers()),
-            ("Connections of this process", self.nodes.borrow().connections().to_string()),
-        ]
     }
 }
 

@@ -32,7 +32,7 @@ use super::{Answer, Key, Permits, Request, Store};
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::{Algorithm, Reply, SlidingWindow};
-use crate::mapped::{Area, Location, MappedFile, Region, not_open};
+use crate::mapped::{self, Area, Location, MappedFile, Region, not_open};
 use crate::net::Timeouts;
 use bucket_change::BucketChange;
 use counts::TableCounts;
@@ -170,7 +170,7 @@ impl Store for SharedMemory {
     }
 
     fn check_memory(&self) -> Result<()> {
-        Region::check(self.file.location())
+        mapped::check(self.file.location())
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

@@ -103,7 +103,7 @@ impl SwapDecider {
     ) -> Result<Decision> {
         let mut budget = Budget::start(*request.timeouts);
         if matches!(request.op, Op::Peek { .. }) {
-            return request.swap(entry, None, &mut budget);
+            return Attempt { entry, request, ticket: None }.decide(&mut budget);
         }
         let parts = [name, b"@", address, b""];
         // The queue's key differs from the caller's key, whose hash cache must not be used for it.
@@ -113,27 +113,27 @@ impl SwapDecider {
         let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
         self.queue.wait(&key, timeout, |ticket| {
             budget.note_wait(Duration::from_nanos(timeout));
-            request.swap(entry, ticket, &mut budget)
+            Attempt { entry, request, ticket }.decide(&mut budget)
         })
     }
 }
 
-impl Request<'_> {
-    fn swap<E: SwapEntry>(
-        &self,
-        entry: &E,
-        ticket: Option<&Ticket<'_>>,
-        budget: &mut Budget,
-    ) -> Result<Decision> {
+/// The attempt to apply a request to an entry.
+struct Attempt<'a, E> {
+    entry: &'a E,
+    request: &'a Request<'a>,
+    /// None for a request that changes nothing, or if there is no queue.
+    ticket: Option<&'a Ticket<'a>>,
+}
+
+impl<E: SwapEntry> Attempt<'_, E> {
+    /// Reads, applies and swaps until the swap succeeds, or the time is over.
+    fn decide(&self, budget: &mut Budget) -> Result<Decision> {
+        let Self { entry, ticket, .. } = *self;
         if ticket.is_some_and(|ticket| ticket.is_held_off) {
             return Err(entry.blocked());
         }
-        let mut handed_off = match self.limit {
-            // A hand-off knows the time by two bounds. An old hit would leave early by the later one, and a new
-            // hit by the earlier one.
-            Limit::SlidingWindow(_) => None,
-            _ => ticket.and_then(|ticket| handed_off(entry, ticket)),
-        };
+        let mut handed_off = self.handed_off();
         for tries in 1..=MAX_TRIES {
             let is_handed_off = handed_off.is_some();
             let found = match handed_off.take() {
@@ -176,7 +176,24 @@ impl Request<'_> {
             std::thread::sleep(pause);
             budget.note_wait(pause);
         }
-        self.busy(entry)
+        self.busy()
+    }
+
+    /// The state that the previous process in the queue wrote.
+    ///
+    /// Its clock reading comes with it: processes that hand off a state agree on the time, also while the
+    /// server's clock is set.
+    fn handed_off(&self) -> Option<Found<E::Version>> {
+        // A hand-off knows the time by two bounds. An old hit would leave early by the later one, and a new
+        // hit by the earlier one.
+        if let Limit::SlidingWindow(_) = self.request.limit {
+            return None;
+        }
+        let handoff = self.ticket?.handoff()?;
+        let version = self.entry.handed_off(&handoff)?;
+        let is_fresh = handoff.clock.age() < MAX_READING_AGE;
+        let (state, clock) = (handoff.state, handoff.clock);
+        is_fresh.then(|| Found { state, version, now: clock.now(), clock })
     }
 
     /// Decides at a time that is known by two bounds. Both must give the same answer, and the state that
@@ -187,7 +204,7 @@ impl Request<'_> {
         [earliest, latest]: [u64; 2],
     ) -> Option<(Decision, StoredState)> {
         let first = self.apply(state, earliest);
-        if earliest == latest || self.frozen().is_some() {
+        if earliest == latest || self.request.frozen().is_some() {
             return Some(first);
         }
         let last = self.apply(state, latest);
@@ -196,42 +213,32 @@ impl Request<'_> {
     }
 
     fn apply(&self, state: &StoredState, now: u64) -> (Decision, StoredState) {
-        match self.frozen() {
-            Some(now) => apply(self.limit, state, now, *self.op),
+        let Request { limit, op, .. } = *self.request;
+        match self.request.frozen() {
+            Some(now) => apply(limit, state, now, *op),
             None => {
-                let latest = match self.op {
+                let latest = match op {
                     // Need no limit, so the limit of the call does not say when the state was written.
                     Op::Reset | Op::Block { .. } => now,
-                    _ => latest_clock(self.limit, state, now),
+                    _ => latest_clock(limit, state, now),
                 };
-                let (decision, after) = apply(self.limit, state, latest, *self.op);
+                let (decision, after) = apply(limit, state, latest, *op);
                 (in_time_of(now, decision), after)
             }
         }
     }
 
     /// The answer where other processes were faster at every try. A busy key is no failure of the server.
-    fn busy<E: SwapEntry>(&self, entry: &E) -> Result<Decision> {
-        if let Op::Refund { .. } | Op::Reset | Op::Block { .. } = self.op {
+    fn busy(&self) -> Result<Decision> {
+        let Request { limit, op, .. } = *self.request;
+        if let Op::Refund { .. } | Op::Reset | Op::Block { .. } = op {
             // A denial would not say that nothing was done.
-            return Err(Error::refused(format!("{}: the bucket is too busy", entry.server())));
+            return Err(Error::refused(format!("{}: the bucket is too busy", self.entry.server())));
         }
-        let now = self.frozen().unwrap_or_else(boot_time);
-        let full = apply(self.limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
+        let now = self.request.frozen().unwrap_or_else(boot_time);
+        let full = apply(limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
         Ok(Decision { accepted: false, retry_at: full.now + SECOND / 1_000, ..full })
     }
-}
-
-/// The state that the previous process in the queue wrote.
-///
-/// Its clock reading comes with it: processes that hand off a state agree on the time, also while the
-/// server's clock is set.
-fn handed_off<E: SwapEntry>(entry: &E, ticket: &Ticket<'_>) -> Option<Found<E::Version>> {
-    let handoff = ticket.handoff()?;
-    let version = entry.handed_off(&handoff)?;
-    let is_fresh = handoff.clock.age() < MAX_READING_AGE;
-    let (state, clock) = (handoff.state, handoff.clock);
-    is_fresh.then(|| Found { state, version, now: clock.now(), clock })
 }
 
 /// The later of the clock that the store decides by and the clock that wrote the state.
@@ -331,7 +338,9 @@ mod tests {
         let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
         let ticket = Ticket::wait(set, 1, [2, 3], SECOND, SECOND);
         let mut budget = Budget::start(Timeouts { call: budget, connect: budget });
-        with_request(&limit, op, |request| request.swap(register, Some(&ticket), &mut budget))
+        with_request(&limit, op, |request| {
+            Attempt { entry: register, request, ticket: Some(&ticket) }.decide(&mut budget)
+        })
     }
 
     fn set() -> Set {
@@ -391,7 +400,10 @@ mod tests {
         let bounds = [NOW, NOW + SECOND];
         let at = |full_at| {
             let state = State::Filling { full_at: Span::from_ns(full_at) };
-            with_request(&fast, TAKE, |request| request.apply_within(&state.into(), bounds))
+            let entry = &Register::new(0);
+            with_request(&fast, TAKE, |request| {
+                Attempt { entry, request, ticket: None }.apply_within(&state.into(), bounds)
+            })
         };
         let (decision, after) = at(NOW).unwrap();
         assert!(decision.accepted, "full at both times");
@@ -415,7 +427,9 @@ mod tests {
             let ticket = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
             let mut budget = Budget::start(Timeouts { call: LONG, connect: LONG });
             let decision = with_request(&limit, TAKE, |request| {
-                request.swap(&register, Some(&ticket), &mut budget).unwrap()
+                Attempt { entry: &register, request, ticket: Some(&ticket) }
+                    .decide(&mut budget)
+                    .unwrap()
             });
             assert_eq!(
                 (decision.now, decision.expires_at),
