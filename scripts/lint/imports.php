@@ -1,6 +1,6 @@
 <?php
 /**
- * Fails on a cycle between the files of src, on a room that knows one above it, and on a floor that is skipped.
+ * Fails on a method that stands apart from its type, on a cycle between the files of src, on a room that knows one above it, and on a floor that is skipped.
  *
  * A file depends on another if it names one of its items, by `use` or by a path that begins with `crate`, `super`,
  * `self` or a child module. A re-export leads on to the file of the item, and is no dependency of its own unless the
@@ -185,6 +185,16 @@ function cycle_through(string $start, array $edges): ?array
     return null;
 }
 
+/** The types that a file gives methods of their own, although they are another file's: methods of traits may stand there. */
+function foreign_types(Source $source): array
+{
+    preg_match_all('/^impl\b((?:(?!\bfor\b)[^{])*)\{/m', $source->text, $found);
+    // Without what stands in angle brackets, and without the way to the type.
+    $types = preg_replace(['/<(?:[^<>]++|(?R))*>/', '/\bwhere\b.*/s', '/.*::/', '/\s+/'], '', str_replace('->', '', $found[1]));
+    $is_foreign = fn (string $type): bool => !preg_match("/\b(?:struct|enum|union)\s+$type\b/", $source->text);
+    return array_unique(array_filter($types, $is_foreign));
+}
+
 $folder = $argv[1];
 $sources = read_sources($folder);
 $without_floor = array_diff(array_map(fn (Source $source): string => $source->module[0] ?? 'lib', $sources), [...array_keys(FLOORS), 'lib']);
@@ -196,6 +206,9 @@ $faults = [];
 $edges = [];
 foreach ($sources as $module => $source) {
     $edges[$module] = [];
+    foreach (foreign_types($source) as $type) {
+        $faults[] = "$source->file has methods of $type, which is another file's: put them beside it, or make them functions";
+    }
     foreach ($source->paths as $path) {
         $target = module_of($path, $sources);
         if ($target !== $module) {
