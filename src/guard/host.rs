@@ -136,11 +136,8 @@ impl Host {
         file.open_if_due(now).ok()?;
         let region = file.region();
         let region = region.as_ref()?;
-        // The key remembers its hash in another file.
-        let key_hash = Cell::default();
-        let key = Key { parts: key.parts, kind: key.kind, key_hash: &key_hash };
-        let (set, tag) =
-            locate(region.area(Area::Leases), keys.hash(&key, region, file.generation()))?;
+        let hash = keys.hash(key, region, file.number());
+        let (set, tag) = locate(region.area(Area::Leases), hash)?;
         Some(work(&LeaseKey { set, tag, limit: LeaseKey::mark(bucket), max }))
     }
 
@@ -384,34 +381,4 @@ fn servers_in(file: &Region) -> Vec<ServerStatus> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn outage_is_noted_by_the_next_failure_if_the_process_that_began_it_has_died() {
-        let files = FileSettings { path: "/nowhere".into(), size: 0 };
-        let host = Host::new(
-            "redis",
-            "Redis".into(),
-            1,
-            Secret(String::new()),
-            Rc::new(Host::file(&files)),
-        );
-        let outages = || {
-            let listed = host.with_region(servers_in).unwrap();
-            listed.iter().map(|server| server.outages).sum::<u64>()
-        };
-        assert_eq!(
-            host.with_breaker(0, |all, id| all.note_failure(id, Access::Granted, 5, 5)),
-            Some(FailureMeaning::OutageBegins)
-        );
-        assert_eq!(outages(), 0);
-        for _ in 0..2 {
-            assert_eq!(
-                host.note_failure(0, Access::Granted, "no answer", 5),
-                FailureMeaning::OutageContinues
-            );
-            assert_eq!(outages(), 1);
-        }
-    }
-}
+mod tests;

@@ -2,13 +2,14 @@
 //!
 //! * [`guard`]: asks the store, unless it need not or must not be asked; [`policy`] what it answers in its place
 //! * [`report`]: how a call ended; [`event`]: what it has to tell beside its answer
-//! * [`host`]: what the processes of a host share about servers: [`breakers`], [`gates`] for connections, [`denials`],
-//!   [`leases`] (taken and given by [`leasing`]), and [`servers`] for operators
+//! * [`host`]: what the processes of a host share about servers: [`breakers`], [`gates`] for connections, [`denials`]
+//!   (answered by [`deny_cache`]), [`leases`] (taken and given by [`leasing`]), and [`servers`] for operators
 //! * [`local_failures`], [`refusal_warnings`]: what one process keeps of them
 //! * [`stores`]: opens the store of a DSN and its guard, once for each worker
 
 pub mod breakers;
 pub mod denials;
+mod deny_cache;
 mod event;
 pub mod gates;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]

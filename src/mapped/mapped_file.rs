@@ -8,6 +8,7 @@ use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
 use std::cell::{Cell, Ref, RefCell};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The error of a file that was not opened before it is used.
 #[cold]
@@ -15,12 +16,15 @@ pub fn not_open() -> Error {
     Error::storage("Shared memory is not open")
 }
 
+/// Numbers the files that this process opens, from 1.
+static OPENED: AtomicU32 = AtomicU32::new(1);
+
 /// A file of shared memory, opened at its first use. All users of it in a worker share one mapping.
 pub struct MappedFile {
     location: Location,
     region: RefCell<Option<Region>>,
-    /// How many files were opened here, the current one included. Each has a secret of its own.
-    generation: Cell<u32>,
+    /// The number of the file that is open; 0 before the first. Each has a secret of its own.
+    number: Cell<u32>,
     /// When to check again whether the path still leads to the file.
     check_at: Cell<u64>,
     /// Since when another process has been making the file; 0 if none has.
@@ -40,7 +44,7 @@ impl MappedFile {
         Self {
             location,
             region: RefCell::new(None),
-            generation: Cell::new(0),
+            number: Cell::new(0),
             check_at: Cell::new(0),
             unfinished_since: Cell::new(0),
         }
@@ -57,10 +61,10 @@ impl MappedFile {
         self.region.borrow()
     }
 
-    /// Counts the files opened here, from 1; 0 before the first.
+    /// The number of the file that is open, which no other file of this process has; 0 before the first.
     #[inline(always)]
-    pub fn generation(&self) -> u32 {
-        self.generation.get()
+    pub fn number(&self) -> u32 {
+        self.number.get()
     }
 
     /// Opens the file if it was not yet opened, or if the last check is a second old at `now`.
@@ -123,6 +127,6 @@ impl MappedFile {
 
     fn replace(&self, region: &mut Option<Region>, opened: Region) {
         *region = Some(opened);
-        self.generation.set(self.generation.get().wrapping_add(1).max(1));
+        self.number.set(OPENED.fetch_add(1, Ordering::Relaxed).max(1));
     }
 }

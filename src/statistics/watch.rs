@@ -156,7 +156,7 @@ mod tests {
     const NOW: u64 = 100_000 * SECOND;
 
     fn key(hash: u64) -> KeyHash {
-        KeyHash { hash, generation: 1 }
+        KeyHash { hash, file: 1 }
     }
 
     fn limit(capacity: i64, seconds: f64) -> LimitNumbers {

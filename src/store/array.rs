@@ -133,14 +133,14 @@ impl Array {
     /// The hash of a key. The key remembers it.
     fn hash(&self, key: &Key<'_>) -> u64 {
         let key_hash = key.key_hash.get();
-        if key_hash.generation != 0 {
+        if key_hash.file != 0 {
             return key_hash.hash;
         }
         let mut hasher = self.hash_key.build_hasher();
         hasher.write_u8(key.kind as u8);
         key.parts.iter().for_each(|part| hasher.write(part));
         let hash = hasher.finish();
-        key.key_hash.set(KeyHash { hash, generation: 1 });
+        key.key_hash.set(KeyHash { hash, file: 1 });
         hash
     }
 

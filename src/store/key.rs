@@ -26,6 +26,6 @@ impl Key<'_> {
 pub struct KeyHash {
     /// A keyed hash of the key.
     pub hash: u64,
-    /// Counts the secrets that a store has hashed with, from 1; 0 where nothing is cached.
-    pub generation: u32,
+    /// The number of the file whose secret it was made with; 0 where nothing is cached.
+    pub file: u32,
 }

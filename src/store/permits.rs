@@ -32,7 +32,7 @@ pub enum PermitHandle {
 #[derive(Clone, Copy, Debug)]
 pub struct PermitSlot {
     /// The file, as its users in this process count those that they opened.
-    pub(in crate::store) generation: u32,
+    pub(in crate::store) file: u32,
     /// Which of the key's permits it is.
     pub(in crate::store) nth: u32,
     /// The key's hash.

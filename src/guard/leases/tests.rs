@@ -1,4 +1,5 @@
 use super::*;
+use crate::limit::SECOND;
 use proptest::prelude::*;
 
 const T: u64 = 1_000 * SECOND;

@@ -9,12 +9,15 @@ use crate::net::Timeouts;
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use mysql_common::value::Value;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The columns that the legacy schema lacks. All may be `NULL`, so code that does not know them can still
 /// insert rows.
 const COLUMNS: [&str; 6] =
     ["kind TINYINT", "due BIGINT", "part INT", "more BIGINT", "seen DOUBLE", "hits BLOB"];
+
+/// How long after its columns a server shows the keys of a table.
+const SHOWN_WITHIN: Duration = Duration::from_millis(50);
 
 /// Creates the table of a database, or adds the columns that it lacks.
 pub fn prepare(database: &Database, timeouts: Timeouts) -> Result<()> {
@@ -44,11 +47,12 @@ fn create_or_alter(link: &mut MysqlLink, table: &str, deadline: Instant) -> Resu
             COLUMNS.join(", ")
         );
         link.query(&create, deadline)?;
-    }
-    let name = Value::Bytes(table.as_bytes().to_vec());
-    let keys = link.execute(Statement::CountUsableKeys, table, &[name], deadline)?;
-    if keys == StatementReply::Rows(vec![vec![Value::Int(0)]]) {
-        return Ok(false);
+    } else if !has_usable_key(link, table, deadline)? {
+        // Another process may be making the table: MySQL shows its columns a moment before its keys.
+        std::thread::sleep(SHOWN_WITHIN);
+        if !has_usable_key(link, table, deadline)? {
+            return Ok(false);
+        }
     }
     match probed {
         Err(failure) if failure.is(code::NO_SUCH_COLUMN) => {
@@ -65,4 +69,11 @@ fn create_or_alter(link: &mut MysqlLink, table: &str, deadline: Instant) -> Resu
         _ => {}
     }
     link.query(&probe, deadline).map(|()| true)
+}
+
+/// Whether the identifier is the primary key, and the time a number.
+fn has_usable_key(link: &mut MysqlLink, table: &str, deadline: Instant) -> Result<bool, Failure> {
+    let name = Value::Bytes(table.as_bytes().to_vec());
+    let keys = link.execute(Statement::CountUsableKeys, table, &[name], deadline)?;
+    Ok(keys != StatementReply::Rows(vec![vec![Value::Int(0)]]))
 }

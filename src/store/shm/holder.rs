@@ -44,8 +44,8 @@ pub struct Holder {
     lock: Option<ByteLock>,
     /// The generation of the process that made it: a child that it forks has a number of its own.
     process: u64,
-    /// The file, as [`MappedFile::generation`](crate::mapped::MappedFile::generation) counts.
-    generation: u32,
+    /// The file, as [`MappedFile::number`](crate::mapped::MappedFile::number) tells it.
+    file_number: u32,
 }
 
 impl Holder {
@@ -54,9 +54,9 @@ impl Holder {
     /// # Errors
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
-    pub fn new(region: &Region, generation: u32) -> Result<Option<Self>> {
+    pub fn new(region: &Region, file_number: u32) -> Result<Option<Self>> {
         if !region.has_file() {
-            return Ok(Some(Self::without_lock(generation)));
+            return Ok(Some(Self::without_lock(file_number)));
         }
         let (Some(file), Some(again)) = (region.reopen()?, region.reopen()?) else {
             return Ok(None);
@@ -65,30 +65,30 @@ impl Holder {
             let number = random() % UNLOCKED;
             match byte_lock::try_lock(&file, byte_of(number)) {
                 Ok(true) => match ByteLock::keep(file, again, byte_of(number)) {
-                    Ok(lock) => return Ok(Some(Self::with(number, Some(lock), generation))),
+                    Ok(lock) => return Ok(Some(Self::with(number, Some(lock), file_number))),
                     Err(_) => break,
                 },
                 Ok(false) => {}
                 Err(_) => break,
             }
         }
-        Ok(Some(Self::without_lock(generation)))
+        Ok(Some(Self::without_lock(file_number)))
     }
 
     /// A holder whose permits are freed by the end of their leases alone, if it does not free them itself.
-    pub fn without_lock(generation: u32) -> Self {
-        Self::with(UNLOCKED + random() % UNLOCKED, None, generation)
+    pub fn without_lock(file_number: u32) -> Self {
+        Self::with(UNLOCKED + random() % UNLOCKED, None, file_number)
     }
 
-    fn with(number: u32, lock: Option<ByteLock>, generation: u32) -> Self {
+    fn with(number: u32, lock: Option<ByteLock>, file_number: u32) -> Self {
         let turn = Cell::new(random());
-        Self { number, turn, lock, process: process::generation(), generation }
+        Self { number, turn, lock, process: process::generation(), file_number }
     }
 
-    /// Whether it is this process, in the file of this generation.
+    /// Whether it is this process, in the file of this number.
     #[inline(always)]
-    pub fn is_current(&self, generation: u32) -> bool {
-        self.generation == generation && self.process == process::generation()
+    pub fn is_current(&self, file_number: u32) -> bool {
+        self.file_number == file_number && self.process == process::generation()
     }
 
     /// The holder of the next permit that this process takes.

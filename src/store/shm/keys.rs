@@ -16,9 +16,9 @@ pub struct Keys {
 /// The keys of the hashes that place the keys of a table.
 #[derive(Clone, Copy, Default)]
 struct HashKeys {
-    /// The file that they were made for, as [`MappedFile::generation`](super::super::file::MappedFile::generation)
+    /// The number of the file that they were made for, as [`MappedFile::number`](crate::mapped::MappedFile::number)
     /// counts; 0 before the first.
-    generation: u32,
+    file: u32,
     by_kind: [[u64; 2]; LimitKind::ALL.len()],
 }
 
@@ -44,22 +44,22 @@ impl Keys {
         self.domain
     }
 
-    /// The hash that places a key in the file of this generation. The key remembers it.
+    /// The hash that places a key in the file of this file. The key remembers it.
     #[inline(always)]
-    pub fn hash(&self, key: &Key<'_>, region: &Region, generation: u32) -> u64 {
+    pub fn hash(&self, key: &Key<'_>, region: &Region, file: u32) -> u64 {
         let key_hash = key.key_hash.get();
-        if key_hash.generation == generation {
+        if key_hash.file == file {
             return key_hash.hash;
         }
-        self.hash_and_remember(key, region.secret(), generation)
+        self.hash_and_remember(key, region.secret(), file)
     }
 
     #[cold]
-    fn hash_and_remember(&self, key: &Key<'_>, secret: [u64; 2], generation: u32) -> u64 {
+    fn hash_and_remember(&self, key: &Key<'_>, secret: [u64; 2], file: u32) -> u64 {
         let mut keys = self.hash_keys.get();
-        if keys.generation != generation {
+        if keys.file != file {
             let by_kind = LimitKind::ALL.map(|kind| hash_key(secret, self.domain, kind));
-            keys = HashKeys { generation, by_kind };
+            keys = HashKeys { file, by_kind };
             self.hash_keys.set(keys);
         }
         let [low, high] = keys.by_kind.get(key.kind as usize).copied().unwrap_or_default();
@@ -68,7 +68,7 @@ impl Keys {
             hasher.write(part);
         }
         let hash = hasher.finish();
-        key.key_hash.set(KeyHash { hash, generation });
+        key.key_hash.set(KeyHash { hash, file });
         hash
     }
 }

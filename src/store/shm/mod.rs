@@ -82,7 +82,7 @@ impl SharedMemory {
     /// The hash that places a key in the file that is open. The key remembers it.
     #[inline(always)]
     pub fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {
-        self.keys.hash(key, region, self.file.generation())
+        self.keys.hash(key, region, self.file.number())
     }
 
     #[inline(always)]

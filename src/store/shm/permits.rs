@@ -48,8 +48,8 @@ impl PermitTable {
 
     #[inline(always)]
     fn current_holder(&self) -> Option<Ref<'_, Holder>> {
-        let generation = self.file.generation();
-        let is_current = |holder: &&Holder| holder.is_current(generation);
+        let file = self.file.number();
+        let is_current = |holder: &&Holder| holder.is_current(file);
         Ref::filter_map(self.holder.borrow(), |it| it.as_ref().filter(is_current)).ok()
     }
 
@@ -66,7 +66,7 @@ impl PermitTable {
         let holder = match made {
             Err(error) if !self.file.location().purpose.needs_no_file() => return Err(error),
             // The file is used on without its path, or the process has no descriptor left.
-            Err(_) | Ok(None) => Holder::without_lock(self.file.generation()),
+            Err(_) | Ok(None) => Holder::without_lock(self.file.number()),
             Ok(Some(holder)) => holder,
         };
         self.holder.replace(Some(holder));
@@ -76,7 +76,7 @@ impl PermitTable {
     fn try_to_make_holder(&self) -> Result<Option<Holder>> {
         let region = self.file.region();
         let Some(region) = &*region else { return Err(not_open()) };
-        Holder::new(region, self.file.generation())
+        Holder::new(region, self.file.number())
     }
 
     /// What `phpinfo()` shows. The file is not made for it.
@@ -138,7 +138,7 @@ impl SharedPermits {
         let holder = self.table.open_if_due(clock)?;
         let region = self.table.file.region();
         let Some(region) = &*region else { return Err(not_open()) };
-        let hash = self.keys.hash(key, region, self.table.file.generation());
+        let hash = self.keys.hash(key, region, self.table.file.number());
         let now = frozen.unwrap_or(clock);
         let places = Places::new(region.area(Area::Permits), hash).ok_or_else(not_open)?;
         Ok(work(&KeyPermits { places, hash, now, region }, &holder))
@@ -148,7 +148,7 @@ impl SharedPermits {
     #[inline(always)]
     fn with_set<R>(&self, permit: &PermitSlot, work: impl FnOnce(&Set) -> R) -> Option<R> {
         let file = &self.table.file;
-        if file.generation() != permit.generation {
+        if file.number() != permit.file {
             return None;
         }
         let region = file.region();
@@ -253,10 +253,8 @@ impl Permits for SharedPermits {
                 permits.take_first(max, held).or_else(|| permits.take_from_dead(max, held, holder));
             (permits.hash, taken)
         })?;
-        let generation = self.table.file.generation();
-        Ok(taken.map(|(nth, Slot(word))| {
-            PermitHandle::Slot(PermitSlot { generation, nth, hash, word })
-        }))
+        let file = self.table.file.number();
+        Ok(taken.map(|(nth, Slot(word))| PermitHandle::Slot(PermitSlot { file, nth, hash, word })))
     }
 
     fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool> {

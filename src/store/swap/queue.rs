@@ -65,7 +65,7 @@ impl Queue {
     ) -> R {
         let region = self.file.open_if_due(boot_time()).ok().map(|()| self.file.region());
         let Some(region) = region.as_deref().and_then(Option::as_ref) else { return work(None) };
-        let hash = self.keys.hash(key, region, self.file.generation());
+        let hash = self.keys.hash(key, region, self.file.number());
         match locate(region.area(Area::Queue), hash) {
             Some((set, _)) => {
                 work(Some(&Ticket::wait(set, hash, region.secret(), self.lifetime, timeout)))

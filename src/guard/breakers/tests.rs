@@ -1,0 +1,214 @@
+use super::*;
+
+/// Notes a failure of a call that was sent at the time of its failure. Returns whether an outage begins.
+fn begins_outage(breakers: &Breakers, id: u64, now: u64) -> bool {
+    breakers.note_failure(id, Access::Granted, now, now) == FailureMeaning::OutageBegins
+}
+
+#[test]
+fn answers_are_noted_although_each_breaker_had_a_server_a_moment_ago() {
+    let breakers = Breakers::default();
+    let servers = || 1..=COUNT as u64;
+    servers().for_each(|id| breakers.note_success(id, Access::Granted, SECOND));
+    let (id, now) = (1_000, SECOND + LONG_SILENCE);
+    breakers.note_success(id, Access::Granted, now);
+    assert!(!begins_outage(&breakers, id, now + 1));
+    assert_eq!(servers().filter(|id| breakers.find(*id).is_none()).count(), 1);
+    breakers.note_success(2_000, Access::Granted, now);
+    servers().skip(1).for_each(|id| breakers.note_success(id, Access::Granted, now));
+    assert!(breakers.find(id).is_some(), "a server that has just answered keeps its breaker");
+}
+
+#[test]
+fn one_call_notes_an_outage_and_one_call_probes() {
+    let breakers = Breakers::default();
+    assert_eq!(breakers.access(7, 5, 0), Access::Granted);
+    assert!(begins_outage(&breakers, 7, 5));
+    assert!(!begins_outage(&breakers, 7, 6), "the second failure is of the same outage");
+    let Access::Denied { until } = breakers.access(7, 7, 0) else { panic!("the breaker is open") };
+    assert!((SHORTEST_PAUSE..=7 + SHORTEST_PAUSE + SPREAD).contains(&until));
+    assert_eq!(
+        breakers.access(8, 7, 0),
+        Access::Granted,
+        "another server has a breaker of its own"
+    );
+    assert_eq!(breakers.access(7, until, 0), Access::Probe);
+    assert!(matches!(breakers.access(7, until, 0), Access::Denied { .. }));
+    assert!(!begins_outage(&breakers, 7, until), "the same outage");
+    breakers.note_success(7, Access::Probe, until);
+    assert_eq!(breakers.access(7, until + 1, 0), Access::Granted);
+    assert!(begins_outage(&breakers, 7, until + RELAPSE), "a new outage");
+}
+
+#[test]
+fn probe_lasts_as_long_as_its_call_may_take() {
+    let breakers = Breakers::default();
+    breakers.note_failure(7, Access::Granted, 5, 5);
+    let now = 2 * SECOND;
+    assert_eq!(breakers.access(7, now, 2 * SECOND), Access::Probe);
+    let later = now + 2 * SECOND - 1;
+    breakers.note_failure(7, Access::Granted, now - 1, now + 1);
+    assert!(matches!(breakers.access(7, later, 2 * SECOND), Access::Denied { .. }));
+    breakers.note_success(7, Access::Probe, later);
+    assert_eq!(breakers.access(7, later, 2 * SECOND), Access::Granted);
+}
+
+#[test]
+fn probe_of_a_process_that_was_killed_keeps_others_for_three_seconds_at_most() {
+    let breakers = Breakers::default();
+    breakers.note_failure(7, Access::Granted, 5, 5);
+    let now = 2 * SECOND;
+    assert_eq!(breakers.access(7, now, 60 * SECOND), Access::Probe);
+    assert_eq!(breakers.access(7, now + LONGEST_PROBE, 60 * SECOND), Access::Probe);
+}
+
+#[test]
+fn process_that_is_connected_closes_what_others_that_cannot_connect_keep_open() {
+    let breakers = Breakers::default();
+    breakers.note_failure(7, Access::Granted, 5, 5);
+    let now = SECOND / 2;
+    assert!(matches!(breakers.access(7, now, 0), Access::Denied { .. }));
+    assert!(breakers.may_try_connection(7, now));
+    breakers.note_failure(7, Access::Connected, now, now);
+    assert!(!breakers.may_try_connection(7, now + BETWEEN_TRIES - 1));
+    assert!(breakers.may_try_connection(7, now + BETWEEN_TRIES));
+    assert_eq!(breakers.access(7, 2 * SECOND, 0), Access::Probe, "no pause is longer for it");
+    assert!(breakers.may_try_connection(7, 2 * SECOND));
+    breakers.note_success(7, Access::Connected, 2 * SECOND);
+    assert_eq!(breakers.access(7, 2 * SECOND, 0), Access::Granted);
+}
+
+#[test]
+fn answer_to_a_call_sent_before_the_outage_does_not_end_it() {
+    let breakers = Breakers::default();
+    let access = breakers.access(7, 4, 0);
+    assert!(begins_outage(&breakers, 7, 5));
+    breakers.note_success(7, access, 6);
+    assert!(matches!(breakers.access(7, 7, 0), Access::Denied { .. }));
+}
+
+#[test]
+fn probe_that_was_given_back_goes_to_the_next_call() {
+    let breakers = Breakers::default();
+    breakers.note_failure(7, Access::Granted, 5, 5);
+    let now = 2 * SECOND;
+    let access = breakers.access(7, now, 0);
+    assert_eq!(access, Access::Probe);
+    breakers.give_back(7, access, now + 5);
+    assert_eq!(breakers.access(7, now + 5, 0), Access::Probe);
+    breakers.give_back(7, Access::Granted, now + 5);
+    assert!(matches!(breakers.access(7, now + 6, 0), Access::Denied { .. }));
+}
+
+#[test]
+fn failure_soon_after_a_success_is_the_same_outage() {
+    let breakers = Breakers::default();
+    assert!(begins_outage(&breakers, 7, 5));
+    let mut now = 2 * SECOND;
+    breakers.note_success(7, breakers.access(7, now, 0), now);
+    assert_eq!(breakers.access(7, now, 0), Access::Granted);
+    assert!(!begins_outage(&breakers, 7, now + RELAPSE - 1));
+    now = 5 * SECOND;
+    breakers.note_success(7, breakers.access(7, now, 0), now);
+    assert!(begins_outage(&breakers, 7, now + RELAPSE), "another outage");
+}
+
+/// Breakers of a server that has just answered at the time returned.
+fn answered() -> (Breakers, u64) {
+    let (breakers, now) = (Breakers::default(), 100 * SECOND);
+    breakers.note_success(7, Access::Granted, now);
+    (breakers, now)
+}
+
+const TIMEOUT: u64 = 50_000_000;
+
+#[test]
+fn second_failure_without_an_answer_between_opens_the_breaker() {
+    let (breakers, sent) = answered();
+    let failed = sent + TIMEOUT;
+    assert_eq!(breakers.note_failure(7, Access::Granted, sent, failed), FailureMeaning::CallAlone);
+    assert_eq!(breakers.access(7, failed, 0), Access::Granted);
+    assert_eq!(
+        breakers.note_failure(7, Access::Granted, failed, failed + TIMEOUT),
+        FailureMeaning::OutageBegins
+    );
+    assert!(matches!(breakers.access(7, failed + TIMEOUT, 0), Access::Denied { .. }));
+}
+
+#[test]
+fn calls_on_their_way_when_the_server_dies_open_the_breaker_together() {
+    let (breakers, sent) = answered();
+    let failed = sent + TIMEOUT;
+    assert_eq!(breakers.note_failure(7, Access::Granted, sent, failed), FailureMeaning::CallAlone);
+    assert_eq!(
+        breakers.note_failure(7, Access::Granted, sent + 1_000, failed + 1_000),
+        FailureMeaning::OutageBegins
+    );
+}
+
+#[test]
+fn failure_between_answers_opens_nothing() {
+    let (breakers, mut now) = answered();
+    for _ in 0..1_000 {
+        assert_eq!(
+            breakers.note_failure(7, Access::Granted, now, now + TIMEOUT),
+            FailureMeaning::CallAlone
+        );
+        now += TIMEOUT + 1;
+        breakers.note_success(7, Access::Granted, now);
+    }
+    assert_eq!(breakers.access(7, now, 0), Access::Granted);
+}
+
+#[test]
+fn processes_refused_at_one_moment_open_nothing() {
+    let (breakers, mut now) = answered();
+    for _ in 0..100 {
+        for _ in 0..10 {
+            now += 10_000;
+            assert_eq!(
+                breakers.note_failure(7, Access::Granted, now - 9_000, now),
+                FailureMeaning::CallAlone
+            );
+        }
+        breakers.note_success(7, Access::Granted, now + 1);
+    }
+}
+
+#[test]
+fn failure_without_an_answer_for_a_second_opens_the_breaker() {
+    let (breakers, now) = answered();
+    let failed = now + LONG_SILENCE;
+    assert_eq!(
+        breakers.note_failure(7, Access::Granted, failed - TIMEOUT, failed),
+        FailureMeaning::OutageBegins
+    );
+}
+
+#[test]
+fn breaker_of_a_server_that_is_up_is_reused() {
+    let breakers = Breakers::default();
+    for id in 1..1_000 {
+        assert!(begins_outage(&breakers, id, 1));
+        breakers.note_success(id, Access::Probe, 1);
+    }
+    assert_eq!(breakers.count_open(1), 0);
+    for id in 1..=COUNT as u64 {
+        breakers.note_failure(id, Access::Granted, 1, 1);
+    }
+    assert_eq!(breakers.count_open(1), COUNT);
+    assert!(
+        begins_outage(&breakers, 9_999, 1),
+        "without a breaker each call finds the server down"
+    );
+    assert_eq!(breakers.access(9_999, 2, 0), Access::Granted);
+    // All but one are probed again; that one is replaced.
+    let now = 2 * SECOND;
+    for id in (1..=COUNT as u64).filter(|id| *id != 17) {
+        assert_eq!(breakers.access(id, now, 0), Access::Probe);
+    }
+    assert!(begins_outage(&breakers, 9_999, now));
+    assert!(!begins_outage(&breakers, 9_999, now), "noted once");
+    assert!(matches!(breakers.access(9_999, now, 0), Access::Denied { .. }));
+    assert_eq!(breakers.access(17, now, 0), Access::Granted);
+}

@@ -1,0 +1,128 @@
+use super::*;
+use crate::limit::{MAX_HITS, MAX_NOW, MAX_REFILL};
+use proptest::prelude::*;
+
+const LATEST: u64 = MAX_NOW + 2 * MAX_REFILL;
+
+fn encode_and_decode(state: State) -> State {
+    let slot = Slot::committed((1 << TAG_BITS) - 1, state);
+    assert_eq!(slot.tag(), (1 << TAG_BITS) - 1);
+    assert!(!slot.is_claim());
+    assert_eq!(slot.expires_at(), slot.state().expires_at());
+    slot.state()
+}
+
+#[test]
+fn raised_tombstone_owes_no_less_than_either_slot() {
+    let filling = |ns| Slot::committed(7, State::Filling { full_at: Span { ns, part: 1 } });
+    let overdrawn = |forgiven_at, debt| Slot::committed(9, State::Overdrawn { forgiven_at, debt });
+    let blocked = |until| Slot::committed(5, State::Blocked { until });
+    let slots = [
+        filling(1),
+        filling(10_001),
+        overdrawn(5_000, 1_000),
+        overdrawn(1_000, 90_000),
+        blocked(3_001),
+        blocked(20_000),
+    ];
+    for (a, b) in slots.iter().flat_map(|a| slots.map(|b| (*a, b))) {
+        let both = a.raised_to(b);
+        assert_eq!(both.tag(), 0);
+        let at_least = |f: fn(Slot) -> u64| f(both) >= f(a) && f(both) >= f(b);
+        assert!(at_least(Slot::expires_at) && at_least(Slot::owes_until), "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn word_of_zeros_is_a_full_bucket() {
+    assert_eq!(Slot::EMPTY.state(), State::FULL);
+    assert_eq!(Slot::EMPTY.expires_at(), 0);
+    assert!(!Slot::EMPTY.is_claim());
+    assert_eq!(Slot::committed(0, State::FULL), Slot::EMPTY);
+}
+
+proptest! {
+    #[test]
+    fn filling_bucket_is_kept_exactly(ns in 0..LATEST, part in 0u64..1 << 30) {
+        let state = State::Filling { full_at: Span { ns, part } };
+        prop_assert_eq!(encode_and_decode(state), state);
+    }
+
+    #[test]
+    fn claim_is_recognised(tag in 0u64..1 << TAG_BITS, time in 0..LATEST) {
+        let claim = Slot::claim(tag, time);
+        prop_assert!(claim.is_claim());
+        prop_assert_eq!((claim.tag(), claim.expires_at()), (tag, time));
+        prop_assert_eq!(claim.state(), State::Filling { full_at: Span::from_ns(time) });
+    }
+
+    #[test]
+    fn reservation_is_kept_exactly(
+        full_at in 0..LATEST, fraction in 0u32..1 << 24, ahead in 0u8..=59,
+    ) {
+        let state = State::Reserved { full_at, fraction, ahead };
+        prop_assert_eq!(encode_and_decode(state), state);
+    }
+
+    #[test]
+    fn window_is_kept_exactly(ends_at in 0..LATEST, hits in 0..=MAX_HITS) {
+        let state = State::Window { ends_at, hits };
+        prop_assert_eq!(encode_and_decode(state), state);
+    }
+
+    #[test]
+    fn block_is_kept_exactly(until in 0..LATEST) {
+        let state = State::Blocked { until };
+        prop_assert_eq!(encode_and_decode(state), state);
+        prop_assert_eq!(Slot::committed(1, state).expires_at(), until);
+    }
+
+    #[test]
+    fn permit_is_kept_exactly(
+        tag in 1u64..1 << TAG_BITS, ends_at in 1..LATEST, holder in 1u32..1 << HOLDER_BITS,
+    ) {
+        let held = HeldSlot { ends_at, holder };
+        let slot = Slot::held(tag, held);
+        prop_assert_eq!(slot.as_held(), Some(held));
+        prop_assert_eq!((slot.tag(), slot.expires_at(), slot.is_claim()), (tag, ends_at, false));
+        prop_assert_eq!(slot.as_filling(), None);
+        let free = Slot::free(tag);
+        prop_assert_eq!((free.tag(), free.expires_at(), free.as_held()), (tag, 0, None));
+        prop_assert_eq!(free, Slot::committed(tag, State::FULL));
+    }
+
+    #[test]
+    fn no_bucket_is_read_as_a_permit(
+        time in 0..LATEST, n in 0u32..1 << 24, ahead in 0u8..=59, part in 0u64..1 << 30,
+    ) {
+        for state in [
+            State::Filling { full_at: Span { ns: time, part } },
+            State::Reserved { full_at: time, fraction: n, ahead },
+            State::Window { ends_at: time, hits: n.min(MAX_HITS) },
+            State::Blocked { until: time },
+            State::Overdrawn { forgiven_at: time / GRAIN * GRAIN, debt: part * GRAIN },
+        ] {
+            prop_assert_eq!(Slot::committed(1, state).as_held(), None);
+        }
+        prop_assert_eq!(Slot::claim(1, time).as_held(), None);
+    }
+
+    #[test]
+    fn debt_is_never_rounded_down(forgiven in 0..LATEST / GRAIN, debt in prop_oneof![
+        0..1u64 << 38, 0..MAX_REFILL / GRAIN,
+    ]) {
+        let (forgiven_at, debt) = (forgiven * GRAIN, debt * GRAIN);
+        let State::Overdrawn { forgiven_at: time, debt: more } =
+            encode_and_decode(State::Overdrawn { forgiven_at, debt }) else { panic!() };
+        prop_assert_eq!(time, forgiven_at);
+        prop_assert!(more >= debt && more - debt <= debt >> 31);
+        if debt < GRAIN << 38 { prop_assert_eq!(more, debt); }
+    }
+
+    #[test]
+    fn any_word_can_be_decoded(word: u128) {
+        let slot = Slot(word);
+        let _ = (slot.tag(), slot.is_claim(), slot.expires_at(), slot.state());
+        prop_assert!(slot.as_held().is_none_or(|held| held.ends_at == slot.expires_at()));
+    }
+}
