@@ -11,7 +11,8 @@ foreach ([
     '-d token_bucket.storage=shm: -d token_buckets=1 -d memory_limit=64M',
 ] as $options) {
     $output = shell_exec(escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d log_errors=0 -d html_errors=0 ' . getenv('TEST_PHP_EXTRA_ARGS') . " $options -r 'echo \"runs\";' 2>&1");
-    echo preg_replace('/^\n/m', '', $output), "\n";
+    // No pattern: valgrind takes what a compiled one reads ahead for uninitialised.
+    echo implode("\n", array_filter(explode("\n", $output), strlen(...))), "\n";
 }
 ?>
 --EXPECT--
