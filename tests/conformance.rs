@@ -381,7 +381,9 @@ fn block_denies_every_call_until_it_ends(bench: &Bench) {
 
 fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     let refund = |limit: &Limit, flagged: &FlaggedDecision, now| {
-        bench.limiter.refund(b"x", limit, flagged, Some(now)).answer.unwrap().unwrap()
+        let FlaggedDecision { decision, flags } = flagged;
+        let refunded = bench.limiter.refund(b"x", limit, decision, flags.decided_by(), Some(now));
+        refunded.answer.unwrap().unwrap()
     };
     let attempt = |limit: &Limit, cost, now| {
         let op = Op::Take { cost };

@@ -224,7 +224,7 @@ impl Log {
         };
         assert!(!decision.is_blocked, "{what}");
         assert_eq!(decision.accepted, accepted, "{what}");
-        assert_eq!(decision.available.ns, most - counted(&self, now), "{what}");
+        assert_eq!(decision.available.count_hits(), most - counted(&self, now), "{what}");
         let expires_at = decision.expires_at;
         assert_eq!(counted(&self, expires_at), 0, "{what}");
         assert!(expires_at == now || counted(&self, expires_at - 1) > 0, "{what}");

@@ -1,3 +1,5 @@
+//! DSNs: what each kind means, and the errors of wrong ones.
+
 use super::*;
 use std::time::Duration;
 

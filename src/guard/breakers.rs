@@ -165,16 +165,21 @@ impl Breakers {
     pub fn note_failure(&self, id: u64, access: Access, sent: u64, now: u64) -> FailureMeaning {
         let open = entry(id, now + pause(now));
         if let Some((breaker, seen)) = self.find(id) {
-            if is_closed(seen) && !breaker.is_silent(sent, now) {
-                return FailureMeaning::CallAlone;
-            }
-            // A call that was sent before the outage must not end the time of another one's probe.
-            let is_probed_by_another = access == Access::Granted && seen > open;
-            if !is_closed(seen) && access == Access::Connected {
-                breaker.failed_at.store(now, Ordering::Relaxed);
-            }
-            if !is_closed(seen) && (is_probed_by_another || access == Access::Connected) {
-                return FailureMeaning::OutageContinues;
+            match access {
+                _ if is_closed(seen) => {
+                    if !breaker.is_silent(sent, now) {
+                        return FailureMeaning::CallAlone;
+                    }
+                }
+                Access::Connected => {
+                    breaker.failed_at.store(now, Ordering::Relaxed);
+                    return FailureMeaning::OutageContinues;
+                }
+                // A call that was sent before the outage must not end the time of another one's probe.
+                Access::Granted if seen > open => {
+                    return FailureMeaning::OutageContinues;
+                }
+                _ => {}
             }
             breaker.failed_at.store(0, Ordering::Relaxed);
             let since = seen as u64 & !CLOSED;
@@ -289,12 +294,17 @@ impl Breaker {
         }
     }
 
+    /// Whether no process has had an answer for so long that one failure is enough.
+    fn is_silent_for_long(&self, now: u64) -> bool {
+        now.saturating_sub(self.answered_at()) >= LONG_SILENCE
+    }
+
     /// Whether a call that was sent at `sent` and failed at `now` shows that the server answers no process.
     fn is_silent(&self, sent: u64, now: u64) -> bool {
-        let answered_at = self.answered_at();
-        if now.saturating_sub(answered_at) >= LONG_SILENCE {
+        if self.is_silent_for_long(now) {
             return true;
         }
+        let answered_at = self.answered_at();
         let mut failed_at = self.failed_at.load(Ordering::Relaxed);
         if failed_at <= answered_at {
             let (order, word) = (Ordering::Relaxed, &self.failed_at);

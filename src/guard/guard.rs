@@ -11,7 +11,7 @@ use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Op, SECOND, Span, StoredState, apply};
+use crate::limit::{Available, Decision, Op, SECOND, StoredState, apply};
 use crate::net::Timeouts;
 use crate::store::{Answer, Key, RemoteStore, Request};
 use std::cell::Cell;
@@ -98,7 +98,12 @@ impl Guard {
 
     /// What a call on a bucket asks at `sent`, or the first one of several on one server.
     pub fn asked(&self, key: &Key<'_>, timeouts: Timeouts, sent: u64) -> Asked {
-        Asked { breaker: self.store.breaker(key), timeouts, sent }
+        Asked { breaker: self.breaker(key), timeouts, sent }
+    }
+
+    /// The breaker of the server that has a key.
+    pub fn breaker(&self, key: &Key<'_>) -> u64 {
+        self.store.breaker(key)
     }
 
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
@@ -370,7 +375,7 @@ pub fn answers_to<'a>(
 ) -> PolicyAnswers<Decision, impl FnOnce(&Host) -> Result<Answer>> {
     let now = request.frozen().unwrap_or_else(boot_time);
     let full = apply(request.limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
-    let (retry_at, available) = (full.now + SECOND, Span::default());
+    let (retry_at, available) = (full.now + SECOND, Available::NOTHING);
     PolicyAnswers {
         on_host: |host: &Host| host.decide(request),
         open: full,

@@ -54,6 +54,21 @@ pub struct Taken {
     pub rest: u32,
 }
 
+/// What a lease is to a call for tokens.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// It has enough.
+    Enough,
+    /// It is valid, and has too few. They stay in it.
+    TooFew,
+    /// No process has asked for more in time. What is left goes back to the server.
+    Ended,
+    /// A process is asking for the next batch.
+    BeingFetched,
+    /// It is of another bucket or limit.
+    Foreign,
+}
+
 /// The right to ask for a batch.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fetch {
@@ -128,29 +143,26 @@ impl<W: Word> LeaseKey<'_, W> {
                 return Step::Ask;
             };
             let lease = Lease::from_word(seen);
-            let is_own = lease.tag == self.tag && lease.limit == self.limit;
-            if is_own && lease.is_valid(now) && lease.tokens >= cost {
-                let taken = Lease { tokens: lease.tokens - cost, ..lease };
-                if replace(word, seen, taken) {
-                    let full_at = lease.level_in(level.load());
-                    return Step::Taken(Taken { full_at, rest: taken.tokens });
+            let found = self.judge(&lease, cost, now, longest);
+            let (batch, kept, left_over) = match found {
+                Found::Enough => {
+                    let taken = Lease { tokens: lease.tokens - cost, ..lease };
+                    if replace(word, seen, taken) {
+                        let full_at = lease.level_in(level.load());
+                        return Step::Taken(Taken { full_at, rest: taken.tokens });
+                    }
+                    continue;
                 }
-                continue;
-            }
-            if lease.tag == self.tag && lease.is_being_fetched(now, longest) {
-                return Step::Ask;
-            }
-            let (batch, trip) = match lease.tag == self.tag {
-                true => (if is_own { lease.next_batch(now) } else { 0 }, lease.next_trip()),
-                // By the time, so that it is no number of an earlier lease of the bucket.
-                false => (0, (now >> UNIT_BITS) as u32 & ((1 << TRIP_BITS) - 1)),
+                Found::BeingFetched => return Step::Ask,
+                Found::TooFew => (lease.next_batch(now), lease.tokens, 0),
+                Found::Ended => (lease.next_batch(now), 0, lease.tokens),
+                Found::Foreign => (0, 0, 0),
             };
             let batch = batch.min(self.max.max(1).ilog2() + u32::from(!self.max.is_power_of_two()));
-            // Those of a batch that is valid stay in it: the call needs more than there are.
-            let (kept, left_over) = match is_own {
-                true if lease.is_valid(now) => (lease.tokens, 0),
-                true => (0, lease.tokens),
-                false => (0, 0),
+            let trip = match lease.tag == self.tag {
+                true => lease.next_trip(),
+                // By the time, so that it is no number of an earlier lease of the bucket.
+                false => (now >> UNIT_BITS) as u32 & ((1 << TRIP_BITS) - 1),
             };
             let fetching = Lease {
                 tag: self.tag,
@@ -163,9 +175,22 @@ impl<W: Word> LeaseKey<'_, W> {
             };
             if replace(word, seen, fetching) {
                 let batch = (1 << batch).min(self.max).saturating_sub(kept);
-                let full_at = if is_own { lease.level_in(level.load()) } else { None };
+                let known = lease.level_in(level.load());
+                let full_at = known.filter(|_| found != Found::Foreign);
                 return Step::Fetch(Fetch { trip, batch, left_over, full_at });
             }
+        }
+    }
+
+    /// What a lease is to a call for `cost` tokens.
+    fn judge(&self, lease: &Lease, cost: u32, now: u64, longest: u64) -> Found {
+        let is_of_bucket = lease.tag == self.tag;
+        match is_of_bucket && lease.limit == self.limit {
+            _ if is_of_bucket && lease.is_being_fetched(now, longest) => Found::BeingFetched,
+            true if !lease.is_valid(now) => Found::Ended,
+            true if lease.tokens >= cost => Found::Enough,
+            true => Found::TooFew,
+            false => Found::Foreign,
         }
     }
 

@@ -116,8 +116,9 @@ impl Servers {
         breakers: &Breakers,
         now: u64,
     ) -> Option<u64> {
-        self.find_or_claim(store, now)?.answered_at.fetch_max(now, Ordering::Relaxed);
-        self.end_outage(store, breakers, now)
+        let record = self.find_or_claim(store, now)?;
+        record.answered_at.fetch_max(now, Ordering::Relaxed);
+        record.end_outage(breakers, now)
     }
 
     /// Notes at `now` that a process could not ask the store, for a reason of its own.
@@ -131,23 +132,7 @@ impl Servers {
     /// Ends an outage of the store if it answers at `now`. Returns how long the servers did not, to the one process that
     /// finds that it has ended.
     pub fn end_outage(&self, store: &StoreOnServers, breakers: &Breakers, now: u64) -> Option<u64> {
-        let record = self.find_or_claim(store, now)?;
-        record.called_at.fetch_max(now, Ordering::Relaxed);
-        let since = record.down_since.load(Ordering::Acquire);
-        if since == 0 {
-            return None;
-        }
-        let ended_at = record.answers_since(breakers, now)?;
-        let has_ended = now.saturating_sub(ended_at) >= CONFIRMED
-            && record
-                .down_since
-                .compare_exchange(since, 0, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok();
-        if !has_ended {
-            return None;
-        }
-        record.up_since.store(ended_at, Ordering::Relaxed);
-        Some(ended_at.saturating_sub(since))
+        self.find_or_claim(store, now)?.end_outage(breakers, now)
     }
 
     /// Notes that an outage has begun at `now`, and why. Another server of the store may have been down before.
@@ -162,7 +147,7 @@ impl Servers {
         }
     }
 
-    /// The stores that a process has called within the last hour, those that are down within the last minute, in the
+    /// The stores that a process has called within the last hour, those that are down within the last five minutes, in the
     /// order of their names. Those of one name, which differ in their login or database, are one.
     pub fn list(&self, breakers: &Breakers, now: u64) -> Vec<ServerStatus> {
         let status = |record: &Record| {
@@ -228,6 +213,26 @@ impl Servers {
 }
 
 impl Record {
+    /// Ends an outage if the servers answer at `now`, and returns how long they did not.
+    fn end_outage(&self, breakers: &Breakers, now: u64) -> Option<u64> {
+        self.called_at.fetch_max(now, Ordering::Relaxed);
+        let since = self.down_since.load(Ordering::Acquire);
+        if since == 0 {
+            return None;
+        }
+        let ended_at = self.answers_since(breakers, now)?;
+        let has_ended = now.saturating_sub(ended_at) >= CONFIRMED
+            && self
+                .down_since
+                .compare_exchange(since, 0, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+        if !has_ended {
+            return None;
+        }
+        self.up_since.store(ended_at, Ordering::Relaxed);
+        Some(ended_at.saturating_sub(since))
+    }
+
     /// When all servers of the store began to answer. None if one of its breakers is open, or was when the store
     /// was asked last.
     fn answers_since(&self, breakers: &Breakers, now: u64) -> Option<u64> {

@@ -53,8 +53,8 @@ impl Limit {
     /// The whole tokens, or the hits, that are left after a decision; never below zero.
     pub fn remaining(&self, decision: &Decision) -> u64 {
         match self {
-            Self::TokenBucket(limit) => limit.tokens_in(decision.available),
-            Self::FixedWindow(_) | Self::SlidingWindow(_) => decision.available.ns,
+            Self::TokenBucket(limit) => limit.tokens_in(decision.available.refill_time()),
+            Self::FixedWindow(_) | Self::SlidingWindow(_) => decision.available.count_hits(),
         }
     }
 

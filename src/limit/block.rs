@@ -4,9 +4,8 @@
 //! starts afresh.
 
 use super::bounds::MAX_BLOCK;
-use super::decision::Decision;
+use super::decision::{Available, Decision};
 use super::op::Op;
-use super::span::Span;
 use super::state::State;
 
 /// Decides on a call that sets a block or meets one, under a limit of this capacity. None if the algorithm
@@ -58,7 +57,7 @@ fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {
         now,
         retry_at: if op.least() > capacity { Decision::NEVER } else { until },
         expires_at: until,
-        available: Span::default(),
+        available: Available::NOTHING,
         taken: 0,
         wait: 0,
     }

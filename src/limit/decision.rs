@@ -21,13 +21,45 @@ pub struct Decision {
     /// When the state expires: the bucket is full, all is forgiven, the window or
     /// the block has ended.
     pub expires_at: u64,
-    /// What the bucket holds after the call, as the time in which that came back; of a window, the
-    /// hits that are left. [`Limit::remaining`](super::Limit::remaining) turns it into a number.
-    pub available: Span,
+    /// What is left after the call. [`Limit::remaining`](super::Limit::remaining) turns it into a number.
+    pub available: Available,
     /// How many tokens or hits the call took.
     pub taken: u64,
     /// How long the caller of `reserve` has to wait, in nanoseconds.
     pub wait: u64,
+}
+
+/// What is left in a bucket or a window. Which of them is not in it: the limit says so, and a decision is copied often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Available(Span);
+
+impl Available {
+    /// Nothing.
+    pub const NOTHING: Self = Self(Span { ns: 0, part: 0 });
+
+    /// In a bucket: what comes back in this time.
+    #[inline(always)]
+    pub const fn refill(time: Span) -> Self {
+        Self(time)
+    }
+
+    /// In a window: so many hits.
+    #[inline(always)]
+    pub const fn hits(hits: u64) -> Self {
+        Self(Span::from_ns(hits))
+    }
+
+    /// Of a bucket: the time in which it came back.
+    #[inline(always)]
+    pub const fn refill_time(self) -> Span {
+        self.0
+    }
+
+    /// Of a window: how many hits.
+    #[inline(always)]
+    pub const fn count_hits(self) -> u64 {
+        self.0.ns
+    }
 }
 
 impl Decision {

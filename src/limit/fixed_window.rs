@@ -3,12 +3,11 @@
 use super::algorithm::Algorithm;
 use super::block;
 use super::bounds::MAX_HITS;
-use super::decision::Decision;
+use super::decision::{Available, Decision};
 use super::duration::duration_from_seconds;
 use super::error::LimitError;
 use super::op::Op;
 use super::reply::Reply;
-use super::span::Span;
 use super::state::State;
 
 /// A fixed window: up to `max_hits` hits in an interval.
@@ -115,7 +114,7 @@ impl FixedWindow {
             now,
             retry_at: now,
             expires_at: if open.is_some() || hits > 0 { ends_at + 1 } else { now },
-            available: Span::from_ns(u64::from(self.max_hits - hits)),
+            available: Available::hits(u64::from(self.max_hits - hits)),
             taken: 0,
             wait: 0,
         };
@@ -150,7 +149,7 @@ impl FixedWindow {
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
                 let full =
-                    Decision { expires_at: now, available: Span::from_ns(limit), ..accept(0) };
+                    Decision { expires_at: now, available: Available::hits(limit), ..accept(0) };
                 (full, State::FULL)
             }
             Op::Start { .. } => (deny(ends_at + 1), kept),
@@ -175,7 +174,7 @@ mod tests {
         assert!(first.accepted && second.accepted);
         let (third, state) = take(state, T + 5 * SECOND - 1);
         assert!(!third.accepted, "its last moment");
-        assert_eq!((third.retry_at, third.available.ns), (T + 5 * SECOND, 0));
+        assert_eq!((third.retry_at, third.available.count_hits()), (T + 5 * SECOND, 0));
         let (next, state) = take(state, T + 5 * SECOND);
         assert!(next.accepted);
         assert_eq!(state, State::Window { ends_at: T + 10 * SECOND - 1, hits: 1 });

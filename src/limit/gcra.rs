@@ -16,7 +16,7 @@
 use super::algorithm::Algorithm;
 use super::block;
 use super::bounds::MAX_DEBT;
-use super::decision::Decision;
+use super::decision::{Available, Decision};
 use super::op::Op;
 use super::reply::Reply;
 use super::span::{FRACTION_BITS, GRAIN, Span, ceil_to_grain};
@@ -191,7 +191,7 @@ impl<'a> Bucket<'a> {
             now: self.now,
             retry_at: self.now,
             expires_at: self.expires_at(),
-            available: self.available(),
+            available: Available::refill(self.available()),
             taken: 0,
             wait: 0,
         }
@@ -213,7 +213,7 @@ impl<'a> Bucket<'a> {
             now: self.now,
             retry_at: self.now,
             expires_at: full_at.ceil(),
-            available: self.limit.sub(self.latest, full_at),
+            available: Available::refill(self.limit.sub(self.latest, full_at)),
             taken,
             wait: 0,
         };
@@ -294,7 +294,7 @@ impl<'a> Bucket<'a> {
         }
         let decision = Decision {
             expires_at: full_at.ceil(),
-            available: Span::default(),
+            available: Available::NOTHING,
             taken: cost,
             wait,
             ..self.accept()

@@ -36,7 +36,7 @@ pub use bounds::{
     MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
 };
 pub use compound::{Charge, JointDecision, take_all};
-pub use decision::Decision;
+pub use decision::{Available, Decision};
 pub use duration::{describe_seconds, duration_from_seconds};
 pub use error::LimitError;
 pub use fixed_window::FixedWindow;

@@ -9,7 +9,7 @@
 use super::algorithm::Algorithm;
 use super::block;
 use super::bounds::MAX_SLIDING_HITS;
-use super::decision::Decision;
+use super::decision::{Available, Decision};
 use super::duration::duration_from_seconds;
 use super::error::LimitError;
 use super::op::Op;
@@ -146,7 +146,7 @@ impl<'a> LiveHits<'a> {
             now: self.now,
             retry_at: self.now,
             expires_at,
-            available: Span::from_ns(self.left().saturating_sub(taken)),
+            available: Available::hits(self.left().saturating_sub(taken)),
             taken,
             wait: 0,
         }
@@ -231,14 +231,14 @@ impl Algorithm for Place {
             now,
             retry_at: if is_taken { leaves_at } else { now },
             expires_at: leaves_at.max(now),
-            available: Span::from_ns(u64::from(!is_taken)),
+            available: Available::hits(u64::from(!is_taken)),
             taken: 0,
             wait: 0,
         };
         let hit_until = |time| State::Filling { full_at: Span::from_ns(time) };
         let (decision, after) = match *op {
             Op::Take { .. } if !is_taken => {
-                let (expires_at, available) = (latest, Span::default());
+                let (expires_at, available) = (latest, Available::NOTHING);
                 (Decision { expires_at, available, taken: 1, ..decision }, hit_until(latest))
             }
             Op::Take { .. } | Op::Start { .. } if is_taken => (decision, hit_until(leaves_at)),

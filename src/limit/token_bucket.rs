@@ -1,7 +1,7 @@
 //! The numbers of a token bucket, and sums of its times.
 
 use super::bounds::{MAX_CAPACITY, MAX_RATE, MAX_REFILL};
-use super::decision::Decision;
+use super::decision::{Available, Decision};
 use super::error::LimitError;
 use super::interval::Interval;
 use super::span::Span;
@@ -168,7 +168,9 @@ impl TokenBucket {
         let time = self.cost_in_time(tokens);
         Decision {
             expires_at: decision.expires_at.saturating_sub(time.ceil()).max(decision.now),
-            available: self.add(decision.available, time).min(self.full),
+            available: Available::refill(
+                self.add(decision.available.refill_time(), time).min(self.full),
+            ),
             ..decision
         }
     }

@@ -98,7 +98,7 @@ fn permit_denial(limiter: &Limiter, limit: &PermitLimit, by: DecidedBy) -> Denia
 ///
 /// # Errors
 ///
-/// Those of [`acquire`](Self::acquire).
+/// Those of [`acquire`].
 pub fn count_permits(
     limiter: &Limiter,
     context: &CallContext<'_>,
@@ -124,7 +124,7 @@ pub fn count_permits(
 ///
 /// # Errors
 ///
-/// Those of [`acquire`](Self::acquire).
+/// Those of [`acquire`].
 pub fn reset_permits(
     limiter: &Limiter,
     context: &CallContext<'_>,
@@ -160,7 +160,7 @@ fn ask_permits<T>(
 /// The breaker of the server that has a key's permits.
 #[inline(always)]
 fn permit_breaker(limiter: &Limiter, key: &Key<'_>) -> u64 {
-    limiter.guard.as_ref().map_or(0, |guard| guard.asked(key, limiter.timeouts, 0).breaker)
+    limiter.guard.as_ref().map_or(0, |guard| guard.breaker(key))
 }
 
 /// The answer; in a dry run, which fails no call, another one in the place of an error.
@@ -197,7 +197,7 @@ impl HeldPermit {
     ///
     /// # Errors
     ///
-    /// Those of [`Limiter::acquire`].
+    /// Those of [`acquire`].
     pub fn renew(&mut self, lease: u64, frozen: Option<u64>) -> Report<Option<bool>> {
         let Self { limiter, place, breaker, .. } = self;
         let call = permit_call(limiter, frozen);

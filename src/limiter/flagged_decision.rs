@@ -52,16 +52,6 @@ impl DecisionFlags {
         self.decided_by().is_degraded()
     }
 
-    /// Whether tokens were given that this host had taken ahead.
-    pub const fn is_by_lease(self) -> bool {
-        matches!(self.decided_by(), DecidedBy::Lease)
-    }
-
-    /// Whether this host's own buckets decided.
-    pub const fn is_by_host(self) -> bool {
-        matches!(self.decided_by(), DecidedBy::Host)
-    }
-
     /// Whether a denial denies. In a dry run (`enforce=0`) the call goes on, whatever was decided.
     pub const fn is_enforced(self) -> bool {
         self.0 & Self::ENFORCED != 0

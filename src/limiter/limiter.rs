@@ -67,7 +67,7 @@ impl Limiter {
     ///
     /// [`Error::Storage`](crate::error::Error::Storage) if the store failed and the on-error policy is to
     /// throw.
-    #[inline]
+    #[inline(always)]
     pub fn decide(
         &self,
         context: &CallContext<'_>,
@@ -93,12 +93,6 @@ impl Limiter {
             Err(error) if self.policy.enforce => Err(error),
             Err(_) => Ok(decision_of_failed_dry_run(limit, frozen)),
         })
-    }
-
-    /// The store, and its guard if it is on servers.
-    #[inline(always)]
-    pub(super) fn store_and_guard(&self) -> (&Rc<dyn Store>, Option<&Guard>) {
-        (&self.store, self.guard.as_deref())
     }
 
     /// Whether a denial denies.
@@ -163,7 +157,7 @@ impl Limiter {
             };
             let is_accepted = |reply: &R| reply.is_accepted();
             self.counts.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
-            return Report { event: self.counts.take_event(), ..report };
+            return self.with_mistake(report);
         };
         let request = self.request(&key, limit, op, frozen.into());
         let report = guard::decide(guard, &request, now);
@@ -177,9 +171,12 @@ impl Limiter {
     }
 
     /// The report of a counted call, with the mistake that was noticed.
+    #[inline(always)]
     pub(super) fn with_mistake<T>(&self, report: Report<T>) -> Report<T> {
-        let event = Event::both(report.event, self.counts.take_event());
-        Report { event, ..report }
+        match self.counts.take_event() {
+            None => report,
+            mistake => Report { event: Event::both(report.event, mistake), ..report },
+        }
     }
 
     /// Whether a client is blocked whose call was denied. Asks the store once more: the answer to `consume()` does not
@@ -246,15 +243,16 @@ impl Limiter {
         &self,
         identifier: &[u8],
         limit: &Limit,
-        flagged: &FlaggedDecision,
+        decision: &Decision,
+        decided_by: DecidedBy,
         frozen: Option<u64>,
     ) -> Report<Option<bool>> {
-        let nothing = || Report::answered(Some(false), flagged.flags.decided_by());
-        let FlaggedDecision { decision, flags } = flagged;
+        let nothing = || Report::answered(Some(false), decided_by);
         if decision.taken == 0 {
             return nothing();
         }
-        let op = match flags.is_by_lease() {
+        let is_by_lease = decided_by == DecidedBy::Lease;
+        let op = match is_by_lease {
             true => match still_missing(limit, decision) {
                 0 => return nothing(),
                 cost => Op::Refund { cost, expiry: None },
@@ -272,8 +270,8 @@ impl Limiter {
             Report::of_local(answer.map(accepted))
         };
         let refunded = match &self.guard {
-            Some(guard) if flags.is_by_host() => on_host(guard.host.decide(&request)),
-            Some(guard) => guard::refund(guard, &request, flags.is_by_lease()),
+            Some(guard) if decided_by == DecidedBy::Host => on_host(guard.host.decide(&request)),
+            Some(guard) => guard::refund(guard, &request, is_by_lease),
             None => on_host(self.store.decide(&request)),
         };
         // A dry run fails no call.
@@ -282,11 +280,10 @@ impl Limiter {
 
     /// Makes a call without counting it.
     pub(super) fn decide_uncounted(&self, request: &Request<'_>) -> Report {
-        let (store, guard) = self.store_and_guard();
-        match guard {
+        match &self.guard {
             // Several limits that are charged together have no leases.
             Some(guard) => guard.decide_without_lease(request, boot_time()),
-            None => Report::of_local(store.decide(request)),
+            None => Report::of_local(self.store.decide(request)),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! * [`limiter`]: a store with all that applies to every key in it
 //! * [`limiters`]: the limiters of a worker; [`named_limits`] are limits that an operator names in a file
-//! * [`compound`]: calls on several limits, of which all are charged or none
+//! * [`compound`]: calls on several limits, of which all are charged or none; [`joint_call`] asks them, each is a [`member`]
 //! * [`concurrency`]: limits of how many run at once
 //! * [`settings`]: what the directives and a DSN set
 //! * [`flagged_decision`]: a decision, and how it came about
@@ -10,9 +10,11 @@
 mod compound;
 mod concurrency;
 mod flagged_decision;
+mod joint_call;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
 mod limiter;
 mod limiters;
+mod member;
 mod named_limits;
 mod settings;
 
@@ -27,11 +29,12 @@ pub use crate::statistics::{
 };
 /// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::KeyHash;
-pub use compound::{Answers, MAX_MEMBERS, Member, admits_all, peek_all, take_all};
+pub use compound::{Answers, MAX_MEMBERS, admits_all, peek_all, take_all};
 pub use concurrency::{HeldPermit, NO_PERMITS, acquire, count_permits, has_permits, reset_permits};
 pub use flagged_decision::{DecisionFlags, FlaggedDecision};
 pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;
+pub use member::Member;
 pub use named_limits::{
     Algorithm, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule,
 };

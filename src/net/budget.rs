@@ -1,9 +1,9 @@
 //! The time that is left to one call.
 
-use super::pause;
+use super::pause::{self, Moment};
 use super::socket::share;
 use super::timeouts::Timeouts;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The time that is left to one call for all it has to do: connect, log in, send, retry.
 ///
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// of this process are added, too: see [`pause`].
 pub struct Budget {
     timeouts: Timeouts,
-    end: Instant,
+    end: Moment,
     connected: bool,
 }
 
@@ -27,7 +27,7 @@ impl Budget {
     }
 
     /// The deadline of a connection that is opened now.
-    pub fn connect_by(&mut self) -> Instant {
+    pub fn connect_by(&mut self) -> Moment {
         if !self.connected {
             self.connected = true;
             self.end += self.timeouts.connect;
@@ -37,12 +37,12 @@ impl Budget {
 
     /// The deadline of a connection to the first of `many` servers that are tried in turn. A silent server
     /// leaves time for the others.
-    pub fn connect_one_of_by(&mut self, many: usize) -> Instant {
+    pub fn connect_one_of_by(&mut self, many: usize) -> Moment {
         share(self.connect_by(), many)
     }
 
     /// The deadline of the answer to a command that is sent now.
-    pub fn answer_by(&self) -> Instant {
+    pub fn answer_by(&self) -> Moment {
         self.end.min(pause::now() + self.timeouts.call)
     }
 

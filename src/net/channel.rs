@@ -1,7 +1,7 @@
 //! A connection, plain or encrypted.
 
 use super::failure::{LocalError, SilentIdle};
-use super::pause;
+use super::pause::{self, Moment};
 use super::socket::Socket;
 use super::tls_error::explain_tls_error;
 use crate::clock::boot_time;
@@ -12,7 +12,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A connection without an answer for this long is idle, in nanoseconds: a firewall may have dropped its
 /// flow.
@@ -42,7 +42,7 @@ impl Channel {
     pub fn open(
         address: &Address,
         tls: Option<&Arc<ClientConfig>>,
-        deadline: Instant,
+        deadline: Moment,
     ) -> io::Result<Self> {
         let socket = Socket::connect(address, deadline)?;
         let (process, read_at) = (process::generation(), boot_time());
@@ -58,7 +58,7 @@ impl Channel {
         &mut self,
         address: &Address,
         config: &Arc<ClientConfig>,
-        deadline: Instant,
+        deadline: Moment,
     ) -> io::Result<()> {
         let Address::Tcp { host, .. } = address else { return Ok(()) };
         let name = ServerName::try_from(host.clone())
@@ -85,6 +85,11 @@ impl Channel {
         }
         self.was_idle = boot_time().saturating_sub(self.read_at) > IDLE;
         let Some(tls) = &mut self.tls else { return self.socket.has_no_unread_data() };
+        let is_all_read =
+            tls.process_new_packets().is_ok_and(|it| it.plaintext_bytes_to_read() == 0);
+        if !is_all_read {
+            return false;
+        }
         // TLS 1.3 servers send session tickets at any time, so only application data counts. The number of
         // reads is bounded, for a server may send tickets without end.
         self.socket.set_deadline(pause::now() + MAX_CHECK_TIME);
@@ -105,7 +110,7 @@ impl Channel {
     }
 
     /// Sets the deadline of reads and writes.
-    pub fn set_deadline(&mut self, deadline: Instant) {
+    pub fn set_deadline(&mut self, deadline: Moment) {
         self.socket.set_deadline(deadline);
     }
 }
@@ -160,8 +165,8 @@ mod tests {
 
     const PEM: &[u8] = include_bytes!("../../tests/localhost.pem");
 
-    /// Starts a server that sends this many session tickets after the handshake, reports that, and waits.
-    fn serve(tickets: usize) -> (Address, Arc<ClientConfig>, Receiver<()>) {
+    /// Starts a server that sends this many session tickets and bytes after the handshake, reports that, and waits.
+    fn serve(tickets: usize, bytes: &'static [u8]) -> (Address, Arc<ClientConfig>, Receiver<()>) {
         let certificate = CertificateDer::from_pem_slice(PEM).unwrap();
         let key = PrivateKeyDer::from_pem_slice(PEM).unwrap();
         let mut roots = RootCertStore::empty();
@@ -186,14 +191,17 @@ mod tests {
                     return;
                 }
             }
+            if tls.writer().write_all(bytes).and_then(|()| tls.write_tls(&mut socket)).is_err() {
+                return;
+            }
             sent.send(()).unwrap();
             let _ = socket.read(&mut [0]);
         });
         (address, Arc::new(client), is_sent)
     }
 
-    fn open(tickets: usize) -> Channel {
-        let (address, config, is_sent) = serve(tickets);
+    fn open(tickets: usize, bytes: &'static [u8]) -> Channel {
+        let (address, config, is_sent) = serve(tickets, bytes);
         let deadline = pause::start() + Duration::from_secs(60);
         let channel = Channel::open(&address, Some(&config), deadline).unwrap();
         is_sent.recv().unwrap();
@@ -202,11 +210,20 @@ mod tests {
 
     #[test]
     fn connection_with_a_few_session_tickets_is_reusable() {
-        assert!(open(2).is_reusable());
+        assert!(open(2, b"").is_reusable());
     }
 
     #[test]
     fn connection_with_session_tickets_without_end_is_not_reusable() {
-        assert!(!open(500).is_reusable());
+        assert!(!open(500, b"").is_reusable());
+    }
+
+    #[test]
+    fn connection_with_decrypted_bytes_that_were_not_read_is_not_reusable() {
+        let mut channel = open(2, b"answer, and more");
+        channel.read_exact(&mut [0; 6]).unwrap();
+        assert!(!channel.is_reusable());
+        channel.read_exact(&mut [0; 10]).unwrap();
+        assert!(channel.is_reusable());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::budget::Budget;
 use super::failure::Failure;
+use super::pause::Moment;
 use std::cell::RefCell;
-use std::time::Instant;
 
 /// A connection that may be used again.
 pub trait Reusable {
@@ -15,7 +15,7 @@ pub trait Reusable {
     fn is_reusable(&mut self) -> bool;
 
     /// Checks that the server answers on a new connection, if opening it took no answer.
-    fn verify(&mut self, _: Instant) -> Result<(), Failure> {
+    fn verify(&mut self, _: Moment) -> Result<(), Failure> {
         Ok(())
     }
 }
@@ -40,8 +40,8 @@ impl<C: Reusable> KeptConnection<C> {
         &self,
         budget: &mut Budget,
         may_repeat: bool,
-        open: impl Fn(Instant) -> Result<C, Failure>,
-        work: impl Fn(&mut C, Instant) -> Result<R, Failure>,
+        open: impl Fn(Moment) -> Result<C, Failure>,
+        work: impl Fn(&mut C, Moment) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
         let mut kept = self.0.borrow_mut();
         loop {
@@ -74,7 +74,7 @@ impl<C: Reusable> KeptConnection<C> {
         &self,
         budget: &Budget,
         is_right: impl Fn(&C) -> bool,
-        work: impl Fn(&mut C, Instant) -> Result<R, Failure>,
+        work: impl Fn(&mut C, Moment) -> Result<R, Failure>,
     ) -> Option<Result<R, Failure>> {
         let mut kept = self.0.borrow_mut();
         let mut connection = kept.take().and_then(|mut it| it.is_reusable().then_some(it))?;
@@ -90,7 +90,7 @@ impl<C: Reusable> KeptConnection<C> {
     pub fn after_loss(
         &self,
         budget: &mut Budget,
-        open: impl Fn(Instant) -> Result<C, Failure>,
+        open: impl Fn(Moment) -> Result<C, Failure>,
     ) -> Failure {
         let by = budget.connect_by();
         let verified = open(by).and_then(|mut it| it.verify(by).map(|()| it));

@@ -16,7 +16,7 @@ pub mod channel;
 pub mod failure;
 pub mod kept_connection;
 pub mod mark;
-mod pause;
+pub mod pause;
 mod socket;
 mod timeouts;
 pub mod tls;

@@ -8,6 +8,7 @@
 //! At most [`MAX_PAUSES`] pauses and [`MAX_DELAY`] of shorter delays prolong one call, so every call ends.
 
 use std::cell::Cell;
+use std::ops::{Add, AddAssign};
 use std::time::{Duration, Instant};
 
 /// The longest computation between two readings of the clock.
@@ -20,6 +21,31 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 const MAX_PAUSES: u32 = 16;
 /// The most by which all delays together prolong a call.
 const MAX_DELAY: Duration = Duration::from_millis(100);
+
+/// A time of this clock. Each call has a clock of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(Instant);
+
+impl Moment {
+    /// How long it is from `now` to this moment; zero if it is over.
+    pub fn left_at(self, now: Self) -> Duration {
+        self.0.saturating_duration_since(now.0)
+    }
+}
+
+impl Add<Duration> for Moment {
+    type Output = Self;
+
+    fn add(self, time: Duration) -> Self {
+        Self(self.0 + time)
+    }
+}
+
+impl AddAssign<Duration> for Moment {
+    fn add_assign(&mut self, time: Duration) {
+        self.0 += time;
+    }
+}
 
 /// The steps of the current call of this thread.
 #[derive(Clone, Copy)]
@@ -44,14 +70,17 @@ thread_local! {
 }
 
 /// Begins a call. Returns the time.
-pub fn start() -> Instant {
-    let last = Instant::now();
-    STEPS.set(Some(Steps::new(last)));
-    last
+pub fn start() -> Moment {
+    start_at(Instant::now())
 }
 
-/// The time, less the pauses of this call. All deadlines are times of this clock.
-pub fn now() -> Instant {
+fn start_at(now: Instant) -> Moment {
+    STEPS.set(Some(Steps::new(now)));
+    Moment(now)
+}
+
+/// The time, less the pauses of this call.
+pub fn now() -> Moment {
     step(Instant::now(), LONGEST_STEP)
 }
 
@@ -61,7 +90,7 @@ pub fn note_wait(at_most: Duration) {
 }
 
 /// Ends a step at `now` that should take `at_most` this long.
-fn step(now: Instant, at_most: Duration) -> Instant {
+fn step(now: Instant, at_most: Duration) -> Moment {
     let start = Steps::new(now);
     let mut steps = STEPS.get().unwrap_or(start);
     let excess = now.saturating_duration_since(steps.last).saturating_sub(at_most);
@@ -75,7 +104,7 @@ fn step(now: Instant, at_most: Duration) -> Instant {
     }
     steps.last = now;
     STEPS.set(Some(steps));
-    now.checked_sub(steps.paused).unwrap_or(now)
+    Moment(now.checked_sub(steps.paused).unwrap_or(now))
 }
 
 #[cfg(test)]
@@ -86,30 +115,33 @@ mod tests {
 
     #[test]
     fn time_in_which_the_process_was_stopped_does_not_count() {
-        let begin = start();
-        assert_eq!(step(begin + MS, LONGEST_STEP), begin + MS, "a short step counts in full");
+        let begin = Instant::now();
+        let at = start_at(begin);
+        assert_eq!(step(begin + MS, LONGEST_STEP), at + MS, "a short step counts in full");
         let stopped = begin + MS + 3_600_000 * MS;
-        assert_eq!(step(stopped, LONGEST_STEP), begin + MS + LONGEST_STEP);
-        assert_eq!(step(stopped + 5 * MS, 5 * MS), begin + 6 * MS + LONGEST_STEP, "a wait counts");
+        assert_eq!(step(stopped, LONGEST_STEP), at + MS + LONGEST_STEP);
+        assert_eq!(step(stopped + 5 * MS, 5 * MS), at + 6 * MS + LONGEST_STEP, "a wait counts");
     }
 
     #[test]
     fn call_that_is_stopped_again_and_again_ends() {
-        let begin = start();
-        let mut now = begin;
+        let mut now = Instant::now();
+        let begin = start_at(now);
         let mut counted = begin;
         for _ in 0..MAX_PAUSES + 10 {
             now += 100 * MS;
             counted = step(now, MS);
         }
-        assert_eq!(counted - begin, MAX_PAUSES * MS + 10 * 100 * MS);
+        assert_eq!(counted.left_at(begin), MAX_PAUSES * MS + 10 * 100 * MS);
     }
 
     #[test]
     fn pauses_do_not_carry_over_to_the_next_call() {
-        let begin = start();
+        let begin = Instant::now();
+        start_at(begin);
         step(begin + 100 * MS, MS);
-        let next = start();
-        assert_eq!(step(next + MS, MS), next + MS);
+        let next = begin + 200 * MS;
+        let at = start_at(next);
+        assert_eq!(step(next + MS, MS), at + MS);
     }
 }

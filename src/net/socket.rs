@@ -8,7 +8,7 @@
 //! this process reads it.
 
 use super::failure::{LocalError, is_local};
-use super::pause;
+use super::pause::{self, Moment};
 use crate::descriptor::KeptDescriptor;
 use crate::dsn::Address;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,7 +17,7 @@ use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, Soc
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest look-up of a name by the system.
 const LONGEST_LOOKUP: Duration = Duration::from_secs(600);
@@ -33,7 +33,7 @@ const SLICE: Duration = Duration::from_millis(5);
 pub struct Socket {
     fd: KeptDescriptor,
     /// The deadline of reads and writes.
-    deadline: Instant,
+    deadline: Moment,
     /// How many bytes may still be read after the deadline.
     late_bytes: usize,
 }
@@ -42,7 +42,7 @@ impl Socket {
     /// Connects to `address`. If a name has several addresses, it connects to the first that answers.
     ///
     /// No deadline ends the look-up of a name, which the system does.
-    pub fn connect(address: &Address, deadline: Instant) -> io::Result<Self> {
+    pub fn connect(address: &Address, deadline: Moment) -> io::Result<Self> {
         let socket = match address {
             Address::Unix(path) => Self::connect_unix(path, deadline)?,
             Address::Tcp { host, port } => Self::connect_by_name(host, *port, deadline)?,
@@ -52,7 +52,7 @@ impl Socket {
         Ok(socket)
     }
 
-    fn connect_by_name(host: &str, port: u16, deadline: Instant) -> io::Result<Self> {
+    fn connect_by_name(host: &str, port: u16, deadline: Moment) -> io::Result<Self> {
         // The system's messages for this differ and do not help.
         let unknown = || io::Error::other(LocalError("the host name is not known".to_owned()));
         let mut failure = unknown();
@@ -78,7 +78,7 @@ impl Socket {
         Err(failure)
     }
 
-    fn connect_tcp(to: &SocketAddr, deadline: Instant) -> io::Result<Self> {
+    fn connect_tcp(to: &SocketAddr, deadline: Moment) -> io::Result<Self> {
         let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let socket = Self::new(family, deadline)?;
         // Each call waits for its answer, so a small packet must not wait for a further one.
@@ -95,7 +95,7 @@ impl Socket {
         Ok(socket)
     }
 
-    fn connect_unix(path: &Path, deadline: Instant) -> io::Result<Self> {
+    fn connect_unix(path: &Path, deadline: Moment) -> io::Result<Self> {
         let address = SocketAddrUnix::new(path)?;
         let socket = Self::new(AddressFamily::UNIX, deadline)?;
         loop {
@@ -112,7 +112,7 @@ impl Socket {
         }
     }
 
-    fn new(family: AddressFamily, deadline: Instant) -> io::Result<Self> {
+    fn new(family: AddressFamily, deadline: Moment) -> io::Result<Self> {
         let fd = KeptDescriptor::new(net::socket(family, SocketType::STREAM, None)?)?;
         rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&fd, true)?;
@@ -122,7 +122,7 @@ impl Socket {
     }
 
     /// Sets the deadline of reads and writes.
-    pub fn set_deadline(&mut self, deadline: Instant) {
+    pub fn set_deadline(&mut self, deadline: Moment) {
         if deadline != self.deadline {
             self.deadline = deadline;
             self.late_bytes = MAX_LATE_BYTES;
@@ -143,9 +143,9 @@ impl Socket {
         )
     }
 
-    fn wait(&self, what: PollFlags, deadline: Instant) -> io::Result<()> {
+    fn wait(&self, what: PollFlags, deadline: Moment) -> io::Result<()> {
         loop {
-            let slice = deadline.saturating_duration_since(pause::now()).min(SLICE);
+            let slice = deadline.left_at(pause::now()).min(SLICE);
             let time = Timespec { tv_sec: 0, tv_nsec: slice.subsec_nanos().into() };
             let ready = poll(&mut [PollFd::new(&self.fd, what)], Some(&time));
             pause::note_wait(slice);
@@ -160,16 +160,16 @@ impl Socket {
 }
 
 /// The end of the first of `many` equal shares of the time that is left.
-pub fn share(deadline: Instant, many: usize) -> Instant {
+pub fn share(deadline: Moment, many: usize) -> Moment {
     let now = pause::now();
     let many = u32::try_from(many.max(1)).unwrap_or(u32::MAX);
-    now + deadline.saturating_duration_since(now) / many
+    now + deadline.left_at(now) / many
 }
 
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // Twice the wait must be left, for the kernel counts in ticks of some milliseconds.
-        if self.deadline.saturating_duration_since(pause::now()) >= 2 * BLOCKING_READ {
+        if self.deadline.left_at(pause::now()) >= 2 * BLOCKING_READ {
             let received = net::recv(&self.fd, &mut *buffer, RecvFlags::empty());
             pause::note_wait(BLOCKING_READ);
             match received {

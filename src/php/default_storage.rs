@@ -22,7 +22,7 @@ pub struct DefaultStorage {
     request: RefCell<Setting>,
 }
 
-/// Whether one of those who may set the directive has.
+/// What a pool or a request has set.
 #[derive(Default)]
 enum Setting {
     #[default]

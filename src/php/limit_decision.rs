@@ -104,7 +104,9 @@ impl LimitDecision {
     /// Gives back what the decision took from its limiter. The answer is whether anything was given back; none if that is
     /// not known.
     pub fn refund(&self, limiter: &Limiter, frozen: Option<u64>) -> Report<Option<bool>> {
-        limiter.refund(self.origin.identifier.as_bytes(), &self.limit, &self.flagged, frozen)
+        let FlaggedDecision { decision, flags } = &self.flagged;
+        let identifier = self.origin.identifier.as_bytes();
+        limiter.refund(identifier, &self.limit, decision, flags.decided_by(), frozen)
     }
 }
 

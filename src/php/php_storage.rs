@@ -14,7 +14,7 @@ use super::engine::exceptions::{Thrown, error, type_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
 use super::engine::versions;
-use crate::limit::{Decision, Span, TokenBucket};
+use crate::limit::{Available, Decision, TokenBucket};
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -125,7 +125,7 @@ pub fn decision(limit: &TokenBucket, cost: u64, accepted: bool) -> Decision {
         now,
         retry_at,
         expires_at: now + full,
-        available: Span::default(),
+        available: Available::NOTHING,
         taken: if accepted { cost } else { 0 },
         wait: 0,
     }

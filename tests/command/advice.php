@@ -1,7 +1,7 @@
 <?php
 declare(strict_types=1);
 
-/* What the command says to a user who is about to go wrong: another prefix, an address for a network, a misspelt name, a broken file. */
+/* The hints of the command: another prefix, an address for a network, a misspelt name, a broken file. */
 
 require __DIR__ . '/application.inc';
 

@@ -1,3 +1,5 @@
+//! Breakers: when they open, who may probe, and what closes them.
+
 use super::*;
 
 /// Notes a failure of a call that was sent at the time of its failure. Returns whether an outage begins.

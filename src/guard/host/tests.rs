@@ -1,3 +1,5 @@
+//! What a host notes of its servers when processes die.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Leases: tokens that are taken, given back, fetched and lost.
+
 use super::*;
 use crate::limit::SECOND;
 use proptest::prelude::*;

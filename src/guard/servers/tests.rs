@@ -1,3 +1,5 @@
+//! Records of servers: outages, their ends and what is forgotten.
+
 use super::super::breakers::{Access, FailureMeaning};
 use super::*;
 
@@ -64,7 +66,7 @@ fn store_that_is_not_called_for_an_hour_is_not_listed() {
 }
 
 #[test]
-fn store_that_is_down_is_listed_while_processes_call_it_and_for_a_minute() {
+fn store_that_is_down_is_listed_while_processes_call_it_and_for_five_minutes() {
     let (servers, breakers) = (Servers::default(), Breakers::default());
     let store = StoreOnServers { breakers: 1, ..store(7) };
     breakers.note_failure(Breakers::id(7, 0), Access::Granted, 10, 10);

@@ -1,3 +1,5 @@
+//! Limits files: what they may say, and the errors of what they may not.
+
 use super::*;
 
 /// A much simpler reader than PHP's, for lines without comments and quotes.

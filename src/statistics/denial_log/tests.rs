@@ -1,3 +1,5 @@
+//! The log of denials: what is kept, in which order, and what a torn entry shows.
+
 use super::*;
 use crate::limit::TokenBucket;
 use crate::mapped::Purpose;

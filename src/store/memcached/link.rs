@@ -8,11 +8,11 @@ use crate::dsn::Address;
 use crate::net::channel::Channel;
 use crate::net::failure::{Failure, unless_closed};
 use crate::net::kept_connection::Reusable;
+use crate::net::pause::Moment;
 use crate::net::{failure, mark};
 use crate::store::record;
 use memcache::exp::{MetaCommand, MetaOp, MetaResponse, ReturnCode};
 use std::io::{Read, Write};
-use std::time::Instant;
 
 /// The longest valid reply, in bytes: a line of flags and a state.
 const LONGEST: usize = 512 + record::LONGEST;
@@ -43,7 +43,7 @@ pub struct MemcachedLink {
 
 impl MemcachedLink {
     /// Connects to `address` by `deadline`.
-    pub fn open(address: &Address, deadline: Instant) -> Result<Self, Failure> {
+    pub fn open(address: &Address, deadline: Moment) -> Result<Self, Failure> {
         let channel = Channel::open(address, None, deadline)
             .map_err(|error| Failure::from_connecting(&error))?;
         Ok(Self { channel, opened: boot_time() })
@@ -51,7 +51,7 @@ impl MemcachedLink {
 
     /// Sends a command and waits for its answer. After a failure the link must be dropped: its
     /// answer may yet come.
-    pub fn call(&mut self, command: &MetaCommand, deadline: Instant) -> Result<MetaReply, Failure> {
+    pub fn call(&mut self, command: &MetaCommand, deadline: Moment) -> Result<MetaReply, Failure> {
         let mark = mark::new();
         let request = command.clone().flag(format!("O{mark:x}")).encode();
         let request = request.map_err(|error| Failure::Down(error.to_string()))?;
@@ -87,7 +87,7 @@ impl Reusable for MemcachedLink {
         self.channel.is_reusable()
     }
 
-    fn verify(&mut self, by: Instant) -> Result<(), Failure> {
+    fn verify(&mut self, by: Moment) -> Result<(), Failure> {
         self.call(&MetaCommand::new(MetaOp::Noop, ""), by).map(drop)
     }
 }

@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::net::kept_connection::KeptConnection;
+use crate::net::pause::Moment;
 use crate::net::tls::Encryption;
 use std::cell::RefCell;
-use std::time::Instant;
 
 /// The message of a statement that ran out of time. A server that ends it does not say what it waited for, and one
 /// that is silent may wait, too.
@@ -49,7 +49,7 @@ impl Database {
         &self,
         budget: &mut Budget,
         may_repeat: bool,
-        work: impl Fn(&mut MysqlLink, Instant) -> Result<R, Failure>,
+        work: impl Fn(&mut MysqlLink, Moment) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
         let tls = self.encryption.config_for(self.target.tls.as_ref())?;
         let timeout = budget.timeouts().call;

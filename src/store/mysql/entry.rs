@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::limit::{SECOND, StoredState};
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
+use crate::net::pause::Moment;
 use crate::store::request::Request;
 use crate::store::swap::queue::Handoff;
 use crate::store::swap::{Found, Swap, SwapEntry};
 use mysql_common::value::Value;
-use std::time::Instant;
 
 /// The row of one key.
 pub struct RowEntry<'a> {
@@ -142,27 +142,11 @@ impl RowEntry<'_> {
     }
 
     fn read_once(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
-        let mut read =
-            || self.database.run(budget, true, |link, deadline| self.read_row(link, deadline));
-        let mut row = read();
-        // Waits for a table that is being altered.
-        for _ in 1..MAX_TRIES {
-            match row {
-                Err(failure) if failure.is_any(&code::CONFLICTS) => {
-                    row = match read() {
-                        // The server has answered before, so the lock took the time.
-                        Err(Failure::TimedOut) => Err(failure),
-                        again => again,
-                    };
-                }
-                done => {
-                    row = done;
-                    break;
-                }
-            }
-        }
+        let read = self.wait_for_alteration(|| {
+            self.database.run(budget, true, |link, deadline| self.read_row(link, deadline))
+        });
         let (schema, row, clock) =
-            row.map_err(|failure| self.database.error(&failure, &self.identifier))?;
+            read.map_err(|failure| self.database.error(&failure, &self.identifier))?;
         let clock = clock.ok_or_else(|| self.database.unreadable())?;
         let state = match &row {
             Some(columns) => row::decode(schema, self.request.limit, columns),
@@ -173,11 +157,31 @@ impl RowEntry<'_> {
         Ok(Found { state, version, now: [clock.time; 2], clock })
     }
 
+    /// Reads again while the table is being altered.
+    fn wait_for_alteration<T>(
+        &self,
+        mut read: impl FnMut() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut result = read();
+        for _ in 1..MAX_TRIES {
+            let Err(conflict) = &result else { break };
+            if !conflict.is_any(&code::CONFLICTS) {
+                break;
+            }
+            match read() {
+                // The server has answered before, so the lock took the time.
+                Err(Failure::TimedOut) => break,
+                again => result = again,
+            }
+        }
+        result
+    }
+
     /// Reads a row and the clock. The clock is None if it cannot be parsed.
     fn read_row(
         &self,
         link: &mut MysqlLink,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<(Schema, Option<Columns>, Option<Reading>), Failure> {
         let sent_at = boot_time();
         let (schema, row) = self.find_row(link, deadline)?;
@@ -199,7 +203,7 @@ impl RowEntry<'_> {
     fn find_row(
         &self,
         link: &mut MysqlLink,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<(Schema, Option<Row>), Failure> {
         let values = [self.identifier()];
         let read = |link: &mut MysqlLink, schema| {
@@ -226,7 +230,7 @@ impl RowEntry<'_> {
         link: &mut MysqlLink,
         statement: Statement,
         values: &[Value],
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<Option<Row>, Failure> {
         match link.execute(statement, &self.database.target.table, values, deadline)? {
             StatementReply::Rows(rows) => Ok(rows.into_iter().next()),

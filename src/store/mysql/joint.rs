@@ -15,12 +15,12 @@ use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, StoredState, take_all};
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
+use crate::net::pause::Moment;
 use crate::store::name::row_name;
 use crate::store::request::{JointRequest, charges, peek_all};
 use crate::store::swap::{Found, SwapEntry, latest_clock};
 use mysql_common::value::Value;
 use std::cell::RefCell;
-use std::time::Instant;
 
 /// The most tries while other sessions delete rows or break the order of locks.
 const MAX_TRIES: u32 = 5;
@@ -116,7 +116,7 @@ fn decide(
     entries: &[RowEntry<'_>],
     requests: &[JointRequest<'_>],
     current: &RefCell<Vec<u8>>,
-    deadline: Instant,
+    deadline: Moment,
 ) -> Result<(Outcome, Ending), Failure> {
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|i| entries.get(*i).map(|entry| &entry.identifier));
@@ -155,7 +155,7 @@ fn lock(
     link: &mut MysqlLink,
     schema: Schema,
     entry: &RowEntry<'_>,
-    deadline: Instant,
+    deadline: Moment,
 ) -> Result<Result<LockedRow, Outcome>, Failure> {
     let identifier = [Value::Bytes(entry.identifier.clone())];
     let (table, schema) = (&entry.database.target.table, entry.schema(schema));

@@ -10,6 +10,7 @@ use crate::clock::boot_time;
 use crate::dsn::MysqlTarget;
 use crate::net::failure::Failure;
 use crate::net::kept_connection::Reusable;
+use crate::net::pause::Moment;
 use mysql_common::constants::{CapabilityFlags, ColumnType};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{Column, ComStmtExecuteRequestBuilder, StmtPacket};
@@ -19,7 +20,7 @@ use mysql_common::value::{ServerSide, Value};
 use rustls::ClientConfig;
 use std::cell::Cell;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const QUERY: u8 = 3;
 const PREPARE: u8 = 22;
@@ -70,7 +71,7 @@ impl MysqlLink {
         target: &MysqlTarget,
         tls: Option<&Arc<ClientConfig>>,
         timeout: Duration,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<Self, Failure> {
         let mut packets = Packets::open(&target.address, deadline)?;
         let is_mariadb = log_in(&mut packets, target, tls, deadline)?;
@@ -89,7 +90,7 @@ impl MysqlLink {
 
     /// Makes the server end statements that take longer than `timeout`. MariaDB only: MySQL has no such limit
     /// for `UPDATE` and `INSERT`.
-    pub fn limit_statements(&mut self, timeout: Duration, by: Instant) -> Result<(), Failure> {
+    pub fn limit_statements(&mut self, timeout: Duration, by: Moment) -> Result<(), Failure> {
         if self.is_mariadb && self.timeout != timeout {
             self.query(&format!("SET {}", time_limit(timeout)), by)?;
             self.timeout = timeout;
@@ -100,7 +101,7 @@ impl MysqlLink {
     /// Does `work` in a transaction. If it fails, or the connection is lost, nothing is done.
     pub fn transaction<R>(
         &mut self,
-        deadline: Instant,
+        deadline: Moment,
         work: impl FnOnce(&mut Self) -> Result<(R, Ending), Failure>,
     ) -> Result<R, Failure> {
         if self.is_mariadb && !self.ends_idle_transactions {
@@ -130,7 +131,7 @@ impl MysqlLink {
 
     /// Runs a statement that returns no rows. After a failure other than [`Failure::Refused`] the link
     /// must be dropped: its answer may yet come.
-    pub fn query(&mut self, statement: &str, deadline: Instant) -> Result<(), Failure> {
+    pub fn query(&mut self, statement: &str, deadline: Moment) -> Result<(), Failure> {
         self.packets.command(&[&[QUERY], statement.as_bytes()].concat(), deadline)?;
         self.reply(deadline).map(drop)
     }
@@ -142,7 +143,7 @@ impl MysqlLink {
         statement: Statement,
         table: &str,
         values: &[Value],
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<StatementReply, Failure> {
         let number = match self.prepared.iter().find(|(known, _)| *known == statement) {
             Some((_, number)) => *number,
@@ -158,7 +159,7 @@ impl MysqlLink {
         self.reply(deadline)
     }
 
-    fn prepare(&mut self, statement: &str, deadline: Instant) -> Result<u32, Failure> {
+    fn prepare(&mut self, statement: &str, deadline: Moment) -> Result<u32, Failure> {
         self.packets.command(&[&[PREPARE], statement.as_bytes()].concat(), deadline)?;
         let answer = self.packets.receive(deadline)?;
         let prepared = ParseBuf(&answer).parse::<StmtPacket>(()).map_err(|_| unreadable())?;
@@ -173,7 +174,7 @@ impl MysqlLink {
     }
 
     /// Receives the reply to a statement. Rows must be those of a prepared statement (binary).
-    fn reply(&mut self, deadline: Instant) -> Result<StatementReply, Failure> {
+    fn reply(&mut self, deadline: Moment) -> Result<StatementReply, Failure> {
         let first = self.packets.receive(deadline)?;
         let count = match first.split_first() {
             Some((0x00, rest)) => {

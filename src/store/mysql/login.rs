@@ -7,6 +7,7 @@
 use super::packets::{Packets, unreadable};
 use crate::dsn::{Address, MysqlTarget, Secret, sanitize};
 use crate::net::failure::Failure;
+use crate::net::pause::Moment;
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
 use mysql_common::constants::CapabilityFlags;
@@ -18,7 +19,6 @@ use mysql_common::proto::MySerialize;
 use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The longest packet that the server may send; part of the login.
 const MAX_PACKET: u32 = 1 << 24;
@@ -51,7 +51,7 @@ pub fn log_in(
     packets: &mut Packets,
     target: &MysqlTarget,
     tls: Option<&Arc<ClientConfig>>,
-    deadline: Instant,
+    deadline: Moment,
 ) -> Result<bool, Failure> {
     let greeting = packets.receive(deadline)?;
     let greeting: HandshakePacket<'_> = ParseBuf(&greeting).parse(()).map_err(|_| unreadable())?;

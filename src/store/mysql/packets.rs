@@ -3,13 +3,13 @@
 use crate::dsn::Address;
 use crate::net::channel::Channel;
 use crate::net::failure::{Failure, sanitize_line};
+use crate::net::pause::Moment;
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::ErrPacket;
 use rustls::ClientConfig;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The longest packet that is received, in bytes: more than any statement returns.
 const MAX_PACKET: usize = 1 << 16;
@@ -26,7 +26,7 @@ pub struct Packets {
 
 impl Packets {
     /// Connects to `address` by `deadline`.
-    pub fn open(address: &Address, deadline: Instant) -> Result<Self, Failure> {
+    pub fn open(address: &Address, deadline: Moment) -> Result<Self, Failure> {
         let channel = Channel::open(address, None, deadline)
             .map_err(|error| Failure::from_connecting(&error))?;
         let capabilities = CapabilityFlags::empty();
@@ -38,7 +38,7 @@ impl Packets {
         &mut self,
         address: &Address,
         config: &Arc<ClientConfig>,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<(), Failure> {
         // Bytes that an attacker sent in the clear must not be taken for the server's over TLS.
         if !self.received.is_empty() {
@@ -55,17 +55,17 @@ impl Packets {
 
     /// Whether a call may be made on the connection.
     pub fn is_reusable(&mut self) -> bool {
-        self.channel.is_reusable()
+        self.received.is_empty() && self.channel.is_reusable()
     }
 
     /// Sends a command, which begins an exchange.
-    pub fn command(&mut self, payload: &[u8], deadline: Instant) -> Result<(), Failure> {
+    pub fn command(&mut self, payload: &[u8], deadline: Moment) -> Result<(), Failure> {
         self.sequence = 0;
         self.send(payload, deadline)
     }
 
     /// Sends a packet.
-    pub fn send(&mut self, payload: &[u8], deadline: Instant) -> Result<(), Failure> {
+    pub fn send(&mut self, payload: &[u8], deadline: Moment) -> Result<(), Failure> {
         // The length has three bytes: every statement is shorter than 2^24.
         let [a, b, c, _] = (payload.len() as u32).to_le_bytes();
         let packet = [&[a, b, c, self.sequence], payload].concat();
@@ -76,7 +76,7 @@ impl Packets {
     }
 
     /// Receives a packet. A packet that reports an error becomes [`Failure::Refused`].
-    pub fn receive(&mut self, deadline: Instant) -> Result<Vec<u8>, Failure> {
+    pub fn receive(&mut self, deadline: Moment) -> Result<Vec<u8>, Failure> {
         self.channel.set_deadline(deadline);
         loop {
             if let Some(&[a, b, c, sequence]) = self.received.first_chunk() {
@@ -116,4 +116,26 @@ impl Packets {
 /// The failure of an answer that cannot be parsed.
 pub fn unreadable() -> Failure {
     Failure::Down("its answer is not the protocol of MariaDB or MySQL".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::pause;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    #[test]
+    fn connection_with_a_packet_that_was_not_read_is_not_reusable() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Address::tcp("127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
+        let deadline = pause::start() + Duration::from_secs(60);
+        let mut packets = Packets::open(&address, deadline).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        server.write_all(&[1, 0, 0, 0, b'a', 1, 0, 0, 1, b'b']).unwrap();
+        assert_eq!(packets.receive(deadline).unwrap(), b"a");
+        assert!(!packets.is_reusable());
+        assert_eq!(packets.receive(deadline).unwrap(), b"b");
+        assert!(packets.is_reusable());
+    }
 }

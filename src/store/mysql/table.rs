@@ -8,8 +8,9 @@ use crate::error::Result;
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
+use crate::net::pause::Moment;
 use mysql_common::value::Value;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The columns that the legacy schema lacks. All may be `NULL`, so code that does not know them can still
 /// insert rows.
@@ -34,7 +35,7 @@ pub fn prepare(database: &Database, timeouts: Timeouts) -> Result<()> {
 }
 
 /// Returns whether the table can be used. A table that cannot is not altered.
-fn create_or_alter(link: &mut MysqlLink, table: &str, deadline: Instant) -> Result<bool, Failure> {
+fn create_or_alter(link: &mut MysqlLink, table: &str, deadline: Moment) -> Result<bool, Failure> {
     let probe = format!(
         "SELECT identifier, microtime, kind, due, part, more, seen, hits FROM `{table}` LIMIT 0"
     );
@@ -72,7 +73,7 @@ fn create_or_alter(link: &mut MysqlLink, table: &str, deadline: Instant) -> Resu
 }
 
 /// Whether the identifier is the primary key, and the time a number.
-fn has_usable_key(link: &mut MysqlLink, table: &str, deadline: Instant) -> Result<bool, Failure> {
+fn has_usable_key(link: &mut MysqlLink, table: &str, deadline: Moment) -> Result<bool, Failure> {
     let name = Value::Bytes(table.as_bytes().to_vec());
     let keys = link.execute(Statement::CountUsableKeys, table, &[name], deadline)?;
     Ok(keys != StatementReply::Rows(vec![vec![Value::Int(0)]]))

@@ -3,11 +3,11 @@
 use crate::dsn::{Address, RedisTarget, Secret, Topology};
 use crate::net::channel::Channel;
 use crate::net::failure::{Failure, sanitize_line, unless_closed};
+use crate::net::pause::Moment;
 use redis::{Cmd, Parser, RedisError, Value};
 use rustls::ClientConfig;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The most that is read of an answer, in bytes. The longest answer is the map of a large cluster.
 const LONGEST_ANSWER: usize = 1 << 20;
@@ -23,7 +23,7 @@ impl RedisLink {
         address: &Address,
         redis: &RedisTarget,
         tls: Option<&Arc<ClientConfig>>,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<Self, Failure> {
         let mut commands = Vec::new();
         if redis.database != 0 {
@@ -40,7 +40,7 @@ impl RedisLink {
         address: &Address,
         password: Option<&Secret>,
         tls: Option<&Arc<ClientConfig>>,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<Self, Failure> {
         Self::log_in(address, None, password, Vec::new(), false, tls, deadline)
     }
@@ -52,7 +52,7 @@ impl RedisLink {
         further: Vec<Cmd>,
         must_be_master: bool,
         tls: Option<&Arc<ClientConfig>>,
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<Self, Failure> {
         let channel = Channel::open(address, tls, deadline)
             .map_err(|error| Failure::from_connecting(&error))?;
@@ -99,7 +99,7 @@ impl RedisLink {
 
     /// Sends a command and waits for its answer. After a failure other than
     /// [`Failure::Refused`] the link must be dropped: its answer may yet come.
-    pub fn call(&mut self, command: &Cmd, deadline: Instant) -> Result<Value, Failure> {
+    pub fn call(&mut self, command: &Cmd, deadline: Moment) -> Result<Value, Failure> {
         let answers = self.exchange(std::slice::from_ref(command), deadline)?;
         answers.into_iter().next().unwrap_or(Err(Failure::Lost))
     }
@@ -108,7 +108,7 @@ impl RedisLink {
     pub fn exchange(
         &mut self,
         commands: &[Cmd],
-        deadline: Instant,
+        deadline: Moment,
     ) -> Result<Vec<Result<Value, Failure>>, Failure> {
         let channel = &mut self.channel;
         channel.set_deadline(deadline);

@@ -50,6 +50,16 @@ pub struct Redis {
     nodes: RefCell<Nodes>,
 }
 
+/// What a call does after a try that failed.
+enum Next {
+    /// It tries the server of the key again.
+    Again,
+    /// It asks this node of a cluster, once.
+    AskAt(Address),
+    /// It fails.
+    Fail,
+}
+
 /// A try that failed.
 struct Failed {
     address: Address,
@@ -84,39 +94,53 @@ impl Redis {
                 Err(failed) => failed,
             };
             tries += 1;
-            let again = self.after_failure(&mut nodes, &failed, may_repeat, &mut redirected);
-            if !again || tries == MAX_TRIES || !budget.is_left() {
-                let Failed { address, reused, mut failure } = failed;
-                if reused && failure.is_lost() {
-                    // A firewall may have closed the idle connection: a new one shows whether the server
-                    // is up.
-                    let reopened = nodes.link_to(&address, &self.target, tls, &mut budget);
-                    failure = reopened.err().unwrap_or(Failure::LostIdle);
-                }
-                if matches!(failure, Failure::Local(_) | Failure::Down(_)) {
-                    self.encryption.note_failure();
-                }
-                let single = matches!(self.target.topology, Topology::Single(_));
-                let remedy = match single && failure.is("MOVED") {
-                    true => "; it is a node of a cluster, for redis+cluster:",
-                    false => "",
-                };
-                let message = format!("Redis at {address}: {}{remedy}", failure.reason());
-                if link::is_too_many_clients(&failure) {
-                    // Processes that have a connection keep it.
-                    return Err(Error::local(message));
-                }
-                return Err(match failure {
-                    Failure::Refused { code, detail }
-                        if refuses_call(&code, &detail) || single && code == "READONLY" =>
-                    {
-                        Error::refused(message)
-                    }
-                    Failure::LostIdle => Error::refused(message),
-                    Failure::Local(_) => Error::local(message),
-                    _ => Error::storage(message),
-                });
+            let next = self.after_failure(&mut nodes, &failed, may_repeat);
+            let may_try = tries < MAX_TRIES && budget.is_left();
+            match next {
+                Next::Again if may_try => {}
+                Next::AskAt(node) if may_try => redirected = Some(node),
+                _ => return Err(self.error(&mut nodes, tls, &mut budget, failed)),
             }
+        }
+    }
+
+    /// The error of a call whose last try failed.
+    fn error(
+        &self,
+        nodes: &mut Nodes,
+        tls: Option<&Arc<ClientConfig>>,
+        budget: &mut Budget,
+        failed: Failed,
+    ) -> Error {
+        let Failed { address, reused, mut failure } = failed;
+        if reused && failure.is_lost() {
+            // A firewall may have closed the idle connection: a new one shows whether the server
+            // is up.
+            let reopened = nodes.link_to(&address, &self.target, tls, budget);
+            failure = reopened.err().unwrap_or(Failure::LostIdle);
+        }
+        if matches!(failure, Failure::Local(_) | Failure::Down(_)) {
+            self.encryption.note_failure();
+        }
+        let single = matches!(self.target.topology, Topology::Single(_));
+        let remedy = match single && failure.is("MOVED") {
+            true => "; it is a node of a cluster, for redis+cluster:",
+            false => "",
+        };
+        let message = format!("Redis at {address}: {}{remedy}", failure.reason());
+        if link::is_too_many_clients(&failure) {
+            // Processes that have a connection keep it.
+            return Error::local(message);
+        }
+        match failure {
+            Failure::Refused { code, detail }
+                if refuses_call(&code, &detail) || single && code == "READONLY" =>
+            {
+                Error::refused(message)
+            }
+            Failure::LostIdle => Error::refused(message),
+            Failure::Local(_) => Error::local(message),
+            _ => Error::storage(message),
         }
     }
 
@@ -168,15 +192,13 @@ impl Redis {
         Err(Failed { address, reused, failure })
     }
 
-    /// Closes the connection that failed, and forgets what is no longer true about the nodes. Returns
-    /// whether another try may succeed.
+    /// Closes the connection that failed, and forgets what is no longer true about the nodes.
     fn after_failure(
         &self,
         nodes: &mut Nodes,
         Failed { address, reused, failure }: &Failed,
         may_repeat: bool,
-        redirected: &mut Option<Address>,
-    ) -> bool {
+    ) -> Next {
         let single = matches!(self.target.topology, Topology::Single(_));
         let Failure::Refused { code, detail } = failure else {
             nodes.close(address);
@@ -186,28 +208,25 @@ impl Redis {
             }
             // The server may have closed an idle connection without any fault.
             let idle = failure.is_lost() && *reused;
-            return may_repeat && (idle || !single);
+            return if may_repeat && (idle || !single) { Next::Again } else { Next::Fail };
         };
         match (code.as_str(), nodes::parse_redirection(detail, address)) {
             ("MOVED", Some((slot, to))) if !single => {
                 nodes.moved(slot, to);
-                true
+                Next::Again
             }
-            ("ASK", Some((_, to))) if !single => {
-                *redirected = Some(to);
-                true
-            }
+            ("ASK", Some((_, to))) if !single => Next::AskAt(to),
             // The master has become a replica, so another server is the master. Or the slot has moved, and
             // the node does not say where.
             ("READONLY" | "MASTERDOWN" | "MOVED", _) if !single => {
                 nodes.forget();
-                true
+                Next::Again
             }
             ("CLUSTERDOWN", _) => {
                 nodes.forget();
-                false
+                Next::Fail
             }
-            _ => false,
+            _ => Next::Fail,
         }
     }
 

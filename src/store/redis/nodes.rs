@@ -5,6 +5,7 @@ use super::link::{RedisLink, command};
 use crate::dsn::{Address, RedisTarget, Topology};
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
+use crate::net::pause::Moment;
 use redis::Value;
 use rustls::ClientConfig;
 use std::collections::HashMap;
@@ -233,7 +234,7 @@ impl Nodes {
 fn first_that_answers<T>(
     candidates: &[Address],
     budget: &mut Budget,
-    mut ask: impl FnMut(&Address, std::time::Instant) -> Result<T, Failure>,
+    mut ask: impl FnMut(&Address, Moment) -> Result<T, Failure>,
 ) -> Result<T, (Address, Failure)> {
     let mut last = (Address::Unix("".into()), Failure::Down("no server is named".to_owned()));
     for (i, address) in candidates.iter().enumerate() {

@@ -12,16 +12,17 @@
 //! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others. Only a refund, a
 //! reset and a block do.
 
+mod place;
+
 use super::counts::TableCounts;
 use super::set::Places;
-use super::slot::Slot;
-use super::table::{self, Change, Look};
+use super::table::{self, Look};
 use super::word::Word;
 use crate::clock::boot_time;
 use crate::limit::{
-    Algorithm, Decision, Hits, MAX_SLIDING_HITS, Op, Place, Reply, SECOND, SlidingWindow, State,
-    StoredState,
+    Decision, Hits, MAX_SLIDING_HITS, Op, Reply, SECOND, SlidingWindow, State, StoredState,
 };
+use place::{Found, PlaceChange};
 use portable_atomic::AtomicU128;
 use std::cell::Cell;
 
@@ -61,79 +62,6 @@ struct Seen {
     taken: Vec<(u32, u64)>,
 }
 
-/// What was found in one place, or came of a change to it.
-enum Found {
-    Free,
-    /// A hit, which leaves at this time.
-    Taken(u64),
-    /// A block, until this time.
-    Blocked(u64),
-    /// A hit that was taken after the time of this call, or before a clock went back, and when it leaves.
-    Later(u64),
-}
-
-/// An operation on one place.
-struct PlaceChange<'a> {
-    place: Place,
-    op: Op,
-    now: u64,
-    counts: &'a TableCounts,
-    evicted: &'a Cell<bool>,
-    /// What was there. A place for which its set has no room is taken until it has.
-    found: Found,
-    /// Whether the operation was accepted.
-    accepted: bool,
-}
-
-impl Change for PlaceChange<'_> {
-    #[inline(always)]
-    fn apply(&mut self, slot: Slot) -> Option<Slot> {
-        let state = slot.state();
-        self.found = Found::of(&self.place, state, self.now);
-        self.accepted = false;
-        if let (Found::Later(_), Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
-            (&self.found, self.op)
-        {
-            return None;
-        }
-        let (decision, after): (Decision, State) = self.place.apply(state, self.now, &self.op);
-        self.accepted = decision.accepted;
-        (after != state).then(|| Slot::committed(slot.tag(), after))
-    }
-
-    fn inherited_state(&self, expires_at: u64) -> State {
-        self.place.inherited_state(expires_at, self.now)
-    }
-
-    fn takes(&self) -> bool {
-        self.place.takes(self.op)
-    }
-
-    fn note_eviction(&mut self) {
-        self.counts.note_eviction();
-        self.evicted.set(true);
-    }
-
-    /// Counts in the statistics of the limit like an eviction.
-    fn note_denied_newcomer(&mut self) {
-        self.counts.note_denied_newcomer();
-        self.evicted.set(true);
-    }
-}
-
-impl Found {
-    /// What a state says at `now`.
-    #[inline(always)]
-    fn of(place: &Place, state: State, now: u64) -> Self {
-        match (state, Place::leaves_at(state)) {
-            (_, time) if time <= now => Self::Free,
-            (State::Blocked { until }, _) => Self::Blocked(until),
-            (_, leaves_at) if place.is_from_future(state, now) => Self::Later(leaves_at),
-            (_, leaves_at) => Self::Taken(leaves_at),
-        }
-    }
-}
-
 impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation. None if other processes were faster at every try.
     #[inline(always)]
@@ -154,33 +82,32 @@ impl<W: Word> WindowInTable<'_, W> {
         let (now, interval) = (self.now.get(), self.window.interval());
         let (mut hits, mut latest, mut taken) = (Vec::new(), 0, None);
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
-            let found = match table::look(&set.0, tag, now) {
+            let mut found = match table::look(&set.0, tag, now) {
                 Look::Known(state) => Found::of(&self.window.place(), state, now),
-                Look::Free if taken.is_some() => continue,
                 Look::Free | Look::Unclear => Found::Free,
             };
-            let leaves_at = match (found, taken) {
-                (Found::Taken(leaves_at), _) => leaves_at,
-                (Found::Free, Some(_)) => continue,
-                (Found::Free, None) => match self.change(number, Op::Take { cost: 1 }) {
-                    (_, true) if !needs_hits => return R::from_acceptance(true),
-                    (_, true) => {
-                        taken = Some(number);
-                        continue;
+            if taken.is_none() && matches!(found, Found::Free) {
+                let (before, is_taken) = self.change(number, Op::Take { cost: 1 });
+                match is_taken {
+                    true if !needs_hits => return R::from_acceptance(true),
+                    true => taken = Some(number),
+                    false => found = before,
+                }
+            }
+            match found {
+                Found::Taken(leaves_at) => {
+                    latest = latest.max(leaves_at);
+                    if needs_hits {
+                        hits.push(leaves_at);
                     }
-                    (Found::Taken(leaves_at), _) => leaves_at,
-                    _ => return None,
-                },
-                (Found::Blocked(_) | Found::Later(_), _) => {
+                }
+                Found::Free if taken.is_some() => {}
+                _ => {
                     if let Some(number) = taken {
                         self.free(number, now + interval);
                     }
                     return None;
                 }
-            };
-            latest = latest.max(leaves_at);
-            if needs_hits {
-                hits.push(leaves_at);
             }
         }
         if taken.is_none() && latest + self.recent() > now + interval {

@@ -74,6 +74,18 @@ pub struct HeldSlot {
     pub holder: u32,
 }
 
+/// What a slot's bits mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Filling,
+    Reserved,
+    Window,
+    Claim,
+    Blocked,
+    Held,
+    Overdrawn,
+}
+
 impl Slot {
     /// A slot without a key, whose bucket is full.
     pub const EMPTY: Self = Self(0);
@@ -140,13 +152,9 @@ impl Slot {
     /// The permit that the slot holds, whether its lease has ended or not; none if the slot has another form.
     #[inline(always)]
     pub const fn as_held(self) -> Option<HeldSlot> {
-        let holder = self.rest() & FRACTION;
-        let is_held =
-            !self.is_overdrawn() && self.rest() >> FRACTION_BITS == MARK >> FRACTION_BITS | HELD;
-        if is_held && holder > 0 {
-            Some(HeldSlot { ends_at: self.time() + 1, holder })
-        } else {
-            None
+        match (self.form(), self.rest() & FRACTION) {
+            (Form::Held, holder @ 1..) => Some(HeldSlot { ends_at: self.time() + 1, holder }),
+            _ => None,
         }
     }
 
@@ -192,19 +200,17 @@ impl Slot {
     /// Whether the slot is a claim, not yet committed.
     #[inline(always)]
     pub const fn is_claim(self) -> bool {
-        !self.is_overdrawn() && self.rest() == CLAIM
+        matches!(self.form(), Form::Claim)
     }
 
     /// The time from which the slot may be reused, since its state is expired.
     #[inline(always)]
     pub const fn expires_at(self) -> u64 {
-        if self.is_overdrawn() {
-            return self.forgiven_at();
-        }
-        let fraction = match self.rest() {
-            CLAIM => 0,
-            marked if marked & MARK != 0 => marked & FRACTION,
-            part => part,
+        let fraction = match self.form() {
+            Form::Overdrawn => return self.forgiven_at(),
+            Form::Claim => 0,
+            Form::Filling => self.rest(),
+            _ => self.rest() & FRACTION,
         };
         // Rounded up: at the whole nanosecond a fraction is still missing.
         self.time() + (fraction > 0) as u64
@@ -224,20 +230,13 @@ impl Slot {
     /// The state of the bucket. A claim is a bucket that fills.
     #[inline(always)]
     pub const fn state(self) -> State {
-        if self.is_overdrawn() {
-            return self.to_overdrawn();
-        }
-        let rest = self.rest();
-        if rest == CLAIM {
-            State::Filling { full_at: Span { ns: self.time(), part: 0 } }
-        } else if rest & MARK == 0 {
-            self.to_filling()
-        } else {
-            match (rest & !MARK) >> FRACTION_BITS {
-                WINDOW => self.to_window(),
-                BLOCKED => State::Blocked { until: self.time() },
-                _ => self.to_reserved(),
-            }
+        match self.form() {
+            Form::Filling => self.to_filling(),
+            Form::Claim => State::Filling { full_at: Span { ns: self.time(), part: 0 } },
+            Form::Window => self.to_window(),
+            Form::Blocked => State::Blocked { until: self.time() },
+            Form::Reserved | Form::Held => self.to_reserved(),
+            Form::Overdrawn => self.to_overdrawn(),
         }
     }
 
@@ -249,7 +248,7 @@ impl Slot {
     /// The state of a bucket that fills. None for any other, and for a claim.
     #[inline(always)]
     pub const fn as_filling(self) -> Option<State> {
-        if !self.is_overdrawn() && self.rest() & MARK == 0 { Some(self.to_filling()) } else { None }
+        if matches!(self.form(), Form::Filling) { Some(self.to_filling()) } else { None }
     }
 
     #[inline(always)]
@@ -270,8 +269,21 @@ impl Slot {
         State::Overdrawn { forgiven_at: self.forgiven_at(), debt }
     }
 
-    const fn is_overdrawn(self) -> bool {
-        self.0 & OVERDRAWN != 0
+    #[inline(always)]
+    const fn form(self) -> Form {
+        if self.0 & OVERDRAWN != 0 {
+            return Form::Overdrawn;
+        }
+        match self.rest() {
+            CLAIM => Form::Claim,
+            part if part & MARK == 0 => Form::Filling,
+            marked => match (marked & !MARK) >> FRACTION_BITS {
+                WINDOW => Form::Window,
+                BLOCKED => Form::Blocked,
+                HELD => Form::Held,
+                _ => Form::Reserved,
+            },
+        }
     }
 
     const fn rest(self) -> u32 {

@@ -161,22 +161,51 @@ pub fn look<W: Word>(set: &[W], tag: u64, now: u64) -> Look {
     if has_room && !has_tombstone { Look::Free } else { Look::Unclear }
 }
 
+/// What an insertion does next.
+enum Plan {
+    /// Commits the claim in this slot.
+    Commit(usize),
+    /// Evicts the bucket in this slot, which stays there as the tombstone.
+    MakeTombstone(Seen),
+    /// Claims the slot `reused` for a newcomer in the state `start`, once the tombstone owes what it has to.
+    Claim { reused: Seen, start: State, raised: Option<(Seen, Slot)> },
+    /// Nothing: another process has inserted the key meanwhile.
+    LookAgain,
+    /// Nothing: there is nothing to remember, or no room.
+    End,
+}
+
 /// Takes one step towards a committed slot for `tag`.
 #[cold]
 #[inline(never)]
 fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> Step {
-    // All choices below use one snapshot. If a slot has changed since, the compare-and-swap fails.
+    // The plan is made on one snapshot. If a slot has changed since, the compare-and-swap fails.
     let seen = snapshot(set);
-    let seen = seen.get(..set.len()).unwrap_or_default();
-    if let Some((at, slot)) = slots(seen).find(|(_, slot)| slot.tag() == tag) {
-        // Another process has inserted the key meanwhile, or has claimed a slot for it.
-        return if slot.is_claim() { commit(set, at, tag, change) } else { Step::Repeat };
+    match plan(seen.get(..set.len()).unwrap_or_default(), tag, now, change) {
+        Plan::Commit(at) => return commit(set, at, tag, change),
+        Plan::End => return Step::Done,
+        Plan::MakeTombstone(evicted) => make_tombstone(set, evicted, change),
+        Plan::Claim { reused, start, raised } => {
+            let is_strict = raised.is_none_or(|(old, new)| replace(set, old, new));
+            if is_strict {
+                claim(set, reused, tag, start, now, change);
+            }
+        }
+        Plan::LookAgain => {}
     }
-    let tombstone = if C::EVICTS { find_tombstone(seen, now) } else { None };
-    let Some(reused) = find_reusable(seen, now, tombstone) else { return Step::Done };
+    Step::Repeat
+}
+
+/// What an insertion has to do in a set that looks like this.
+fn plan<C: Change>(set: &[Slot], tag: u64, now: u64, change: &mut C) -> Plan {
+    if let Some((at, slot)) = slots(set).find(|(_, slot)| slot.tag() == tag) {
+        return if slot.is_claim() { Plan::Commit(at) } else { Plan::LookAgain };
+    }
+    let tombstone = if C::EVICTS { find_tombstone(set, now) } else { None };
+    let Some(reused) = find_reusable(set, now, tombstone) else { return Plan::End };
     if !C::EVICTS && is_in_use(reused.1, now) {
         change.note_full();
-        return Step::Done;
+        return Plan::End;
     }
     let owed = find_owed(tombstone, reused, now);
     let floor = owed.map(Slot::owes_until);
@@ -185,16 +214,15 @@ fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> 
         if floor.is_some() && change.takes() {
             change.note_denied_newcomer();
         }
-        return Step::Done;
+        return Plan::End;
     }
-    match (tombstone, owed) {
-        (None, Some(_)) => make_tombstone(set, reused, change),
-        (Some(tombstone), Some(owed)) if tombstone.1 != owed => {
-            raise_tombstone(set, tombstone, owed) && claim(set, reused, tag, start, now, change)
+    match tombstone.zip(owed) {
+        None if owed.is_some() => Plan::MakeTombstone(reused),
+        raised => {
+            let raised = raised.filter(|((_, old), new)| old != new);
+            Plan::Claim { reused, start, raised }
         }
-        _ => claim(set, reused, tag, start, now, change),
-    };
-    Step::Repeat
+    }
 }
 
 /// What the tombstone of the set has to owe once the slot `reused` is reused; none if the set needs
@@ -223,17 +251,10 @@ fn must_be_remembered(change: &mut impl Change, start: Slot, floor: Option<u64>)
 }
 
 /// Evicts the first bucket of a set: it stays as the tombstone, in its slot.
-fn make_tombstone<W: Word>(set: &[W], (at, evicted): Seen, change: &mut impl Change) -> bool {
-    let is_made = replace(set, (at, evicted), evicted.as_tombstone());
-    if is_made {
+fn make_tombstone<W: Word>(set: &[W], evicted: Seen, change: &mut impl Change) {
+    if replace(set, evicted, evicted.1.as_tombstone()) {
         change.note_eviction();
     }
-    is_made
-}
-
-/// Raises the tombstone to what it has to owe.
-fn raise_tombstone<W: Word>(set: &[W], tombstone: Seen, owed: Slot) -> bool {
-    replace(set, tombstone, owed)
 }
 
 /// Claims the slot `reused` for a newcomer that starts in the state `start`.
@@ -244,12 +265,11 @@ fn claim<W: Word>(
     start: State,
     now: u64,
     change: &mut impl Change,
-) -> bool {
+) {
     let is_claimed = replace(set, reused, Slot::claim(tag, start.expires_at().max(now)));
     if is_claimed && is_in_use(reused.1, now) {
         change.note_eviction();
     }
-    is_claimed
 }
 
 /// Replaces a slot, if it still is as it was read.

@@ -1,3 +1,5 @@
+//! Compare-and-swap: conflicts, tries and their budget.
+
 use super::*;
 use crate::limit::{SlidingWindow, Span, State, TokenBucket};
 use crate::net::Timeouts;

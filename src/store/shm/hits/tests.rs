@@ -180,7 +180,7 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
         assert!(it.decide::<Decision>(decision.refund()).unwrap().accepted);
     });
     let left = table.decide(&window, hash(1), now + 1, Op::Peek { cost: 0 }).available;
-    assert_eq!(left.ns, 4);
+    assert_eq!(left.count_hits(), 4);
 }
 
 #[test]
@@ -207,13 +207,14 @@ fn refund_gives_nothing_back_while_one_place_is_blocked() {
     let refund = table.decide(&window, hash(1), T, Op::Refund { cost: 1, expiry: None });
     assert!(!refund.accepted && refund.is_blocked);
     let left = table.decide(&window, hash(1), T + INTERVAL / 2, Op::Peek { cost: 0 }).available;
-    assert_eq!(left.ns, 2, "the hit is still there");
+    assert_eq!(left.count_hits(), 2, "the hit is still there");
 }
 
 #[test]
 fn reset_and_block_of_a_smaller_limit_free_all_hits() {
     let (table, large, small) = (Table::new(64), window(10), window(1));
-    let left = |now| table.decide(&large, hash(1), now, Op::Peek { cost: 0 }).available.ns;
+    let left =
+        |now| table.decide(&large, hash(1), now, Op::Peek { cost: 0 }).available.count_hits();
     table.decide(&large, hash(1), T, Op::Take { cost: 10 });
     table.decide(&small, hash(1), T, Op::Reset);
     assert_eq!(left(T), 10);

@@ -1,3 +1,5 @@
+//! Slots of the table: claims, states and tombstones.
+
 use super::*;
 use crate::limit::{MAX_HITS, MAX_NOW, MAX_REFILL};
 use proptest::prelude::*;

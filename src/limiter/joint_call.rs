@@ -1,0 +1,184 @@
+//! Asks several limits: together if one server can decide on all, else one after the other.
+
+use super::member::Member;
+use crate::clock::boot_time;
+use crate::guard::{DecidedBy, Event, Guard, NoAnswer, Report};
+use crate::limit::Op;
+use crate::store::{JointRequest, Key, Request};
+
+/// The calls on each limit so far; none on a limit that was not asked, because another one denies.
+pub type Calls = Vec<Option<Report>>;
+
+/// What a call does to the limits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Charges them all, or none.
+    Take,
+    /// Looks at them.
+    Peek,
+}
+
+/// A call on several limits.
+pub struct JointCall<'a> {
+    members: &'a [Member<'a>],
+    frozen: Option<u64>,
+    purpose: Purpose,
+    /// Why the server of all limits gave no answer. Each limit's own policy answers then.
+    no_answer: Option<NoAnswer>,
+}
+
+impl<'a> JointCall<'a> {
+    /// A call at the time of a test's clock, if it is `frozen`.
+    pub fn new(members: &'a [Member<'a>], purpose: Purpose, frozen: Option<u64>) -> Self {
+        Self { members, frozen, purpose, no_answer: None }
+    }
+
+    /// Asks all limits. Returns also what there is to report beside the calls.
+    pub fn ask(mut self) -> (Calls, Option<Box<Event>>) {
+        if let Some(denials) = self.known_denials() {
+            return (denials, None);
+        }
+        let mut event = None;
+        let calls = match self.ask_together(&mut event) {
+            Some(Ok(calls)) => calls,
+            Some(Err(no_answer)) => {
+                self.no_answer = Some(no_answer);
+                self.ask_in_order()
+            }
+            None => self.ask_in_order(),
+        };
+        (calls, event)
+    }
+
+    fn op(&self, member: &Member<'_>) -> Op {
+        match self.purpose {
+            Purpose::Take => member.take(),
+            Purpose::Peek => member.peek(),
+        }
+    }
+
+    /// The denials that this host knows without asking a server, if one of them denies the call.
+    fn known_denials(&self) -> Option<Calls> {
+        let (now, time) = (boot_time(), self.frozen.into());
+        let known = |member: &Member<'_>| {
+            let guard = member.guard()?;
+            let known = |request: &Request<'_>| guard.known_denial(request, now);
+            let denial = member.with_request(self.op(member), time, known)?;
+            Some(Report::answered(denial, DecidedBy::DenyCache))
+        };
+        let calls: Calls = self.members.iter().map(known).collect();
+        let denies = |(member, call): (&Member<'_>, &Option<Report>)| {
+            call.as_ref().is_some_and(|report| !member.is_admitted_by(report))
+        };
+        self.members.iter().zip(&calls).any(denies).then_some(calls)
+    }
+
+    /// Lets the server on which all limits are decide in one step. None if they are not on one server, or it cannot do
+    /// that.
+    fn ask_together(&self, event: &mut Option<Box<Event>>) -> Option<Result<Calls, NoAnswer>> {
+        let members = self.members;
+        let store = &members.first()?.limiter.store;
+        let guards: Vec<&Guard> =
+            members.iter().map(|it| it.guard_on(store)).collect::<Option<_>>()?;
+        let first_guard = guards.first()?;
+        let keys: Vec<Key<'_>> = members.iter().map(Member::key).collect();
+        let ops: Vec<Op> = members.iter().map(|member| self.op(member)).collect();
+        let with_keys = members.iter().zip(&keys).zip(&ops);
+        let requests: Vec<Request<'_>> = with_keys
+            .map(|((it, key), op)| it.limiter.request(key, it.limit, op, self.frozen.into()))
+            .collect();
+        if !store.can_decide_all(&requests) {
+            return None;
+        }
+        let joint = |(member, request): (&Member<'_>, _)| JointRequest {
+            request,
+            is_enforced: member.limiter.is_enforced(),
+        };
+        let joint: Vec<_> = members.iter().zip(requests.iter().copied()).map(joint).collect();
+        let Request { key, timeouts, .. } = *requests.first()?;
+        let asked = first_guard.asked(key, *timeouts, boot_time());
+        let decisions = match first_guard.ask(asked, event, || store.decide_all(&joint)) {
+            Ok(decisions) => decisions,
+            Err(no_answer) => return Some(Err(no_answer)),
+        };
+        for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {
+            guard.note_decision(request, *decision, asked.sent);
+        }
+        let by_store = |decision| Some(Report::answered(decision, DecidedBy::Store));
+        Some(Ok(decisions.into_iter().map(by_store).collect()))
+    }
+
+    fn ask_in_order(&self) -> Calls {
+        match self.purpose {
+            Purpose::Take => self.take_in_order(),
+            Purpose::Peek => {
+                self.members.iter().map(|it| Some(self.ask_one(it, it.peek()))).collect()
+            }
+        }
+    }
+
+    fn ask_one(&self, member: &Member<'_>, op: Op) -> Report {
+        match &self.no_answer {
+            Some(no_answer) => member.answer_by_policy(op, self.frozen, no_answer),
+            None => member.ask(op, self.frozen),
+        }
+    }
+
+    /// Looks at all limits, then charges them in their order. Gives back what was charged if one denies after all, or
+    /// fails.
+    fn take_in_order(&self) -> Calls {
+        let mut calls: Calls = self.members.iter().map(|_| None).collect();
+        let mut is_denied = false;
+        // The first limit is not looked at: its charge comes next and answers the same.
+        for (member, call) in self.members.iter().zip(&mut calls).skip(1) {
+            let seen = self.ask_one(member, member.peek());
+            let has_error = seen.answer.is_err() && member.limiter.is_enforced();
+            is_denied |= !member.is_admitted_by(&seen);
+            *call = Some(seen);
+            if has_error {
+                return calls;
+            }
+        }
+        if is_denied {
+            if let (Some(member), Some(call)) = (self.members.first(), calls.first_mut()) {
+                *call = Some(self.ask_one(member, member.peek()));
+            }
+            return calls;
+        }
+        for (i, member) in self.members.iter().enumerate() {
+            let taken = self.ask_one(member, member.take());
+            let is_admitted = member.is_admitted_by(&taken);
+            let Some((call, before)) = calls.get_mut(..=i).and_then(<[_]>::split_last_mut) else {
+                break;
+            };
+            *call = Some(after(taken, call.take()));
+            if !is_admitted {
+                for (member, call) in self.members.iter().zip(before).rev() {
+                    self.give_back(member, call);
+                }
+                break;
+            }
+        }
+        calls
+    }
+
+    /// Gives back what a call has taken, and looks at the limit again.
+    fn give_back(&self, member: &Member<'_>, call: &mut Option<Report>) {
+        let Some(Report { answer: Ok(decision), decided_by, .. }) = &call else { return };
+        let Member { limiter, identifier, limit, .. } = member;
+        // If the server fails now, the charge stays.
+        let refunded = limiter.refund(identifier, limit, decision, *decided_by, self.frozen);
+        let seen = self.ask_one(member, member.peek()).after(refunded.event);
+        *call = Some(after(seen, call.take()));
+    }
+}
+
+/// The same answer, with what happened in an earlier call on the same limit.
+fn after(report: Report, earlier: Option<Report>) -> Report {
+    let Some(earlier) = earlier else { return report };
+    Report {
+        has_failed: report.has_failed || earlier.has_failed,
+        evicted: report.evicted || earlier.evicted,
+        ..report.after(earlier.event)
+    }
+}

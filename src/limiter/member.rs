@@ -1,0 +1,124 @@
+//! One of several limits of a call.
+
+use super::limiter::Limiter;
+use crate::guard::{Guard, NoAnswer, Report, answers_to};
+use crate::identifier::Identifier;
+use crate::limit::{Limit, Op};
+use crate::statistics::{CallContext, CounterHandle};
+use crate::store::{Answer, Key, KeyHash, Request, Store, Time};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// One of several limits, and what a call takes from it.
+#[derive(Clone, Copy)]
+pub struct Member<'a> {
+    /// The store, with its policy.
+    pub limiter: &'a Limiter,
+    /// The identifier.
+    pub identifier: &'a [u8],
+    /// The limit's name, if it was given one.
+    pub name: Option<&'a [u8]>,
+    /// Caches the hash of the key.
+    pub key_hash: &'a Cell<KeyHash>,
+    /// Caches where calls are counted.
+    pub counter: &'a Cell<CounterHandle>,
+    /// The limit.
+    pub limit: &'a Limit,
+    /// Tokens or hits.
+    pub cost: u64,
+}
+
+impl<'a> Member<'a> {
+    /// The context of a call on the limit.
+    pub fn context(&self) -> CallContext<'a> {
+        let Self { identifier, name, key_hash, counter, .. } = *self;
+        CallContext { identifier: Identifier::Plain(identifier), name, key_hash, counter }
+    }
+
+    #[inline(always)]
+    pub(super) fn key(&self) -> Key<'a> {
+        self.limiter.plain_key(self.identifier, self.limit, self.key_hash)
+    }
+
+    pub(super) fn peek(&self) -> Op {
+        Op::Peek { cost: self.cost }
+    }
+
+    pub(super) fn take(&self) -> Op {
+        Op::Take { cost: self.cost }
+    }
+
+    /// The guard of the limiter; none for a store on this host.
+    #[inline(always)]
+    pub(super) fn guard(&self) -> Option<&'a Guard> {
+        self.limiter.guard.as_deref()
+    }
+
+    /// The guard of the limiter, if it is on this store.
+    pub(super) fn guard_on(&self, store: &Rc<dyn Store>) -> Option<&'a Guard> {
+        self.guard().filter(|_| Rc::ptr_eq(&self.limiter.store, store))
+    }
+
+    pub(super) fn answer_by_policy(
+        &self,
+        op: Op,
+        frozen: Option<u64>,
+        no_answer: &NoAnswer,
+    ) -> Report {
+        match self.guard() {
+            Some(guard) => self.with_request(op, frozen.into(), |request| {
+                guard.answer_by_policy(no_answer, answers_to(request))
+            }),
+            None => self.ask(op, frozen),
+        }
+    }
+
+    pub(super) fn ask(&self, op: Op, frozen: Option<u64>) -> Report {
+        self.with_request(op, frozen.into(), |request| self.limiter.decide_uncounted(request))
+    }
+
+    /// Runs `work` with the request of an operation on the limit.
+    #[inline(always)]
+    pub(super) fn with_request<R>(
+        &self,
+        op: Op,
+        time: Time,
+        work: impl FnOnce(&Request<'_>) -> R,
+    ) -> R {
+        work(&self.limiter.request(&self.key(), self.limit, &op, time))
+    }
+
+    /// Whether the call may go on as far as this limit is concerned.
+    pub(super) fn is_admitted_by(&self, report: &Report) -> bool {
+        let is_accepted = report.answer.as_ref().is_ok_and(|decision| decision.accepted);
+        is_accepted || !self.limiter.is_enforced()
+    }
+
+    /// Whether a store on this host would accept the call.
+    #[inline(always)]
+    pub(super) fn would_accept(&self, time: Time) -> bool {
+        self.with_request(self.peek(), time, |request| {
+            self.limiter.store.accepts(request).is_ok_and(|answer| answer.decision)
+        })
+    }
+
+    /// Charges the limit on a store on this host. Returns when its state expires, if it accepts.
+    #[inline(always)]
+    pub(super) fn charge(&self, time: Time) -> Option<u64> {
+        let op = self.take();
+        let Answer { decision, evicted } =
+            self.with_request(op, time, |request| self.limiter.store.decide(request)).ok()?;
+        if evicted {
+            self.limiter.counts.count_evicted(self.context());
+        }
+        decision.accepted.then_some(decision.expires_at)
+    }
+
+    /// Gives back what [`charge`](Self::charge) took.
+    #[cold]
+    pub(super) fn undo(&self, expires_at: u64, time: Time) {
+        let op = Op::Refund { cost: self.cost, expiry: Some(expires_at) };
+        // If shared memory can no longer be used, the charge is gone with it.
+        let _ = self.with_request(op, time, |request| self.limiter.store.decide(request));
+    }
+}

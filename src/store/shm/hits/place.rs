@@ -1,0 +1,80 @@
+//! A place of a sliding window: what is found there, and what an operation changes.
+
+use crate::limit::{Algorithm, Decision, Op, Place, State};
+use crate::store::shm::counts::TableCounts;
+use crate::store::shm::slot::Slot;
+use crate::store::shm::table::Change;
+use std::cell::Cell;
+
+/// What was found in one place, or came of a change to it.
+pub(super) enum Found {
+    Free,
+    /// A hit, which leaves at this time.
+    Taken(u64),
+    /// A block, until this time.
+    Blocked(u64),
+    /// A hit that was taken after the time of this call, or before a clock went back, and when it leaves.
+    Later(u64),
+}
+
+/// An operation on one place.
+pub(super) struct PlaceChange<'a> {
+    pub(super) place: Place,
+    pub(super) op: Op,
+    pub(super) now: u64,
+    pub(super) counts: &'a TableCounts,
+    pub(super) evicted: &'a Cell<bool>,
+    /// What was there. A place for which its set has no room is taken until it has.
+    pub(super) found: Found,
+    /// Whether the operation was accepted.
+    pub(super) accepted: bool,
+}
+
+impl Change for PlaceChange<'_> {
+    #[inline(always)]
+    fn apply(&mut self, slot: Slot) -> Option<Slot> {
+        let state = slot.state();
+        self.found = Found::of(&self.place, state, self.now);
+        self.accepted = false;
+        if let (Found::Later(_), Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
+            (&self.found, self.op)
+        {
+            return None;
+        }
+        let (decision, after): (Decision, State) = self.place.apply(state, self.now, &self.op);
+        self.accepted = decision.accepted;
+        (after != state).then(|| Slot::committed(slot.tag(), after))
+    }
+
+    fn inherited_state(&self, expires_at: u64) -> State {
+        self.place.inherited_state(expires_at, self.now)
+    }
+
+    fn takes(&self) -> bool {
+        self.place.takes(self.op)
+    }
+
+    fn note_eviction(&mut self) {
+        self.counts.note_eviction();
+        self.evicted.set(true);
+    }
+
+    /// Counts in the statistics of the limit like an eviction.
+    fn note_denied_newcomer(&mut self) {
+        self.counts.note_denied_newcomer();
+        self.evicted.set(true);
+    }
+}
+
+impl Found {
+    /// What a state says at `now`.
+    #[inline(always)]
+    pub(super) fn of(place: &Place, state: State, now: u64) -> Self {
+        match (state, Place::leaves_at(state)) {
+            (_, time) if time <= now => Self::Free,
+            (State::Blocked { until }, _) => Self::Blocked(until),
+            (_, leaves_at) if place.is_from_future(state, now) => Self::Later(leaves_at),
+            (_, leaves_at) => Self::Taken(leaves_at),
+        }
+    }
+}
