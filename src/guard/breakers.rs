@@ -3,7 +3,8 @@
 //!
 //! A breaker opens at the second failure in a row, if no process has had an answer for 40 ms by then, or at the
 //! first if no process has had one for a second. A call that fails beside others that succeed opens nothing: a
-//! lost packet or a refused connection says nothing of the server.
+//! lost packet or a refused connection says nothing of the server. A process that never had an answer opens it only after that
+//! second: the server may have no connection left for it.
 //!
 //! A breaker's state is one word, open or closed:
 //!
@@ -90,6 +91,8 @@ pub enum Access {
     Granted,
     /// It was down. This caller asks it, and no other does meanwhile.
     Probe,
+    /// It may: no process has found it down. But this process has never had an answer.
+    Newcomer,
     /// It may be down, but has not closed the connection of this caller, which asks on it.
     Connected,
     /// It is down, and must not be asked before this time.
@@ -167,7 +170,11 @@ impl Breakers {
         if let Some((breaker, seen)) = self.find(id) {
             match access {
                 _ if is_closed(seen) => {
-                    if !breaker.is_silent(sent, now) {
+                    let is_silent = match access {
+                        Access::Newcomer => breaker.is_silent_for_long(now),
+                        _ => breaker.is_silent(sent, now),
+                    };
+                    if !is_silent {
                         return FailureMeaning::CallAlone;
                     }
                 }
@@ -176,7 +183,7 @@ impl Breakers {
                     return FailureMeaning::OutageContinues;
                 }
                 // A call that was sent before the outage must not end the time of another one's probe.
-                Access::Granted if seen > open => {
+                Access::Granted | Access::Newcomer if seen > open => {
                     return FailureMeaning::OutageContinues;
                 }
                 _ => {}

@@ -210,8 +210,14 @@ impl Guard {
                 "other processes of this host are connecting to {name} at this moment"
             ));
         };
-        // The wait before it says nothing of the server.
-        let sent = if matches!(gate, GateEntry::Place(_)) { boot_time() } else { sent };
+        let mut sent = sent;
+        if let GateEntry::Place(_) = gate {
+            // The wait before it says nothing of the server.
+            sent = boot_time();
+            if access == Access::Granted && !self.host.local.has_reached(breaker) {
+                access = Access::Newcomer;
+            }
+        }
         let answer = call();
         if let GateEntry::Place(place) = gate {
             let has_failed = matches!(answer, Err(Error::Storage(_) | Error::Local(_)));
@@ -220,7 +226,7 @@ impl Guard {
         match answer {
             Ok(answer) => {
                 self.host.note_success(breaker, access);
-                self.host.local.clear(breaker);
+                self.host.local.note_reached(breaker);
                 self.note_recovery(self.host.note_use(sent), event);
                 Ok(answer)
             }
@@ -289,7 +295,7 @@ impl Guard {
             // The server is up, and other keys are not concerned.
             Error::Refused(reason) => {
                 host.note_success(breaker, access);
-                host.local.clear(breaker);
+                host.local.note_reached(breaker);
                 let is_due = is_due(&reason);
                 (reason, is_due.then_some("; "))
             }

@@ -5,7 +5,7 @@
 
 use super::breakers::SHORTEST_SILENCE;
 use crate::limit::SECOND;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 /// The longest pause, in nanoseconds: that of a process that has no descriptor left, no route or no right.
@@ -22,10 +22,14 @@ const FIRST_PAUSE: u64 = SHORTEST_SILENCE;
 /// The failure in a row beside calls that were answered that is worth a warning: the one after the first pause.
 const WORTH_A_WARNING: u32 = WITHOUT_PAUSE + 2;
 
-/// The servers that this process failed to ask, by the store's breakers. A server that it reached last is not
-/// in the map.
+/// The servers that this process failed to ask, by the store's breakers.
 #[derive(Default)]
-pub struct LocalFailures(RefCell<HashMap<u64, Failures>>);
+pub struct LocalFailures {
+    /// Without those that the process reached last.
+    servers: RefCell<HashMap<u64, Failures>>,
+    /// A bit for each server that the process has reached at any time. The numbers of a store's breakers are below 128.
+    reached: Cell<u128>,
+}
 
 /// The failures of this process at one server since it last reached it.
 #[derive(Clone, Copy, Default)]
@@ -47,7 +51,7 @@ pub struct Pause {
 impl LocalFailures {
     /// The pause in which this process must not ask at `now`.
     pub fn pause(&self, breaker: u64, now: u64) -> Option<Pause> {
-        let all = self.0.borrow();
+        let all = self.servers.borrow();
         all.get(&breaker).map(|failures| failures.pause).filter(|pause| now < pause.until)
     }
 
@@ -66,7 +70,7 @@ impl LocalFailures {
     /// Notes at `now` that this process waits for others to connect first. The pauses differ, so that not all
     /// processes come back at once.
     pub fn note_waiting(&self, breaker: u64, now: u64) {
-        let mut all = self.0.borrow_mut();
+        let mut all = self.servers.borrow_mut();
         let until = now + FIRST_PAUSE + now % (2 * FIRST_PAUSE);
         all.entry(breaker).or_default().pause = Pause { until, is_waiting: true };
     }
@@ -74,7 +78,7 @@ impl LocalFailures {
     /// Notes a failure, after which the process must not ask before the time that `until` makes of the number of
     /// failures before it. Returns whether it is the first of at least so many in a row that may give a warning.
     fn note(&self, breaker: u64, worth_a_warning: u32, until: impl FnOnce(u32) -> u64) -> bool {
-        let mut all = self.0.borrow_mut();
+        let mut all = self.servers.borrow_mut();
         let failures = all.entry(breaker).or_default();
         failures.pause = Pause { until: until(failures.count), is_waiting: false };
         failures.count = failures.count.saturating_add(1);
@@ -86,15 +90,25 @@ impl LocalFailures {
     /// The number of servers that this process must not ask at `now`, for it failed to.
     pub fn count(&self, now: u64) -> usize {
         let is_on = |pause: Pause| now < pause.until && !pause.is_waiting;
-        self.0.borrow().values().filter(|failures| is_on(failures.pause)).count()
+        self.servers.borrow().values().filter(|failures| is_on(failures.pause)).count()
+    }
+
+    /// Whether this process has reached the server at any time.
+    pub fn has_reached(&self, breaker: u64) -> bool {
+        self.reached.get() & bit(breaker) != 0
     }
 
     /// Notes that the server was reached.
-    pub fn clear(&self, breaker: u64) {
-        if !self.0.borrow().is_empty() {
-            self.0.borrow_mut().remove(&breaker);
+    pub fn note_reached(&self, breaker: u64) {
+        self.reached.set(self.reached.get() | bit(breaker));
+        if !self.servers.borrow().is_empty() {
+            self.servers.borrow_mut().remove(&breaker);
         }
     }
+}
+
+const fn bit(breaker: u64) -> u128 {
+    1 << (breaker % 128)
 }
 
 /// The pause after a failure that has so many before it.
@@ -120,7 +134,7 @@ mod tests {
         assert_eq!(failures.pause(2, 6), None, "another server");
         assert_eq!(failures.pause(1, 5 + LONGEST_PAUSE), None);
         assert!(!failures.note_unable(1, LONGEST_PAUSE + 5));
-        failures.clear(1);
+        failures.note_reached(1);
         assert_eq!(failures.pause(1, LONGEST_PAUSE + 6), None);
         assert!(failures.note_unable(1, 5));
     }
@@ -142,7 +156,7 @@ mod tests {
             pauses.push(failures.pause(1, 5).map_or(0, |pause| (pause.until - 5) / 1_000_000));
         }
         assert_eq!(pauses, [0, 0, 40, 160, 640, 1_000, 1_000, 1_000]);
-        failures.clear(1);
+        failures.note_reached(1);
         failures.note_failed_alone(1, 5);
         assert_eq!(failures.pause(1, 5), None);
     }

@@ -43,6 +43,19 @@ fn one_call_notes_an_outage_and_one_call_probes() {
 }
 
 #[test]
+fn processes_that_never_had_an_answer_open_the_breaker_only_after_a_second_without_an_answer() {
+    let breakers = Breakers::default();
+    breakers.note_success(7, Access::Granted, SECOND);
+    let fails = |access, sent, now| breakers.note_failure(7, access, sent, now);
+    let (early, late) = (SECOND + 2 * SHORTEST_SILENCE, SECOND + LONG_SILENCE);
+    for now in early..early + 9 {
+        assert_eq!(fails(Access::Newcomer, SECOND, now), FailureMeaning::CallAlone);
+    }
+    assert_eq!(fails(Access::Newcomer, SECOND, late - 1), FailureMeaning::CallAlone);
+    assert_eq!(fails(Access::Newcomer, late, late), FailureMeaning::OutageBegins);
+}
+
+#[test]
 fn probe_lasts_as_long_as_its_call_may_take() {
     let breakers = Breakers::default();
     breakers.note_failure(7, Access::Granted, 5, 5);
