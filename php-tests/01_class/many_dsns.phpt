@@ -20,6 +20,8 @@ function work(int $from, int $to): void
 $files = fn (): int => count(scandir('/proc/self/fd'));
 $maps = fn (): int => substr_count(file_get_contents('/proc/self/maps'), "\n");
 
+$in_array = new TokenBucket('array:?prefix=', 'x', 2, 0.001);
+var_dump($in_array->consume());
 work(0, 1);
 [$files_before, $maps_before] = [$files(), $maps()];
 for ($most_files = $most_maps = 0, $i = 1; $i < 1_000; $i += 50) {
@@ -30,6 +32,12 @@ for ($most_files = $most_maps = 0, $i = 1; $i < 1_000; $i += 50) {
 }
 // A table of its own is one mapping; prefixes and servers have none.
 echo $most_files, ' files, ', $most_maps > 100 && $most_maps < 300 ? 'few' : $most_maps, " mappings\n";
+// The buckets of array: are nowhere else.
+$again = new TokenBucket('array:?prefix=', 'x', 2, 0.001);
+var_dump($again->consume(), $again->consume());
 ?>
 --EXPECT--
+bool(true)
 0 files, few mappings
+bool(true)
+bool(false)

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The most stores that a worker keeps. A worker that has opened more drops them all, for a program may
-/// make up DSNs without end.
+/// make up DSNs without end. The buckets of `array:` are in the store, so that one stays.
 const MAX_STORES: usize = 256;
 
 /// The stores of a worker: one for each target, whichever limiters use it.
@@ -46,7 +46,7 @@ impl Stores {
             return store.clone();
         }
         if opened.len() >= MAX_STORES {
-            opened.clear();
+            opened.retain(|(target, _, _)| matches!(target, Target::Array));
             self.host_files.borrow_mut().clear();
             self.host_permits.borrow_mut().clear();
             self.lease_files.borrow_mut().clear();

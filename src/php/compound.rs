@@ -212,7 +212,7 @@ fn parts_of(argument: Argument<'_>) -> Result<Vec<Part>, Thrown> {
     match is_limiter {
         true => Err(argument_type_error(
             n,
-            "must be a TokenBucket, LeakyBucket, FixedWindow or Compound: a limiter written in PHP \
+            "must be a TokenBucket, LeakyBucket, FixedWindow, SlidingWindow or Compound: a limiter written in PHP \
              cannot be charged together with others",
         )),
         false => Err(argument.throw_wrong_class(c"TokenBucket\\Limiter")),

@@ -10,12 +10,16 @@ use crate::error::Result;
 use crate::mapped::{Area, Region};
 use portable_atomic::Ordering;
 
+/// The most sets of a table that are read to see how full it is. Keys are spread over all sets alike, so a larger
+/// table is as full as this part of it.
+const MOST_READ: usize = (16 << 20) / size_of::<Set>();
+
 /// How full a table is, and what did not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableUsage {
     /// How many buckets or permits there is room for.
     pub slots: usize,
-    /// How many of the slots are in use.
+    /// How many of the slots are in use; of a table above 16 MiB about how many.
     pub used: usize,
     /// How many buckets were evicted while they were in use.
     pub evictions: u64,
@@ -26,10 +30,11 @@ pub struct TableUsage {
 impl TableUsage {
     /// How full the table of buckets in this file is.
     pub fn of_buckets(region: &Region) -> Self {
-        let now = boot_time();
-        let words = region.area::<Set>(Area::Buckets).iter().flat_map(|set| &set.0);
+        let (now, sets) = (boot_time(), region.area::<Set>(Area::Buckets));
+        let words = sets.iter().take(MOST_READ).flat_map(|set| &set.0);
         let used = words.filter(|word| Slot(word.load(Ordering::Relaxed)).expires_at() > now);
-        Self::new(region, Area::Buckets, used.count())
+        let used = used.count() * sets.len() / sets.len().clamp(1, MOST_READ);
+        Self::new(region, Area::Buckets, used)
     }
 
     /// How full the table of permits in this file is. A permit of a process that has died does not count.
