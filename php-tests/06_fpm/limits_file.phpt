@@ -32,7 +32,7 @@ $fpm->script('limit.php', <<<'CODE'
     CODE);
 
 // Four clients call all the time; a fifth process changes the file.
-const SECONDS = 10.5;
+const SECONDS = 11.5;
 $changes = [
     // After so many seconds: how the file changes, and the limit that is in force two seconds later.
     '0.5' => [fn () => rename_over($file, $text(2)), 2],
@@ -40,7 +40,7 @@ $changes = [
     // Slowly, in place: the second half comes 0.3 s after the first.
     '5.5' => [fn () => write_slowly($file, $text(4)), 4],
     // Cut off: [last] has no numbers.
-    '8.2' => [fn () => rename_over($file, substr($text(5), 0, -21)), 4],
+    '9' => [fn () => rename_over($file, substr($text(5), 0, -21)), 4],
 ];
 
 function rename_over(string $file, string $text): void
