@@ -1,4 +1,6 @@
 //! Tells a process from a child that it forks.
+//!
+//! Permits, decisions and connections carry the generation of their process, and do nothing in another.
 
 use std::ptr::NonNull;
 use std::sync::OnceLock;

@@ -4,7 +4,7 @@
 //! limits are looked at first, then charged in their order; if one denies after all, because another process
 //! was faster, those before it get back what they were charged. So no limit is exceeded, and none stays
 //! charged for a denied call. For a moment other processes may find less than they would have, and a process
-//! that dies in between leaves its own charges behind.
+//! that dies in between leaves its own charges behind. If the one server fails, each limit's own policy answers.
 
 use super::flagged_decision::FlaggedDecision;
 use super::joint_call::{Calls, JointCall, Purpose};

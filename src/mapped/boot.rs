@@ -17,6 +17,8 @@
 //! If the earlier boot was shorter than the present uptime, a process without an id accepts its file.
 //! That is never in a client's favour: less time seems to have passed than has, so clients wait
 //! longer than they have to, but never longer than one refill.
+//!
+//! Processes that share a file must share the clock: none may be in a time namespace of its own.
 
 use crate::clock::boot_time;
 use crate::limit::SECOND;

@@ -1,4 +1,6 @@
 //! A file that is opened at its first use, and opened again once it has lost its path.
+//!
+//! The first use is in a worker, never in FPM's master, so the user and the directives of each pool apply.
 
 use super::directory::unfinished;
 use super::location::Location;

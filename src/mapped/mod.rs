@@ -10,7 +10,7 @@
 //! * `byte_lock`: locks on bytes of a file, which show whether a process has died
 //! * `mapped_file`: a file that is opened at its first use, and checked once a second
 //!
-//! What lies in an area belongs to the feature that uses it: `shm`, `host` or `counters`.
+//! What lies in an area belongs to the feature that uses it: `store::shm`, `guard` or `statistics`.
 
 pub mod boot;
 pub mod byte_lock;

@@ -2,6 +2,9 @@
 //!
 //! The mark shows that the reply belongs to this call, and was not delayed, doubled or mixed up on the way.
 //! It is not a secret: it protects against accidents, not against a server that lies.
+//!
+//! It takes eight bytes each way on Redis, up to eighteen on memcached, whose misses do not return it. MariaDB and
+//! MySQL have none: a `SELECT` could return a mark, but an `UPDATE` could not.
 
 use crate::clock::boot_time;
 use std::hash::{BuildHasher, Hasher, RandomState};

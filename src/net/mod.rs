@@ -1,5 +1,8 @@
 //! Connections to servers, each call within its time.
 //!
+//! The connections of the crates `redis`, `memcache` and `mysql` are not used, for they hide the socket: they have
+//! no deadline for a whole call, do not check an idle connection, and let a forked child use its parent's.
+//!
 //! * [`timeouts`]: how long a call and a connection may take
 //! * [`budget`]: the time that is left to one call
 //! * [`pause`]: the time, without that in which this process could not run

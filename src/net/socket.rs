@@ -5,7 +5,8 @@
 //! saves the call of `poll` for most answers. A signal (PHP's timers) does not end a wait or prolong it.
 //!
 //! Before a wait times out the socket is read once more: an answer that has arrived counts, however late
-//! this process reads it.
+//! this process reads it. It is not wrong then: Redis decided by its own clock when it ran the script, and compare
+//! and swap refuses a state that is out of date.
 
 use super::failure::{LocalError, is_local};
 use super::pause::{self, Moment};

@@ -1,4 +1,6 @@
 //! The permits that the request holds. What is left at its end is given back there.
+//!
+//! A permit is registered before its object is made, since the memory limit may end the script in between.
 
 use super::events::log_event;
 use crate::limiter::HeldPermit;

@@ -8,7 +8,7 @@
 //! * [`versions`]: where the versions of PHP differ
 //!
 //! Classes are declared by hand, because ext-php-rs's macros have no union types, no untyped parameters and no
-//! subclasses in PHP, and replace the engine's coercion and error texts.
+//! subclasses in PHP, allocate in constructors, and replace the engine's coercion and error texts.
 
 pub mod argument;
 pub mod call;

@@ -1,7 +1,8 @@
 //! Buckets in memcached: compare and swap, by this host's wall clock.
 //!
 //! An item holds a state as a record. The server returns a token with it, and replaces the item only while
-//! the token is unchanged: see [`swap`](super::swap).
+//! the token is unchanged: see [`swap`](super::swap). Arithmetic on the server (`ma`) would charge first and correct
+//! later, and other processes would see a wrong level in between.
 
 mod link;
 

@@ -2,7 +2,11 @@
 //!
 //! A decision is a `SELECT` by primary key, which locks nothing. If the row has to change, an `UPDATE` or
 //! `INSERT` follows, which takes effect only while the row is unchanged. Each statement is a transaction of
-//! its own (autocommit), except in [`joint`](super::joint). No statement uses a variable or depends on the order of evaluation.
+//! its own (autocommit), except in [`joint`](super::joint). No statement uses a variable or depends on the order of
+//! evaluation, so the server's settings do not matter.
+//!
+//! A denied call other than `check()` changes no row, so it waits for no disk. An `UPDATE` sees the latest row and
+//! waits for its lock; if another session was faster it finds nothing, and the caller reads the row again.
 
 use std::time::Duration;
 

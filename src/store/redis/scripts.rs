@@ -1,4 +1,7 @@
 //! The scripts that decide on the server, their arguments and their replies.
+//!
+//! A reply has the server's time and the state before the call. From these the caller makes the same decision with
+//! [`apply`](crate::limit::apply), to have all its numbers; if the two disagree the call fails.
 
 use crate::limit::{Limit, MAX_NOW, Op, SECOND, Span, StoredState, TokenBucket};
 use crate::net::mark;

@@ -6,7 +6,10 @@
 //! never more hits than the limit allows; while hits are given back, others may find fewer for a moment.
 //!
 //! All of a call happens at one time, which its hits are stored with. A hit that another process took since then
-//! counts. A process that was suspended for longer begins again, at a later time.
+//! counts. A process that was suspended for longer begins again, at a later time. One that is killed in between
+//! leaves the hits that it took, for one interval.
+//!
+//! A place is a bucket of one: a newcomer that inherits a tombstone finds it taken.
 //!
 //! A block stands in all places, so it does not matter which of them a call looks at first, and which of them
 //! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others. Only a refund, a

@@ -2,7 +2,8 @@
 //!
 //! Each process has a number in the file, by which other processes know its permits. It locks the byte of that
 //! number, and the kernel frees the lock when the process ends, however it ends ([`byte_lock`]). So no process
-//! id is needed, which another process may get later, and which means nothing in another PID namespace.
+//! id is needed, which another process may get later, and which means nothing in another PID namespace; nor
+//! `/proc`, which may be hidden.
 //!
 //! ```text
 //!  23                                        4 3     0

@@ -11,7 +11,7 @@
 //! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it, [`search`]
 //!   where the dead ones are looked for
 //!
-//! The file behind the table is the subject of `file`.
+//! The file behind the table is the subject of [`mapped`].
 
 mod bucket_change;
 pub mod counts;
