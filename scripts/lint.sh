@@ -24,6 +24,10 @@ forbidden 'ext_php_rs' "$others" "Only src/php may know PHP"
 forbidden 'crate::(clock|dsn|error)|std::(fs|net|time|env|io)' "$(find src/limit -name '*.rs')" \
     "src/limit must be pure"
 
+# A file has one subject, and can be read in one go.
+long=$(find src -name '*.rs' -exec wc -l {} + | awk '$2 != "total" && $1 > 400 { print "    " $2 ": " $1 " lines" }')
+[ -z "$long" ] || { echo "No file of src may have more than 400 lines:"; echo "$long"; exit 1; }
+
 # No room knows one above it, and no files import each other in a circle.
 php -n scripts/lint/imports.php src
 

@@ -5,7 +5,7 @@
 
 /// What the fields say about one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Policy<'a> {
+pub struct QuotaPolicy<'a> {
     /// The limit's name: any bytes.
     pub name: &'a [u8],
     /// What the limit allows at once.
@@ -20,21 +20,21 @@ pub struct Policy<'a> {
 }
 
 /// The field `RateLimit-Policy`: `"login";q=5;w=300`.
-pub fn rate_limit_policy(policies: &[Policy<'_>]) -> String {
+pub fn rate_limit_policy(policies: &[QuotaPolicy<'_>]) -> String {
     list(policies, |policy| {
         format!("{};q={};w={}", quoted(policy.name), policy.quota, policy.window)
     })
 }
 
 /// The field `RateLimit`: `"login";r=4;t=60`.
-pub fn rate_limit(policies: &[Policy<'_>]) -> String {
+pub fn rate_limit(policies: &[QuotaPolicy<'_>]) -> String {
     list(policies, |policy| {
         let reset = policy.reset.map(|seconds| format!(";t={seconds}")).unwrap_or_default();
         format!("{};r={}{reset}", quoted(policy.name), policy.remaining)
     })
 }
 
-fn list(policies: &[Policy<'_>], item: impl Fn(&Policy<'_>) -> String) -> String {
+fn list(policies: &[QuotaPolicy<'_>], item: impl Fn(&QuotaPolicy<'_>) -> String) -> String {
     policies.iter().map(item).collect::<Vec<_>>().join(", ")
 }
 
@@ -70,13 +70,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn policy(name: &[u8]) -> Policy<'_> {
-        Policy { name, quota: 5, window: 300, remaining: 4, reset: Some(60) }
+    fn policy(name: &[u8]) -> QuotaPolicy<'_> {
+        QuotaPolicy { name, quota: 5, window: 300, remaining: 4, reset: Some(60) }
     }
 
     #[test]
     fn fields_are_those_of_the_draft() {
-        let policies = [policy(b"login"), Policy { reset: None, ..policy(b"day") }];
+        let policies = [policy(b"login"), QuotaPolicy { reset: None, ..policy(b"day") }];
         assert_eq!(rate_limit_policy(&policies), r#""login";q=5;w=300, "day";q=5;w=300"#);
         assert_eq!(rate_limit(&policies), r#""login";r=4;t=60, "day";r=4"#);
     }

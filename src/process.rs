@@ -2,14 +2,15 @@
 //!
 //! Permits, decisions and connections carry the generation of their process, and do nothing in another.
 
+use once_cell::sync::Lazy;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The latest generation of this process, and of the processes that it was forked from.
 static LATEST: AtomicU64 = AtomicU64::new(0);
 
-static CURRENT: OnceLock<Option<Current>> = OnceLock::new();
+/// Made once, also if that fails: a process must not have two generations.
+static CURRENT: Lazy<Option<Current>> = Lazy::new(Current::map);
 
 /// The generation of this process, in memory that the kernel clears in a child; 0 if it is not known yet.
 struct Current(NonNull<AtomicU64>);
@@ -62,7 +63,7 @@ impl Current {
 /// the kernel clears in a child.
 #[inline]
 pub fn generation() -> u64 {
-    match CURRENT.get_or_init(Current::map) {
+    match &*CURRENT {
         Some(current) => current.get(),
         None => std::process::id().into(),
     }

@@ -21,7 +21,7 @@ use token_bucket::limit::{
     apply,
 };
 use token_bucket::limiter::{
-    CounterHandle, FlaggedDecision, Limiter, Limiters, Member, Policy, Settings, StoreSettings,
+    FlaggedDecision, Limiter, Limiters, Member, Policy, RecordHandle, Settings, StoreSettings,
     peek_all, take_all,
 };
 use token_bucket::mapped::FileSettings;
@@ -456,7 +456,7 @@ struct Compound<'a> {
     limiters: Vec<&'a Limiter>,
     names: Vec<Vec<u8>>,
     limits: Vec<Limit>,
-    caches: Vec<(Cell<KeyHash>, Cell<CounterHandle>)>,
+    caches: Vec<(Cell<KeyHash>, Cell<RecordHandle>)>,
 }
 
 impl<'a> Compound<'a> {
@@ -471,7 +471,7 @@ impl<'a> Compound<'a> {
             identifier: &self.names[i],
             name: None,
             key_hash: &self.caches[i].0,
-            counter: &self.caches[i].1,
+            record: &self.caches[i].1,
             limit: &self.limits[i],
             cost: *cost,
         };

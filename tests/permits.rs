@@ -101,8 +101,8 @@ fn release(permit: HeldPermit, now: u64) {
 
 on_host_and_redis!(
     limit_holds_until_a_permit_is_released,
-    permit_is_free_when_its_lease_has_ended,
-    renewed_permit_begins_a_new_lease,
+    permit_is_free_when_its_lifetime_has_ended,
+    renewed_permit_begins_a_new_lifetime,
     late_release_and_renewal_do_not_touch_another_permit,
     reset_frees_all_permits_whoever_holds_them,
     identifiers_and_kinds_are_separate,
@@ -125,23 +125,23 @@ fn limit_holds_until_a_permit_is_released(bench: &Bench) {
     assert_eq!(bench.count(b"x", T0), 0);
 }
 
-fn permit_is_free_when_its_lease_has_ended(bench: &Bench) {
+fn permit_is_free_when_its_lifetime_has_ended(bench: &Bench) {
     let mut first = bench.acquire(b"x", &limit(1), T0).unwrap();
     let end = T0 + 10 * SECOND;
     assert!(bench.acquire(b"x", &limit(1), end - 1).is_none());
     assert_eq!((bench.count(b"x", end - 1), bench.count(b"x", end)), (1, 0));
-    assert!(!renew(&mut first, 10, end), "its lease has ended");
+    assert!(!renew(&mut first, 10, end), "its lifetime has ended");
     assert!(bench.acquire(b"x", &limit(1), end).is_some());
 }
 
-fn renewed_permit_begins_a_new_lease(bench: &Bench) {
+fn renewed_permit_begins_a_new_lifetime(bench: &Bench) {
     let mut permit = bench.acquire(b"x", &limit(1), T0).unwrap();
     let mut now = T0;
     for _ in 0..5 {
         now += 10 * SECOND - 1;
         assert!(renew(&mut permit, 10, now));
     }
-    assert!(renew(&mut permit, 3, now), "a lease may be shortened");
+    assert!(renew(&mut permit, 3, now), "a lifetime may be shortened");
     assert!(bench.acquire(b"x", &limit(1), now + 3 * SECOND - 1).is_none());
     assert!(!renew(&mut permit, 3, now + 3 * SECOND));
     assert_eq!(bench.count(b"x", now + 3 * SECOND), 0);
@@ -156,7 +156,7 @@ fn late_release_and_renewal_do_not_touch_another_permit(bench: &Bench) {
     assert_eq!(bench.count(b"x", now), 1, "no other permit is released");
     assert!(bench.acquire(b"x", &limit(1), now).is_none());
     assert!(renew(&mut next, 10, now));
-    // The same at one time of a frozen clock, so that both leases end at once.
+    // The same at one time of a frozen clock, so that both lifetimes end at once.
     bench.reset(b"x", now);
     let other = bench.acquire(b"x", &limit(1), now).unwrap();
     assert!(!renew(&mut next, 10, now), "it was reset");
@@ -224,7 +224,7 @@ fn system_clock_counts_without_a_test(bench: &Bench) {
     assert_eq!(first.renew(SECOND / 5, None).answer, Ok(Some(true)));
     thread::sleep(Duration::from_millis(250));
     assert_eq!(first.renew(SECOND, None).answer, Ok(Some(false)));
-    let second = acquire().expect("the lease has ended");
+    let second = acquire().expect("the lifetime has ended");
     first.release(None).answer.unwrap();
     assert!(acquire().is_none());
     second.release(None).answer.unwrap();
@@ -258,17 +258,17 @@ fn any_sequence_is_answered_as_by_held_permits(bench: &Bench) {
     let step = prop_oneof![
         5 => Just(Step::Acquire),
         3 => (0usize..8, prop_oneof![1..4 * SECOND, Just(SECOND - 1), Just(SECOND)])
-            .prop_map(|(n, lease)| Step::Renew(n, lease)),
+            .prop_map(|(n, lifetime)| Step::Renew(n, lifetime)),
         3 => (0usize..8).prop_map(Step::Release),
         1 => Just(Step::Reset),
     ];
     let wait = prop_oneof![3 => Just(0), 2 => 0..2 * SECOND, 1 => Just(SECOND), 1 => 0..10u64];
     let steps = prop::collection::vec((step, wait), 1..30);
     let start = prop_oneof![Just(T0), Just(1), 1..T0, Just(T0 + 999_999_999)];
-    proptest!(config, |(steps in steps, max in 1i64..4, lease in 1..4 * SECOND, start in start)| {
+    proptest!(config, |(steps in steps, max in 1i64..4, lifetime in 1..4 * SECOND, start in start)| {
         let sequence = SEQUENCES.fetch_add(1, Ordering::Relaxed);
         let name = format!("sequence-{sequence}");
-        let limit = PermitLimit::new(max, lease as f64 / SECOND as f64).unwrap();
+        let limit = PermitLimit::new(max, lifetime as f64 / SECOND as f64).unwrap();
         let (mut model, mut held, mut now) = (HeldPermits::default(), Vec::new(), start);
         for (number, (step, wait)) in steps.into_iter().enumerate() {
             now += wait;
@@ -278,19 +278,19 @@ fn any_sequence_is_answered_as_by_held_permits(bench: &Bench) {
             };
             match step {
                 Step::Acquire => {
-                    let (id, lease) = (number as u128, limit.lease());
+                    let (id, lifetime) = (number as u128, limit.lifetime());
                     let expected =
-                        model.apply(now, PermitOp::Acquire { id, max: limit.max(), lease });
+                        model.apply(now, PermitOp::Acquire { id, max: limit.max(), lifetime });
                     let permit = bench.acquire(name.as_bytes(), &limit, now);
                     prop_assert_eq!(permit.is_some(), expected.accepted, "{:?}", step);
                     if permit.is_some() { held.push((id, permit)); }
                 }
-                Step::Renew(back, lease) => {
+                Step::Renew(back, lifetime) => {
                     let Some(at) = nth(back, &held) else { continue };
                     let (id, permit) = &mut held[at];
                     let Some(permit) = permit else { continue };
-                    let expected = model.apply(now, PermitOp::Renew { id: *id, lease });
-                    prop_assert_eq!(permit.renew(lease, Some(now)).answer.unwrap(), Some(expected.accepted));
+                    let expected = model.apply(now, PermitOp::Renew { id: *id, lifetime });
+                    prop_assert_eq!(permit.renew(lifetime, Some(now)).answer.unwrap(), Some(expected.accepted));
                 }
                 Step::Release(back) => {
                     let Some(at) = nth(back, &held) else { continue };

@@ -21,7 +21,7 @@ use std::thread;
 use support::Folder;
 use token_bucket::limit::{FixedWindow, Limit, Op, SECOND, TokenBucket};
 use token_bucket::limiter::{
-    CounterHandle, FileSettings, Limiter, Limiters, Member, Settings, admits_all, take_all,
+    FileSettings, Limiter, Limiters, Member, RecordHandle, Settings, admits_all, take_all,
 };
 use token_bucket::mapped::{self, Location, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
@@ -247,10 +247,12 @@ fn window_and_bucket_never_meet_whatever_the_identifier() {
 
 #[test]
 fn file_that_left_its_path_is_stale() {
-    for (n, purpose) in [Purpose::Buckets, Purpose::Host, Purpose::Counts].into_iter().enumerate() {
+    for (n, purpose) in
+        [Purpose::Buckets, Purpose::Host, Purpose::Statistics].into_iter().enumerate()
+    {
         let opened = |name: &str| {
             let folder = Folder::new(&format!("stale-{n}-{name}"));
-            let size = if purpose == Purpose::Counts { FILE_SIZE } else { MIN_SIZE };
+            let size = if purpose == Purpose::Statistics { FILE_SIZE } else { MIN_SIZE };
             let location = Location { size, purpose, ..folder.location() };
             let region = mapped::open(&location).unwrap();
             assert!(!region.is_stale());
@@ -556,16 +558,16 @@ fn take_from_all(
     costs: &[u64],
     with_decision: bool,
 ) -> bool {
-    let caches: Vec<(Cell<KeyHash>, Cell<CounterHandle>)> =
+    let caches: Vec<(Cell<KeyHash>, Cell<RecordHandle>)> =
         shared.iter().map(|_| Default::default()).collect();
     let with_caches = shared.iter().zip(costs).zip(&caches);
     let members: Vec<Member<'_>> = with_caches
-        .map(|((shared, cost), (key_hash, counter))| Member {
+        .map(|((shared, cost), (key_hash, record))| Member {
             limiter,
             identifier: shared.identifier.as_bytes(),
             name: None,
             key_hash,
-            counter,
+            record,
             limit: &shared.limit,
             cost: *cost,
         })

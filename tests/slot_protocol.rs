@@ -29,7 +29,7 @@
 //! | `two_take_the_last_permit` | 2 | 3 | 2 |
 //! | `claims_of_a_permit_that_dead_processes_left_are_committed_once` | 2 | 2 | 4 |
 //! | `permit_that_is_released_is_taken_once` | 2 | 3 | 3 |
-//! | `release_after_the_end_of_the_lease_frees_no_other` | 2 | 3 | 3 |
+//! | `release_after_the_end_of_the_lifetime_frees_no_other` | 2 | 3 | 3 |
 //! | `late_renewal_and_a_new_holder_never_both_hold_the_permit` | 2 | 2 | 4 |
 //! | `two_that_free_a_dead_holder_take_its_permit_once` | 2 | 2 | 4 |
 //! | `permits_in_a_full_set_are_never_evicted` | 2 | 3 | 3 |
@@ -409,7 +409,7 @@ const A: u32 = 1;
 const B: u32 = 2;
 const C: u32 = 3;
 
-/// The slot of a permit whose lease ends in `seconds`.
+/// The slot of a permit whose lifetime ends in `seconds`.
 fn held_slot(tag: u64, holder: u32, seconds: i64) -> Slot {
     let ends_at = NOW.saturating_add_signed(seconds * 1_000_000_000);
     Slot::held(tag, HeldSlot { ends_at, holder })
@@ -483,7 +483,7 @@ fn permit_that_is_released_is_taken_once() {
 }
 
 #[test]
-fn release_after_the_end_of_the_lease_frees_no_other() {
+fn release_after_the_end_of_the_lifetime_frees_no_other() {
     explore(
         &[|| held_slot(K, A, -1), EMPTY],
         &[
@@ -506,7 +506,7 @@ fn late_renewal_and_a_new_holder_never_both_hold_the_permit() {
         &[|| held_slot(K, A, -1), EMPTY],
         &[
             |set| {
-                // A has read the clock before its lease ended.
+                // A has read the clock before its lifetime ended.
                 let (then, ends_at) = (NOW - 2_000_000_000, NOW + 60_000_000_000);
                 held::renew(set, held_slot(K, A, -1), then, ends_at).is_some()
             },
@@ -577,10 +577,10 @@ mod window {
     pub use token_bucket::store::shm::set::Set;
 
     use token_bucket::limit::{Decision, Op, Place, SlidingWindow, Span, State};
-    use token_bucket::store::shm::counts::TableCounts;
     use token_bucket::store::shm::hits::WindowInTable;
     use token_bucket::store::shm::set;
     use token_bucket::store::shm::slot::Slot;
+    use token_bucket::store::shm::statistics::TableStatistics;
 
     /// The places of a window, of which the first ones have a hit of an earlier call.
     pub fn places(limit: u32, hits: u32) -> Places {
@@ -605,7 +605,7 @@ mod window {
             places: set::Places::new(places, HASH).unwrap(),
             now: Cell::new(NOW),
             is_frozen: true,
-            counts: &TableCounts::default(),
+            statistics: &TableStatistics::default(),
             evicted: Cell::new(false),
         }
         .decide(op)

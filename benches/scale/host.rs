@@ -67,7 +67,7 @@ impl Host {
 
     fn lease(&self, client: u32, limit: &TokenBucket, max: u32) -> Option<LeaseKey<'_>> {
         let (set, tag) = locate(&self.leases, mix(u64::from(client)))?;
-        Some(LeaseKey { set, tag, limit: LeaseKey::mark(limit), max })
+        Some(LeaseKey { set, tag, limit: LeaseKey::limit_hash(limit), max })
     }
 
     /// Whether this host knows that the server denies a call for a token.

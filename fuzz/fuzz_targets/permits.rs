@@ -49,13 +49,14 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let at = u.int_in_range(0..=IDS.len() - 1)?;
         let (id, max) = IDS[at];
         now = now.saturating_add(number(u, 100 * SECOND)?).min(MAX_NOW);
-        let lease = number(u, 200 * SECOND)?.max(1);
-        let limit = PermitLimit::new(max, lease as f64 / SECOND as f64).expect("a limit");
+        let lifetime = number(u, 200 * SECOND)?.max(1);
+        let limit = PermitLimit::new(max, lifetime as f64 / SECOND as f64).expect("a limit");
         match u.int_in_range(0..=7u8)? {
             0..=3 => {
                 let taken = with_key(id, |key| permits.acquire(key, &limit, call(now)));
                 let mut after = models[at].clone();
-                let op = PermitOp::Acquire { id: step, max: limit.max(), lease: limit.lease() };
+                let op =
+                    PermitOp::Acquire { id: step, max: limit.max(), lifetime: limit.lifetime() };
                 let allowed = after.apply(now, op).accepted;
                 // Without a free slot a newcomer is denied, whatever the limit says.
                 if let Some(handle) = taken.expect("the table is open") {
@@ -67,8 +68,9 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             4 | 5 if !held.is_empty() => {
                 let n = u.int_in_range(0..=held.len() - 1)?;
                 let (at, id, handle) = &mut held[n];
-                let renewed = permits.renew(handle, lease, call(now)).expect("the table is open");
-                let op = PermitOp::Renew { id: *id, lease };
+                let renewed =
+                    permits.renew(handle, lifetime, call(now)).expect("the table is open");
+                let op = PermitOp::Renew { id: *id, lifetime };
                 assert_eq!(renewed, models[*at].apply(now, op).accepted);
             }
             6 if !held.is_empty() => {

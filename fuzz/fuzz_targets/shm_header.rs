@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use token_bucket::clock::boot_time;
 use token_bucket::guard::breakers::Breakers;
 use token_bucket::mapped::{self, Area, MIN_SIZE, Purpose};
-use token_bucket::statistics::{CounterHandle, NameSource, Records};
+use token_bucket::statistics::{NameSource, RecordHandle, Records};
 use token_bucket::store::shm::set::Set;
 use token_bucket_fuzz::calls::number;
 use token_bucket_fuzz::table_file::{HEADER, file, location};
@@ -19,7 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
-    let purpose = [Purpose::Buckets, Purpose::Host, Purpose::Counts][u.int_in_range(0..=2usize)?];
+    let purpose =
+        [Purpose::Buckets, Purpose::Host, Purpose::Statistics][u.int_in_range(0..=2usize)?];
     let file = file(purpose);
     let length = location(purpose).size;
     match u.int_in_range(0..=3u8)? {
@@ -40,6 +41,6 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let (records, breakers) = (Records::new(&region), Breakers::in_file(&region));
     std::hint::black_box((sum, records.snapshot(boot_time()), breakers.count_open(boot_time())));
     let counter = records.find_or_claim(b"tb:", b"a", NameSource::BeforeColon);
-    assert!(counter == CounterHandle::default() || records.get(counter).is_some());
+    assert!(counter == RecordHandle::default() || records.get(counter).is_some());
     Ok(())
 }

@@ -34,7 +34,7 @@ pub fn location(purpose: Purpose) -> Location {
     let (name, size) = match purpose {
         Purpose::Buckets => ("default", MIN_SIZE),
         Purpose::Host => (".host", MIN_SIZE),
-        Purpose::Counts => (".statistics", FILE_SIZE),
+        Purpose::Statistics => (".statistics", FILE_SIZE),
         Purpose::Permits => ("default.permits", MIN_SIZE),
         Purpose::HostPermits => (".host.permits", MIN_SIZE),
         Purpose::Leases => (".leases", MIN_SIZE),

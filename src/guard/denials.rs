@@ -51,9 +51,9 @@ impl KnownDenial {
 
 /// The content of a word.
 #[derive(Clone, Copy)]
-struct Entry(u128);
+struct CachedDenial(u128);
 
-impl Entry {
+impl CachedDenial {
     fn new(tag: u64, denial: KnownDenial, expires_at: u64) -> Self {
         let expires = (expires_at >> UNIT_BITS) as u32 & !BLOCK;
         let mark = if let KnownDenial::BlockedUntil(_) = denial { BLOCK } else { 0 };
@@ -88,14 +88,14 @@ impl Entry {
 #[inline]
 pub fn find(set: &[AtomicU128], tag: u64, now: u64) -> Option<KnownDenial> {
     set.iter()
-        .map(|word| Entry(word.load(Ordering::Acquire)))
+        .map(|word| CachedDenial(word.load(Ordering::Acquire)))
         .find(|entry| entry.tag() == tag && entry.is_live(now))
-        .map(Entry::denial)
+        .map(CachedDenial::denial)
 }
 
 /// Notes a denial of the bucket of `tag`, as the server answered a call that was sent at `sent`.
 pub fn note(set: &[AtomicU128], tag: u64, denial: KnownDenial, sent: u64, now: u64) {
-    put(set, tag, now, Entry::new(tag, denial, now + LIFETIME), |known| {
+    put(set, tag, now, CachedDenial::new(tag, denial, now + LIFETIME), |known| {
         // Not after a refund or reset that the server may not have known when it answered.
         !(known.time() <= now && known.time() >= sent)
     });
@@ -103,16 +103,22 @@ pub fn note(set: &[AtomicU128], tag: u64, denial: KnownDenial, sent: u64, now: u
 
 /// Forgets the denial of `tag`, and ignores denials of calls that were sent before `now`.
 pub fn clear(set: &[AtomicU128], tag: u64, now: u64) {
-    put(set, tag, now, Entry::new(tag, KnownDenial::FullAt(now), now), |_| true);
+    put(set, tag, now, CachedDenial::new(tag, KnownDenial::FullAt(now), now), |_| true);
 }
 
 /// Writes an entry over that of its tag, if `may_replace` allows, or else over the one that is
 /// missed least.
-fn put(set: &[AtomicU128], tag: u64, now: u64, entry: Entry, may_replace: impl Fn(Entry) -> bool) {
+fn put(
+    set: &[AtomicU128],
+    tag: u64,
+    now: u64,
+    entry: CachedDenial,
+    may_replace: impl Fn(CachedDenial) -> bool,
+) {
     // Eight tries. A denial that is not noted costs one call to the server. A mark of a refund must
     // be written, and is unless eight other changes come in between.
     for _ in 0..8 {
-        let mut words = set.iter().map(|word| (word, Entry(word.load(Ordering::Acquire))));
+        let mut words = set.iter().map(|word| (word, CachedDenial(word.load(Ordering::Acquire))));
         let found = words.clone().find(|(_, known)| known.tag() == tag);
         let Some((word, known)) = found
             .or_else(|| words.by_ref().min_by_key(|(_, known)| (known.is_live(now), known.time())))
@@ -130,7 +136,7 @@ fn put(set: &[AtomicU128], tag: u64, now: u64, entry: Entry, may_replace: impl F
     // Two processes that added the key at once have made two entries: one is enough.
     let mut seen = false;
     for word in set {
-        let known = Entry(word.load(Ordering::Acquire));
+        let known = CachedDenial(word.load(Ordering::Acquire));
         if known.tag() == tag && std::mem::replace(&mut seen, true) {
             let _ = word.compare_exchange(known.0, 0, Ordering::AcqRel, Ordering::Acquire);
         }

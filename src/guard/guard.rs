@@ -77,7 +77,7 @@ pub enum NoAnswer {
 
 impl NoAnswer {
     /// The outage of a store that is not asked.
-    const fn without_asking(reason: String) -> Self {
+    pub const fn without_asking(reason: String) -> Self {
         Self::Outage { reason, was_asked: false }
     }
 }

@@ -138,7 +138,7 @@ impl Host {
         let region = region.as_ref()?;
         let hash = keys.hash(key, region, file.number());
         let (set, tag) = locate(region.area(Area::Leases), hash)?;
-        Some(work(&LeaseKey { set, tag, limit: LeaseKey::mark(bucket), max }))
+        Some(work(&LeaseKey { set, tag, limit: LeaseKey::limit_hash(bucket), max }))
     }
 
     /// This host's own permits, for a server that fails.

@@ -20,7 +20,7 @@ use portable_atomic::{AtomicU128, Ordering};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 pub use word::LIFETIME;
-use word::{LIMIT_BITS, Lease, SCARCE, TRIP_BITS, UNIT_BITS};
+use word::{FETCH_BITS, LIMIT_BITS, Lease, SCARCE, UNIT_BITS};
 
 /// The lease of a bucket under a limit.
 pub struct LeaseKey<'a, W = AtomicU128> {
@@ -56,7 +56,7 @@ pub struct Taken {
 
 /// What a lease is to a call for tokens.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum LeaseState {
     /// It has enough.
     Enough,
     /// It is valid, and has too few. They stay in it.
@@ -72,7 +72,8 @@ enum Found {
 /// The right to ask for a batch.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fetch {
-    trip: u32,
+    /// Tells this fetch from others of the lease.
+    number: u32,
     /// How many tokens to ask for. A call that needs as many asks for its own alone.
     pub batch: u32,
     /// Tokens of an earlier batch that no call has used in time: the server gets them back.
@@ -124,7 +125,7 @@ pub fn usage(region: &Region) -> TableUsage {
 
 impl LeaseKey<'_> {
     /// A hash of the limit: of 512 other limits one has the same.
-    pub fn mark(bucket: &TokenBucket) -> u32 {
+    pub fn limit_hash(bucket: &TokenBucket) -> u32 {
         let mut hasher = SipHasher13::new();
         let full = bucket.refill_time();
         [bucket.capacity(), full.ns, full.part, bucket.parts()]
@@ -145,7 +146,7 @@ impl<W: Word> LeaseKey<'_, W> {
             let lease = Lease::from_word(seen);
             let found = self.judge(&lease, cost, now, longest);
             let (batch, kept, left_over) = match found {
-                Found::Enough => {
+                LeaseState::Enough => {
                     let taken = Lease { tokens: lease.tokens - cost, ..lease };
                     if replace(word, seen, taken) {
                         let full_at = lease.level_in(level.load());
@@ -153,21 +154,21 @@ impl<W: Word> LeaseKey<'_, W> {
                     }
                     continue;
                 }
-                Found::BeingFetched => return Step::Ask,
-                Found::TooFew => (lease.next_batch(now), lease.tokens, 0),
-                Found::Ended => (lease.next_batch(now), 0, lease.tokens),
-                Found::Foreign => (0, 0, 0),
+                LeaseState::BeingFetched => return Step::Ask,
+                LeaseState::TooFew => (lease.next_batch(now), lease.tokens, 0),
+                LeaseState::Ended => (lease.next_batch(now), 0, lease.tokens),
+                LeaseState::Foreign => (0, 0, 0),
             };
             let batch = batch.min(self.max.max(1).ilog2() + u32::from(!self.max.is_power_of_two()));
-            let trip = match lease.tag == self.tag {
-                true => lease.next_trip(),
+            let number = match lease.tag == self.tag {
+                true => lease.next_fetch(),
                 // By the time, so that it is no number of an earlier lease of the bucket.
-                false => (now >> UNIT_BITS) as u32 & ((1 << TRIP_BITS) - 1),
+                false => (now >> UNIT_BITS) as u32 & ((1 << FETCH_BITS) - 1),
             };
             let fetching = Lease {
                 tag: self.tag,
                 valid_until: now >> UNIT_BITS,
-                trip,
+                fetch: number,
                 is_fetching: true,
                 batch,
                 limit: self.limit,
@@ -176,21 +177,21 @@ impl<W: Word> LeaseKey<'_, W> {
             if replace(word, seen, fetching) {
                 let batch = (1 << batch).min(self.max).saturating_sub(kept);
                 let known = lease.level_in(level.load());
-                let full_at = known.filter(|_| found != Found::Foreign);
-                return Step::Fetch(Fetch { trip, batch, left_over, full_at });
+                let full_at = known.filter(|_| found != LeaseState::Foreign);
+                return Step::Fetch(Fetch { number, batch, left_over, full_at });
             }
         }
     }
 
     /// What a lease is to a call for `cost` tokens.
-    fn judge(&self, lease: &Lease, cost: u32, now: u64, longest: u64) -> Found {
+    fn judge(&self, lease: &Lease, cost: u32, now: u64, longest: u64) -> LeaseState {
         let is_of_bucket = lease.tag == self.tag;
         match is_of_bucket && lease.limit == self.limit {
-            _ if is_of_bucket && lease.is_being_fetched(now, longest) => Found::BeingFetched,
-            true if !lease.is_valid(now) => Found::Ended,
-            true if lease.tokens >= cost => Found::Enough,
-            true => Found::TooFew,
-            false => Found::Foreign,
+            _ if is_of_bucket && lease.is_being_fetched(now, longest) => LeaseState::BeingFetched,
+            true if !lease.is_valid(now) => LeaseState::Ended,
+            true if lease.tokens >= cost => LeaseState::Enough,
+            true => LeaseState::TooFew,
+            false => LeaseState::Foreign,
         }
     }
 
@@ -271,7 +272,7 @@ impl<W: Word> LeaseKey<'_, W> {
             }
             // Fits: at most what it was.
             let tokens = missing.min(lease.tokens.into()) as u32;
-            let noted = Lease { trip: lease.next_trip(), is_fetching: false, tokens, ..lease };
+            let noted = Lease { fetch: lease.next_fetch(), is_fetching: false, tokens, ..lease };
             let known = lease.level_in(level.load());
             note_level(level, noted, known.map_or(full_at, |known| known.min(full_at)));
             if replace(word, seen, noted) {
@@ -286,7 +287,7 @@ impl<W: Word> LeaseKey<'_, W> {
             let lease = Lease::from_word(seen);
             let ended = Lease {
                 valid_until: now >> UNIT_BITS,
-                trip: lease.next_trip(),
+                fetch: lease.next_fetch(),
                 is_fetching: false,
                 batch: 0,
                 tokens: 0,
@@ -311,7 +312,7 @@ impl<W: Word> LeaseKey<'_, W> {
     fn find_fetching(&self, fetch: &Fetch) -> Option<(&W, &W, u128)> {
         self.find().filter(|(_, _, seen)| {
             let lease = Lease::from_word(*seen);
-            lease.is_fetching && lease.trip == fetch.trip
+            lease.is_fetching && lease.fetch == fetch.number
         })
     }
 
@@ -330,7 +331,7 @@ fn replace<W: Word>(word: &W, seen: u128, new: Lease) -> bool {
     word.replace(seen, new.to_word())
 }
 
-/// Notes when the bucket on the server is full, in the lease's trip. Of two times the earlier counts: answers of the server
+/// Notes when the bucket on the server is full, beside the number of the last fetch. Of two times the earlier counts: answers of the server
 /// may be noted in another order, and a bucket must not be taken for emptier than it is.
 fn note_level<W: Word>(level: &W, lease: Lease, full_at: u64) {
     loop {

@@ -27,7 +27,7 @@ const CONFIRMED: u64 = SECOND;
 /// The records of a host's servers. A store has one, whatever the number of its servers.
 #[repr(C, align(128))]
 #[derive(Default)]
-pub struct Servers([Record; COUNT]);
+pub struct Servers([ServerRecord; COUNT]);
 
 // SAFETY: consists of atomics, of which any bits are a value.
 unsafe impl Mappable for Servers {}
@@ -36,7 +36,7 @@ const _: () = assert!(size_of::<Servers>() <= SERVERS_SIZE);
 
 #[repr(C)]
 #[derive(Default)]
-struct Record {
+struct ServerRecord {
     /// The store's id; 0 if the record is free.
     id: AtomicU64,
     /// How many breakers the store has.
@@ -100,7 +100,7 @@ impl Servers {
 
     /// Leaves the stores of this name out of the list until a process calls them. Returns whether there is one.
     pub fn forget(&self, name: &str) -> bool {
-        let is_named = |record: &&Record| {
+        let is_named = |record: &&ServerRecord| {
             record.called_at.load(Ordering::Relaxed) != 0 && record.name() == name
         };
         let named = self.0.iter().filter(is_named);
@@ -150,7 +150,7 @@ impl Servers {
     /// The stores that a process has called within the last hour, those that are down within the last five minutes, in the
     /// order of their names. Those of one name, which differ in their login or database, are one.
     pub fn list(&self, breakers: &Breakers, now: u64) -> Vec<ServerStatus> {
-        let status = |record: &Record| {
+        let status = |record: &ServerRecord| {
             let called_at = record.called_at.load(Ordering::Relaxed);
             if called_at == 0 || record.id.load(Ordering::Acquire) == 0 {
                 return None;
@@ -174,7 +174,7 @@ impl Servers {
     }
 
     /// The record of a store, which takes a free one, or that of the store that was not asked for longest.
-    fn find_or_claim(&self, store: &StoreOnServers, now: u64) -> Option<&Record> {
+    fn find_or_claim(&self, store: &StoreOnServers, now: u64) -> Option<&ServerRecord> {
         // As often as other processes can claim a free record before this one does.
         let find_or_claim = |_| self.find(store.id).or_else(|| self.claim(store.id, now));
         let record = (0..COUNT).find_map(find_or_claim)?;
@@ -184,14 +184,14 @@ impl Servers {
         Some(record)
     }
 
-    fn find(&self, id: u64) -> Option<&Record> {
+    fn find(&self, id: u64) -> Option<&ServerRecord> {
         self.0.iter().find(|record| record.id.load(Ordering::Acquire) == id)
     }
 
     /// Claims a record; none if another process was faster.
-    fn claim(&self, id: u64, now: u64) -> Option<&Record> {
+    fn claim(&self, id: u64, now: u64) -> Option<&ServerRecord> {
         let records = self.0.iter().map(|record| (record, record.id.load(Ordering::Acquire)));
-        let last_use = |(record, seen): &(&Record, u64)| match seen {
+        let last_use = |(record, seen): &(&ServerRecord, u64)| match seen {
             0 => 0,
             _ => record.called_at.load(Ordering::Relaxed).max(1),
         };
@@ -212,7 +212,7 @@ impl Servers {
     }
 }
 
-impl Record {
+impl ServerRecord {
     /// Ends an outage if the servers answer at `now`, and returns how long they did not.
     fn end_outage(&self, breakers: &Breakers, now: u64) -> Option<u64> {
         self.called_at.fetch_max(now, Ordering::Relaxed);

@@ -23,7 +23,7 @@ pub fn describe_seconds(seconds: f64) -> String {
     format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Converts the length of a window, a lease or a block to nanoseconds, to the nearest.
+/// Converts the length of a window, a lifetime or a block to nanoseconds, to the nearest.
 ///
 /// # Errors
 ///

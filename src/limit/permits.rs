@@ -1,6 +1,6 @@
 //! Permits: how many may run at the same time.
 //!
-//! A request takes a permit before its work and gives it back afterwards. A permit has a lease, after which
+//! A request takes a permit before its work and gives it back afterwards. A permit has a lifetime, after which
 //! it is free even if it was not given back. Stores that keep a list of the permits held decide by
 //! [`HeldPermits::apply`]; Redis has a server-side implementation, which the differential test in
 //! `tests/permits.rs` holds to it. Shared memory has a slot for each permit instead.
@@ -14,15 +14,15 @@ use super::error::LimitError;
 pub struct PermitLimit {
     max: u32,
     /// Nanoseconds.
-    lease: u64,
+    lifetime: u64,
 }
 
 impl PermitLimit {
-    /// At most `max` permits at once, each for `lease` seconds at most unless it is renewed.
+    /// At most `max` permits at once, each for `lifetime` seconds at most unless it is renewed.
     ///
     /// # Errors
     ///
-    /// The permits must be within 1 and [`MAX_PERMITS`]; the lease at least a nanosecond and at most four
+    /// The permits must be within 1 and [`MAX_PERMITS`]; the lifetime at least a nanosecond and at most four
     /// years.
     ///
     /// # Example
@@ -30,13 +30,13 @@ impl PermitLimit {
     /// ```
     /// use token_bucket::limit::PermitLimit;
     ///
-    /// assert_eq!(PermitLimit::new(3, 60.0)?.lease(), 60_000_000_000);
+    /// assert_eq!(PermitLimit::new(3, 60.0)?.lifetime(), 60_000_000_000);
     /// # Ok::<(), token_bucket::limit::LimitError>(())
     /// ```
-    pub fn new(max: i64, lease: f64) -> Result<Self, LimitError> {
+    pub fn new(max: i64, lifetime: f64) -> Result<Self, LimitError> {
         let max = u32::try_from(max).ok().filter(|n| (1..=MAX_PERMITS).contains(n));
         let max = max.ok_or(LimitError::Permits)?;
-        Ok(Self { max, lease: duration_from_seconds(lease)? })
+        Ok(Self { max, lifetime: duration_from_seconds(lifetime)? })
     }
 
     /// How many may be held at once.
@@ -45,8 +45,8 @@ impl PermitLimit {
     }
 
     /// How long a permit is held at most, in nanoseconds.
-    pub const fn lease(&self) -> u64 {
-        self.lease
+    pub const fn lifetime(&self) -> u64 {
+        self.lifetime
     }
 }
 
@@ -64,14 +64,14 @@ pub enum PermitOp {
         /// The most that may be held, the new one included.
         max: u32,
         /// Nanoseconds.
-        lease: u64,
+        lifetime: u64,
     },
-    /// Lets the lease of a permit that is held begin anew.
+    /// Lets the lifetime of a permit that is held begin anew.
     Renew {
         /// The permit's id.
         id: PermitId,
         /// Nanoseconds.
-        lease: u64,
+        lifetime: u64,
     },
     /// Gives a permit back. Accepted if it was held.
     Release {
@@ -93,28 +93,29 @@ pub struct PermitAnswer {
     pub active: u32,
 }
 
-/// The permits of one identifier that are held, by the ends of their leases.
+/// The permits of one identifier that are held, by the ends of their lifetimes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldPermits(Vec<(u64, PermitId)>);
 
 impl HeldPermits {
-    /// Applies an operation, and drops the permits whose lease has ended at `now`.
+    /// Applies an operation, and drops the permits whose lifetime has ended at `now`.
     pub fn apply(&mut self, now: u64, op: PermitOp) -> PermitAnswer {
-        // A lease that ends later than two of the longest is of a clock that went back, or garbage.
+        // A lifetime that ends later than two of the longest is of a clock that went back, or garbage.
         self.0.retain(|(ends_at, _)| (now + 1..=now + 2 * MAX_REFILL).contains(ends_at));
         let known = |id| move |(_, other): &(u64, PermitId)| *other == id;
         let accepted = match op {
-            PermitOp::Acquire { id, max, lease } => {
+            PermitOp::Acquire { id, max, lifetime } => {
                 let is_new = !self.0.iter().any(known(id));
                 let has_room = self.0.len() < max as usize;
                 if is_new && has_room {
-                    self.0.push((now + lease, id));
+                    self.0.push((now + lifetime, id));
                 }
                 !is_new || has_room
             }
-            PermitOp::Renew { id, lease } => match self.0.iter_mut().find(|entry| entry.1 == id) {
+            PermitOp::Renew { id, lifetime } => match self.0.iter_mut().find(|entry| entry.1 == id)
+            {
                 Some((ends_at, _)) => {
-                    *ends_at = now + lease;
+                    *ends_at = now + lifetime;
                     true
                 }
                 None => false,
@@ -136,7 +137,7 @@ impl HeldPermits {
         PermitAnswer { accepted, active: self.0.len() as u32 }
     }
 
-    /// When the last lease ends; 0 if no permit is held.
+    /// When the last lifetime ends; 0 if no permit is held.
     pub fn expires_at(&self) -> u64 {
         self.0.iter().map(|(ends_at, _)| *ends_at).max().unwrap_or(0)
     }
@@ -152,11 +153,11 @@ mod tests {
     const T0: u64 = 1_000_000 * SECOND;
 
     fn any_op() -> impl Strategy<Value = PermitOp> {
-        let (id, lease) = (0u128..12, prop_oneof![1..5 * SECOND, 1..=MAX_REFILL]);
+        let (id, lifetime) = (0u128..12, prop_oneof![1..5 * SECOND, 1..=MAX_REFILL]);
         prop_oneof![
-            5 => (id.clone(), 1u32..5, lease.clone())
-                .prop_map(|(id, max, lease)| PermitOp::Acquire { id, max, lease }),
-            3 => (id.clone(), lease).prop_map(|(id, lease)| PermitOp::Renew { id, lease }),
+            5 => (id.clone(), 1u32..5, lifetime.clone())
+                .prop_map(|(id, max, lifetime)| PermitOp::Acquire { id, max, lifetime }),
+            3 => (id.clone(), lifetime).prop_map(|(id, lifetime)| PermitOp::Renew { id, lifetime }),
             3 => id.prop_map(|id| PermitOp::Release { id }),
             1 => Just(PermitOp::Count),
             1 => Just(PermitOp::Reset),
@@ -165,7 +166,7 @@ mod tests {
 
     proptest! {
         /// Compares with a plain record of each permit's end: there are never more permits than the limit, and a
-        /// permit ends only by its own release, a reset or the end of its lease.
+        /// permit ends only by its own release, a reset or the end of its lifetime.
         #[test]
         fn answers_follow_from_the_permits_that_are_held(
             ops in prop::collection::vec((any_op(), 0u64..2 * SECOND), 1..200),
@@ -177,15 +178,15 @@ mod tests {
                 let before = naive.clone();
                 let answer = list.apply(now, op);
                 let expected = match op {
-                    PermitOp::Acquire { id, max, lease } => {
+                    PermitOp::Acquire { id, max, lifetime } => {
                         let is_held = naive.contains_key(&id);
                         let has_room = naive.len() < max as usize;
-                        if !is_held && has_room { naive.insert(id, now + lease); }
+                        if !is_held && has_room { naive.insert(id, now + lifetime); }
                         prop_assert!(naive.len() <= before.len().max(max as usize));
                         is_held || has_room
                     }
-                    PermitOp::Renew { id, lease } => {
-                        naive.get_mut(&id).map(|ends_at| *ends_at = now + lease).is_some()
+                    PermitOp::Renew { id, lifetime } => {
+                        naive.get_mut(&id).map(|ends_at| *ends_at = now + lifetime).is_some()
                     }
                     PermitOp::Release { id } => naive.remove(&id).is_some(),
                     PermitOp::Count => true,
@@ -197,23 +198,23 @@ mod tests {
         }
 
         #[test]
-        fn clock_that_went_back_keeps_permits_for_two_leases_at_most(back in 0..T0) {
+        fn clock_that_went_back_keeps_permits_for_two_lifetimes_at_most(back in 0..T0) {
             let mut list = HeldPermits::default();
             let [first, second] =
-                [1, 2].map(|id| PermitOp::Acquire { id, max: 1, lease: MAX_REFILL });
+                [1, 2].map(|id| PermitOp::Acquire { id, max: 1, lifetime: MAX_REFILL });
             prop_assert!(list.apply(T0, first).accepted);
             prop_assert!(!list.apply(T0 - back, second).accepted);
         }
     }
 
     #[test]
-    fn lease_ends_at_its_last_nanosecond() {
+    fn lifetime_ends_at_its_last_nanosecond() {
         let mut list = HeldPermits::default();
-        let take = |id| PermitOp::Acquire { id, max: 1, lease: 10 };
+        let take = |id| PermitOp::Acquire { id, max: 1, lifetime: 10 };
         assert!(list.apply(T0, take(1)).accepted);
         assert!(!list.apply(T0 + 9, take(2)).accepted);
         assert!(list.apply(T0 + 10, take(2)).accepted);
-        assert!(!list.apply(T0 + 10, PermitOp::Renew { id: 1, lease: 10 }).accepted);
+        assert!(!list.apply(T0 + 10, PermitOp::Renew { id: 1, lifetime: 10 }).accepted);
         assert!(!list.apply(T0 + 10, PermitOp::Release { id: 1 }).accepted, "it is another's");
         assert_eq!(list.apply(T0 + 10, PermitOp::Count).active, 1);
     }
@@ -223,10 +224,10 @@ mod tests {
         for max in [i64::MIN, -1, 0, 1_025, i64::MAX] {
             assert_eq!(PermitLimit::new(max, 60.0), Err(LimitError::Permits));
         }
-        for lease in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-10, 126_230_400.1] {
-            assert_eq!(PermitLimit::new(1, lease), Err(LimitError::Interval));
+        for lifetime in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-10, 126_230_400.1] {
+            assert_eq!(PermitLimit::new(1, lifetime), Err(LimitError::Interval));
         }
-        assert_eq!(PermitLimit::new(1_024, 126_230_400.0).unwrap().lease(), MAX_REFILL);
-        assert_eq!(PermitLimit::new(1, 1e-9).unwrap().lease(), 1);
+        assert_eq!(PermitLimit::new(1_024, 126_230_400.0).unwrap().lifetime(), MAX_REFILL);
+        assert_eq!(PermitLimit::new(1, 1e-9).unwrap().lifetime(), 1);
     }
 }

@@ -7,7 +7,7 @@
 //! that dies in between leaves its own charges behind. If the one server fails, each limit's own policy answers.
 
 use super::flagged_decision::FlaggedDecision;
-use super::joint_call::{Calls, JointCall, Purpose};
+use super::joint_call::{Calls, JointCall, JointOp};
 use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, Report};
@@ -27,7 +27,7 @@ pub type Answers = Vec<Option<FlaggedDecision>>;
 ///
 /// Those of [`Limiter::decide`](super::limiter::Limiter::decide). What was taken is given back first, unless that server fails, too.
 pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, event) = JointCall::new(members, Purpose::Take, frozen).ask();
+    let (calls, event) = JointCall::new(members, JointOp::Take, frozen).ask();
     let asked = || members.iter().zip(&calls).filter_map(|(it, call)| Some((it, call.as_ref()?)));
     let is_admitted = asked().all(|(member, report)| member.is_admitted_by(report));
     let now = boot_time();
@@ -43,10 +43,18 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> 
         match is_admitted || denies {
             true => {
                 let op = member.take();
-                limiter.counts.count(&context, Some(limit), op, report, accepted, || now, cause);
+                limiter.statistics.count(
+                    &context,
+                    Some(limit),
+                    op,
+                    report,
+                    accepted,
+                    || now,
+                    cause,
+                );
             }
             // Neither charged nor denying.
-            false => limiter.counts.count_incidents(context, report),
+            false => limiter.statistics.count_incidents(context, report),
         }
     }
     finish(members, calls, event, frozen)
@@ -71,7 +79,7 @@ pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
 ///
 /// Those of [`take_all`].
 pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, event) = JointCall::new(members, Purpose::Peek, frozen).ask();
+    let (calls, event) = JointCall::new(members, JointOp::Peek, frozen).ask();
     finish(members, calls, event, frozen)
 }
 
@@ -83,7 +91,7 @@ fn finish(
     frozen: Option<u64>,
 ) -> Report<Answers> {
     for member in members {
-        event = Event::both(event, member.limiter.counts.take_event());
+        event = Event::both(event, member.limiter.statistics.take_event());
     }
     let flagged = |(member, call): (&Member<'_>, Option<Report>)| match call {
         None => Report::answered(None, DecidedBy::Store),
@@ -119,7 +127,7 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
         }
     }
     for member in members {
-        member.limiter.counts.count_accepted(&member.context(), Some(member.limit));
+        member.limiter.statistics.count_accepted(&member.context(), Some(member.limit));
     }
     true
 }

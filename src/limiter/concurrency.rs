@@ -15,10 +15,10 @@ const TAKE: Op = Op::Take { cost: 1 };
 
 /// A permit that a caller has taken.
 ///
-/// It must be [released](Self::release): dropping it leaves the permit held until its lease ends.
+/// It must be [released](Self::release): dropping it leaves the permit held until its lifetime ends.
 pub struct HeldPermit {
     limiter: Rc<Limiter>,
-    place: Place,
+    place: TakenFrom,
     /// The breaker of the server that gave it.
     breaker: u64,
     /// The process that took it. A child that it forks does not hold it.
@@ -26,7 +26,7 @@ pub struct HeldPermit {
 }
 
 /// Where a permit was taken.
-enum Place {
+enum TakenFrom {
     /// Nowhere: the call goes on without a permit, in a dry run or by `on_error=open`.
     Nowhere,
     /// From the store.
@@ -58,17 +58,17 @@ pub fn acquire(
     let taken = ask_permits(
         limiter,
         breaker,
-        |permits| Ok(permits.acquire(&key, limit, call)?.map(Place::Store)),
+        |permits| Ok(permits.acquire(&key, limit, call)?.map(TakenFrom::Store)),
         PolicyAnswers {
             on_host: |host: &Host| {
-                Ok(permits_of(host)?.acquire(&key, limit, call)?.map(Place::Host).into())
+                Ok(permits_of(host)?.acquire(&key, limit, call)?.map(TakenFrom::Host).into())
             },
-            open: Some(Place::Nowhere),
+            open: Some(TakenFrom::Nowhere),
             closed: None,
         },
     );
     let cause = || permit_denial(limiter, limit, taken.decided_by);
-    limiter.counts.count(context, None, TAKE, &taken, Option::is_some, boot_time, cause);
+    limiter.statistics.count(context, None, TAKE, &taken, Option::is_some, boot_time, cause);
     let held = |place| {
         let (limiter, process) = (Rc::clone(limiter), process::generation());
         HeldPermit { limiter, place, breaker, process }
@@ -77,7 +77,7 @@ pub fn acquire(
     taken.map(|answer| match answer {
         Ok(Some(place)) => Ok(Some(held(place))),
         // A dry run denies no call, and fails none.
-        _ if !limiter.policy.enforce => Ok(Some(held(Place::Nowhere))),
+        _ if !limiter.policy.enforce => Ok(Some(held(TakenFrom::Nowhere))),
         other => other.map(|_| None),
     })
 }
@@ -191,14 +191,14 @@ pub const NO_PERMITS: &str = "TokenBucket\\ConcurrencyLimit needs a storage on s
      Redis (redis: and its like); memcached, MariaDB and MySQL, and storages written in PHP hold no permits";
 
 impl HeldPermit {
-    /// Lets the lease begin anew, for `lease` nanoseconds. False if the permit is not held any more, by this
+    /// Lets the lifetime begin anew, for `lifetime` nanoseconds. False if the permit is not held any more, by this
     /// process; none if that is not known, for the store gives no answer and `on_error` is not `open`. A permit
     /// that was taken nowhere is always renewed, as is any in a dry run.
     ///
     /// # Errors
     ///
     /// Those of [`acquire`].
-    pub fn renew(&mut self, lease: u64, frozen: Option<u64>) -> Report<Option<bool>> {
+    pub fn renew(&mut self, lifetime: u64, frozen: Option<u64>) -> Report<Option<bool>> {
         let Self { limiter, place, breaker, .. } = self;
         let call = permit_call(limiter, frozen);
         if self.process != process::generation() {
@@ -208,15 +208,15 @@ impl HeldPermit {
             Report::of_local(renewed.map(|renewed| Answer::from(Some(renewed))))
         };
         let renewed = match place {
-            Place::Nowhere => by_host(Ok(true)),
-            Place::Store(handle) => ask_permits(
+            TakenFrom::Nowhere => by_host(Ok(true)),
+            TakenFrom::Store(handle) => ask_permits(
                 limiter,
                 *breaker,
-                |permits| permits.renew(handle, lease, call).map(Some),
+                |permits| permits.renew(handle, lifetime, call).map(Some),
                 PolicyAnswers { open: Some(true), ..PolicyAnswers::none() },
             ),
-            Place::Host(handle) => by_host(match limiter.host().and_then(Host::permits) {
-                Some(permits) => permits.renew(handle, lease, call),
+            TakenFrom::Host(handle) => by_host(match limiter.host().and_then(Host::permits) {
+                Some(permits) => permits.renew(handle, lifetime, call),
                 None => Ok(false),
             }),
         };
@@ -229,7 +229,7 @@ impl HeldPermit {
     /// # Errors
     ///
     /// [`Error::Storage`] if the store failed and the on-error policy is to throw. The permit stays held until
-    /// its lease ends then.
+    /// its lifetime ends then.
     #[inline(always)]
     pub fn release(self, frozen: Option<u64>) -> Report<()> {
         let Self { limiter, place, breaker, .. } = &self;
@@ -237,14 +237,14 @@ impl HeldPermit {
         let on_host = |released: Result<()>| Report::of_local(released.map(Answer::from));
         let released = match place {
             _ if self.process != process::generation() => on_host(Ok(())),
-            Place::Nowhere => on_host(Ok(())),
-            Place::Store(handle) => ask_permits(
+            TakenFrom::Nowhere => on_host(Ok(())),
+            TakenFrom::Store(handle) => ask_permits(
                 limiter,
                 *breaker,
                 |permits| permits.release(handle, call),
                 PolicyAnswers { on_host: |_: &Host| Ok(().into()), open: (), closed: () },
             ),
-            Place::Host(handle) => on_host(match limiter.host().and_then(Host::permits) {
+            TakenFrom::Host(handle) => on_host(match limiter.host().and_then(Host::permits) {
                 Some(permits) => permits.release(handle, call),
                 None => Ok(()),
             }),

@@ -4,14 +4,17 @@ use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, Guard, NoAnswer, Report};
 use crate::limit::Op;
+use crate::net::Timeouts;
 use crate::store::{JointRequest, Key, Request};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 /// The calls on each limit so far; none on a limit that was not asked, because another one denies.
 pub type Calls = Vec<Option<Report>>;
 
 /// What a call does to the limits.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum JointOp {
     /// Charges them all, or none.
     Take,
     /// Looks at them.
@@ -22,15 +25,17 @@ pub enum Purpose {
 pub struct JointCall<'a> {
     members: &'a [Member<'a>],
     frozen: Option<u64>,
-    purpose: Purpose,
+    purpose: JointOp,
     /// Why the server of all limits gave no answer. Each limit's own policy answers then.
     no_answer: Option<NoAnswer>,
+    /// The time that servers have cost this call which gave no answer.
+    wasted: Cell<Duration>,
 }
 
 impl<'a> JointCall<'a> {
     /// A call at the time of a test's clock, if it is `frozen`.
-    pub fn new(members: &'a [Member<'a>], purpose: Purpose, frozen: Option<u64>) -> Self {
-        Self { members, frozen, purpose, no_answer: None }
+    pub fn new(members: &'a [Member<'a>], purpose: JointOp, frozen: Option<u64>) -> Self {
+        Self { members, frozen, purpose, no_answer: None, wasted: Cell::default() }
     }
 
     /// Asks all limits. Returns also what there is to report beside the calls.
@@ -52,8 +57,8 @@ impl<'a> JointCall<'a> {
 
     fn op(&self, member: &Member<'_>) -> Op {
         match self.purpose {
-            Purpose::Take => member.take(),
-            Purpose::Peek => member.peek(),
+            JointOp::Take => member.take(),
+            JointOp::Peek => member.peek(),
         }
     }
 
@@ -108,20 +113,37 @@ impl<'a> JointCall<'a> {
         Some(Ok(decisions.into_iter().map(by_store).collect()))
     }
 
+    /// The time-outs of a limit, less what other servers have cost. None if too little is left: a server would be blamed
+    /// for that.
+    fn timeouts_left(&self, Timeouts { call, connect }: Timeouts) -> Option<Timeouts> {
+        let left = call.saturating_sub(self.wasted.get());
+        (left >= call / 8).then(|| Timeouts { call: left, connect: connect.min(left) })
+    }
+
     fn ask_in_order(&self) -> Calls {
         match self.purpose {
-            Purpose::Take => self.take_in_order(),
-            Purpose::Peek => {
+            JointOp::Take => self.take_in_order(),
+            JointOp::Peek => {
                 self.members.iter().map(|it| Some(self.ask_one(it, it.peek()))).collect()
             }
         }
     }
 
     fn ask_one(&self, member: &Member<'_>, op: Op) -> Report {
-        match &self.no_answer {
-            Some(no_answer) => member.answer_by_policy(op, self.frozen, no_answer),
-            None => member.ask(op, self.frozen),
+        let by_policy = |no_answer| member.answer_by_policy(op, self.frozen, no_answer);
+        if let Some(no_answer) = &self.no_answer {
+            return by_policy(no_answer);
         }
+        let Some(timeouts) = self.timeouts_left(member.limiter.timeouts) else {
+            let reason = "other servers of this call gave no answer in its time".to_owned();
+            return by_policy(&NoAnswer::without_asking(reason));
+        };
+        let begun = Instant::now();
+        let report = member.ask(op, self.frozen, &timeouts);
+        if report.has_failed {
+            self.wasted.set(self.wasted.get() + begun.elapsed());
+        }
+        report
     }
 
     /// Looks at all limits, then charges them in their order. Gives back what was charged if one denies after all, or

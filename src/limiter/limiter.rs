@@ -9,7 +9,7 @@ use crate::guard::{self, DecidedBy, Event, Guard, Host, Policy, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
 use crate::net::Timeouts;
-use crate::statistics::{CallContext, CallCounts, DenialCause, Statistics};
+use crate::statistics::{CallContext, CallStatistics, DenialCause, Statistics};
 use crate::store::{Answer, Key, KeyHash, LimitKind, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ pub struct Limiter {
     /// None for a store on this host.
     pub(super) guard: Option<Box<Guard>>,
     pub(super) policy: Policy,
-    pub(super) counts: CallCounts,
+    pub(super) statistics: CallStatistics,
 }
 
 impl Limiter {
@@ -57,7 +57,7 @@ impl Limiter {
             prefix: dsn.options.prefix.clone().unwrap_or_else(|| prefix.to_vec()),
             guard,
             policy,
-            counts: CallCounts::new(statistics, policy),
+            statistics: CallStatistics::new(statistics, policy),
         }
     }
 
@@ -156,7 +156,7 @@ impl Limiter {
                 self.denial_cause(limit, DecidedBy::Store, is_blocked)
             };
             let is_accepted = |reply: &R| reply.is_accepted();
-            self.counts.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
+            self.statistics.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
             return self.with_mistake(report);
         };
         let request = self.request(&key, limit, op, frozen.into());
@@ -166,14 +166,14 @@ impl Limiter {
             self.denial_cause(limit, report.decided_by, is_blocked)
         };
         let is_accepted = |decision: &Decision| decision.accepted;
-        self.counts.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
+        self.statistics.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
         self.with_mistake(report).map(|answer| Ok(R::of(answer?)))
     }
 
     /// The report of a counted call, with the mistake that was noticed.
     #[inline(always)]
     pub(super) fn with_mistake<T>(&self, report: Report<T>) -> Report<T> {
-        match self.counts.take_event() {
+        match self.statistics.take_event() {
             None => report,
             mistake => Report { event: Event::both(report.event, mistake), ..report },
         }
@@ -278,18 +278,9 @@ impl Limiter {
         refunded.map(|answer| if self.policy.enforce { answer } else { Ok(answer.unwrap_or(None)) })
     }
 
-    /// Makes a call without counting it.
-    pub(super) fn decide_uncounted(&self, request: &Request<'_>) -> Report {
-        match &self.guard {
-            // Several limits that are charged together have no leases.
-            Some(guard) => guard.decide_without_lease(request, boot_time()),
-            None => Report::of_local(self.store.decide(request)),
-        }
-    }
-
     /// Notes a call that operators make: root's changes a table of root's own.
     pub fn note_operator(&self) {
-        self.counts.note_operator(&*self.store);
+        self.statistics.note_operator(&*self.store);
     }
 
     /// What the limiter does around the store's decisions.

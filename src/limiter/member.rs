@@ -1,10 +1,12 @@
 //! One of several limits of a call.
 
 use super::limiter::Limiter;
+use crate::clock::boot_time;
 use crate::guard::{Guard, NoAnswer, Report, answers_to};
 use crate::identifier::Identifier;
 use crate::limit::{Limit, Op};
-use crate::statistics::{CallContext, CounterHandle};
+use crate::net::Timeouts;
+use crate::statistics::{CallContext, RecordHandle};
 use crate::store::{Answer, Key, KeyHash, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -21,7 +23,7 @@ pub struct Member<'a> {
     /// Caches the hash of the key.
     pub key_hash: &'a Cell<KeyHash>,
     /// Caches where calls are counted.
-    pub counter: &'a Cell<CounterHandle>,
+    pub record: &'a Cell<RecordHandle>,
     /// The limit.
     pub limit: &'a Limit,
     /// Tokens or hits.
@@ -31,8 +33,8 @@ pub struct Member<'a> {
 impl<'a> Member<'a> {
     /// The context of a call on the limit.
     pub fn context(&self) -> CallContext<'a> {
-        let Self { identifier, name, key_hash, counter, .. } = *self;
-        CallContext { identifier: Identifier::Plain(identifier), name, key_hash, counter }
+        let Self { identifier, name, key_hash, record, .. } = *self;
+        CallContext { identifier: Identifier::Plain(identifier), name, key_hash, record }
     }
 
     #[inline(always)]
@@ -69,12 +71,18 @@ impl<'a> Member<'a> {
             Some(guard) => self.with_request(op, frozen.into(), |request| {
                 guard.answer_by_policy(no_answer, answers_to(request))
             }),
-            None => self.ask(op, frozen),
+            None => self.ask(op, frozen, &self.limiter.timeouts),
         }
     }
 
-    pub(super) fn ask(&self, op: Op, frozen: Option<u64>) -> Report {
-        self.with_request(op, frozen.into(), |request| self.limiter.decide_uncounted(request))
+    pub(super) fn ask(&self, op: Op, frozen: Option<u64>, timeouts: &Timeouts) -> Report {
+        self.with_request(op, frozen.into(), |request| match self.guard() {
+            // Several limits that are charged together have no leases.
+            Some(guard) => {
+                guard.decide_without_lease(&Request { timeouts, ..*request }, boot_time())
+            }
+            None => Report::of_local(self.limiter.store.decide(request)),
+        })
     }
 
     /// Runs `work` with the request of an operation on the limit.
@@ -109,7 +117,7 @@ impl<'a> Member<'a> {
         let Answer { decision, evicted } =
             self.with_request(op, time, |request| self.limiter.store.decide(request)).ok()?;
         if evicted {
-            self.limiter.counts.count_evicted(self.context());
+            self.limiter.statistics.count_evicted(self.context());
         }
         decision.accepted.then_some(decision.expires_at)
     }

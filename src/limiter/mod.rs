@@ -23,9 +23,9 @@ pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
 pub use crate::mapped::{FileSettings, MAX_SIZE as MAX_SHM_SIZE, MIN_SIZE as MIN_SHM_SIZE};
 pub use crate::net::Timeouts;
 pub use crate::statistics::{
-    CallContext, CounterHandle, DenialCause, DenialReason, DeniedBy, InferredName,
-    LONGEST_IDENTIFIER, LimitName, LimitStatistics, LoggedDenial, Outcome, Statistics,
-    StatisticsFile, Status, TableStatus, infer_name, prometheus, unix_time,
+    CallContext, DenialCause, DenialReason, DeniedBy, InferredName, LONGEST_IDENTIFIER, LimitName,
+    LimitStatistics, LoggedDenial, Outcome, RecordHandle, Statistics, StatisticsFile, Status,
+    TableStatus, infer_name, prometheus, unix_time,
 };
 /// What the layer above needs of the stores: it imports nothing from them itself.
 pub use crate::store::KeyHash;
@@ -36,6 +36,6 @@ pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;
 pub use member::Member;
 pub use named_limits::{
-    Algorithm, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule,
+    AlgorithmName, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule,
 };
 pub use settings::{Settings, StoreSettings};

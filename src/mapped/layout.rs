@@ -44,7 +44,7 @@ pub const LEASES_SIZE: u64 = 1 << 20;
 pub const DENIAL_LOG_SIZE: usize = 1_024 * 1_408;
 
 /// Where the counters of a table lie.
-pub const COUNTS_AT: usize = 128;
+pub const STATISTICS_AT: usize = 128;
 
 /// Where the breakers of servers lie.
 pub const BREAKERS_AT: usize = 256;
@@ -80,7 +80,7 @@ pub enum Purpose {
     /// What this host knows of servers, and its buckets for when they fail.
     Host,
     /// What the processes of this host count together.
-    Counts,
+    Statistics,
     /// The permits of a table of buckets.
     Permits,
     /// This host's permits for when a server fails.
@@ -158,7 +158,7 @@ impl Areas {
                     ..Self::default()
                 }
             }
-            Purpose::Counts => {
+            Purpose::Statistics => {
                 let log = DENIAL_LOG_SIZE / SET_SIZE;
                 // The smallest file has no room for the log.
                 let (records, log) =
@@ -208,7 +208,7 @@ pub(super) struct Header {
     used_at: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Header>() <= COUNTS_AT);
+const _: () = assert!(size_of::<Header>() <= STATISTICS_AT);
 
 impl Header {
     /// The header of a file of this size, with a secret of its own.

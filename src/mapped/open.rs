@@ -110,7 +110,7 @@ pub(super) const fn lock_timeout(purpose: Purpose) -> u32 {
     match purpose {
         Purpose::Buckets | Purpose::Permits => 500,
         Purpose::Host | Purpose::HostPermits => 50,
-        Purpose::Counts | Purpose::Leases => 10,
+        Purpose::Statistics | Purpose::Leases => 10,
     }
 }
 
@@ -212,7 +212,7 @@ fn not_filled(path: &Path, location: &Location, error: Errno) -> Error {
     let lower = match location.purpose {
         Purpose::Buckets | Purpose::Host => "lower token_bucket.shm_size or ",
         // Their sizes are fixed.
-        Purpose::Permits | Purpose::HostPermits | Purpose::Leases | Purpose::Counts => "",
+        Purpose::Permits | Purpose::HostPermits | Purpose::Leases | Purpose::Statistics => "",
     };
     match error {
         Errno::NOSPC | Errno::DQUOT => unusable(

@@ -18,7 +18,7 @@ use super::limiter_object::LimiterObject;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
-    Answers, CounterHandle, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, Report,
+    Answers, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
     admits_all, peek_all, take_all,
 };
 use ext_php_rs::ffi;
@@ -40,7 +40,7 @@ pub struct Part {
     name: Option<SharedString>,
     limit: Rc<Limit>,
     key_hash: Cell<KeyHash>,
-    counter: Cell<CounterHandle>,
+    record: Cell<RecordHandle>,
 }
 
 /// The class.
@@ -101,8 +101,8 @@ impl Part {
         name: SharedString,
         limit: Rc<Limit>,
     ) -> Self {
-        let (name, key_hash, counter) = (Some(name), Cell::default(), Cell::default());
-        Self { limiter, identifier, name, limit, key_hash, counter }
+        let (name, key_hash, record) = (Some(name), Cell::default(), Cell::default());
+        Self { limiter, identifier, name, limit, key_hash, record }
     }
 
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
@@ -124,7 +124,7 @@ impl Part {
             name: value.shared_name(),
             limit: Rc::clone(limit),
             key_hash: Cell::default(),
-            counter: Cell::default(),
+            record: Cell::default(),
         })
     }
 
@@ -141,7 +141,7 @@ impl Part {
             identifier: self.identifier.as_bytes(),
             name: self.name.as_ref().map(SharedString::as_bytes),
             key_hash: &self.key_hash,
-            counter: &self.counter,
+            record: &self.record,
             limit: &self.limit,
             cost,
         }

@@ -15,7 +15,7 @@ use super::permit::{self, PermitObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::error::Error;
 use crate::limit::{LimitError, PermitLimit, SECOND};
-use crate::limiter::{self, CallContext, CounterHandle, Identifier, KeyHash, Limiter, NO_PERMITS};
+use crate::limiter::{self, CallContext, Identifier, KeyHash, Limiter, NO_PERMITS, RecordHandle};
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
@@ -23,7 +23,7 @@ use std::ptr;
 use std::rc::Rc;
 
 /// The default of `$lease`, in seconds.
-const DEFAULT_LEASE: f64 = 60.0;
+const DEFAULT_LIFETIME: f64 = 60.0;
 
 /// The value of a `TokenBucket\ConcurrencyLimit`.
 struct ConcurrencyLimitObject {
@@ -33,7 +33,7 @@ struct ConcurrencyLimitObject {
     /// The name of the limit in statistics, if the constructor was given one.
     name: Option<SharedString>,
     key_hash: Cell<KeyHash>,
-    counter: Cell<CounterHandle>,
+    record: Cell<RecordHandle>,
 }
 
 static CLASS: Class = Class::new();
@@ -69,7 +69,7 @@ impl Native for ConcurrencyLimitObject {
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());
         let _ = properties.insert("limit", i64::from(self.limit.max()));
-        let _ = properties.insert("lease", self.limit.lease() as f64 / SECOND as f64);
+        let _ = properties.insert("lease", self.limit.lifetime() as f64 / SECOND as f64);
     }
 }
 
@@ -80,7 +80,7 @@ impl ConcurrencyLimitObject {
             identifier: Identifier::Plain(self.identifier.as_bytes()),
             name: self.name.as_ref().map(SharedString::as_bytes),
             key_hash: &self.key_hash,
-            counter: &self.counter,
+            record: &self.record,
         }
     }
 }
@@ -90,10 +90,10 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let backend = parse_storage_argument(call)?;
     call.string(2)?;
     let max = call.int(3, 0)?;
-    let lease = if call.is_passed(4) { call.float(4)? } else { DEFAULT_LEASE };
+    let lifetime = if call.is_passed(4) { call.float(4)? } else { DEFAULT_LIFETIME };
     let name = parse_name(call)?;
     let identifier = call.identifier(2)?;
-    let limit = PermitLimit::new(max, lease).map_err(|error| match error {
+    let limit = PermitLimit::new(max, lifetime).map_err(|error| match error {
         LimitError::Permits => value_error(3, error),
         _ => value_error(4, error),
     })?;
@@ -101,8 +101,8 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         Backend::Native(limiter) if limiter::has_permits(&limiter) => limiter,
         _ => return Err(Error::configuration(NO_PERMITS).into()),
     };
-    let (key_hash, counter) = (Cell::default(), Cell::default());
-    call.construct(ConcurrencyLimitObject { limiter, identifier, limit, name, key_hash, counter });
+    let (key_hash, record) = (Cell::default(), Cell::default());
+    call.construct(ConcurrencyLimitObject { limiter, identifier, limit, name, key_hash, record });
     Ok(())
 }
 

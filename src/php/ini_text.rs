@@ -26,7 +26,7 @@ const SECTION: c_int = 2;
 type Lines<'a> = Zip<RangeFrom<u32>, Split<'a, u8, fn(&u8) -> bool>>;
 
 /// What the parser has found so far.
-struct Reader<'a> {
+struct IniReader<'a> {
     found: Vec<FileLine>,
     /// The lines that are still to be read, and their numbers. The parser tells what stands in a line, but not
     /// which line that is.
@@ -40,7 +40,7 @@ struct Reader<'a> {
 /// The line that is not in the format of ini files.
 pub fn read(text: &[u8]) -> Result<Vec<FileLine>, FileError> {
     let is_line_end: fn(&u8) -> bool = |byte| *byte == b'\n';
-    let mut reader = Reader { found: Vec::new(), rest: (1..).zip(text.split(is_line_end)) };
+    let mut reader = IniReader { found: Vec::new(), rest: (1..).zip(text.split(is_line_end)) };
     if text.contains(&0) {
         let message = "must be text, without NUL bytes".to_owned();
         return Err(FileError { line: 1, message });
@@ -87,7 +87,7 @@ unsafe extern "C" fn note(
 ) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the pointer that `read` gave to the parser.
-        let reader = unsafe { &mut *reader.cast::<Reader<'_>>() };
+        let reader = unsafe { &mut *reader.cast::<IniReader<'_>>() };
         // SAFETY: the parser passes strings, or null where there is none.
         let [first, second] = [first, second].map(|value| unsafe { text_of(value) });
         reader.note(match kind {
@@ -99,7 +99,7 @@ unsafe extern "C" fn note(
     }));
 }
 
-impl Reader<'_> {
+impl IniReader<'_> {
     /// The number of the next line that is neither empty nor a comment.
     fn next_line(&self) -> u32 {
         let says_something = |text: &[u8]| !matches!(text.trim_ascii_start(), [] | [b';', ..]);

@@ -1,7 +1,7 @@
 //! The decision of one limit, and where it was made.
 
 use super::engine::shared_string::SharedString;
-use crate::http::Policy;
+use crate::http::QuotaPolicy;
 use crate::limit::{Decision, Limit, SECOND};
 use crate::limiter::{FlaggedDecision, Identifier, Limiter, Report, infer_name};
 use std::rc::Rc;
@@ -78,13 +78,13 @@ impl LimitDecision {
     }
 
     /// What the HTTP fields say of the limit.
-    pub fn policy(&self) -> Policy<'_> {
+    pub fn policy(&self) -> QuotaPolicy<'_> {
         let reset = match self.flagged.is_admitted() {
             // Less than a microsecond does not count: a window ends that much after its interval.
             true => Some(whole_seconds(self.decided().reset_after() - 1e-6)),
             false => self.retry_after_seconds(),
         };
-        Policy {
+        QuotaPolicy {
             name: self.name(),
             quota: self.limit.capacity(),
             window: self.limit.window().div_ceil(SECOND).max(1),

@@ -135,7 +135,7 @@ fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDe
         };
         let (capacity, rate) = match this.arguments {
             LimitArguments::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
-            LimitArguments::Meter { limit, seconds, .. } => (limit, limit as f64 / seconds),
+            LimitArguments::Interval { limit, seconds, .. } => (limit, limit as f64 / seconds),
             _ => return Err(throw_unsupported(method)),
         };
         let Backend::Php(storage) = &this.backend else { return Err(throw_unsupported(method)) };

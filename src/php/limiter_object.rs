@@ -8,7 +8,7 @@ use super::events::{Answered, answered};
 use super::globals::GLOBALS;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
-use crate::limiter::{CallContext, CounterHandle, FlaggedDecision, Identifier, KeyHash, Limiter};
+use crate::limiter::{CallContext, FlaggedDecision, Identifier, KeyHash, Limiter, RecordHandle};
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
@@ -22,7 +22,7 @@ const NAME: u32 = 5;
 
 static HANDLERS: Handlers = Handlers::new();
 
-/// The value of a `TokenBucket`, or of a class of `meter`.
+/// The value of a `TokenBucket`, or of a class of `interval_limit`.
 pub struct LimiterObject {
     pub backend: Backend,
     identifier: SharedString,
@@ -32,7 +32,7 @@ pub struct LimiterObject {
     /// The name of the limit in statistics, if the constructor was given one.
     name: Option<SharedString>,
     key_hash: Cell<KeyHash>,
-    counter: Cell<CounterHandle>,
+    record: Cell<RecordHandle>,
     /// The `key()` of a class in PHP that overrides ours.
     pub overridden_key: Option<NonNull<ffi::zend_function>>,
 }
@@ -42,8 +42,8 @@ pub struct LimiterObject {
 pub enum LimitArguments {
     /// `$bucket_capacity`, `$tokens_per_second`.
     TokenBucket(Option<i64>, Option<f64>),
-    /// `$limit`, and the seconds of a class of `meter`.
-    Meter {
+    /// `$limit`, and the seconds of a class of `interval_limit`.
+    Interval {
         limit: i64,
         seconds: f64,
         /// The name of the seconds. A reference to one, which keeps the object small.
@@ -61,7 +61,7 @@ impl Native for LimiterObject {
             LimitArguments::TokenBucket(capacity, rate) => {
                 ("bucket_capacity", capacity, "tokens_per_second", rate)
             }
-            LimitArguments::Meter { limit, seconds, seconds_name } => {
+            LimitArguments::Interval { limit, seconds, seconds_name } => {
                 ("limit", Some(limit), *seconds_name, Some(seconds))
             }
         };
@@ -94,9 +94,9 @@ impl LimiterObject {
         arguments: LimitArguments,
         name: Option<SharedString>,
     ) -> Self {
-        let (key_hash, counter) = (Cell::default(), Cell::default());
+        let (key_hash, record) = (Cell::default(), Cell::default());
         let (limit, overridden_key) = (Some(limit), None);
-        Self { backend, identifier, limit, arguments, name, key_hash, counter, overridden_key }
+        Self { backend, identifier, limit, arguments, name, key_hash, record, overridden_key }
     }
 
     /// Makes the value in a constructor, with the `$identifier` and the `$name` of the call.
@@ -115,7 +115,7 @@ impl LimiterObject {
             arguments,
             name: parse_name(call)?,
             key_hash: Cell::default(),
-            counter: Cell::default(),
+            record: Cell::default(),
             overridden_key: None,
         })
     }
@@ -156,7 +156,7 @@ impl LimiterObject {
             identifier,
             name: self.name(),
             key_hash: &self.key_hash,
-            counter: &self.counter,
+            record: &self.record,
         }
     }
 
@@ -167,7 +167,7 @@ impl LimiterObject {
         identifier: Identifier<'a>,
         key_hash: &'a Cell<KeyHash>,
     ) -> CallContext<'a> {
-        CallContext { identifier, name: self.name(), key_hash, counter: &self.counter }
+        CallContext { identifier, name: self.name(), key_hash, record: &self.record }
     }
 
     /// The object's own limit. Throws a `LogicException` in the name of `method` if it has none.

@@ -5,7 +5,7 @@
 //!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
 //!   functions. [`limit_decision`] is what a [`decision`] holds for each limit.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
-//!   [`storage_argument`]; [`meter`] is what [`leaky_bucket`], [`fixed_window`] and [`sliding_window`] have in
+//!   [`storage_argument`]; [`interval_limit`] is what [`leaky_bucket`], [`fixed_window`] and [`sliding_window`] have in
 //!   common. [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and [`default_storage`] holds the
@@ -28,12 +28,12 @@ mod info;
 mod ini;
 mod ini_text;
 mod interfaces;
+mod interval_limit;
 mod leaky_bucket;
 mod limit_decision;
 mod limiter_methods;
 mod limiter_object;
 mod limits_file;
-mod meter;
 mod module;
 mod named_limiter;
 mod permit;

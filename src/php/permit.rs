@@ -21,8 +21,8 @@ use std::ptr;
 pub struct PermitObject {
     permit: RegisteredPermit,
     identifier: SharedString,
-    /// The lease of the limit, in nanoseconds.
-    lease: u64,
+    /// The lifetime of the limit, in nanoseconds.
+    lifetime: u64,
 }
 
 /// `TokenBucket\Permit`.
@@ -54,7 +54,7 @@ impl PermitObject {
     #[inline]
     pub fn new(permit: HeldPermit, identifier: SharedString, limit: &PermitLimit) -> Self {
         let permit = GLOBALS.get().permits.add(permit);
-        Self { permit, identifier, lease: limit.lease() }
+        Self { permit, identifier, lifetime: limit.lifetime() }
     }
 }
 
@@ -76,7 +76,7 @@ impl Native for PermitObject {
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());
-        let _ = properties.insert("lease", self.lease as f64 / SECOND as f64);
+        let _ = properties.insert("lease", self.lifetime as f64 / SECOND as f64);
     }
 }
 
@@ -90,13 +90,14 @@ fn release_permit(call: &Call) -> Result<(), Thrown> {
 
 fn renew(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
-    let lease = call.float_or_null(1)?;
-    let lease =
-        lease.map(|seconds| duration_from_seconds(seconds).map_err(|error| value_error(1, error)));
-    let lease = lease.transpose()?;
-    let (permit, own_lease) = call.with_this(|this: &PermitObject| (this.permit, this.lease))?;
-    let (globals, lease) = (GLOBALS.get(), lease.unwrap_or(own_lease));
+    let lifetime = call.float_or_null(1)?;
+    let lifetime = lifetime
+        .map(|seconds| duration_from_seconds(seconds).map_err(|error| value_error(1, error)));
+    let lifetime = lifetime.transpose()?;
+    let (permit, own_lifetime) =
+        call.with_this(|this: &PermitObject| (this.permit, this.lifetime))?;
+    let (globals, lifetime) = (GLOBALS.get(), lifetime.unwrap_or(own_lifetime));
     let frozen = globals.frozen_time.get();
-    let renewed = globals.permits.with(permit, |permit| permit.renew(lease, frozen));
+    let renewed = globals.permits.with(permit, |permit| permit.renew(lifetime, frozen));
     call.return_bool_or_null(renewed.map_or(Ok(Some(false)), deliver)?)
 }

@@ -15,14 +15,14 @@ pub struct PermitRegistry(RefCell<Entries>);
 
 #[derive(Default)]
 struct Entries {
-    slots: Vec<Entry>,
+    slots: Vec<RegistryEntry>,
     /// The slots without a permit.
     free: Vec<usize>,
     /// Counts the permits that were added.
     added: u64,
 }
 
-struct Entry {
+struct RegistryEntry {
     number: u64,
     permit: Option<HeldPermit>,
 }
@@ -43,8 +43,8 @@ impl PermitRegistry {
         let free = entries.free.pop();
         let at = free.unwrap_or(entries.slots.len());
         match entries.slots.get_mut(at) {
-            Some(slot) => *slot = Entry { number, permit },
-            None => entries.slots.push(Entry { number, permit }),
+            Some(slot) => *slot = RegistryEntry { number, permit },
+            None => entries.slots.push(RegistryEntry { number, permit }),
         }
         RegisteredPermit { at, number }
     }

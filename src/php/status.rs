@@ -167,9 +167,9 @@ fn limited_clients(
 }
 
 fn peek(identifier: &[u8], limiter: &Limiter, limit: &Limit) -> Option<Decision> {
-    let (key_hash, counter) = (Cell::default(), Cell::default());
+    let (key_hash, record) = (Cell::default(), Cell::default());
     let identifier = Identifier::Plain(identifier);
-    let context = CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter };
+    let context = CallContext { identifier, name: None, key_hash: &key_hash, record: &record };
     let frozen = GLOBALS.get().frozen_time.get();
     let Report { answer, event, .. } =
         limiter.decide(&context, limit, &Op::Peek { cost: 1 }, frozen);

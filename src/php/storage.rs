@@ -181,9 +181,8 @@ impl StorageObject {
             .map_err(|_| value_error(3, "must be above 0 and at most four years, in seconds"))?
             .into();
         let identifier = Identifier::Plain(identifier.as_bytes());
-        let (key_hash, counter) = (Cell::default(), Cell::default());
-        let context =
-            CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter };
+        let (key_hash, record) = (Cell::default(), Cell::default());
+        let context = CallContext { identifier, name: None, key_hash: &key_hash, record: &record };
         Ok(self.limiter.decide(&context, &limit, &op, GLOBALS.get().frozen_time.get()))
     }
 

@@ -10,11 +10,11 @@ use super::engine::object;
 use super::events::{answered, deliver_warning};
 use super::globals::GLOBALS;
 use super::interfaces::{self, COUNT, DECISION};
+use super::interval_limit::{self, IntervalArguments};
 use super::limiter_methods::{
     ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
-use super::meter::{self, MeterArguments};
 use super::storage_argument::parse_storage_argument;
 use crate::limit::{LimitError, Op, SECOND, TokenBucket, describe_seconds};
 use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
@@ -83,7 +83,7 @@ const METHODS: &[Method] = &[
 ];
 
 /// The parameters of `per()`: those of a `LeakyBucket`.
-const PER_PARAMETERS: &[Parameter] = &meter::parameters(c"seconds");
+const PER_PARAMETERS: &[Parameter] = &interval_limit::parameters(c"seconds");
 
 /// Makes the class known to the engine.
 pub fn register() {
@@ -151,8 +151,9 @@ fn warn_of_period((capacity, rate): (i64, f64)) -> Result<(), Thrown> {
 /// Makes an object whose limit is a number of tokens in some seconds. Its class may be one that extends
 /// `TokenBucket`, whose constructor is not called: it may have other parameters.
 fn per(call: &Call) -> Result<(), Thrown> {
-    let MeterArguments { backend, limit: capacity, seconds } = meter::parse_arguments(call)?;
-    let limit = meter::limit_per_period(capacity, seconds)?;
+    let IntervalArguments { backend, limit: capacity, seconds } =
+        interval_limit::parse_arguments(call)?;
+    let limit = interval_limit::limit_per_period(capacity, seconds)?;
     let rate = capacity as f64 / seconds;
     let arguments = LimitArguments::TokenBucket(Some(capacity), Some(rate));
     let mut value = LimiterObject::from_call(call, backend, Some(limit), arguments)?;
@@ -223,12 +224,12 @@ fn check(call: &Call) -> Result<(), Thrown> {
             Some(limit) => limit,
             None => this.limit("check")?,
         };
-        let (key_hash, counter) = (Cell::default(), Cell::default());
+        let (key_hash, record) = (Cell::default(), Cell::default());
         let context = match (id, key) {
             (None, _) => this.context(),
-            // Not the object's counter: the key may begin with another limit's name.
+            // Not the object's record: the key may begin with another limit's name.
             (_, Some(key)) => CallContext {
-                counter: &counter,
+                record: &record,
                 ..this.context_for(Identifier::Plain(key), &key_hash)
             },
             (Some(id), None) => {

@@ -1,6 +1,6 @@
 //! What a call is about, and under which name it is counted.
 
-use super::records::CounterHandle;
+use super::records::RecordHandle;
 use crate::identifier::Identifier;
 use crate::store::KeyHash;
 use std::cell::Cell;
@@ -15,5 +15,5 @@ pub struct CallContext<'a> {
     /// Caches the hash of the key, for calls on the same identifier and store; empty at first.
     pub key_hash: &'a Cell<KeyHash>,
     /// Caches where calls on the same limit are counted; empty at first.
-    pub counter: &'a Cell<CounterHandle>,
+    pub record: &'a Cell<RecordHandle>,
 }

@@ -9,7 +9,7 @@
 //! entry whose tag is not that of its contents: another process is writing it, or died before it had.
 
 use super::denied::LONGEST_IDENTIFIER;
-use super::records::{CounterHandle, LimitName, Records};
+use super::records::{LimitName, RecordHandle, Records};
 use crate::guard::DecidedBy;
 use crate::limit::{Limit, SECOND};
 use crate::mapped::{Area, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
@@ -122,7 +122,7 @@ struct DenialSet {
     tags: [AtomicU64; WAYS],
     /// When the last denial of each entry was.
     last_at: [AtomicU64; WAYS],
-    entries: [Entry; WAYS],
+    entries: [LoggedEntry; WAYS],
 }
 
 // SAFETY: consists of atomics, of which any bits are a value.
@@ -132,7 +132,7 @@ const _: () = assert!(DENIAL_LOG_SIZE.is_multiple_of(size_of::<DenialSet>()));
 
 #[repr(C)]
 #[derive(Default)]
-struct Entry {
+struct LoggedEntry {
     first_at: AtomicU64,
     count: AtomicU64,
     /// The limit's record and numbers, the cause, and whether the limit is enforced, in the words of [`Facts`].
@@ -145,15 +145,15 @@ struct Entry {
 struct Facts([u64; 4]);
 
 impl Facts {
-    fn new(counter: CounterHandle, cause: &DenialCause) -> Self {
+    fn new(handle: RecordHandle, cause: &DenialCause) -> Self {
         let DenialCause { kind, capacity, window, reason, by, is_enforced } = *cause;
         let bytes = [kind as u8, reason as u8, by as u8, is_enforced.into(), 0, 0, 0, 0];
-        Self([counter.to_word(), u64::from_le_bytes(bytes), capacity, window])
+        Self([handle.to_word(), u64::from_le_bytes(bytes), capacity, window])
     }
 
-    fn counter(self) -> CounterHandle {
+    fn record(self) -> RecordHandle {
         let Self([counter, ..]) = self;
-        CounterHandle::from_word(counter)
+        RecordHandle::from_word(counter)
     }
 
     /// The cause. None if the words are none that [`new`](Self::new) makes.
@@ -188,7 +188,7 @@ impl Facts {
     }
 }
 
-impl Entry {
+impl LoggedEntry {
     fn facts(&self) -> Facts {
         Facts(self.facts.each_ref().map(|word| word.load(Ordering::Relaxed)))
     }
@@ -204,7 +204,7 @@ impl Entry {
     }
 }
 
-/// The log of denials in a file of counters.
+/// The log of denials in the statistics' file.
 #[derive(Clone, Copy)]
 pub struct DenialLog<'a> {
     sets: &'a [DenialSet],
@@ -222,14 +222,14 @@ impl<'a> DenialLog<'a> {
     /// Notes `weight` denials of an identifier at `now`.
     pub fn note(
         self,
-        counter: CounterHandle,
+        handle: RecordHandle,
         identifier: &[u8],
         cause: &DenialCause,
         weight: u32,
         now: u64,
     ) {
         let identifier = identifier.get(..LONGEST_IDENTIFIER).unwrap_or(identifier);
-        let facts = Facts::new(counter, cause);
+        let facts = Facts::new(handle, cause);
         let tag = facts.tag(self.secret, identifier);
         let Some(nth) = (tag as usize).checked_rem(self.sets.len()) else { return };
         let Some(set) = self.sets.get(nth) else { return };
@@ -250,13 +250,13 @@ impl<'a> DenialLog<'a> {
     /// Forgets the denials by some limits, and those of limits that have lost their records.
     pub fn forget(self, is_wanted: impl Fn(&LimitName) -> bool) {
         for (tag, _, entry) in self.entries() {
-            if self.records.name(entry.facts().counter()).is_none_or(|name| is_wanted(&name)) {
+            if self.records.name(entry.facts().record()).is_none_or(|name| is_wanted(&name)) {
                 tag.store(0, Ordering::Relaxed);
             }
         }
     }
 
-    fn entries(self) -> impl Iterator<Item = (&'a AtomicU64, &'a AtomicU64, &'a Entry)> {
+    fn entries(self) -> impl Iterator<Item = (&'a AtomicU64, &'a AtomicU64, &'a LoggedEntry)> {
         let of_set = |set: &'a DenialSet| {
             let places = set.tags.iter().zip(&set.last_at).zip(&set.entries);
             places.map(|((tag, last_at), entry)| (tag, last_at, entry))
@@ -264,7 +264,10 @@ impl<'a> DenialLog<'a> {
         self.sets.iter().flat_map(of_set)
     }
 
-    fn read(self, (tag, last_at, entry): (&AtomicU64, &AtomicU64, &Entry)) -> Option<LoggedDenial> {
+    fn read(
+        self,
+        (tag, last_at, entry): (&AtomicU64, &AtomicU64, &LoggedEntry),
+    ) -> Option<LoggedDenial> {
         let seen = tag.load(Ordering::Acquire);
         if seen == 0 {
             return None;
@@ -274,7 +277,7 @@ impl<'a> DenialLog<'a> {
             return None;
         }
         let cause = facts.cause()?;
-        let limit = self.records.name(facts.counter())?;
+        let limit = self.records.name(facts.record())?;
         let (count, first_at) =
             (entry.count.load(Ordering::Relaxed), entry.first_at.load(Ordering::Relaxed));
         let last_at = last_at.load(Ordering::Relaxed);
@@ -307,7 +310,7 @@ impl DenialSet {
         if free.is_some() {
             return free;
         }
-        let limits = self.entries.each_ref().map(|entry| entry.facts().counter());
+        let limits = self.entries.each_ref().map(|entry| entry.facts().record());
         let times = self.last_at.each_ref().map(|last_at| last_at.load(Ordering::Relaxed));
         let of_limit = |limit: &_| limits.iter().filter(|other| *other == limit).count();
         let places = limits.iter().zip(times).enumerate();

@@ -1,15 +1,15 @@
 //! Statistics: what the processes of a host count together, and what operators see of it.
 //!
 //! * [`context`]: what a call is about, and under which name it is counted
-//! * [`counting`]: counts calls by how they ended
+//! * [`call_statistics`]: counts calls by how they ended
 //! * [`statistics`]: the statistics of a limit's calls; [`inferred_name`] by which names they are counted
 //! * [`records`]: the counts in the file that all processes map; [`denied`] the identifiers that were denied most,
 //!   [`denial_log`] the latest denials, [`watch`] what shows two limits on one identifier
 //! * [`tables`]: the tables in shared memory, and how full they are
 //! * [`status`]: all of it, as operators ask for it; [`prometheus`]: its text for a scraper
 
+mod call_statistics;
 mod context;
-mod counting;
 mod denial_log;
 mod denied;
 mod inferred_name;
@@ -21,13 +21,13 @@ mod status;
 mod tables;
 mod watch;
 
+pub use call_statistics::CallStatistics;
 pub use context::CallContext;
-pub use counting::CallCounts;
 pub use denial_log::{DenialCause, DenialReason, DeniedBy, LoggedDenial};
 pub use denied::LONGEST_IDENTIFIER;
 pub use inferred_name::{InferredName, infer_name};
 pub use prometheus::prometheus;
-pub use records::{CounterHandle, FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome};
+pub use records::{FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, RecordHandle};
 pub use statistics::{Statistics, StatisticsFile};
 pub use status::{Status, unix_time};
 pub use tables::TableStatus;

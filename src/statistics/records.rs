@@ -20,7 +20,7 @@ const LONGEST_PREFIX: usize = MAX_PREFIX;
 /// The longest name that is kept, in bytes.
 pub const LONGEST_NAME: usize = 56;
 
-/// The size of the file of counters, in bytes.
+/// The size of the statistics' file, in bytes.
 pub const FILE_SIZE: u64 = BODY_AT + (RECORDS * size_of::<Record>() + DENIAL_LOG_SIZE) as u64;
 
 /// Where the name of a limit comes from. Those of each source have records of their own: names that clients can make
@@ -55,14 +55,14 @@ impl NameSource {
 
 /// Where the calls of a limit are counted. The default is nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CounterHandle {
+pub struct RecordHandle {
     /// The index of the record.
     record: u32,
     /// The lower half of the record's hash, which no other limit has in this record.
     tag: u32,
 }
 
-impl CounterHandle {
+impl RecordHandle {
     pub(super) fn to_word(self) -> u64 {
         u64::from(self.record) << 32 | u64::from(self.tag)
     }
@@ -72,7 +72,7 @@ impl CounterHandle {
     }
 }
 
-impl Default for CounterHandle {
+impl Default for RecordHandle {
     fn default() -> Self {
         Self { record: u32::MAX, tag: 0 }
     }
@@ -265,7 +265,7 @@ impl LimitStatistics {
     }
 }
 
-/// The records in a file of counters.
+/// The records in a statistics' file.
 #[derive(Clone, Copy)]
 pub struct Records<'a> {
     records: &'a [Record],
@@ -281,13 +281,13 @@ impl<'a> Records<'a> {
 
     /// The record of a limit. None if the limit had none when the handle was made, or has lost it since.
     #[inline(always)]
-    pub fn get(self, handle: CounterHandle) -> Option<&'a Record> {
+    pub fn get(self, handle: RecordHandle) -> Option<&'a Record> {
         let record = self.records.get(handle.record as usize)?;
         (record.hash.load(Ordering::Relaxed) as u32 == handle.tag).then_some(record)
     }
 
     /// The record of a limit, which a limit without one takes now.
-    pub fn find_or_claim(self, prefix: &[u8], name: &[u8], source: NameSource) -> CounterHandle {
+    pub fn find_or_claim(self, prefix: &[u8], name: &[u8], source: NameSource) -> RecordHandle {
         let prefix = prefix.get(..LONGEST_PREFIX).unwrap_or(prefix);
         let name = name.get(..LONGEST_NAME).unwrap_or(name);
         let hash = self.hash(prefix, name);
@@ -302,19 +302,19 @@ impl<'a> Records<'a> {
             record.prefix.write(prefix);
             record.name.write(name);
             // Fits: a file has 192 records.
-            return CounterHandle { record: index as u32, tag: hash as u32 };
+            return RecordHandle { record: index as u32, tag: hash as u32 };
         }
-        let Some(shared) = self.records.last() else { return CounterHandle::default() };
+        let Some(shared) = self.records.last() else { return RecordHandle::default() };
         let tag = shared.hash.fetch_or(1, Ordering::Relaxed) as u32 | 1;
-        CounterHandle { record: self.records.len() as u32 - 1, tag }
+        RecordHandle { record: self.records.len() as u32 - 1, tag }
     }
 
     /// The name of the limit that a handle is of. None if it has lost its record since.
-    pub(super) fn name(self, counter: CounterHandle) -> Option<LimitName> {
-        if counter.record as usize + 1 == self.records.len() {
+    pub(super) fn name(self, handle: RecordHandle) -> Option<LimitName> {
+        if handle.record as usize + 1 == self.records.len() {
             return Some(LimitName::Others);
         }
-        let record = self.get(counter)?;
+        let record = self.get(handle)?;
         let name = LimitName::Known(record.prefix.read(), record.name.read());
         self.is_whole(record, &name).then_some(name)
     }

@@ -5,8 +5,8 @@ use super::denial_log::{DenialCause, DenialLog, LoggedDenial};
 use super::denied::LONGEST_IDENTIFIER;
 use super::inferred_name::infer_name;
 use super::records::{
-    CounterHandle, FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, NameSource, Outcome,
-    Record, Records,
+    FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, NameSource, Outcome, Record, RecordHandle,
+    Records,
 };
 use super::watch::{LimitNumbers, Watch};
 use crate::clock::boot_time;
@@ -58,7 +58,7 @@ impl StatisticsFile {
             location: Location::new(
                 &FileSettings { size: FILE_SIZE, ..files.clone() },
                 NAME,
-                Purpose::Counts,
+                Purpose::Statistics,
             ),
             thread: FILES.fetch_add(1, Ordering::Relaxed),
             stripe: Cell::new(0),
@@ -110,14 +110,14 @@ struct LastName {
     name: [u8; LONGEST_NAME],
     length: usize,
     source: NameSource,
-    counter: CounterHandle,
+    handle: RecordHandle,
 }
 
 impl Statistics {
     /// Counts in `file`, for the limits below `prefix`.
     pub fn new(file: Rc<StatisticsFile>, prefix: &[u8], warn_of_mistakes: bool) -> Self {
         let (name, length, source) = ([0; LONGEST_NAME], 0, NameSource::Given);
-        let last = LastName { name, length, source, counter: CounterHandle::default() };
+        let last = LastName { name, length, source, handle: RecordHandle::default() };
         let (prefix, last) = (prefix.to_vec(), RefCell::new(last));
         Self { file, prefix, warn_of_mistakes, last }
     }
@@ -184,7 +184,7 @@ impl Statistics {
         let region = self.file.region.borrow();
         let Some(region) = &*region else { return };
         let records = Records::new(region);
-        let known = records.get(context.counter.get());
+        let known = records.get(context.record.get());
         if let Some(record) = known.or_else(|| self.find(records, context)) {
             work(region, record);
         }
@@ -287,30 +287,29 @@ impl Statistics {
         let is_same = last.source == source
             && last.length == name.len()
             && last.name.iter().zip(name).all(|(a, b)| a == b);
-        let counter = last.counter;
+        let handle = last.handle;
         drop(last);
-        let known = records.get(counter).filter(|_| is_same);
-        let (record, counter) = match known {
-            Some(record) => (record, counter),
+        let known = records.get(handle).filter(|_| is_same);
+        let (record, handle) = match known {
+            Some(record) => (record, handle),
             None => {
-                let counter = self.look_up(records, name, source);
-                (records.get(counter)?, counter)
+                let handle = self.look_up(records, name, source);
+                (records.get(handle)?, handle)
             }
         };
-        context.counter.set(counter);
+        context.record.set(handle);
         Some(record)
     }
 
     #[cold]
-    fn look_up(&self, records: Records<'_>, name: &[u8], source: NameSource) -> CounterHandle {
-        let counter = records.find_or_claim(&self.prefix, name, source);
+    fn look_up(&self, records: Records<'_>, name: &[u8], source: NameSource) -> RecordHandle {
+        let handle = records.find_or_claim(&self.prefix, name, source);
         if name.len() <= LONGEST_NAME {
-            let mut last =
-                LastName { name: [0; LONGEST_NAME], length: name.len(), source, counter };
+            let mut last = LastName { name: [0; LONGEST_NAME], length: name.len(), source, handle };
             last.name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
             self.last.replace(last);
         }
-        counter
+        handle
     }
 
     /// Why nothing is counted, if that is so.
@@ -363,7 +362,7 @@ fn note_denied(
     if track {
         Records::new(region).note_denied(record, weight, identifier, now);
     }
-    DenialLog::new(region).note(context.counter.get(), identifier, cause, weight, now);
+    DenialLog::new(region).note(context.record.get(), identifier, cause, weight, now);
 }
 
 /// Joins as much of the parts as there is room for.

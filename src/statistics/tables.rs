@@ -63,7 +63,7 @@ impl TableStatus {
                 (TableKind::Permits, TableUsage::of_permits(&region)?)
             }
             Purpose::Leases => (TableKind::Leases, leases::usage(&region)),
-            Purpose::Buckets | Purpose::Host | Purpose::Counts => {
+            Purpose::Buckets | Purpose::Host | Purpose::Statistics => {
                 (TableKind::Buckets, TableUsage::of_buckets(&region))
             }
         };

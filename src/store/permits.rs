@@ -55,13 +55,14 @@ pub trait Permits {
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>>;
 
-    /// Lets the lease of a permit begin anew, for `lease` nanoseconds. False if it is not held any more: its
-    /// lease has ended, or it was released or reset.
+    /// Lets the lifetime of a permit begin anew, for `lifetime` nanoseconds. False if it is not held any more: its
+    /// lifetime has ended, or it was released or reset.
     ///
     /// # Errors
     ///
     /// Those of [`Store::decide`](super::Store::decide).
-    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool>;
+    fn renew(&self, permit: &mut PermitHandle, lifetime: u64, call: PermitCall<'_>)
+    -> Result<bool>;
 
     /// Gives a permit back, if it is still held.
     ///
@@ -118,14 +119,19 @@ impl<T: PermitLists> Permits for T {
         call: PermitCall<'_>,
     ) -> Result<Option<PermitHandle>> {
         let (name, id) = (self.list_name(key), self.new_id()?);
-        let op = PermitOp::Acquire { id, max: limit.max(), lease: limit.lease() };
+        let op = PermitOp::Acquire { id, max: limit.max(), lifetime: limit.lifetime() };
         let is_taken = self.apply_to_list(&name, call, op)?.accepted;
         Ok(is_taken.then(|| PermitHandle::Entry { name: name.into(), id }))
     }
 
-    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool> {
+    fn renew(
+        &self,
+        permit: &mut PermitHandle,
+        lifetime: u64,
+        call: PermitCall<'_>,
+    ) -> Result<bool> {
         let PermitHandle::Entry { name, id } = permit else { return Ok(false) };
-        Ok(self.apply_to_list(name, call, PermitOp::Renew { id: *id, lease })?.accepted)
+        Ok(self.apply_to_list(name, call, PermitOp::Renew { id: *id, lifetime })?.accepted)
     }
 
     fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use token_bucket::limiter::{CallContext, CounterHandle, Identifier};
+use token_bucket::limiter::{CallContext, Identifier, RecordHandle};
 use token_bucket::store::KeyHash;
 
 /// A folder in memory, removed when the test ends.
@@ -58,9 +58,9 @@ pub fn sequences(dsn: &str) -> u32 {
 /// Calls with the context of an identifier that has no name.
 #[allow(dead_code, reason = "not every test program makes calls on limiters")]
 pub fn with_context<R>(name: &[u8], call: impl FnOnce(CallContext<'_>) -> R) -> R {
-    let (key_hash, counter) = (Cell::new(KeyHash::default()), Cell::new(CounterHandle::default()));
+    let (key_hash, record) = (Cell::new(KeyHash::default()), Cell::new(RecordHandle::default()));
     let identifier = Identifier::Plain(name);
-    call(CallContext { identifier, name: None, key_hash: &key_hash, counter: &counter })
+    call(CallContext { identifier, name: None, key_hash: &key_hash, record: &record })
 }
 
 /// Declares a module with a test for each case on the server whose DSN is in an environment variable.

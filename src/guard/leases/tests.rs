@@ -205,7 +205,7 @@ fn word_holds_each_field() {
     let lease = Lease {
         tag: (1 << 34) - 2,
         valid_until: (1 << 50) - 3,
-        trip: (1 << 18) - 5,
+        fetch: (1 << 18) - 5,
         is_fetching: true,
         batch: 11,
         limit: 500,

@@ -3,14 +3,14 @@
 //! ```text
 //!  127    94 93             44 43  26  25 24   21 20   12 11       0
 //! +---------+-----------------+------+---+-------+-------+----------+
-//! | tag     | valid until, µs | trip | F | batch | limit | tokens   |
+//! | tag     | valid until, µs | fetch| F | batch | limit | tokens   |
 //! +---------+-----------------+------+---+-------+-------+----------+
-//! | tag     | trip, 18 bits   | bucket full at, ns (62)             |  in the upper half of the set
+//! | tag     | fetch, 18 bits  | bucket full at, ns (62)             |  in the upper half of the set
 //! +---------+-----------------+-------------------------------------+
 //! ```
 //!
 //! F: a process is asking for the next batch, since the time in "valid until". Only one does, so a host holds and awaits no more than one
-//! batch; the others ask the server for their own call alone. Each batch has the next *trip* number. A process that was so slow
+//! batch; the others ask the server for their own call alone. Each fetch has the next number. A process that was so slow
 //! that another one asked in its place finds another number, and its batch is lost. "batch" is a power of two, "limit" tells limits apart.
 
 use crate::dsn::MAX_LEASE;
@@ -24,7 +24,7 @@ pub(super) const TOKEN_BITS: u32 = 12;
 const _: () = assert!(MAX_LEASE < 1 << TOKEN_BITS);
 pub(super) const LIMIT_BITS: u32 = 9;
 pub(super) const BATCH_BITS: u32 = 4;
-pub(super) const TRIP_BITS: u32 = 18;
+pub(super) const FETCH_BITS: u32 = 18;
 pub(super) const TIME_BITS: u32 = 50;
 pub(super) const FULL_AT_BITS: u32 = 62;
 /// In place of a batch: less than a quarter of the bucket is left, and the next batch is one token.
@@ -35,8 +35,8 @@ pub(super) const UNIT_BITS: u32 = 10;
 pub(super) const LIMIT_AT: u32 = TOKEN_BITS;
 pub(super) const BATCH_AT: u32 = LIMIT_AT + LIMIT_BITS;
 pub(super) const FETCHING_AT: u32 = BATCH_AT + BATCH_BITS;
-pub(super) const TRIP_AT: u32 = FETCHING_AT + 1;
-pub(super) const TIME_AT: u32 = TRIP_AT + TRIP_BITS;
+pub(super) const FETCH_AT: u32 = FETCHING_AT + 1;
+pub(super) const TIME_AT: u32 = FETCH_AT + FETCH_BITS;
 pub(super) const TAG_AT: u32 = TIME_AT + TIME_BITS;
 const _: () = assert!(TAG_AT + TAG_BITS == 128);
 
@@ -46,7 +46,8 @@ pub(super) struct Lease {
     pub(super) tag: u64,
     /// In units.
     pub(super) valid_until: u64,
-    pub(super) trip: u32,
+    /// The number of the last fetch.
+    pub(super) fetch: u32,
     pub(super) is_fetching: bool,
     /// The batch is two to the power of this, or one if this is [`SCARCE`].
     pub(super) batch: u32,
@@ -60,7 +61,7 @@ impl Lease {
         Self {
             tag: field(TAG_AT, TAG_BITS),
             valid_until: field(TIME_AT, TIME_BITS),
-            trip: field(TRIP_AT, TRIP_BITS) as u32,
+            fetch: field(FETCH_AT, FETCH_BITS) as u32,
             is_fetching: field(FETCHING_AT, 1) != 0,
             batch: field(BATCH_AT, BATCH_BITS) as u32,
             limit: field(LIMIT_AT, LIMIT_BITS) as u32,
@@ -72,7 +73,7 @@ impl Lease {
         let field = |value: u64, at: u32, bits: u32| u128::from(value & ((1 << bits) - 1)) << at;
         field(self.tag, TAG_AT, TAG_BITS)
             | field(self.valid_until, TIME_AT, TIME_BITS)
-            | field(self.trip.into(), TRIP_AT, TRIP_BITS)
+            | field(self.fetch.into(), FETCH_AT, FETCH_BITS)
             | field(self.is_fetching.into(), FETCHING_AT, 1)
             | field(self.batch.into(), BATCH_AT, BATCH_BITS)
             | field(self.limit.into(), LIMIT_AT, LIMIT_BITS)
@@ -94,23 +95,23 @@ impl Lease {
         self.batch != 0 && self.batch != SCARCE
     }
 
-    /// The number of the next trip.
-    pub(super) const fn next_trip(&self) -> u32 {
-        (self.trip + 1) & ((1 << TRIP_BITS) - 1)
+    /// The number of the next fetch.
+    pub(super) const fn next_fetch(&self) -> u32 {
+        (self.fetch + 1) & ((1 << FETCH_BITS) - 1)
     }
 
-    /// The word of the level in this trip: the bucket on the server is full at `full_at`.
+    /// The word of the level, with the number of the last fetch: the bucket on the server is full at `full_at`.
     pub(super) fn level_word(&self, full_at: u64) -> u128 {
         u128::from(self.tag) << TAG_AT
-            | u128::from(self.trip) << FULL_AT_BITS
+            | u128::from(self.fetch) << FULL_AT_BITS
             | u128::from(full_at & ((1 << FULL_AT_BITS) - 1))
     }
 
     /// When the bucket on the server is full, as the processes know it that have asked for the lease. None if the word is of
-    /// another trip.
+    /// another fetch.
     pub(super) fn level_in(&self, word: u128) -> Option<u64> {
-        let trip = (word >> FULL_AT_BITS) as u32 & ((1 << TRIP_BITS) - 1);
-        let is_its = (word >> TAG_AT) as u64 == self.tag && trip == self.trip;
+        let fetch = (word >> FULL_AT_BITS) as u32 & ((1 << FETCH_BITS) - 1);
+        let is_its = (word >> TAG_AT) as u64 == self.tag && fetch == self.fetch;
         is_its.then_some(word as u64 & ((1 << FULL_AT_BITS) - 1))
     }
 

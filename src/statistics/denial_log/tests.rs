@@ -15,7 +15,7 @@ struct TestLog {
 impl TestLog {
     fn new(sets: usize) -> Self {
         let sets = (0..sets).map(|_| DenialSet::default()).collect();
-        Self { sets, region: crate::mapped::without_file(Purpose::Counts).unwrap() }
+        Self { sets, region: crate::mapped::without_file(Purpose::Statistics).unwrap() }
     }
 
     fn log(&self) -> DenialLog<'_> {
@@ -23,7 +23,7 @@ impl TestLog {
         DenialLog { sets: &self.sets, records, secret }
     }
 
-    fn limit(&self, name: &str) -> CounterHandle {
+    fn limit(&self, name: &str) -> RecordHandle {
         // The smallest file has records of this source only.
         let source = NameSource::WholeIdentifier;
         Records::new(&self.region).find_or_claim(b"tb:", name.as_bytes(), source)

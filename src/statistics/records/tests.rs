@@ -17,7 +17,7 @@ fn denied(records: Records<'_>, now: u64) -> Vec<(Vec<u8>, u32)> {
 
 #[test]
 fn denial_counts_for_half_as_much_after_each_half_life() {
-    let region = crate::mapped::without_file(Purpose::Counts).unwrap();
+    let region = crate::mapped::without_file(Purpose::Statistics).unwrap();
     let records = Records::new(&region);
     let began = 70 * HALF_LIFE;
     deny(records, b"old", 80, began);
@@ -50,7 +50,7 @@ fn denials_are_all_noted_up_to_a_thousand_a_second_and_others_by_a_sample() {
 
 #[test]
 fn limit_that_was_reset_frees_its_record_and_counts_from_zero_in_another() {
-    let region = crate::mapped::without_file(Purpose::Counts).unwrap();
+    let region = crate::mapped::without_file(Purpose::Statistics).unwrap();
     let records = Records::new(&region);
     let whole = NameSource::WholeIdentifier;
     let shop = records.find_or_claim(b"shop:", b"login", whole);

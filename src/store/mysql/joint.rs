@@ -34,7 +34,7 @@ struct LockedRow {
 }
 
 /// What a transaction came to.
-enum Outcome {
+enum JointOutcome {
     /// It is done, or has nothing to do.
     Decided(Vec<Decision>),
     /// Another session has deleted a row.
@@ -87,15 +87,15 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
             })
         });
         match outcome {
-            Ok(Outcome::Decided(decisions)) => return Ok(decisions),
-            Ok(Outcome::Unreadable) => return Err(database.unreadable()),
-            Ok(Outcome::SharedRow) => {
+            Ok(JointOutcome::Decided(decisions)) => return Ok(decisions),
+            Ok(JointOutcome::Unreadable) => return Err(database.unreadable()),
+            Ok(JointOutcome::SharedRow) => {
                 return Err(database.refused(
                     "two limits of one call share a row: the column `identifier` does not tell upper case \
                      from lower case",
                 ));
             }
-            Ok(Outcome::RowIsGone) => {}
+            Ok(JointOutcome::RowIsGone) => {}
             Err(failure) if failure.is_any(&code::CONFLICTS) && !failure.is(code::LOCK_WAIT) => {}
             Err(Failure::TimedOut) => {
                 return Err(database.too_slow(&current.borrow()));
@@ -117,7 +117,7 @@ fn decide(
     requests: &[JointRequest<'_>],
     current: &RefCell<Vec<u8>>,
     deadline: Moment,
-) -> Result<(Outcome, Ending), Failure> {
+) -> Result<(JointOutcome, Ending), Failure> {
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|i| entries.get(*i).map(|entry| &entry.identifier));
     let mut rows: Vec<Option<LockedRow>> = entries.iter().map(|_| None).collect();
@@ -144,10 +144,10 @@ fn decide(
         let reply = link.execute(Statement::Update(schema), table, &values, deadline)?;
         if reply != StatementReply::Done(1) {
             // The row is locked, so another request of this call has changed it.
-            return Ok((Outcome::SharedRow, Ending::Rollback));
+            return Ok((JointOutcome::SharedRow, Ending::Rollback));
         }
     }
-    Ok((Outcome::Decided(decided.decisions()), Ending::Commit))
+    Ok((JointOutcome::Decided(decided.decisions()), Ending::Commit))
 }
 
 /// Locks and reads a row.
@@ -156,21 +156,21 @@ fn lock(
     schema: Schema,
     entry: &RowEntry<'_>,
     deadline: Moment,
-) -> Result<Result<LockedRow, Outcome>, Failure> {
+) -> Result<Result<LockedRow, JointOutcome>, Failure> {
     let identifier = [Value::Bytes(entry.identifier.clone())];
     let (table, schema) = (&entry.database.target.table, entry.schema(schema));
     let rows = match link.execute(Statement::Lock(schema), table, &identifier, deadline)? {
         StatementReply::Rows(rows) => rows,
-        StatementReply::Done(_) => return Ok(Err(Outcome::Unreadable)),
+        StatementReply::Done(_) => return Ok(Err(JointOutcome::Unreadable)),
     };
-    let Some(row) = rows.into_iter().next() else { return Ok(Err(Outcome::RowIsGone)) };
+    let Some(row) = rows.into_iter().next() else { return Ok(Err(JointOutcome::RowIsGone)) };
     let mut values = row.into_iter();
     let now = values.next().and_then(|clock| row::clock(&clock));
     let columns: Columns = values.collect();
     let state = row::decode(schema, entry.request.limit, &columns);
     Ok(match (now, state) {
         (Some(now), Some(state)) => Ok(LockedRow { columns, state, now }),
-        _ => Err(Outcome::Unreadable),
+        _ => Err(JointOutcome::Unreadable),
     })
 }
 

@@ -118,7 +118,7 @@ impl RedisLink {
         sent.or_else(unless_closed).map_err(|error| Failure::from_io(&error))?;
         // The parser reads ahead, so all answers need the same one. The next call gets a new parser, which
         // holds nothing of this call's.
-        let mut reader = Reader { inner: channel, failure: None, left: LONGEST_ANSWER };
+        let mut reader = AnswerReader { inner: channel, failure: None, left: LONGEST_ANSWER };
         let mut parser = Parser::new();
         let mut answers = Vec::with_capacity(commands.len());
         for _ in commands {
@@ -138,13 +138,13 @@ impl RedisLink {
 }
 
 /// Keeps the error of a read, which the parser replaces by its own, and bounds what is read.
-struct Reader<R> {
+struct AnswerReader<R> {
     inner: R,
     failure: Option<io::Error>,
     left: usize,
 }
 
-impl<R> Reader<R> {
+impl<R> AnswerReader<R> {
     /// Why an answer could not be parsed.
     fn failure(&mut self) -> Failure {
         match self.failure.take() {
@@ -154,7 +154,7 @@ impl<R> Reader<R> {
     }
 }
 
-impl<R: Read> Read for Reader<R> {
+impl<R: Read> Read for AnswerReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             return Err(io::Error::other("too long"));

@@ -2,12 +2,13 @@
 //!
 //! * [`link`]: a connection that speaks RESP, logged in
 //! * [`nodes`]: finds the server of a key: the single one, the master, or a node of a cluster
-//! * [`scripts`]: the scripts that decide on the server
+//! * [`scripts`]: the scripts that decide on the server; [`script_call`] is a call of one
 //! * [`permits`]: the script for permits
 
 mod link;
 mod nodes;
 mod permits;
+mod script_call;
 mod scripts;
 
 use super::answer::Answer;
@@ -23,14 +24,17 @@ use crate::net::Timeouts;
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::net::tls::Encryption;
-use ::redis::{Cmd, Value};
+use ::redis::Value;
 use nodes::Nodes;
 #[cfg(fuzzing)]
 pub use nodes::{parse_map, parse_master, parse_redirection};
 #[cfg(fuzzing)]
 pub use permits::parse_permit_reply;
 use rustls::ClientConfig;
-use scripts::{ScriptSource, Scripts, arguments, arguments_for_all, remove_mark};
+use script_call::ScriptCall;
+use scripts::{
+    arguments, arguments_for_all, remove_mark, script_for, script_for_all, script_for_permits,
+};
 #[cfg(fuzzing)]
 pub use scripts::{parse_reply, parse_reply_for_all};
 #[cfg(not(fuzzing))]
@@ -44,8 +48,6 @@ const MAX_TRIES: u32 = 5;
 /// Buckets in Redis or Valkey.
 pub struct Redis {
     target: RedisTarget,
-    scripts: Scripts,
-    permit_script: ScriptSource,
     encryption: Encryption,
     nodes: RefCell<Nodes>,
 }
@@ -71,9 +73,7 @@ struct Failed {
 impl Redis {
     /// The store at `target`. Nothing is opened yet.
     pub fn new(target: RedisTarget) -> Self {
-        let (scripts, nodes) = (Scripts::new(), RefCell::default());
-        let permit_script = permits::script();
-        Self { target, scripts, permit_script, encryption: Encryption::default(), nodes }
+        Self { target, encryption: Encryption::default(), nodes: RefCell::default() }
     }
 
     /// Runs a script on the server. `may_repeat`: the script may run again if it is not known whether it
@@ -245,11 +245,7 @@ impl Store for Redis {
         let Request { key, limit, op: &op, timeouts, .. } = *request;
         let frozen = request.frozen();
         let (name, arguments) = (key_name(key), arguments(limit, op, frozen));
-        let call = ScriptCall {
-            source: self.scripts.script_for(limit),
-            names: &[name],
-            arguments: &arguments,
-        };
+        let call = ScriptCall { source: script_for(limit), names: &[name], arguments: &arguments };
         let reply = self.run(&call, op.may_repeat(), timeouts)?;
         let reply = parse_reply(&reply).ok_or_else(garbled)?;
         let (decision, _) = apply(limit, &reply.before, frozen.unwrap_or(reply.now), op);
@@ -275,7 +271,7 @@ impl Store for Redis {
         let names: Vec<_> = requests.iter().map(|joint| key_name(joint.request.key)).collect();
         let is_peek = matches!(first.op, Op::Peek { .. });
         let arguments = arguments_for_all(requests, is_peek, first.frozen());
-        let source = self.scripts.script_for_all();
+        let source = script_for_all();
         let call = ScriptCall { source, names: &names, arguments: &arguments };
         let reply = self.run(&call, true, first.timeouts)?;
         let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
@@ -294,7 +290,7 @@ impl Store for Redis {
         // A peek opens the connection and loads the script.
         let limit = TokenBucket::per_nanosecond(1).map_err(|_| Error::storage("no limit"))?.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
-        let (source, name) = (self.scripts.script_for(&limit), unused_name(prefix));
+        let (source, name) = (script_for(&limit), unused_name(prefix));
         let call = ScriptCall { source, names: &[name], arguments: &arguments };
         self.run(&call, true, timeouts).map(drop)
     }
@@ -360,7 +356,7 @@ impl PermitLists for Redis {
     ) -> Result<PermitAnswer> {
         let (names, arguments) = ([name.to_vec()], permits::arguments(op, call.frozen));
         let script =
-            ScriptCall { source: &self.permit_script, names: &names, arguments: &arguments };
+            ScriptCall { source: script_for_permits(), names: &names, arguments: &arguments };
         let reply = self.run(&script, true, call.timeouts)?;
         permits::parse_permit_reply(&reply)
             .filter(|answer| permits::is_possible(op, *answer))
@@ -386,26 +382,4 @@ fn refuses_call(code: &str, detail: &str) -> bool {
 /// The error of a reply that is not a script's, or that the limits do not agree with.
 fn garbled() -> Error {
     Error::refused("Redis's script gave an answer that cannot be read")
-}
-
-/// A call of a script on the keys of these names, which one server has.
-struct ScriptCall<'a> {
-    source: &'a ScriptSource,
-    names: &'a [Vec<u8>],
-    arguments: &'a [Vec<u8>],
-}
-
-impl ScriptCall<'_> {
-    fn first_name(&self) -> &[u8] {
-        self.names.first().map_or(b"", Vec::as_slice)
-    }
-
-    fn packed(&self, command: &str, script: &str) -> Cmd {
-        let mut packed = ::redis::cmd(command);
-        packed.arg(script).arg(self.names.len());
-        for argument in self.names.iter().chain(self.arguments) {
-            packed.arg(argument.as_slice());
-        }
-        packed
-    }
 }

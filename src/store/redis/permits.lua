@@ -5,19 +5,19 @@
 --
 -- KEYS[1]  the key of the permits
 -- ARGV[1]  the opcode: A acquire, W renew, L release, G count, X reset
--- ARGV[3]  lease: seconds (5 bytes), nanoseconds (4); the most permits (4); the id of the permit (16)
--- Value    each permit that is held: the end of its lease, seconds (5) and nanoseconds (4); its id (16)
+-- ARGV[3]  lifetime: seconds (5 bytes), nanoseconds (4); the most permits (4); the id of the permit (16)
+-- Value    each permit that is held: the end of its lifetime, seconds (5) and nanoseconds (4); its id (16)
 -- Reply    "1" (accepted) or "0", the server's seconds, " ", its microseconds, " ", how many are held now, the
 --          mark
 
 local ENTRY = 25
 local key = KEYS[1]
-local lease_s, lease_n, max = struct.unpack('>I5I4I4', ARGV[3])
+local lifetime_s, lifetime_n, max = struct.unpack('>I5I4I4', ARGV[3])
 local id = string.sub(ARGV[3], 14)
 local stored = redis.call('GET', key) or ''
 if #stored % ENTRY ~= 0 then stored = '' end
 
--- The permits that are held, but for the one with this id. A lease that ends later than two of the longest
+-- The permits that are held, but for the one with this id. A lifetime that ends later than two of the longest
 -- is of a clock that went back, or garbage.
 local others, own, last_s = {}, nil, now_s
 local most_s = now_s + 252460800
@@ -51,8 +51,8 @@ end
 if op == 'A' and own then return reply('1', held) end
 if op == 'A' and held >= max or op == 'W' and not own then return reply('0', held) end
 
--- The lease begins now.
-local s, n = now_s + lease_s, now_n + lease_n
+-- The lifetime begins now.
+local s, n = now_s + lifetime_s, now_n + lifetime_n
 if n >= 1e9 then s = s + 1; n = n - 1e9 end
 others[#others + 1] = struct.pack('>I5I4', s, n) .. id
 store(key, table.concat(others), math.max(last_s, s))

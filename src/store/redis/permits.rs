@@ -1,27 +1,22 @@
 //! The script that takes, renews and gives back permits on the server, its arguments and its reply.
 
-use super::scripts::{ScriptReply, ScriptSource, frozen_time, parse, script, with_mark};
+use super::scripts::{ScriptReply, frozen_time, parse, with_mark};
 use crate::error::{Error, Result};
 use crate::limit::{MAX_PERMITS, PermitAnswer, PermitId, PermitOp};
 use crate::store::record;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The script that decides on permits.
-pub fn script() -> ScriptSource {
-    script!("head.lua", "store.lua", "values.lua", "permits.lua")
-}
-
 /// The arguments of a call, as `permits.lua` describes them.
 pub fn arguments(op: PermitOp, frozen: Option<u64>) -> Vec<Vec<u8>> {
-    let (opcode, lease, max, id) = match op {
-        PermitOp::Acquire { id, max, lease } => (b'A', lease, max, id),
-        PermitOp::Renew { id, lease } => (b'W', lease, 0, id),
+    let (opcode, lifetime, max, id) = match op {
+        PermitOp::Acquire { id, max, lifetime } => (b'A', lifetime, max, id),
+        PermitOp::Renew { id, lifetime } => (b'W', lifetime, 0, id),
         PermitOp::Release { id } => (b'L', 0, 0, id),
         PermitOp::Count => (b'G', 0, 0, 0),
         PermitOp::Reset => (b'X', 0, 0, 0),
     };
     let mut numbers = Vec::with_capacity(29);
-    record::put_time(&mut numbers, lease);
+    record::put_time(&mut numbers, lifetime);
     numbers.extend(max.to_be_bytes());
     numbers.extend(id.to_be_bytes());
     vec![with_mark(opcode), frozen_time(frozen), numbers]

@@ -8,8 +8,9 @@ use crate::net::mark;
 use crate::store::record;
 use crate::store::request::JointRequest;
 use ::redis::Script;
+use once_cell::sync::Lazy;
 
-/// A script that decides for one algorithm.
+/// A script, whose text is hashed once in a process.
 pub struct ScriptSource {
     /// The script, which the server knows by the hash of its text.
     pub script: Script,
@@ -26,69 +27,59 @@ impl ScriptSource {
 
 /// The script that these files make together. `one` is the function that decides on one key.
 macro_rules! script {
-    ($($file:literal),+) => {
-        $crate::store::redis::scripts::ScriptSource::new(concat!($(include_str!($file)),+))
+    ($($file:literal),+ $(,)?) => {
+        Lazy::new(|| ScriptSource::new(concat!($(include_str!($file)),+)))
     };
     ($($file:literal),+; one = $decide:ident) => {
-        $crate::store::redis::scripts::ScriptSource::new(concat!(
+        Lazy::new(|| ScriptSource::new(concat!(
             $(include_str!($file),)+
             "local decide = ", stringify!($decide), "\n",
             include_str!("one.lua")
-        ))
+        )))
     };
 }
-pub(super) use script;
 
-/// The scripts: one for each algorithm, and one for calls on several keys.
-pub struct Scripts {
-    bucket: ScriptSource,
-    window: ScriptSource,
-    sliding: ScriptSource,
-    all: ScriptSource,
+static BUCKET: Lazy<ScriptSource> = script!(
+    "head.lua", "key.lua", "store.lua", "take.lua", "take_one.lua", "values.lua", "bucket.lua";
+    one = bucket
+);
+static WINDOW: Lazy<ScriptSource> = script!(
+    "head.lua", "key.lua", "store.lua", "values.lua", "window.lua";
+    one = window
+);
+static SLIDING: Lazy<ScriptSource> = script!(
+    "head.lua", "key.lua", "store.lua", "values.lua", "sliding.lua";
+    one = sliding
+);
+static ALL: Lazy<ScriptSource> = script!(
+    "head.lua",
+    "store.lua",
+    "take.lua",
+    "values.lua",
+    "bucket.lua",
+    "window.lua",
+    "sliding.lua",
+    "all.lua",
+);
+static PERMITS: Lazy<ScriptSource> = script!("head.lua", "store.lua", "values.lua", "permits.lua");
+
+/// The script that decides on one key under this limit.
+pub fn script_for(limit: &Limit) -> &'static ScriptSource {
+    match limit {
+        Limit::TokenBucket(_) => &BUCKET,
+        Limit::FixedWindow(_) => &WINDOW,
+        Limit::SlidingWindow(_) => &SLIDING,
+    }
 }
 
-impl Scripts {
-    /// Hashes the texts of all scripts.
-    pub fn new() -> Self {
-        Self {
-            bucket: script!(
-                "head.lua", "key.lua", "store.lua", "take.lua", "take_one.lua", "values.lua", "bucket.lua";
-                one = bucket
-            ),
-            window: script!(
-                "head.lua", "key.lua", "store.lua", "values.lua", "window.lua";
-                one = window
-            ),
-            sliding: script!(
-                "head.lua", "key.lua", "store.lua", "values.lua", "sliding.lua";
-                one = sliding
-            ),
-            all: script!(
-                "head.lua",
-                "store.lua",
-                "take.lua",
-                "values.lua",
-                "bucket.lua",
-                "window.lua",
-                "sliding.lua",
-                "all.lua"
-            ),
-        }
-    }
+/// The script that takes from several keys or from none.
+pub fn script_for_all() -> &'static ScriptSource {
+    &ALL
+}
 
-    /// The script that decides on one key under this limit.
-    pub fn script_for(&self, limit: &Limit) -> &ScriptSource {
-        match limit {
-            Limit::TokenBucket(_) => &self.bucket,
-            Limit::FixedWindow(_) => &self.window,
-            Limit::SlidingWindow(_) => &self.sliding,
-        }
-    }
-
-    /// The script that takes from several keys or from none.
-    pub const fn script_for_all(&self) -> &ScriptSource {
-        &self.all
-    }
+/// The script that decides on permits.
+pub fn script_for_permits() -> &'static ScriptSource {
+    &PERMITS
 }
 
 /// What a script does, as one letter. `head.lua` lists the opcodes.

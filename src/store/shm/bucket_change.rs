@@ -1,7 +1,7 @@
 //! An operation under a limit, as a change to a slot.
 
-use super::counts::TableCounts;
 use super::slot::Slot;
+use super::statistics::TableStatistics;
 use super::table::Change;
 use crate::clock::boot_time;
 use crate::limit::{Algorithm, Decision, Op, Reply, State};
@@ -14,7 +14,7 @@ pub struct BucketChange<'a, L, R> {
     /// Whether `now` is the time of a test's clock, which stands still.
     pub is_frozen: bool,
     /// The counters of the table.
-    pub counts: &'a TableCounts,
+    pub statistics: &'a TableStatistics,
     /// Whether this operation found too little room.
     pub evicted: bool,
     pub reply: Option<R>,
@@ -65,7 +65,7 @@ impl<L: Algorithm, R: Reply> Change for BucketChange<'_, L, R> {
     }
 
     fn note_eviction(&mut self) {
-        self.counts.note_eviction();
+        self.statistics.note_eviction();
         self.evicted = true;
     }
 
@@ -73,7 +73,7 @@ impl<L: Algorithm, R: Reply> Change for BucketChange<'_, L, R> {
     fn note_denied_newcomer(&mut self) {
         let (fresh, _): (Decision, State) = self.limit.apply(State::FULL, self.now, self.op);
         if fresh.accepted {
-            self.counts.note_denied_newcomer();
+            self.statistics.note_denied_newcomer();
             self.evicted = true;
         }
     }
@@ -87,9 +87,16 @@ mod tests {
     /// What a call that read the clock `late` ns ago makes of a state that was written just now.
     fn apply_late(limit: &impl Algorithm, late: u64, state: State) -> Option<State> {
         let (op, now) = (&Op::Take { cost: 1 }, boot_time() - late);
-        let counts = &TableCounts::default();
-        let mut change: BucketChange<'_, _, Decision> =
-            BucketChange { limit, op, now, is_frozen: false, counts, evicted: false, reply: None };
+        let statistics = &TableStatistics::default();
+        let mut change: BucketChange<'_, _, Decision> = BucketChange {
+            limit,
+            op,
+            now,
+            is_frozen: false,
+            statistics,
+            evicted: false,
+            reply: None,
+        };
         change.apply_to(state)
     }
 

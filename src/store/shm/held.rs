@@ -43,7 +43,7 @@ impl Change for Take {
     }
 }
 
-/// Whether a slot is a permit whose lease has not ended at `now`.
+/// Whether a slot is a permit whose lifetime has not ended at `now`.
 #[inline(always)]
 pub fn is_held(slot: Slot, now: u64) -> bool {
     slot.as_held().is_some() && is_in_use(slot, now)
@@ -65,8 +65,8 @@ pub fn free<W: Word>(set: &[W], permit: Slot) -> bool {
     replace(set, permit, Slot::free(permit.tag()))
 }
 
-/// Lets the lease of the permit with this content end at `ends_at`. Returns the new content; none if the
-/// lease has ended at `now`, or the permit is not there any more.
+/// Lets the lifetime of the permit with this content end at `ends_at`. Returns the new content; none if the
+/// lifetime has ended at `now`, or the permit is not there any more.
 pub fn renew<W: Word>(set: &[W], permit: Slot, now: u64, ends_at: u64) -> Option<Slot> {
     let HeldSlot { holder, .. } = permit.as_held().filter(|_| is_in_use(permit, now))?;
     let renewed = Slot::held(permit.tag(), HeldSlot { ends_at, holder });

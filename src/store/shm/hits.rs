@@ -17,15 +17,15 @@
 
 mod place;
 
-use super::counts::TableCounts;
 use super::set::Places;
+use super::statistics::TableStatistics;
 use super::table::{self, Look};
 use super::word::Word;
 use crate::clock::boot_time;
 use crate::limit::{
     Decision, Hits, MAX_SLIDING_HITS, Op, Reply, SECOND, SlidingWindow, State, StoredState,
 };
-use place::{Found, PlaceChange};
+use place::{PlaceChange, PlaceState};
 use portable_atomic::AtomicU128;
 use std::cell::Cell;
 
@@ -50,13 +50,13 @@ pub struct WindowInTable<'a, W = AtomicU128> {
     /// Whether `now` is the time of a test's clock, which stands still.
     pub is_frozen: bool,
     /// The counters of the table.
-    pub counts: &'a TableCounts,
+    pub statistics: &'a TableStatistics,
     /// Whether this call found too little room.
     pub evicted: Cell<bool>,
 }
 
 /// What was found in the places.
-struct Seen {
+struct SeenPlaces {
     /// The block, or the hits.
     state: StoredState,
     /// The places that are free.
@@ -86,10 +86,10 @@ impl<W: Word> WindowInTable<'_, W> {
         let (mut hits, mut latest, mut taken) = (Vec::new(), 0, None);
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
             let mut found = match table::look(&set.0, tag, now) {
-                Look::Known(state) => Found::of(&self.window.place(), state, now),
-                Look::Free | Look::Unclear => Found::Free,
+                Look::Known(state) => PlaceState::of(&self.window.place(), state, now),
+                Look::Free | Look::Unclear => PlaceState::Free,
             };
-            if taken.is_none() && matches!(found, Found::Free) {
+            if taken.is_none() && matches!(found, PlaceState::Free) {
                 let (before, is_taken) = self.change(number, Op::Take { cost: 1 });
                 match is_taken {
                     true if !needs_hits => return R::from_acceptance(true),
@@ -98,13 +98,13 @@ impl<W: Word> WindowInTable<'_, W> {
                 }
             }
             match found {
-                Found::Taken(leaves_at) => {
+                PlaceState::Taken(leaves_at) => {
                     latest = latest.max(leaves_at);
                     if needs_hits {
                         hits.push(leaves_at);
                     }
                 }
-                Found::Free if taken.is_some() => {}
+                PlaceState::Free if taken.is_some() => {}
                 _ => {
                     if let Some(number) = taken {
                         self.free(number, now + interval);
@@ -156,7 +156,7 @@ impl<W: Word> WindowInTable<'_, W> {
 
     /// Looks at all places, for this operation. None if the process was suspended since `now`, which is a later
     /// time after that.
-    fn look(&self, op: Op) -> Option<Seen> {
+    fn look(&self, op: Op) -> Option<SeenPlaces> {
         let (mut free, mut taken) = (Vec::new(), Vec::new());
         let now = self.now.get();
         // A call that takes hits makes the table remember a newcomer among longer limits: otherwise time would
@@ -167,19 +167,23 @@ impl<W: Word> WindowInTable<'_, W> {
         };
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
             let found = match table::look(&set.0, tag, now) {
-                Look::Known(state) => Found::of(&self.window.place(), state, now),
-                Look::Free => Found::Free,
+                Look::Known(state) => PlaceState::of(&self.window.place(), state, now),
+                Look::Free => PlaceState::Free,
                 Look::Unclear => self.change(number, ask).0,
             };
             match found {
-                Found::Free => free.push(number),
-                Found::Taken(leaves_at) => taken.push((number, leaves_at)),
+                PlaceState::Free => free.push(number),
+                PlaceState::Taken(leaves_at) => taken.push((number, leaves_at)),
                 // It stands in all places: what is in others is no hit.
-                Found::Blocked(until) => {
+                PlaceState::Blocked(until) => {
                     let (free, taken) = (Vec::new(), Vec::new());
-                    return Some(Seen { state: State::Blocked { until }.into(), free, taken });
+                    return Some(SeenPlaces {
+                        state: State::Blocked { until }.into(),
+                        free,
+                        taken,
+                    });
                 }
-                Found::Later(leaves_at) => {
+                PlaceState::Later(leaves_at) => {
                     taken.push((number, self.judge_later(number, leaves_at)?))
                 }
             }
@@ -192,7 +196,7 @@ impl<W: Word> WindowInTable<'_, W> {
             }
         }
         let hits = taken.iter().map(|(_, leaves_at)| *leaves_at).collect();
-        Some(Seen { state: StoredState::Hits(Hits::new(hits)), free, taken })
+        Some(SeenPlaces { state: StoredState::Hits(Hits::new(hits)), free, taken })
     }
 
     /// The hits in the places that this limit does not use, and when they leave.
@@ -203,8 +207,8 @@ impl<W: Word> WindowInTable<'_, W> {
             let (set, tag) = self.places.get(number)?;
             // A newcomer's place is no hit, though a full table may deny it.
             let Look::Known(state) = table::look(&set.0, tag, self.now.get()) else { return None };
-            match Found::of(&self.window.place(), state, self.now.get()) {
-                Found::Taken(leaves_at) => Some((number, leaves_at)),
+            match PlaceState::of(&self.window.place(), state, self.now.get()) {
+                PlaceState::Taken(leaves_at) => Some((number, leaves_at)),
                 _ => None,
             }
         })
@@ -216,7 +220,7 @@ impl<W: Word> WindowInTable<'_, W> {
     }
 
     /// Whether a hit was taken so recently that it may be given back.
-    fn has_recent_hit(&self, seen: &Seen) -> bool {
+    fn has_recent_hit(&self, seen: &SeenPlaces) -> bool {
         let latest = self.now.get() + self.window.interval();
         seen.taken.iter().any(|(_, leaves_at)| leaves_at + self.recent() > latest)
     }
@@ -241,7 +245,7 @@ impl<W: Word> WindowInTable<'_, W> {
 
     /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were
     /// faster.
-    fn take(&self, seen: &Seen, hits: u64) -> bool {
+    fn take(&self, seen: &SeenPlaces, hits: u64) -> bool {
         let mut taken = Vec::new();
         for number in &seen.free {
             if taken.len() as u64 == hits {
@@ -249,7 +253,7 @@ impl<W: Word> WindowInTable<'_, W> {
             }
             match self.change(*number, Op::Take { cost: 1 }) {
                 (_, true) => taken.push(*number),
-                (Found::Blocked(_), false) => break,
+                (PlaceState::Blocked(_), false) => break,
                 _ => {}
             }
         }
@@ -328,7 +332,7 @@ impl<W: Word> WindowInTable<'_, W> {
     }
 
     /// The denial of a call that other processes have kept from its hits.
-    fn busy(&self, seen: &Seen) -> Decision {
+    fn busy(&self, seen: &SeenPlaces) -> Decision {
         let now = self.now.get();
         let (decision, _) = self.window.apply(&seen.state, now, Op::Peek { cost: 0 });
         Decision { accepted: false, retry_at: now + BUSY, ..decision }
@@ -336,11 +340,11 @@ impl<W: Word> WindowInTable<'_, W> {
 
     /// Applies an operation to one place. Returns what was there, and whether it was accepted.
     #[inline(always)]
-    fn change(&self, number: u32, op: Op) -> (Found, bool) {
-        let Self { counts, evicted, .. } = self;
+    fn change(&self, number: u32, op: Op) -> (PlaceState, bool) {
+        let Self { statistics, evicted, .. } = self;
         let (place, now) = (self.window.place(), self.now.get());
-        let (found, accepted) = (Found::Taken(now + self.window.interval()), false);
-        let mut change = PlaceChange { place, op, now, counts, evicted, found, accepted };
+        let (found, accepted) = (PlaceState::Taken(now + self.window.interval()), false);
+        let mut change = PlaceChange { place, op, now, statistics, evicted, found, accepted };
         if let Some((set, tag)) = self.places.get(number) {
             table::update(&set.0, tag, now, &mut change);
         }

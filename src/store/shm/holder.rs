@@ -12,12 +12,12 @@
 //! +-------------------------------------------+-------+
 //! ```
 //!
-//! The turn counts the permits that the process takes. It tells two of the same process apart whose leases end
+//! The turn counts the permits that the process takes. It tells two of the same process apart whose lifetimes end
 //! in the same nanosecond, as they may by a test's clock.
 //!
 //! A process takes a number at random, so it almost never gets one of which the permits of a dead process are
-//! left; such a permit would stay until its lease ends. Numbers from [`UNLOCKED`] on are of processes without a
-//! lock, where the system has none; their permits are freed by the end of the lease alone.
+//! left; such a permit would stay until its lifetime ends. Numbers from [`UNLOCKED`] on are of processes without a
+//! lock, where the system has none; their permits are freed by the end of the lifetime alone.
 
 use crate::descriptor::KeptDescriptor;
 use crate::error::Result;
@@ -76,7 +76,7 @@ impl Holder {
         Ok(Some(Self::without_lock(file_number)))
     }
 
-    /// A holder whose permits are freed by the end of their leases alone, if it does not free them itself.
+    /// A holder whose permits are freed by the end of their lifetimes alone, if it does not free them itself.
     pub fn without_lock(file_number: u32) -> Self {
         Self::with(UNLOCKED + random() % UNLOCKED, None, file_number)
     }

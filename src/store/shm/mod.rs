@@ -7,14 +7,13 @@
 //! * [`hits`]: a sliding window, which has many slots
 //! * [`table`]: finding, claiming and reusing slots, lock-free
 //! * [`keys`]: the hashes of keys
-//! * [`counts`]: what did not fit into a table; [`usage`]: how full it is
+//! * [`statistics`]: what did not fit into a table; [`usage`]: how full it is
 //! * [`permits`]: how many run at once; [`held`] is a permit in its set, [`holder`] the process that has it, [`search`]
 //!   where the dead ones are looked for
 //!
 //! The file behind the table is the subject of [`mapped`].
 
 mod bucket_change;
-pub mod counts;
 pub mod held;
 pub mod hits;
 mod holder;
@@ -23,6 +22,7 @@ pub mod permits;
 mod search;
 pub mod set;
 pub mod slot;
+pub mod statistics;
 pub mod table;
 pub mod usage;
 pub mod word;
@@ -35,11 +35,11 @@ use crate::limit::{Algorithm, Reply, SlidingWindow};
 use crate::mapped::{self, Area, Location, MappedFile, Region, not_open};
 use crate::net::Timeouts;
 use bucket_change::BucketChange;
-use counts::TableCounts;
 use hits::WindowInTable;
 use keys::Keys;
 use permits::SharedPermits;
 use set::{Places, Set, locate};
+use statistics::TableStatistics;
 use std::cell::Cell;
 use std::rc::Rc;
 use usage::TableUsage;
@@ -105,9 +105,10 @@ impl SharedMemory {
                 return Err(not_open());
             };
             let Request { op, time, .. } = *request;
-            let (counts, is_frozen) = (TableCounts::in_file(region), time.frozen().is_some());
+            let (statistics, is_frozen) =
+                (TableStatistics::in_file(region), time.frozen().is_some());
             let mut change =
-                BucketChange { limit, op, now, is_frozen, counts, evicted: false, reply: None };
+                BucketChange { limit, op, now, is_frozen, statistics, evicted: false, reply: None };
             table::update(&set.0, tag, now, &mut change);
             let decision = change.reply.ok_or_else(not_open)?;
             Ok(Answer { decision, evicted: change.evicted })
@@ -128,7 +129,7 @@ impl SharedMemory {
                 places: places.ok_or_else(not_open)?,
                 now: Cell::new(now),
                 is_frozen: request.frozen().is_some(),
-                counts: TableCounts::in_file(region),
+                statistics: TableStatistics::in_file(region),
                 evicted: Cell::new(false),
             };
             let busy = || Error::refused("Shared memory: the sliding window is too busy");

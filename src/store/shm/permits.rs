@@ -5,13 +5,13 @@
 //! ([`holder`](super::holder)), and frees them. It asks about few of many: the next call goes on where it stopped
 //! ([`search`](super::search)).
 
-use super::counts::TableCounts;
 use super::held;
 use super::holder::{Holder, Living};
 use super::keys::Keys;
 use super::search::SearchPositions;
 use super::set::{Places, Set, WAYS};
 use super::slot::{HeldSlot, Slot};
+use super::statistics::TableStatistics;
 use super::usage::TableUsage;
 use crate::clock::boot_time;
 use crate::error::Result;
@@ -180,7 +180,7 @@ impl KeyPermits<'_> {
         position.advance(next);
         let taken = if has_freed { self.take_first(max, held) } else { None };
         if taken.is_none() && self.lacks_room(max) {
-            TableCounts::in_file(self.region).note_denied_newcomer();
+            TableStatistics::in_file(self.region).note_denied_newcomer();
         }
         taken
     }
@@ -248,7 +248,7 @@ impl Permits for SharedPermits {
     ) -> Result<Option<PermitHandle>> {
         let max = limit.max();
         let (hash, taken) = self.with_key(key, call.frozen, |permits, holder| {
-            let held = HeldSlot { ends_at: permits.now + limit.lease(), holder: holder.next() };
+            let held = HeldSlot { ends_at: permits.now + limit.lifetime(), holder: holder.next() };
             let taken =
                 permits.take_first(max, held).or_else(|| permits.take_from_dead(max, held, holder));
             (permits.hash, taken)
@@ -257,12 +257,17 @@ impl Permits for SharedPermits {
         Ok(taken.map(|(nth, Slot(word))| PermitHandle::Slot(PermitSlot { file, nth, hash, word })))
     }
 
-    fn renew(&self, permit: &mut PermitHandle, lease: u64, call: PermitCall<'_>) -> Result<bool> {
+    fn renew(
+        &self,
+        permit: &mut PermitHandle,
+        lifetime: u64,
+        call: PermitCall<'_>,
+    ) -> Result<bool> {
         let PermitHandle::Slot(permit) = permit else { return Ok(false) };
         let clock = boot_time();
         self.table.file.open_if_due(clock)?;
         let now = call.frozen.unwrap_or(clock);
-        let renew = |set: &Set| held::renew(&set.0, Slot(permit.word), now, now + lease);
+        let renew = |set: &Set| held::renew(&set.0, Slot(permit.word), now, now + lifetime);
         let renewed = self.with_set(permit, renew).flatten();
         if let Some(Slot(word)) = renewed {
             permit.word = word;

@@ -40,7 +40,7 @@ const TIME_BITS: u32 = 62;
 /// The bits behind the time.
 const REST_BITS: u32 = 31;
 /// Marks the rest of a reservation, a window or a claim.
-const MARK: u32 = 1 << 30;
+const NOT_FILLING: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 24;
 const FRACTION: u32 = (1 << FRACTION_BITS) - 1;
 const MAX_AHEAD: u8 = 60;
@@ -68,7 +68,7 @@ pub struct Slot(pub u128);
 /// A permit that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldSlot {
-    /// When its lease ends, in nanoseconds: a later time is free.
+    /// When its lifetime ends, in nanoseconds: a later time is free.
     pub ends_at: u64,
     /// A number of [`HOLDER_BITS`] bits for the holder, above 0 (see `holder`).
     pub holder: u32,
@@ -76,7 +76,7 @@ pub struct HeldSlot {
 
 /// What a slot's bits mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum SlotForm {
     Filling,
     Reserved,
     Window,
@@ -121,26 +121,26 @@ impl Slot {
     #[inline(always)]
     fn reserved(tag: u64, full_at: u64, fraction: u32, ahead: u8) -> Self {
         let ahead = u32::from(ahead.min(MAX_AHEAD));
-        Self::with_rest(tag, full_at, MARK | ahead << FRACTION_BITS | fraction & FRACTION)
+        Self::with_rest(tag, full_at, NOT_FILLING | ahead << FRACTION_BITS | fraction & FRACTION)
     }
 
     #[inline(always)]
     fn window(tag: u64, ends_at: u64, hits: u32) -> Self {
-        Self::with_rest(tag, ends_at, MARK | WINDOW << FRACTION_BITS | hits & FRACTION)
+        Self::with_rest(tag, ends_at, NOT_FILLING | WINDOW << FRACTION_BITS | hits & FRACTION)
     }
 
     #[inline(always)]
     fn blocked(tag: u64, until: u64) -> Self {
-        Self::with_rest(tag, until, MARK | BLOCKED << FRACTION_BITS)
+        Self::with_rest(tag, until, NOT_FILLING | BLOCKED << FRACTION_BITS)
     }
 
     /// The slot of a permit that is held.
     #[inline(always)]
     pub fn held(tag: u64, HeldSlot { ends_at, holder }: HeldSlot) -> Self {
-        // The time in the slot is the last moment of the lease, as that of a window: the end follows from it
+        // The time in the slot is the last moment of the lifetime, as that of a window: the end follows from it
         // by the same rounding.
         let last_moment = ends_at.saturating_sub(1);
-        Self::with_rest(tag, last_moment, MARK | HELD << FRACTION_BITS | holder & FRACTION)
+        Self::with_rest(tag, last_moment, NOT_FILLING | HELD << FRACTION_BITS | holder & FRACTION)
     }
 
     /// The slot of a permit that is free.
@@ -149,11 +149,11 @@ impl Slot {
         Self((tag as u128) << TAG_SHIFT)
     }
 
-    /// The permit that the slot holds, whether its lease has ended or not; none if the slot has another form.
+    /// The permit that the slot holds, whether its lifetime has ended or not; none if the slot has another form.
     #[inline(always)]
     pub const fn as_held(self) -> Option<HeldSlot> {
         match (self.form(), self.rest() & FRACTION) {
-            (Form::Held, holder @ 1..) => Some(HeldSlot { ends_at: self.time() + 1, holder }),
+            (SlotForm::Held, holder @ 1..) => Some(HeldSlot { ends_at: self.time() + 1, holder }),
             _ => None,
         }
     }
@@ -200,16 +200,16 @@ impl Slot {
     /// Whether the slot is a claim, not yet committed.
     #[inline(always)]
     pub const fn is_claim(self) -> bool {
-        matches!(self.form(), Form::Claim)
+        matches!(self.form(), SlotForm::Claim)
     }
 
     /// The time from which the slot may be reused, since its state is expired.
     #[inline(always)]
     pub const fn expires_at(self) -> u64 {
         let fraction = match self.form() {
-            Form::Overdrawn => return self.forgiven_at(),
-            Form::Claim => 0,
-            Form::Filling => self.rest(),
+            SlotForm::Overdrawn => return self.forgiven_at(),
+            SlotForm::Claim => 0,
+            SlotForm::Filling => self.rest(),
             _ => self.rest() & FRACTION,
         };
         // Rounded up: at the whole nanosecond a fraction is still missing.
@@ -231,12 +231,12 @@ impl Slot {
     #[inline(always)]
     pub const fn state(self) -> State {
         match self.form() {
-            Form::Filling => self.to_filling(),
-            Form::Claim => State::Filling { full_at: Span { ns: self.time(), part: 0 } },
-            Form::Window => self.to_window(),
-            Form::Blocked => State::Blocked { until: self.time() },
-            Form::Reserved | Form::Held => self.to_reserved(),
-            Form::Overdrawn => self.to_overdrawn(),
+            SlotForm::Filling => self.to_filling(),
+            SlotForm::Claim => State::Filling { full_at: Span { ns: self.time(), part: 0 } },
+            SlotForm::Window => self.to_window(),
+            SlotForm::Blocked => State::Blocked { until: self.time() },
+            SlotForm::Reserved | SlotForm::Held => self.to_reserved(),
+            SlotForm::Overdrawn => self.to_overdrawn(),
         }
     }
 
@@ -248,12 +248,12 @@ impl Slot {
     /// The state of a bucket that fills. None for any other, and for a claim.
     #[inline(always)]
     pub const fn as_filling(self) -> Option<State> {
-        if matches!(self.form(), Form::Filling) { Some(self.to_filling()) } else { None }
+        if matches!(self.form(), SlotForm::Filling) { Some(self.to_filling()) } else { None }
     }
 
     #[inline(always)]
     const fn to_reserved(self) -> State {
-        let ahead = ((self.rest() & !MARK) >> FRACTION_BITS) as u8;
+        let ahead = ((self.rest() & !NOT_FILLING) >> FRACTION_BITS) as u8;
         State::Reserved { full_at: self.time(), fraction: self.rest() & FRACTION, ahead }
     }
 
@@ -270,18 +270,18 @@ impl Slot {
     }
 
     #[inline(always)]
-    const fn form(self) -> Form {
+    const fn form(self) -> SlotForm {
         if self.0 & OVERDRAWN != 0 {
-            return Form::Overdrawn;
+            return SlotForm::Overdrawn;
         }
         match self.rest() {
-            CLAIM => Form::Claim,
-            part if part & MARK == 0 => Form::Filling,
-            marked => match (marked & !MARK) >> FRACTION_BITS {
-                WINDOW => Form::Window,
-                BLOCKED => Form::Blocked,
-                HELD => Form::Held,
-                _ => Form::Reserved,
+            CLAIM => SlotForm::Claim,
+            part if part & NOT_FILLING == 0 => SlotForm::Filling,
+            marked => match (marked & !NOT_FILLING) >> FRACTION_BITS {
+                WINDOW => SlotForm::Window,
+                BLOCKED => SlotForm::Blocked,
+                HELD => SlotForm::Held,
+                _ => SlotForm::Reserved,
             },
         }
     }

@@ -99,7 +99,7 @@ pub trait Change {
 }
 
 /// What one step of an insertion came to.
-enum Step {
+enum InsertStep {
     /// The change is applied, or there is nothing to remember.
     Done,
     /// The set has changed; the caller looks for the key again.
@@ -107,7 +107,7 @@ enum Step {
 }
 
 /// A slot and its place in the set, as they were read.
-type Seen = (usize, Slot);
+type SeenSlot = (usize, Slot);
 
 /// Applies `change` to the slot of `tag` in `set`, as one atomic step.
 ///
@@ -120,7 +120,7 @@ pub fn update<W: Word>(set: &[W], tag: u64, now: u64, change: &mut impl Change) 
             if new == old || word.replace(old.0, new.0) {
                 return;
             }
-        } else if let Step::Done = insert(set, tag, now, change) {
+        } else if let InsertStep::Done = insert(set, tag, now, change) {
             return;
         }
     }
@@ -166,9 +166,9 @@ enum Plan {
     /// Commits the claim in this slot.
     Commit(usize),
     /// Evicts the bucket in this slot, which stays there as the tombstone.
-    MakeTombstone(Seen),
+    MakeTombstone(SeenSlot),
     /// Claims the slot `reused` for a newcomer in the state `start`, once the tombstone owes what it has to.
-    Claim { reused: Seen, start: State, raised: Option<(Seen, Slot)> },
+    Claim { reused: SeenSlot, start: State, raised: Option<(SeenSlot, Slot)> },
     /// Nothing: another process has inserted the key meanwhile.
     LookAgain,
     /// Nothing: there is nothing to remember, or no room.
@@ -178,12 +178,12 @@ enum Plan {
 /// Takes one step towards a committed slot for `tag`.
 #[cold]
 #[inline(never)]
-fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> Step {
+fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> InsertStep {
     // The plan is made on one snapshot. If a slot has changed since, the compare-and-swap fails.
     let seen = snapshot(set);
     match plan(seen.get(..set.len()).unwrap_or_default(), tag, now, change) {
         Plan::Commit(at) => return commit(set, at, tag, change),
-        Plan::End => return Step::Done,
+        Plan::End => return InsertStep::Done,
         Plan::MakeTombstone(evicted) => make_tombstone(set, evicted, change),
         Plan::Claim { reused, start, raised } => {
             let is_strict = raised.is_none_or(|(old, new)| replace(set, old, new));
@@ -193,7 +193,7 @@ fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> 
         }
         Plan::LookAgain => {}
     }
-    Step::Repeat
+    InsertStep::Repeat
 }
 
 /// What an insertion has to do in a set that looks like this.
@@ -227,7 +227,7 @@ fn plan<C: Change>(set: &[Slot], tag: u64, now: u64, change: &mut C) -> Plan {
 
 /// What the tombstone of the set has to owe once the slot `reused` is reused; none if the set needs
 /// no tombstone.
-fn find_owed(tombstone: Option<Seen>, (_, reused): Seen, now: u64) -> Option<Slot> {
+fn find_owed(tombstone: Option<SeenSlot>, (_, reused): SeenSlot, now: u64) -> Option<Slot> {
     let is_in_use = is_in_use(reused, now);
     match tombstone {
         Some((_, tombstone)) if is_in_use && !owes_at_least(tombstone, reused) => {
@@ -251,7 +251,7 @@ fn must_be_remembered(change: &mut impl Change, start: Slot, floor: Option<u64>)
 }
 
 /// Evicts the first bucket of a set: it stays as the tombstone, in its slot.
-fn make_tombstone<W: Word>(set: &[W], evicted: Seen, change: &mut impl Change) {
+fn make_tombstone<W: Word>(set: &[W], evicted: SeenSlot, change: &mut impl Change) {
     if replace(set, evicted, evicted.1.as_tombstone()) {
         change.note_eviction();
     }
@@ -260,7 +260,7 @@ fn make_tombstone<W: Word>(set: &[W], evicted: Seen, change: &mut impl Change) {
 /// Claims the slot `reused` for a newcomer that starts in the state `start`.
 fn claim<W: Word>(
     set: &[W],
-    reused: Seen,
+    reused: SeenSlot,
     tag: u64,
     start: State,
     now: u64,
@@ -273,7 +273,7 @@ fn claim<W: Word>(
 }
 
 /// Replaces a slot, if it still is as it was read.
-fn replace<W: Word>(set: &[W], (at, old): Seen, new: Slot) -> bool {
+fn replace<W: Word>(set: &[W], (at, old): SeenSlot, new: Slot) -> bool {
     set.get(at).is_some_and(|word| word.replace(old.0, new.0))
 }
 
@@ -290,11 +290,11 @@ fn snapshot<W: Word>(set: &[W]) -> [Slot; WAYS] {
 }
 
 /// Commits the claim in slot `at`, or withdraws one of two that stand against each other.
-fn commit<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> Step {
-    let Some(word) = set.get(at) else { return Step::Repeat };
+fn commit<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> InsertStep {
+    let Some(word) = set.get(at) else { return InsertStep::Repeat };
     let claim = Slot(word.load());
     if !is_claim_of(tag, claim) {
-        return Step::Repeat;
+        return InsertStep::Repeat;
     }
     for (i, other) in set.iter().enumerate().filter(|(i, _)| *i != at) {
         let slot = Slot(other.load());
@@ -306,12 +306,12 @@ fn commit<W: Word>(set: &[W], at: usize, tag: u64, change: &mut impl Change) -> 
         } else {
             word.replace(claim.0, claim.as_tombstone().0);
         }
-        return Step::Repeat;
+        return InsertStep::Repeat;
     }
     let after = change.apply(claim).unwrap_or_else(|| Slot::committed(tag, claim.state()));
     match word.replace(claim.0, after.0) {
-        true => Step::Done,
-        false => Step::Repeat,
+        true => InsertStep::Done,
+        false => InsertStep::Repeat,
     }
 }
 
@@ -331,20 +331,20 @@ fn owes_at_least(slot: Slot, other: Slot) -> bool {
 }
 
 /// The tombstone that owes most, if the set has one in use.
-fn find_tombstone(set: &[Slot], now: u64) -> Option<Seen> {
+fn find_tombstone(set: &[Slot], now: u64) -> Option<SeenSlot> {
     slots(set)
         .filter(|(_, slot)| slot.tag() == 0 && is_in_use(*slot, now))
         .max_by_key(|(_, slot)| slot.owes_until())
 }
 
 /// The slot to reuse: one that is expired, or else the one that owes least; never the tombstone.
-fn find_reusable(set: &[Slot], now: u64, tombstone: Option<Seen>) -> Option<Seen> {
+fn find_reusable(set: &[Slot], now: u64, tombstone: Option<SeenSlot>) -> Option<SeenSlot> {
     slots(set)
         .filter(|(at, _)| tombstone.is_none_or(|(stays, _)| *at != stays))
         .min_by_key(|(_, slot)| (is_in_use(*slot, now), slot.owes_until()))
 }
 
-fn slots(set: &[Slot]) -> impl Iterator<Item = Seen> {
+fn slots(set: &[Slot]) -> impl Iterator<Item = SeenSlot> {
     set.iter().copied().enumerate()
 }
 

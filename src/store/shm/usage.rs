@@ -1,10 +1,10 @@
 //! How full a table is.
 
-use super::counts::TableCounts;
 use super::held;
 use super::holder::Living;
 use super::set::{Set, WAYS};
 use super::slot::Slot;
+use super::statistics::TableStatistics;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::mapped::{Area, Region};
@@ -55,12 +55,12 @@ impl TableUsage {
 
     /// How full a table with so many slots in use is.
     fn new(region: &Region, area: Area, used: usize) -> Self {
-        let counts = TableCounts::in_file(region);
+        let statistics = TableStatistics::in_file(region);
         Self {
             slots: region.area::<Set>(area).len() * WAYS,
             used,
-            evictions: counts.evictions(),
-            denied_newcomers: counts.denied_newcomers(),
+            evictions: statistics.evictions(),
+            denied_newcomers: statistics.denied_newcomers(),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! A place of a sliding window: what is found there, and what an operation changes.
 
 use crate::limit::{Algorithm, Decision, Op, Place, State};
-use crate::store::shm::counts::TableCounts;
 use crate::store::shm::slot::Slot;
+use crate::store::shm::statistics::TableStatistics;
 use crate::store::shm::table::Change;
 use std::cell::Cell;
 
 /// What was found in one place, or came of a change to it.
-pub(super) enum Found {
+pub(super) enum PlaceState {
     Free,
     /// A hit, which leaves at this time.
     Taken(u64),
@@ -22,10 +22,10 @@ pub(super) struct PlaceChange<'a> {
     pub(super) place: Place,
     pub(super) op: Op,
     pub(super) now: u64,
-    pub(super) counts: &'a TableCounts,
+    pub(super) statistics: &'a TableStatistics,
     pub(super) evicted: &'a Cell<bool>,
     /// What was there. A place for which its set has no room is taken until it has.
-    pub(super) found: Found,
+    pub(super) found: PlaceState,
     /// Whether the operation was accepted.
     pub(super) accepted: bool,
 }
@@ -34,9 +34,9 @@ impl Change for PlaceChange<'_> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
         let state = slot.state();
-        self.found = Found::of(&self.place, state, self.now);
+        self.found = PlaceState::of(&self.place, state, self.now);
         self.accepted = false;
-        if let (Found::Later(_), Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
+        if let (PlaceState::Later(_), Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
             (&self.found, self.op)
         {
             return None;
@@ -55,18 +55,18 @@ impl Change for PlaceChange<'_> {
     }
 
     fn note_eviction(&mut self) {
-        self.counts.note_eviction();
+        self.statistics.note_eviction();
         self.evicted.set(true);
     }
 
     /// Counts in the statistics of the limit like an eviction.
     fn note_denied_newcomer(&mut self) {
-        self.counts.note_denied_newcomer();
+        self.statistics.note_denied_newcomer();
         self.evicted.set(true);
     }
 }
 
-impl Found {
+impl PlaceState {
     /// What a state says at `now`.
     #[inline(always)]
     pub(super) fn of(place: &Place, state: State, now: u64) -> Self {

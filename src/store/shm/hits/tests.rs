@@ -13,13 +13,13 @@ const INTERVAL: u64 = 100;
 /// A table with its counters.
 struct Table {
     sets: Vec<Set>,
-    counts: TableCounts,
+    statistics: TableStatistics,
 }
 
 impl Table {
     fn new(sets: usize) -> Self {
         let set = || Set(std::array::from_fn(|_| AtomicU128::new(0)));
-        Self { sets: (0..sets).map(|_| set()).collect(), counts: TableCounts::default() }
+        Self { sets: (0..sets).map(|_| set()).collect(), statistics: TableStatistics::default() }
     }
 
     fn window<R>(
@@ -34,7 +34,7 @@ impl Table {
             places: Places::new(&self.sets, hash).unwrap(),
             now: Cell::new(now),
             is_frozen: true,
-            counts: &self.counts,
+            statistics: &self.statistics,
             evicted: Cell::new(false),
         })
     }
@@ -48,9 +48,16 @@ impl Table {
         let limit = &TokenBucket::per_second(1, 1e9 / refill as f64).unwrap();
         let (set, tag) = locate(&self.sets, hash).unwrap();
         let op = &Op::Take { cost: 1 };
-        let counts = &self.counts;
-        let mut change: BucketChange<'_, _, bool> =
-            BucketChange { limit, op, now, is_frozen: true, counts, evicted: false, reply: None };
+        let statistics = &self.statistics;
+        let mut change: BucketChange<'_, _, bool> = BucketChange {
+            limit,
+            op,
+            now,
+            is_frozen: true,
+            statistics,
+            evicted: false,
+            reply: None,
+        };
         table::update(&set.0, tag, now, &mut change);
     }
 }
@@ -102,7 +109,7 @@ proptest! {
             let peek = table.decide(&window, hash(client), now, Op::Peek { cost: 1 });
             prop_assert_eq!(peek, is_admitted(state));
         }
-        prop_assert_eq!(table.counts.evictions() + table.counts.denied_newcomers(), 0);
+        prop_assert_eq!(table.statistics.evictions() + table.statistics.denied_newcomers(), 0);
     }
 
     #[test]

@@ -1,24 +1,24 @@
 //! What a table counts: what did not fit.
 
-use crate::mapped::{BODY_AT, COUNTS_AT, Mappable, Region};
+use crate::mapped::{BODY_AT, Mappable, Region, STATISTICS_AT};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The counters of a table, in its header.
 #[repr(C, align(128))]
 #[derive(Default)]
-pub struct TableCounts {
+pub struct TableStatistics {
     evictions: AtomicU64,
     denied_newcomers: AtomicU64,
 }
 
 // SAFETY: consists of atomics, of which any bits are a value.
-unsafe impl Mappable for TableCounts {}
+unsafe impl Mappable for TableStatistics {}
 
-impl TableCounts {
+impl TableStatistics {
     /// The counters in this file.
     #[inline(always)]
     pub fn in_file(region: &Region) -> &Self {
-        region.in_header::<Self, COUNTS_AT, BODY_AT>()
+        region.in_header::<Self, STATISTICS_AT, BODY_AT>()
     }
 
     /// Counts a bucket that was evicted while it was in use.

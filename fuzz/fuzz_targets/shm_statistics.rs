@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
-    let file = file(Purpose::Counts);
+    let file = file(Purpose::Statistics);
     let size = (FILE_SIZE - HEADER - DENIAL_LOG_SIZE as u64) / RECORDS as u64;
     for _ in 0..u.int_in_range(0..=8u8)? {
         // Near the beginning of a record, where its name is, or anywhere; or in the log of denials.
@@ -32,7 +32,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let length = u.int_in_range(1..=64usize)?.min((FILE_SIZE - at) as usize);
         file.write_all_at(u.bytes(length.min(u.len()))?, at).expect("within the file");
     }
-    let region = mapped::open(&location(Purpose::Counts)).expect("its header is valid");
+    let region = mapped::open(&location(Purpose::Statistics)).expect("its header is valid");
     let records = Records::new(&region);
     let now = u.arbitrary()?;
     let limit = TokenBucket::per_period(5, 60.0).expect("a valid limit").into();

@@ -25,7 +25,7 @@ pub const LIMIT_POSITION: u32 = 3;
 pub const SECONDS_POSITION: u32 = 4;
 
 /// The arguments of a constructor, but for those that `LimiterObject::from_call` reads.
-pub struct MeterArguments {
+pub struct IntervalArguments {
     pub backend: Backend,
     pub limit: i64,
     pub seconds: f64,
@@ -48,12 +48,12 @@ pub fn register(class: &Class, name: &str, constructor: Handler, parameters: &'s
 /// Reads the arguments of the constructor in the order of its parameters, so that the first one of a wrong
 /// type is reported.
 #[inline(always)]
-pub fn parse_arguments(call: &Call) -> Result<MeterArguments, Thrown> {
+pub fn parse_arguments(call: &Call) -> Result<IntervalArguments, Thrown> {
     call.expect_arguments(4, 5)?;
     let backend = parse_storage_argument(call)?;
     call.string(2)?;
     let (limit, seconds) = (call.int(LIMIT_POSITION, 0)?, call.float(SECONDS_POSITION)?);
-    Ok(MeterArguments { backend, limit, seconds })
+    Ok(IntervalArguments { backend, limit, seconds })
 }
 
 /// Constructs a window. `limit` makes it from the number of hits and the interval in seconds.
@@ -61,7 +61,7 @@ pub fn construct_window(
     call: &Call,
     limit: impl FnOnce(i64, f64) -> Result<Limit, LimitError>,
 ) -> Result<(), Thrown> {
-    let MeterArguments { backend, limit: hits, seconds: interval } = parse_arguments(call)?;
+    let IntervalArguments { backend, limit: hits, seconds: interval } = parse_arguments(call)?;
     if let Backend::Php(..) = backend {
         return Err(value_error(
             STORAGE_POSITION,
@@ -73,7 +73,7 @@ pub fn construct_window(
         _ => value_error(SECONDS_POSITION, error),
     })?;
     let arguments =
-        LimitArguments::Meter { limit: hits, seconds: interval, seconds_name: &"interval" };
+        LimitArguments::Interval { limit: hits, seconds: interval, seconds_name: &"interval" };
     let limiter = LimiterObject::from_call(call, backend, Some(Rc::new(limit)), arguments)?;
     call.construct(limiter);
     Ok(())

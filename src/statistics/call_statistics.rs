@@ -22,12 +22,12 @@ impl Incidents {
 }
 
 /// Counts the calls on a limiter.
-pub struct CallCounts {
+pub struct CallStatistics {
     statistics: Statistics,
     policy: Policy,
 }
 
-impl CallCounts {
+impl CallStatistics {
     /// Counts by `statistics`, under the policy of the limiter.
     pub const fn new(statistics: Statistics, policy: Policy) -> Self {
         Self { statistics, policy }
