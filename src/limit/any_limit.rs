@@ -11,7 +11,7 @@ use super::stored_state::StoredState;
 use super::token_bucket::TokenBucket;
 
 /// A limit: an algorithm and its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// Refills continuously. A leaky bucket is the same limit: its level is what a token bucket
     /// lacks.

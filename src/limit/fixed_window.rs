@@ -14,7 +14,7 @@ use super::state::State;
 ///
 /// It opens at a client's first hit and lasts for the interval. The first hit after that opens the next
 /// window. Unlike the tokens of a bucket, the hits come back all at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FixedWindow {
     max_hits: u32,
     /// Nanoseconds.

@@ -1,7 +1,7 @@
 //! What a caller asks of a bucket.
 
 /// An operation on a bucket, or on a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// Takes `cost` tokens if all of them are there, else nothing.
     Take {

@@ -13,7 +13,7 @@ pub(super) const FRACTION_BITS: u32 = 24;
 ///
 /// The limit says how many parts make a nanosecond. A token of three a second costs 333,333,333 ns
 /// and one part in three, so sums of tokens are exact and nothing drifts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, Hash, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     /// Whole nanoseconds.
     pub ns: u64,

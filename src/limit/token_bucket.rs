@@ -7,7 +7,7 @@ use super::interval::Interval;
 use super::span::Span;
 
 /// A token bucket: holds `capacity` tokens, starts full, refills continuously.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenBucket {
     pub(super) capacity: u64,
     /// How many parts a nanosecond has in the two spans: 1 to 2³⁰.
