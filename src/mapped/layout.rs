@@ -13,7 +13,7 @@
 //! | purpose | areas of the body |
 //! |---|---|
 //! | buckets | sets of buckets |
-//! | host | records of servers; then sets: 13 sixteenths of buckets, 2 of denials, 1 of the hot-key queue |
+//! | host | records of servers; then 13 sixteenths of buckets, 2 of denials, 1 of records of hot keys |
 //! | counts | records of counters, the log of denials |
 //! | permits | sets of permits |
 //! | leases | sets of leases |
@@ -106,8 +106,8 @@ pub enum Area {
     Servers,
     /// Sets of denials.
     Denials,
-    /// Sets of the hot-key queue.
-    Queue,
+    /// Records of hot keys.
+    HotKeys,
     /// Records of counters.
     Records,
     /// Sets of the log of denials.
@@ -132,7 +132,7 @@ pub(super) struct Areas {
     buckets: Extent,
     servers: Extent,
     denials: Extent,
-    queue: Extent,
+    hot_keys: Extent,
     records: Extent,
     denial_log: Extent,
     permits: Extent,
@@ -154,7 +154,7 @@ impl Areas {
                     servers: extent(0, servers),
                     buckets: extent(servers, 13 * sixteenth),
                     denials: extent(servers + 13 * sixteenth, 2 * sixteenth),
-                    queue: extent(servers + 15 * sixteenth, sixteenth),
+                    hot_keys: extent(servers + 15 * sixteenth, sixteenth),
                     ..Self::default()
                 }
             }
@@ -183,7 +183,7 @@ impl Areas {
             Area::Buckets => self.buckets,
             Area::Servers => self.servers,
             Area::Denials => self.denials,
-            Area::Queue => self.queue,
+            Area::HotKeys => self.hot_keys,
             Area::Records => self.records,
             Area::DenialLog => self.denial_log,
             Area::Permits => self.permits,

@@ -8,6 +8,7 @@
 //! * `open`: which file is used as it is, and how a new one is made
 //! * `region`: the mapped file and its areas; `text`: a short text in one
 //! * `byte_lock`: locks on bytes of a file, which show whether a process has died
+//! * `futex`: sleeping until a word changes
 //! * `mapped_file`: a file that is opened at its first use, and checked once a second
 //!
 //! What lies in an area belongs to the feature that uses it: `store::shm`, `guard` or `statistics`.
@@ -15,6 +16,7 @@
 pub mod boot;
 pub mod byte_lock;
 pub mod directory;
+pub mod futex;
 mod layout;
 mod location;
 mod mapped_file;

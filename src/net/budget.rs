@@ -51,6 +51,18 @@ impl Budget {
         pause::now() + self.timeouts.call / 8 < self.end
     }
 
+    /// How much time is left.
+    pub fn left(&self) -> Duration {
+        self.end.left_at(pause::now())
+    }
+
+    /// Whether there is time for a round trip that usually takes so long: twice that, and at least an eighth of the call's
+    /// time-out. A call that has half of its time may always try, or a slow trip would keep all others from being made.
+    pub fn has_time_for(&self, round_trip: Duration) -> bool {
+        let call = self.timeouts.call;
+        self.left() > (2 * round_trip).max(call / 8).min(call / 2)
+    }
+
     /// Notes that the call has waited, `at_most` this long, for something other than a server.
     pub fn note_wait(&self, at_most: Duration) {
         pause::note_wait(at_most);

@@ -3,7 +3,8 @@
 use super::budget::Budget;
 use super::failure::Failure;
 use super::pause::Moment;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
 
 /// A connection that may be used again.
 pub trait Reusable {
@@ -21,11 +22,15 @@ pub trait Reusable {
 }
 
 /// The connection to a server, once it is open.
-pub struct KeptConnection<C>(RefCell<Option<C>>);
+pub struct KeptConnection<C> {
+    kept: RefCell<Option<C>>,
+    /// How long a call takes, smoothed; zero before the first.
+    round_trip: Cell<Duration>,
+}
 
 impl<C> Default for KeptConnection<C> {
     fn default() -> Self {
-        Self(RefCell::new(None))
+        Self { kept: RefCell::new(None), round_trip: Cell::default() }
     }
 }
 
@@ -43,7 +48,7 @@ impl<C: Reusable> KeptConnection<C> {
         open: impl Fn(Moment) -> Result<C, Failure>,
         work: impl Fn(&mut C, Moment) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        let mut kept = self.0.borrow_mut();
+        let mut kept = self.kept.borrow_mut();
         loop {
             let reused = kept.take().and_then(|mut it| it.is_reusable().then_some(it));
             let was_idle = reused.is_some();
@@ -51,7 +56,7 @@ impl<C: Reusable> KeptConnection<C> {
                 Some(connection) => connection,
                 None => open(budget.connect_by())?,
             };
-            match work(&mut connection, budget.answer_by()) {
+            match self.measured(|| work(&mut connection, budget.answer_by())) {
                 Err(failure) if failure.is_lost() && was_idle => {
                     if may_repeat && budget.is_left() {
                         continue;
@@ -76,11 +81,29 @@ impl<C: Reusable> KeptConnection<C> {
         is_right: impl Fn(&C) -> bool,
         work: impl Fn(&mut C, Moment) -> Result<R, Failure>,
     ) -> Option<Result<R, Failure>> {
-        let mut kept = self.0.borrow_mut();
+        let mut kept = self.kept.borrow_mut();
         let mut connection = kept.take().and_then(|mut it| it.is_reusable().then_some(it))?;
-        let result = is_right(&connection).then(|| work(&mut connection, budget.answer_by()));
+        let result = is_right(&connection)
+            .then(|| self.measured(|| work(&mut connection, budget.answer_by())));
         if matches!(result, None | Some(Ok(_) | Err(Failure::Refused { .. }))) {
             *kept = Some(connection);
+        }
+        result
+    }
+
+    /// How long a call on the connection takes, smoothed; zero before the first.
+    pub fn round_trip(&self) -> Duration {
+        self.round_trip.get()
+    }
+
+    /// Measures how long `work` takes. One that fails took the time of its time-out.
+    fn measured<R>(&self, work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
+        let begin = Instant::now();
+        let result = work();
+        if result.is_ok() {
+            let (took, before) = (begin.elapsed(), self.round_trip.get());
+            let smoothed = if before.is_zero() { took } else { before * 7 / 8 + took / 8 };
+            self.round_trip.set(smoothed);
         }
         result
     }
@@ -96,7 +119,7 @@ impl<C: Reusable> KeptConnection<C> {
         let verified = open(by).and_then(|mut it| it.verify(by).map(|()| it));
         match verified {
             Ok(connection) => {
-                self.0.replace(Some(connection));
+                self.kept.replace(Some(connection));
                 Failure::LostIdle
             }
             Err(failure) => failure,
@@ -105,23 +128,23 @@ impl<C: Reusable> KeptConnection<C> {
 
     /// Looks at the connection, if there is one.
     pub fn with<R>(&self, look: impl FnOnce(&C) -> R) -> Option<R> {
-        self.0.borrow().as_ref().map(look)
+        self.kept.borrow().as_ref().map(look)
     }
 
     /// Whether this process has a connection.
     pub fn is_open(&self) -> bool {
-        self.0.borrow().as_ref().is_some_and(C::is_own)
+        self.kept.borrow().as_ref().is_some_and(C::is_own)
     }
 
     /// Closes the connection if it cannot be used any more. Returns whether there is one.
     pub fn keep_if_reusable(&self) -> bool {
-        let mut kept = self.0.borrow_mut();
+        let mut kept = self.kept.borrow_mut();
         *kept = kept.take().and_then(|mut it| it.is_reusable().then_some(it));
         kept.is_some()
     }
 
     /// Closes the connection.
     pub fn close(&self) {
-        self.0.take();
+        self.kept.take();
     }
 }

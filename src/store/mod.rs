@@ -5,7 +5,7 @@
 //! * [`permits`]: what a caller asks of a store that holds permits
 //! * [`key`], [`kind`]: names a bucket or a window
 //! * [`array`], [`shm`]: stores on this host; [`redis`], [`memcached`], [`mysql`]: stores on servers
-//! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours, with the queue for hot keys
+//! * [`swap`]: decides by compare and swap, for servers that run no algorithm of ours, once for all of a host's equal calls
 //! * [`record`], [`name`]: states and keys as servers keep them
 
 mod answer;
@@ -21,7 +21,7 @@ mod redis;
 mod remote;
 mod request;
 pub mod shm;
-mod swap;
+pub mod swap;
 
 pub use answer::Answer;
 pub use key::{Key, KeyHash};
@@ -42,6 +42,3 @@ pub use redis::{
 };
 pub use remote::RemoteStore;
 pub use request::{JointRequest, Request, Store, Time};
-/// The hot-key queue: fuzzing looks for words that it trusts.
-#[cfg(fuzzing)]
-pub use swap::queue::{Handoff, Queue};

@@ -27,4 +27,8 @@ impl Word for Modelled {
         }
         same
     }
+
+    fn store(&self, word: u128) {
+        *self.0.lock().unwrap() = word;
+    }
 }

@@ -12,7 +12,7 @@ use super::name::key_name;
 use super::record;
 use super::remote::RemoteStore;
 use super::request::{Request, Store};
-use super::swap::queue::Handoff;
+use super::swap::handoff::Handoff;
 use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
 use crate::clock::{Reading, boot_time};
 use crate::dsn::Address;
@@ -34,9 +34,6 @@ use std::time::{Duration, SystemTime};
 /// How much longer than its state needs an item is kept where a test has frozen the clock, in seconds.
 /// Without a test it is [`MAX_CLOCK_SKEW`].
 const EXTRA_TTL_WHEN_FROZEN: u64 = 3_600;
-/// How long a ticket of the hot-key queue is valid: many round trips, for a busy machine may suspend the
-/// process.
-const MAX_SWAP_TIME: Duration = Duration::from_millis(10);
 /// The longest relative time to live, in seconds. memcached takes a larger number for a date.
 const MAX_RELATIVE_TTL: u64 = 30 * 86_400;
 
@@ -48,10 +45,10 @@ pub struct Memcached {
 }
 
 impl Memcached {
-    /// The store on `servers`, whose hot-key queue is in `host_file`. Nothing is opened yet.
+    /// The store on `servers`, whose hot keys have records in `host_file`. Nothing is opened yet.
     pub fn new(servers: Vec<Address>, host_file: Rc<MappedFile>) -> Self {
         let links = servers.iter().map(|_| KeptConnection::default()).collect();
-        let decider = SwapDecider::new("memcached", MAX_SWAP_TIME, host_file);
+        let decider = SwapDecider::new("memcached", host_file);
         Self { servers, links, decider }
     }
 
@@ -206,6 +203,11 @@ impl SwapEntry for Item<'_> {
         Ok(if answer.code == ReturnCode::Hd { Swap::Done(answer.cas) } else { Swap::Lost })
     }
 
+    fn round_trip(&self) -> Duration {
+        let link = self.store.links.get(self.server);
+        link.map(KeptConnection::round_trip).unwrap_or_default()
+    }
+
     fn blocked(&self) -> Error {
         Error::busy(format!("{}: the bucket is too busy", self.store.name()))
     }
@@ -269,6 +271,10 @@ impl RemoteStore for Memcached {
 
     fn breakers(&self) -> u64 {
         self.servers.len() as u64
+    }
+
+    fn swaps(&self) -> bool {
+        true
     }
 
     fn is_connected(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::code;
 use super::database::Database;
 use super::link::{MysqlLink, Row, StatementReply};
+use super::locked;
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::clock::{Reading, boot_time};
@@ -12,9 +13,10 @@ use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::net::pause::Moment;
 use crate::store::request::Request;
-use crate::store::swap::queue::Handoff;
-use crate::store::swap::{Found, Swap, SwapEntry};
+use crate::store::swap::handoff::Handoff;
+use crate::store::swap::{Decide, Found, Swap, SwapEntry};
 use mysql_common::value::Value;
+use std::time::Duration;
 
 /// The row of one key.
 pub struct RowEntry<'a> {
@@ -77,22 +79,27 @@ impl SwapEntry for RowEntry<'_> {
         };
         let table = &self.database.target.table;
         let may_repeat = self.request.op.may_repeat();
+        let has_most = has_most(budget);
         let reply = self.database.run(budget, may_repeat, |link, deadline| {
             link.execute(statement, table, &values, deadline)
         });
         match reply {
-            Ok(StatementReply::Done(1)) => {
-                Ok(Swap::Done((schema != Schema::Legacy).then(|| microtime.to_bits())))
-            }
+            Ok(StatementReply::Done(1)) => Ok(Swap::Done(version_of(schema, microtime))),
             Ok(_) => Ok(Swap::Lost),
-            Err(failure) if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
-            Err(failure) if failure.is(code::LOCK_WAIT) => Ok(Swap::Locked),
-            Err(failure) if failure.is_any(&code::CONFLICTS) => Ok(Swap::Lost),
-            // MySQL has no limit for a statement's time, so a locked row looks like a server that is
-            // down. The next call finds out which it is.
-            Err(Failure::TimedOut) => Ok(Swap::Blocked),
-            Err(failure) => Err(self.database.error(&failure, &self.identifier)),
+            Err(failure) => self.lost_by(&failure, has_most),
         }
+    }
+
+    fn swap_locked(&self, decide: Decide<'_>, budget: &mut Budget) -> Result<Option<Swap>> {
+        let has_most = has_most(budget);
+        match locked::swap(self, decide, budget) {
+            Ok(swap) => Ok(swap),
+            Err(failure) => self.lost_by(&failure, has_most).map(Some),
+        }
+    }
+
+    fn round_trip(&self) -> Duration {
+        self.database.link.round_trip()
     }
 
     fn blocked(&self) -> Error {
@@ -102,6 +109,16 @@ impl SwapEntry for RowEntry<'_> {
     fn server(&self) -> String {
         self.database.name()
     }
+}
+
+/// The version of a row in a hand-off. One of the legacy schema has none, for it does not hold the whole state.
+pub fn version_of(schema: Schema, microtime: f64) -> Option<u64> {
+    (schema != Schema::Legacy).then(|| microtime.to_bits())
+}
+
+/// Whether most of the call's time is left.
+fn has_most(budget: &Budget) -> bool {
+    budget.left() >= budget.timeouts().call * 3 / 4
 }
 
 impl RowVersion {
@@ -121,6 +138,23 @@ impl RowEntry<'_> {
         match self.swap(version, &StoredState::FULL, 0, budget)? {
             Swap::Done(_) | Swap::Lost => Ok(()),
             Swap::Locked | Swap::Blocked => Err(self.blocked()),
+        }
+    }
+
+    /// What a swap came to that failed. `had_most`: most of the call's time was left before it.
+    fn lost_by(&self, failure: &Failure, had_most: bool) -> Result<Swap> {
+        match failure {
+            failure if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
+            failure if failure.is(code::LOCK_WAIT) => Ok(Swap::Locked),
+            failure if failure.is_any(&code::CONFLICTS) => Ok(Swap::Lost),
+            // MySQL has no limit for a statement's time, so a locked row looks like a server that is
+            // down. The next call finds out which it is.
+            Failure::TimedOut if had_most => Ok(Swap::Blocked),
+            // Other calls took the rest of the time.
+            Failure::TimedOut => {
+                Err(Error::busy(format!("{}: the bucket is too busy", self.server())))
+            }
+            failure => Err(self.database.error(failure, &self.identifier)),
         }
     }
 

@@ -9,7 +9,8 @@ use super::code;
 use super::database::Database;
 use super::entry::RowEntry;
 use super::link::{Ending, MysqlLink, StatementReply};
-use super::row::{self, Columns};
+use super::locked::{Locked, LockedRow, lock};
+use super::row;
 use super::statements::{Schema, Statement};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Op, StoredState, take_all};
@@ -19,19 +20,10 @@ use crate::net::pause::Moment;
 use crate::store::name::row_name;
 use crate::store::request::{JointRequest, charges, peek_all};
 use crate::store::swap::{Found, SwapEntry, latest_clock};
-use mysql_common::value::Value;
 use std::cell::RefCell;
 
 /// The most tries while other sessions delete rows or break the order of locks.
 const MAX_TRIES: u32 = 5;
-
-/// A row that this transaction has locked.
-struct LockedRow {
-    columns: Columns,
-    state: StoredState,
-    /// The server's clock.
-    now: u64,
-}
 
 /// What a transaction came to.
 enum JointOutcome {
@@ -124,14 +116,19 @@ fn decide(
     for i in order {
         let (Some(entry), Some(place)) = (entries.get(i), rows.get_mut(i)) else { continue };
         current.borrow_mut().clone_from(&entry.identifier);
-        match lock(link, schema, entry, deadline)? {
-            Ok(row) => *place = Some(row),
-            Err(outcome) => return Ok((outcome, Ending::Rollback)),
-        }
+        let outcome = match lock(link, schema, entry, deadline)? {
+            Locked::Row(row) => {
+                *place = Some(row);
+                continue;
+            }
+            Locked::Gone => JointOutcome::RowIsGone,
+            Locked::Unreadable => JointOutcome::Unreadable,
+        };
+        return Ok((outcome, Ending::Rollback));
     }
     let rows: Vec<LockedRow> = rows.into_iter().flatten().collect();
     let states: Vec<StoredState> = rows.iter().map(|row| row.state.clone()).collect();
-    let now = rows.iter().map(|row| row.now).max().unwrap_or_default();
+    let now = rows.iter().map(|row| row.clock.time).max().unwrap_or_default();
     let decided = take_all(&charges(requests, &states), time(requests, &states, now));
     for ((entry, row), (_, after)) in entries.iter().zip(&rows).zip(&decided.each) {
         if *after == row.state {
@@ -148,30 +145,6 @@ fn decide(
         }
     }
     Ok((JointOutcome::Decided(decided.decisions()), Ending::Commit))
-}
-
-/// Locks and reads a row.
-fn lock(
-    link: &mut MysqlLink,
-    schema: Schema,
-    entry: &RowEntry<'_>,
-    deadline: Moment,
-) -> Result<Result<LockedRow, JointOutcome>, Failure> {
-    let identifier = [Value::Bytes(entry.identifier.clone())];
-    let (table, schema) = (&entry.database.target.table, entry.schema(schema));
-    let rows = match link.execute(Statement::Lock(schema), table, &identifier, deadline)? {
-        StatementReply::Rows(rows) => rows,
-        StatementReply::Done(_) => return Ok(Err(JointOutcome::Unreadable)),
-    };
-    let Some(row) = rows.into_iter().next() else { return Ok(Err(JointOutcome::RowIsGone)) };
-    let mut values = row.into_iter();
-    let now = values.next().and_then(|clock| row::clock(&clock));
-    let columns: Columns = values.collect();
-    let state = row::decode(schema, entry.request.limit, &columns);
-    Ok(match (now, state) {
-        (Some(now), Some(state)) => Ok(LockedRow { columns, state, now }),
-        _ => Err(JointOutcome::Unreadable),
-    })
 }
 
 /// The time to decide at: that of a test's clock, or the server's. A state from slightly in the future was

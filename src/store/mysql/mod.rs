@@ -5,6 +5,7 @@
 //!
 //! * [`database`]: the sessions, and what errors of the server mean
 //! * [`entry`]: reads and swaps a row
+//! * [`locked`]: a row, decided on while it is locked
 //! * [`joint`]: several rows, decided on in one transaction
 //! * [`row`]: a state as the columns of a row
 //! * [`statements`]: the texts of all statements
@@ -17,6 +18,7 @@ mod database;
 mod entry;
 mod joint;
 mod link;
+mod locked;
 mod login;
 mod packets;
 mod row;
@@ -38,8 +40,6 @@ use entry::RowEntry;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How long a ticket of the hot-key queue is valid: a commit may wait for a disk.
-const MAX_SWAP_TIME: Duration = Duration::from_millis(50);
 /// The time-out of `prepare()`: a large table may have to be rewritten.
 const PREPARATION: Duration = Duration::from_secs(60);
 
@@ -47,14 +47,14 @@ const PREPARATION: Duration = Duration::from_secs(60);
 pub struct Mysql {
     database: Database,
     decider: SwapDecider,
-    /// Server, database and table, as the hot-key queue knows them.
+    /// Server, database and table, as records of hot keys know them.
     table: Vec<u8>,
 }
 
 impl Mysql {
-    /// The store at `target`, whose hot-key queue is in `host_file`. Nothing is opened yet.
+    /// The store at `target`, whose hot keys have records in `host_file`. Nothing is opened yet.
     pub fn new(target: MysqlTarget, host_file: Rc<MappedFile>) -> Self {
-        let decider = SwapDecider::new("MySQL", MAX_SWAP_TIME, host_file);
+        let decider = SwapDecider::new("MySQL", host_file);
         let table = format!("{}/{}/{}", target.address, target.database, target.table).into_bytes();
         Self { database: Database::new(target), decider, table }
     }
@@ -99,6 +99,10 @@ impl Store for Mysql {
 }
 
 impl RemoteStore for Mysql {
+    fn swaps(&self) -> bool {
+        true
+    }
+
     fn is_connected(&self) -> bool {
         self.database.link.is_open()
     }

@@ -73,8 +73,13 @@ pub fn locate(sets: &[Set], hash: u64) -> Option<(&Set, u64)> {
     Some((sets.get(set_index(sets, hash))?, tag(hash)))
 }
 
+/// What a hash stands for among all of a kind: its upper 30 bits choose it.
+pub fn find<T>(all: &[T], hash: u64) -> Option<&T> {
+    all.get(set_index(all, hash))
+}
+
 #[inline(always)]
-fn set_index<W>(sets: &[Set<W>], hash: u64) -> usize {
+fn set_index<T>(sets: &[T], hash: u64) -> usize {
     // Never wraps: 30 bits times at most 30.
     (((hash >> TAG_BITS) * sets.len() as u64) >> (64 - TAG_BITS)) as usize
 }

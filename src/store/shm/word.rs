@@ -12,6 +12,9 @@ pub trait Word {
 
     /// Replaces `old` by `new`; returns whether `old` was still there.
     fn replace(&self, old: u128, new: u128) -> bool;
+
+    /// Writes the word, whatever was there.
+    fn store(&self, word: u128);
 }
 
 impl Word for AtomicU128 {
@@ -23,5 +26,10 @@ impl Word for AtomicU128 {
     #[inline]
     fn replace(&self, old: u128, new: u128) -> bool {
         self.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    #[inline]
+    fn store(&self, word: u128) {
+        AtomicU128::store(self, word, Ordering::SeqCst);
     }
 }

@@ -1,34 +1,44 @@
 //! Decisions on servers that compare and swap: memcached, MariaDB and MySQL.
 //!
-//! Such a server runs no algorithm. The process reads the value of a key, applies the operation to it, and
-//! replaces the value if the server still holds the one that was read; if not, it tries again. For a hot
-//! key the processes of one host wait in the hot-key [`queue`]. Each process hands off
-//! the state it wrote to the next one, which then need not read it.
+//! Such a server runs no algorithm. A process reads the value of a key, applies the operation to it, and
+//! replaces the value if the server still holds the one that was read; if not, it tries again. Of a host's processes that
+//! make equal calls on one key at one time, one does so for all: see [`batch`].
+//!
+//! * [`batch`]: who asks the server, and for whom; [`control`]: its control word
+//! * [`basis`]: by what the calls of a batch were decided on; [`repeated`]: applies their operation
+//! * [`handoff`]: the state that the last process wrote
+//! * [`attempt`]: reads, applies and swaps
 
-pub mod queue;
+mod attempt;
+pub mod basis;
+pub mod batch;
+mod control;
+pub mod handoff;
+mod repeated;
 
-use super::key::Key;
+use super::key::{Key, KeyHash};
 use super::kind::LimitKind;
 use super::request::Request;
+use super::shm::keys::Keys;
+use super::shm::set::find;
 use crate::clock::{Reading, boot_time};
 use crate::error::{Error, Result};
-use crate::limit::{Decision, Limit, Op, SECOND, StoredState, apply};
-use crate::mapped::MappedFile;
+use crate::limit::{Decision, Op, StoredState};
+use crate::mapped::futex::sleep_while;
+use crate::mapped::{Area, MappedFile};
 use crate::net::budget::Budget;
-use queue::{Handoff, Queue, Ticket};
+use attempt::Attempt;
+use batch::{Batches, Caller, KeyRecord, Step};
+use handoff::Handoff;
+pub use repeated::latest_clock;
+use siphasher::sip::SipHasher13;
 use std::cell::Cell;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The most tries of a decision. If other processes were faster every time, the call is denied.
-const MAX_TRIES: u32 = 64;
-/// The longest wait in the hot-key queue.
-const MAX_QUEUE_TIME: Duration = Duration::from_millis(100);
 /// The largest difference between the clocks of two writers that is tolerated, in seconds.
 pub const MAX_CLOCK_SKEW: u64 = 2;
-/// The largest age of the clock reading of a hand-off, in nanoseconds. The server's clock may have been
-/// set since the reading.
-const MAX_READING_AGE: u64 = SECOND;
 
 /// A state that a server holds.
 pub struct Found<V> {
@@ -55,6 +65,9 @@ pub enum Swap {
     Blocked,
 }
 
+/// Decides on a state and the time at which it was read. None if nothing changes.
+pub type Decide<'a> = &'a mut dyn FnMut(&StoredState, &Reading) -> Option<StoredState>;
+
 /// The value of one key on a server.
 pub trait SwapEntry {
     /// Tells one value from others.
@@ -75,6 +88,14 @@ pub trait SwapEntry {
         budget: &mut Budget,
     ) -> Result<Swap>;
 
+    /// Locks the value, and replaces it by what `decide` makes of it. None if the server has no locks.
+    fn swap_locked(&self, _: Decide<'_>, _: &mut Budget) -> Result<Option<Swap>> {
+        Ok(None)
+    }
+
+    /// How long a round trip to the server takes, smoothed; zero before the first.
+    fn round_trip(&self) -> Duration;
+
     /// The error of a call on a key that is held off.
     fn blocked(&self) -> Error;
 
@@ -82,18 +103,25 @@ pub trait SwapEntry {
     fn server(&self) -> String;
 }
 
-/// Decides by compare and swap for one kind of store, with the hot-key queue.
+/// Decides by compare and swap for one kind of store.
 pub struct SwapDecider {
-    queue: Queue,
+    host_file: Rc<MappedFile>,
+    keys: Keys,
 }
 
+/// How long a process that asks the server is waited for before each trip, but half of a call's time at most. Calls that wait
+/// for one that was killed have the other half.
+const MAX_LEASE: Duration = Duration::from_millis(100);
+
 impl SwapDecider {
-    /// The decider of a kind of store. A ticket of its queue is valid for `ticket_lifetime`.
-    pub fn new(kind: &str, ticket_lifetime: Duration, host_file: Rc<MappedFile>) -> Self {
-        Self { queue: Queue::new(kind, ticket_lifetime, host_file) }
+    /// The decider of a kind of store, whose records are in `host_file`.
+    pub fn new(kind: &str, host_file: Rc<MappedFile>) -> Self {
+        let mut hasher = SipHasher13::new();
+        hasher.write(kind.as_bytes());
+        Self { host_file, keys: Keys::new(hasher.finish().max(1)) }
     }
 
-    /// Decides on an entry. `name` and `address` identify it in this host's queue.
+    /// Decides on an entry. `name` and `address` identify it on this host.
     pub fn decide<E: SwapEntry>(
         &self,
         entry: &E,
@@ -102,160 +130,74 @@ impl SwapDecider {
         address: &[u8],
     ) -> Result<Decision> {
         let mut budget = Budget::start(*request.timeouts);
-        if matches!(request.op, Op::Peek { .. }) {
-            return Attempt { entry, request, ticket: None }.decide(&mut budget);
+        let mut alone = || Attempt { entry, request, batch: None }.decide(&mut budget);
+        if matches!(request.op, Op::Peek { .. }) || request.frozen().is_some() {
+            return alone();
         }
+        let file = &self.host_file;
+        let region = file.open_if_due(boot_time()).ok().map(|()| file.region());
+        let Some(region) = region.as_deref().and_then(Option::as_ref) else { return alone() };
         let parts = [name, b"@", address, b""];
-        // The queue's key differs from the caller's key, whose hash cache must not be used for it.
-        let key_hash = Cell::default();
+        // This key differs from the caller's key, whose hash cache must not be used for it.
+        let key_hash = Cell::new(KeyHash::default());
         let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
-        // Leaves half of the time for the call itself.
-        let timeout = (request.timeouts.call / 2).min(MAX_QUEUE_TIME).as_nanos() as u64;
-        self.queue.wait(&key, timeout, |ticket| {
-            budget.note_wait(Duration::from_nanos(timeout));
-            Attempt { entry, request, ticket }.decide(&mut budget)
-        })
+        let key = self.keys.hash(&key, region, file.number());
+        let Some(record) = find::<KeyRecord>(region.area(Area::HotKeys), key) else {
+            return alone();
+        };
+        decide_in_batch(entry, request, Batches { record, secret: region.secret() }, key, budget)
     }
 }
 
-/// The attempt to apply a request to an entry.
-struct Attempt<'a, E> {
-    entry: &'a E,
-    request: &'a Request<'a>,
-    /// None for a request that changes nothing, or if there is no queue.
-    ticket: Option<&'a Ticket<'a>>,
-}
-
-impl<E: SwapEntry> Attempt<'_, E> {
-    /// Reads, applies and swaps until the swap succeeds, or the time is over.
-    fn decide(&self, budget: &mut Budget) -> Result<Decision> {
-        let Self { entry, ticket, .. } = *self;
-        if ticket.is_some_and(|ticket| ticket.is_held_off) {
+/// Decides as a member of a batch on the record of this key.
+fn decide_in_batch<E: SwapEntry>(
+    entry: &E,
+    request: &Request<'_>,
+    batches: Batches<'_>,
+    key: u64,
+    mut budget: Budget,
+) -> Result<Decision> {
+    let kind = kind_of(key, request, batches.secret);
+    let lease = (request.timeouts.call / 2).min(MAX_LEASE).as_nanos() as u64;
+    let mut caller = Caller::new(batches, kind);
+    loop {
+        let now = boot_time();
+        if batches.is_held_off(key, now) {
+            caller.leave(now);
             return Err(entry.blocked());
         }
-        let mut handed_off = self.handed_off();
-        for tries in 1..=MAX_TRIES {
-            let is_handed_off = handed_off.is_some();
-            let found = match handed_off.take() {
-                Some(found) => found,
-                None => entry.read(budget)?,
-            };
-            let Some((decision, after)) = self.apply_within(&found.state, found.now) else {
-                continue;
-            };
-            if after == found.state {
-                // No swap verifies a decision that changes nothing, so it must not rest on a hand-off.
-                if is_handed_off {
-                    continue;
-                }
-                return Ok(decision);
+        let may_ask = budget.has_time_for(entry.round_trip());
+        match caller.step(now, now + lease, may_ask) {
+            Step::Decided(basis, index) => {
+                return Ok(repeated::decide_by(&basis, request, index));
             }
-            match entry.swap(&found.version, &after, decision.now, budget)? {
-                Swap::Done(version) => {
-                    if let (Some(ticket), Some(version)) = (ticket, version) {
-                        ticket.hand_off(&after, version, found.clock);
-                    }
-                    return Ok(decision);
-                }
-                Swap::Blocked => {
-                    if let Some(ticket) = ticket {
-                        ticket.hold_off();
-                    }
-                    return Err(entry.blocked());
-                }
-                Swap::Locked if !budget.is_left() => return Err(entry.blocked()),
-                Swap::Locked | Swap::Lost => {}
+            Step::Ask(batch) => {
+                let own = attempt::OwnBatch { batches, batch, key, kind, lease };
+                return Attempt { entry, request, batch: Some(own) }.decide(&mut budget);
             }
-            // A try that runs out of time would count as a failure of the server.
-            if !budget.is_left() {
-                break;
+            Step::Sleep(sleep) if budget.left() > Duration::ZERO => {
+                let at_most = sleep.at_most.min(budget.left());
+                sleep_while(&batches.record.control, sleep.seen, sleep.groups, at_most);
+                budget.note_wait(at_most);
             }
-            // Waits for a random time that grows with every try, so that rivals do not meet again.
-            let spread = 20u64 << tries.min(6);
-            let pause = Duration::from_micros(boot_time() / 64 % spread);
-            std::thread::sleep(pause);
-            budget.note_wait(pause);
-        }
-        self.busy()
-    }
-
-    /// The state that the previous process in the queue wrote.
-    ///
-    /// Its clock reading comes with it: processes that hand off a state agree on the time, also while the
-    /// server's clock is set.
-    fn handed_off(&self) -> Option<Found<E::Version>> {
-        // A hand-off knows the time by two bounds. An old hit would leave early by the later one, and a new
-        // hit by the earlier one.
-        if let Limit::SlidingWindow(_) = self.request.limit {
-            return None;
-        }
-        let handoff = self.ticket?.handoff()?;
-        let version = self.entry.handed_off(&handoff)?;
-        let is_fresh = handoff.clock.age() < MAX_READING_AGE;
-        let (state, clock) = (handoff.state, handoff.clock);
-        is_fresh.then(|| Found { state, version, now: clock.now(), clock })
-    }
-
-    /// Decides at a time that is known by two bounds. Both must give the same answer, and the state that
-    /// expires later is kept, so the bound that is wrong gives no tokens away. None if the answers differ.
-    fn apply_within(
-        &self,
-        state: &StoredState,
-        [earliest, latest]: [u64; 2],
-    ) -> Option<(Decision, StoredState)> {
-        let first = self.apply(state, earliest);
-        if earliest == latest || self.request.frozen().is_some() {
-            return Some(first);
-        }
-        let last = self.apply(state, latest);
-        let owes_more = last.1.expires_at() > first.1.expires_at();
-        (first.0.accepted == last.0.accepted).then_some(if owes_more { last } else { first })
-    }
-
-    fn apply(&self, state: &StoredState, now: u64) -> (Decision, StoredState) {
-        let Request { limit, op, .. } = *self.request;
-        match self.request.frozen() {
-            Some(now) => apply(limit, state, now, *op),
-            None => {
-                let latest = match op {
-                    // Need no limit, so the limit of the call does not say when the state was written.
-                    Op::Reset | Op::Block { .. } => now,
-                    _ => latest_clock(limit, state, now),
-                };
-                let (decision, after) = apply(limit, state, latest, *op);
-                (in_time_of(now, decision), after)
+            Step::Sleep(_) | Step::TooLate => {
+                caller.leave(now);
+                return Err(busy(entry));
             }
         }
-    }
-
-    /// The answer where other processes were faster at every try. A busy key is no failure of the server.
-    fn busy(&self) -> Result<Decision> {
-        let Request { limit, op, .. } = *self.request;
-        if let Op::Refund { .. } | Op::Reset | Op::Block { .. } = op {
-            // A denial would not say that nothing was done.
-            return Err(Error::refused(format!("{}: the bucket is too busy", self.entry.server())));
-        }
-        let now = self.request.frozen().unwrap_or_else(boot_time);
-        let full = apply(limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
-        Ok(Decision { accepted: false, retry_at: full.now + SECOND / 1_000, ..full })
     }
 }
 
-/// The later of the clock that the store decides by and the clock that wrote the state.
-///
-/// A state from slightly in the future was written by a clock that is ahead; deciding by the slower clock
-/// would shorten a debt. A state from further ahead than [`MAX_CLOCK_SKEW`] was written before a clock was
-/// set back.
-pub fn latest_clock(limit: &Limit, state: &StoredState, own: u64) -> u64 {
-    let earliest_write = limit.earliest_write(state);
-    let is_skew = earliest_write > own && earliest_write - own <= MAX_CLOCK_SKEW * SECOND;
-    if is_skew { earliest_write } else { own }
+/// The error of a call that could not be decided on in its time beside others.
+fn busy<E: SwapEntry>(entry: &E) -> Error {
+    Error::busy(format!("{}: the bucket is too busy", entry.server()))
 }
 
-/// Expresses a decision by another clock in the time of the clock that the store decides by. An accepted call has nothing to wait for.
-fn in_time_of(own: u64, decision: Decision) -> Decision {
-    let retry_at = if decision.accepted { own } else { decision.retry_at };
-    Decision { now: own, retry_at, ..decision }
+/// A hash of all that makes two calls on a key equal.
+fn kind_of(key: u64, request: &Request<'_>, [low, high]: [u64; 2]) -> u64 {
+    let mut hasher = SipHasher13::new_with_keys(low, high);
+    (key, request.limit, request.op).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! Compare-and-swap: conflicts, tries and their budget.
+//! Compare-and-swap: conflicts, tries, their budget, and batches.
 
+use super::attempt::OwnBatch;
+use super::batch::{Batch, Share};
 use super::*;
-use crate::limit::{SlidingWindow, Span, State, TokenBucket};
+use crate::limit::{Limit, SECOND, SlidingWindow, Span, State, TokenBucket, apply};
 use crate::net::Timeouts;
 use crate::store::request::Time;
-use crate::store::shm::set::Set;
-use std::time::Instant;
+use portable_atomic::AtomicU128;
 
 const TAKE: Op = Op::Take { cost: 1 };
 const NOW: u64 = 100_000 * SECOND;
@@ -18,13 +19,14 @@ struct Register {
     time: Cell<u64>,
     /// The delay of its answers.
     late: Cell<u64>,
+    has_locks: bool,
 }
 
 impl Register {
     fn new(rivals: u32) -> Self {
         let held = Cell::new((State::FULL, 7));
         let (rivals, reads) = (Cell::new(rivals), Cell::new(0));
-        Self { held, rivals, reads, time: Cell::new(NOW), late: Cell::new(0) }
+        Self { held, rivals, reads, time: Cell::new(NOW), late: Cell::new(0), has_locks: false }
     }
 }
 
@@ -58,6 +60,22 @@ impl SwapEntry for Register {
         Ok(Swap::Done(Some(current + 1)))
     }
 
+    fn swap_locked(&self, decide: Decide<'_>, _: &mut Budget) -> Result<Option<Swap>> {
+        if !self.has_locks {
+            return Ok(None);
+        }
+        let ((state, version), now) = (self.held.get(), boot_time());
+        let clock = Reading { time: self.time.get(), sent_at: now, read_at: now };
+        if let Some(after) = decide(&state.into(), &clock) {
+            self.held.set((after.word(), version + 1));
+        }
+        Ok(Some(Swap::Done(Some(version + 1))))
+    }
+
+    fn round_trip(&self) -> Duration {
+        Duration::ZERO
+    }
+
     fn blocked(&self) -> Error {
         Error::refused("blocked")
     }
@@ -74,64 +92,219 @@ fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) 
     work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts })
 }
 
-fn decide(register: &Register, set: &Set, op: Op, budget: Duration) -> Result<Decision> {
+fn record() -> KeyRecord {
+    KeyRecord::new(|| AtomicU128::new(0))
+}
+
+fn batches(record: &KeyRecord) -> Batches<'_> {
+    Batches { record, secret: [2, 3] }
+}
+
+fn timeouts(call: Duration) -> Timeouts {
+    Timeouts { call, connect: call }
+}
+
+/// Decides as the only call on its key.
+fn decide(register: &Register, record: &KeyRecord, op: Op, budget: Duration) -> Result<Decision> {
     let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
-    let ticket = Ticket::wait(set, 1, [2, 3], SECOND, SECOND);
-    let mut budget = Budget::start(Timeouts { call: budget, connect: budget });
     with_request(&limit, op, |request| {
-        Attempt { entry: register, request, ticket: Some(&ticket) }.decide(&mut budget)
+        decide_in_batch(register, request, batches(record), 1, Budget::start(timeouts(budget)))
     })
 }
 
-fn set() -> Set {
-    Set(std::array::from_fn(|_| portable_atomic::AtomicU128::new(0)))
+/// Decides for this share of a batch, and returns what its members decide.
+fn decide_for(register: &Register, limit: &Limit, op: Op, count: u32) -> Vec<Result<Decision>> {
+    let record = record();
+    let batches = batches(&record);
+    with_request(limit, op, |request| {
+        let kind = kind_of(1, request, batches.secret);
+        let mut members: Vec<_> = (0..count).map(|_| Caller::new(batches, kind)).collect();
+        // Another call is on its way, so that all of them wait.
+        let mut other = Caller::new(batches, 99);
+        let Step::Ask(under_way) = other.step(0, SECOND, true) else { panic!("no call waits") };
+        for member in &mut members {
+            assert!(matches!(member.step(0, SECOND, true), Step::Sleep(_)));
+        }
+        batches.release(&under_way);
+        let mut decisions = Vec::new();
+        let mut first = members.remove(0);
+        let Step::Ask(batch) = first.step(0, SECOND, true) else { panic!("none asks") };
+        assert_eq!(batch.share, Share { index: 0, count });
+        let own = OwnBatch { batches, batch, key: 1, kind, lease: SECOND };
+        let mut budget = Budget::start(timeouts(LONG));
+        decisions.push(Attempt { entry: register, request, batch: Some(own) }.decide(&mut budget));
+        for mut member in members {
+            let Step::Decided(basis, index) = member.step(0, SECOND, true) else {
+                panic!("not decided")
+            };
+            decisions.push(Ok(repeated::decide_by(&basis, request, index)));
+        }
+        decisions
+    })
 }
 
 const LONG: Duration = Duration::from_secs(60);
 
 #[test]
 fn handed_off_state_need_not_be_read() {
-    let (register, set) = (Register::new(0), set());
+    let (register, record) = (Register::new(0), record());
     for _ in 0..10 {
-        assert!(decide(&register, &set, TAKE, LONG).unwrap().accepted);
+        assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted);
     }
     assert_eq!(register.reads.get(), 1);
-    assert!(!decide(&register, &set, TAKE, LONG).unwrap().accepted);
+    assert!(!decide(&register, &record, TAKE, LONG).unwrap().accepted);
     assert_eq!(register.reads.get(), 2, "a denial is the server's, not the hand-off's");
 }
 
 #[test]
 fn state_that_another_host_changed_is_read_again() {
-    let (register, set) = (Register::new(0), set());
-    decide(&register, &set, TAKE, LONG).unwrap();
+    let (register, record) = (Register::new(0), record());
+    decide(&register, &record, TAKE, LONG).unwrap();
     let full = Span::from_ns(NOW + 10_000 * SECOND);
     register.held.set((State::Filling { full_at: full }, 99));
-    assert!(!decide(&register, &set, TAKE, LONG).unwrap().accepted);
+    assert!(!decide(&register, &record, TAKE, LONG).unwrap().accepted);
     assert_eq!(register.reads.get(), 2);
 }
 
 #[test]
 fn lost_swaps_are_tried_again_until_the_bucket_is_too_busy() {
     let register = Register::new(9);
-    assert!(decide(&register, &set(), TAKE, LONG).unwrap().accepted);
+    assert!(decide(&register, &record(), TAKE, LONG).unwrap().accepted);
     assert_eq!(register.reads.get(), 10);
     let register = Register::new(u32::MAX);
-    let denied = decide(&register, &set(), TAKE, LONG).unwrap();
-    assert!(!denied.accepted && denied.retry_after() < 0.01);
-    assert_eq!(register.reads.get(), MAX_TRIES);
-    let refund = decide(&register, &set(), Op::Refund { cost: 1, expiry: None }, LONG);
+    let busy = decide(&register, &record(), TAKE, LONG);
+    assert_eq!(busy, Err(Error::busy("a register: the bucket is too busy")));
+    let refund = decide(&register, &record(), Op::Refund { cost: 1, expiry: None }, LONG);
     assert!(matches!(refund, Ok(Decision { accepted: true, .. })), "a full bucket has no debt");
 }
 
 #[test]
-fn no_try_is_begun_without_the_time_for_it() {
-    let (register, set) = (Register::new(0), set());
-    decide(&register, &set, TAKE, LONG).unwrap();
-    register.held.set((register.held.get().0, 99));
-    let start = Instant::now();
-    let denied = decide(&register, &set, TAKE, Duration::ZERO).unwrap();
-    assert!(!denied.accepted && start.elapsed() < LONG);
-    assert_eq!(register.reads.get(), 1, "the hand-off was lost, and nothing read after it");
+fn value_is_locked_after_two_lost_swaps() {
+    let register = Register { has_locks: true, ..Register::new(u32::MAX) };
+    assert!(decide(&register, &record(), TAKE, LONG).unwrap().accepted);
+    assert_eq!(register.reads.get(), 2);
+    let denied = Register { has_locks: true, ..Register::new(u32::MAX) };
+    denied.held.set((State::Blocked { until: NOW + SECOND }, 1));
+    assert!(!decide(&denied, &record(), TAKE, LONG).unwrap().accepted);
+}
+
+#[test]
+fn no_trip_is_begun_without_the_time_for_it() {
+    let (register, record) = (Register::new(0), record());
+    let busy = Err(Error::busy("a register: the bucket is too busy"));
+    assert_eq!(decide(&register, &record, TAKE, Duration::ZERO), busy);
+    assert_eq!(register.reads.get(), 0);
+    assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted, "the next one may ask");
+}
+
+#[test]
+fn call_that_waits_longer_than_its_time_is_busy() {
+    let (register, record) = (Register::new(0), record());
+    let mut other = Caller::new(batches(&record), 99);
+    let now = boot_time();
+    assert!(matches!(other.step(now, now + 50 * SECOND, true), Step::Ask(_)));
+    let busy = decide(&register, &record, TAKE, Duration::from_millis(20));
+    assert_eq!(busy, Err(Error::busy("a register: the bucket is too busy")));
+    assert_eq!(register.reads.get(), 0);
+    let left = Caller::new(batches(&record), 5).step(now, now, true);
+    assert!(matches!(left, Step::Sleep(_)), "the call has left: the batch takes another kind");
+}
+
+#[test]
+fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
+    struct Silent;
+    impl SwapEntry for Silent {
+        type Version = ();
+        fn read(&self, _: &mut Budget) -> Result<Found<()>> {
+            Err(Error::storage("no answer"))
+        }
+        fn handed_off(&self, _: &Handoff) -> Option<()> {
+            None
+        }
+        fn swap(&self, (): &(), _: &StoredState, _: u64, _: &mut Budget) -> Result<Swap> {
+            Ok(Swap::Lost)
+        }
+        fn round_trip(&self) -> Duration {
+            Duration::ZERO
+        }
+        fn blocked(&self) -> Error {
+            Error::busy("blocked")
+        }
+        fn server(&self) -> String {
+            String::new()
+        }
+    }
+    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let ask = |waited: Duration| {
+        let mut budget = Budget::start(timeouts(Duration::from_millis(100)));
+        std::thread::sleep(waited);
+        budget.note_wait(waited);
+        with_request(&limit, TAKE, |request| {
+            Attempt { entry: &Silent, request, batch: None }.decide(&mut budget)
+        })
+    };
+    assert_eq!(ask(Duration::ZERO), Err(Error::storage("no answer")));
+    assert_eq!(ask(Duration::from_millis(70)), Err(Error::busy("no answer")));
+}
+
+#[test]
+fn members_of_a_batch_decide_as_calls_one_after_the_other() {
+    let limit = Limit::from(TokenBucket::per_second(5, 1.0).unwrap());
+    let ops = [
+        TAKE,
+        Op::Take { cost: 2 },
+        Op::Check,
+        Op::TakeUpTo { most: 3, least: 1 },
+        Op::Reserve { cost: 2, max_wait: 2 * SECOND },
+    ];
+    for op in ops {
+        let register = Register::new(0);
+        let decisions = decide_for(&register, &limit, op, 8);
+        assert_eq!(register.reads.get(), 1, "{op:?}");
+        let mut state = StoredState::FULL;
+        for (i, decision) in decisions.into_iter().enumerate() {
+            let (expected, after) = apply(&limit, &state, NOW, op);
+            assert_eq!(decision.unwrap(), expected, "{op:?}, call {i}");
+            state = after;
+        }
+        assert_eq!(register.held.get().0, state.word(), "{op:?}");
+    }
+}
+
+#[test]
+fn batch_whose_calls_are_all_denied_is_told_so() {
+    let limit = Limit::from(TokenBucket::per_second(5, 1.0).unwrap());
+    let register = Register::new(0);
+    register.held.set((State::Filling { full_at: Span::from_ns(NOW + 5 * SECOND) }, 1));
+    let decisions = decide_for(&register, &limit, TAKE, 4);
+    assert!(decisions.into_iter().all(|it| it.unwrap().retry_after() == 1.0));
+    assert_eq!(register.held.get().1, 1, "nothing is written");
+}
+
+#[test]
+fn process_that_was_given_up_takes_for_itself_alone() {
+    let (register, record) = (Register::new(0), record());
+    let batches = batches(&record);
+    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    with_request(&limit, TAKE, |request| {
+        let share = Share { index: 2, count: 7 };
+        let own =
+            OwnBatch { batches, batch: Batch { number: 5, share }, key: 1, kind: 2, lease: 1 };
+        let mut budget = Budget::start(timeouts(LONG));
+        let alone = Attempt { entry: &register, request, batch: Some(own) }.decide(&mut budget);
+        assert_eq!(alone.unwrap().taken, 1);
+        let after = apply(&limit, &StoredState::FULL, NOW, TAKE).1;
+        assert_eq!(register.held.get().0, after.word(), "one token was taken");
+    });
+}
+
+#[test]
+fn held_off_key_is_held_off_for_all_processes_of_the_host() {
+    let (register, record) = (Register::new(0), record());
+    batches(&record).hold_off(1, boot_time());
+    assert_eq!(decide(&register, &record, TAKE, LONG), Err(Error::refused("blocked")));
+    assert!(!batches(&record).is_held_off(2, boot_time()), "another key");
+    assert!(!batches(&record).is_held_off(1, boot_time() + 2 * SECOND));
 }
 
 #[test]
@@ -142,34 +315,36 @@ fn answer_that_arrives_late_gives_no_tokens() {
         let state = State::Filling { full_at: Span::from_ns(full_at) };
         let entry = &Register::new(0);
         with_request(&fast, TAKE, |request| {
-            Attempt { entry, request, ticket: None }.apply_within(&state.into(), bounds)
+            let attempt = Attempt { entry, request, batch: None };
+            attempt.apply_within(&state.into(), bounds, Share::ALONE)
         })
     };
-    let (decision, after) = at(NOW).unwrap();
-    assert!(decision.accepted, "full at both times");
-    assert_eq!(after.expires_at(), NOW + SECOND + SECOND / 1_000, "taken from at the later");
+    let (_, applied) = at(NOW).unwrap();
+    assert!(applied.decision.accepted, "full at both times");
+    assert_eq!(
+        applied.after.expires_at(),
+        NOW + SECOND + SECOND / 1_000,
+        "taken from at the later"
+    );
     assert!(at(NOW + 10_000_000).is_none(), "empty at the earlier: it is read again");
 
-    let (register, set) = (Register::new(0), set());
+    let (register, record) = (Register::new(0), record());
     register.late.set(40 * SECOND / 1_000);
     for _ in 0..3 {
-        assert!(decide(&register, &set, TAKE, LONG).unwrap().accepted);
+        assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted);
     }
     assert_eq!(register.reads.get(), 1);
 }
 
 #[test]
 fn sliding_window_is_decided_at_a_time_of_its_own_reading() {
-    let (register, set) = (Register::new(0), set());
+    let (register, record) = (Register::new(0), record());
     register.late.set(40 * SECOND / 1_000);
     let limit = Limit::from(SlidingWindow::new(3, 1.0).unwrap());
     for call in 1..=3 {
-        let ticket = Ticket::wait(&set, 1, [2, 3], SECOND, SECOND);
-        let mut budget = Budget::start(Timeouts { call: LONG, connect: LONG });
         let decision = with_request(&limit, TAKE, |request| {
-            Attempt { entry: &register, request, ticket: Some(&ticket) }
-                .decide(&mut budget)
-                .unwrap()
+            let budget = Budget::start(timeouts(LONG));
+            decide_in_batch(&register, request, batches(&record), 1, budget).unwrap()
         });
         assert_eq!(
             (decision.now, decision.expires_at),
@@ -181,42 +356,13 @@ fn sliding_window_is_decided_at_a_time_of_its_own_reading() {
 
 #[test]
 fn clock_that_is_set_back_gives_no_tokens() {
-    let (register, set) = (Register::new(0), set());
+    let (register, record) = (Register::new(0), record());
     let mut accepted = 0;
     for call in 0..60 {
         if call == 5 {
             register.time.set(NOW - 3_600 * SECOND);
         }
-        accepted += u32::from(decide(&register, &set, TAKE, LONG).unwrap().accepted);
+        accepted += u32::from(decide(&register, &record, TAKE, LONG).unwrap().accepted);
     }
     assert!(accepted <= 10, "{accepted}");
-}
-
-#[test]
-fn hosts_with_different_clocks_admit_no_more_than_the_limit() {
-    let ops = [Op::Take { cost: 1 }, Op::Check, Op::Reserve { cost: 1, max_wait: SECOND }];
-    for (op, skew_ms) in ops.into_iter().flat_map(|op| [(op, 0), (op, 5), (op, 900)]) {
-        let limit = TokenBucket::per_second(100, 100.0).unwrap().into();
-        let (mut state, mut accepted) = (StoredState::FULL, 0);
-        // Ten seconds, every 0.2 ms a call, by two hosts alternately.
-        for call in 0..50_000u64 {
-            let own = 1_000 * SECOND + call * 200_000 + call % 2 * skew_ms * 1_000_000;
-            let now = latest_clock(&limit, &state, own);
-            let (decision, after) = apply(&limit, &state, now, op);
-            state = after;
-            accepted += u64::from(decision.accepted);
-        }
-        // The tokens of ten seconds and of the skew, and a reservation's second.
-        assert!(accepted <= 1_100 + skew_ms / 10 + 100, "{op:?}, {skew_ms} ms: {accepted}");
-    }
-}
-
-#[test]
-fn call_accepted_by_another_clock_has_nothing_to_wait_for() {
-    let limit = Limit::from(TokenBucket::per_second(100, 100.0).unwrap());
-    let (own, other) = (1_000 * SECOND, 1_001 * SECOND);
-    let (accepted, after) = apply(&limit, &StoredState::FULL, other, Op::Take { cost: 100 });
-    assert_eq!(in_time_of(own, accepted).retry_after(), 0.0);
-    let (denied, _) = apply(&limit, &after, other, Op::Take { cost: 1 });
-    assert_eq!(in_time_of(own, denied).retry_after(), 1.01);
 }

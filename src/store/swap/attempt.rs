@@ -1,0 +1,239 @@
+//! The attempt to apply a request to an entry, for its own call or for all of a batch.
+
+use super::batch::{Batch, Batches, Share};
+use super::repeated::{Applied, apply_all};
+use super::{Found, Swap, SwapEntry, busy};
+use crate::clock::{Reading, boot_time};
+use crate::error::{Error, Result};
+use crate::limit::{Decision, Limit, SECOND, StoredState};
+use crate::net::budget::Budget;
+use crate::store::request::Request;
+use std::time::Duration;
+
+/// The most tries of a decision.
+const MAX_TRIES: u32 = 64;
+/// After how many lost swaps the value is locked, where the server has locks.
+const LOST_BEFORE_LOCK: u32 = 2;
+/// The largest age of the clock reading of a hand-off, in nanoseconds. The server's clock may have been
+/// set since the reading.
+const MAX_READING_AGE: u64 = SECOND;
+/// The shortest time to wait after a lost swap, on average, in nanoseconds.
+const SHORTEST_PAUSE: u64 = 20_000;
+
+/// The attempt to apply a request to an entry.
+pub(super) struct Attempt<'a, E> {
+    pub entry: &'a E,
+    pub request: &'a Request<'a>,
+    /// None for a call that is in no batch.
+    pub batch: Option<OwnBatch<'a>>,
+}
+
+/// A batch that this process asks for. When it is dropped, the next one may ask.
+pub(super) struct OwnBatch<'a> {
+    pub batches: Batches<'a>,
+    pub batch: Batch,
+    pub key: u64,
+    pub kind: u64,
+    /// How long this process is waited for before each trip, in nanoseconds.
+    pub lease: u64,
+}
+
+impl Drop for OwnBatch<'_> {
+    fn drop(&mut self) {
+        self.batches.release(&self.batch);
+    }
+}
+
+impl<E: SwapEntry> Attempt<'_, E> {
+    /// Reads, applies and swaps until the swap succeeds, or the time is over.
+    pub fn decide(&self, budget: &mut Budget) -> Result<Decision> {
+        let (mut handed_off, mut lost) = (self.handed_off(), 0);
+        for _ in 0..MAX_TRIES {
+            // A try that runs out of time would count as a failure of the server.
+            if !budget.has_time_for(self.entry.round_trip()) {
+                break;
+            }
+            let tried = match lost {
+                ..LOST_BEFORE_LOCK => self.try_swap(handed_off.take(), budget)?,
+                _ => self.try_swap_locked(budget)?,
+            };
+            match tried {
+                Tried::Decided(decision) => return Ok(decision),
+                // A hand-off did not suffice.
+                Tried::Undecided => {}
+                Tried::Not(Swap::Blocked) => {
+                    if let Some(own) = &self.batch {
+                        own.batches.hold_off(own.key, boot_time());
+                    }
+                    return Err(self.entry.blocked());
+                }
+                Tried::Not(Swap::Locked) if !budget.has_time_for(self.entry.round_trip()) => {
+                    return Err(self.entry.blocked());
+                }
+                Tried::Not(_) => {
+                    self.pause(lost, budget);
+                    lost += 1;
+                }
+            }
+        }
+        Err(busy(self.entry))
+    }
+
+    /// Reads, unless the state was handed off, applies and swaps.
+    fn try_swap(
+        &self,
+        handed_off: Option<Found<E::Version>>,
+        budget: &mut Budget,
+    ) -> Result<Tried> {
+        let entry = self.entry;
+        self.extend();
+        let is_handed_off = handed_off.is_some();
+        let found = match handed_off {
+            Some(found) => found,
+            None => within(budget, |budget| entry.read(budget))?,
+        };
+        let share = self.extend();
+        let Some((now, applied)) = self.apply_within(&found.state, found.now, share) else {
+            return Ok(Tried::Undecided);
+        };
+        if applied.after == found.state {
+            // No swap verifies a decision that changes nothing, so it must not rest on a hand-off.
+            if is_handed_off {
+                return Ok(Tried::Undecided);
+            }
+            self.publish(&found.state, now, &applied);
+            return Ok(Tried::Decided(applied.decision));
+        }
+        if !budget.has_time_for(entry.round_trip()) {
+            return Err(busy(entry));
+        }
+        let decided_at = applied.decision.now;
+        let swap =
+            |budget: &mut Budget| entry.swap(&found.version, &applied.after, decided_at, budget);
+        Ok(match within(budget, swap)? {
+            Swap::Done(version) => {
+                self.publish(&found.state, now, &applied);
+                self.hand_off(&applied.after, version, found.clock);
+                Tried::Decided(applied.decision)
+            }
+            other => Tried::Not(other),
+        })
+    }
+
+    /// Locks the value and applies, where the server has locks; else swaps.
+    fn try_swap_locked(&self, budget: &mut Budget) -> Result<Tried> {
+        self.extend();
+        let mut done = None;
+        let mut decide = |state: &StoredState, clock: &Reading| {
+            let applied = self.apply(state, clock.time, self.extend());
+            let after = (applied.after != *state).then(|| applied.after.clone());
+            done = Some((state.clone(), *clock, applied));
+            after
+        };
+        let swapped = within(budget, |budget| self.entry.swap_locked(&mut decide, budget))?;
+        Ok(match (swapped, done) {
+            (None, _) => self.try_swap(None, budget)?,
+            (Some(Swap::Done(version)), Some((state, clock, applied))) => {
+                self.publish(&state, clock.time, &applied);
+                self.hand_off(&applied.after, version, clock);
+                Tried::Decided(applied.decision)
+            }
+            (Some(other), _) => Tried::Not(other),
+        })
+    }
+
+    /// Waits for a random time that grows with the round trip and with every lost swap, so that rivals do not meet again.
+    fn pause(&self, lost: u32, budget: &Budget) {
+        let round_trip = self.entry.round_trip().as_nanos() as u64;
+        let spread = (2 * round_trip.max(SHORTEST_PAUSE)) << lost.min(4);
+        let pause = Duration::from_nanos(boot_time() / 64 % spread).min(budget.left() / 2);
+        std::thread::sleep(pause);
+        budget.note_wait(pause);
+    }
+
+    /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on.
+    fn extend(&self) -> Share {
+        let Some(own) = &self.batch else { return Share::ALONE };
+        own.batches.extend(&own.batch, boot_time() + own.lease)
+    }
+
+    /// The state that the previous process of this host wrote.
+    ///
+    /// Its clock reading comes with it: processes that hand off a state agree on the time, also while the
+    /// server's clock is set.
+    fn handed_off(&self) -> Option<Found<E::Version>> {
+        // A hand-off knows the time by two bounds. An old hit would leave early by the later one, and a new
+        // hit by the earlier one.
+        if let Limit::SlidingWindow(_) = self.request.limit {
+            return None;
+        }
+        let own = self.batch.as_ref()?;
+        let handoff = own.batches.handoff(own.key, boot_time())?;
+        let version = self.entry.handed_off(&handoff)?;
+        let is_fresh = handoff.clock.age() < MAX_READING_AGE;
+        let (state, clock) = (handoff.state, handoff.clock);
+        is_fresh.then(|| Found { state, version, now: clock.now(), clock })
+    }
+
+    fn hand_off(&self, state: &StoredState, version: Option<u64>, clock: Reading) {
+        if let (Some(own), Some(version)) = (&self.batch, version) {
+            own.batches.hand_off(own.key, state, version, clock, boot_time());
+        }
+    }
+
+    /// Tells the other members by what they were decided on.
+    fn publish(&self, state: &StoredState, now: u64, applied: &Applied) {
+        let Some(own) = self.batch.as_ref().filter(|own| own.batch.share.count > 1) else { return };
+        if applied.count > 1
+            && let Some(basis) = applied.basis(self.request, state, now)
+        {
+            own.batches.publish(&own.batch, own.kind, &basis);
+        }
+    }
+
+    /// Decides at a time that is known by two bounds. Both must accept as many calls, and the state that
+    /// expires later is kept, so the bound that is wrong gives no tokens away. None if the answers differ.
+    pub(super) fn apply_within(
+        &self,
+        state: &StoredState,
+        [earliest, latest]: [u64; 2],
+        share: Share,
+    ) -> Option<(u64, Applied)> {
+        let first = self.apply(state, earliest, share);
+        if earliest == latest || self.request.frozen().is_some() {
+            return Some((earliest, first));
+        }
+        let last = self.apply(state, latest, share);
+        let owes_more = last.after.expires_at() > first.after.expires_at();
+        let is_agreed = first.accepted == last.accepted && first.count == last.count;
+        is_agreed.then_some(if owes_more { (latest, last) } else { (earliest, first) })
+    }
+
+    /// Applies the operation for all calls of a share, or for this one alone if the others could not be told.
+    fn apply(&self, state: &StoredState, now: u64, share: Share) -> Applied {
+        let all = apply_all(self.request, state, now, share);
+        match share.count > 1 && all.basis(self.request, state, now).is_none() {
+            true => apply_all(self.request, state, now, Share::ALONE),
+            false => all,
+        }
+    }
+}
+
+/// What a try came to.
+enum Tried {
+    /// The call is decided on.
+    Decided(Decision),
+    /// The state that was handed off does not say enough.
+    Undecided,
+    /// The value was not replaced.
+    Not(Swap),
+}
+
+/// Makes a trip. If it has less than half of a call's time, its failure says nothing of the server.
+fn within<T>(budget: &mut Budget, trip: impl FnOnce(&mut Budget) -> Result<T>) -> Result<T> {
+    let has_little = budget.left() < budget.timeouts().call / 2;
+    trip(budget).map_err(|error| match error {
+        Error::Storage(reason) if has_little => Error::Busy(reason),
+        other => other,
+    })
+}
