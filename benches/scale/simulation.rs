@@ -315,7 +315,7 @@ impl<'a> Simulation<'a> {
                     left_over = fetch.left_over;
                     call.fetch = Some(fetch);
                 }
-                Step::Ask => {}
+                Step::Ask | Step::Await(_) => {}
             }
         }
         let is_local = call.is_local;
@@ -369,7 +369,8 @@ impl<'a> Simulation<'a> {
         let fetch = call.fetch.take();
         if has_deny_cache && self.host(host)?.knows_denial(client, &limit, now) {
             if let Some(fetch) = fetch {
-                self.host(host)?.with_lease(client, &bucket, lease, |lease| lease.give_up(&fetch));
+                self.host(host)?
+                    .with_lease(client, &bucket, lease, |lease| lease.give_up(&fetch, false));
             }
             self.counts.known_denials += 1;
             return self.decide_without_trip(id, self.fleet.costs.denied);
@@ -413,7 +414,7 @@ impl<'a> Simulation<'a> {
                     let tokens = decision.taken.saturating_sub(1) as u32;
                     lease.put(&fetch, tokens, full_at, is_scarce, sent, now);
                 }
-                false => lease.give_up(&fetch),
+                false => lease.give_up(&fetch, false),
             });
         }
         self.end(id)

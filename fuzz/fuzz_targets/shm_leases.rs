@@ -36,7 +36,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                     assert!(fetch.batch <= max);
                     fetches.push(fetch);
                 }
-                Step::Taken(_) | Step::Ask => {}
+                Step::Taken(_) | Step::Ask | Step::Await(_) => {}
             },
             2 => {
                 if let Some(fetch) = fetches.pop() {
@@ -52,7 +52,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             5 => key.note_refund(u.arbitrary()?, u.arbitrary()?),
             _ => {
                 if let Some(fetch) = fetches.pop() {
-                    key.give_up(&fetch);
+                    key.give_up(&fetch, u.arbitrary()?);
                 }
             }
         }

@@ -70,6 +70,8 @@ pub enum NoAnswer {
         reason: String,
         /// Whether the store was asked, so that it may have done what the call asked for.
         was_asked: bool,
+        /// Whether it is up, but the call could not be decided on in its time beside others.
+        is_busy: bool,
     },
     /// The call cannot be made at all.
     Error(Error),
@@ -78,7 +80,7 @@ pub enum NoAnswer {
 impl NoAnswer {
     /// The outage of a store that is not asked.
     pub const fn without_asking(reason: String) -> Self {
-        Self::Outage { reason, was_asked: false }
+        Self::Outage { reason, was_asked: false, is_busy: false }
     }
 }
 
@@ -109,6 +111,11 @@ impl Guard {
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
     pub fn warn_of_ignored_prefix(&self) {
         self.is_prefix_ignored.set(!self.host.has_warned_of_prefix.replace(true));
+    }
+
+    /// Whether the store is one on which calls on one key get into each other's way.
+    pub fn swaps(&self) -> bool {
+        self.store.swaps()
     }
 
     /// What `phpinfo()` shows of the servers: pairs of a name and a value.
@@ -264,6 +271,7 @@ impl Guard {
         let Asked { breaker, sent, .. } = asked;
         let host = &self.host;
         let is_due = |reason: &str| host.refusal_warnings.claim(reason, sent);
+        let is_busy = matches!(error, Error::Busy(_));
         let (reason, until) = match error {
             Error::Storage(reason) => {
                 self.note_recovery(host.end_outage(boot_time()), event);
@@ -304,7 +312,7 @@ impl Guard {
         if let Some((until, consequence)) = until.zip(self.consequence()) {
             event.get_or_insert_default().warnings.push(format!("{reason}{until}{consequence}"));
         }
-        NoAnswer::Outage { reason, was_asked: true }
+        NoAnswer::Outage { reason, was_asked: true, is_busy }
     }
 
     /// Notes for the log that the servers answer again, after an outage of so many nanoseconds if there was one.
@@ -336,8 +344,8 @@ impl Guard {
         no_answer: &NoAnswer,
         answers: PolicyAnswers<T, impl FnOnce(&Host) -> Result<Answer<T>>>,
     ) -> Report<T> {
-        let (reason, was_asked) = match no_answer {
-            NoAnswer::Outage { reason, was_asked } => (reason, *was_asked),
+        let (reason, was_asked, is_busy) = match no_answer {
+            NoAnswer::Outage { reason, was_asked, is_busy } => (reason, *was_asked, *is_busy),
             NoAnswer::Error(error) => {
                 let report = Report::of_local(Err(error.clone()));
                 return Report { has_failed: false, ..report };
@@ -355,7 +363,7 @@ impl Guard {
             OnError::Closed => by_policy(answers.closed),
             OnError::Throw => (Err(Error::storage(reason)), DecidedBy::Policy),
         };
-        Report { decided_by, has_failed: was_asked, ..Report::of_local(answer) }
+        Report { decided_by, has_failed: was_asked, is_busy, ..Report::of_local(answer) }
     }
 
     /// The end of a warning: what the policy does. None where the caller gets an exception instead.

@@ -12,6 +12,7 @@ mod word;
 
 use crate::clock::boot_time;
 use crate::limit::{Decision, Limit, Op, Span, State, TokenBucket, apply};
+use crate::mapped::futex::{sleep_while, wake};
 use crate::mapped::{Area, Region};
 use crate::store::shm::set::{Set, WAYS};
 use crate::store::shm::usage::TableUsage;
@@ -19,6 +20,7 @@ use crate::store::shm::word::Word;
 use portable_atomic::{AtomicU128, Ordering};
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
+use std::time::Duration;
 pub use word::LIFETIME;
 use word::{FETCH_BITS, LIMIT_BITS, Lease, SCARCE, UNIT_BITS};
 
@@ -43,6 +45,9 @@ pub enum Step {
     Fetch(Fetch),
     /// It asks the server for its tokens alone.
     Ask,
+    /// A batch is on its way: it waits for that, or asks the server for its tokens alone. The lease's word ends with these
+    /// bits until the batch is there.
+    Await(u32),
 }
 
 /// Tokens that were taken from a lease.
@@ -133,6 +138,20 @@ impl LeaseKey<'_> {
             .for_each(|number| hasher.write_u64(number));
         hasher.finish() as u32 & ((1 << LIMIT_BITS) - 1)
     }
+
+    /// Sleeps while the lease's word ends with these bits, `at_most` this long.
+    pub fn sleep_while(&self, seen: u32, at_most: Duration) {
+        if let Some((word, _, _)) = self.find() {
+            sleep_while(word, seen, u32::MAX, at_most);
+        }
+    }
+
+    /// Wakes the processes that wait for a batch.
+    pub fn wake(&self) {
+        if let Some((word, _, _)) = self.find() {
+            wake(word, u32::MAX, u32::MAX);
+        }
+    }
 }
 
 impl<W: Word> LeaseKey<'_, W> {
@@ -154,7 +173,7 @@ impl<W: Word> LeaseKey<'_, W> {
                     }
                     continue;
                 }
-                LeaseState::BeingFetched => return Step::Ask,
+                LeaseState::BeingFetched => return Step::Await(seen as u32),
                 LeaseState::TooFew => (lease.next_batch(now), lease.tokens, 0),
                 LeaseState::Ended => (lease.next_batch(now), 0, lease.tokens),
                 LeaseState::Foreign => (0, 0, 0),
@@ -223,10 +242,13 @@ impl<W: Word> LeaseKey<'_, W> {
         replace(word, seen, put);
     }
 
-    /// Gives up the right to ask: the server gave nothing.
-    pub fn give_up(&self, fetch: &Fetch) {
+    /// Gives up the right to ask: the server gave nothing. The next batch is one token, but not if the server was too busy to
+    /// be asked (`is_busy`).
+    pub fn give_up(&self, fetch: &Fetch, is_busy: bool) {
         if let Some((word, _, seen)) = self.find_fetching(fetch) {
-            replace(word, seen, Lease { is_fetching: false, batch: 0, ..Lease::from_word(seen) });
+            let lease = Lease::from_word(seen);
+            let batch = if is_busy { lease.batch } else { 0 };
+            replace(word, seen, Lease { is_fetching: false, batch, ..lease });
         }
     }
 

@@ -10,7 +10,14 @@ use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
+use crate::net::Timeouts;
+use crate::net::budget::Budget;
 use crate::store::{Answer, Request};
+use std::time::Duration;
+
+/// How long a call that waits for a batch sleeps at most before it looks again: the process that fetches it may have been
+/// killed.
+const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 
 /// Decides on a call: by a lease, by a remembered denial, by the store, or by the on-error policy. `sent` is the time.
 #[inline(never)]
@@ -23,11 +30,15 @@ pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
         |cost: u64| u32::try_from(cost).ok().filter(|cost| (1..=guard.lease).contains(cost));
     match *request.op {
         Op::Take { cost } => {
-            let step = lease(cost).map(|cost| take(guard, request, cost, sent));
+            let Some(tokens) = lease(cost) else {
+                return decide_and_end_if_blocked(guard, request, sent);
+            };
+            let (step, timeouts) = take(guard, request, tokens, sent);
+            let request = &Request { timeouts: &timeouts, ..*request };
             match step {
-                Some(Step::Taken(taken)) => leased(request, cost, taken, sent),
-                Some(Step::Fetch(wanted)) => fetch(guard, request, &wanted, sent),
-                Some(Step::Ask) | None => decide_and_end_if_blocked(guard, request, sent),
+                Step::Taken(taken) => leased(request, cost, taken, sent),
+                Step::Fetch(wanted) => fetch(guard, request, &wanted, sent),
+                Step::Ask | Step::Await(_) => decide_and_end_if_blocked(guard, request, sent),
             }
         }
         Op::Peek { cost } => {
@@ -116,9 +127,28 @@ fn refund_by_store<T>(
     report
 }
 
-fn take(guard: &Guard, request: &Request<'_>, cost: u32, now: u64) -> Step {
-    let longest = request.timeouts.longest();
-    with_lease(guard, request, now, |lease| lease.take(cost, now, longest)).unwrap_or(Step::Ask)
+/// Takes from the lease. If a batch is on its way from a store on which calls get into each other's way, waits for it with half
+/// of the call's time at most. Also returns the time-outs that are left.
+fn take(guard: &Guard, request: &Request<'_>, cost: u32, sent: u64) -> (Step, Timeouts) {
+    let (mut timeouts, longest) = (*request.timeouts, request.timeouts.longest());
+    let (mut now, mut budget) = (sent, None);
+    loop {
+        let step = with_lease(guard, request, now, |lease| lease.take(cost, now, longest));
+        let seen = match step {
+            Some(Step::Await(seen)) if guard.swaps() => seen,
+            step => return (step.unwrap_or(Step::Ask), timeouts),
+        };
+        let budget = budget.get_or_insert_with(|| Budget::start(*request.timeouts));
+        let left = budget.left().saturating_sub(request.timeouts.call / 2);
+        if left.is_zero() {
+            return (Step::Ask, timeouts);
+        }
+        let at_most = left.min(LONGEST_SLEEP);
+        with_lease(guard, request, now, |lease| lease.sleep_while(seen, at_most));
+        budget.note_wait(at_most);
+        timeouts.call = budget.left();
+        now = boot_time();
+    }
 }
 
 /// Asks the server for the tokens of a call, and for a batch. First gives it back what is left of the last batch.
@@ -131,9 +161,14 @@ fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Repo
         // If the server does not answer, these tokens are lost to the client.
         event = guard.decide_by_store(&request, sent, Some, none).event;
     }
-    let give_up = || with_lease(guard, request, boot_time(), |lease| lease.give_up(fetch));
+    let give_up = |is_busy| {
+        with_lease(guard, request, boot_time(), |lease| {
+            lease.give_up(fetch, is_busy);
+            lease.wake();
+        })
+    };
     if let Some(denial) = guard.known_denial(request, sent) {
-        give_up();
+        give_up(false);
         return Report::answered(denial, DecidedBy::DenyCache).after(event);
     }
     let cost = request.op.cost();
@@ -150,12 +185,13 @@ fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Repo
             let now = boot_time();
             with_lease(guard, request, now, |lease| {
                 lease.put(fetch, tokens, full_at, is_scarce, asked, now);
+                lease.wake();
             });
             let held = with_held(request.limit, *decision, tokens);
             *decision = Decision { taken: cost, ..held };
         }
         _ => {
-            give_up();
+            give_up(report.is_busy);
         }
     }
     report
@@ -172,7 +208,10 @@ fn decide_and_end_if_blocked(guard: &Guard, request: &Request<'_>, sent: u64) ->
 
 fn end_lease(guard: &Guard, request: &Request<'_>) {
     let now = boot_time();
-    with_lease(guard, request, now, |lease| lease.end(now));
+    with_lease(guard, request, now, |lease| {
+        lease.end(now);
+        lease.wake();
+    });
 }
 
 /// Runs `work` on the lease of the request's bucket at `now`.

@@ -14,6 +14,8 @@ pub struct Report<T = Decision> {
     pub decided_by: DecidedBy,
     /// Whether the store was asked and failed.
     pub has_failed: bool,
+    /// Whether that was because the call could not be decided on in its time beside others.
+    pub is_busy: bool,
     /// Whether the store had too little room: see [`Answer::evicted`].
     pub evicted: bool,
     /// What the call has to report beside its answer.
@@ -27,12 +29,26 @@ impl<T> Report<T> {
         let (has_failed, evicted) =
             (answer.is_err(), answer.as_ref().is_ok_and(|answer| answer.evicted));
         let answer = answer.map(|answer| answer.decision);
-        Self { answer, decided_by: DecidedBy::Store, has_failed, evicted, event: None }
+        Self {
+            answer,
+            decided_by: DecidedBy::Store,
+            has_failed,
+            is_busy: false,
+            evicted,
+            event: None,
+        }
     }
 
     /// The report of a call that was answered by `decided_by`.
     pub const fn answered(answer: T, decided_by: DecidedBy) -> Self {
-        Self { answer: Ok(answer), decided_by, has_failed: false, evicted: false, event: None }
+        Self {
+            answer: Ok(answer),
+            decided_by,
+            has_failed: false,
+            is_busy: false,
+            evicted: false,
+            event: None,
+        }
     }
 
     /// Whether the store failed, and this host or the on-error policy answered.
@@ -48,8 +64,8 @@ impl<T> Report<T> {
     /// The report with another answer.
     #[inline(always)]
     pub fn map<U>(self, to: impl FnOnce(Result<T>) -> Result<U>) -> Report<U> {
-        let Self { answer, decided_by, has_failed, evicted, event } = self;
-        Report { answer: to(answer), decided_by, has_failed, evicted, event }
+        let Self { answer, decided_by, has_failed, is_busy, evicted, event } = self;
+        Report { answer: to(answer), decided_by, has_failed, is_busy, evicted, event }
     }
 
     /// The report of several calls: all answers, or the first error.

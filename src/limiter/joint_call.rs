@@ -200,6 +200,7 @@ fn after(report: Report, earlier: Option<Report>) -> Report {
     let Some(earlier) = earlier else { return report };
     Report {
         has_failed: report.has_failed || earlier.has_failed,
+        is_busy: report.is_busy || earlier.is_busy,
         evicted: report.evicted || earlier.evicted,
         ..report.after(earlier.event)
     }

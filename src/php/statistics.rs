@@ -96,6 +96,7 @@ fn row(limit: &LimitStatistics, track: bool) -> PhpArray {
         (b"denied", denied),
         (b"would_deny", would_deny),
         (b"errors", count(Outcome::Failed)),
+        (b"busy", count(Outcome::Busy)),
         (b"degraded", count(Outcome::Degraded)),
         (b"evictions", count(Outcome::Evicted)),
     ] {

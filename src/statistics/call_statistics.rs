@@ -13,12 +13,14 @@ use crate::store::Store;
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Incidents {
     has_failed: bool,
+    is_busy: bool,
     is_degraded: bool,
     evicted: bool,
 }
 
 impl Incidents {
-    const NONE: Self = Self { has_failed: false, is_degraded: false, evicted: false };
+    const NONE: Self =
+        Self { has_failed: false, is_busy: false, is_degraded: false, evicted: false };
 }
 
 /// Counts the calls on a limiter.
@@ -65,6 +67,7 @@ impl CallStatistics {
         let accepted = report.answer.as_ref().ok().map(is_accepted);
         let incidents = Incidents {
             has_failed: report.has_failed,
+            is_busy: report.is_busy,
             is_degraded: report.is_degraded(),
             evicted: report.evicted,
         };
@@ -98,8 +101,13 @@ impl CallStatistics {
             self.count_evicted(context);
         }
         if report.has_failed {
-            self.statistics.count(&context, None, Outcome::Failed);
+            self.count_failed(&context, report.is_busy);
         }
+    }
+
+    fn count_failed(&self, context: &CallContext<'_>, is_busy: bool) {
+        let outcome = if is_busy { Outcome::Busy } else { Outcome::Failed };
+        self.statistics.count(context, None, outcome);
     }
 
     #[cold]
@@ -115,7 +123,7 @@ impl CallStatistics {
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
     ) {
-        let Incidents { has_failed, is_degraded, evicted } = incidents;
+        let Incidents { has_failed, is_busy, is_degraded, evicted } = incidents;
         if evicted {
             self.count_evicted(context);
         }
@@ -130,7 +138,7 @@ impl CallStatistics {
         }
         // Also counts a call that an open breaker kept from the store, if no policy answered it.
         if has_failed || accepted.is_none() {
-            self.statistics.count(&context, None, Outcome::Failed);
+            self.count_failed(&context, is_busy);
         }
         if is_degraded {
             self.statistics.count(&context, None, Outcome::Degraded);

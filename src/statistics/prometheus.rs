@@ -3,7 +3,7 @@
 //! Format: <https://prometheus.io/docs/instrumenting/exposition_formats/>. No label holds what a client may have
 //! written: there would be a time series for each, and the page would publish it.
 
-use super::records::Outcome;
+use super::records::{Outcome, OutcomeCounts};
 use super::status::{Status, unix_time};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,9 +12,9 @@ use std::fmt::Write as _;
 const OTHERS: &str = "*";
 
 /// What a metric counts in the statistics of a limit.
-type Count = fn(&[u64; 6]) -> u64;
+type Count = fn(&OutcomeCounts) -> u64;
 
-const LIMIT_COUNTERS: [(&str, &str, Count); 6] = [
+const LIMIT_COUNTERS: [(&str, &str, Count); 7] = [
     ("checks", "Calls that were decided.", |counts| {
         sum(counts, &[Outcome::Accepted, Outcome::Denied, Outcome::DryRunDenied])
     }),
@@ -23,6 +23,9 @@ const LIMIT_COUNTERS: [(&str, &str, Count); 6] = [
         sum(counts, &[Outcome::DryRunDenied])
     }),
     ("store_errors", "Calls on which the store failed.", |counts| sum(counts, &[Outcome::Failed])),
+    ("busy", "Calls that could not be decided on in their time beside others.", |counts| {
+        sum(counts, &[Outcome::Busy])
+    }),
     ("degraded", "Calls that on_error answered.", |counts| sum(counts, &[Outcome::Degraded])),
     (
         "evictions",
@@ -31,7 +34,7 @@ const LIMIT_COUNTERS: [(&str, &str, Count); 6] = [
     ),
 ];
 
-fn sum(counts: &[u64; 6], outcomes: &[Outcome]) -> u64 {
+fn sum(counts: &OutcomeCounts, outcomes: &[Outcome]) -> u64 {
     outcomes.iter().filter_map(|outcome| counts.get(*outcome as usize)).sum()
 }
 
@@ -52,11 +55,11 @@ pub fn prometheus(status: &Status) -> String {
 }
 
 fn limits(text: &mut Text, status: &Status) {
-    let mut counts: BTreeMap<(String, String), [u64; 6]> = BTreeMap::new();
+    let mut counts: BTreeMap<(String, String), OutcomeCounts> = BTreeMap::new();
     for (name, limit) in &status.limits {
         let text = |bytes: Option<&[u8]>| bytes.map_or_else(|| OTHERS.to_owned(), to_utf8);
-        let mut add = |label: String, outcomes: &[u64; 6]| {
-            if *outcomes != [0; 6] {
+        let mut add = |label: String, outcomes: &OutcomeCounts| {
+            if *outcomes != OutcomeCounts::default() {
                 let sums = counts.entry((text(name.prefix()), label)).or_default();
                 sums.iter_mut()
                     .zip(outcomes)
@@ -197,14 +200,15 @@ mod tests {
     use crate::guard::ServerStatus;
     use crate::statistics::records::{LimitName, LimitStatistics};
 
-    fn limit(prefix: &str, name: &str, outcomes: [u64; 6]) -> (LimitName, LimitStatistics) {
+    fn limit(prefix: &str, name: &str, outcomes: OutcomeCounts) -> (LimitName, LimitStatistics) {
         let name = LimitName::Known(prefix.as_bytes().to_vec(), name.as_bytes().to_vec());
         (name, LimitStatistics { outcomes, ..LimitStatistics::default() })
     }
 
     #[test]
     fn each_metric_has_its_help_and_type_before_its_samples() {
-        let limits = vec![limit("tb:", "login", [5, 2, 1, 0, 0, 0]), limit("b:", "login", [1; 6])];
+        let limits =
+            vec![limit("tb:", "login", [5, 2, 1, 0, 0, 0, 0]), limit("b:", "login", [1; 7])];
         let text = prometheus(&Status {
             memory_errors: Vec::new(),
             limits,
@@ -224,11 +228,11 @@ mod tests {
 
     #[test]
     fn labels_are_escaped_and_name_no_client() {
-        let mut client = limit("tb:", "made up by a client", [1, 0, 0, 0, 0, 0]);
+        let mut client = limit("tb:", "made up by a client", [1, 0, 0, 0, 0, 0, 0]);
         client.1.inferred = client.1.outcomes;
         let others =
-            (LimitName::Others, LimitStatistics { outcomes: [2; 6], ..Default::default() });
-        let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0]);
+            (LimitName::Others, LimitStatistics { outcomes: [2; 7], ..Default::default() });
+        let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0, 0]);
         let (name, last_failure) = ("Redis".to_owned(), Some("no answer".to_owned()));
         let server = ServerStatus { name, is_down: true, since: 0, outages: 3, last_failure };
         let limits = vec![client, odd, others];

@@ -93,13 +93,21 @@ pub enum Outcome {
     Degraded,
     /// A bucket in use was evicted from a full table.
     Evicted,
+    /// The store is up, but the call could not be decided on in its time beside others.
+    Busy,
 }
+
+/// How many outcomes there are.
+pub const OUTCOMES: usize = Outcome::Busy as usize + 1;
+
+/// How often each [`Outcome`] occurred.
+pub type OutcomeCounts = [u64; OUTCOMES];
 
 /// How often each [`Outcome`] occurred, on a cache line of its own.
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct Stripe {
-    outcomes: [AtomicU64; 6],
+    outcomes: [AtomicU64; OUTCOMES],
     /// Until when denials have been noted, if each one takes [`NOTE`].
     noted_until: AtomicU64,
 }
@@ -164,8 +172,8 @@ impl Record {
         self.stripes.get(number as usize % STRIPES).unwrap_or(first)
     }
 
-    fn outcomes(&self) -> [u64; 6] {
-        let mut sums = [0u64; 6];
+    fn outcomes(&self) -> OutcomeCounts {
+        let mut sums = [0u64; OUTCOMES];
         for stripe in &self.stripes {
             for (sum, counter) in sums.iter_mut().zip(&stripe.outcomes) {
                 *sum = sum.wrapping_add(counter.load(Ordering::Relaxed));
@@ -240,17 +248,17 @@ impl LimitName {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LimitStatistics {
     /// How often each [`Outcome`] occurred, in their order.
-    pub outcomes: [u64; 6],
+    pub outcomes: OutcomeCounts,
     /// Identifiers and about how often they were denied, the most often first.
     pub denied: Vec<(Vec<u8>, u32)>,
     /// Those of the outcomes that were counted by a name that was inferred from identifiers: a client may have made it
     /// up.
-    pub inferred: [u64; 6],
+    pub inferred: OutcomeCounts,
 }
 
 impl LimitStatistics {
     fn add(&mut self, other: Self) {
-        let add = |sums: &mut [u64; 6], more: [u64; 6]| {
+        let add = |sums: &mut OutcomeCounts, more: OutcomeCounts| {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.wrapping_add(more));
         };
         add(&mut self.outcomes, other.outcomes);
@@ -338,13 +346,13 @@ impl<'a> Records<'a> {
         let mut all: Vec<(LimitName, LimitStatistics)> = Vec::new();
         for (i, record, name) in self.used() {
             let outcomes = record.outcomes();
-            if outcomes == [0; 6] || !self.is_whole(record, &name) {
+            if outcomes == [0; OUTCOMES] || !self.is_whole(record, &name) {
                 continue;
             }
             record.age_denials(now);
             let denied = record.denied.snapshot(self.region.secret());
             let is_inferred = NameSource::is_inferred(i, self.records.len());
-            let inferred = if is_inferred { outcomes } else { [0; 6] };
+            let inferred = if is_inferred { outcomes } else { [0; OUTCOMES] };
             let new = LimitStatistics { outcomes, denied, inferred };
             // A name may be given in one place of the code and inferred in another.
             match all.iter_mut().find(|(known, _)| *known == name) {
