@@ -1,6 +1,6 @@
 //! The protocol of batches under a model checker (loom): the interleavings of three processes of a host, up to a bound.
 //!
-//! The words are those of a record as it is in shared memory, and the processes run `Caller`'s and `Batches`' own functions. The
+//! The words are those of a record as it is in shared memory, but with room for one result, and the processes run `Caller`'s and `Batches`' own functions. The
 //! server numbers the tokens that it gives, so that each grant is known. After each interleaving
 //!
 //! * no token was granted twice, and none that the server did not give,
@@ -26,7 +26,9 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use token_bucket::limit::{State, StoredState};
 use token_bucket::store::shm::word::Word;
 use token_bucket::store::swap::basis::{Basis, BasisState};
-use token_bucket::store::swap::batch::{Batch, Batches, Bell, Caller, KeyRecord, Sleep, Step};
+use token_bucket::store::swap::batch::{
+    Batch, Batches, Bell, Caller, KeyRecord, Share, Sleep, Step,
+};
 
 const SECOND: u64 = 1_000_000_000;
 const NOW: u64 = 1_000 * SECOND;
@@ -85,7 +87,7 @@ impl Bell for Bellword {
 
 /// A host and a server.
 struct Host {
-    record: KeyRecord<Bellword>,
+    record: KeyRecord<Bellword, 1>,
     sleepers: Arc<Sleepers>,
     /// How many tokens the server has given.
     server: Mutex<u32>,
@@ -124,7 +126,7 @@ impl Host {
         }
     }
 
-    fn batches(&self) -> Batches<'_, Bellword> {
+    fn batches(&self) -> Batches<'_, Bellword, 1> {
         Batches { record: &self.record, secret: [2, 3] }
     }
 
@@ -163,7 +165,9 @@ impl Host {
             return;
         }
         let batches = self.batches();
+        let room = if batch.share.count > 1 { batches.reserve(batch, now) } else { None };
         let share = batches.extend(batch, now + LEASE);
+        let share = if room.is_some() { share } else { Share::ALONE };
         let before = {
             let mut server = self.server.lock().unwrap();
             let before = *server;
@@ -177,8 +181,10 @@ impl Host {
         }
         let state = StoredState::Word(State::Window { ends_at: NOW, hits: before });
         let basis = Basis { state: BasisState::Whole(state), now };
-        if share.count > 1 {
-            batches.publish(batch, kind, &basis);
+        match room {
+            Some(room) if share.count > 1 => batches.publish(&room, kind, &basis),
+            Some(room) => batches.give_up(&room),
+            None => {}
         }
         if killed != Killed::BeforeRelease {
             batches.release(batch);

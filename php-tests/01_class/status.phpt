@@ -106,6 +106,11 @@ token_bucket_store_errors_total{prefix="blog:",limit="odd\"\\\n"} 0
 token_bucket_store_errors_total{prefix="shop:",limit="*"} 0
 token_bucket_store_errors_total{prefix="shop:",limit="network"} 0
 token_bucket_store_errors_total{prefix="shop:",limit="user"} 0
+token_bucket_busy_total{prefix="blog:",limit="*"} 0
+token_bucket_busy_total{prefix="blog:",limit="odd\"\\\n"} 0
+token_bucket_busy_total{prefix="shop:",limit="*"} 0
+token_bucket_busy_total{prefix="shop:",limit="network"} 0
+token_bucket_busy_total{prefix="shop:",limit="user"} 0
 token_bucket_degraded_total{prefix="blog:",limit="*"} 0
 token_bucket_degraded_total{prefix="blog:",limit="odd\"\\\n"} 0
 token_bucket_degraded_total{prefix="shop:",limit="*"} 0

@@ -130,7 +130,8 @@ for ($i = 0; $i < 4; $i++) {
     $accepted += (int) $yes;
     $unknown += (int) $lost;
 }
-echo $missing() >= $accepted && $missing() <= $accepted + $unknown ? 'what was let in was charged' : "{$missing()} of $accepted and $unknown", "\n";
+// A reply that was lost may have been one for all four.
+echo $missing() >= $accepted && $missing() <= $accepted + 4 * $unknown ? 'what was let in was charged' : "{$missing()} of $accepted and $unknown", "\n";
 ?>
 --EXPECT--
 TokenBucket::peek(): MySQL at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory

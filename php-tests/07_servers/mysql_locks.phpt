@@ -145,8 +145,8 @@ attempt: yes, by the store
 
 3 deadlocks
 another: by the store
-attempt: no, by the store
-TokenBucket::refund(): MySQL at 127.0.0.1:PORT: the bucket is too busy; every call is denied
+attempt: no, degraded
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: the bucket is too busy; every call is denied
 all of 64 and 64 deadlocks
 another: by the store
 by the store, 6 left

@@ -204,7 +204,7 @@ an empty bucket: no
 an empty bucket, by classic code: no
 no row, and it takes one: yes
 no row, and no answer to the new one: no row, and no answer to the new one: the statement was not done in time: the server is silent or slow, or the bucket's row is locked
-no row, and never takes one: no
+no row, and never takes one: no row, and never takes one: the bucket is too busy
 a row cut short: a row cut short: its answer is not the protocol of MariaDB or MySQL
 a row of NULL: a row of NULL: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 a row of decimals that are none: a row of decimals that are none: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them

@@ -56,11 +56,10 @@ impl Budget {
         self.end.left_at(pause::now())
     }
 
-    /// Whether there is time for a round trip that usually takes so long: twice that, and at least an eighth of the call's
-    /// time-out. A call that has half of its time may always try, or a slow trip would keep all others from being made.
+    /// Whether there is time for a round trip that takes so long as a rule, and at least an eighth of the call's time-out. A call that has half of its time may always try, or a slow trip would keep all others from being made.
     pub fn has_time_for(&self, round_trip: Duration) -> bool {
         let call = self.timeouts.call;
-        self.left() > (2 * round_trip).max(call / 8).min(call / 2)
+        self.left() > round_trip.max(call / 8).min(call / 2)
     }
 
     /// Notes that the call has waited, `at_most` this long, for something other than a server.

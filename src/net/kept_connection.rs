@@ -24,8 +24,8 @@ pub trait Reusable {
 /// The connection to a server, once it is open.
 pub struct KeptConnection<C> {
     kept: RefCell<Option<C>>,
-    /// How long a call takes, smoothed; zero before the first.
-    round_trip: Cell<Duration>,
+    /// How long a call takes, smoothed, and by how much that differs; zero before the first.
+    round_trip: Cell<[Duration; 2]>,
 }
 
 impl<C> Default for KeptConnection<C> {
@@ -91,9 +91,23 @@ impl<C: Reusable> KeptConnection<C> {
         result
     }
 
-    /// How long a call on the connection takes, smoothed; zero before the first.
+    /// Opens a connection if there is none.
+    pub fn open_if_none(
+        &self,
+        budget: &mut Budget,
+        open: impl Fn(Moment) -> Result<C, Failure>,
+    ) -> Result<(), Failure> {
+        if !self.is_open() {
+            let opened = open(budget.connect_by())?;
+            self.kept.replace(Some(opened));
+        }
+        Ok(())
+    }
+
+    /// How long a call on the connection takes as a rule, as TCP expects an acknowledgement (RFC 6298): zero before the first.
     pub fn round_trip(&self) -> Duration {
-        self.round_trip.get()
+        let [smoothed, deviation] = self.round_trip.get();
+        smoothed + 4 * deviation
     }
 
     /// Measures how long `work` takes. One that fails took the time of its time-out.
@@ -101,9 +115,11 @@ impl<C: Reusable> KeptConnection<C> {
         let begin = Instant::now();
         let result = work();
         if result.is_ok() {
-            let (took, before) = (begin.elapsed(), self.round_trip.get());
-            let smoothed = if before.is_zero() { took } else { before * 7 / 8 + took / 8 };
-            self.round_trip.set(smoothed);
+            let (took, [smoothed, deviation]) = (begin.elapsed(), self.round_trip.get());
+            self.round_trip.set(match smoothed {
+                Duration::ZERO => [took, took / 2],
+                _ => [smoothed * 7 / 8 + took / 8, deviation * 3 / 4 + took.abs_diff(smoothed) / 4],
+            });
         }
         result
     }

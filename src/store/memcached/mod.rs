@@ -203,6 +203,16 @@ impl SwapEntry for Item<'_> {
         Ok(if answer.code == ReturnCode::Hd { Swap::Done(answer.cas) } else { Swap::Lost })
     }
 
+    fn connect(&self, budget: &mut Budget) -> Result<()> {
+        let Self { store, server, .. } = *self;
+        let (Some(address), Some(link)) = (store.servers.get(server), store.links.get(server))
+        else {
+            return Ok(());
+        };
+        let opened = link.open_if_none(budget, |deadline| MemcachedLink::open(address, deadline));
+        opened.map_err(|failure| error(address, failure))
+    }
+
     fn round_trip(&self) -> Duration {
         let link = self.store.links.get(self.server);
         link.map(KeptConnection::round_trip).unwrap_or_default()

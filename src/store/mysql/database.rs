@@ -10,6 +10,7 @@ use crate::net::kept_connection::KeptConnection;
 use crate::net::pause::Moment;
 use crate::net::tls::Encryption;
 use std::cell::RefCell;
+use std::time::Duration;
 
 /// The message of a statement that ran out of time. A server that ends it does not say what it waited for, and one
 /// that is silent may wait, too.
@@ -51,15 +52,31 @@ impl Database {
         may_repeat: bool,
         work: impl Fn(&mut MysqlLink, Moment) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        let tls = self.encryption.config_for(self.target.tls.as_ref())?;
         let timeout = budget.timeouts().call;
-        let open = |deadline| {
+        self.with_opener(timeout, |open| {
+            self.link.call(budget, may_repeat, open, |link, deadline| {
+                link.limit_statements(timeout, deadline)?;
+                work(link, deadline)
+            })
+        })
+    }
+
+    /// Opens a session if there is none.
+    pub fn open_if_none(&self, budget: &mut Budget) -> Result<(), Failure> {
+        let timeout = budget.timeouts().call;
+        self.with_opener(timeout, |open| self.link.open_if_none(budget, open))
+    }
+
+    /// Calls `work` with what opens a session, whose statements take as long as `timeout` at most.
+    fn with_opener<R>(
+        &self,
+        timeout: Duration,
+        work: impl FnOnce(&dyn Fn(Moment) -> Result<MysqlLink, Failure>) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let tls = self.encryption.config_for(self.target.tls.as_ref())?;
+        let result = work(&|deadline| {
             let link = MysqlLink::open(&self.target, tls.as_ref(), timeout, deadline);
             link.map_err(Failure::while_opening)
-        };
-        let result = self.link.call(budget, may_repeat, open, |link, deadline| {
-            link.limit_statements(timeout, deadline)?;
-            work(link, deadline)
         });
         if matches!(result, Err(Failure::Local(_) | Failure::Down(_))) {
             self.encryption.note_failure();

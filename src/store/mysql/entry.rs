@@ -16,6 +16,7 @@ use crate::store::request::Request;
 use crate::store::swap::handoff::Handoff;
 use crate::store::swap::{Decide, Found, Swap, SwapEntry};
 use mysql_common::value::Value;
+use std::cell::Cell;
 use std::time::Duration;
 
 /// The row of one key.
@@ -26,6 +27,8 @@ pub struct RowEntry<'a> {
     pub identifier: Vec<u8>,
     /// The call that is about it.
     pub request: Request<'a>,
+    /// Whether there was a row when it was read last. One that is not there cannot be locked.
+    has_row: Cell<bool>,
 }
 
 /// A row as it was read or handed off.
@@ -91,11 +94,19 @@ impl SwapEntry for RowEntry<'_> {
     }
 
     fn swap_locked(&self, decide: Decide<'_>, budget: &mut Budget) -> Result<Option<Swap>> {
+        if !self.has_row.get() {
+            return Ok(None);
+        }
         let has_most = has_most(budget);
         match locked::swap(self, decide, budget) {
             Ok(swap) => Ok(swap),
             Err(failure) => self.lost_by(&failure, has_most).map(Some),
         }
+    }
+
+    fn connect(&self, budget: &mut Budget) -> Result<()> {
+        let opened = self.database.open_if_none(budget);
+        opened.map_err(|failure| self.database.error(&failure, &self.identifier))
     }
 
     fn round_trip(&self) -> Duration {
@@ -128,7 +139,12 @@ impl RowVersion {
     }
 }
 
-impl RowEntry<'_> {
+impl<'a> RowEntry<'a> {
+    /// The row of a key, for a call that is about it.
+    pub fn new(database: &'a Database, identifier: Vec<u8>, request: Request<'a>) -> Self {
+        Self { database, identifier, request, has_row: Cell::default() }
+    }
+
     /// Inserts the row of a full bucket if there was none when `version` was read. Another session may have
     /// inserted it meanwhile.
     pub fn insert_missing(&self, version: &RowVersion, budget: &mut Budget) -> Result<()> {
@@ -182,6 +198,7 @@ impl RowEntry<'_> {
         let (schema, row, clock) =
             read.map_err(|failure| self.database.error(&failure, &self.identifier))?;
         let clock = clock.ok_or_else(|| self.database.unreadable())?;
+        self.has_row.set(row.is_some());
         let state = match &row {
             Some(columns) => row::decode(schema, self.request.limit, columns),
             None => Some(StoredState::FULL),

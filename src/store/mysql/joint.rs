@@ -45,10 +45,8 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
     let mut budget = Budget::start(*first.timeouts);
     let entries: Vec<RowEntry<'_>> = requests
         .iter()
-        .map(|JointRequest { request, .. }| RowEntry {
-            database,
-            identifier: row_name(request.key),
-            request: *request,
+        .map(|JointRequest { request, .. }| {
+            RowEntry::new(database, row_name(request.key), *request)
         })
         .collect();
     for _ in 0..MAX_TRIES {

@@ -63,7 +63,7 @@ impl Mysql {
 impl Store for Mysql {
     fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         let identifier = row_name(request.key);
-        let entry = RowEntry { database: &self.database, identifier, request: *request };
+        let entry = RowEntry::new(&self.database, identifier, *request);
         let decision = self.decider.decide(&entry, request, &entry.identifier, &self.table)?;
         self.database.note_success();
         Ok(decision.into())

@@ -1,13 +1,16 @@
 //! The attempt to apply a request to an entry, for its own call or for all of a batch.
 
+use super::basis::Basis;
 use super::batch::{Batch, Batches, Share};
 use super::repeated::{Applied, apply_all};
+use super::results::Reserved;
 use super::{Found, Swap, SwapEntry, busy};
 use crate::clock::{Reading, boot_time};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, SECOND, StoredState};
 use crate::net::budget::Budget;
 use crate::store::request::Request;
+use portable_atomic::AtomicU128;
 use std::time::Duration;
 
 /// The most tries of a decision.
@@ -63,7 +66,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
                 Tried::Undecided => {}
                 Tried::Not(Swap::Blocked) => {
                     if let Some(own) = &self.batch {
-                        own.batches.hold_off(own.key, boot_time());
+                        own.batches.note_blocked(own.key, boot_time());
                     }
                     return Err(self.entry.blocked());
                 }
@@ -86,13 +89,14 @@ impl<E: SwapEntry> Attempt<'_, E> {
         budget: &mut Budget,
     ) -> Result<Tried> {
         let entry = self.entry;
-        self.extend();
+        self.prolong();
         let is_handed_off = handed_off.is_some();
         let found = match handed_off {
             Some(found) => found,
             None => within(budget, |budget| entry.read(budget))?,
         };
-        let share = self.extend();
+        let room = Room::reserve(self.batch.as_ref());
+        let share = self.extend(&room);
         let Some((now, applied)) = self.apply_within(&found.state, found.now, share) else {
             return Ok(Tried::Undecided);
         };
@@ -101,7 +105,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
             if is_handed_off {
                 return Ok(Tried::Undecided);
             }
-            self.publish(&found.state, now, &applied);
+            self.publish(room, &found.state, now, &applied);
             return Ok(Tried::Decided(applied.decision));
         }
         if !budget.has_time_for(entry.round_trip()) {
@@ -112,7 +116,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
             |budget: &mut Budget| entry.swap(&found.version, &applied.after, decided_at, budget);
         Ok(match within(budget, swap)? {
             Swap::Done(version) => {
-                self.publish(&found.state, now, &applied);
+                self.publish(room, &found.state, now, &applied);
                 self.hand_off(&applied.after, version, found.clock);
                 Tried::Decided(applied.decision)
             }
@@ -122,10 +126,11 @@ impl<E: SwapEntry> Attempt<'_, E> {
 
     /// Locks the value and applies, where the server has locks; else swaps.
     fn try_swap_locked(&self, budget: &mut Budget) -> Result<Tried> {
-        self.extend();
+        self.prolong();
+        let room = Room::reserve(self.batch.as_ref());
         let mut done = None;
         let mut decide = |state: &StoredState, clock: &Reading| {
-            let applied = self.apply(state, clock.time, self.extend());
+            let applied = self.apply(state, clock.time, self.extend(&room));
             let after = (applied.after != *state).then(|| applied.after.clone());
             done = Some((state.clone(), *clock, applied));
             after
@@ -134,7 +139,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         Ok(match (swapped, done) {
             (None, _) => self.try_swap(None, budget)?,
             (Some(Swap::Done(version)), Some((state, clock, applied))) => {
-                self.publish(&state, clock.time, &applied);
+                self.publish(room, &state, clock.time, &applied);
                 self.hand_off(&applied.after, version, clock);
                 Tried::Decided(applied.decision)
             }
@@ -151,10 +156,18 @@ impl<E: SwapEntry> Attempt<'_, E> {
         budget.note_wait(pause);
     }
 
-    /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on.
-    fn extend(&self) -> Share {
+    /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on: its own alone, if it was
+    /// given up.
+    fn prolong(&self) -> Share {
         let Some(own) = &self.batch else { return Share::ALONE };
         own.batches.extend(&own.batch, boot_time() + own.lease)
+    }
+
+    /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on: its own alone, if there is
+    /// no room to tell the others.
+    fn extend(&self, room: &Option<Room<'_>>) -> Share {
+        let share = self.prolong();
+        if room.is_some() { share } else { Share::ALONE }
     }
 
     /// The state that the previous process of this host wrote.
@@ -175,19 +188,22 @@ impl<E: SwapEntry> Attempt<'_, E> {
         is_fresh.then(|| Found { state, version, now: clock.now(), clock })
     }
 
+    /// Hands the next process of this host the state that was written.
     fn hand_off(&self, state: &StoredState, version: Option<u64>, clock: Reading) {
-        if let (Some(own), Some(version)) = (&self.batch, version) {
+        let Some(own) = &self.batch else { return };
+        own.batches.note_swapped(own.key);
+        if let Some(version) = version {
             own.batches.hand_off(own.key, state, version, clock, boot_time());
         }
     }
 
     /// Tells the other members by what they were decided on.
-    fn publish(&self, state: &StoredState, now: u64, applied: &Applied) {
-        let Some(own) = self.batch.as_ref().filter(|own| own.batch.share.count > 1) else { return };
-        if applied.count > 1
+    fn publish(&self, room: Option<Room<'_>>, state: &StoredState, now: u64, applied: &Applied) {
+        if let Some(room) = room
+            && applied.count > 1
             && let Some(basis) = applied.basis(self.request, state, now)
         {
-            own.batches.publish(&own.batch, own.kind, &basis);
+            room.publish(&basis);
         }
     }
 
@@ -215,6 +231,35 @@ impl<E: SwapEntry> Attempt<'_, E> {
         match share.count > 1 && all.basis(self.request, state, now).is_none() {
             true => apply_all(self.request, state, now, Share::ALONE),
             false => all,
+        }
+    }
+}
+
+/// The room for the result of a batch. Given up when it is dropped.
+struct Room<'a> {
+    own: &'a OwnBatch<'a>,
+    reserved: Option<Reserved<'a, AtomicU128>>,
+}
+
+impl<'a> Room<'a> {
+    /// None if there is no room, or no other call needs it.
+    fn reserve(own: Option<&'a OwnBatch<'a>>) -> Option<Self> {
+        let own = own.filter(|own| own.batch.share.count > 1)?;
+        let reserved = own.batches.reserve(&own.batch, boot_time())?;
+        Some(Self { own, reserved: Some(reserved) })
+    }
+
+    fn publish(mut self, basis: &Basis) {
+        if let Some(reserved) = self.reserved.take() {
+            self.own.batches.publish(&reserved, self.own.kind, basis);
+        }
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        if let Some(reserved) = &self.reserved {
+            self.own.batches.give_up(reserved);
         }
     }
 }

@@ -17,14 +17,15 @@
 //!
 //! ```text
 //! word 0       control
-//! word 1       a key that is held off                 | until
+//! word 1       a key that is held off, or was blocked | until, or when
 //! words 2-7    what was written last: see `handoff`
-//! words 8-23   four results of four words: see `basis`; a batch has the place of its number modulo four
+//! words 8-39   eight results of four words: see `basis` and `results`
 //! ```
 
 use super::basis::Basis;
 use super::control::{Control, MAX_MEMBERS};
 use super::handoff::HANDOFF_WORDS;
+use super::results::RESULT_WORDS;
 use crate::mapped::futex::wake;
 use crate::mapped::{Mappable, SET_SIZE};
 use crate::store::shm::word::Word;
@@ -32,10 +33,8 @@ use portable_atomic::AtomicU128;
 use std::array::from_fn;
 use std::time::Duration;
 
-/// How many results a record has room for. A member that is so slow that as many batches follow its own joins again.
-const RESULTS: usize = 4;
-/// The words of a result.
-const RESULT_WORDS: usize = 4;
+/// How many results a record has room for.
+const RESULTS: usize = 8;
 
 /// How long a waiting call sleeps at most before it looks again, in nanoseconds. A process that was to wake it may have been
 /// killed.
@@ -56,22 +55,22 @@ impl Bell for AtomicU128 {
     }
 }
 
-/// The record of a hot key.
+/// The record of a hot key, with room for so many results.
 #[repr(C, align(128))]
-pub struct KeyRecord<W = AtomicU128> {
+pub struct KeyRecord<W = AtomicU128, const R: usize = RESULTS> {
     /// The control word, at which processes sleep.
     pub control: W,
     held_off: W,
     pub(super) handoff: [W; HANDOFF_WORDS],
-    results: [[W; RESULT_WORDS]; RESULTS],
+    pub(super) results: [[W; RESULT_WORDS]; R],
 }
 
-const _: () = assert!(size_of::<KeyRecord>() == 3 * SET_SIZE);
+const _: () = assert!(size_of::<KeyRecord>() == 5 * SET_SIZE);
 
 // SAFETY: consists of atomics, of which any bits are a value.
 unsafe impl Mappable for KeyRecord {}
 
-impl<W> KeyRecord<W> {
+impl<W, const R: usize> KeyRecord<W, R> {
     /// A record of words made by `word`.
     pub fn new(word: impl Fn() -> W) -> Self {
         Self {
@@ -84,17 +83,17 @@ impl<W> KeyRecord<W> {
 }
 
 /// A record, and what its words are protected by.
-pub struct Batches<'a, W = AtomicU128> {
+pub struct Batches<'a, W = AtomicU128, const R: usize = RESULTS> {
     /// The record.
-    pub record: &'a KeyRecord<W>,
+    pub record: &'a KeyRecord<W, R>,
     /// The key of the checksums.
     pub secret: [u64; 2],
 }
 
 // Derived, they would ask for words that can be copied.
-impl<W> Copy for Batches<'_, W> {}
+impl<W, const R: usize> Copy for Batches<'_, W, R> {}
 
-impl<W> Clone for Batches<'_, W> {
+impl<W, const R: usize> Clone for Batches<'_, W, R> {
     fn clone(&self) -> Self {
         *self
     }
@@ -148,8 +147,8 @@ pub struct Sleep {
 }
 
 /// A call that waits for a decision.
-pub struct Caller<'a, W = AtomicU128> {
-    batches: Batches<'a, W>,
+pub struct Caller<'a, W = AtomicU128, const R: usize = RESULTS> {
+    batches: Batches<'a, W, R>,
     kind: u64,
     place: Place,
 }
@@ -171,9 +170,9 @@ const fn members_of(number: u32) -> u32 {
     1 << (number % 16)
 }
 
-impl<'a, W: Bell> Caller<'a, W> {
+impl<'a, W: Bell, const R: usize> Caller<'a, W, R> {
     /// A call of this kind, which has not joined a batch yet.
-    pub fn new(batches: Batches<'a, W>, kind: u64) -> Self {
+    pub fn new(batches: Batches<'a, W, R>, kind: u64) -> Self {
         Self { batches, kind: Control::kind_of(kind), place: Place::Outside { stuck: None } }
     }
 
@@ -273,7 +272,7 @@ impl<'a, W: Bell> Caller<'a, W> {
         let (word, open) = self.batches.load();
         if open.number != number {
             // After the control word: what was published before the process ended its work is there.
-            let basis = self.batches.result(number, self.kind);
+            let basis = self.batches.collect(number, self.kind);
             return match basis {
                 Some(basis) => Some(Step::Decided(basis, index)),
                 None if open.is_batch_of(number) && open.is_asking(now) => {
@@ -328,7 +327,7 @@ fn sleep(word: u128, groups: u32, open: Control, now: u64) -> Step {
     Step::Sleep(Sleep { seen: word as u32, groups, at_most: Duration::from_nanos(left) })
 }
 
-impl<W: Bell> Batches<'_, W> {
+impl<W: Bell, const R: usize> Batches<'_, W, R> {
     /// Makes the process that asks be waited for `until`. Returns the share of those whose calls it may decide on: its own
     /// alone, if it was given up.
     pub fn extend(&self, batch: &Batch, until: u64) -> Share {
@@ -341,14 +340,6 @@ impl<W: Bell> Batches<'_, W> {
                 return batch.share;
             }
         }
-    }
-
-    /// Tells the members of a batch of this kind by what they were decided on.
-    pub fn publish(&self, batch: &Batch, kind: u64, basis: &Basis) {
-        let Some(words) = basis.to_words(batch.number) else { return };
-        let check = super::handoff::checksum(self.secret, Control::kind_of(kind), &words);
-        let all = words.into_iter().chain([check.into()]);
-        self.result_words(batch.number).zip(all).for_each(|(to, word)| to.store(word));
     }
 
     /// Ends the asking for a batch, with a result or without one, and wakes who waits for it.
@@ -381,22 +372,6 @@ impl<W: Bell> Batches<'_, W> {
         self.record.control.ring(groups, u32::MAX);
     }
 
-    /// By what the members of a batch were decided on, if that was published.
-    fn result(&self, number: u32, kind: u64) -> Option<Basis> {
-        let mut words = self.result_words(number).map(W::load);
-        let words = [words.next()?, words.next()?, words.next()?, words.next()?];
-        let [first, second, third, check] = words;
-        let words = [first, second, third];
-        // The checksum rejects a mix of what two processes wrote at once.
-        let is_whole = u128::from(super::handoff::checksum(self.secret, kind, &words)) == check;
-        if is_whole { Basis::from_words(words, number) } else { None }
-    }
-
-    fn result_words(&self, number: u32) -> impl Iterator<Item = &W> {
-        let results = &self.record.results;
-        results.get(number as usize % RESULTS).into_iter().flatten()
-    }
-
     /// Whether the key is held off at `now`.
     pub fn is_held_off(&self, key: u64, now: u64) -> bool {
         let word = self.record.held_off.load();
@@ -405,9 +380,21 @@ impl<W: Bell> Batches<'_, W> {
         (word >> 64) as u64 == key && now < until && until <= now + HELD_OFF_FOR
     }
 
-    /// Holds the key off for a second: the calls of this host on it fail at once.
-    pub fn hold_off(&self, key: u64, now: u64) {
-        self.record.held_off.store(u128::from(key) << 64 | u128::from(now + HELD_OFF_FOR));
+    /// Notes that a lock kept the server from replacing the value of the key. If that is the second time in a row, the key is
+    /// held off for a second: the calls of this host on it fail at once. Each call would leave a session on the server that
+    /// waits for the lock.
+    pub fn note_blocked(&self, key: u64, now: u64) {
+        let (word, again) = (self.record.held_off.load(), now.saturating_sub(2 * HELD_OFF_FOR));
+        let is_again = (word >> 64) as u64 == key && (again..=now).contains(&(word as u64));
+        let until = if is_again { now + HELD_OFF_FOR } else { now };
+        self.record.held_off.store(u128::from(key) << 64 | u128::from(until));
+    }
+
+    /// Notes that the server has replaced the value of the key.
+    pub fn note_swapped(&self, key: u64) {
+        if (self.record.held_off.load() >> 64) as u64 == key {
+            self.record.held_off.store(0);
+        }
     }
 
     fn load(&self) -> (u128, Control) {

@@ -34,7 +34,7 @@ pub struct Handoff {
     pub clock: Reading,
 }
 
-impl<W: Bell> Batches<'_, W> {
+impl<W: Bell, const R: usize> Batches<'_, W, R> {
     /// What was handed off for the key, unless that was too long before `now`.
     pub fn handoff(&self, key: u64, now: u64) -> Option<Handoff> {
         let [a, b, c, d, e, check] = &self.record.handoff;

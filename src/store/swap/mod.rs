@@ -5,7 +5,7 @@
 //! make equal calls on one key at one time, one does so for all: see [`batch`].
 //!
 //! * [`batch`]: who asks the server, and for whom; [`control`]: its control word
-//! * [`basis`]: by what the calls of a batch were decided on; [`repeated`]: applies their operation
+//! * [`results`]: by what the calls of batches were decided on; [`basis`]: one of them; [`repeated`]: applies their operation
 //! * [`handoff`]: the state that the last process wrote
 //! * [`attempt`]: reads, applies and swaps
 
@@ -15,6 +15,7 @@ pub mod batch;
 mod control;
 pub mod handoff;
 mod repeated;
+mod results;
 
 use super::key::{Key, KeyHash};
 use super::kind::LimitKind;
@@ -29,6 +30,7 @@ use crate::mapped::{Area, MappedFile};
 use crate::net::budget::Budget;
 use attempt::Attempt;
 use batch::{Batches, Caller, KeyRecord, Step};
+use control::Control;
 use handoff::Handoff;
 pub use repeated::latest_clock;
 use siphasher::sip::SipHasher13;
@@ -73,6 +75,9 @@ pub trait SwapEntry {
     /// Tells one value from others.
     type Version;
 
+    /// Opens a connection if this process has none. A process that waits for others has one, too: it may be the next to ask.
+    fn connect(&self, budget: &mut Budget) -> Result<()>;
+
     /// Reads the state.
     fn read(&self, budget: &mut Budget) -> Result<Found<Self::Version>>;
 
@@ -93,7 +98,7 @@ pub trait SwapEntry {
         Ok(None)
     }
 
-    /// How long a round trip to the server takes, smoothed; zero before the first.
+    /// How long a round trip to the server takes as a rule; zero before the first.
     fn round_trip(&self) -> Duration;
 
     /// The error of a call on a key that is held off.
@@ -109,9 +114,9 @@ pub struct SwapDecider {
     keys: Keys,
 }
 
-/// How long a process that asks the server is waited for before each trip, but half of a call's time at most. Calls that wait
-/// for one that was killed have the other half.
-const MAX_LEASE: Duration = Duration::from_millis(100);
+/// The shortest time for which a process that asks the server is waited for before each trip: more than a trip takes as a rule, for
+/// a busy machine may suspend the process.
+const MIN_LEASE: Duration = Duration::from_millis(20);
 
 impl SwapDecider {
     /// The decider of a kind of store, whose records are in `host_file`.
@@ -145,7 +150,8 @@ impl SwapDecider {
         let Some(record) = find::<KeyRecord>(region.area(Area::HotKeys), key) else {
             return alone();
         };
-        decide_in_batch(entry, request, Batches { record, secret: region.secret() }, key, budget)
+        let batches = Batches { record, secret: region.secret() };
+        decide_in_batch(entry, request, batches, key, budget)
     }
 }
 
@@ -157,8 +163,12 @@ fn decide_in_batch<E: SwapEntry>(
     key: u64,
     mut budget: Budget,
 ) -> Result<Decision> {
+    entry.connect(&mut budget)?;
     let kind = kind_of(key, request, batches.secret);
-    let lease = (request.timeouts.call / 2).min(MAX_LEASE).as_nanos() as u64;
+    // Half of a call's time at most: calls that wait for a process that was killed have the other half.
+    let call = request.timeouts.call;
+    let lease = (3 * entry.round_trip()).max(call / 8).max(MIN_LEASE).min(call / 2);
+    let lease = lease.as_nanos() as u64;
     let mut caller = Caller::new(batches, kind);
     loop {
         let now = boot_time();
@@ -197,7 +207,7 @@ fn busy<E: SwapEntry>(entry: &E) -> Error {
 fn kind_of(key: u64, request: &Request<'_>, [low, high]: [u64; 2]) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(low, high);
     (key, request.limit, request.op).hash(&mut hasher);
-    hasher.finish()
+    Control::kind_of(hasher.finish())
 }
 
 #[cfg(test)]

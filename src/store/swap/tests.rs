@@ -33,6 +33,10 @@ impl Register {
 impl SwapEntry for Register {
     type Version = u64;
 
+    fn connect(&self, _: &mut Budget) -> Result<()> {
+        Ok(())
+    }
+
     fn read(&self, _: &mut Budget) -> Result<Found<u64>> {
         self.reads.set(self.reads.get() + 1);
         let (state, version) = self.held.get();
@@ -215,6 +219,9 @@ fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
     struct Silent;
     impl SwapEntry for Silent {
         type Version = ();
+        fn connect(&self, _: &mut Budget) -> Result<()> {
+            Ok(())
+        }
         fn read(&self, _: &mut Budget) -> Result<Found<()>> {
             Err(Error::storage("no answer"))
         }
@@ -299,9 +306,14 @@ fn process_that_was_given_up_takes_for_itself_alone() {
 }
 
 #[test]
-fn held_off_key_is_held_off_for_all_processes_of_the_host() {
+fn key_that_is_blocked_twice_is_held_off_for_all_processes_of_the_host() {
     let (register, record) = (Register::new(0), record());
-    batches(&record).hold_off(1, boot_time());
+    let block = || batches(&record).note_blocked(1, boot_time());
+    block();
+    assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted, "blocked once");
+    block();
+    assert!(!batches(&record).is_held_off(1, boot_time()), "it was swapped meanwhile");
+    block();
     assert_eq!(decide(&register, &record, TAKE, LONG), Err(Error::refused("blocked")));
     assert!(!batches(&record).is_held_off(2, boot_time()), "another key");
     assert!(!batches(&record).is_held_off(1, boot_time() + 2 * SECOND));

@@ -1,0 +1,124 @@
+//! The results of batches, each until all members have collected it.
+//!
+//! A process reserves the room for a result before it asks the server for others. If there is none, it asks for itself alone, and
+//! the others join again: nothing is taken for a member that could not learn of it. A result whose members do not come, for they
+//! were killed or have given up, makes room after a while.
+//!
+//! ```text
+//! words 0-2  by what the batch was decided on: see `basis`
+//! word 3     checksum of words 0 to 2 | since, ms (23) | number (31) | members that have not collected it (10)
+//! ```
+
+use super::basis::Basis;
+use super::batch::{Batch, Batches, Bell};
+use super::handoff::checksum;
+
+/// The words of a result.
+pub(super) const RESULT_WORDS: usize = 4;
+
+const LEFT_BITS: u32 = 10;
+const NUMBER_BITS: u32 = 31;
+const SINCE_BITS: u32 = 23;
+const _: () = assert!(LEFT_BITS + NUMBER_BITS + SINCE_BITS == 64);
+
+/// How long a result is kept for members that do not come, in milliseconds.
+const KEPT_FOR: u64 = 100;
+
+/// The room for a result. It belongs to the batch while its last word is the one that reserved it.
+pub struct Reserved<'a, W> {
+    words: &'a [W; RESULT_WORDS],
+    last: u128,
+}
+
+/// The last word of a result, without the checksum.
+#[derive(Clone, Copy)]
+struct Label {
+    since: u64,
+    number: u32,
+    left: u32,
+}
+
+impl Label {
+    fn from_word(word: u128) -> Self {
+        let word = word as u64;
+        Self {
+            since: word >> (NUMBER_BITS + LEFT_BITS),
+            number: (word >> LEFT_BITS) as u32 & ((1 << NUMBER_BITS) - 1),
+            left: word as u32 & ((1 << LEFT_BITS) - 1),
+        }
+    }
+
+    fn to_word(self, checksum: u64) -> u128 {
+        let label = self.since << (NUMBER_BITS + LEFT_BITS)
+            | u64::from(self.number) << LEFT_BITS
+            | u64::from(self.left);
+        u128::from(checksum) << 64 | u128::from(label)
+    }
+
+    /// Whether another result may take the room at this time.
+    const fn is_free(&self, ms: u64) -> bool {
+        let age = ms.wrapping_sub(self.since) & ((1 << SINCE_BITS) - 1);
+        self.left == 0 || age > KEPT_FOR
+    }
+}
+
+impl<'a, W: Bell, const R: usize> Batches<'a, W, R> {
+    /// Reserves room for the result of a batch at `now`. None if there is none.
+    pub fn reserve(&self, batch: &Batch, now: u64) -> Option<Reserved<'a, W>> {
+        let ms = now / 1_000_000;
+        let left = batch.share.count - 1;
+        let since = ms & ((1 << SINCE_BITS) - 1);
+        let reserved = Label { since, number: batch.number, left }.to_word(0);
+        let record = self.record;
+        record.results.iter().find_map(|words| {
+            let [.., last] = words;
+            let seen = last.load();
+            let is_own = Label::from_word(seen).is_free(ms) && last.replace(seen, reserved);
+            is_own.then_some(Reserved { words, last: reserved })
+        })
+    }
+
+    /// Tells the members of a batch of this kind by what they were decided on.
+    pub fn publish(&self, room: &Reserved<'_, W>, kind: u64, basis: &Basis) {
+        let label = Label::from_word(room.last);
+        let [a, b, c, last] = room.words;
+        let Some(words) = basis.to_words(label.number) else { return };
+        [a, b, c].into_iter().zip(words).for_each(|(to, word)| to.store(word));
+        // A process that was paused for long may have lost the room: members find no result, then.
+        last.replace(room.last, label.to_word(checksum(self.secret, kind, &words)));
+    }
+
+    /// Gives room up, of which nothing came.
+    pub fn give_up(&self, room: &Reserved<'_, W>) {
+        let [.., last] = room.words;
+        last.replace(room.last, 0);
+    }
+
+    /// By what the members of a batch were decided on, if that was published. Each member asks until it has it.
+    pub(super) fn collect(&self, number: u32, kind: u64) -> Option<Basis> {
+        self.record.results.iter().find_map(|[a, b, c, last]| {
+            let mut seen = last.load();
+            if Label::from_word(seen).number != number {
+                return None;
+            }
+            let words = [a, b, c].map(W::load);
+            // The checksum rejects what is being written, and a mix of what two processes wrote at once.
+            if (seen >> 64) as u64 != checksum(self.secret, kind, &words) {
+                return None;
+            }
+            let basis = Basis::from_words(words, number)?;
+            loop {
+                let label = Label::from_word(seen);
+                if label.number != number || label.left == 0 {
+                    break;
+                }
+                let collected = Label { left: label.left - 1, ..label };
+                if last.replace(seen, collected.to_word((seen >> 64) as u64)) {
+                    break;
+                }
+                seen = last.load();
+            }
+            Some(basis)
+        })
+    }
+}
