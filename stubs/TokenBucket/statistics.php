@@ -21,6 +21,8 @@ namespace TokenBucket;
  * - denied: calls that were denied
  * - would_deny: calls that were accepted only because the limit was a dry run (enforce=0)
  * - errors: calls on which the store failed
+ * - busy: calls on memcached, MariaDB and MySQL that could not be decided on in their time beside others on the same key; on_error
+ *   answered them
  * - degraded: calls that the on-error policy decided
  * - evictions: calls that found no free slot in shared memory: a bucket in use was evicted for them, or they were denied
  *   although their client is new
@@ -31,7 +33,7 @@ namespace TokenBucket;
  * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes; the result
  *     is then an array of such arrays by prefix, where `'*'` has the limits without a place of their own
  *
- * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
+ * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
  *     evictions: int, most_denied: array<int|string, int>}>
  */
 function statistics(?string $prefix = \UNKNOWN): array {}

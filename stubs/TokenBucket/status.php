@@ -30,7 +30,7 @@ namespace TokenBucket;
  * @return array{
  *     version: string,
  *     shared_memory_errors: list<string>,
- *     limits: array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
+ *     limits: array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
