@@ -14,8 +14,8 @@ pub struct Report<T = Decision> {
     pub decided_by: DecidedBy,
     /// Whether the store was asked and failed.
     pub has_failed: bool,
-    /// Whether the store had too little room: see [`Answer::evicted`].
-    pub evicted: bool,
+    /// Whether the store had too little room: see [`Answer::lacked_room`].
+    pub lacked_room: bool,
     /// What the call has to report beside its answer.
     pub event: Option<Box<Event>>,
 }
@@ -24,15 +24,15 @@ impl<T> Report<T> {
     /// The report of a call that a store on this host answered, or that failed there.
     #[inline(always)]
     pub fn of_local(answer: Result<Answer<T>>) -> Self {
-        let (has_failed, evicted) =
-            (answer.is_err(), answer.as_ref().is_ok_and(|answer| answer.evicted));
+        let (has_failed, lacked_room) =
+            (answer.is_err(), answer.as_ref().is_ok_and(|answer| answer.lacked_room));
         let answer = answer.map(|answer| answer.decision);
-        Self { answer, decided_by: DecidedBy::Store, has_failed, evicted, event: None }
+        Self { answer, decided_by: DecidedBy::Store, has_failed, lacked_room, event: None }
     }
 
     /// The report of a call that was answered by `decided_by`.
     pub const fn answered(answer: T, decided_by: DecidedBy) -> Self {
-        Self { answer: Ok(answer), decided_by, has_failed: false, evicted: false, event: None }
+        Self { answer: Ok(answer), decided_by, has_failed: false, lacked_room: false, event: None }
     }
 
     /// Whether the store failed, and this host or the on-error policy answered.
@@ -48,8 +48,8 @@ impl<T> Report<T> {
     /// The report with another answer.
     #[inline(always)]
     pub fn map<U>(self, to: impl FnOnce(Result<T>) -> Result<U>) -> Report<U> {
-        let Self { answer, decided_by, has_failed, evicted, event } = self;
-        Report { answer: to(answer), decided_by, has_failed, evicted, event }
+        let Self { answer, decided_by, has_failed, lacked_room, event } = self;
+        Report { answer: to(answer), decided_by, has_failed, lacked_room, event }
     }
 
     /// The report of several calls: all answers, or the first error.
@@ -61,6 +61,11 @@ impl<T> Report<T> {
         }
         let answer = answers.into_iter().collect::<Result<Vec<T>>>();
         Report { event, ..Report::of_local(answer.map(Answer::from)) }
+    }
+
+    /// The report with what a later part of the call has to report, too.
+    pub fn before(self, later: Option<Box<Event>>) -> Self {
+        Self { event: Event::both(self.event, later), ..self }
     }
 
     /// The report with what an earlier part of the call had to report, too.

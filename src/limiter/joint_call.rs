@@ -200,7 +200,7 @@ fn after(report: Report, earlier: Option<Report>) -> Report {
     let Some(earlier) = earlier else { return report };
     Report {
         has_failed: report.has_failed || earlier.has_failed,
-        evicted: report.evicted || earlier.evicted,
+        lacked_room: report.lacked_room || earlier.lacked_room,
         ..report.after(earlier.event)
     }
 }

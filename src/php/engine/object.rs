@@ -75,9 +75,8 @@ impl<T: Native> Object<T> {
 }
 
 /// Whether an object carries a `T`. The objects of a class that `disable_classes` names carry none.
-pub fn carries<T: Native>(object: *mut ffi::zend_object) -> bool {
-    // SAFETY: callers pass an argument of the call that is running, which is a live object.
-    ptr::eq(unsafe { (*object).handlers }, T::handlers().0.load(Ordering::Relaxed))
+pub fn carries<T: Native>(object: &ffi::zend_object) -> bool {
+    ptr::eq(object.handlers, T::handlers().0.load(Ordering::Relaxed))
 }
 
 /// Borrows the value of an object; `None` before its constructor has run.
