@@ -124,23 +124,22 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let mut value = LimiterObject::from_call(call, backend, limit, arguments)?;
     value.overridden_key = find_overridden_key(call.this_object());
     call.construct(value);
-    match GLOBALS.get().suspected_period.get() {
-        // An object with other numbers may have thrown after its limit was made.
-        Some(suspected) if Some(suspected) == capacity.zip(rate) => warn_of_period(suspected),
+    match (capacity, rate) {
+        (Some(capacity), Some(rate)) if rate > capacity as f64 => warn_of_period(capacity, rate),
         _ => Ok(()),
     }
 }
 
-/// Warns once in a process of a rate that is probably a period.
+/// Warns once in a process of a rate that is probably a period: `new TokenBucket(null, $id, 5, 300)` gets 300 tokens back
+/// each second. Rates above the capacity are rare, and of those that are meant few are a whole number of minutes.
 #[cold]
 #[inline(never)]
-fn warn_of_period((capacity, rate): (i64, f64)) -> Result<(), Thrown> {
+fn warn_of_period(capacity: i64, rate: f64) -> Result<(), Thrown> {
     let globals = GLOBALS.get();
-    globals.suspected_period.set(None);
-    if !globals.directives.warn_of_mistakes.get() {
+    let is_likely = rate % 60.0 == 0.0 && globals.directives.warn_of_mistakes.get();
+    if !is_likely || globals.has_warned_of_period.replace(true) {
         return Ok(());
     }
-    globals.has_warned_of_period.set(true);
     let refill = describe_seconds(capacity as f64 / rate);
     deliver_warning(Some(format!(
         "A bucket of {capacity} is full again in {refill}, for the fourth argument is a rate per second; {capacity} in \
