@@ -14,7 +14,7 @@ final class Wording
 {
     public static function percent(float $percent): string
     {
-        if ($percent == 0) {
+        if ($percent === 0.0) {
             return '0 %';
         }
         return $percent < 0.01 ? '<0.01 %' : number_format($percent, 2) . ' %';
