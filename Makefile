@@ -38,7 +38,7 @@ test-quick: ## the tests that need no server, in a minute or so: for the edit lo
 test-integrations: build ## test the packages in integrations/: ONLY=psr15 for one, FORKY=1 on Debian testing, too
 	@ONLY="$(ONLY)" FORKY="$(FORKY)" scripts/test-integrations.sh
 
-lint: ## formatting, clippy, layers, documents, dependencies
+lint: ## formatting, clippy, layers, documents, dependencies, PHP
 	@scripts/setup/packages.sh build
 	@scripts/lint.sh
 

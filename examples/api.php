@@ -16,7 +16,7 @@ function answer(int $status, array $body, string $type = 'application/json'): ne
 {
     http_response_code($status);
     header("Content-Type: $type");
-    exit(json_encode($body, JSON_UNESCAPED_SLASHES));
+    exit(json_encode($body, JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR));
 }
 
 $customer = CUSTOMERS[$_SERVER['HTTP_X_API_KEY'] ?? ''] ?? answer(401, ['error' => 'unknown API key']);

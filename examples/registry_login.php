@@ -58,7 +58,9 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST' && is_cross_site()) {
         $decision->refund();
         $pair->reset();
         $cookie = ['expires' => time() + 365 * 86400, 'secure' => !empty($_SERVER['HTTPS']), 'httponly' => true, 'samesite' => 'Lax'];
-        getenv('LOGIN_KEY') && setcookie('known_browser', browser_token($user, $cookie['expires']), $cookie + ['path' => '/']);
+        if (getenv('LOGIN_KEY')) {
+            setcookie('known_browser', browser_token($user, $cookie['expires']), $cookie + ['path' => '/']);
+        }
         $message = 'Welcome.';
     } else {
         http_response_code(403);

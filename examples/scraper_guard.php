@@ -39,7 +39,7 @@ if (PHP_SAPI === 'cli') {
 function plain_path(string $uri): string
 {
     $path = [];
-    foreach (explode('/', rawurldecode(preg_split('/[?#]/', $uri)[0])) as $part) {
+    foreach (explode('/', rawurldecode(substr($uri, 0, strcspn($uri, '?#')))) as $part) {
         match ($part) {
             '', '.' => null,
             '..' => array_pop($path),

@@ -25,7 +25,7 @@ for (;;) {
         continue;
     }
     // Before the query is read: a limited client costs nothing.
-    $ip = trim(substr($peer, 0, strrpos($peer, ':')), '[]');
+    $ip = trim(substr($peer, 0, (int) strrpos($peer, ':')), '[]');
     if ($whois->check(TokenBucket\client_network($ip), 10, 60)) {
         fwrite($client, "% Too many queries. Please come back in a minute.\r\n");
     } else {

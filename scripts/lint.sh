@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks formatting, clippy, the layers, the documents and the dependencies.
+# Checks formatting, clippy, the layers, the documents, the dependencies and PHP.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -50,6 +50,18 @@ if command -v cargo-deny >/dev/null; then
     fi
 else
     echo "Dependencies not checked: cargo install cargo-deny"
+fi
+
+if command -v mago >/dev/null; then
+    # The analyser knows the frameworks' classes by their sources, and reads only files that end in .php.
+    scripts/setup/packages.sh integrations
+    mkdir -p target/mago/bin
+    ln -sfn "$(integrations/psr15/interfaces.sh)" target/mago/psr15
+    ln -sf ../../../bin/token-bucket target/mago/bin/token-bucket.php
+    MAGO_LOG=warn mago analyze
+    MAGO_LOG=warn mago lint
+else
+    echo "PHP not analysed: scripts/setup/mago.sh installs mago"
 fi
 
 if command -v composer >/dev/null; then

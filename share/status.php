@@ -371,6 +371,8 @@ function failure(string $title, string $content): string
  * Returns the calls of each limit, and those it stopped, per second since the previous reading of this browser, and how many
  * seconds ago that was: null if there is none. A cookie holds that reading, so that nothing is stored.
  *
+ * @param array{limits: array<int|string, array{checked: int, denied: int, would_deny: int, ...}>, ...} $status
+ *
  * @return array{?float, array<int|string, array{checked: float, stopped: float}>}
  */
 function rates(array $status): array
@@ -447,6 +449,21 @@ function send_reading(string $source, float $now, array $limits): void
 
 // ---- The views ----
 
+/**
+ * @param array{
+ *     version: string,
+ *     shared_memory_errors: list<string>,
+ *     limits: array<int|string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
+ *         evictions: int, most_denied: array<int|string, int>}>,
+ *     denials: list<array<string, mixed>>,
+ *     limits_file: array{path: string, error: string|null}|null,
+ *     named_limits: array<int|string, array{all?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
+ *     tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
+ *     directives: array<string, string>,
+ *     blocked_in_code: list<array{string, string, float}>
+ * } $status
+ */
 function status_view(array $status, ?string $token, string $notice): string
 {
     // After a change the page stands still, so that its notice can be read.
@@ -457,6 +474,7 @@ function status_view(array $status, ?string $token, string $notice): string
     return page(($notice === '' ? '' : 'Answer: ') . 'token_bucket on ' . show_plain((string) gethostname()), refresh_tag($refresh), $content);
 }
 
+/** @param array{named_limits: array<int|string, array<string, mixed>>, ...} $status */
 function change_view(array $status, string $token, string $notice): string
 {
     $options = '';
@@ -537,7 +555,16 @@ function controls(int $refresh, ?string $token): string
     return "<nav aria-label=\"Page\" class=\"controls\">\n$links</nav>\n";
 }
 
-/** What an operator should look at first. */
+/**
+ * What an operator should look at first.
+ *
+ * @param array{
+ *     shared_memory_errors: list<string>,
+ *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
+ *     tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>,
+ *     ...
+ * } $status
+ */
 function attention(array $status): string
 {
     $items = array_map(show_text(...), $status['shared_memory_errors']);
@@ -573,7 +600,7 @@ function attention(array $status): string
 
 function summary(array $status): string
 {
-    $total = fn(string $count): int => array_sum(array_column($status['limits'], $count));
+    $total = fn(string $count): int => (int) array_sum(array_column($status['limits'], $count));
     $limited = array_sum(array_map(fn(array $limit): int => \count($limit['limited'] ?? []), $status['named_limits'])) + \count($status['blocked_in_code']);
     $tiles = [
         'calls decided' => number($total('checked')),
@@ -589,6 +616,7 @@ function summary(array $status): string
     return "<dl class=\"summary\">\n$html</dl>\n";
 }
 
+/** @param array{limits: array<int|string, array{checked: int, denied: int, would_deny: int, ...}>, named_limits: array<int|string, array<string, mixed>>, ...} $status */
 function limits_section(array $status): string
 {
     [$elapsed, $rates] = rates($status);
@@ -684,6 +712,13 @@ function store_failures(array $counts): string
     return implode(',<br> ', array_keys($failures));
 }
 
+/**
+ * @param array{
+ *     named_limits: array<int|string, array{all?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
+ *     blocked_in_code: list<array{string, string, float}>,
+ *     ...
+ * } $status
+ */
 function limited_section(array $status, ?string $token): string
 {
     $rows = [];
@@ -729,6 +764,8 @@ function limited_section(array $status, ?string $token): string
  * The clients of limits in the code that are blocked now, of those that were denied most. Nothing tells whether others are limited, for
  * the numbers are in the code; and a server would have to be asked for each.
  *
+ * @param array{limits: array<int|string, array{most_denied: array<int|string, int>, ...}>, ...} $status
+ *
  * @return list<array{string, string, float}> the limit's name, the identifier, for how many seconds
  */
 function blocked_in_code(array $status): array
@@ -756,6 +793,7 @@ function blocked_in_code(array $status): array
     return $blocked;
 }
 
+/** @param array{limits: array<int|string, array{most_denied: array<int|string, int>, ...}>, ...} $status */
 function most_denied_section(array $status, ?string $token): string
 {
     $rows = [];
@@ -783,6 +821,7 @@ function most_denied_section(array $status, ?string $token): string
     ) . note_of_more($rows, 'most-denied'));
 }
 
+/** @param array{denials: list<array<string, mixed>>, ...} $status */
 function denials_section(array $status): string
 {
     $reasons = ['empty' => 'used up', 'blocked' => 'blocked', 'no_room' => 'no slot was free', 'outage' => 'on_error denied'];
@@ -850,6 +889,7 @@ function without_buttons(?string $token): int
     return $token === null ? 1 : 0;
 }
 
+/** @param array{servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>, ...} $status */
 function servers_section(array $status): string
 {
     $show = fn(array $server): array => [
@@ -866,6 +906,7 @@ function servers_section(array $status): string
     ));
 }
 
+/** @param array{tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>, ...} $status */
 function tables_section(array $status): string
 {
     $show = fn(array $table): array => [
@@ -885,6 +926,7 @@ function tables_section(array $status): string
     ));
 }
 
+/** @param array{directives: array<string, string>, ...} $status */
 function directives_section(array $status): string
 {
     $show = fn(string $name, string $value): array => [

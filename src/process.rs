@@ -15,7 +15,7 @@ static CURRENT: Lazy<Option<Current>> = Lazy::new(Current::map);
 /// The generation of this process, in memory that the kernel clears in a child; 0 if it is not known yet.
 struct Current(NonNull<AtomicU64>);
 
-// SAFETY: an atomic, in memory that is never unmapped.
+// SAFETY: an atomic, in memory that is never unmapped. The kernel clears it in a new child, before any thread runs there.
 unsafe impl Sync for Current {}
 // SAFETY: the memory belongs to no thread.
 unsafe impl Send for Current {}

@@ -402,9 +402,9 @@ fn flood_of_new_keys_frees_no_denied_client() {
             call(&store, format!("flood-{i}").as_bytes(), limit, Some(T0 + i * 1_000)).unwrap();
         }
         assert_eq!(fs::metadata(location.path()).unwrap().len(), 8 << 20, "memory is fixed");
-        let evicted =
+        let lacked_room =
             store.describe().into_iter().find(|(name, _)| *name == "Evicted while in use");
-        assert!(evicted.unwrap().1.parse::<u64>().unwrap() > 100_000, "evictions are counted");
+        assert!(lacked_room.unwrap().1.parse::<u64>().unwrap() > 100_000, "evictions are counted");
         let now = Some(T0 + 3 * SECOND);
         let freed =
             victims.iter().filter(|victim| call(&store, victim.as_bytes(), &slow, now).unwrap());

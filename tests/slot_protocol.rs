@@ -606,7 +606,7 @@ mod window {
             now: Cell::new(NOW),
             is_frozen: true,
             statistics: &TableStatistics::default(),
-            evicted: Cell::new(false),
+            lacked_room: Cell::new(false),
         }
         .decide(op)
     }

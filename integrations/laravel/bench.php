@@ -122,7 +122,7 @@ function withoutPackage(string $application): string
 {
     $copy = dirname($application) . '/own';
     exec('cp -R ' . escapeshellarg($application) . ' ' . escapeshellarg($copy));
-    array_map('unlink', glob("$copy/bootstrap/cache/*.php"));
+    array_map('unlink', glob("$copy/bootstrap/cache/*.php") ?: []);
     $composer = json_decode((string) file_get_contents("$copy/composer.json"), true);
     $composer['extra']['laravel']['dont-discover'] = ['*'];
     file_put_contents("$copy/composer.json", json_encode($composer));
@@ -140,7 +140,7 @@ function median(array $numbers): float
 
 $rounds = max(1, (int) ($argv[1] ?? 7));
 $own = withoutPackage($application);
-$redis = 'redis+unix://' . getenv('REDIS_SOCKET') . '?timeout_ms=2000';
+$redis = 'redis+unix://' . (string) getenv('REDIS_SOCKET') . '?timeout_ms=2000';
 $variants = [
     'no limit' => ['/free', ['TB_LARAVEL_APP' => $own]],
     "Laravel's own, cache store file" => ['/many', ['TB_LARAVEL_APP' => $own, 'CACHE' => 'file']],

@@ -33,7 +33,7 @@ if ($folder === false) {
 require __DIR__ . '/tests/bootstrap.php';
 
 $redis = RedisServer::startIfThereIsOne($folder);
-putenv('REDIS_SOCKET=' . ($redis?->socket ?? "$folder/none.sock"));
+putenv('REDIS_SOCKET=' . ($redis->socket ?? "$folder/none.sock"));
 register_shutdown_function(static function () use ($redis, $folder): void {
     $redis?->stop();
     (new Filesystem())->remove($folder);

@@ -10,7 +10,7 @@ foreach ([
     '', 'shm', ':', '://', 'SHM:', ' shm:', 'reddis://user:hunter2@localhost', "re\nd\0is:", str_repeat('x', 100) . ':',
     'shm:../etc', 'shm:a/b', 'shm:' . str_repeat('x', 65), "shm:\xff", 'array:x',
     'shm:?', 'shm:?&&', 'shm:?prefix', 'shm:?prefx=a', 'shm:?Prefix=a', 'shm:?prefix=a&timeout=5', 'array:?=', 'shm:?prefix=' . str_repeat('x', 65),
-    'shm:?prefix=' . str_repeat('%20', 64),
+    'shm:?prefix=' . str_repeat('%20', 64), 'memcached://h' . str_repeat(',h', 100),
 ] as $dsn) {
     $messages = [];
     foreach ([
@@ -55,3 +55,4 @@ Unknown parameter "timeout" in the storage DSN, known are: prefix, on_error, enf
 Unknown parameter "" in the storage DSN, known are: prefix, on_error, enforce, lease, timeout_ms, connect_timeout_ms
 DSN parameter "prefix" must be at most 64 bytes
 fine
+The storage DSN must name at most 100 servers

@@ -39,7 +39,7 @@ echo implode("\n", $said), "\n";
 $status = fn (string $name): int => (int) explode("\t", $server->sql("SHOW GLOBAL STATUS LIKE '$name'"))[1];
 wait_until(fn (): bool => $status('Innodb_row_lock_current_waits') === 0);
 // With more than a second the server gives up first, once or twice: that is no rival that was faster.
-$long = new TokenBucket($server->dsn('timeout_ms=2100&connect_timeout_ms=5000'), 'x', 10, 0.0001);
+$long = new TokenBucket($server->dsn('timeout_ms=2250&connect_timeout_ms=5000'), 'x', 10, 0.0001);
 $decision = @$long->attempt();
 echo 'locked for long: ', $decision->isAccepted() ? 'yes' : 'no', ', ', $decision->isDegraded() ? 'degraded' : 'by the store', "\n";
 $other->commit();

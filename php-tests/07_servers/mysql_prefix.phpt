@@ -15,6 +15,7 @@ $dsn = prepared($server->dsn());
 $take = fn (string $dsn) => (int) (new TokenBucket($dsn, 'x', 1, 0.001))->consume();
 echo $take($dsn), "\n";
 ini_set('token_bucket.prefix', 'shop:');
+new TokenBucket(with($dsn, 'timeout_ms=4000'), 'x', 1, 0.001); // asks nothing, and warns of nothing
 echo $take($dsn), $take($dsn), "\n";
 echo $take(with($dsn, 'prefix=shop:')), $take(with($dsn, 'prefix=')), "\n";
 echo $server->sql('SELECT GROUP_CONCAT(identifier ORDER BY identifier) FROM token_bucket'), "\n";

@@ -37,11 +37,12 @@ final class Arguments
                 $operands[] = $word;
                 continue;
             }
-            [$name, $value] = explode('=', $word, 2) + [1 => null];
-            $name = substr($name, 2);
+            $parts = explode('=', $word, 2);
+            $name = substr($parts[0], 2);
+            $value = $parts[1] ?? null;
             $option = str_starts_with($word, '--') ? $known[$name] ?? null : null;
             if ($option === null) {
-                throw new UsageError('unknown option ' . Text::printable(explode('=', $word)[0]) . Suggestion::among($name, array_keys($known), '--'));
+                throw new UsageError('unknown option ' . Text::printable($parts[0]) . Suggestion::among($name, array_keys($known), '--'));
             }
             if ($option->value === null && $value !== null) {
                 throw new UsageError("--$name takes no value");

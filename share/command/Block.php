@@ -22,7 +22,7 @@ final class Block implements Command
         if (count($words) < ($arguments->has('identifier') ? 1 : 3)) {
             throw new UsageError('block needs NAME CLIENT SECONDS, or --identifier ID SECONDS');
         }
-        $seconds = array_pop($words);
+        $seconds = (string) array_pop($words);
         if (!is_numeric($seconds)) {
             throw new UsageError('SECONDS must be a number; it is "' . Text::printable($seconds) . '"');
         }
@@ -31,7 +31,7 @@ final class Block implements Command
         try {
             $was_stored = $target->block((float) $seconds);
         } catch (\ValueError $error) {
-            throw new UsageError(preg_replace('~^.*?\(\$seconds\) ~', 'SECONDS ', $error->getMessage()));
+            throw new UsageError((string) preg_replace('~^.*?\(\$seconds\) ~', 'SECONDS ', $error->getMessage()));
         }
         echo $arguments->has('json')
             ? Text::json(['blocked' => $target->text(), 'seconds' => (float) $seconds, 'others' => $target->others()])
@@ -41,7 +41,9 @@ final class Block implements Command
                 fwrite(STDERR, "token-bucket: a limit by client_network() knows $client as $network, other lengths need --network; this block is of the address alone\n");
             }
         }
-        $was_stored || Prefixes::warn($arguments);
+        if (!$was_stored) {
+            Prefixes::warn($arguments);
+        }
         return Application::SUCCESS;
     }
 }

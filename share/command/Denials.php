@@ -44,7 +44,9 @@ final class Denials implements Command
         $denials = array_merge(...array_map(static fn (?string $name): array => denials($name, $client), $names));
         usort($denials, static fn (array $a, array $b): int => $b['last_at'] <=> $a['last_at']);
         $denials = array_slice($denials, 0, $count);
-        $denials !== [] || Prefixes::warn($arguments);
+        if ($denials === []) {
+            Prefixes::warn($arguments);
+        }
         if ($arguments->has('json')) {
             echo Text::json($denials);
             return Application::SUCCESS;

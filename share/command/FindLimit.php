@@ -16,7 +16,11 @@ use TokenBucket\Command\FindLimit\RequestPattern;
 use TokenBucket\Command\FindLimit\TestClockProcess;
 use TokenBucket\Command\FindLimit\TextReport;
 
-/** Replays access logs through candidate limits, and suggests some. */
+/**
+ * Replays access logs through candidate limits, and suggests some.
+ *
+ * @phpstan-import-type Report from Findings
+ */
 final class FindLimit implements Command
 {
     private const RATES = '10/s,1/s,10/min,1/min,10/h,1/h';
@@ -77,6 +81,7 @@ final class FindLimit implements Command
         } finally {
             $progress->clear();
         }
+        /** @var Report $report */
         $report = [
             'logs' => array_map(static fn (LogInput $log): string => $log->name, $logs),
             'warnings' => array_values(array_filter(array_map(static fn (LogInput $log): ?string => $log->warning, $logs))),
@@ -104,7 +109,7 @@ final class FindLimit implements Command
         return $rates;
     }
 
-    /** @return non-empty-list<int> */
+    /** @return list<int> at least one */
     private function capacities(Arguments $arguments): array
     {
         $capacities = [];

@@ -144,10 +144,16 @@ final class Identifier extends Target
     /** @return list<string> those whose states are meant */
     private function algorithms(): array
     {
-        $with_state = static fn (?string $algorithm): ?string => $algorithm === 'leaky_bucket' ? 'token_bucket' : $algorithm;
-        return in_array($this->algorithm, [null, self::CONCURRENCY], true)
-            ? array_values(array_diff(array_keys(self::WIDEST), [$with_state($this->without)]))
-            : [$with_state($this->algorithm)];
+        if ($this->algorithm !== null && $this->algorithm !== self::CONCURRENCY) {
+            return [self::withState($this->algorithm)];
+        }
+        return array_values(array_diff(array_keys(self::WIDEST), $this->without === null ? [] : [self::withState($this->without)]));
+    }
+
+    /** The algorithm whose state this one uses. */
+    private static function withState(string $algorithm): string
+    {
+        return $algorithm === 'leaky_bucket' ? 'token_bucket' : $algorithm;
     }
 
     /** For reset() and block(), which need no numbers. */
@@ -187,7 +193,7 @@ final class Identifier extends Target
             throw new CommandError($error->getMessage());
         } catch (\ValueError $error) {
             $names = ['identifier' => '--identifier', 'limit' => '--limit', 'seconds' => '--seconds', 'period' => '--seconds', 'interval' => '--seconds'];
-            throw new UsageError(preg_replace_callback('~^.*?\(\$(\w+)\)~', static fn (array $match): string => $names[$match[1]], $error->getMessage()));
+            throw new UsageError((string) preg_replace_callback('~^.*?\(\$(\w+)\)~', static fn (array $match): string => $names[$match[1]], $error->getMessage()));
         }
     }
 }

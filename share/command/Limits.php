@@ -29,7 +29,9 @@ final class Limits implements Command
             throw new CommandError('there is no file ' . Text::printable($file));
         }
         Restart::with(['token_bucket.limits' => $path]);
-        ['limits_file' => ['error' => $error], 'named_limits' => $limits] = status();
+        $status = status();
+        $error = $status['limits_file']['error'] ?? null;
+        $limits = $status['named_limits'];
         if ($arguments->has('json')) {
             echo Text::json(['file' => $path, 'error' => $error, 'limits' => Text::map($error === null ? $limits : [], 'limited')]);
         } elseif ($error === null) {
@@ -37,7 +39,7 @@ final class Limits implements Command
                 echo sprintf("%-24s %s\n", $name, self::describe($limit));
             }
         } else {
-            fwrite(STDERR, Text::lines(preg_replace('~^token_bucket\.limits: ~', '', $error)) . "\n");
+            fwrite(STDERR, Text::lines((string) preg_replace('~^token_bucket\.limits: ~', '', $error)) . "\n");
         }
         return $error === null ? Application::SUCCESS : Application::FAILURE;
     }

@@ -44,14 +44,14 @@ final class NamedLimit extends Target
         } catch (\TypeError) {
             throw new UsageError(Text::printable($this->name) . ' is one limit and takes one CLIENT');
         } catch (\ValueError $error) {
-            throw new UsageError(preg_replace('~^.*?\(\$client\) ~', 'CLIENT ', $error->getMessage()));
+            throw new UsageError((string) preg_replace('~^.*?\(\$client\) ~', 'CLIENT ', $error->getMessage()));
         }
     }
 
     /**
      * Whether calls on a limit of the file are counted under this name. A set is not: its limits are.
      *
-     * @param array<string, mixed> $status
+     * @param array{named_limits: array<string, array<string, mixed>>, ...} $status
      */
     public static function isCounted(array $status, string $name): bool
     {
@@ -61,7 +61,7 @@ final class NamedLimit extends Target
     /**
      * Under which names the calls on a limit, or on those of a set, are counted. A limit in code may have the name of a set.
      *
-     * @param array<string, mixed> $status
+     * @param array{limits: array<string, mixed>, named_limits: array<string, array{all?: list<string>, ...}>, ...} $status
      *
      * @return list<string>
      *
@@ -117,8 +117,8 @@ final class NamedLimit extends Target
     public function others(): array
     {
         $rule = status()['named_limits'][$this->name];
-        // No state is that of a set itself.
-        $own = isset($rule['all']) || $rule['storage'] !== null ? null : $rule['algorithm'];
+        // No state is that of a set itself, which has no algorithm.
+        $own = ($rule['storage'] ?? null) === null ? $rule['algorithm'] ?? null : null;
         $states = [];
         try {
             foreach ($this->clients() as $client) {

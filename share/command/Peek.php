@@ -44,7 +44,9 @@ final class Peek implements Command
             echo $target->text(), ': ', $is_denied ? self::denial($decision) : "{$decision->getRemainingTokens()} of {$decision->getLimit()} left",
                 $is_denied && $decision->isAccepted() ? ' (dry run)' : '', "\n", State::warning($others);
         }
-        $target->isStored() || Prefixes::warn($arguments);
+        if (!$target->isStored()) {
+            Prefixes::warn($arguments);
+        }
         return $is_denied || State::isAnyBlocked($others) ? Application::FAILURE : Application::SUCCESS;
     }
 
@@ -60,7 +62,9 @@ final class Peek implements Command
             echo $states === [] ? $identifier->text() . ": nothing is stored, no call counts\n" : '',
                 implode('', array_map(static fn (State $state): string => $state->text() . "\n", $states));
         }
-        $states !== [] || $permits > 0 || Prefixes::warn($arguments);
+        if ($states === [] && ($permits ?? 0) === 0) {
+            Prefixes::warn($arguments);
+        }
         return State::isAnyBlocked($states) ? Application::FAILURE : Application::SUCCESS;
     }
 

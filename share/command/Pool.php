@@ -38,7 +38,7 @@ final class Pool
         $pool = $file === null ? new self(null, []) : self::read($file);
         Restart::with(array_intersect_key($pool->directives, array_flip(self::OF_PHP_INI)));
         foreach (array_diff_key($pool->directives, array_flip(self::OF_PHP_INI)) as $name => $value) {
-            self::set($file, $name, $value);
+            self::set((string) $file, $name, $value);
         }
         self::become($arguments->value('user') ?? $pool->user);
     }
@@ -50,7 +50,7 @@ final class Pool
         if (@ini_set($name, $value) !== false) {
             return;
         }
-        $known = array_map(static fn (string $known): string => substr($known, strlen(self::NAMESPACE)), array_keys((array) ini_get_all('token_bucket')));
+        $known = array_map(static fn (string $known): string => substr($known, strlen(self::NAMESPACE)), array_keys(ini_get_all('token_bucket') ?: []));
         $mistake = ini_get($name) === false
             ? "$name is no directive and has no effect" . Suggestion::among(substr($name, strlen(self::NAMESPACE)), $known, self::NAMESPACE)
             : preg_replace('~^ini_set\(\): ~', '', error_get_last()['message'] ?? "$name has no valid value");

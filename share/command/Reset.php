@@ -25,7 +25,9 @@ final class Reset implements Command
         echo $arguments->has('json')
             ? Text::json(['reset' => $target->text(), 'stored' => $was_stored, 'others' => $target->others()])
             : $target->text() . ($was_stored ? ": reset\n" : ": nothing was stored\n") . State::warning($target->others());
-        $was_stored || Prefixes::warn($arguments);
+        if (!$was_stored) {
+            Prefixes::warn($arguments);
+        }
         return Application::SUCCESS;
     }
 }

@@ -33,18 +33,26 @@ final class Status implements Command
         } else {
             echo self::memoryErrors($status), self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
         }
-        $status['limits'] !== [] || Prefixes::warn($arguments);
+        if ($status['limits'] === []) {
+            Prefixes::warn($arguments);
+        }
         return $is_well ? Application::SUCCESS : Application::FAILURE;
     }
 
-    /** @param array<string, mixed> $status */
+    /** @param array{shared_memory_errors: list<string>, ...} $status */
     private static function memoryErrors(array $status): string
     {
         $lines = array_map(static fn (string $error): string => Text::printable($error, 1000) . "\n", $status['shared_memory_errors']);
         return $lines === [] ? '' : implode($lines) . "\n";
     }
 
-    /** @param array<string, mixed> $status */
+    /**
+     * @param array{
+     *     limits: array<string, array{checked: int, denied: int, would_deny: int, degraded: int, ...}>,
+     *     named_limits: array<string, array<string, mixed>>,
+     *     ...
+     * } $status
+     */
     private static function limits(array $status): string
     {
         $text = sprintf("%-24s %12s %12s %12s %10s\n", 'limit', 'checked', 'denied', 'would deny', 'degraded');
@@ -59,7 +67,7 @@ final class Status implements Command
         return $text . ($status['limits'] === [] ? "(nothing was counted yet)\n" : '');
     }
 
-    /** @param array<string, mixed> $status */
+    /** @param array{tables: list<array{name: string, holds: string, slots: int, used: int, evictions: int, denied_newcomers: int, ...}>, ...} $status */
     private static function tables(array $status): string
     {
         $text = $status['tables'] === [] ? '' : sprintf("\n%-24s %12s %12s %12s %10s\n", 'table', 'used', 'of', 'evictions', 'no room');
@@ -70,7 +78,7 @@ final class Status implements Command
         return $text;
     }
 
-    /** @param array<string, mixed> $status */
+    /** @param array{servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>, ...} $status */
     private static function servers(array $status): string
     {
         $text = $status['servers'] === [] ? '' : "\nservers\n";

@@ -24,6 +24,8 @@ abstract class Target
     /**
      * @param list<string> $words the operands NAME CLIENT, none beside --identifier
      *
+     * @return Identifier|NamedLimit
+     *
      * @throws UsageError if a word or an option is missing or wrong
      * @throws CommandError if the limits cannot be read
      */

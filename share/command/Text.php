@@ -13,7 +13,7 @@ final class Text
     public static function printable(string $text, int $most_bytes = 200): string
     {
         if (strlen($text) > $most_bytes) {
-            $text = preg_replace('~[\x80-\xbf]*$~', '', substr($text, 0, $most_bytes)) . '...';
+            $text = (string) preg_replace('~[\x80-\xbf]*$~', '', substr($text, 0, $most_bytes)) . '...';
         }
         $escape = static fn (array $match): string => implode('', array_map(
             static fn (string $byte): string => sprintf('\x%02x', ord($byte)),
@@ -21,7 +21,7 @@ final class Text
         ));
         // Cc: control characters, also those of C1; Cf: invisible ones, such as those that turn the direction of text.
         return preg_replace_callback('~[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]~u', $escape, $text)
-            ?? preg_replace_callback('~[^\x20-\x7e]~', $escape, $text);
+            ?? (string) preg_replace_callback('~[^\x20-\x7e]~', $escape, $text);
     }
 
     /** A message of several lines, each of them printable. */
@@ -38,7 +38,7 @@ final class Text
 
     public static function fromIdentifier(string $text): string
     {
-        return preg_replace_callback('~\\\\x([\da-f]{2})~i', static fn (array $match): string => chr((int) hexdec($match[1])), $text);
+        return (string) preg_replace_callback('~\\\\x([\da-f]{2})~i', static fn (array $match): string => chr((int) hexdec($match[1])), $text);
     }
 
     /** For HTML, both text and quoted attributes; what is invisible is shown as by printable(). */
@@ -62,7 +62,7 @@ final class Text
             $parts[] = intdiv($rest, $length) > 0 ? intdiv($rest, $length) . " $unit" : '';
             $rest %= $length;
         }
-        $first = array_key_first(array_filter($parts));
+        $first = (int) array_key_first(array_filter($parts));
         return rtrim($parts[$first] . ' ' . ($parts[$first + 1] ?? ''));
     }
 

@@ -42,7 +42,9 @@ final class Top implements Command
         }
         usort($rows, static fn (array $a, array $b): int => $b['denied'] <=> $a['denied']);
         $rows = array_slice($rows, 0, $count);
-        $rows !== [] || Prefixes::warn($arguments);
+        if ($rows === []) {
+            Prefixes::warn($arguments);
+        }
         if ($arguments->has('json')) {
             echo Text::json($rows);
             return Application::SUCCESS;
@@ -62,7 +64,7 @@ final class Top implements Command
     }
 
     /**
-     * @param array<string, mixed> $status
+     * @param array{named_limits: array<string, array{limited?: array<int|string, float>|null, ...}>, ...} $status
      *
      * @return array<string, mixed>
      */

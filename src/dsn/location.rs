@@ -9,6 +9,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+/// The most servers that a DSN names: memcached has a breaker for each, of 256 that a host has.
+const MAX_SERVERS: usize = 100;
+
 /// The form of a scheme, and the port of hosts that name none.
 pub struct Form {
     /// The name of the scheme, without the colon.
@@ -68,6 +71,10 @@ impl<'a> Authority<'a> {
 
     /// The addresses of all hosts.
     pub fn addresses(&self, form: &Form) -> Result<Vec<Address>> {
+        if self.hosts.split(',').count() > MAX_SERVERS {
+            let message = format!("The storage DSN must name at most {MAX_SERVERS} servers");
+            return Err(Error::configuration(message));
+        }
         self.hosts.split(',').map(|host| parse_address(host, form.port)).collect()
     }
 

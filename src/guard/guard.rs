@@ -110,7 +110,7 @@ impl Guard {
 
     /// Warns, once for each server and process, that `token_bucket.prefix` has no effect.
     pub fn warn_of_ignored_prefix(&self) {
-        self.is_prefix_ignored.set(!self.host.has_warned_of_prefix.replace(true));
+        self.is_prefix_ignored.set(true);
     }
 
     /// Whether the store is one on which calls on one key get into each other's way.
@@ -123,7 +123,7 @@ impl Guard {
         self.host.describe()
     }
 
-    /// Decides on a call: by a remembered denial, by the store, or by the on-error policy. `sent` is the time.
+    /// Decides on a call: by a remembered denial, by the store, or by the on-error policy. `sent` is when the call began.
     pub fn decide_without_lease(&self, request: &Request<'_>, sent: u64) -> Report {
         match self.known_denial(request, sent) {
             Some(denial) => Report::answered(denial, DecidedBy::DenyCache),
@@ -132,7 +132,7 @@ impl Guard {
     }
 
     /// Asks the store for a decision, of which the caller `keeps` something, and notes what it tells about denials.
-    /// `sent` is the time.
+    /// `sent` is when the call began.
     pub(super) fn decide_by_store<T>(
         &self,
         request: &Request<'_>,
@@ -142,9 +142,9 @@ impl Guard {
     ) -> Report<T> {
         let asked = self.asked(request.key, *request.timeouts, sent);
         let decide = || {
-            let Answer { decision, evicted } = self.store.decide(request)?;
+            let Answer { decision, lacked_room } = self.store.decide(request)?;
             self.note_decision(request, decision, sent);
-            Ok(Answer { decision: keep(decision), evicted })
+            Ok(Answer { decision: keep(decision), lacked_room })
         };
         let report = self.call(asked, decide, answers);
         // The server may have given the tokens back before the call failed.
@@ -163,8 +163,8 @@ impl Guard {
     ) -> Report<T> {
         let mut event = None;
         match self.ask(asked, &mut event, call) {
-            Ok(Answer { decision, evicted }) => {
-                Report { evicted, event, ..Report::answered(decision, DecidedBy::Store) }
+            Ok(Answer { decision, lacked_room }) => {
+                Report { lacked_room, event, ..Report::answered(decision, DecidedBy::Store) }
             }
             Err(no_answer) => self.answer_by_policy(&no_answer, answers).after(event),
         }
@@ -178,7 +178,7 @@ impl Guard {
         call: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, NoAnswer> {
         let (store, Asked { breaker, timeouts, sent }) = (&*self.store, asked);
-        if self.is_prefix_ignored.take() {
+        if self.is_prefix_ignored.take() && !self.host.has_warned_of_prefix.replace(true) {
             event.get_or_insert_default().warnings.push(IGNORED_PREFIX.to_owned());
         }
         self.host.note_call(sent);

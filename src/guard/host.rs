@@ -68,8 +68,8 @@ impl Host {
         MappedFile::new(Location::new(files, HOST, Purpose::Host))
     }
 
-    /// What is known of the store of this name, which has so many breakers, to callers with these passwords. The
-    /// description tells it from others.
+    /// What is known of the store of this description, which has so many breakers, to callers with these passwords.
+    /// Messages call it `name`.
     pub fn new(
         description: &str,
         name: String,

@@ -27,7 +27,7 @@ const WORTH_A_WARNING: u32 = WITHOUT_PAUSE + 2;
 pub struct LocalFailures {
     /// Without those that the process reached last.
     servers: RefCell<HashMap<u64, Failures>>,
-    /// A bit for each server that the process has reached at any time. The numbers of a store's breakers are below 128.
+    /// A bit for each server that the process has reached at any time: a store has at most 100.
     reached: Cell<u128>,
 }
 

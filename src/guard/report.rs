@@ -16,8 +16,8 @@ pub struct Report<T = Decision> {
     pub has_failed: bool,
     /// Whether that was because the call could not be decided on in its time beside others.
     pub is_busy: bool,
-    /// Whether the store had too little room: see [`Answer::evicted`].
-    pub evicted: bool,
+    /// Whether the store had too little room: see [`Answer::lacked_room`].
+    pub lacked_room: bool,
     /// What the call has to report beside its answer.
     pub event: Option<Box<Event>>,
 }
@@ -26,15 +26,15 @@ impl<T> Report<T> {
     /// The report of a call that a store on this host answered, or that failed there.
     #[inline(always)]
     pub fn of_local(answer: Result<Answer<T>>) -> Self {
-        let (has_failed, evicted) =
-            (answer.is_err(), answer.as_ref().is_ok_and(|answer| answer.evicted));
+        let (has_failed, lacked_room) =
+            (answer.is_err(), answer.as_ref().is_ok_and(|answer| answer.lacked_room));
         let answer = answer.map(|answer| answer.decision);
         Self {
             answer,
             decided_by: DecidedBy::Store,
             has_failed,
             is_busy: false,
-            evicted,
+            lacked_room,
             event: None,
         }
     }
@@ -46,7 +46,7 @@ impl<T> Report<T> {
             decided_by,
             has_failed: false,
             is_busy: false,
-            evicted: false,
+            lacked_room: false,
             event: None,
         }
     }
@@ -64,8 +64,8 @@ impl<T> Report<T> {
     /// The report with another answer.
     #[inline(always)]
     pub fn map<U>(self, to: impl FnOnce(Result<T>) -> Result<U>) -> Report<U> {
-        let Self { answer, decided_by, has_failed, is_busy, evicted, event } = self;
-        Report { answer: to(answer), decided_by, has_failed, is_busy, evicted, event }
+        let Self { answer, decided_by, has_failed, is_busy, lacked_room, event } = self;
+        Report { answer: to(answer), decided_by, has_failed, is_busy, lacked_room, event }
     }
 
     /// The report of several calls: all answers, or the first error.
@@ -77,6 +77,11 @@ impl<T> Report<T> {
         }
         let answer = answers.into_iter().collect::<Result<Vec<T>>>();
         Report { event, ..Report::of_local(answer.map(Answer::from)) }
+    }
+
+    /// The report with what a later part of the call has to report, too.
+    pub fn before(self, later: Option<Box<Event>>) -> Self {
+        Self { event: Event::both(self.event, later), ..self }
     }
 
     /// The report with what an earlier part of the call had to report, too.

@@ -237,7 +237,7 @@ impl ServerRecord {
     /// was asked last.
     fn answers_since(&self, breakers: &Breakers, now: u64) -> Option<u64> {
         let (id, count) = (self.id.load(Ordering::Acquire), self.breakers.load(Ordering::Relaxed));
-        // No store has more than a hundred; the file may say anything.
+        // No store has more than 100; the file may say anything.
         let parts = (0..count.min(256)).map(|part| breakers.state(Breakers::id(id, part), now));
         let mut closed_at = 0;
         let mut is_unknown = false;

@@ -21,12 +21,17 @@ const MAX_STORES: usize = 256;
 #[derive(Default)]
 pub struct Stores {
     opened: RefCell<Vec<(Target, FileSettings, OpenStore)>>,
-    /// The files with what this host knows about servers, one for each `token_bucket.shm_path`.
-    host_files: RefCell<Vec<(FileSettings, Rc<MappedFile>)>>,
-    /// The files of leases, one for each `token_bucket.shm_path`.
-    lease_files: RefCell<Vec<(FileSettings, Rc<MappedFile>)>>,
-    /// The tables of permits for when a server fails, one for each `token_bucket.shm_path`.
-    host_permits: RefCell<Vec<(FileSettings, Rc<PermitTable>)>>,
+    /// What stores on servers keep on this host, for each `token_bucket.shm_path`.
+    host_files: RefCell<Vec<(FileSettings, Rc<HostFiles>)>>,
+}
+
+/// What stores on servers keep on this host. Each file is opened by the first call that needs it.
+struct HostFiles {
+    /// What the host knows about servers.
+    host: Rc<MappedFile>,
+    leases: Rc<MappedFile>,
+    /// The permits for when a server fails.
+    permits: Rc<PermitTable>,
 }
 
 /// A store that limiters share.
@@ -48,8 +53,6 @@ impl Stores {
         if opened.len() >= MAX_STORES {
             opened.retain(|(target, _, _)| matches!(target, Target::Array));
             self.host_files.borrow_mut().clear();
-            self.host_permits.borrow_mut().clear();
-            self.lease_files.borrow_mut().clear();
         }
         let store = self.open(target, files);
         opened.push((target.clone(), files.clone(), store.clone()));
@@ -57,6 +60,7 @@ impl Stores {
     }
 
     fn open(&self, target: &Target, files: &FileSettings) -> OpenStore {
+        let host_file = || Rc::clone(&self.host_files(files).host);
         let remote: Rc<dyn RemoteStore> = match target {
             Target::SharedMemory { name } => {
                 let permits = Location::of_permits(files, name, Purpose::Permits);
@@ -66,47 +70,33 @@ impl Stores {
             }
             Target::Array => return OpenStore { store: Rc::new(Array::default()), remote: None },
             Target::Redis(target) => Rc::new(Redis::new(target.clone())),
-            Target::Memcached { servers } => {
-                Rc::new(Memcached::new(servers.clone(), self.host_file(files)))
-            }
-            Target::Mysql(target) => Rc::new(Mysql::new(target.clone(), self.host_file(files))),
+            Target::Memcached { servers } => Rc::new(Memcached::new(servers.clone(), host_file())),
+            Target::Mysql(target) => Rc::new(Mysql::new(target.clone(), host_file())),
         };
         // It holds no passwords.
         let description = format!("{target:?}");
-        let (name, breakers, file) = (remote.name(), remote.breakers(), self.host_file(files));
-        let host = Host::new(&description, name, breakers, target.passwords(), file)
-            .with_permits(self.host_permits(files))
-            .with_leases(self.lease_file(files));
+        let HostFiles { host, leases, permits } = &*self.host_files(files);
+        let (name, breakers, passwords) = (remote.name(), remote.breakers(), target.passwords());
+        let host = Host::new(&description, name, breakers, passwords, Rc::clone(host))
+            .with_permits(Rc::clone(permits))
+            .with_leases(Rc::clone(leases));
         OpenStore {
             store: Rc::clone(&remote) as Rc<dyn Store>,
             remote: Some((remote, Rc::new(host))),
         }
     }
 
-    fn host_file(&self, files: &FileSettings) -> Rc<MappedFile> {
-        find_or_make(&self.host_files, files, Host::file)
+    fn host_files(&self, files: &FileSettings) -> Rc<HostFiles> {
+        let mut known = self.host_files.borrow_mut();
+        if let Some((_, found)) = known.iter().find(|(settings, _)| settings == files) {
+            return Rc::clone(found);
+        }
+        let made = Rc::new(HostFiles {
+            host: Rc::new(Host::file(files)),
+            leases: Rc::new(Host::lease_file(files)),
+            permits: Rc::new(Host::permit_table(files)),
+        });
+        known.push((files.clone(), Rc::clone(&made)));
+        made
     }
-
-    fn lease_file(&self, files: &FileSettings) -> Rc<MappedFile> {
-        find_or_make(&self.lease_files, files, Host::lease_file)
-    }
-
-    fn host_permits(&self, files: &FileSettings) -> Rc<PermitTable> {
-        find_or_make(&self.host_permits, files, Host::permit_table)
-    }
-}
-
-/// Finds what belongs to these files, or makes it.
-fn find_or_make<T>(
-    known: &RefCell<Vec<(FileSettings, Rc<T>)>>,
-    files: &FileSettings,
-    make: impl FnOnce(&FileSettings) -> T,
-) -> Rc<T> {
-    let mut known = known.borrow_mut();
-    if let Some((_, found)) = known.iter().find(|(settings, _)| settings == files) {
-        return Rc::clone(found);
-    }
-    let made = Rc::new(make(files));
-    known.push((files.clone(), Rc::clone(&made)));
-    made
 }

@@ -1,15 +1,15 @@
-//! What each kind of limit has to be able to do.
+//! What each kind of limit has to be able to do whose state fits a word.
 
 use super::op::Op;
 use super::reply::Reply;
 use super::state::State;
 
-/// An algorithm with its numbers: [`TokenBucket`](super::TokenBucket) or
-/// [`FixedWindow`](super::FixedWindow).
+/// An algorithm with its numbers, whose state is one [`State`]: [`TokenBucket`](super::TokenBucket),
+/// [`FixedWindow`](super::FixedWindow), or a [`Place`](super::Place) of a sliding window.
 ///
 /// A store that keeps its own loop around a decision is generic over this trait, so that the
 /// compiler inlines one algorithm into it.
-pub trait Algorithm {
+pub trait WordAlgorithm {
     /// Applies an operation to a state, as [`apply`](super::apply) does. Returns what the caller keeps of
     /// the decision: less is faster (`make bench`, `consume()` against `attempt()`).
     ///

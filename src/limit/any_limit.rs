@@ -1,6 +1,6 @@
 //! A limit of any kind, and the function that decides under it.
 
-use super::algorithm::Algorithm;
+use super::algorithm::WordAlgorithm;
 use super::decision::Decision;
 use super::fixed_window::FixedWindow;
 use super::gcra;
@@ -110,8 +110,8 @@ impl Limit {
 /// `now` is the store's clock in nanoseconds, at most [`MAX_NOW`](super::MAX_NOW). A state equal to
 /// the one passed in need not be written.
 ///
-/// A denied call changes nothing, with one exception: a timestamp from the future, left by a clock
-/// that has gone back since, is brought down to one full refill from now.
+/// A denied call changes nothing, with two exceptions: a check owes what it was denied, and a timestamp from the
+/// future, left by a clock that has gone back since, is brought down to one full refill from now.
 ///
 /// # Example
 ///

@@ -29,7 +29,8 @@ pub struct Decision {
     pub wait: u64,
 }
 
-/// What is left in a bucket or a window. Which of them is not in it: the limit says so, and a decision is copied often.
+/// What is left in a bucket or a window. The limit of the decision says which: [`refill_time`](Self::refill_time) is a
+/// bucket's, [`count_hits`](Self::count_hits) a window's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Available(Span);
 

@@ -1,6 +1,6 @@
 //! The fixed window: a number of hits in an interval that opens at the first of them.
 
-use super::algorithm::Algorithm;
+use super::algorithm::WordAlgorithm;
 use super::block;
 use super::bounds::MAX_HITS;
 use super::decision::{Available, Decision};
@@ -69,7 +69,7 @@ impl FixedWindow {
     }
 }
 
-impl Algorithm for FixedWindow {
+impl WordAlgorithm for FixedWindow {
     #[inline(always)]
     fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
         let op = *op;
@@ -92,7 +92,7 @@ impl Algorithm for FixedWindow {
 
     #[cold]
     fn takes(&self, op: Op) -> bool {
-        !matches!(op, Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. })
+        op.takes_hits()
     }
 }
 

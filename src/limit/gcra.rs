@@ -13,7 +13,7 @@
 //!
 //! [ITU-T I.371]: https://www.itu.int/rec/T-REC-I.371
 
-use super::algorithm::Algorithm;
+use super::algorithm::WordAlgorithm;
 use super::block;
 use super::bounds::MAX_DEBT;
 use super::decision::{Available, Decision};
@@ -23,7 +23,7 @@ use super::span::{FRACTION_BITS, GRAIN, Span, ceil_to_grain};
 use super::state::{State, max_ahead};
 use super::token_bucket::TokenBucket;
 
-impl Algorithm for TokenBucket {
+impl WordAlgorithm for TokenBucket {
     #[inline(always)]
     fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
         // The usual case has a path of its own, in which the compiler knows the operation and the

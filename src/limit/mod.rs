@@ -30,7 +30,7 @@ mod state;
 mod stored_state;
 mod token_bucket;
 
-pub use algorithm::Algorithm;
+pub use algorithm::WordAlgorithm;
 pub use any_limit::{Limit, apply};
 pub use bounds::{
     MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,

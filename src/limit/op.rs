@@ -47,7 +47,7 @@ pub enum Op {
         /// Nanoseconds, at most [`MAX_BLOCK`](super::MAX_BLOCK).
         duration: u64,
     },
-    /// Sets the level of a bucket that is full or unknown; denied if it is not full.
+    /// Sets the level of a bucket that is full, or that has no state yet; denied if it is not full.
     Start {
         /// The time until the bucket is full, in nanoseconds.
         missing: u64,
@@ -55,6 +55,11 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether the operation takes hits of a window if enough of them are left.
+    pub const fn takes_hits(self) -> bool {
+        !matches!(self, Self::Peek { .. } | Self::Refund { .. } | Self::Reset | Self::Block { .. })
+    }
+
     /// The tokens or hits that the operation asks for.
     pub const fn cost(self) -> u64 {
         match self {

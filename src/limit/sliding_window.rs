@@ -6,7 +6,7 @@
 //! A window of L hits is L [`places`](Place) of one hit each: a store that cannot keep a list keeps the
 //! places.
 
-use super::algorithm::Algorithm;
+use super::algorithm::WordAlgorithm;
 use super::block;
 use super::bounds::MAX_SLIDING_HITS;
 use super::decision::{Available, Decision};
@@ -65,7 +65,7 @@ impl SlidingWindow {
 
     /// Whether an operation takes hits if enough of them are left.
     pub const fn takes(&self, op: Op) -> bool {
-        !matches!(op, Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. })
+        op.takes_hits()
     }
 
     /// Applies an operation to a state. A check is one hit; a reservation is a take, without a wait; a start
@@ -251,7 +251,7 @@ impl Place {
     }
 }
 
-impl Algorithm for Place {
+impl WordAlgorithm for Place {
     /// Takes one hit, gives it back, or resets or blocks the place. A start is denied, and has the place remembered if
     /// it is taken; a hit from the future is brought down to one interval from now. All other operations are peeks.
     #[inline(always)]

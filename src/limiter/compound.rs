@@ -27,7 +27,7 @@ pub type Answers = Vec<Option<FlaggedDecision>>;
 ///
 /// Those of [`Limiter::decide`](super::limiter::Limiter::decide). What was taken is given back first, unless that server fails, too.
 pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, event) = JointCall::new(members, JointOp::Take, frozen).ask();
+    let (calls, mut event) = JointCall::new(members, JointOp::Take, frozen).ask();
     let asked = || members.iter().zip(&calls).filter_map(|(it, call)| Some((it, call.as_ref()?)));
     let is_admitted = asked().all(|(member, report)| member.is_admitted_by(report));
     let now = boot_time();
@@ -42,16 +42,10 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> 
         let accepted = |decision: &Decision| decision.accepted;
         match is_admitted || denies {
             true => {
-                let op = member.take();
-                limiter.statistics.count(
-                    &context,
-                    Some(limit),
-                    op,
-                    report,
-                    accepted,
-                    || now,
-                    cause,
-                );
+                let (op, limit, now) = (member.take(), Some(limit), || now);
+                let statistics = &limiter.statistics;
+                let mistake = statistics.count(&context, limit, op, report, accepted, now, cause);
+                event = Event::both(event, mistake);
             }
             // Neither charged nor denying.
             false => limiter.statistics.count_incidents(context, report),
@@ -67,7 +61,10 @@ pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> 
 /// Those of [`take_all`].
 pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
     if take_all_on_host(members, frozen) {
-        return finish(members, Vec::new(), None, frozen).map(|_| Ok(true));
+        let count =
+            |it: &Member<'_>| it.limiter.statistics.count_accepted(&it.context(), Some(it.limit));
+        let mistakes = members.iter().map(count).reduce(Event::both).flatten();
+        return Report::answered(true, DecidedBy::Store).before(mistakes);
     }
     let admits = |answers: Answers| answers.iter().flatten().all(FlaggedDecision::is_admitted);
     take_all(members, frozen).map(|answers| answers.map(admits))
@@ -83,16 +80,13 @@ pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> 
     finish(members, calls, event, frozen)
 }
 
-/// The report of the whole call: all answers, and what each limit has to report.
+/// The report of the whole call: all answers, and what there is to report beside them.
 fn finish(
     members: &[Member<'_>],
     calls: Calls,
-    mut event: Option<Box<Event>>,
+    event: Option<Box<Event>>,
     frozen: Option<u64>,
 ) -> Report<Answers> {
-    for member in members {
-        event = Event::both(event, member.limiter.statistics.take_event());
-    }
     let flagged = |(member, call): (&Member<'_>, Option<Report>)| match call {
         None => Report::answered(None, DecidedBy::Store),
         Some(report) => {
@@ -104,7 +98,7 @@ fn finish(
 
 /// Takes from all limits if all of them are on this host and accept: the usual case there, with one reading
 /// of the clock and without what a decision costs (`make bench`, `Compound`). Returns false if that is not so;
-/// then nothing is taken or counted.
+/// then nothing is taken. Nothing is counted.
 fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
     let is_on_host = |member: &Member<'_>| member.guard().is_none();
     if members.len() > MAX_MEMBERS || !members.iter().all(is_on_host) {
@@ -125,9 +119,6 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
                 return false;
             }
         }
-    }
-    for member in members {
-        member.limiter.statistics.count_accepted(&member.context(), Some(member.limit));
     }
     true
 }

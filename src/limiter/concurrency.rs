@@ -10,7 +10,7 @@ use crate::statistics::{CallContext, DenialCause, DenialReason, DeniedBy};
 use crate::store::{Answer, Key, LimitKind, PermitCall, PermitHandle, Permits};
 use std::rc::Rc;
 
-/// As what a call for a permit is counted.
+/// The operation that a call for a permit is counted as.
 const TAKE: Op = Op::Take { cost: 1 };
 
 /// A permit that a caller has taken.
@@ -68,13 +68,15 @@ pub fn acquire(
         },
     );
     let cause = || permit_denial(limiter, limit, taken.decided_by);
-    limiter.statistics.count(context, None, TAKE, &taken, Option::is_some, boot_time, cause);
+    let count = |taken: &Report<_>| {
+        limiter.statistics.count(context, None, TAKE, taken, Option::is_some, boot_time, cause)
+    };
+    let mistake = count(&taken);
     let held = |place| {
         let (limiter, process) = (Rc::clone(limiter), process::generation());
         HeldPermit { limiter, place, breaker, process }
     };
-    let taken = limiter.with_mistake(taken);
-    taken.map(|answer| match answer {
+    taken.before(mistake).map(|answer| match answer {
         Ok(Some(place)) => Ok(Some(held(place))),
         // A dry run denies no call, and fails none.
         _ if !limiter.policy.enforce => Ok(Some(held(TakenFrom::Nowhere))),

@@ -201,7 +201,7 @@ fn after(report: Report, earlier: Option<Report>) -> Report {
     Report {
         has_failed: report.has_failed || earlier.has_failed,
         is_busy: report.is_busy || earlier.is_busy,
-        evicted: report.evicted || earlier.evicted,
+        lacked_room: report.lacked_room || earlier.lacked_room,
         ..report.after(earlier.event)
     }
 }

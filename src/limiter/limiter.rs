@@ -156,8 +156,16 @@ impl Limiter {
                 self.denial_cause(limit, DecidedBy::Store, is_blocked)
             };
             let is_accepted = |reply: &R| reply.is_accepted();
-            self.statistics.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
-            return self.with_mistake(report);
+            let mistake = self.statistics.count(
+                context,
+                Some(limit),
+                *op,
+                &report,
+                is_accepted,
+                || now,
+                cause,
+            );
+            return Report { event: mistake, ..report };
         };
         let request = self.request(&key, limit, op, frozen.into());
         let report = guard::decide(guard, &request, now);
@@ -166,17 +174,9 @@ impl Limiter {
             self.denial_cause(limit, report.decided_by, is_blocked)
         };
         let is_accepted = |decision: &Decision| decision.accepted;
-        self.statistics.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
-        self.with_mistake(report).map(|answer| Ok(R::of(answer?)))
-    }
-
-    /// The report of a counted call, with the mistake that was noticed.
-    #[inline(always)]
-    pub(super) fn with_mistake<T>(&self, report: Report<T>) -> Report<T> {
-        match self.statistics.take_event() {
-            None => report,
-            mistake => Report { event: Event::both(report.event, mistake), ..report },
-        }
+        let mistake =
+            self.statistics.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
+        report.before(mistake).map(|answer| Ok(R::of(answer?)))
     }
 
     /// Whether a client is blocked whose call was denied. Asks the store once more: the answer to `consume()` does not
@@ -263,9 +263,9 @@ impl Limiter {
         let key = self.plain_key(identifier, limit, &key_hash);
         let request = self.request(&key, limit, &op, frozen.into());
         let on_host = |answer: Result<Answer>| {
-            let accepted = |Answer { decision, evicted }: Answer| Answer {
+            let accepted = |Answer { decision, lacked_room }: Answer| Answer {
                 decision: Some(decision.accepted),
-                evicted,
+                lacked_room,
             };
             Report::of_local(answer.map(accepted))
         };
@@ -278,9 +278,9 @@ impl Limiter {
         refunded.map(|answer| if self.policy.enforce { answer } else { Ok(answer.unwrap_or(None)) })
     }
 
-    /// Notes a call that operators make: root's changes a table of root's own.
-    pub fn note_operator(&self) {
-        self.statistics.note_operator(&*self.store);
+    /// Notes a call that operators make: root's changes a table of root's own. Returns the warning of that mistake.
+    pub fn note_operator(&self) -> Option<Box<Event>> {
+        self.statistics.note_operator(&*self.store)
     }
 
     /// What the limiter does around the store's decisions.

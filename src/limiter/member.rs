@@ -114,12 +114,16 @@ impl<'a> Member<'a> {
     #[inline(always)]
     pub(super) fn charge(&self, time: Time) -> Option<u64> {
         let op = self.take();
-        let Answer { decision, evicted } =
+        let Answer { decision, lacked_room } =
             self.with_request(op, time, |request| self.limiter.store.decide(request)).ok()?;
-        if evicted {
+        if !decision.accepted {
+            // The call is made once more, and counted then.
+            return None;
+        }
+        if lacked_room {
             self.limiter.statistics.count_evicted(self.context());
         }
-        decision.accepted.then_some(decision.expires_at)
+        Some(decision.expires_at)
     }
 
     /// Gives back what [`charge`](Self::charge) took.

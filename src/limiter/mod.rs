@@ -36,6 +36,6 @@ pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;
 pub use member::Member;
 pub use named_limits::{
-    AlgorithmName, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule,
+    Algorithm, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule,
 };
 pub use settings::{Settings, StoreSettings};

@@ -60,7 +60,7 @@ pub enum Rule {
     /// One limit.
     One {
         /// Its algorithm.
-        algorithm: AlgorithmName,
+        algorithm: Algorithm,
         /// Tokens or hits.
         count: i64,
         /// The time in which so many are allowed.
@@ -74,7 +74,7 @@ pub enum Rule {
 
 /// The algorithms by the names they have in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AlgorithmName {
+pub enum Algorithm {
     /// `token_bucket`
     TokenBucket,
     /// `leaky_bucket`
@@ -94,7 +94,7 @@ const MAX_LIMITS: usize = 1_000;
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
 const KEYS: &str = "algorithm, limit, seconds, storage, enforce, on_error or all";
 
-impl AlgorithmName {
+impl Algorithm {
     const VALUES: &'static str = "token_bucket, leaky_bucket, fixed_window or sliding_window";
 
     fn from_name(name: &str) -> Option<Self> {
@@ -239,7 +239,7 @@ type At<T> = Option<(u32, T)>;
 struct Section<'a> {
     line: u32,
     name: &'a str,
-    algorithm: At<AlgorithmName>,
+    algorithm: At<Algorithm>,
     limit: At<i64>,
     seconds: At<f64>,
     storage: At<String>,
@@ -266,13 +266,9 @@ impl<'a> Section<'a> {
 
     fn set(&mut self, line: u32, key: &str, value: &str) -> Result<(), FileError> {
         match key {
-            "algorithm" => put(
-                &mut self.algorithm,
-                line,
-                key,
-                AlgorithmName::from_name(value),
-                AlgorithmName::VALUES,
-            ),
+            "algorithm" => {
+                put(&mut self.algorithm, line, key, Algorithm::from_name(value), Algorithm::VALUES)
+            }
             "limit" => put(&mut self.limit, line, key, value.parse().ok(), "a whole number"),
             "seconds" => put(&mut self.seconds, line, key, value.parse().ok(), "a number"),
             "storage" => {
@@ -318,7 +314,7 @@ impl<'a> Section<'a> {
                 return Err(mistake(line, "all must stand alone: its limits have the other keys"));
             }
             (None, Some((limit_line, count)), Some((seconds_line, seconds))) => {
-                let algorithm = self.algorithm.map_or(AlgorithmName::TokenBucket, |(_, it)| it);
+                let algorithm = self.algorithm.map_or(Algorithm::TokenBucket, |(_, it)| it);
                 let limit = algorithm.limit(count, seconds).map_err(|error| match error {
                     LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
                         mistake(limit_line, format!("limit {error}"))

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! byte     0  header      by which the file is recognised, and the secret of its hashes
-//!        128  counts      how many buckets the table has evicted, and how many newcomers it has denied
+//!        128  statistics  how many buckets the table has evicted, and how many newcomers it has denied
 //!        256  breakers    the breakers of servers; in a file of permits, where dead holders are looked for; in a file of
-//!                         counts, what is seen of the key that is watched
+//!                         statistics, what is seen of the key that is watched
 //!      8,448  gates       how many connections may be opened to each server at once
 //!      4,096  body        the areas of the file's purpose; 12,288 in a host's file, for breakers and gates are in
 //!                         that alone

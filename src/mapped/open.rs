@@ -96,7 +96,7 @@ pub fn check(location: &Location) -> Result<()> {
 pub fn without_file(purpose: Purpose) -> Result<Region> {
     let make = || {
         let mut region = Region::map_anonymous(purpose, MIN_SIZE)?;
-        // SAFETY: no other process can map memory without a file.
+        // SAFETY: no other process can map memory without a file, and none was forked since it was mapped.
         unsafe { region.write_header(Header::new(MIN_SIZE)?) };
         Ok::<_, Errno>(region)
     };

@@ -114,7 +114,8 @@ impl Region {
     #[inline(always)]
     pub(super) fn header(&self) -> &Header {
         // SAFETY: a mapping is at least MIN_SIZE long and aligned to a page; any bits are a Header;
-        // once the file has its name, only the header's atomics change.
+        // once the file has its name, only the header's atomics change. The file is the user's own, and no
+        // process of ours shortens one.
         unsafe { self.start.cast::<Header>().as_ref() }
     }
 

@@ -18,7 +18,7 @@ use super::limiter_object::LimiterObject;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
-    Answers, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
+    Answers, Event, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
     admits_all, peek_all, take_all,
 };
 use ext_php_rs::ffi;
@@ -195,14 +195,14 @@ fn parts_of(argument: Argument<'_>) -> Result<Vec<Part>, Thrown> {
     };
     let is_limiter = object.instance_of(interfaces::LIMITER.get());
     let pointer = ptr::from_ref(object).cast_mut();
-    if object::carries::<LimiterObject>(pointer) {
+    if object::carries::<LimiterObject>(object) {
         // SAFETY: the object carries a LimiterObject; the reference ends before PHP code can run.
         return match unsafe { object::borrow::<LimiterObject>(pointer) } {
             Some(value) => Ok(vec![Part::from_object(value, n)?]),
             None => Err(not_initialized(n)),
         };
     }
-    if object::carries::<CompoundObject>(pointer) {
+    if object::carries::<CompoundObject>(object) {
         // SAFETY: the object carries a CompoundObject; the reference ends before PHP code can run.
         return match unsafe { object::borrow::<CompoundObject>(pointer) } {
             Some(CompoundObject(parts)) => Ok(parts.to_vec()),
@@ -302,25 +302,31 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let costs = members.iter().map(|member| member.cost);
-    change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }))
+    change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }), None)
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let parts = parts(call)?;
-    parts.iter().for_each(|part| part.limiter.note_operator());
-    change_each(&parts, std::iter::repeat(Op::Reset))
+    change_each(&parts, std::iter::repeat(Op::Reset), note_operator(&parts))
 }
 
 fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
     let parts = parts(call)?;
-    parts.iter().for_each(|part| part.limiter.note_operator());
-    change_each(&parts, std::iter::repeat(Op::Block { duration }))
+    change_each(&parts, std::iter::repeat(Op::Block { duration }), note_operator(&parts))
+}
+
+fn note_operator(parts: &[Part]) -> Option<Box<Event>> {
+    parts.iter().map(|part| part.limiter.note_operator()).reduce(Event::both).flatten()
 }
 
 /// Applies an operation to each limit, to all of them before a warning or an error of one can end the call.
-fn change_each(parts: &[Part], ops: impl Iterator<Item = Op>) -> Result<(), Thrown> {
+fn change_each(
+    parts: &[Part],
+    ops: impl Iterator<Item = Op>,
+    mistake: Option<Box<Event>>,
+) -> Result<(), Thrown> {
     let reports = parts.iter().zip(ops).map(|(part, op)| part.decide(op));
-    deliver(Report::of_all(reports)).map(drop)
+    deliver(Report::of_all(reports).before(mistake)).map(drop)
 }

@@ -222,6 +222,10 @@ impl Native for DecisionObject {
         &HANDLERS
     }
 
+    fn truth(&self) -> Option<bool> {
+        Some(self.is_admitted())
+    }
+
     fn dump(&self, properties: &mut ZendHashTable) {
         let mut never = Zval::new();
         never.set_double(f64::INFINITY);

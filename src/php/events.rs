@@ -43,6 +43,11 @@ impl<T> Answered<T> {
         Ok(self.answer)
     }
 
+    /// The same with what a later part of the call has to report, too.
+    pub fn before(self, later: Option<Box<Event>>) -> Self {
+        Self { event: Event::both(self.event, later), ..self }
+    }
+
     /// The same with another answer.
     #[inline(always)]
     pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Answered<U> {
@@ -104,9 +109,14 @@ pub fn emit_warning(message: &str) {
         // `zend_error()` escapes nothing. Here the message shall begin no tag; the log gets the same text.
         text = text.replace('<', "&lt;");
     }
-    let text = CString::new(text).unwrap_or_default();
+    let text = c_string(text);
     // SAFETY: the format takes the one string it is given.
     unsafe { zend_error(ffi::E_WARNING as c_int, c"%s".as_ptr(), text.as_ptr()) };
+}
+
+/// A text for the engine, which would end it at a NUL.
+fn c_string(text: String) -> CString {
+    CString::new(text.replace('\0', "\\0")).unwrap_or_default()
 }
 
 /// Where a warning comes from, in the engine's words.
@@ -162,7 +172,7 @@ fn log(message: &str, severity: Severity) {
     if !ProcessGlobals::get().log_errors {
         return;
     }
-    let message = CString::new(format!("token_bucket: {message}")).unwrap_or_default();
+    let message = c_string(format!("token_bucket: {message}"));
     // SAFETY: the engine reads a string that ends with NUL.
     unsafe { php_log_err_with_severity(message.as_ptr(), severity as c_int) };
 }

@@ -32,8 +32,6 @@ pub struct Globals {
     pub pending_warnings: RefCell<Vec<String>>,
     /// The time of `TokenBucket\TestClock`, in nanoseconds, while a test has frozen it.
     pub frozen_time: Cell<Option<u64>>,
-    /// The capacity and the rate of a limit that was made since, if the rate is probably a period.
-    pub suspected_period: Cell<Option<(i64, f64)>>,
     /// Whether this process has warned of such a rate.
     pub has_warned_of_period: Cell<bool>,
     /// The permits that the request holds.
@@ -66,19 +64,7 @@ impl Globals {
     /// `consume()`).
     #[inline(always)]
     pub fn per_second(&self, capacity: i64, rate: f64) -> Result<Rc<Limit>, LimitError> {
-        reuse_or_make(&self.last_per_second, capacity, rate, |capacity, rate| {
-            let limit = TokenBucket::per_second(capacity, rate)?;
-            GLOBALS.get().suspect_period(capacity, rate);
-            Ok(limit)
-        })
-    }
-
-    /// Suspects that a rate is a period: `new TokenBucket(null, $id, 5, 300)` gets 300 tokens back each second. Rates above
-    /// the capacity are rare, and of those that are meant few are a whole number of minutes.
-    fn suspect_period(&self, capacity: i64, rate: f64) {
-        if rate > capacity as f64 && rate % 60.0 == 0.0 && !self.has_warned_of_period.get() {
-            self.suspected_period.set(Some((capacity, rate)));
-        }
+        reuse_or_make(&self.last_per_second, capacity, rate, TokenBucket::per_second)
     }
 
     /// Returns [`TokenBucket::per_period`], from a cache if the last call had the same arguments.

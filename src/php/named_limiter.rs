@@ -13,7 +13,7 @@ use super::storage_argument::Backend;
 use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
-use crate::limiter::{AlgorithmName, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
+use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::rc::Rc;
 
@@ -49,10 +49,10 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
             let backend = Backend::Native(limiter_of(&loaded, at, named)?);
             let arguments = arguments(*algorithm, *count, *seconds);
             let class = match algorithm {
-                AlgorithmName::TokenBucket => &token_bucket::CLASS,
-                AlgorithmName::LeakyBucket => &leaky_bucket::CLASS,
-                AlgorithmName::FixedWindow => &fixed_window::CLASS,
-                AlgorithmName::SlidingWindow => &sliding_window::CLASS,
+                Algorithm::TokenBucket => &token_bucket::CLASS,
+                Algorithm::LeakyBucket => &leaky_bucket::CLASS,
+                Algorithm::FixedWindow => &fixed_window::CLASS,
+                Algorithm::SlidingWindow => &sliding_window::CLASS,
             };
             let name = call.non_null(1).and_then(SharedString::from_zval);
             let object = LimiterObject::new(backend, identifier, Rc::clone(limit), arguments, name);
@@ -129,15 +129,15 @@ fn limiter_of(loaded: &LoadedLimits, at: usize, named: &NamedLimit) -> Result<Rc
 }
 
 /// What the constructor would have been given.
-fn arguments(algorithm: AlgorithmName, count: i64, seconds: f64) -> LimitArguments {
-    let interval_limit =
+fn arguments(algorithm: Algorithm, count: i64, seconds: f64) -> LimitArguments {
+    let interval_arguments =
         |seconds_name| LimitArguments::Interval { limit: count, seconds, seconds_name };
     match algorithm {
-        AlgorithmName::TokenBucket => {
+        Algorithm::TokenBucket => {
             LimitArguments::TokenBucket(Some(count), Some(count as f64 / seconds))
         }
-        AlgorithmName::LeakyBucket => interval_limit(&"period"),
-        AlgorithmName::FixedWindow | AlgorithmName::SlidingWindow => interval_limit(&"interval"),
+        Algorithm::LeakyBucket => interval_arguments(&"period"),
+        Algorithm::FixedWindow | Algorithm::SlidingWindow => interval_arguments(&"interval"),
     }
 }
 

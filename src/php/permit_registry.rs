@@ -80,12 +80,13 @@ impl PermitRegistry {
 
     fn take_any(&self) -> Option<HeldPermit> {
         let mut entries = self.0.borrow_mut();
+        // None is left at its place, also if the caller panics before all are taken.
+        entries.free.clear();
         while let Some(entry) = entries.slots.pop() {
             if entry.permit.is_some() {
                 return entry.permit;
             }
         }
-        entries.free.clear();
         None
     }
 }

@@ -103,8 +103,7 @@ impl PhpBucket {
 /// another fiber, while one is suspended in there, is not.
 pub fn is_deciding_for(call: &Call, storage: &Zval) -> bool {
     storage.object().is_some_and(|storage| {
-        let class = ptr::from_ref(storage.get_class_entry()).cast_mut();
-        let consume = find_method(class, c"consume");
+        let consume = find_method(storage.get_class_entry(), c"consume");
         consume.is_some_and(|consume| call.is_within(storage, consume))
     })
 }
@@ -145,7 +144,8 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
 /// Makes a `Closure` of `Bootstrap::__invoke()`.
 fn make_closure(value: BootstrapObject) -> Result<Zval, Thrown> {
     let (class, mut this) = (CLASS.as_ptr(), Zval::new());
-    let function = find_method(class, c"__invoke").ok_or_else(|| throw_no_method(c"__invoke"))?;
+    let function =
+        find_method(CLASS.get(), c"__invoke").ok_or_else(|| throw_no_method(c"__invoke"))?;
     this.value.obj = object::create_with(&CLASS, value);
     this.u1.type_info = ffi::IS_OBJECT_EX;
     // SAFETY: `this` holds the only reference to the new object, and drops it when the closure has its own.
@@ -165,7 +165,7 @@ fn call_method<const N: usize>(
     // SAFETY: a live object, to which the caller holds a reference, and a method of its class.
     unsafe {
         let class = (*object).ce;
-        let function = find_method(class, name).ok_or_else(|| throw_no_method(name))?;
+        let function = find_method(&*class, name).ok_or_else(|| throw_no_method(name))?;
         ffi::zend_call_known_function(
             function,
             object,
@@ -186,10 +186,10 @@ fn throw_no_method(name: &CStr) -> Thrown {
 }
 
 /// Finds a method of a class by its name in lower case.
-fn find_method(class: *mut ClassEntry, name: &CStr) -> Option<*mut ffi::zend_function> {
-    // SAFETY: a registered class. Its functions live as long as the class.
+fn find_method(class: &ClassEntry, name: &CStr) -> Option<*mut ffi::zend_function> {
+    // SAFETY: the table of functions of a class, whose values are functions.
     unsafe {
-        let table = &raw const (*class).function_table;
+        let table = &raw const class.function_table;
         let found = ffi::zend_hash_str_find(table, name.as_ptr(), name.count_bytes());
         Some(found.as_ref()?.value.func)
     }

@@ -137,14 +137,12 @@ pub fn register() {
 }
 
 /// Which of the classes an object is of. They are final, so no other class extends them.
-fn class_of(object: *mut ffi::zend_object) -> Option<&'static StorageClass> {
-    // SAFETY: callers pass an argument or the object of the call that is running, which is alive.
-    let class = unsafe { (*object).ce };
-    CLASSES.iter().find(|known| class == known.class.as_ptr())
+fn class_of(object: &ffi::zend_object) -> Option<&'static StorageClass> {
+    CLASSES.iter().find(|known| object.ce == known.class.as_ptr())
 }
 
 /// The limiter of an object of one of these classes; `None` for any other object.
-pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thrown> {
+pub fn limiter_of(object: &ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thrown> {
     if class_of(object).is_none() {
         return Ok(None);
     }
@@ -152,7 +150,7 @@ pub fn limiter_of(object: *mut ffi::zend_object) -> Result<Option<Rc<Limiter>>, 
         return Err(error("The storage's class is disabled"));
     }
     // SAFETY: the object carries a StorageObject; the reference ends here, before PHP code can run.
-    match unsafe { object::borrow::<StorageObject>(object) } {
+    match unsafe { object::borrow::<StorageObject>(ptr::from_ref(object).cast_mut()) } {
         Some(storage) => Ok(Some(Rc::clone(&storage.limiter))),
         None => Err(error("The storage is not initialized")),
     }
@@ -212,7 +210,9 @@ impl StorageObject {
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
-    let Some(class) = class_of(call.object()) else { return Err(error("Unknown storage class")) };
+    let Some(class) = class_of(call.this_object()) else {
+        return Err(error("Unknown storage class"));
+    };
     call.expect_arguments(u32::from(class.default_dsn.is_none()), 1)?;
     let dsn = match class.default_dsn {
         Some(default) => call.string_or(1, default)?,

@@ -56,7 +56,7 @@ fn explain(dsn: &[u8], error: Error) -> Error {
 #[inline(never)]
 fn parse_other_type(call: &Call, storage: &Zval) -> Result<Backend, Thrown> {
     if let Some(object) = storage.object() {
-        if let Some(limiter) = storage::limiter_of(ptr::from_ref(object).cast_mut())? {
+        if let Some(limiter) = storage::limiter_of(object)? {
             return Ok(Backend::Native(limiter));
         }
         if object.instance_of(interfaces::STORAGE.get()) {

@@ -82,7 +82,7 @@ const METHODS: &[Method] = &[
     method(PROTECTED, c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
 ];
 
-/// The parameters of `per()`: those of a `LeakyBucket`.
+/// The parameters of `per()`.
 const PER_PARAMETERS: &[Parameter] = &interval_limit::parameters(c"seconds");
 
 /// Makes the class known to the engine.
@@ -122,25 +122,24 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     };
     let arguments = LimitArguments::TokenBucket(capacity, rate);
     let mut value = LimiterObject::from_call(call, backend, limit, arguments)?;
-    value.overridden_key = find_overridden_key(call.object());
+    value.overridden_key = find_overridden_key(call.this_object());
     call.construct(value);
-    match GLOBALS.get().suspected_period.get() {
-        // An object with other numbers may have thrown after its limit was made.
-        Some(suspected) if Some(suspected) == capacity.zip(rate) => warn_of_period(suspected),
+    match (capacity, rate) {
+        (Some(capacity), Some(rate)) if rate > capacity as f64 => warn_of_period(capacity, rate),
         _ => Ok(()),
     }
 }
 
-/// Warns once in a process of a rate that is probably a period.
+/// Warns once in a process of a rate that is probably a period: `new TokenBucket(null, $id, 5, 300)` gets 300 tokens back
+/// each second. Rates above the capacity are rare, and of those that are meant few are a whole number of minutes.
 #[cold]
 #[inline(never)]
-fn warn_of_period((capacity, rate): (i64, f64)) -> Result<(), Thrown> {
+fn warn_of_period(capacity: i64, rate: f64) -> Result<(), Thrown> {
     let globals = GLOBALS.get();
-    globals.suspected_period.set(None);
-    if !globals.directives.warn_of_mistakes.get() {
+    let is_likely = rate % 60.0 == 0.0 && globals.directives.warn_of_mistakes.get();
+    if !is_likely || globals.has_warned_of_period.replace(true) {
         return Ok(());
     }
-    globals.has_warned_of_period.set(true);
     let refill = describe_seconds(capacity as f64 / rate);
     deliver_warning(Some(format!(
         "A bucket of {capacity} is full again in {refill}, for the fourth argument is a rate per second; {capacity} in \
@@ -158,10 +157,9 @@ fn per(call: &Call) -> Result<(), Thrown> {
     let arguments = LimitArguments::TokenBucket(Some(capacity), Some(rate));
     let mut value = LimiterObject::from_call(call, backend, Some(limit), arguments)?;
     let object = call.create_static()?;
-    let Some(pointer) = object.object().map(|object| ptr::from_ref(object).cast_mut()) else {
-        return Err(Thrown);
-    };
-    value.overridden_key = find_overridden_key(pointer);
+    let Some(new) = object.object() else { return Err(Thrown) };
+    value.overridden_key = find_overridden_key(new);
+    let pointer = ptr::from_ref(new).cast_mut();
     // SAFETY: a new object of TokenBucket or of a class that extends it, to which nothing else refers.
     unsafe { object::construct(pointer, value) };
     call.return_value(object)
@@ -182,14 +180,13 @@ fn describe_slow_rate(capacity: i64, rate: f64) -> String {
 
 /// The `key()` of the object's class, if that class overrides it.
 #[inline]
-fn find_overridden_key(object: *mut ffi::zend_object) -> Option<NonNull<ffi::zend_function>> {
-    // SAFETY: callers pass a live object of TokenBucket or of a class that extends it. Its class and the
-    // functions of that class live as long as the object.
+fn find_overridden_key(object: &ffi::zend_object) -> Option<NonNull<ffi::zend_function>> {
+    let class = object.ce;
+    if class == CLASS.as_ptr() {
+        return None;
+    }
+    // SAFETY: an object that lives has a class, and its functions live as long as the class.
     unsafe {
-        let class = (*object).ce;
-        if class == CLASS.as_ptr() {
-            return None;
-        }
         let found = ffi::zend_hash_str_find(&raw const (*class).function_table, c"key".as_ptr(), 3);
         let function = NonNull::new(found.as_ref()?.value.func)?;
         ((*function.as_ptr()).common.scope != CLASS.as_ptr()).then_some(function)

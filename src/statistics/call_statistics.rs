@@ -15,12 +15,12 @@ struct Incidents {
     has_failed: bool,
     is_busy: bool,
     is_degraded: bool,
-    evicted: bool,
+    lacked_room: bool,
 }
 
 impl Incidents {
     const NONE: Self =
-        Self { has_failed: false, is_busy: false, is_degraded: false, evicted: false };
+        Self { has_failed: false, is_busy: false, is_degraded: false, lacked_room: false };
 }
 
 /// Counts the calls on a limiter.
@@ -37,18 +37,27 @@ impl CallStatistics {
 
     /// Counts a call that was accepted.
     #[inline(always)]
-    pub fn count_accepted(&self, context: &CallContext<'_>, limit: Option<&Limit>) {
-        self.statistics.count(context, limit, Outcome::Accepted);
+    pub fn count_accepted(
+        &self,
+        context: &CallContext<'_>,
+        limit: Option<&Limit>,
+    ) -> Option<Box<Event>> {
+        self.statistics.count(context, limit, Outcome::Accepted)
     }
 
     /// Counts the eviction of a bucket in use.
     #[cold]
     pub fn count_evicted(&self, context: CallContext<'_>) {
-        self.statistics.count(&context, None, Outcome::Evicted);
+        self.count_incident(&context, Outcome::Evicted);
+    }
+
+    fn count_incident(&self, context: &CallContext<'_>, outcome: Outcome) {
+        // Without the limit no mistake is noticed.
+        let _ = self.statistics.count(context, None, outcome);
     }
 
     /// Counts a call that asked whether to go on, and what happened during any call: the usual cases first, for they are
-    /// part of every decision. `now` and `cause` are asked for a denial.
+    /// part of every decision. `now` and `cause` are asked for a denial. Returns the warning of a likely mistake.
     #[inline(always)]
     #[expect(
         clippy::too_many_arguments,
@@ -63,20 +72,20 @@ impl CallStatistics {
         is_accepted: impl FnOnce(&T) -> bool,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
-    ) {
+    ) -> Option<Box<Event>> {
         let accepted = report.answer.as_ref().ok().map(is_accepted);
         let incidents = Incidents {
             has_failed: report.has_failed,
             is_busy: report.is_busy,
             is_degraded: report.is_degraded(),
-            evicted: report.evicted,
+            lacked_room: report.lacked_room,
         };
         match (op, accepted) {
             (Op::Take { .. } | Op::Check, Some(true)) if incidents == Incidents::NONE => {
-                self.count_accepted(context, limit);
+                self.count_accepted(context, limit)
             }
             (Op::Take { .. } | Op::Check, Some(false)) if incidents == Incidents::NONE => {
-                self.count_denied(context, limit, now, cause);
+                self.count_denied(context, limit, now, cause)
             }
             _ => self.count_unusual(*context, limit, op, accepted, incidents, now, cause),
         }
@@ -90,14 +99,14 @@ impl CallStatistics {
         limit: Option<&Limit>,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
-    ) {
-        self.statistics.count_denied(context, limit, &self.policy, now, cause);
+    ) -> Option<Box<Event>> {
+        self.statistics.count_denied(context, limit, &self.policy, now, cause)
     }
 
     /// Counts what happened in a call on one of several limits that neither was charged nor denied.
     #[cold]
     pub fn count_incidents<T>(&self, context: CallContext<'_>, report: &Report<T>) {
-        if report.evicted {
+        if report.lacked_room {
             self.count_evicted(context);
         }
         if report.has_failed {
@@ -107,7 +116,7 @@ impl CallStatistics {
 
     fn count_failed(&self, context: &CallContext<'_>, is_busy: bool) {
         let outcome = if is_busy { Outcome::Busy } else { Outcome::Failed };
-        self.statistics.count(context, None, outcome);
+        self.count_incident(context, outcome);
     }
 
     #[cold]
@@ -122,9 +131,9 @@ impl CallStatistics {
         incidents: Incidents,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
-    ) {
-        let Incidents { has_failed, is_busy, is_degraded, evicted } = incidents;
-        if evicted {
+    ) -> Option<Box<Event>> {
+        let Incidents { has_failed, is_busy, is_degraded, lacked_room } = incidents;
+        if lacked_room {
             self.count_evicted(context);
         }
         let is_counted = match op {
@@ -134,36 +143,27 @@ impl CallStatistics {
             _ => true,
         };
         if !is_counted {
-            return;
+            return None;
         }
         // Also counts a call that an open breaker kept from the store, if no policy answered it.
         if has_failed || accepted.is_none() {
             self.count_failed(&context, is_busy);
         }
         if is_degraded {
-            self.statistics.count(&context, None, Outcome::Degraded);
+            self.count_incident(&context, Outcome::Degraded);
         }
         match accepted {
             Some(true) => self.count_accepted(&context, limit),
-            Some(false) => self.count_denied(&context, limit, now, || match evicted {
+            Some(false) => self.count_denied(&context, limit, now, || match lacked_room {
                 true => DenialCause { reason: DenialReason::NoRoom, ..cause() },
                 false => cause(),
             }),
-            None => {}
+            None => None,
         }
     }
 
-    /// Notes a call on this store that operators make.
-    pub fn note_operator(&self, store: &dyn Store) {
-        self.statistics.note_operator(store);
-    }
-
-    /// The warning of a likely mistake that a call has noticed. Returned once.
-    #[inline(always)]
-    pub fn take_event(&self) -> Option<Box<Event>> {
-        match self.statistics.has_warning() {
-            false => None,
-            true => self.statistics.take_warning().map(Event::from_warning),
-        }
+    /// Notes a call on this store that operators make. Returns the warning of a likely mistake.
+    pub fn note_operator(&self, store: &dyn Store) -> Option<Box<Event>> {
+        self.statistics.note_operator(store)
     }
 }

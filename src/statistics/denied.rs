@@ -6,7 +6,7 @@
 //! takes the place. So an identifier that is denied often stays, however many others are denied
 //! once, and makes room after it has stopped.
 //!
-//! Of many denials only some are counted ([`super::Stripe::weigh_denial`]), so the counts are estimates. They are halved once
+//! Of many denials only some are counted ([`weigh_denial`](super::records::Stripe::weigh_denial)), so the counts are estimates. They are halved once
 //! in [`HALF_LIFE`], so that the list tells of the last hours and not of the last months.
 
 use crate::limit::SECOND;

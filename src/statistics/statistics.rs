@@ -12,7 +12,7 @@ use super::watch::{LimitNumbers, Watch};
 use crate::clock::boot_time;
 use crate::dsn::sanitize;
 use crate::error::Error;
-use crate::guard::Policy;
+use crate::guard::{Event, Policy};
 use crate::identifier::Identifier;
 use crate::limit::Limit;
 use crate::mapped::{self, FileSettings, Location, Purpose, Region};
@@ -44,9 +44,6 @@ pub struct StatisticsFile {
     region: RefCell<Option<Region>>,
     /// Why there is no region.
     error: RefCell<Option<Error>>,
-    /// The warning of a likely mistake, until a call reports it.
-    warning: RefCell<Option<String>>,
-    has_warning: Cell<bool>,
     has_looked_for_others: Cell<bool>,
     calls_until_check: Cell<u32>,
 }
@@ -64,8 +61,6 @@ impl StatisticsFile {
             stripe: Cell::new(0),
             region: RefCell::new(None),
             error: RefCell::new(None),
-            warning: RefCell::new(None),
-            has_warning: Cell::new(false),
             has_looked_for_others: Cell::new(false),
             calls_until_check: Cell::new(0),
         }
@@ -123,12 +118,18 @@ impl Statistics {
     }
 
     /// Counts how a call ended that was not denied, or what happened in it. A `limit` is compared with others on the
-    /// identifier, now and then; the limits of accepted calls are enough for that.
+    /// identifier, now and then; the limits of accepted calls are enough for that. Returns the warning of a likely
+    /// mistake.
     #[inline(always)]
-    pub fn count(&self, context: &CallContext<'_>, limit: Option<&Limit>, outcome: Outcome) {
+    pub fn count(
+        &self,
+        context: &CallContext<'_>,
+        limit: Option<&Limit>,
+        outcome: Outcome,
+    ) -> Option<Box<Event>> {
         self.with_record(context, limit, |_, record| {
             record.stripe(self.file.stripe.get()).count(outcome);
-        });
+        })
     }
 
     /// Counts a call that was denied, as [`count`](Self::count) does. `now` and `cause` are asked once the record is
@@ -141,7 +142,7 @@ impl Statistics {
         policy: &Policy,
         now: impl FnOnce() -> u64,
         cause: impl FnOnce() -> DenialCause,
-    ) {
+    ) -> Option<Box<Event>> {
         self.with_record(context, limit, |region, record| {
             let stripe = record.stripe(self.file.stripe.get());
             let outcome = if policy.enforce { Outcome::Denied } else { Outcome::DryRunDenied };
@@ -151,7 +152,7 @@ impl Statistics {
                 let track = policy.track_identifiers;
                 note_denied(region, record, context, track, weight, now, &cause());
             }
-        });
+        })
     }
 
     /// Counts a call that was accepted, denied or, with `None`, failed.
@@ -162,11 +163,12 @@ impl Statistics {
         accepted: Option<bool>,
         cause: impl FnOnce() -> DenialCause,
     ) {
-        match accepted {
+        // Without the limit no mistake is noticed.
+        let _ = match accepted {
             Some(true) => self.count(context, None, Outcome::Accepted),
             Some(false) => self.count_denied(context, None, policy, boot_time, cause),
             None => self.count(context, None, Outcome::Failed),
-        }
+        };
     }
 
     /// Runs `work` on the record that counts the calls of a limit, if there is a file.
@@ -176,22 +178,23 @@ impl Statistics {
         context: &CallContext<'_>,
         limit: Option<&Limit>,
         work: impl FnOnce(&Region, &Record),
-    ) {
+    ) -> Option<Box<Event>> {
         match self.file.calls_until_check.get() {
             0 => self.check(context.key_hash.get()),
             left => self.file.calls_until_check.set(left - 1),
         }
         let region = self.file.region.borrow();
-        let Some(region) = &*region else { return };
+        let region = region.as_ref()?;
         let records = Records::new(region);
         let known = records.get(context.record.get());
         if let Some(record) = known.or_else(|| self.find(records, context)) {
             work(region, record);
         }
-        if let Some(limit) = limit
-            && Watch::in_file(region).is_on(context.key_hash.get())
-        {
-            self.note_limit(region, context, limit);
+        match limit {
+            Some(limit) if Watch::in_file(region).is_on(context.key_hash.get()) => {
+                self.note_limit(region, context, limit)
+            }
+            _ => None,
         }
     }
 
@@ -210,61 +213,47 @@ impl Statistics {
     /// Notes the limit of a call on the watched key, and makes a warning if there is another limit on it.
     #[cold]
     #[inline(never)]
-    fn note_limit(&self, region: &Region, context: &CallContext<'_>, limit: &Limit) {
+    fn note_limit(
+        &self,
+        region: &Region,
+        context: &CallContext<'_>,
+        limit: &Limit,
+    ) -> Option<Box<Event>> {
         let (watch, now) = (Watch::in_file(region), boot_time());
-        let own = LimitNumbers::of(limit).filter(|_| self.warn_of_mistakes);
-        let Some(own) = own else { return };
-        let Some(other) = watch.note(context.key_hash.get(), own, now) else { return };
+        let own = LimitNumbers::of(limit).filter(|_| self.warn_of_mistakes)?;
+        let other = watch.note(context.key_hash.get(), own, now)?;
         // A whole identifier may be a person's, and is not for the log.
         let inferred = || match infer_name(context.identifier) {
             inferred if inferred.is_whole_identifier => b"".as_slice(),
             inferred => inferred.name,
         };
         let name = context.name.unwrap_or_else(inferred);
-        if watch.claim_warning(region.secret(), name, now) {
-            let name = match name {
-                b"" => String::new(),
-                name => format!(" of \"{}\"", sanitize(&String::from_utf8_lossy(name))),
-            };
-            self.note_warning(format!(
-                "Two limits on one identifier{name} overwrite each other: {own} and {other}; an \
-                 identifier must have one limit"
-            ));
+        if !watch.claim_warning(region.secret(), name, now) {
+            return None;
         }
+        let name = match name {
+            b"" => String::new(),
+            name => format!(" of \"{}\"", sanitize(&String::from_utf8_lossy(name))),
+        };
+        Some(Event::from_warning(format!(
+            "Two limits on one identifier{name} overwrite each other: {own} and {other}; an \
+             identifier must have one limit"
+        )))
     }
 
-    /// Makes a warning if this process is root's and another user has a table of this store's name: operators who reset
+    /// Returns a warning if this process is root's and another user has a table of this store's name: operators who reset
     /// or block a client mean that one. Looks once in a process.
-    pub fn note_operator(&self, store: &dyn Store) {
+    pub fn note_operator(&self, store: &dyn Store) -> Option<Box<Event>> {
         if !self.warn_of_mistakes || self.file.has_looked_for_others.get() {
-            return;
+            return None;
         }
-        let Some(users) = store.other_users() else { return };
+        let users = store.other_users()?;
         self.file.has_looked_for_others.set(true);
-        if let [user, ..] = *users {
-            self.note_warning(format!(
-                "This process is root's and uses root's own table; user {user} has another one of this name: run as \
-                 that user (sudo -u '#{user}')"
-            ));
-        }
-    }
-
-    fn note_warning(&self, warning: String) {
-        self.file.warning.replace(Some(warning));
-        self.file.has_warning.set(true);
-    }
-
-    /// Whether there is a warning that was not reported yet.
-    #[inline(always)]
-    pub fn has_warning(&self) -> bool {
-        self.file.has_warning.get()
-    }
-
-    /// The warning. Returned once.
-    #[cold]
-    pub fn take_warning(&self) -> Option<String> {
-        self.file.has_warning.set(false);
-        self.file.warning.take()
+        let user = users.first()?;
+        Some(Event::from_warning(format!(
+            "This process is root's and uses root's own table; user {user} has another one of this name: run as \
+             that user (sudo -u '#{user}')"
+        )))
     }
 
     /// Finds the record that counts the calls of a limit.

@@ -5,7 +5,7 @@ mod permits;
 use super::kind::with_algorithm;
 use super::{Answer, Key, KeyHash, LimitKind, Permits, Request, Store};
 use crate::error::Result;
-use crate::limit::{Algorithm, Decision, Reply, State, StoredState};
+use crate::limit::{Decision, Reply, State, StoredState, WordAlgorithm};
 use crate::net::Timeouts;
 use hashbrown::HashTable;
 use permits::ArrayPermits;
@@ -162,7 +162,7 @@ impl Array {
     }
 
     #[inline(always)]
-    fn reply_under<R: Reply>(&self, limit: &impl Algorithm, request: &Request<'_>) -> R {
+    fn reply_under<R: Reply>(&self, limit: &impl WordAlgorithm, request: &Request<'_>) -> R {
         let Request { key, op, .. } = *request;
         let now = now(request);
         let mut buckets = self.buckets.borrow_mut();

@@ -31,7 +31,7 @@ pub enum PermitHandle {
 /// Where a permit is in a table of shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct PermitSlot {
-    /// The file, as its users in this process count those that they opened.
+    /// The number of the file, which no other file has in this process.
     pub(in crate::store) file: u32,
     /// Which of the key's permits it is.
     pub(in crate::store) nth: u32,

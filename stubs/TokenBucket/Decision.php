@@ -3,7 +3,7 @@
 namespace TokenBucket;
 
 /**
- * The result of one call. Only limiters make such objects.
+ * The result of one call. Only limiters make such objects. As a bool, also in a condition, it is isAccepted().
  *
  * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies, and has the fewest
  * tokens and the longest times of any.

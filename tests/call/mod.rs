@@ -1,6 +1,6 @@
 //! One call on a set of slots, at a time that stands still.
 
-use token_bucket::limit::{Algorithm, Decision, Op, State, TokenBucket};
+use token_bucket::limit::{Decision, Op, State, TokenBucket, WordAlgorithm};
 use token_bucket::store::shm::slot::Slot;
 use token_bucket::store::shm::table::{Change, update};
 use token_bucket::store::shm::word::Word;

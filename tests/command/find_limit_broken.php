@@ -68,6 +68,9 @@ foreach (['cut' => [substr($whole, 0, -3000), 'ends too early'], 'damaged' => [s
         && str_contains($result['err'], $expected) && str_contains($found['warnings'][0], $expected), $result);
 }
 
+$result = command(['find-limit', '--json', 'php://stdin'], $good);
+check('a stream without a size is read', $result['code'] === 0 && $result['err'] === '' && json_decode($result['out'], true)['requests'] === 2, $result);
+
 check('a temporary folder that is not there', str_contains(failure(['good.log'], '', ['TMPDIR' => '/nonexistent']), 'set TMPDIR'));
 
 /**

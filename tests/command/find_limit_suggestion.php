@@ -42,6 +42,10 @@ check('the deepest clients are named first', str_starts_with($denied[5]['first_c
 check('requests denied', $denied[38]['requests_denied'] - $denied[39]['requests_denied'] >= BURSTS, [$denied[38], $denied[39]]);
 check('a scraper gets what the limit gives', $denied[39]['requests_denied'] === SCRAPERS * (SCRAPER_TRIES - 39 - intdiv(30 * (SCRAPER_TRIES - 1), 60)), $denied[39]);
 
+// A bucket refills in four years at most, so no bucket of 1/h holds 100,000.
+$result = command(['find-limit', '--json', $log, '--rates', '1/h', '--capacities', '100000']);
+check('a rate that fits none of the capacities has no limit', $result['code'] === 0 && $result['err'] === '' && json_decode($result['out'], true)['limits'] === [], $result);
+
 // With capacities to choose from.
 $found = find_limit($log, '--match', 'POST /login', '--rates', '1/min', '--deny-share', '1.5', '--capacities', '4,10');
 check('the smallest of those given', capacities($found['suggestions']) === ['1/min' => 10], $found['suggestions']);

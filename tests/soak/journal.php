@@ -47,8 +47,9 @@ final class Second
         $seen['slowest'] = max($seen['slowest'], $took);
         $class = (int) round(8 * log(max(1, $took / 1_000), 2)); // eighths of a doubling, of microseconds
         $seen['times'][$class] = ($seen['times'][$class] ?? 0) + 1;
-        // Time beyond the call's budget, without the time it waited for a processor.
-        $over = $took - $queued - 1_000_000 * (TIMEOUT_MS + $connected * CONNECT_TIMEOUT_MS);
+        // Time beyond the call's budget (docs/stores.md, "When a server fails"), without the time it waited for a processor. Servers
+        // that answer each have it; those that do not share one.
+        $over = $took - $queued - 1_000_000 * (TIMEOUT_MS + $connected * 1.25 * CONNECT_TIMEOUT_MS) * count($buckets);
         if ($over > 0) {
             $seen['over'][] = [$over, $before];
         }

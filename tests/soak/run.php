@@ -156,7 +156,7 @@ printf(
 printf("With leases of %d tokens: %d calls and %d more a second in all, and a lease more in any stretch of time.\n", LEASE, LEASED_CAPACITY, LEASED_RATE);
 printf(
     "Late: longer than %d ms, plus %d ms if the call connected or asked other servers for its server, plus what the controls overslept within five seconds of it, plus %.1f ms for its own work and waits that end late. Time without a processor does not count.\n",
-    TIMEOUT_MS, CONNECT_TIMEOUT_MS, (OWN_WORK + LATE_WAITS) / 1e6,
+    TIMEOUT_MS, 1.25 * CONNECT_TIMEOUT_MS, (OWN_WORK + LATE_WAITS) / 1e6,
 );
 echo $machine->summary(), "\n";
 echo $memory->summary(), "\n";

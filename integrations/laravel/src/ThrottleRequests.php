@@ -102,15 +102,15 @@ class ThrottleRequests extends LaravelThrottleRequests
         }
         $domain = $route->getDomain();
 
-        return $domain === null ? $request->ip() : "$domain|{$request->ip()}";
+        return $domain === null ? (string) $request->ip() : "$domain|{$request->ip()}";
     }
 
     /**
      * Laravel has one key a client for all unnamed limits. Those of different times must not share a window, of which the
      * shorter one would move the end: throttle:60,1 would free a client from throttle:5,10.
      *
-     * @param array<stdClass> $limits
-     * @return array<stdClass>
+     * @param array<Limit|stdClass> $limits
+     * @return array<Limit|stdClass>
      */
     private static function apartByTime(array $limits): array
     {

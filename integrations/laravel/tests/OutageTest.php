@@ -10,7 +10,6 @@ use PHPUnit\Framework\TestCase as PhpUnitTestCase;
 final class OutageTest extends PhpUnitTestCase
 {
     private static RedisServer $redis;
-    private static HttpServer $server;
     private static string $log;
 
     /** @return list<int> what seven requests of one client get after the kill, the first of which finds the outage */

@@ -62,7 +62,7 @@ final class ParallelClient
             if (microtime(true) > $deadline) {
                 throw new RuntimeException(count($sockets) . ' requests were not answered');
             }
-            stream_select($ready, $none, $none, 1);
+            stream_select($ready, $none, $none, 1, 0);
             foreach ($ready as $i => $socket) {
                 $answers[$i] .= (string) fread($socket, 65_536);
                 if (feof($socket)) {

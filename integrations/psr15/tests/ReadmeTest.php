@@ -46,7 +46,7 @@ final class ReadmeTest extends TestCase
     private function examples(): array
     {
         preg_match_all('/^```php\n(.*?)^```$/sm', (string) file_get_contents(__DIR__ . '/../README.md'), $found);
-        return $found[1];
+        return array_values($found[1]);
     }
 
     /** Runs an example in an application that keeps the middleware. */

@@ -77,7 +77,7 @@ final class Server
         while ($open !== []) {
             $ready = $open;
             $write = $except = null;
-            stream_select($ready, $write, $except, self::TIMEOUT) ?: throw new \RuntimeException('Requests have no answer: ' . $this->log());
+            stream_select($ready, $write, $except, self::TIMEOUT, 0) ?: throw new \RuntimeException('Requests have no answer: ' . $this->log());
             foreach ($ready as $number => $connection) {
                 $read[$number] .= (string) fread($connection, 65536);
                 if (feof($connection)) {
@@ -85,7 +85,7 @@ final class Server
                 }
             }
         }
-        return array_map($this->parse(...), $read);
+        return array_values(array_map($this->parse(...), $read));
     }
 
     /** @return array{status: int, fields: array<string, string>, body: string} */

@@ -38,6 +38,6 @@ final class ExactRateLimit extends RateLimit
 
     public function wait(): void
     {
-        usleep((int) max(0.0, ceil(($this->actAt - microtime(true)) * 1e6)));
+        usleep(max(0, (int) ceil(($this->actAt - microtime(true)) * 1e6)));
     }
 }

@@ -99,9 +99,7 @@ final class RateLimiterFactoryTest extends FrozenTime
     {
         foreach (['90 seconds' => 90, '2 hours' => 7200, '1 week' => 604_800, '1 day 12 hours' => 129_600] as $interval => $seconds) {
             $limiter = $this->factory(['id' => $interval, 'policy' => 'fixed_window', 'limit' => 1, 'interval' => $interval])->create();
-            self::assertRetryAfter($seconds, static function () use ($limiter) {
-                return $limiter->consume();
-            });
+            self::assertRetryAfter($seconds, static fn () => $limiter->consume());
         }
     }
 

@@ -23,7 +23,7 @@ final class BlockTest extends TestCase
     /** The fields of the form of a row of the list. */
     private static function rowForm(string $page, string $network): array
     {
-        preg_match('~<td>' . preg_quote($network) . '</td>(?:(?!</tr>).)*<form method="post">(.*?)</form>~s', $page, $form);
+        preg_match('~<td>' . preg_quote($network, '~') . '</td>(?:(?!</tr>).)*<form method="post">(.*?)</form>~s', $page, $form);
         preg_match_all('~name="(\w+)" value="([^"]*)"~', $form[1] ?? '', $fields);
         return array_combine($fields[1], array_map('html_entity_decode', $fields[2]));
     }

@@ -44,11 +44,11 @@ final class Fail2banTest extends TestCase
         return $counts;
     }
 
-    /** @return list<string> the plugin's own lines, without what nginx puts around them */
+    /** @return list<array{int, string}> time and text of the plugin's own lines, without what nginx puts around them */
     private static function plain(): array
     {
         preg_match_all('/^(\S+ \S+) \[error\] \S+ \S+ FastCGI sent in stderr: "PHP message: token-bucket-login-guard: ([^"]*)"/m', self::$lines, $lines, PREG_SET_ORDER);
-        return array_map(fn (array $line): array => [strtotime($line[1]), $line[2]], $lines);
+        return array_map(fn (array $line): array => [(int) strtotime($line[1]), $line[2]], $lines);
     }
 
     public function testInTheLogOfNginx(): void

@@ -13,7 +13,7 @@ final class NamesTest extends TestCase
      */
     private static function spellings(string $login): array
     {
-        $fullWidth = preg_replace_callback('/[a-z]/', fn (array $letter): string => mb_chr(ord($letter[0]) + 0xfee0), $login);
+        $fullWidth = (string) preg_replace_callback('/[a-z]/', fn (array $letter): string => (string) mb_chr(ord($letter[0]) + 0xfee0), $login);
         $rest = substr($login, 1);
         return [
             ...array_fill(0, 5, $login),
@@ -96,7 +96,7 @@ final class NamesTest extends TestCase
             $answer = Site::single()->send(Site::form('user90@example.org', $password, '198.51.100.89'));
             $this->assertTrue($answer->isLoggedIn());
             $this->assertStringContainsString('wordpress_logged_in_', $answer->cookies());
-            $this->assertMatchesRegularExpression('/wordpress_logged_in_\w+=' . preg_quote(rawurlencode($login)) . '%7C/', $answer->cookies());
+            $this->assertMatchesRegularExpression('/wordpress_logged_in_\w+=' . preg_quote(rawurlencode($login), '/') . '%7C/', $answer->cookies());
         }
     }
 }

@@ -23,7 +23,7 @@ final class Answer
     /** @return string the cookies as a browser sends them back */
     public function cookies(): string
     {
-        return implode('; ', array_map(fn (string $cookie): string => strtok($cookie, ';'), $this->headers['set-cookie'] ?? []));
+        return implode('; ', array_map(fn (string $cookie): string => (string) strtok($cookie, ';'), $this->headers['set-cookie'] ?? []));
     }
 
     /** What the login form says is wrong, without tags. */
@@ -152,7 +152,9 @@ final class Site
         }
         do {
             curl_multi_exec($multi, $running);
-            $running && curl_multi_select($multi);
+            if ($running) {
+                curl_multi_select($multi);
+            }
         } while ($running);
         $answers = [];
         foreach ($handles as $i => $handle) {
@@ -176,7 +178,7 @@ final class Site
     {
         clearstatcache();
         $file = self::state("count-$what");
-        return is_file($file) ? filesize($file) : 0;
+        return is_file($file) ? (int) filesize($file) : 0;
     }
 
     /** The database of both sites. */

@@ -12,6 +12,7 @@ if ($site === 'network') {
     define('WP_ALLOW_MULTISITE', true);
 }
 require "$wordpress/wp-load.php";
+/** @var wpdb $wpdb */
 require_once ABSPATH . 'wp-admin/includes/upgrade.php';
 require_once ABSPATH . 'wp-admin/includes/plugin.php';
 

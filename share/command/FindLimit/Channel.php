@@ -3,6 +3,8 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
+use TokenBucket\Command\CommandError;
+
 /** Messages between two processes, over a socket. */
 final class Channel
 {
@@ -14,10 +16,14 @@ final class Channel
         stream_set_chunk_size($socket, self::CHUNK);
     }
 
-    /** @return array{Channel, Channel} two ends */
+    /**
+     * @return array{Channel, Channel} two ends
+     *
+     * @throws CommandError if the system gives no sockets
+     */
     public static function pair(): array
     {
-        $sockets = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
+        $sockets = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0) ?: throw new CommandError('cannot make a pair of sockets');
         return [new self($sockets[0]), new self($sockets[1])];
     }
 

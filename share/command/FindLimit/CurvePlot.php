@@ -3,7 +3,11 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** An inline SVG of the share of clients that a limit denies something, against its capacity; both axes are logarithmic. */
+/**
+ * An inline SVG of the share of clients that a limit denies something, against its capacity; both axes are logarithmic.
+ *
+ * @phpstan-import-type Curve from Findings
+ */
 final class CurvePlot
 {
     private const WIDTH = 360;
@@ -17,7 +21,7 @@ final class CurvePlot
 
     private float $decadesOfCapacity;
 
-    /** @param array{rate: string, points: list<array{int, float, float}>} $curve as in Findings */
+    /** @param Curve $curve */
     public function __construct(private array $curve)
     {
         $deepest = max(10, max(array_column($curve['points'], 0)));

@@ -33,7 +33,7 @@ final class DenialCandidates
      * @param list<Rate>            $rates
      * @param list<list<int>>       $capacities for each rate
      *
-     * @return list<array<int, int>> for each rate, by capacity
+     * @return array<int, array<int, int>> by the number of the rate and the capacity
      */
     public function denied(array $rates, array $capacities): array
     {
@@ -45,7 +45,7 @@ final class DenialCandidates
             }
         }
         foreach ($this->file->lines() as $line) {
-            $levels = explode(',', substr($line, 0, strpos($line, ';')));
+            $levels = explode(',', (string) strstr($line, ';', true));
             $times = $counts = [];
             foreach ($replays as $number => $of_rate) {
                 foreach ($of_rate as $capacity => $replay) {

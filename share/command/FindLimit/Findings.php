@@ -3,7 +3,24 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** What find-limit found, as plain arrays: what --json prints, and what the reports show. */
+/**
+ * What find-limit found, as plain arrays: what --json prints, and what the reports show.
+ *
+ * @phpstan-import-type Client from Survey as DeepClient
+ * @phpstan-type Limit array{rate: string, capacity: int, seconds: int|float, requests_denied: int, requests_denied_percent: float,
+ *     clients_denied: int, clients_denied_percent: float, people_denied: int, people_denied_percent: float, machines_denied: int,
+ *     bursts_denied: int, first_clients: list<string>}
+ * @phpstan-type Suggestion array{rate: string, capacity: int, requests_denied_percent: float, clients_denied: int,
+ *     clients_denied_percent: float, php: string, ini: string, ...}
+ * @phpstan-type Client array{client: string, requests: int, group: string, looks_like: string, sureness: string, reasons: list<string>,
+ *     user_agent: string, smallest_capacity: array<string, int>}
+ * @phpstan-type Curve array{rate: string, points: list<array{int, float, float}>}
+ * @phpstan-type Report array{logs: list<string>, warnings: list<string>, match: list<string>, by: string, lines: int, broken_lines: int,
+ *     broken_samples: list<string>, lines_without_client: int, requests: int, from: string, to: string, clients: int,
+ *     clients_by_behaviour: array<string, int>, deny_share_percent: float, most_clients_denied: int, most_people_denied: int,
+ *     limits: list<Limit>, suggestions: list<Suggestion>, suggestions_for_people: list<Suggestion>, strictest: Suggestion|null,
+ *     strictest_for_people: Suggestion|null, first_clients: list<Client>, curves: list<Curve>}
+ */
 final class Findings
 {
     private const POINTS_OF_CURVE = 80;
@@ -51,7 +68,7 @@ final class Findings
     /**
      * @param array<int, array<int, int>> $denied requests that each limit denies, by the number of the rate and the capacity
      *
-     * @return array<string, mixed>
+     * @return array<string, mixed> a Report but for what stands in the arguments
      */
     public function report(array $denied, Reading $reading, string $name): array
     {
@@ -91,7 +108,7 @@ final class Findings
         ];
     }
 
-    /** @return array<string, mixed> */
+    /** @return Limit */
     private function limit(int $number, int $capacity, int $requests_denied, int $requests): array
     {
         $clients = $this->survey->deniedClients($number, $capacity);
@@ -112,7 +129,7 @@ final class Findings
         ];
     }
 
-    /** @return list<array<string, mixed>> the deepest clients of a rate that a capacity denies something */
+    /** @return list<DeepClient> the deepest clients of a rate that a capacity denies something */
     private function deepest(int $number, int $capacity): array
     {
         $named = array_merge(...array_values($this->survey->deepest[$number]));
@@ -120,7 +137,7 @@ final class Findings
         return array_values(array_filter($named, static fn (array $client): bool => $client['level'] > $capacity));
     }
 
-    /** @return list<array<string, mixed>> of each group those that a limit hits first, at one rate or another */
+    /** @return list<Client> of each group those that a limit hits first, at one rate or another */
     private function firstClients(): array
     {
         $labels = array_map(static fn (Rate $rate): string => $rate->label, $this->rates);
@@ -143,7 +160,7 @@ final class Findings
         return $found;
     }
 
-    /** @return array{rate: string, points: list<array{int, float, float}>} capacity, percent of clients denied, percent of people denied */
+    /** @return Curve capacity, percent of clients denied, percent of people denied */
     private function curve(int $number): array
     {
         $deepest = $this->survey->smallestCapacity($number, 0, Behaviour::GROUPS);
@@ -192,9 +209,9 @@ final class Findings
     /**
      * The suggestion that denies the most requests; of those that deny as many, the one that refills most slowly.
      *
-     * @param list<array<string, mixed>> $suggestions
+     * @param list<Suggestion> $suggestions
      *
-     * @return array<string, mixed>|null
+     * @return Suggestion|null
      */
     private static function strictest(array $suggestions): ?array
     {

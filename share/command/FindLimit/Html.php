@@ -25,7 +25,7 @@ final class Html
             $html .= '<tr>' . implode('', array_map(static fn (string $heading): string => '<th scope="col">' . self::text($heading) . '</th>', $headings)) . "</tr>\n";
         }
         foreach ($rows as $cells) {
-            $html .= "<tr><th scope=\"row\">" . array_shift($cells) . '</th>' . implode('', array_map(static fn (string $cell): string => "<td>$cell</td>", $cells)) . "</tr>\n";
+            $html .= "<tr><th scope=\"row\">" . (string) array_shift($cells) . '</th>' . implode('', array_map(static fn (string $cell): string => "<td>$cell</td>", $cells)) . "</tr>\n";
         }
         return "$html</table></div>\n";
     }

@@ -3,7 +3,12 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** The findings as one HTML page: no JavaScript, nothing fetched; everything that clients wrote is text. */
+/**
+ * The findings as one HTML page: no JavaScript, nothing fetched; everything that clients wrote is text.
+ *
+ * @phpstan-import-type Report from Findings
+ * @phpstan-import-type Suggestion from Findings
+ */
 final class HtmlReport
 {
     private const STYLE = <<<'CSS'
@@ -30,7 +35,7 @@ final class HtmlReport
         pre { overflow-x: auto; }
         CSS;
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     public static function render(array $report): string
     {
         $logs = Html::text(implode(', ', $report['logs']));
@@ -45,7 +50,7 @@ final class HtmlReport
             . "</body>\n</html>\n";
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function summary(array $report): string
     {
         $facts = [
@@ -63,7 +68,7 @@ final class HtmlReport
         return Html::table('The log', [], $rows);
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function suggestions(array $report): string
     {
         $html = '';
@@ -79,7 +84,7 @@ final class HtmlReport
         return $html;
     }
 
-    /** @param list<array<string, mixed>> $suggestions */
+    /** @param list<Suggestion> $suggestions */
     private static function codes(string $caption, array $suggestions): string
     {
         $rows = [];
@@ -94,7 +99,7 @@ final class HtmlReport
         return Html::table($caption, ['Rate', 'In PHP', 'Requests denied', 'Clients denied'], $rows);
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function plots(array $report): string
     {
         $suggested = array_column(Wording::suggestions($report)[0]['limits'], 'capacity', 'rate');
@@ -107,7 +112,7 @@ final class HtmlReport
         return "$html</div>\n";
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function limits(array $report): string
     {
         $rows = [];
@@ -125,7 +130,7 @@ final class HtmlReport
         return Html::table('What each limit denies', ['Limit', 'Requests', 'Clients', 'People', 'Machines', 'One-off bursts', 'First clients it would hit'], $rows);
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function clients(array $report): string
     {
         $rows = [];

@@ -20,7 +20,7 @@ final class LogInput
     /** @var resource */
     private $handle;
     public readonly string $name;
-    /** In bytes; null for standard input. */
+    /** In bytes; null for standard input, and where the system does not say. */
     public readonly ?int $size;
     /** Bytes of the file that were read so far, as they are on disk. */
     public int $position = 0;
@@ -43,7 +43,8 @@ final class LogInput
             throw new CommandError("cannot read $this->name: " . (file_exists($path) ? 'permission denied' : 'there is no such file'));
         }
         $this->handle = $handle;
-        $this->size = $path === '-' ? null : filesize($path);
+        $size = $path === '-' ? false : @filesize($path);
+        $this->size = $size === false ? null : $size;
     }
 
     /** @return \Generator<string> whole lines */
@@ -64,7 +65,8 @@ final class LogInput
             $block = $rest . substr($text, 0, $end);
             if ($is_cut) {
                 // What is left of the line that was cut.
-                $block = (string) substr($text, strpos($text, "\n"), $end - strpos($text, "\n"));
+                $begin = (int) strpos($text, "\n");
+                $block = substr($text, $begin, $end - $begin);
                 $is_cut = false;
             }
             $rest = substr($text, $end + 1);
@@ -101,7 +103,7 @@ final class LogInput
      */
     private function inflated(string $bytes): \Generator
     {
-        $context = inflate_init(ZLIB_ENCODING_GZIP);
+        $context = self::inflation();
         $length_of_member = 0;
         for (; $bytes !== ''; $bytes = $this->read(self::COMPRESSED_READ_SIZE)) {
             while ($bytes !== '') {
@@ -120,7 +122,7 @@ final class LogInput
                     break;
                 }
                 $bytes = substr($bytes, $length_of_member - $before);
-                $context = inflate_init(ZLIB_ENCODING_GZIP);
+                $context = self::inflation();
                 $length_of_member = 0;
                 if (trim($bytes, "\0") === '') {
                     // Nothing, or the padding that tapes and some programs leave.
@@ -131,6 +133,11 @@ final class LogInput
         if ($length_of_member > 0) {
             $this->warning = "$this->name ends too early; what it holds was counted";
         }
+    }
+
+    private static function inflation(): \InflateContext
+    {
+        return inflate_init(ZLIB_ENCODING_GZIP) ?: throw new CommandError('zlib cannot decompress: there is no memory for it');
     }
 
     private function read(int $size): string

@@ -36,7 +36,7 @@ final class LogTime
             return null;
         }
         $offset = isset($match[9]) ? ((int) $match[9] * 60 + (int) $match[10]) * ($match[8] === '-' ? -60 : 60) : 0;
-        $milliseconds = (gmmktime($hour, $minute, $second, $month, $day, $year) - $offset) * 1000 + (int) substr(str_pad($match[7] ?? '', 3, '0'), 0, 3);
+        $milliseconds = ((int) gmmktime($hour, $minute, $second, $month, $day, $year) - $offset) * 1000 + (int) substr(str_pad($match[7] ?? '', 3, '0'), 0, 3);
         return self::withinRange($milliseconds);
     }
 

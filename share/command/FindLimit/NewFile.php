@@ -44,6 +44,7 @@ final class NewFile
             return false;
         }
         // The folder's owner can put another file in the place of the new one.
-        return array_slice((array) @lstat($path), 0, 2) === array_slice(fstat($file), 0, 2);
+        [$there, $ours] = [@lstat($path), fstat($file)];
+        return $there !== false && $ours !== false && array_slice($there, 0, 2) === array_slice($ours, 0, 2);
     }
 }

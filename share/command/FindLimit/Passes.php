@@ -28,8 +28,10 @@ final class Passes
     /** @param list<LogInput> $logs */
     public function read(array $logs, RequestPattern $pattern, ClientKey $key): Reading
     {
-        $sizes = array_map(static fn (LogInput $log): ?int => $log->size, $logs);
-        $size = in_array(null, $sizes, true) ? null : array_sum($sizes);
+        $size = 0;
+        foreach ($logs as $log) {
+            $size = $size === null || $log->size === null ? null : $size + $log->size;
+        }
         $workers = new Workers($this->processes, function (int $process, Channel $blocks) use ($pattern, $key): array {
             $agents = new UserAgents($process);
             $collector = new HitCollector($pattern, $key, $this->partitions[$process], $agents);
@@ -106,7 +108,8 @@ final class Passes
     {
         $workers = new Workers($this->processes, fn (int $process): array => $this->candidates[$process]->denied($rates, $capacities));
         $this->progress->show('Replaying', 0, 1);
-        $sums = [];
+        // A rate whose bucket can hold none of the capacities has no limit.
+        $sums = array_fill_keys(array_keys($rates), []);
         foreach ($workers->finish(static fn (): bool => true) as $denied) {
             foreach ($denied as $rate => $counts) {
                 foreach ($counts as $capacity => $count) {

@@ -27,17 +27,20 @@ final class Reading
     ) {
     }
 
-    /** @param list<array<string, mixed>> $results of the processes */
+    /**
+     * @param list<array{lines: int, hits: int, broken: int, broken_lines: list<string>, without_client: int, first: ?int, last: ?int,
+     *     agents: array<string, array{kind: string, text: string}>}> $results of the processes
+     */
     public static function fromResults(array $results): self
     {
         $first = array_filter(array_column($results, 'first'), 'is_int');
         $last = array_filter(array_column($results, 'last'), 'is_int');
         return new self(
-            array_sum(array_column($results, 'lines')),
-            array_sum(array_column($results, 'hits')),
-            array_sum(array_column($results, 'broken')),
+            (int) array_sum(array_column($results, 'lines')),
+            (int) array_sum(array_column($results, 'hits')),
+            (int) array_sum(array_column($results, 'broken')),
             array_slice(array_merge(...array_column($results, 'broken_lines')), 0, self::MOST_BROKEN_SHOWN),
-            array_sum(array_column($results, 'without_client')),
+            (int) array_sum(array_column($results, 'without_client')),
             $first === [] ? 0 : min($first),
             $last === [] ? 0 : max($last),
             array_merge(...array_column($results, 'agents')),

@@ -65,6 +65,6 @@ final class RequestPattern
         $parts = array_map(static fn (string $part): string => preg_quote($part, '~'), $parts);
         $end = $is_whole ? '(?![^\s"])' : '';
         $last = count($parts) > 1 ? '[^\s"]*' . array_pop($parts) : '';
-        return array_shift($parts) . implode('', array_map(static fn (string $part): string => "(?>[^\\s\"]*?$part)", $parts)) . $last . $end;
+        return (string) array_shift($parts) . implode('', array_map(static fn (string $part): string => "(?>[^\\s\"]*?$part)", $parts)) . $last . $end;
     }
 }

@@ -7,6 +7,11 @@ namespace TokenBucket\Command\FindLimit;
  * Second pass: for each rate, how many clients have which deepest level, in each group; and the deepest clients by name.
  *
  * Bounded: it grows with the number of different levels, not with that of clients.
+ *
+ * @phpstan-type Client array{client: string, level: int, levels: list<int>, requests: int, group: string, looks_like: string, sureness: string,
+ *     reasons: list<string>, user_agent: string}
+ * @phpstan-type Exported array{clients: array<string, int>, levels: array<int, array<string, array<int, int>>>,
+ *     deepest: array<int, array<string, list<Client>>>}
  */
 final class Survey
 {
@@ -16,9 +21,10 @@ final class Survey
     public array $clients;
     /** @var array<int, array<string, array<int, int>>> by rate, group and level: how many clients */
     public array $levels = [];
-    /** @var array<int, array<string, list<array<string, mixed>>>> by rate and group: the deepest clients, deepest first */
+    /** @var array<int, array<string, list<Client>>> by rate and group: the deepest clients, deepest first */
     public array $deepest = [];
 
+    /** @param int<0, max> $rates how many */
     public function __construct(int $rates)
     {
         $this->clients = array_fill_keys(Behaviour::GROUPS, 0);
@@ -36,9 +42,9 @@ final class Survey
         foreach ($levels as $rate => $level) {
             $this->levels[$rate][$behaviour->group][$level] = ($this->levels[$rate][$behaviour->group][$level] ?? 0) + 1;
             $named = &$this->deepest[$rate][$behaviour->group];
-            $last = end($named);
             // Of equal clients the first by name, in whatever order they come.
-            if ($level > 1 && (count($named) < self::MOST_NAMED || $level > $last['level'] || ($level === $last['level'] && strcmp($hits->client, $last['client']) < 0))) {
+            $last = $named[self::MOST_NAMED - 1] ?? null;
+            if ($level > 1 && ($last === null || $level > $last['level'] || ($level === $last['level'] && strcmp($hits->client, $last['client']) < 0))) {
                 $named[] = [
                     'client' => $hits->client,
                     'level' => $level,
@@ -55,13 +61,13 @@ final class Survey
         }
     }
 
-    /** @return array<string, mixed> for merge() in another process */
+    /** @return Exported for merge() in another process */
     public function export(): array
     {
         return ['clients' => $this->clients, 'levels' => $this->levels, 'deepest' => $this->deepest];
     }
 
-    /** @param array<string, mixed> $exported */
+    /** @param Exported $exported */
     public function merge(array $exported): void
     {
         foreach ($exported['clients'] as $group => $count) {
@@ -122,9 +128,9 @@ final class Survey
     }
 
     /**
-     * @param list<array<string, mixed>> $named
+     * @param list<Client> $named
      *
-     * @return list<array<string, mixed>>
+     * @return list<Client>
      */
     private static function firstDeepest(array $named): array
     {

@@ -20,7 +20,7 @@ final class TemporaryFile
 
     public function __construct()
     {
-        $mask = umask(0077);
+        $mask = umask(0o077);
         [$handle, $path] = NewFile::open(sys_get_temp_dir());
         umask($mask);
         if ($handle === false) {

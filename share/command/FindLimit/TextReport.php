@@ -5,19 +5,24 @@ namespace TokenBucket\Command\FindLimit;
 
 use TokenBucket\Command\Text;
 
-/** The findings for a terminal of 80 columns. */
+/**
+ * The findings for a terminal of 80 columns.
+ *
+ * @phpstan-import-type Report from Findings
+ * @phpstan-import-type Suggestion from Findings
+ */
 final class TextReport
 {
     private const WIDTH = 80;
     private const MOST_OF_GROUP = 3;
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     public static function render(array $report): string
     {
         return self::summary($report) . "\n" . self::table($report) . "\n" . self::clients($report) . self::suggestion($report);
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function summary(array $report): string
     {
         $match = $report['match'] === [] ? 'every request' : implode(' or ', array_map([Text::class, 'printable'], $report['match']));
@@ -37,7 +42,7 @@ final class TextReport
         return $text;
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function table(array $report): string
     {
         $suggested = [];
@@ -65,7 +70,7 @@ final class TextReport
         return $text . "* suggested below; people: all that look like neither machine nor burst\n";
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function clients(array $report): string
     {
         $text = '';
@@ -82,19 +87,19 @@ final class TextReport
         return $text === '' ? '' : "The first clients they would hit, of each kind:\n$text\n";
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function suggestion(array $report): string
     {
         $text = $sections = '';
         foreach (Wording::suggestions($report) as $number => $suggestion) {
             $text .= wordwrap(($number === 0 ? 'Suggested: ' : "\n") . $suggestion['title'], self::WIDTH) . "\n"
                 . ($suggestion['limits'] === [] ? "  none of these limits denies so few\n" : self::codes($suggestion['limits']));
-            $sections .= $suggestion['strictest'] === null ? '' : "\n$suggestion[section_title]\n" . preg_replace('~^(?=.)~m', '    ', $suggestion['strictest']['ini']);
+            $sections .= $suggestion['strictest'] === null ? '' : "\n$suggestion[section_title]\n" . (string) preg_replace('~^(?=.)~m', '    ', $suggestion['strictest']['ini']);
         }
         return $text . $sections;
     }
 
-    /** @param list<array<string, mixed>> $suggestions */
+    /** @param list<Suggestion> $suggestions */
     private static function codes(array $suggestions): string
     {
         $text = '';

@@ -3,18 +3,24 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** Words that the reports share. Nothing here is escaped. */
+/**
+ * Words that the reports share. Nothing here is escaped.
+ *
+ * @phpstan-import-type Report from Findings
+ * @phpstan-import-type Suggestion from Findings
+ * @phpstan-import-type Client from Findings
+ */
 final class Wording
 {
     public static function percent(float $percent): string
     {
-        if ($percent == 0) {
+        if ($percent === 0.0) {
             return '0 %';
         }
         return $percent < 0.01 ? '<0.01 %' : number_format($percent, 2) . ' %';
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     public static function groups(array $report): string
     {
         [$people, $machines, $bursts] = array_map(
@@ -24,7 +30,7 @@ final class Wording
         return "$people people or unclear, $machines machines, $bursts bursts";
     }
 
-    /** @param array<string, mixed> $client */
+    /** @param Client $client */
     public static function behaviour(array $client): string
     {
         return number_format($client['requests']) . " requests; $client[looks_like] (sureness $client[sureness])";
@@ -33,9 +39,9 @@ final class Wording
     /**
      * What to suggest, of people first where that differs: machines are there to be denied.
      *
-     * @param array<string, mixed> $report
+     * @param Report $report
      *
-     * @return list<array{title: string, limits: list<array<string, mixed>>, section_title: string, strictest: array<string, mixed>|null}>
+     * @return non-empty-list<array{title: string, limits: list<Suggestion>, section_title: string, strictest: Suggestion|null}>
      */
     public static function suggestions(array $report): array
     {
@@ -59,7 +65,7 @@ final class Wording
         return [$of_people, $of_all];
     }
 
-    /** @param array<string, mixed> $report */
+    /** @param Report $report */
     private static function allowance(array $report, string $clients, int $most): string
     {
         return "for each rate the smallest that denies $report[deny_share_percent] % of $clients (" . ($most === 0 ? 'none' : number_format($most)) . ') at most';

@@ -5,7 +5,11 @@ namespace TokenBucket\Command\FindLimit;
 
 use TokenBucket\Command\CommandError;
 
-/** Processes that share the work. They have what this process had when they were forked. */
+/**
+ * Processes that share the work. They have what this process had when they were forked.
+ *
+ * @template T the result of a process: arrays and plain values
+ */
 final class Workers
 {
     private const RESULT = 'r';
@@ -19,7 +23,7 @@ final class Workers
     private int $next = 0;
 
     /**
-     * @param callable(int, Channel): mixed $task what each process does, given its number; its result is sent to this process
+     * @param callable(int, Channel): T $task what each process does, given its number; its result is sent to this process
      */
     public function __construct(int $count, callable $task)
     {
@@ -55,9 +59,9 @@ final class Workers
     {
         $read = $except = null;
         $write = array_map(static fn (Channel $channel): mixed => $channel->socket, $this->channels);
-        stream_select($read, $write, $except, null);
+        stream_select($read, $write, $except, null, null);
         $ready = array_keys($write);
-        $chosen = in_array($this->next, $ready, true) ? $this->next : $ready[0];
+        $chosen = in_array($this->next, $ready, true) ? $this->next : (int) $ready[0];
         $this->next = ($chosen + 1) % count($this->channels);
         if (!$this->channels[$chosen]->send($message)) {
             $this->finish(static fn (): bool => true);
@@ -70,7 +74,7 @@ final class Workers
      *
      * @param callable(): mixed $on_progress called for each part that is done
      *
-     * @return list<mixed> their results
+     * @return list<T> their results
      */
     public function finish(callable $on_progress): array
     {
@@ -82,7 +86,7 @@ final class Workers
         while ($open !== []) {
             $read = array_map(static fn (Channel $channel): mixed => $channel->socket, $open);
             $write = $except = null;
-            stream_select($read, $write, $except, null);
+            stream_select($read, $write, $except, null, null);
             foreach (array_keys($read) as $number) {
                 $message = $open[$number]->receive();
                 if ($message === self::PROGRESS) {
@@ -96,14 +100,14 @@ final class Workers
             }
         }
         ksort($results);
-        return $results;
+        return array_values($results);
     }
 
     private static function result(?string $message, int $status): mixed
     {
         if ($message === null) {
             throw new CommandError(pcntl_wifsignaled($status)
-                ? 'a process was ended by signal ' . pcntl_wtermsig($status) . (pcntl_wtermsig($status) === SIGKILL ? '; is there enough memory?' : '')
+                ? 'a process was ended by signal ' . (int) pcntl_wtermsig($status) . (pcntl_wtermsig($status) === SIGKILL ? '; is there enough memory?' : '')
                 : 'a process ended without a result; its message is above');
         }
         if ($message[0] === self::ERROR) {

@@ -32,11 +32,11 @@ fn limits_and_sets_are_found_by_name() {
     assert_eq!(names, &["network", "user"]);
     let user = find(b"user").unwrap();
     let Rule::One { algorithm, count, seconds, limit } = &user.rule else { panic!() };
-    assert_eq!((*algorithm, *count, *seconds), (AlgorithmName::SlidingWindow, 5, 900.0));
+    assert_eq!((*algorithm, *count, *seconds), (Algorithm::SlidingWindow, 5, 900.0));
     assert_eq!(limit.window(), 900_000_000_000);
     let network = find(b"network").unwrap();
     let Rule::One { algorithm, .. } = network.rule else { panic!() };
-    assert_eq!((algorithm, network.storage()), (AlgorithmName::TokenBucket, Some("array:")));
+    assert_eq!((algorithm, network.storage()), (Algorithm::TokenBucket, Some("array:")));
     let policy = network.override_settings(Settings::default()).policy;
     assert_eq!((policy.enforce, policy.on_error), (false, OnError::Closed));
     assert!(find(b"logi").is_none() && find(b"").is_none());

@@ -25,7 +25,8 @@ macro_rules! handler {
             frame: *mut ::ext_php_rs::zend::ExecuteData,
             result: *mut ::ext_php_rs::types::Zval,
         ) {
-            $crate::php::engine::call::run(frame, result, $function);
+            // SAFETY: the engine passes the frame of the call, and a zval for its result.
+            unsafe { $crate::php::engine::call::run(frame, result, $function) };
         }
         handler
     }};
@@ -47,8 +48,12 @@ fn do_nothing(_: &Call) -> Result<(), Thrown> {
 }
 
 /// Runs a method. A panic becomes an `Error`, and the worker goes on.
+///
+/// # Safety
+///
+/// `frame` must be the frame of the call that is running, and `result` a zval for what it returns.
 #[inline]
-pub fn run(
+pub unsafe fn run(
     frame: *mut ExecuteData,
     result: *mut Zval,
     method: impl FnOnce(&Call) -> Result<(), Thrown>,
@@ -67,6 +72,13 @@ impl Call {
         // SAFETY: the engine calls an instance method with an object in This, and no static method
         // calls this function.
         unsafe { (*self.frame).This.value.obj }
+    }
+
+    /// The same as a reference, for what lies in the object beside its value.
+    #[inline]
+    pub fn this_object(&self) -> &ffi::zend_object {
+        // SAFETY: the engine holds the object as long as the call runs.
+        unsafe { &*self.object() }
     }
 
     /// Whether this call is made, directly or not, by a call of `method` on `other` which this call's

@@ -229,7 +229,8 @@ fn register(
     interfaces: &[&Class],
     register: impl FnOnce(&mut ClassEntry) -> *mut ClassEntry,
 ) {
-    // SAFETY: plain C data, which INIT_CLASS_ENTRY zeroes, too.
+    // SAFETY: a struct of C: numbers, pointers and options of pointers, which may be zero. INIT_CLASS_ENTRY
+    // zeroes it, too.
     let mut entry: ClassEntry = unsafe { MaybeUninit::zeroed().assume_init() };
     entry.name = ZendStr::new_interned(name, true).into_raw();
     entry.info.internal.builtin_functions = table(methods);

@@ -5,6 +5,7 @@ use super::versions;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
+use std::ffi::c_int;
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -16,6 +17,11 @@ pub trait Native: Sized + 'static {
 
     /// Adds the properties that `var_dump()` shows.
     fn dump(&self, properties: &mut ZendHashTable);
+
+    /// What `(bool)` and a condition take the object for; none if for true, as any object.
+    fn truth(&self) -> Option<bool> {
+        None
+    }
 
     /// The PHP values that it holds. The garbage collector needs them to find cycles of references.
     fn gc_roots(&self) -> &[Zval] {
@@ -44,6 +50,7 @@ pub fn install_handlers<T: Native>(class: &Class) {
     handlers.compare = Some(ffi::zend_objects_not_comparable);
     handlers.get_debug_info = Some(debug_info::<T>);
     handlers.get_gc = Some(collect_gc_roots::<T>);
+    handlers.cast_object = Some(cast::<T>);
     // Leaked: objects point to the table until the process ends.
     T::handlers().0.store(Box::leak(Box::new(handlers)), Ordering::Relaxed);
     let entry = class.as_ptr();
@@ -75,9 +82,8 @@ impl<T: Native> Object<T> {
 }
 
 /// Whether an object carries a `T`. The objects of a class that `disable_classes` names carry none.
-pub fn carries<T: Native>(object: *mut ffi::zend_object) -> bool {
-    // SAFETY: callers pass an argument of the call that is running, which is a live object.
-    ptr::eq(unsafe { (*object).handlers }, T::handlers().0.load(Ordering::Relaxed))
+pub fn carries<T: Native>(object: &ffi::zend_object) -> bool {
+    ptr::eq(object.handlers, T::handlers().0.load(Ordering::Relaxed))
 }
 
 /// Borrows the value of an object; `None` before its constructor has run.
@@ -162,6 +168,31 @@ unsafe extern "C" fn debug_info<T: Native>(
         // After a panic the properties added so far are shown.
         let _ = std::panic::catch_unwind(shown);
         properties
+    }
+}
+
+unsafe extern "C" fn cast<T: Native>(
+    object: *mut ffi::zend_object,
+    result: *mut Zval,
+    kind: c_int,
+) -> c_int {
+    unsafe extern "C" {
+        // ext-php-rs does not bind its header. The signature is the same from PHP 8.0 to 8.6.
+        fn zend_std_cast_object_tostring(
+            object: *mut ffi::zend_object,
+            result: *mut Zval,
+            kind: c_int,
+        ) -> c_int;
+    }
+    // SAFETY: the engine passes a live object with this handler, and a place for the result that holds nothing to free.
+    unsafe {
+        match borrow::<T>(object).and_then(T::truth) {
+            Some(truth) if kind == ffi::_IS_BOOL as c_int => {
+                (*result).u1.type_info = if truth { ffi::IS_TRUE } else { ffi::IS_FALSE };
+                ffi::ZEND_RESULT_CODE_SUCCESS
+            }
+            _ => zend_std_cast_object_tostring(object, result, kind),
+        }
     }
 }
 

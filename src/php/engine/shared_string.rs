@@ -90,7 +90,7 @@ impl Clone for SharedString {
 impl Drop for SharedString {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: releases the reference that `new` took. The engine frees a string without running PHP
+        // SAFETY: releases the one reference that self holds. The engine frees a string without running PHP
         // code.
         unsafe {
             let gc = &mut (*self.0.as_ptr()).gc;

@@ -288,7 +288,7 @@ impl Store for Redis {
 
     fn prepare(&self, prefix: &[u8], timeouts: &Timeouts) -> Result<()> {
         // A peek opens the connection and loads the script.
-        let limit = TokenBucket::per_nanosecond(1).map_err(|_| Error::storage("no limit"))?.into();
+        let limit = TokenBucket::SMALLEST.into();
         let arguments = arguments(&limit, Op::Peek { cost: 0 }, None);
         let (source, name) = (script_for(&limit), unused_name(prefix));
         let call = ScriptCall { source, names: &[name], arguments: &arguments };

@@ -4,7 +4,7 @@ use super::slot::Slot;
 use super::statistics::TableStatistics;
 use super::table::Change;
 use crate::clock::boot_time;
-use crate::limit::{Algorithm, Decision, Op, Reply, State};
+use crate::limit::{Decision, Op, Reply, State, WordAlgorithm};
 
 /// An operation under a limit, and the reply once it was applied.
 pub struct BucketChange<'a, L, R> {
@@ -16,11 +16,11 @@ pub struct BucketChange<'a, L, R> {
     /// The counters of the table.
     pub statistics: &'a TableStatistics,
     /// Whether this operation found too little room.
-    pub evicted: bool,
+    pub lacked_room: bool,
     pub reply: Option<R>,
 }
 
-impl<L: Algorithm, R> BucketChange<'_, L, R> {
+impl<L: WordAlgorithm, R> BucketChange<'_, L, R> {
     /// A time that is not before any state that was read so far was written.
     #[cold]
     fn latest(&self) -> u64 {
@@ -28,7 +28,7 @@ impl<L: Algorithm, R> BucketChange<'_, L, R> {
     }
 }
 
-impl<L: Algorithm, R: Reply> BucketChange<'_, L, R> {
+impl<L: WordAlgorithm, R: Reply> BucketChange<'_, L, R> {
     /// The bucket's next state, or `None` if it stays.
     #[inline(always)]
     fn apply_to(&mut self, state: State) -> Option<State> {
@@ -46,7 +46,7 @@ impl<L: Algorithm, R: Reply> BucketChange<'_, L, R> {
     }
 }
 
-impl<L: Algorithm, R: Reply> Change for BucketChange<'_, L, R> {
+impl<L: WordAlgorithm, R: Reply> Change for BucketChange<'_, L, R> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
         // The usual state has a path of its own, in which the compiler knows its kind.
@@ -66,7 +66,7 @@ impl<L: Algorithm, R: Reply> Change for BucketChange<'_, L, R> {
 
     fn note_eviction(&mut self) {
         self.statistics.note_eviction();
-        self.evicted = true;
+        self.lacked_room = true;
     }
 
     /// Counts in the statistics of the limit like an eviction, unless a full bucket would have been denied, too.
@@ -74,7 +74,7 @@ impl<L: Algorithm, R: Reply> Change for BucketChange<'_, L, R> {
         let (fresh, _): (Decision, State) = self.limit.apply(State::FULL, self.now, self.op);
         if fresh.accepted {
             self.statistics.note_denied_newcomer();
-            self.evicted = true;
+            self.lacked_room = true;
         }
     }
 }
@@ -85,7 +85,7 @@ mod tests {
     use crate::limit::{FixedWindow, SECOND, Span, TokenBucket};
 
     /// What a call that read the clock `late` ns ago makes of a state that was written just now.
-    fn apply_late(limit: &impl Algorithm, late: u64, state: State) -> Option<State> {
+    fn apply_late(limit: &impl WordAlgorithm, late: u64, state: State) -> Option<State> {
         let (op, now) = (&Op::Take { cost: 1 }, boot_time() - late);
         let statistics = &TableStatistics::default();
         let mut change: BucketChange<'_, _, Decision> = BucketChange {
@@ -94,7 +94,7 @@ mod tests {
             now,
             is_frozen: false,
             statistics,
-            evicted: false,
+            lacked_room: false,
             reply: None,
         };
         change.apply_to(state)

@@ -52,7 +52,7 @@ pub struct WindowInTable<'a, W = AtomicU128> {
     /// The counters of the table.
     pub statistics: &'a TableStatistics,
     /// Whether this call found too little room.
-    pub evicted: Cell<bool>,
+    pub lacked_room: Cell<bool>,
 }
 
 /// What was found in the places.
@@ -341,10 +341,10 @@ impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation to one place. Returns what was there, and whether it was accepted.
     #[inline(always)]
     fn change(&self, number: u32, op: Op) -> (PlaceState, bool) {
-        let Self { statistics, evicted, .. } = self;
+        let Self { statistics, lacked_room, .. } = self;
         let (place, now) = (self.window.place(), self.now.get());
         let (found, accepted) = (PlaceState::Taken(now + self.window.interval()), false);
-        let mut change = PlaceChange { place, op, now, statistics, evicted, found, accepted };
+        let mut change = PlaceChange { place, op, now, statistics, lacked_room, found, accepted };
         if let Some((set, tag)) = self.places.get(number) {
             table::update(&set.0, tag, now, &mut change);
         }

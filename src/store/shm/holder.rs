@@ -6,13 +6,13 @@
 //! `/proc`, which may be hidden.
 //!
 //! ```text
-//!  23                                        4 3     0
-//! +-------------------------------------------+-------+
-//! | number of the process                  20 | turn 4|   a holder, in the slot of a permit
-//! +-------------------------------------------+-------+
+//!  23                                     4 3        0
+//! +----------------------------------------+----------+
+//! | number of the process               20 | serial 4 |   a holder, in the slot of a permit
+//! +----------------------------------------+----------+
 //! ```
 //!
-//! The turn counts the permits that the process takes. It tells two of the same process apart whose lifetimes end
+//! The serial counts the permits that the process takes. It tells two of the same process apart whose lifetimes end
 //! in the same nanosecond, as they may by a test's clock.
 //!
 //! A process takes a number at random, so it almost never gets one of which the permits of a dead process are
@@ -28,7 +28,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use std::cell::Cell;
 use std::rc::Rc;
 
-const TURN_BITS: u32 = 4;
+const SERIAL_BITS: u32 = 4;
 /// The numbers from this one on have no lock.
 const UNLOCKED: u32 = 1 << 19;
 /// Where the bytes of the numbers begin: far behind the end of the file, where nothing is stored.
@@ -40,7 +40,7 @@ const MAX_TRIES: usize = 16;
 /// This process as a holder of permits in a file.
 pub struct Holder {
     number: u32,
-    turn: Cell<u32>,
+    serial: Cell<u32>,
     /// The lock on the byte of the number; none without one.
     lock: Option<ByteLock>,
     /// The generation of the process that made it: a child that it forks has a number of its own.
@@ -82,8 +82,8 @@ impl Holder {
     }
 
     fn with(number: u32, lock: Option<ByteLock>, file_number: u32) -> Self {
-        let turn = Cell::new(random());
-        Self { number, turn, lock, process: process::generation(), file_number }
+        let serial = Cell::new(random());
+        Self { number, serial, lock, process: process::generation(), file_number }
     }
 
     /// Whether it is this process, in the file of this number.
@@ -95,10 +95,10 @@ impl Holder {
     /// The holder of the next permit that this process takes.
     #[inline(always)]
     pub fn next(&self) -> u32 {
-        let turn = self.turn.get().wrapping_add(1);
-        self.turn.set(turn);
+        let serial = self.serial.get().wrapping_add(1);
+        self.serial.set(serial);
         // Never 0, which no holder is.
-        ((self.number << TURN_BITS) + turn % (1 << TURN_BITS)).max(1)
+        ((self.number << SERIAL_BITS) + serial % (1 << SERIAL_BITS)).max(1)
     }
 
     /// Asks about other processes with permits in the file that is mapped, about `most` of them. All others are taken
@@ -135,7 +135,7 @@ impl Living {
 
     /// Whether the process of `holder` lives.
     pub fn contains(&mut self, holder: u32) -> bool {
-        let number = holder >> TURN_BITS;
+        let number = holder >> SERIAL_BITS;
         if let Some((_, lives)) = self.known.iter().find(|(known, _)| *known == number) {
             return *lives;
         }

@@ -44,7 +44,7 @@ impl Keys {
         self.domain
     }
 
-    /// The hash that places a key in the file of this file. The key remembers it.
+    /// The hash that places a key in the file of this number. The key remembers it.
     #[inline(always)]
     pub fn hash(&self, key: &Key<'_>, region: &Region, file: u32) -> u64 {
         let key_hash = key.key_hash.get();

@@ -31,7 +31,7 @@ use super::kind::with_algorithm;
 use super::{Answer, Key, Permits, Request, Store};
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
-use crate::limit::{Algorithm, Reply, SlidingWindow};
+use crate::limit::{Reply, SlidingWindow, WordAlgorithm};
 use crate::mapped::{self, Area, Location, MappedFile, Region, not_open};
 use crate::net::Timeouts;
 use bucket_change::BucketChange;
@@ -97,7 +97,7 @@ impl SharedMemory {
     #[inline(always)]
     fn answer_under<R: Reply>(
         &self,
-        limit: &impl Algorithm,
+        limit: &impl WordAlgorithm,
         request: &Request<'_>,
     ) -> Result<Answer<R>> {
         self.with_table(request, |region, hash, now| {
@@ -107,11 +107,18 @@ impl SharedMemory {
             let Request { op, time, .. } = *request;
             let (statistics, is_frozen) =
                 (TableStatistics::in_file(region), time.frozen().is_some());
-            let mut change =
-                BucketChange { limit, op, now, is_frozen, statistics, evicted: false, reply: None };
+            let mut change = BucketChange {
+                limit,
+                op,
+                now,
+                is_frozen,
+                statistics,
+                lacked_room: false,
+                reply: None,
+            };
             table::update(&set.0, tag, now, &mut change);
             let decision = change.reply.ok_or_else(not_open)?;
-            Ok(Answer { decision, evicted: change.evicted })
+            Ok(Answer { decision, lacked_room: change.lacked_room })
         })
     }
 
@@ -130,11 +137,11 @@ impl SharedMemory {
                 now: Cell::new(now),
                 is_frozen: request.frozen().is_some(),
                 statistics: TableStatistics::in_file(region),
-                evicted: Cell::new(false),
+                lacked_room: Cell::new(false),
             };
             let busy = || Error::refused("Shared memory: the sliding window is too busy");
             let decision = window.decide(*request.op).ok_or_else(busy)?;
-            Ok(Answer { decision, evicted: window.evicted.get() })
+            Ok(Answer { decision, lacked_room: window.lacked_room.get() })
         })
     }
 

@@ -210,19 +210,18 @@ fn plan<C: Change>(set: &[Slot], tag: u64, now: u64, change: &mut C) -> Plan {
     let owed = find_owed(tombstone, reused, now);
     let floor = owed.map(Slot::owes_until);
     let start = floor.map_or(State::FULL, |floor| change.inherited_state(floor));
-    if !must_be_remembered(change, Slot::committed(tag, start), floor) {
+    if !apply_to_newcomer(change, Slot::committed(tag, start), floor) {
         if floor.is_some() && change.takes() {
             change.note_denied_newcomer();
         }
         return Plan::End;
     }
-    match tombstone.zip(owed) {
-        None if owed.is_some() => Plan::MakeTombstone(reused),
-        raised => {
-            let raised = raised.filter(|((_, old), new)| old != new);
-            Plan::Claim { reused, start, raised }
-        }
-    }
+    let raised = match (tombstone, owed) {
+        (None, Some(_)) => return Plan::MakeTombstone(reused),
+        (Some(tombstone), Some(owed)) if tombstone.1 != owed => Some((tombstone, owed)),
+        _ => None,
+    };
+    Plan::Claim { reused, start, raised }
 }
 
 /// What the tombstone of the set has to owe once the slot `reused` is reused; none if the set needs
@@ -238,12 +237,12 @@ fn find_owed(tombstone: Option<SeenSlot>, (_, reused): SeenSlot, now: u64) -> Op
     }
 }
 
-/// Whether a newcomer that starts with the content `start` needs a slot.
+/// Applies the change to a newcomer that starts with the content `start`. Returns whether it needs a slot.
 ///
-/// It does not if the change leaves nothing to remember: it is denied, a peek, or a refund to a full
-/// bucket. It does if it is blocked. A newcomer whose level lies below empty does, too, once it takes
+/// It needs none if the change leaves nothing to remember: it is denied, a peek, or a refund to a full
+/// bucket. It needs one if it is blocked. A newcomer whose level lies below empty does, too, once it takes
 /// tokens: time fills its bucket only in a slot.
-fn must_be_remembered(change: &mut impl Change, start: Slot, floor: Option<u64>) -> bool {
+fn apply_to_newcomer(change: &mut impl Change, start: Slot, floor: Option<u64>) -> bool {
     let after = change.apply(start).unwrap_or(start);
     let starts_empty = floor.is_some_and(|floor| start.expires_at() < floor);
     let is_blocked = matches!(after.state(), State::Blocked { .. });

@@ -58,7 +58,7 @@ final class ReplaceLimitersPass implements CompilerPassInterface
 
     /**
      * @param list<string> $names
-     * @param array{storages: array<string, string>, except: list<string>} $options
+     * @param array{storages: array<string, string>, except: list<string>, ...} $options
      */
     private function checkNames(array $names, array $options): void
     {
@@ -140,7 +140,9 @@ final class ReplaceLimitersPass implements CompilerPassInterface
     {
         $reserving = [];
         if ($container->hasDefinition('messenger.rate_limiter_locator')) {
-            foreach ($container->getDefinition('messenger.rate_limiter_locator')->getArgument(0) as $transport => $limiter) {
+            /** @var array<string, Reference> $limiters */
+            $limiters = $container->getDefinition('messenger.rate_limiter_locator')->getArgument(0);
+            foreach ($limiters as $transport => $limiter) {
                 $reserving["The Messenger transport \"$transport\""] = (string) $limiter;
             }
         }

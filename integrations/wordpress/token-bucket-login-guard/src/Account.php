@@ -33,7 +33,7 @@ final class Account
             // What is no user's name may be a password in the wrong field, so it is not kept.
             $users === [] => 'n' . Storage::keyedHash(($isAddress ? 'address ' : 'name ') . self::collationKey($name), 16),
             $isAddress => sprintf('m%d-%d', $byLogin?->ID, $byAddress?->ID),
-            default => "l$byLogin->ID",
+            default => "l{$byLogin?->ID}",
         };
         return new self($id, $users);
     }

@@ -43,7 +43,7 @@ final class Guard
     /** The first callback of `authenticate`: charges the guess. */
     public function beforePassword(mixed $user, mixed $name, #[\SensitiveParameter] mixed $password): mixed
     {
-        $isApi = defined('XMLRPC_REQUEST') && XMLRPC_REQUEST;
+        $isApi = defined('XMLRPC_REQUEST') && constant('XMLRPC_REQUEST');
         $attempt = $this->attempt((string) $name, (string) $password, $isApi);
         if (!$attempt?->isDenied()) {
             $this->underway[] = $attempt;
@@ -182,7 +182,9 @@ final class Guard
         if (!headers_sent()) {
             header('Retry-After: ' . $minutes * MINUTE_IN_SECONDS);
             // A fault of XML-RPC comes with status 200.
-            defined('XMLRPC_REQUEST') || status_header(429);
+            if (!defined('XMLRPC_REQUEST')) {
+                status_header(429);
+            }
         }
         /* translators: %s: number of minutes */
         $message = _n('Too many failed attempts. Please try again in %s minute.', 'Too many failed attempts. Please try again in %s minutes.', $minutes, 'token-bucket-login-guard');

@@ -80,7 +80,7 @@ final class Limits
     /** The length of the n-th block of a day in seconds. */
     public function blockLength(int $nth): int
     {
-        return min(DAY_IN_SECONDS, $this->settings->number('first_block') * 2 ** min($nth - 1, self::LONGER_BLOCKS - 1));
+        return (int) min(DAY_IN_SECONDS, $this->settings->number('first_block') * 2 ** min($nth - 1, self::LONGER_BLOCKS - 1));
     }
 
     /** What statistics() shows of an identifier of this site; null for others. */

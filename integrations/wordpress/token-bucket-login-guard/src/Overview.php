@@ -46,7 +46,7 @@ final class Overview
                 $rows[] = [
                     $block['network'],
                     $block['account'] === '' ? __('all users', 'token-bucket-login-guard') : Account::describe($block['account']),
-                    wp_date('Y-m-d H:i:s', $block['until']),
+                    (string) wp_date('Y-m-d H:i:s', $block['until']),
                     (string) $block['nth'],
                     self::button($block['network'], $block['account']),
                 ];

@@ -50,12 +50,16 @@ final class SettingsPage
         $settings = Settings::load();
         if ($action === self::SAVE) {
             $this->form = new SettingsForm($settings, $sent);
-            $this->form->save() && $this->reload('saved');
+            if ($this->form->save()) {
+                $this->reload('saved');
+            }
             return;
         }
         try {
             $this->error = self::unblock($settings, $sent);
-            $this->error === '' && $this->reload('unblocked');
+            if ($this->error === '') {
+                $this->reload('unblocked');
+            }
         } catch (TokenBucket\Throwable $exception) {
             $this->error = $exception->getMessage();
         }

@@ -1,6 +1,6 @@
 //! A place of a sliding window: what is found there, and what an operation changes.
 
-use crate::limit::{Algorithm, Decision, Op, Place, State};
+use crate::limit::{Decision, Op, Place, State, WordAlgorithm};
 use crate::store::shm::slot::Slot;
 use crate::store::shm::statistics::TableStatistics;
 use crate::store::shm::table::Change;
@@ -23,7 +23,7 @@ pub(super) struct PlaceChange<'a> {
     pub(super) op: Op,
     pub(super) now: u64,
     pub(super) statistics: &'a TableStatistics,
-    pub(super) evicted: &'a Cell<bool>,
+    pub(super) lacked_room: &'a Cell<bool>,
     /// What was there. A place for which its set has no room is taken until it has.
     pub(super) found: PlaceState,
     /// Whether the operation was accepted.
@@ -56,13 +56,13 @@ impl Change for PlaceChange<'_> {
 
     fn note_eviction(&mut self) {
         self.statistics.note_eviction();
-        self.evicted.set(true);
+        self.lacked_room.set(true);
     }
 
     /// Counts in the statistics of the limit like an eviction.
     fn note_denied_newcomer(&mut self) {
         self.statistics.note_denied_newcomer();
-        self.evicted.set(true);
+        self.lacked_room.set(true);
     }
 }
 

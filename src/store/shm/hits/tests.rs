@@ -35,7 +35,7 @@ impl Table {
             now: Cell::new(now),
             is_frozen: true,
             statistics: &self.statistics,
-            evicted: Cell::new(false),
+            lacked_room: Cell::new(false),
         })
     }
 
@@ -55,7 +55,7 @@ impl Table {
             now,
             is_frozen: true,
             statistics,
-            evicted: false,
+            lacked_room: false,
             reply: None,
         };
         table::update(&set.0, tag, now, &mut change);
@@ -176,7 +176,7 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
         let it = WindowInTable {
             is_frozen: false,
             now: Cell::new(now),
-            evicted: Cell::new(false),
+            lacked_room: Cell::new(false),
             ..*it
         };
         let seen = it.look(Op::Take { cost: 3 }).unwrap();

@@ -1,7 +1,9 @@
 //! Sets with more keys than slots.
 
 use super::*;
-use crate::limit::{self, Algorithm, Decision, FixedWindow, Limit, Op, SECOND, Span, TokenBucket};
+use crate::limit::{
+    self, Decision, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, WordAlgorithm,
+};
 use portable_atomic::AtomicU128;
 use proptest::prelude::*;
 

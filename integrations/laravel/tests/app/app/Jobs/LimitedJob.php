@@ -17,7 +17,7 @@ class LimitedJob implements ShouldQueue
     use Queueable;
 
     /**
-     * @param class-string $middleware this package's RateLimited, or Laravel's
+     * @param class-string $limitedBy this package's RateLimited, or Laravel's
      */
     public function __construct(private string $limitedBy, private string $limiter, public string $client, private string $file)
     {
