@@ -130,7 +130,8 @@ impl<'a> JointCall<'a> {
     }
 
     fn ask_one(&self, member: &Member<'_>, op: Op) -> Report {
-        let by_policy = |no_answer| member.answer_by_policy(op, self.frozen, no_answer);
+        let Some(guard) = member.guard() else { return member.ask_host(op, self.frozen) };
+        let by_policy = |no_answer| member.answer_by_policy(guard, op, self.frozen, no_answer);
         if let Some(no_answer) = &self.no_answer {
             return by_policy(no_answer);
         }
@@ -139,7 +140,7 @@ impl<'a> JointCall<'a> {
             return by_policy(&NoAnswer::without_asking(reason));
         };
         let begun = Instant::now();
-        let report = member.ask(op, self.frozen, &timeouts);
+        let report = member.ask(guard, op, self.frozen, &timeouts);
         if report.has_failed {
             self.wasted.set(self.wasted.get() + begun.elapsed());
         }

@@ -63,25 +63,32 @@ impl<'a> Member<'a> {
 
     pub(super) fn answer_by_policy(
         &self,
+        guard: &Guard,
         op: Op,
         frozen: Option<u64>,
         no_answer: &NoAnswer,
     ) -> Report {
-        match self.guard() {
-            Some(guard) => self.with_request(op, frozen.into(), |request| {
-                guard.answer_by_policy(no_answer, answers_to(request))
-            }),
-            None => self.ask(op, frozen, &self.limiter.timeouts),
-        }
+        let answer = |request: &Request<'_>| guard.answer_by_policy(no_answer, answers_to(request));
+        self.with_request(op, frozen.into(), answer)
     }
 
-    pub(super) fn ask(&self, op: Op, frozen: Option<u64>, timeouts: &Timeouts) -> Report {
-        self.with_request(op, frozen.into(), |request| match self.guard() {
-            // Several limits that are charged together have no leases.
-            Some(guard) => {
-                guard.decide_without_lease(&Request { timeouts, ..*request }, boot_time())
-            }
-            None => Report::of_local(self.limiter.store.decide(request)),
+    /// Asks the servers. Several limits that are charged together have no leases.
+    pub(super) fn ask(
+        &self,
+        guard: &Guard,
+        op: Op,
+        frozen: Option<u64>,
+        timeouts: &Timeouts,
+    ) -> Report {
+        self.with_request(op, frozen.into(), |request| {
+            guard.decide_without_lease(&Request { timeouts, ..*request }, boot_time())
+        })
+    }
+
+    /// Asks a store on this host.
+    pub(super) fn ask_host(&self, op: Op, frozen: Option<u64>) -> Report {
+        self.with_request(op, frozen.into(), |request| {
+            Report::of_local(self.limiter.store.decide(request))
         })
     }
 
