@@ -5,7 +5,7 @@ use super::settings::Settings;
 use crate::clock::boot_time;
 use crate::dsn::Dsn;
 use crate::error::Result;
-use crate::guard::{self, DecidedBy, Event, Guard, Host, Policy, Report, Stores};
+use crate::guard::{self, DecidedBy, Guard, Host, Policy, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
 use crate::net::Timeouts;
@@ -76,7 +76,13 @@ impl Limiter {
         frozen: Option<u64>,
     ) -> Report<FlaggedDecision> {
         let ask = |store: &dyn Store, request: &Request<'_>| store.decide(request);
-        self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen)
+        let report = self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen);
+        match op {
+            Op::Reset | Op::Block { .. } => {
+                report.before(self.statistics.warn_of_other_users(&*self.store))
+            }
+            _ => report,
+        }
     }
 
     /// The report with what the decision tells of how it came about. A dry run fails no call.
@@ -276,11 +282,6 @@ impl Limiter {
         };
         // A dry run fails no call.
         refunded.map(|answer| if self.policy.enforce { answer } else { Ok(answer.unwrap_or(None)) })
-    }
-
-    /// Notes a call that operators make: root's changes a table of root's own. Returns the warning of that mistake.
-    pub fn note_operator(&self) -> Option<Box<Event>> {
-        self.statistics.note_operator(&*self.store)
     }
 
     /// What the limiter does around the store's decisions.

@@ -18,7 +18,7 @@ use super::limiter_object::LimiterObject;
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
-    Answers, Event, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
+    Answers, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
     admits_all, peek_all, take_all,
 };
 use ext_php_rs::ffi;
@@ -302,31 +302,23 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let costs = members.iter().map(|member| member.cost);
-    change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }), None)
+    change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let parts = parts(call)?;
-    change_each(&parts, std::iter::repeat(Op::Reset), note_operator(&parts))
+    change_each(&parts, std::iter::repeat(Op::Reset))
 }
 
 fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
     let parts = parts(call)?;
-    change_each(&parts, std::iter::repeat(Op::Block { duration }), note_operator(&parts))
-}
-
-fn note_operator(parts: &[Part]) -> Option<Box<Event>> {
-    parts.iter().map(|part| part.limiter.note_operator()).reduce(Event::both).flatten()
+    change_each(&parts, std::iter::repeat(Op::Block { duration }))
 }
 
 /// Applies an operation to each limit, to all of them before a warning or an error of one can end the call.
-fn change_each(
-    parts: &[Part],
-    ops: impl Iterator<Item = Op>,
-    mistake: Option<Box<Event>>,
-) -> Result<(), Thrown> {
+fn change_each(parts: &[Part], ops: impl Iterator<Item = Op>) -> Result<(), Thrown> {
     let reports = parts.iter().zip(ops).map(|(part, op)| part.decide(op));
-    deliver(Report::of_all(reports).before(mistake)).map(drop)
+    deliver(Report::of_all(reports)).map(drop)
 }

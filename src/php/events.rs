@@ -43,11 +43,6 @@ impl<T> Answered<T> {
         Ok(self.answer)
     }
 
-    /// The same with what a later part of the call has to report, too.
-    pub fn before(self, later: Option<Box<Event>>) -> Self {
-        Self { event: Event::both(self.event, later), ..self }
-    }
-
     /// The same with another answer.
     #[inline(always)]
     pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Answered<U> {

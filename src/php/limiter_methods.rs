@@ -95,13 +95,11 @@ pub fn parse_block_duration(call: &Call) -> Result<u64, Thrown> {
 fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
     let decided = call.try_with_this(|this: &LimiterObject| {
         let limiter = this.limiter(method)?;
-        let mistake = limiter.note_operator();
-        let decided = match &this.limit {
+        match &this.limit {
             Some(limit) => this.decide(limiter, limit, &op),
             // Any limit will do.
             None => this.decide(limiter, &TokenBucket::SMALLEST.into(), &op),
-        };
-        Ok(decided?.before(mistake))
+        }
     })?;
     decided.deliver().map(drop)
 }

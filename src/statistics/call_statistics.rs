@@ -162,8 +162,9 @@ impl CallStatistics {
         }
     }
 
-    /// Notes a call on this store that operators make. Returns the warning of a likely mistake.
-    pub fn note_operator(&self, store: &dyn Store) -> Option<Box<Event>> {
-        self.statistics.note_operator(store)
+    /// Returns the warning of a call that probably changes the wrong user's table.
+    #[cold]
+    pub fn warn_of_other_users(&self, store: &dyn Store) -> Option<Box<Event>> {
+        self.statistics.warn_of_other_users(store)
     }
 }

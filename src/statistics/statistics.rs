@@ -241,9 +241,9 @@ impl Statistics {
         )))
     }
 
-    /// Returns a warning if this process is root's and another user has a table of this store's name: operators who reset
-    /// or block a client mean that one. Looks once in a process.
-    pub fn note_operator(&self, store: &dyn Store) -> Option<Box<Event>> {
+    /// Returns a warning if this process is root's and another user has a table of this store's name: a reset or a block
+    /// is meant for that table. Looks once in a process.
+    pub fn warn_of_other_users(&self, store: &dyn Store) -> Option<Box<Event>> {
         if !self.warn_of_mistakes || self.file.has_looked_for_others.get() {
             return None;
         }
