@@ -168,25 +168,20 @@ impl Breakers {
     pub fn note_failure(&self, id: u64, access: Access, sent: u64, now: u64) -> FailureMeaning {
         let open = entry(id, now + pause(now));
         if let Some((breaker, seen)) = self.find(id) {
-            match access {
-                _ if is_closed(seen) => {
-                    let is_silent = match access {
-                        Access::Newcomer => breaker.is_silent_for_long(now),
-                        _ => breaker.is_silent(sent, now),
-                    };
-                    if !is_silent {
-                        return FailureMeaning::CallAlone;
-                    }
+            if is_closed(seen) {
+                let is_silent = match access {
+                    Access::Newcomer => breaker.is_silent_for_long(now),
+                    _ => breaker.is_silent(sent, now),
+                };
+                if !is_silent {
+                    return FailureMeaning::CallAlone;
                 }
-                Access::Connected => {
-                    breaker.failed_at.store(now, Ordering::Relaxed);
-                    return FailureMeaning::OutageContinues;
-                }
+            } else if access == Access::Connected {
+                breaker.failed_at.store(now, Ordering::Relaxed);
+                return FailureMeaning::OutageContinues;
+            } else if access != Access::Probe && seen > open {
                 // A call that was sent before the outage must not end the time of another one's probe.
-                Access::Granted | Access::Newcomer if seen > open => {
-                    return FailureMeaning::OutageContinues;
-                }
-                _ => {}
+                return FailureMeaning::OutageContinues;
             }
             breaker.failed_at.store(0, Ordering::Relaxed);
             let since = seen as u64 & !CLOSED;

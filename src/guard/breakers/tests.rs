@@ -1,4 +1,4 @@
-//! Breakers: when they open, who may probe, and what closes them.
+//! Breakers: when they open, which process probes, and what closes them.
 
 use super::*;
 

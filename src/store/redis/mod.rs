@@ -32,9 +32,7 @@ pub use nodes::{parse_map, parse_master, parse_redirection};
 pub use permits::parse_permit_reply;
 use rustls::ClientConfig;
 use script_call::ScriptCall;
-use scripts::{
-    arguments, arguments_for_all, remove_mark, script_for, script_for_all, script_for_permits,
-};
+use scripts::{arguments, arguments_for_all, remove_mark, script_for};
 #[cfg(fuzzing)]
 pub use scripts::{parse_reply, parse_reply_for_all};
 #[cfg(not(fuzzing))]
@@ -271,7 +269,7 @@ impl Store for Redis {
         let names: Vec<_> = requests.iter().map(|joint| key_name(joint.request.key)).collect();
         let is_peek = matches!(first.op, Op::Peek { .. });
         let arguments = arguments_for_all(requests, is_peek, first.frozen());
-        let source = script_for_all();
+        let source = &scripts::ALL;
         let call = ScriptCall { source, names: &names, arguments: &arguments };
         let reply = self.run(&call, true, first.timeouts)?;
         let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
@@ -355,8 +353,7 @@ impl PermitLists for Redis {
         op: PermitOp,
     ) -> Result<PermitAnswer> {
         let (names, arguments) = ([name.to_vec()], permits::arguments(op, call.frozen));
-        let script =
-            ScriptCall { source: script_for_permits(), names: &names, arguments: &arguments };
+        let script = ScriptCall { source: &scripts::PERMITS, names: &names, arguments: &arguments };
         let reply = self.run(&script, true, call.timeouts)?;
         permits::parse_permit_reply(&reply)
             .filter(|answer| permits::is_possible(op, *answer))

@@ -51,7 +51,8 @@ static SLIDING: Lazy<ScriptSource> = script!(
     "head.lua", "key.lua", "store.lua", "values.lua", "sliding.lua";
     one = sliding
 );
-static ALL: Lazy<ScriptSource> = script!(
+/// The script that takes from several keys or from none.
+pub static ALL: Lazy<ScriptSource> = script!(
     "head.lua",
     "store.lua",
     "take.lua",
@@ -61,7 +62,9 @@ static ALL: Lazy<ScriptSource> = script!(
     "sliding.lua",
     "all.lua",
 );
-static PERMITS: Lazy<ScriptSource> = script!("head.lua", "store.lua", "values.lua", "permits.lua");
+/// The script that decides on permits.
+pub static PERMITS: Lazy<ScriptSource> =
+    script!("head.lua", "store.lua", "values.lua", "permits.lua");
 
 /// The script that decides on one key under this limit.
 pub fn script_for(limit: &Limit) -> &'static ScriptSource {
@@ -70,16 +73,6 @@ pub fn script_for(limit: &Limit) -> &'static ScriptSource {
         Limit::FixedWindow(_) => &WINDOW,
         Limit::SlidingWindow(_) => &SLIDING,
     }
-}
-
-/// The script that takes from several keys or from none.
-pub fn script_for_all() -> &'static ScriptSource {
-    &ALL
-}
-
-/// The script that decides on permits.
-pub fn script_for_permits() -> &'static ScriptSource {
-    &PERMITS
 }
 
 /// What a script does, as one letter. `head.lua` lists the opcodes.
