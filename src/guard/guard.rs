@@ -6,12 +6,13 @@ use super::deny_cache;
 use super::event::Event;
 use super::gates::GateEntry;
 use super::host::Host;
+use super::no_answer::{NoAnswer, PolicyAnswers, answers_to};
 use super::policy::Policy;
 use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::dsn::OnError;
 use crate::error::{Error, Result};
-use crate::limit::{Available, Decision, Op, SECOND, StoredState, apply};
+use crate::limit::{Decision, Op, SECOND};
 use crate::net::Timeouts;
 use crate::store::{Answer, Key, RemoteStore, Request};
 use std::cell::Cell;
@@ -34,23 +35,6 @@ pub struct Guard {
     is_prefix_ignored: Cell<bool>,
 }
 
-/// What each on-error policy answers in place of a store.
-pub struct PolicyAnswers<T, H> {
-    /// `fallback`: asks this host.
-    pub on_host: H,
-    /// `open`.
-    pub open: T,
-    /// `closed`.
-    pub closed: T,
-}
-
-impl<T> PolicyAnswers<Option<T>, fn(&Host) -> Result<Answer<Option<T>>>> {
-    /// No policy answers in place of the store: a call that concerns what only the store has.
-    pub fn none() -> Self {
-        Self { on_host: |_| Ok(None.into()), open: None, closed: None }
-    }
-}
-
 /// Which server a call asks, and when.
 #[derive(Clone, Copy)]
 pub struct Asked {
@@ -60,28 +44,6 @@ pub struct Asked {
     pub timeouts: Timeouts,
     /// When the call began.
     pub sent: u64,
-}
-
-/// Why a store gave no answer.
-pub enum NoAnswer {
-    /// It failed, or it failed a moment ago and was not asked.
-    Outage {
-        /// Why, for the exception of `on_error=throw`.
-        reason: String,
-        /// Whether the store was asked, so that it may have done what the call asked for.
-        was_asked: bool,
-        /// Whether it is up, but the call could not be decided on in its time beside others.
-        is_busy: bool,
-    },
-    /// The call cannot be made at all.
-    Error(Error),
-}
-
-impl NoAnswer {
-    /// The outage of a store that is not asked.
-    pub const fn without_asking(reason: String) -> Self {
-        Self::Outage { reason, was_asked: false, is_busy: false }
-    }
 }
 
 /// How long a call waits at first for others of this host to connect, before it looks again; then twice as long each
@@ -380,20 +342,6 @@ impl Guard {
             OnError::Closed => Some("every call is denied"),
             OnError::Throw => None,
         }
-    }
-}
-
-/// What the policies answer to a call that asks for a decision.
-pub fn answers_to<'a>(
-    request: &'a Request<'a>,
-) -> PolicyAnswers<Decision, impl FnOnce(&Host) -> Result<Answer>> {
-    let now = request.frozen().unwrap_or_else(boot_time);
-    let full = apply(request.limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
-    let (retry_at, available) = (full.now + SECOND, Available::NOTHING);
-    PolicyAnswers {
-        on_host: |host: &Host| host.decide(request),
-        open: full,
-        closed: Decision { accepted: false, retry_at, available, ..full },
     }
 }
 

@@ -3,9 +3,10 @@
 //! Only calls that take tokens from a token bucket, or give some back, have leases. All other calls ask the server, which does
 //! not know what hosts still hold; those that change the bucket otherwise end this host's lease.
 
-use super::guard::{Guard, PolicyAnswers, answers_to};
+use super::guard::Guard;
 use super::host::Host;
 use super::leases::{Fetch, LeaseKey, Step, Taken, is_scarce, level, missing};
+use super::no_answer::{PolicyAnswers, answers_to};
 use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::error::Result;

@@ -1,6 +1,7 @@
 //! The guard: stands before a store on servers, and knows what to do while they fail.
 //!
-//! * [`guard`]: asks the store, unless it need not or must not be asked; [`policy`] what it answers in its place
+//! * [`guard`]: asks the store, unless it need not or must not be asked; [`no_answer`]: what answers in its
+//!   place; [`policy`]: the configuration of both
 //! * [`report`]: how a call ended; [`event`]: what it has to tell beside its answer
 //! * [`host`]: what the processes of a host share about servers: [`breakers`], [`gates`] for connections, [`denials`]
 //!   (answered by [`deny_cache`]), [`leases`] (taken and given by [`leasing`]), and [`servers`] for operators
@@ -18,6 +19,7 @@ mod host;
 pub mod leases;
 mod leasing;
 mod local_failures;
+mod no_answer;
 mod policy;
 mod refusal_warnings;
 mod report;
@@ -25,9 +27,10 @@ mod servers;
 mod stores;
 
 pub use event::Event;
-pub use guard::{Asked, Guard, NoAnswer, PolicyAnswers, answers_to};
+pub use guard::{Asked, Guard};
 pub use host::Host;
 pub use leasing::{decide, refund};
+pub use no_answer::{NoAnswer, PolicyAnswers, answers_to};
 pub use policy::Policy;
 pub use report::{DecidedBy, Report};
 pub use servers::ServerStatus;
