@@ -218,7 +218,7 @@ impl SwapEntry for Item<'_> {
         link.map(KeptConnection::round_trip).unwrap_or_default()
     }
 
-    fn blocked(&self) -> Error {
+    fn locked(&self) -> Error {
         Error::busy(format!("{}: the bucket is too busy", self.store.name()))
     }
 
@@ -231,7 +231,7 @@ impl Item<'_> {
     fn hung_up(&self) -> Error {
         match self.store.servers.get(self.server) {
             Some(address) => error(address, Failure::Lost),
-            None => self.blocked(),
+            None => self.locked(),
         }
     }
 

@@ -113,7 +113,7 @@ impl SwapEntry for RowEntry<'_> {
         self.database.link.round_trip()
     }
 
-    fn blocked(&self) -> Error {
+    fn locked(&self) -> Error {
         self.database.too_slow(&self.identifier)
     }
 
@@ -153,7 +153,7 @@ impl<'a> RowEntry<'a> {
         }
         match self.swap(version, &StoredState::FULL, 0, budget)? {
             Swap::Done(_) | Swap::Lost => Ok(()),
-            Swap::Locked | Swap::Blocked => Err(self.blocked()),
+            Swap::Locked | Swap::Blocked => Err(self.locked()),
         }
     }
 
@@ -192,7 +192,7 @@ impl<'a> RowEntry<'a> {
     }
 
     fn read_once(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
-        let read = self.wait_for_alteration(|| {
+        let read = wait_for_alteration(|| {
             self.database.run(budget, true, |link, deadline| self.read_row(link, deadline))
         });
         let (schema, row, clock) =
@@ -206,26 +206,6 @@ impl<'a> RowEntry<'a> {
         let state = state.ok_or_else(|| self.database.unreadable())?;
         let version = RowVersion { schema, columns: row };
         Ok(Found { state, version, now: [clock.time; 2], clock })
-    }
-
-    /// Reads again while the table is being altered.
-    fn wait_for_alteration<T>(
-        &self,
-        mut read: impl FnMut() -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let mut result = read();
-        for _ in 1..MAX_TRIES {
-            let Err(conflict) = &result else { break };
-            if !conflict.is_any(&code::CONFLICTS) {
-                break;
-            }
-            match read() {
-                // The server has answered before, so the lock took the time.
-                Err(Failure::TimedOut) => break,
-                again => result = again,
-            }
-        }
-        result
     }
 
     /// Reads a row and the clock. The clock is None if it cannot be parsed.
@@ -288,4 +268,21 @@ impl<'a> RowEntry<'a> {
             StatementReply::Done(_) => Ok(Some(Row::new())),
         }
     }
+}
+
+/// Reads again while the table is being altered.
+fn wait_for_alteration<T>(mut read: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    let mut result = read();
+    for _ in 1..MAX_TRIES {
+        let Err(conflict) = &result else { break };
+        if !conflict.is_any(&code::CONFLICTS) {
+            break;
+        }
+        match read() {
+            // The server has answered before, so the lock took the time.
+            Err(Failure::TimedOut) => break,
+            again => result = again,
+        }
+    }
+    result
 }

@@ -38,7 +38,7 @@ pub(super) struct OwnBatch<'a> {
     pub key: u64,
     pub kind: u64,
     /// How long this process is waited for before each trip, in nanoseconds.
-    pub lease: u64,
+    pub asking_time: u64,
 }
 
 impl Drop for OwnBatch<'_> {
@@ -66,12 +66,12 @@ impl<E: SwapEntry> Attempt<'_, E> {
                 Tried::Undecided => {}
                 Tried::Not(Swap::Blocked) => {
                     if let Some(own) = &self.batch {
-                        own.batches.note_blocked(own.key, boot_time());
+                        own.batches.note_lock(own.key, boot_time());
                     }
-                    return Err(self.entry.blocked());
+                    return Err(self.entry.locked());
                 }
                 Tried::Not(Swap::Locked) if !budget.has_time_for(self.entry.round_trip()) => {
-                    return Err(self.entry.blocked());
+                    return Err(self.entry.locked());
                 }
                 Tried::Not(_) => {
                     self.pause(lost, budget);
@@ -160,7 +160,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
     /// given up.
     fn prolong(&self) -> Share {
         let Some(own) = &self.batch else { return Share::ALONE };
-        own.batches.extend(&own.batch, boot_time() + own.lease)
+        own.batches.extend(&own.batch, boot_time() + own.asking_time)
     }
 
     /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on: its own alone, if there is

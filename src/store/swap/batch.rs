@@ -17,7 +17,7 @@
 //!
 //! ```text
 //! word 0       control
-//! word 1       a key that is held off, or was blocked | until, or when
+//! word 1       a key whose value was found locked: see `locked_key`
 //! words 2-7    what was written last: see `handoff`
 //! words 8-39   eight results of four words: see `basis` and `results`
 //! ```
@@ -40,9 +40,6 @@ const RESULTS: usize = 8;
 /// killed.
 const LONGEST_SLEEP: u64 = 5_000_000;
 
-/// How long a key is held off, in nanoseconds.
-const HELD_OFF_FOR: u64 = 1_000_000_000;
-
 /// A word at which processes sleep.
 pub trait Bell: Word {
     /// Wakes so many of those that sleep as one of `groups`.
@@ -60,7 +57,7 @@ impl Bell for AtomicU128 {
 pub struct KeyRecord<W = AtomicU128, const R: usize = RESULTS> {
     /// The control word, at which processes sleep.
     pub control: W,
-    held_off: W,
+    pub(super) lock_seen: W,
     pub(super) handoff: [W; HANDOFF_WORDS],
     pub(super) results: [[W; RESULT_WORDS]; R],
 }
@@ -75,7 +72,7 @@ impl<W, const R: usize> KeyRecord<W, R> {
     pub fn new(word: impl Fn() -> W) -> Self {
         Self {
             control: word(),
-            held_off: word(),
+            lock_seen: word(),
             handoff: from_fn(|_| word()),
             results: from_fn(|_| from_fn(|_| word())),
         }
@@ -370,31 +367,6 @@ impl<W: Bell, const R: usize> Batches<'_, W, R> {
     /// Wakes all that sleep as one of `groups`.
     fn ring(&self, groups: u32) {
         self.record.control.ring(groups, u32::MAX);
-    }
-
-    /// Whether the key is held off at `now`.
-    pub fn is_held_off(&self, key: u64, now: u64) -> bool {
-        let word = self.record.held_off.load();
-        let until = word as u64;
-        // A later time is garbage.
-        (word >> 64) as u64 == key && now < until && until <= now + HELD_OFF_FOR
-    }
-
-    /// Notes that a lock kept the server from replacing the value of the key. If that is the second time in a row, the key is
-    /// held off for a second: the calls of this host on it fail at once. Each call would leave a session on the server that
-    /// waits for the lock.
-    pub fn note_blocked(&self, key: u64, now: u64) {
-        let (word, again) = (self.record.held_off.load(), now.saturating_sub(2 * HELD_OFF_FOR));
-        let is_again = (word >> 64) as u64 == key && (again..=now).contains(&(word as u64));
-        let until = if is_again { now + HELD_OFF_FOR } else { now };
-        self.record.held_off.store(u128::from(key) << 64 | u128::from(until));
-    }
-
-    /// Notes that the server has replaced the value of the key.
-    pub fn note_swapped(&self, key: u64) {
-        if (self.record.held_off.load() >> 64) as u64 == key {
-            self.record.held_off.store(0);
-        }
     }
 
     fn load(&self) -> (u128, Control) {

@@ -7,6 +7,7 @@
 //! * [`batch`]: who asks the server, and for whom; [`control`]: its control word
 //! * [`results`]: by what the calls of batches were decided on; [`basis`]: one of them; [`repeated`]: applies their operation
 //! * [`handoff`]: the state that the last process wrote
+//! * [`locked_key`]: keys whose value another session keeps locked
 //! * [`attempt`]: reads, applies and swaps
 
 mod attempt;
@@ -14,6 +15,7 @@ pub mod basis;
 pub mod batch;
 mod control;
 pub mod handoff;
+mod locked_key;
 mod repeated;
 mod results;
 
@@ -63,7 +65,7 @@ pub enum Swap {
     Lost,
     /// Another session held a lock for too long. Nothing was done.
     Locked,
-    /// The server may still replace the value, once a lock is released. The key is held off.
+    /// The server may still replace the value, once a lock is released.
     Blocked,
 }
 
@@ -101,8 +103,8 @@ pub trait SwapEntry {
     /// How long a round trip to the server takes as a rule; zero before the first.
     fn round_trip(&self) -> Duration;
 
-    /// The error of a call on a key that is held off.
-    fn blocked(&self) -> Error;
+    /// The error of a call on a key that was found locked twice.
+    fn locked(&self) -> Error;
 
     /// Names the server in a message.
     fn server(&self) -> String;
@@ -116,7 +118,7 @@ pub struct SwapDecider {
 
 /// The shortest time for which a process that asks the server is waited for before each trip: more than a trip takes as a rule, for
 /// a busy machine may suspend the process.
-const MIN_LEASE: Duration = Duration::from_millis(20);
+const MIN_ASKING_TIME: Duration = Duration::from_millis(20);
 
 impl SwapDecider {
     /// The decider of a kind of store, whose records are in `host_file`.
@@ -167,22 +169,22 @@ fn decide_in_batch<E: SwapEntry>(
     let kind = kind_of(key, request, batches.secret);
     // Half of a call's time at most: calls that wait for a process that was killed have the other half.
     let call = request.timeouts.call;
-    let lease = (3 * entry.round_trip()).max(call / 8).max(MIN_LEASE).min(call / 2);
-    let lease = lease.as_nanos() as u64;
+    let asking_time = (3 * entry.round_trip()).max(call / 8).max(MIN_ASKING_TIME).min(call / 2);
+    let asking_time = asking_time.as_nanos() as u64;
     let mut caller = Caller::new(batches, kind);
     loop {
         let now = boot_time();
-        if batches.is_held_off(key, now) {
+        if batches.is_locked(key, now) {
             caller.leave(now);
-            return Err(entry.blocked());
+            return Err(entry.locked());
         }
         let may_ask = budget.has_time_for(entry.round_trip());
-        match caller.step(now, now + lease, may_ask) {
+        match caller.step(now, now + asking_time, may_ask) {
             Step::Decided(basis, index) => {
                 return Ok(repeated::decide_by(&basis, request, index));
             }
             Step::Ask(batch) => {
-                let own = attempt::OwnBatch { batches, batch, key, kind, lease };
+                let own = attempt::OwnBatch { batches, batch, key, kind, asking_time };
                 return Attempt { entry, request, batch: Some(own) }.decide(&mut budget);
             }
             Step::Sleep(sleep) if budget.left() > Duration::ZERO => {

@@ -80,8 +80,8 @@ impl SwapEntry for Register {
         Duration::ZERO
     }
 
-    fn blocked(&self) -> Error {
-        Error::refused("blocked")
+    fn locked(&self) -> Error {
+        Error::refused("locked")
     }
 
     fn server(&self) -> String {
@@ -134,7 +134,7 @@ fn decide_for(register: &Register, limit: &Limit, op: Op, count: u32) -> Vec<Res
         let mut first = members.remove(0);
         let Step::Ask(batch) = first.step(0, SECOND, true) else { panic!("none asks") };
         assert_eq!(batch.share, Share { index: 0, count });
-        let own = OwnBatch { batches, batch, key: 1, kind, lease: SECOND };
+        let own = OwnBatch { batches, batch, key: 1, kind, asking_time: SECOND };
         let mut budget = Budget::start(timeouts(LONG));
         decisions.push(Attempt { entry: register, request, batch: Some(own) }.decide(&mut budget));
         for mut member in members {
@@ -234,8 +234,8 @@ fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
         fn round_trip(&self) -> Duration {
             Duration::ZERO
         }
-        fn blocked(&self) -> Error {
-            Error::busy("blocked")
+        fn locked(&self) -> Error {
+            Error::busy("locked")
         }
         fn server(&self) -> String {
             String::new()
@@ -295,8 +295,13 @@ fn process_that_was_given_up_takes_for_itself_alone() {
     let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
     with_request(&limit, TAKE, |request| {
         let share = Share { index: 2, count: 7 };
-        let own =
-            OwnBatch { batches, batch: Batch { number: 5, share }, key: 1, kind: 2, lease: 1 };
+        let own = OwnBatch {
+            batches,
+            batch: Batch { number: 5, share },
+            key: 1,
+            kind: 2,
+            asking_time: 1,
+        };
         let mut budget = Budget::start(timeouts(LONG));
         let alone = Attempt { entry: &register, request, batch: Some(own) }.decide(&mut budget);
         assert_eq!(alone.unwrap().taken, 1);
@@ -306,17 +311,17 @@ fn process_that_was_given_up_takes_for_itself_alone() {
 }
 
 #[test]
-fn key_that_is_blocked_twice_is_held_off_for_all_processes_of_the_host() {
+fn key_that_is_locked_twice_fails_at_once_in_all_processes_of_the_host() {
     let (register, record) = (Register::new(0), record());
-    let block = || batches(&record).note_blocked(1, boot_time());
+    let block = || batches(&record).note_lock(1, boot_time());
     block();
-    assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted, "blocked once");
+    assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted, "locked once");
     block();
-    assert!(!batches(&record).is_held_off(1, boot_time()), "it was swapped meanwhile");
+    assert!(!batches(&record).is_locked(1, boot_time()), "it was swapped meanwhile");
     block();
-    assert_eq!(decide(&register, &record, TAKE, LONG), Err(Error::refused("blocked")));
-    assert!(!batches(&record).is_held_off(2, boot_time()), "another key");
-    assert!(!batches(&record).is_held_off(1, boot_time() + 2 * SECOND));
+    assert_eq!(decide(&register, &record, TAKE, LONG), Err(Error::refused("locked")));
+    assert!(!batches(&record).is_locked(2, boot_time()), "another key");
+    assert!(!batches(&record).is_locked(1, boot_time() + 2 * SECOND));
 }
 
 #[test]

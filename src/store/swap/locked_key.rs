@@ -1,0 +1,36 @@
+//! Keys whose value another session on the server keeps locked.
+//!
+//! Each call on such a key would leave a session on the server that waits for the lock. So the second call in a row that meets
+//! the lock makes all calls of the host on the key fail at once, for a second.
+//!
+//! The word: the key | until when its calls fail, or when the lock was met for the first time.
+
+use super::batch::{Batches, Bell};
+
+/// How long calls fail at once, in nanoseconds.
+const PAUSE: u64 = 1_000_000_000;
+
+impl<W: Bell, const R: usize> Batches<'_, W, R> {
+    /// Whether calls on the key fail at once at `now`.
+    pub fn is_locked(&self, key: u64, now: u64) -> bool {
+        let word = self.record.lock_seen.load();
+        let until = word as u64;
+        // A later time is garbage.
+        (word >> 64) as u64 == key && now < until && until <= now + PAUSE
+    }
+
+    /// Notes that a lock kept the server from replacing the value of the key.
+    pub fn note_lock(&self, key: u64, now: u64) {
+        let (word, again) = (self.record.lock_seen.load(), now.saturating_sub(2 * PAUSE));
+        let is_again = (word >> 64) as u64 == key && (again..=now).contains(&(word as u64));
+        let until = if is_again { now + PAUSE } else { now };
+        self.record.lock_seen.store(u128::from(key) << 64 | u128::from(until));
+    }
+
+    /// Notes that the server has replaced the value of the key.
+    pub fn note_swapped(&self, key: u64) {
+        if (self.record.lock_seen.load() >> 64) as u64 == key {
+            self.record.lock_seen.store(0);
+        }
+    }
+}
