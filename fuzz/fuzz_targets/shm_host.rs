@@ -9,20 +9,17 @@ use std::cell::Cell;
 use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
-use std::time::Duration;
-use token_bucket::clock::{Reading, boot_time};
+use token_bucket::clock::boot_time;
 use token_bucket::dsn::Secret;
 use token_bucket::guard::Host;
 use token_bucket::guard::denials::KnownDenial;
-use token_bucket::limit::{Op, SECOND, apply};
 use token_bucket::mapped::{FileSettings, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
-use token_bucket::store::{Handoff, LimitKind, Queue, Request, Time};
+use token_bucket::store::{LimitKind, Request, Time};
 use token_bucket_fuzz::calls::{is_busy, keeps_promises, limit, operation, time};
 use token_bucket_fuzz::folder::folder;
-use token_bucket_fuzz::record::hits;
 use token_bucket_fuzz::table_file::{
-    HEADER, IDS, SECRET, SET, WAYS, file, hash, key, locate, locate_place, word, write,
+    HEADER, IDS, SET, WAYS, file, hash, key, locate, locate_place, word, write,
 };
 
 const BREAKERS_AT: u64 = 256;
@@ -56,34 +53,6 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             }
             write(&file, at, words);
         }
-        let (at, _) = locate(hash, 15 * sixteenth, 16 * sixteenth);
-        // A hand-off with a valid checksum, or any words.
-        let mut words: [u128; WAYS] = u.arbitrary()?;
-        if u.arbitrary()? {
-            let low = u128::from(u64::MAX);
-            words[1] = u128::from(hash) << 64 | words[1] & low;
-            let length: u8 = *u.choose(&[12, 13, 14, 18, 31])?;
-            words[2] = u128::from(length) << 120 | words[2] >> 8;
-            if kind == LimitKind::SlidingWindow && u.arbitrary()? {
-                // As many hits as a hand-off has room for.
-                let mut record = hits(u, now / SECOND)?;
-                record.truncate(28);
-                record.insert(0, record.len() as u8);
-                record.resize(32, 0);
-                let halves = [&record[..16], &record[16..]];
-                [words[2], words[3]] =
-                    halves.map(|half| u128::from_be_bytes(half.try_into().expect("16 bytes")));
-            }
-            let written_at = now - u.int_in_range(0..=SECOND / 10)?;
-            words[5] = words[5] & !low | u128::from(written_at);
-            let mut checksum = SipHasher13::new_with_keys(SECRET[0], SECRET[1]);
-            words[1..6].iter().for_each(|word| checksum.write_u128(*word));
-            words[6] = checksum.finish().into();
-        }
-        if u.arbitrary()? {
-            words[0] = 0;
-        }
-        write(&file, at, words);
     }
     let breakers: [[u64; 3]; 4] = u.arbitrary()?;
     for (i, [until, answered_at, failed_at]) in breakers.into_iter().enumerate() {
@@ -97,7 +66,6 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
     let host_file = Rc::new(Host::file(&files));
-    let queue = Queue::new(STORE, Duration::ZERO, Rc::clone(&host_file));
     let host = Host::new(STORE, STORE.to_owned(), 1, Secret(String::new()), host_file);
     for _ in 0..32 {
         if u.is_empty() {
@@ -106,7 +74,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let key_hash = Cell::default();
         let key = key(u.choose(&IDS)?, kind, &key_hash);
         let breaker = u.int_in_range(0..=4)?;
-        match u.int_in_range(0..=7u8)? {
+        match u.int_in_range(0..=6u8)? {
             0 => drop(host.access(breaker, Timeouts::default())),
             1 => {
                 let access = host.access(breaker, Timeouts::default());
@@ -133,17 +101,6 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let at = boot_time();
                 assert_eq!(host.known_denial(&key, at), None, "denied after a refund");
             }
-            6 => queue.wait(&key, 0, |ticket| {
-                let Some(ticket) = ticket else { return };
-                if let Some(Handoff { state, .. }) = ticket.handoff() {
-                    // As the stores that compare and swap do.
-                    std::hint::black_box((limit.earliest_write(&state), state.expires_at()));
-                    let (decision, after) = apply(&limit, &state, now, Op::Take { cost: 1 });
-                    keeps_promises(&limit, Op::Take { cost: 1 }, &decision, true);
-                    ticket.hand_off(&after, 1, Reading::taken_now(now, boot_time()));
-                    assert!(ticket.handoff().is_none_or(|handoff| handoff.state == after));
-                }
-            }),
             _ => {
                 let op = operation(u)?;
                 let timeouts = Timeouts::default();

@@ -112,7 +112,7 @@ it may look
 TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: UPDATE command denied to user 'reader'@'localhost' for table %stoken_bucket%s; the user "reader" needs SELECT, INSERT and UPDATE on `token_bucket`; every call is denied
 no, degraded; no, degraded; no, degraded; 
 the other table: by the store
-TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: SELECT command denied to user 'blind'@'localhost' for table %stoken_bucket%s; the user "blind" needs SELECT, INSERT and UPDATE on `token_bucket`; every call is denied
+TokenBucket::attempt(): MySQL at 127.0.0.1:PORT: SELECT command denied to user 'blind'@'localhost' for %stoken_bucket%s; the user "blind" needs SELECT, INSERT and UPDATE on `token_bucket`; every call is denied
 yes; yes; yes; 
 
 no room

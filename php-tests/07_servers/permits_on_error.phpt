@@ -61,7 +61,7 @@ foreach (['fallback', 'open', 'closed', 'throw'] as $policy) {
         echo ' ', $limit->getActive();
         unset($again);
         echo ' ', $limit->getActive(), "\n";
-        echo json_encode(array_slice(statistics()[$name], 0, 6)), "\n";
+        echo json_encode(array_slice(statistics()[$name], 0, 7)), "\n";
     }
 }
 
@@ -100,35 +100,35 @@ foreach (['drops' => fn () => $GLOBALS['permit'] = null, 'constructs' => fn () =
 fallback, enforce=1: [null,null,true,true,false,2,true,null,1]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 up again: [1,false,true] 1 0
-{"checked":6,"accepted":5,"denied":1,"would_deny":0,"errors":0,"degraded":3}
+{"checked":6,"accepted":5,"denied":1,"would_deny":0,"errors":0,"busy":0,"degraded":3}
 fallback, enforce=0: [true,null,true,true,true,2,true,null,1]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, limits are enforced in this host's shared memory
 up again: [1,true,true] 1 0
-{"checked":6,"accepted":6,"denied":0,"would_deny":1,"errors":0,"degraded":3}
+{"checked":6,"accepted":6,"denied":0,"would_deny":1,"errors":0,"busy":0,"degraded":3}
 open, enforce=1: [true,null,true,true,true,0,true,null,0]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
 up again: [1,false,true] 1 0
-{"checked":6,"accepted":6,"denied":0,"would_deny":0,"errors":0,"degraded":3}
+{"checked":6,"accepted":6,"denied":0,"would_deny":0,"errors":0,"busy":0,"degraded":3}
 open, enforce=0: [true,null,true,true,true,0,true,null,0]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
 up again: [1,true,true] 1 0
-{"checked":6,"accepted":6,"denied":0,"would_deny":0,"errors":0,"degraded":3}
+{"checked":6,"accepted":6,"denied":0,"would_deny":0,"errors":0,"busy":0,"degraded":3}
 closed, enforce=1: [null,null,false,false,false,2,null,null,2]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is denied
 up again: [1,false,true] 1 0
-{"checked":6,"accepted":3,"denied":3,"would_deny":0,"errors":0,"degraded":3}
+{"checked":6,"accepted":3,"denied":3,"would_deny":0,"errors":0,"busy":0,"degraded":3}
 closed, enforce=0: [true,null,true,true,true,2,true,null,2]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is denied
 up again: [1,true,true] 1 0
-{"checked":6,"accepted":6,"denied":0,"would_deny":3,"errors":0,"degraded":3}
+{"checked":6,"accepted":6,"denied":0,"would_deny":3,"errors":0,"busy":0,"degraded":3}
 throw, enforce=1: ["Redis failed a moment","Redis failed a moment","Redis failed a moment","Redis failed a moment","Redis failed a moment","Redis failed a moment",null,null,"Redis failed a moment"]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
 up again: [1,false,true] 1 0
-{"checked":3,"accepted":3,"denied":0,"would_deny":0,"errors":3,"degraded":0}
+{"checked":3,"accepted":3,"denied":0,"would_deny":0,"errors":3,"busy":0,"degraded":0}
 throw, enforce=0: [true,null,true,true,true,0,true,null,0]
 TokenBucket::peek(): Redis at 127.0.0.1:PORT: cannot connect: Connection refused (os error 111); until a call succeeds, every call is accepted
 up again: [1,true,true] 1 0
-{"checked":3,"accepted":3,"denied":0,"would_deny":0,"errors":3,"degraded":0}
+{"checked":3,"accepted":3,"denied":0,"would_deny":0,"errors":3,"busy":0,"degraded":0}
 fallback: yes yes no 2, no 2, then yes 1
 another server: 0 yes yes
 [true,null,2,true] 0

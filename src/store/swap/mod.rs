@@ -16,7 +16,7 @@ pub mod batch;
 mod control;
 pub mod handoff;
 mod locked_key;
-mod repeated;
+pub mod repeated;
 mod results;
 
 use super::key::{Key, KeyHash};
