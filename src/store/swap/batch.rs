@@ -281,6 +281,11 @@ impl<'a, W: Bell, const R: usize> Caller<'a, W, R> {
                 }
             };
         }
+        if open.members <= index {
+            // Something else has written to the file.
+            self.place = Place::Outside { stuck: None };
+            return None;
+        }
         if open.is_asking(now) {
             return Some(sleep(word, members_of(number), open, now));
         }

@@ -6,7 +6,7 @@ use super::*;
 use crate::limit::{Limit, SECOND, SlidingWindow, Span, State, TokenBucket, apply};
 use crate::net::Timeouts;
 use crate::store::request::Time;
-use portable_atomic::AtomicU128;
+use portable_atomic::{AtomicU128, Ordering};
 
 const TAKE: Op = Op::Take { cost: 1 };
 const NOW: u64 = 100_000 * SECOND;
@@ -382,4 +382,20 @@ fn clock_that_is_set_back_gives_no_tokens() {
         accepted += u32::from(decide(&register, &record, TAKE, LONG).unwrap().accepted);
     }
     assert!(accepted <= 10, "{accepted}");
+}
+
+#[test]
+fn member_of_a_batch_that_the_file_no_longer_holds_joins_again() {
+    let record = record();
+    let batches = batches(&record);
+    let mut other = Caller::new(batches, 99);
+    let Step::Ask(under_way) = other.step(0, SECOND, true) else { panic!("no call waits") };
+    let mut member = Caller::new(batches, 1);
+    assert!(matches!(member.step(0, SECOND, true), Step::Sleep(_)));
+    batches.release(&under_way);
+    // The batch is open, and has lost its member.
+    let open = Control::from_word(record.control.load(Ordering::Relaxed));
+    record.control.store(Control { members: 0, ..open }.to_word(), Ordering::Relaxed);
+    let Step::Ask(batch) = member.step(0, SECOND, true) else { panic!("none asks") };
+    assert_eq!(batch.share, Share::ALONE);
 }
