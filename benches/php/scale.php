@@ -14,6 +14,7 @@ require __DIR__ . '/scale/hosts.php';
 require __DIR__ . '/scale/memory.php';
 require __DIR__ . '/scale/costs.php';
 require __DIR__ . '/scale/one_bucket.php';
+require __DIR__ . '/scale/hot_key.php';
 
 const STORES = ['shm', 'redis_unix', 'redis_tcp', 'redis_cluster', 'memcached_unix', 'memcached_tcp', 'mariadb_unix'];
 const LEASE = 100;
@@ -41,6 +42,7 @@ foreach (STORES as $store) {
 }
 $rounds = rounds(9);
 $data = ['rounds' => $rounds, 'lease' => LEASE, 'clients' => CLIENTS, 'busy_processes' => BUSY_PROCESSES, 'threads' => memcached_stats(getenv('TB_MEMCACHED_UNIX'), 'stats')['threads']];
+$data['hot'] = hot_keys();
 $data['memory'] = decisions_in_memory($rounds);
 $data['costs'] = costs($servers, $rounds);
 $data['busy'] = busy_costs(array_filter($servers), $rounds);

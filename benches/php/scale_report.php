@@ -8,7 +8,7 @@ require __DIR__ . '/lib/bench.php';
 require __DIR__ . '/scale/costs.php';
 require __DIR__ . '/report/markdown.php';
 require __DIR__ . '/report/plots.php';
-foreach (['limits', 'costs', 'redis', 'points', 'growth', 'advice', 'method'] as $file) {
+foreach (['limits', 'costs', 'redis', 'points', 'hot_key', 'growth', 'advice', 'method'] as $file) {
     require __DIR__ . "/report/scale/$file.php";
 }
 
@@ -23,6 +23,7 @@ file_put_contents("$folder/scaling.md", implode("\n", [
     cost_section($data, $model),
     redis_section(kept('redis_cost')),
     point_section($data['points'], $simulated['points']),
+    hot_key_section($data['hot']),
     growth_section($data, $model, $simulated),
     advice_section($simulated),
     process_section($data['memory'], kept('one-word')),

@@ -75,11 +75,6 @@ impl Guard {
         self.is_prefix_ignored.set(true);
     }
 
-    /// Whether the store is one on which calls on one key get into each other's way.
-    pub fn swaps(&self) -> bool {
-        self.store.swaps()
-    }
-
     /// What `phpinfo()` shows of the servers: pairs of a name and a value.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         self.host.describe()

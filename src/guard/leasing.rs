@@ -128,15 +128,15 @@ fn refund_by_store<T>(
     report
 }
 
-/// Takes from the lease. If a batch is on its way from a store on which calls get into each other's way, waits for it with half
-/// of the call's time at most. Also returns the time-outs that are left.
+/// Takes from the lease. If a batch is on its way, waits for it with half of the call's time at most. Also returns the
+/// time-outs that are left.
 fn take(guard: &Guard, request: &Request<'_>, cost: u32, sent: u64) -> (Step, Timeouts) {
     let (mut timeouts, longest) = (*request.timeouts, request.timeouts.longest());
     let (mut now, mut budget) = (sent, None);
     loop {
         let step = with_lease(guard, request, now, |lease| lease.take(cost, now, longest));
         let seen = match step {
-            Some(Step::Await(seen)) if guard.swaps() => seen,
+            Some(Step::Await(seen)) => seen,
             step => return (step.unwrap_or(Step::Ask), timeouts),
         };
         let budget = budget.get_or_insert_with(|| Budget::start(*request.timeouts));

@@ -23,12 +23,6 @@ pub trait RemoteStore: Store {
     /// this breaker that the server has not closed; false if it is not known to which server one is.
     fn keeps_connection(&self, breaker: u64) -> bool;
 
-    /// Whether calls on one key at one time get into each other's way, so that a call had better wait for a batch of its
-    /// lease than ask for its own tokens.
-    fn swaps(&self) -> bool {
-        false
-    }
-
     /// The kind of store and its servers, for messages.
     fn name(&self) -> String;
 }

@@ -38,9 +38,9 @@ final class Client
     private function request(int $n): void
     {
         $store = $this->kind === 'guest' ? $this->meeting_place() : $this->any_store();
-        $buckets = [$store->target()];
+        $buckets = [$this->is_at_hot_key() ? array_key_first($store->hot) : $store->target()];
         // Attackers also give tokens back, and take from two of them at once, which leases do not serve. The others use buckets and windows in turn.
-        $how = $this->kind === 'attacker' ? $n % ($store->lease > 0 ? 2 : 4) : 0;
+        $how = $this->kind === 'attacker' && !$this->is_at_hot_key() ? $n % ($store->lease > 0 ? 2 : 4) : 0;
         if ($how >= 2) {
             $buckets = array_rand($store->hot, 2);
             shuffle($buckets);
@@ -86,7 +86,18 @@ final class Client
     private function any_store(): Store
     {
         $stores = array_values(array_filter($this->stores, fn (Store $store): bool => $store->fail_alone === null || $this->kind !== 'blocker'));
+        if ($this->is_at_hot_key()) {
+            $stores = array_values(array_filter($stores, fn (Store $store): bool => $store->is_hot()));
+            // All at the same one, of each for a second.
+            return $stores[time() % count($stores)];
+        }
         return $stores[mt_rand(0, count($stores) - 1)];
+    }
+
+    /** Whether this client is one of those that want one bucket at the same time. */
+    private function is_at_hot_key(): bool
+    {
+        return $this->kind === 'attacker' && $this->number < HOT_CLIENTS;
     }
 
     /** The store with permits that all guests go to at this time. */

@@ -10,7 +10,9 @@ foreach (['stores', 'bound', 'bucket_bound', 'window_bound', 'journal', 'client'
 }
 
 const WORKERS = 8;
-const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'blocker', 'honest', 'honest', 'honest', 'honest', 'guest', 'guest', 'guest', 'guest', 'control', 'control'];
+/** The first HOT_CLIENTS attackers want the same bucket of a hot store at the same time. */
+const HOT_CLIENTS = 4;
+const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'blocker', 'honest', 'honest', 'honest', 'honest', 'guest', 'guest', 'guest', 'guest', 'control', 'control'];
 /**
  * The number of buckets that attackers fight for on each store, and of sliding windows, and their limit: a window allows
  * CAPACITY in any CAPACITY / RATE seconds.

@@ -78,6 +78,12 @@ final class Store
         return $this->lease > 0 ? array_keys($this->hot)[intdiv(hrtime(true), LEASED_FOR) % count($this->hot)] : array_rand($this->hot);
     }
 
+    /** Whether some attackers go to one bucket of it, all to the same one. */
+    public function is_hot(): bool
+    {
+        return str_starts_with($this->name, 'hot');
+    }
+
     public function has_permits(): bool
     {
         // Those of a call that fails alone are this host's own.
@@ -182,6 +188,9 @@ function stores(): array
         new Store('mariadb, unix', $socket($mariadb), [$mariadb]),
         // Not over TCP: without TLS, MySQL refuses logins after a restart until a client has shown the password.
         new Store('mysql, unix', $socket($mysql), [$mysql]),
+        // The stores on which one process of the host asks for all.
+        new Store('hot on memcached', ($node = $memcached('memcached, hot'))->server->dsn(), [$node]),
+        new Store('hot on mariadb', prepared(($node = new Node('mariadb, hot', new Server('mariadbd', ['--innodb-buffer-pool-size=64M']), false))->server->dsn()), [$node]),
         $leased($redis('redis, lease'), 'lease on redis'),
         $leased($memcached('memcached, lease'), 'lease on memcached'),
         // One answer in 1,000 comes after the time-out.

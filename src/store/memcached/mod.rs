@@ -283,10 +283,6 @@ impl RemoteStore for Memcached {
         self.servers.len() as u64
     }
 
-    fn swaps(&self) -> bool {
-        true
-    }
-
     fn is_connected(&self) -> bool {
         self.links.iter().any(KeptConnection::is_open)
     }

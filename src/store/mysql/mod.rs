@@ -99,10 +99,6 @@ impl Store for Mysql {
 }
 
 impl RemoteStore for Mysql {
-    fn swaps(&self) -> bool {
-        true
-    }
-
     fn is_connected(&self) -> bool {
         self.database.link.is_open()
     }

@@ -357,15 +357,16 @@ impl<W: Bell, const R: usize> Batches<'_, W, R> {
                 break;
             }
         }
-        if batch.share.count > 1 {
-            self.ring(members_of(batch.number));
-        }
+        // First the one that asks next: it waits for the server while the others go on.
         match next {
             Some(open) if open.members > 0 => {
                 self.record.control.ring(members_of(open.number), 1);
             }
             Some(open) if open.is_sealed => self.ring(OTHERS),
             _ => {}
+        }
+        if batch.share.count > 1 {
+            self.ring(members_of(batch.number));
         }
     }
 
