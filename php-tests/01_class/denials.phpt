@@ -13,7 +13,7 @@ function show(?string $name = null, ?string $client = null): void
 {
     foreach (denials($name, $client) as $denial) {
         $identifier = $denial['identifier'] === null ? 'null' : addcslashes(preg_replace('/(.)\1{20,}/', '$1...', $denial['identifier']), "\0..\37\177..\377");
-        $seconds = json_encode($denial['seconds']);
+        $seconds = json_encode($denial['interval']);
         echo "$denial[count] times $denial[name] $identifier: $denial[algorithm] $denial[limit]/$seconds, $denial[reason], $denial[decided_by]", $denial['enforced'] ? '' : ', dry run', "\n";
     }
 }

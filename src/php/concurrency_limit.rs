@@ -22,7 +22,7 @@ use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
 
-/// The default of `$lease`, in seconds.
+/// The default of `$lifetime`, in seconds.
 const DEFAULT_LIFETIME: f64 = 60.0;
 
 /// The value of a `TokenBucket\ConcurrencyLimit`.
@@ -43,7 +43,7 @@ const PARAMETERS: &[Parameter] = &[
     STORAGE,
     IDENTIFIER,
     required(c"limit", Type::INT),
-    optional(c"lease", Type::FLOAT, c"60.0"),
+    optional(c"lifetime", Type::FLOAT, c"60.0"),
     LIMIT_NAME,
 ];
 
@@ -69,7 +69,7 @@ impl Native for ConcurrencyLimitObject {
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());
         let _ = properties.insert("limit", i64::from(self.limit.max()));
-        let _ = properties.insert("lease", self.limit.lifetime() as f64 / SECOND as f64);
+        let _ = properties.insert("lifetime", self.limit.lifetime() as f64 / SECOND as f64);
     }
 }
 
