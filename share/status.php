@@ -104,7 +104,7 @@ function respond(): string
         $notice = $method === 'POST' ? handle_post($access) : '';
         $status = status();
         $status['blocked_in_code'] = blocked_in_code($status);
-    } catch (\TokenBucket\Throwable $failure) {
+    } catch (\TokenBucket\TokenBucketException $failure) {
         return message(500, 'The status cannot be read', '<p>' . escape($failure->getMessage()) . '</p>');
     }
     // A view without buttons needs no token, and so no cookie for it.

@@ -113,7 +113,7 @@ final class Identifier extends Target
             $decision = self::answered(fn(): Decision => $this->make($algorithm, self::WIDEST[$algorithm], self::YEARS)->peek(0));
             // A block denies also a call of cost 0.
             $is_blocked = $decision->wouldDeny();
-            $hits = $is_blocked || $algorithm === 'token_bucket' ? null : $decision->getLimit() - $decision->getRemainingTokens();
+            $hits = $is_blocked || $algorithm === 'token_bucket' ? null : $decision->getUsedTokens();
             if ($decision->getResetAfter() > 0) {
                 $states[] = new State($this->text(), $algorithm, $is_blocked, $hits, $decision->getResetAfter());
             }

@@ -28,6 +28,9 @@ final class Decision implements \JsonSerializable
     /** Whole tokens or hits left, 0 or more. */
     public function getRemainingTokens(): int {}
 
+    /** getLimit() without getRemainingTokens(): how many of the tokens or hits are used up. */
+    public function getUsedTokens(): int {}
+
     /** Seconds until the same call would be accepted: 0.0 if this one is, INF if it costs more than the capacity. */
     public function getRetryAfter(): float {}
 
@@ -39,6 +42,26 @@ final class Decision implements \JsonSerializable
 
     /** Seconds to wait before acting on a reserve(); 0.0 after any other call. */
     public function getWait(): float {}
+
+    /**
+     * Sleeps until what reserve() took may be used: getWait() seconds from the reservation on, what is left of them.
+     *
+     *     if ($bucket->reserve(maxWait: 2)->wait()) { ... }
+     *
+     * Signals do not end the sleep; their handlers in PHP run after it. A clock that TestClock has frozen is advanced instead.
+     *
+     * @return bool whether the call is accepted. A denied one returns at once, and so does one that was not made by reserve()
+     */
+    public function wait(): bool {}
+
+    /**
+     * Returns the decision if it is accepted.
+     *
+     *     $api->attempt()->ensureAccepted();
+     *
+     * @throws LimitExceededException if it is denied
+     */
+    public function ensureAccepted(): static {}
 
     /**
      * The names of the limits that deny the call; empty if it is accepted.

@@ -314,6 +314,21 @@ fn function_entry(method: &Method) -> FunctionEntry {
     }
 }
 
+/// Declares a private property of a class, which is null at first. At startup only.
+pub fn private_property(class: &Class, name: &str) {
+    let mut null = Zval::null();
+    // SAFETY: the class is registered; the engine copies the name and the value.
+    unsafe {
+        ffi::zend_declare_property(
+            class.as_ptr(),
+            name.as_ptr().cast(),
+            name.len(),
+            &raw mut null,
+            ffi::ZEND_ACC_PRIVATE as _,
+        );
+    }
+}
+
 /// Declares a public constant of a class. At startup only.
 pub fn constant(class: &Class, name: &str, value: impl IntoZval) {
     let name = ZendStr::new_interned(name, true);
