@@ -135,6 +135,7 @@ class TokenBucket implements TokenBucket\Limiter
      * @throws LogicException if the object has no capacity or no rate
      * @throws TokenBucket\StorageException if the storage fails
      */
+    #[\NoDiscard]
     public function attempt(int $tokens = 1): TokenBucket\Decision {}
 
     /**

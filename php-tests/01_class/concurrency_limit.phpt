@@ -18,7 +18,8 @@ foreach (['shm:', 'array:', 'SharedMemoryStorage' => new SharedMemoryStorage, 'A
     echo 'after a release: ', json_encode([$d !== null, $limit->acquire(), $limit->getActive()]), "\n";
     // A permit goes back when nothing holds the object any more.
     $c = null;
-    $limit->acquire();
+    $dropped = $limit->acquire();
+    unset($dropped);
     $e = $limit->acquire();
     echo 'after destructions: ', json_encode([$e !== null, $limit->acquire(), $limit->getActive()]), "\n";
     // A lifetime ends to the nanosecond.

@@ -24,7 +24,7 @@ $bucket = new TokenBucket(null, 'login:192.0.2.1', 2, 1);
 for ($i = 0; $i < 5; $i++) {
     $bucket->consume();
 }
-$bucket->attempt();
+$decision = $bucket->attempt();
 $bucket->reserve(1, 0);
 $bucket->peek();
 $bucket->refund();

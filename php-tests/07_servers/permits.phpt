@@ -16,7 +16,8 @@ require dirname(__DIR__) . '/permit_process.inc';
 
 $redis = new Server('redis');
 $limit = new ConcurrencyLimit($redis->dsn(), 'x', 3);
-$limit->acquire();
+$permit = $limit->acquire();
+$permit->release();
 
 // One round trip each, and one key, which expires with the latest lifetime.
 $commands = function (callable $call) use ($redis): string {

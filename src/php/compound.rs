@@ -4,7 +4,9 @@ use super::decision::{self, DecisionObject};
 use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
 use super::engine::declare;
-use super::engine::declare::{Class, Method, Parameter, Type, optional, public, variadic};
+use super::engine::declare::{
+    Class, Method, Parameter, Type, no_discard, optional, public, variadic,
+};
 use super::engine::exceptions::{Thrown, argument_type_error, error, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
@@ -60,7 +62,7 @@ const METHODS: &[Method] = &[
         Type::NONE,
     ),
     public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
-    public(c"attempt", handler!(attempt), &[TOKENS], DECISION),
+    no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION)),
     public(c"peek", handler!(peek), &[TOKENS], DECISION),
     public(c"refund", handler!(refund), &[TOKENS], Type::VOID),
     public(c"reset", handler!(reset), &[], Type::VOID),

@@ -2,7 +2,9 @@
 
 use super::engine::call::{Call, handler};
 use super::engine::declare;
-use super::engine::declare::{Class, Method, Parameter, Type, optional, public, required};
+use super::engine::declare::{
+    Class, Method, Parameter, Type, no_discard, optional, public, required,
+};
 use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
@@ -49,7 +51,12 @@ const PARAMETERS: &[Parameter] = &[
 
 const METHODS: &[Method] = &[
     public(c"__construct", handler!(construct), PARAMETERS, Type::NONE),
-    public(c"acquire", handler!(acquire), &[], Type::object(c"TokenBucket\\Permit").or_null()),
+    no_discard(public(
+        c"acquire",
+        handler!(acquire),
+        &[],
+        Type::object(c"TokenBucket\\Permit").or_null(),
+    )),
     public(c"getActive", handler!(get_active), &[], Type::INT),
     public(c"reset", handler!(reset), &[], Type::VOID),
 ];

@@ -1,7 +1,9 @@
 //! The interfaces.
 
 use super::engine::declare;
-use super::engine::declare::{Class, Method, Parameter, Type, optional, required, signature};
+use super::engine::declare::{
+    Class, Method, Parameter, Type, no_discard, optional, required, signature,
+};
 
 /// `TokenBucketStorage`, the contract of the published classes.
 pub static STORAGE: Class = Class::new();
@@ -41,7 +43,7 @@ pub const DECISION: Type = Type::object(c"TokenBucket\\Decision");
 
 const LIMITER_METHODS: &[Method] = &[
     signature(c"consume", &[TOKEN_COUNT], Type::BOOL),
-    signature(c"attempt", &[TOKENS], DECISION),
+    no_discard(signature(c"attempt", &[TOKENS], DECISION)),
     signature(c"peek", &[TOKENS], DECISION),
     signature(c"refund", &[TOKENS], Type::VOID),
     signature(c"reset", &[], Type::VOID),

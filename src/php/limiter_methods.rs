@@ -2,7 +2,9 @@
 
 use super::decision::{self, DecisionObject};
 use super::engine::call::{Call, handler};
-use super::engine::declare::{Method, Parameter, Type, optional, public, required, sensitive};
+use super::engine::declare::{
+    Method, Parameter, Type, no_discard, optional, public, required, sensitive,
+};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
 use super::interfaces::{DECISION, SECONDS, TOKEN_COUNT, TOKENS};
@@ -23,7 +25,7 @@ pub const IDENTIFIER: Parameter = required(c"identifier", Type::STRING);
 pub const LIMIT_NAME: Parameter = optional(c"name", Type::STRING.or_null(), c"null");
 
 pub const CONSUME: Method = public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL);
-pub const ATTEMPT: Method = public(c"attempt", handler!(attempt), &[TOKENS], DECISION);
+pub const ATTEMPT: Method = no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION));
 pub const PEEK: Method = public(c"peek", handler!(peek), &[TOKENS], DECISION);
 pub const REFUND: Method = public(c"refund", handler!(refund), &[TOKENS], Type::VOID);
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);

@@ -66,6 +66,7 @@ final class Compound implements Limiter
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
      * @throws \TypeError if the list has a value that is not an int
      */
+    #[\NoDiscard]
     public function attempt(int|array $tokens = 1): Decision {}
 
     /**

@@ -52,6 +52,7 @@ final class ConcurrencyLimit
      *
      * @return Permit|null null: as many as $limit are held, or the table of permits has no room
      */
+    #[\NoDiscard]
     public function acquire(): ?Permit {}
 
     /**

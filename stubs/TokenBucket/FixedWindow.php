@@ -56,6 +56,7 @@ final class FixedWindow implements Limiter
      *
      * @throws \ValueError if the count is negative
      */
+    #[\NoDiscard]
     public function attempt(int $tokens = 1): Decision {}
 
     /**

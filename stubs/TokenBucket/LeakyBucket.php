@@ -57,6 +57,7 @@ final class LeakyBucket implements Limiter
      *
      * @throws \ValueError if the count is negative
      */
+    #[\NoDiscard]
     public function attempt(int $tokens = 1): Decision {}
 
     /**

@@ -14,6 +14,7 @@ interface Limiter
     public function consume(int $token_count = 1): bool;
 
     /** Takes tokens if there are enough, else takes none, and describes the result. */
+    #[\NoDiscard]
     public function attempt(int $tokens = 1): Decision;
 
     /** Returns what attempt() would return now. Changes nothing. */

@@ -59,6 +59,7 @@ final class SlidingWindow implements Limiter
      *
      * @throws \ValueError if the count is negative
      */
+    #[\NoDiscard]
     public function attempt(int $tokens = 1): Decision {}
 
     /**
