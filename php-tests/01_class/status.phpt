@@ -65,8 +65,8 @@ echo preg_replace('/^(# .*|token_bucket_(table|info).*)\n/m', '', prometheus());
 // Counters begin again, those of other prefixes go on.
 reset_statistics();
 echo $show([statistics(), array_keys(statistics('blog:')), status()['named_limits']['network']['limited']]);
-reset_statistics(null);
-echo $show(statistics(null));
+reset_statistics('*');
+echo $show(statistics('*'));
 var_dump(limiter('network', 'blocked')->consume());
 echo $show(statistics()['network']['most_denied']);
 ?>

@@ -8,7 +8,9 @@ namespace TokenBucket;
  * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies, and has the fewest
  * tokens and the longest times of any.
  *
- * As JSON: accepted, limit, remaining_tokens, retry_after (null for never), reset_after, wait, degraded, would_deny.
+ * A call that costs more than the capacity is never accepted: never is INF in seconds, and null in whole seconds and in JSON.
+ *
+ * As JSON: accepted, limit, remaining_tokens, retry_after, reset_after, wait, degraded, would_deny.
  */
 final class Decision implements \JsonSerializable
 {
@@ -31,10 +33,10 @@ final class Decision implements \JsonSerializable
     /** getLimit() without getRemainingTokens(): how many of the tokens or hits are used up. */
     public function getUsedTokens(): int {}
 
-    /** Seconds until the same call would be accepted: 0.0 if this one is, INF if it costs more than the capacity. */
+    /** Seconds until the same call would be accepted: 0.0 if this one is. */
     public function getRetryAfter(): float {}
 
-    /** getRetryAfter() rounded up to whole seconds: at least 1 if the call is denied, 0 if it is accepted, null for never. */
+    /** getRetryAfter() rounded up to whole seconds: at least 1 if the call is denied, 0 if it is accepted. */
     public function getRetryAfterSeconds(): ?int {}
 
     /** Seconds until the bucket is full or the window ends, if no further call takes tokens. */
