@@ -182,11 +182,13 @@ class TokenBucket implements TokenBucket\Limiter
      *
      * @param int $tokens 0 or more
      *
+     * @return bool whether that was done. False if the identifier is blocked, or if the store failed and on_error is "open" or "closed"
+     *
      * @throws ValueError if the count is negative
      * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
-    public function refund(int $tokens = 1): void {}
+    public function refund(int $tokens = 1): bool {}
 
     /**
      * Makes the bucket full and lifts a block. Needs no capacity and no rate: `(new TokenBucket(null,

@@ -11,7 +11,7 @@ class Own implements Limiter
     public function consume(int $token_count = 1): bool { return true; }
     public function attempt(int $tokens = 1): Decision { throw new DomainException; }
     public function peek(int $tokens = 1): Decision { throw new DomainException; }
-    public function refund(int $tokens = 1): void {}
+    public function refund(int $tokens = 1): bool { return true; }
     public function reset(): void {}
     public function block(float $seconds): void {}
 }

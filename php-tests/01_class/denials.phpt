@@ -48,7 +48,7 @@ array_map(show(...), ['api', 'leaky', 'fixed', 'sliding', 'php', 'report', 'dry'
 echo "a compound: those that deny\n";
 (new Compound(new TokenBucket('array:', 'first:x', 1, 1), $denying = new FixedWindow('array:', 'second:x', 1, 10)))->consume(2);
 $denying->consume();
-(new Compound(new TokenBucket('array:', 'first:x', 9, 1), $denying))->attempt();
+$decision = (new Compound(new TokenBucket('array:', 'first:x', 9, 1), $denying))->attempt();
 show('first');
 show('second');
 

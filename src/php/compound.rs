@@ -64,7 +64,7 @@ const METHODS: &[Method] = &[
     public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
     no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION)),
     public(c"peek", handler!(peek), &[TOKENS], DECISION),
-    public(c"refund", handler!(refund), &[TOKENS], Type::VOID),
+    public(c"refund", handler!(refund), &[TOKENS], Type::BOOL),
     public(c"reset", handler!(reset), &[], Type::VOID),
     public(c"block", handler!(block), &[SECONDS], Type::VOID),
 ];
@@ -306,19 +306,20 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let costs = members.iter().map(|member| member.cost);
-    change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }), None)
+    let each = change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }), None)?;
+    call.return_bool(each.iter().any(FlaggedDecision::has_refunded))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let parts = parts(call)?;
-    change_each(&parts, std::iter::repeat(Op::Reset), note_operator(&parts))
+    change_each(&parts, std::iter::repeat(Op::Reset), note_operator(&parts)).map(drop)
 }
 
 fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
     let parts = parts(call)?;
-    change_each(&parts, std::iter::repeat(Op::Block { duration }), note_operator(&parts))
+    change_each(&parts, std::iter::repeat(Op::Block { duration }), note_operator(&parts)).map(drop)
 }
 
 fn note_operator(parts: &[Part]) -> Option<Box<Event>> {
@@ -330,7 +331,7 @@ fn change_each(
     parts: &[Part],
     ops: impl Iterator<Item = Op>,
     mistake: Option<Box<Event>>,
-) -> Result<(), Thrown> {
+) -> Result<Vec<FlaggedDecision>, Thrown> {
     let reports = parts.iter().zip(ops).map(|(part, op)| part.decide(op));
-    deliver(Report::of_all(reports).before(mistake)).map(drop)
+    deliver(Report::of_all(reports).before(mistake))
 }

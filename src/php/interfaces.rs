@@ -45,7 +45,7 @@ const LIMITER_METHODS: &[Method] = &[
     signature(c"consume", &[TOKEN_COUNT], Type::BOOL),
     no_discard(signature(c"attempt", &[TOKENS], DECISION)),
     signature(c"peek", &[TOKENS], DECISION),
-    signature(c"refund", &[TOKENS], Type::VOID),
+    signature(c"refund", &[TOKENS], Type::BOOL),
     signature(c"reset", &[], Type::VOID),
     signature(c"block", &[SECONDS], Type::VOID),
 ];

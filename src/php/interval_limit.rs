@@ -9,7 +9,7 @@ use super::engine::object;
 use super::globals::GLOBALS;
 use super::interfaces;
 use super::limiter_methods::{
-    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE,
+    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, TAKE_UP_TO,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::{Backend, parse_storage_argument};
@@ -39,10 +39,11 @@ pub const PARAMETERS: &[Parameter] = &[
     LIMIT_NAME,
 ];
 
-/// Makes a class known to the engine. At startup only.
-pub fn register(class: &Class, name: &str, constructor: Handler) {
+/// Makes a class known to the engine, with methods that the others lack. At startup only.
+pub fn register(class: &Class, name: &str, constructor: Handler, more: &[Method]) {
     let constructor = public(c"__construct", constructor, PARAMETERS, Type::NONE);
-    let methods: [Method; 7] = [constructor, CONSUME, ATTEMPT, PEEK, REFUND, RESET, BLOCK];
+    let common = [constructor, CONSUME, ATTEMPT, TAKE_UP_TO, PEEK, REFUND, RESET, BLOCK];
+    let methods = [&common, more].concat();
     let interfaces = [&interfaces::LIMITER];
     declare::class(class, name, ClassFlags::Final, &methods, ptr::null_mut(), &interfaces);
     object::install_handlers::<LimiterObject>(class);

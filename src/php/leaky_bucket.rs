@@ -4,6 +4,7 @@ use super::engine::call::{Call, handler};
 use super::engine::declare::Class;
 use super::engine::exceptions::Thrown;
 use super::interval_limit::{self, IntervalArguments};
+use super::limiter_methods::RESERVE;
 use super::limiter_object::{LimitArguments, LimiterObject};
 
 /// The class.
@@ -11,7 +12,7 @@ pub static CLASS: Class = Class::new();
 
 /// Makes the class known to the engine.
 pub fn register() {
-    interval_limit::register(&CLASS, "TokenBucket\\LeakyBucket", handler!(construct));
+    interval_limit::register(&CLASS, "TokenBucket\\LeakyBucket", handler!(construct), &[RESERVE]);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {

@@ -11,7 +11,7 @@ pub static CLASS: Class = Class::new();
 
 /// Makes the class known to the engine.
 pub fn register() {
-    interval_limit::register(&CLASS, "TokenBucket\\SlidingWindow", handler!(construct));
+    interval_limit::register(&CLASS, "TokenBucket\\SlidingWindow", handler!(construct), &[]);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {

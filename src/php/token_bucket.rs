@@ -9,14 +9,15 @@ use super::engine::exceptions::{Thrown, error, value_error};
 use super::engine::object;
 use super::events::{answered, deliver_warning};
 use super::globals::GLOBALS;
-use super::interfaces::{self, DECISION, TOKENS};
+use super::interfaces;
 use super::interval_limit::{self, IntervalArguments};
 use super::limiter_methods::{
-    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
+    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESERVE, RESET, STORAGE,
+    TAKE_UP_TO,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::parse_storage_argument;
-use crate::limit::{LimitError, Op, SECOND, TokenBucket, describe_seconds};
+use crate::limit::{LimitError, Op, TokenBucket, describe_seconds};
 use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -65,19 +66,9 @@ const METHODS: &[Method] = &[
         Type::BOOL,
     ),
     ATTEMPT,
-    public(
-        c"takeUpTo",
-        handler!(take_up_to),
-        &[required(c"most", Type::INT), optional(c"least", Type::INT, c"1")],
-        DECISION,
-    ),
+    TAKE_UP_TO,
     PEEK,
-    public(
-        c"reserve",
-        handler!(reserve),
-        &[TOKENS, optional(c"maxWait", Type::FLOAT.or_null(), c"null")],
-        DECISION,
-    ),
+    RESERVE,
     REFUND,
     RESET,
     BLOCK,
@@ -267,26 +258,6 @@ fn call_key(
             "The key() of a TokenBucket must return a string of 1 to {MAX_IDENTIFIER} bytes"
         ))),
     }
-}
-
-fn take_up_to(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(1, 2)?;
-    let most = u64::try_from(call.int(1, 1)?).ok().filter(|most| *most > 0);
-    let most = most.ok_or_else(|| value_error(1, "must be greater than 0"))?;
-    let least = u64::try_from(call.int(2, 1)?).ok().filter(|least| (1..=most).contains(least));
-    let least = least.ok_or_else(|| value_error(2, "must be between 1 and $most"))?;
-    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least })
-}
-
-fn reserve(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 2)?;
-    let cost = call.token_count(1)?;
-    let max_wait = match call.float_or_null(2)? {
-        None => u64::MAX,
-        Some(seconds) if seconds >= 0.0 => (seconds * SECOND as f64).round() as u64,
-        Some(_) => return Err(value_error(2, "must be greater than or equal to 0")),
-    };
-    return_decision(call, "reserve", Op::Reserve { cost, max_wait })
 }
 
 fn key(call: &Call) -> Result<(), Thrown> {

@@ -84,10 +84,12 @@ final class Compound implements Limiter
      *
      * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
      *
+     * @return bool whether any limit took them back
+     *
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
      * @throws \TypeError if the list has a value that is not an int
      */
-    public function refund(int|array $tokens = 1): void {}
+    public function refund(int|array $tokens = 1): bool {}
 
     /** Puts all tokens back into all limits, one after the other, and lifts their blocks. */
     public function reset(): void {}

@@ -61,6 +61,18 @@ final class LeakyBucket implements Limiter
     public function attempt(int $tokens = 1): Decision {}
 
     /**
+     * Adds as many of $most as there is room for, if that is at least $least; else adds none.
+     *
+     * The decision's getTokens() is the number that the caller may use.
+     *
+     * @param int $most  1 or more
+     * @param int $least 1 to $most. More than the limit is never accepted
+     *
+     * @throws \ValueError if a number is out of range
+     */
+    public function takeUpTo(int $most, int $least = 1): Decision {}
+
+    /**
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int $tokens 0 or more
@@ -70,13 +82,27 @@ final class LeakyBucket implements Limiter
     public function peek(int $tokens = 1): Decision {}
 
     /**
+     * Raises the level, in advance if that does not fit yet. The decision's getWait() is the time to wait before acting, and its
+     * wait() waits.
+     *
+     * @param int        $tokens  0 or more; more than the limit is never accepted
+     * @param float|null $maxWait the longest wait in seconds, 0 or more: a call that would have to wait longer is denied and
+     *                            changes nothing. Null: no bound
+     *
+     * @throws \ValueError if the count or the wait is negative
+     */
+    public function reserve(int $tokens = 1, ?float $maxWait = null): Decision {}
+
+    /**
      * Lowers the level, never below empty.
      *
      * @param int $tokens 0 or more
      *
+     * @return bool whether that was done. False if the identifier is blocked, or if the store failed and on_error is "open" or "closed"
+     *
      * @throws \ValueError if the count is negative
      */
-    public function refund(int $tokens = 1): void {}
+    public function refund(int $tokens = 1): bool {}
 
     /** Empties the bucket and lifts a block. */
     public function reset(): void {}

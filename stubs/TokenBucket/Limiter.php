@@ -20,8 +20,8 @@ interface Limiter
     /** Returns what attempt() would return now. Changes nothing. */
     public function peek(int $tokens = 1): Decision;
 
-    /** Puts tokens back, never above the limit. */
-    public function refund(int $tokens = 1): void;
+    /** Puts tokens back, never above the limit. Returns whether that was done: not while the identifier is blocked. */
+    public function refund(int $tokens = 1): bool;
 
     /** Puts all tokens back and lifts a block. */
     public function reset(): void;

@@ -63,6 +63,18 @@ final class SlidingWindow implements Limiter
     public function attempt(int $tokens = 1): Decision {}
 
     /**
+     * Counts as many of $most as there is room for, if that is at least $least; else counts none.
+     *
+     * The decision's getTokens() is the number that the caller may use.
+     *
+     * @param int $most  1 or more
+     * @param int $least 1 to $most. More than the limit is never accepted
+     *
+     * @throws \ValueError if a number is out of range
+     */
+    public function takeUpTo(int $most, int $least = 1): Decision {}
+
+    /**
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int $tokens hits, 0 or more
@@ -76,9 +88,11 @@ final class SlidingWindow implements Limiter
      *
      * @param int $tokens hits, 0 or more
      *
+     * @return bool whether that was done. False if the identifier is blocked, or if the store failed and on_error is "open" or "closed"
+     *
      * @throws \ValueError if the count is negative
      */
-    public function refund(int $tokens = 1): void {}
+    public function refund(int $tokens = 1): bool {}
 
     /** Forgets all hits, and lifts a block. */
     public function reset(): void {}

@@ -134,6 +134,7 @@ pub const fn sensitive(parameter: Parameter) -> Parameter {
 }
 
 /// A method of a class or an interface, or a function.
+#[derive(Clone, Copy)]
 pub struct Method {
     pub name: &'static CStr,
     /// The function that runs; `None` in an interface.
