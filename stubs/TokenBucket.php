@@ -68,7 +68,8 @@ class TokenBucket implements TokenBucket\Limiter
     /**
      * Makes an object for a bucket of $limit tokens that come back evenly over $interval seconds.
      *
-     * On an extending class it makes an object of that class and does not call its constructor.
+     * On an extending class it makes an object of that class and does not call its constructor: typed properties without a
+     * default stay uninitialized, as after DateTime::createFromFormat().
      *
      * @param TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage
      * @param string $identifier names the bucket, for example "login:$ip": 1 to 4,096 bytes of any kind

@@ -89,7 +89,7 @@ foreach (['hello', str_repeat('x', 25), str_repeat("\xff", 50), ''] as $value) {
 }
 $redis->ask('HSET tb:hash#c a b');
 try {
-    (new ConcurrencyLimit($redis->dsn(), 'hash', 1))->acquire();
+    $permit = (new ConcurrencyLimit($redis->dsn(), 'hash', 1))->acquire();
 } catch (TokenBucket\StorageException $e) {
     echo preg_replace(['/:\d+:/', '/(WRONGTYPE) .*/'], [':PORT:', '$1'], $e->getMessage()), "\n";
 }

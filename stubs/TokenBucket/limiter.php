@@ -10,7 +10,7 @@ namespace TokenBucket;
  *     limit = 20
  *     interval = 60
  *
- * The file is in the format of php.ini, one section for each limit: `limit` and `seconds` (so many in that time), `algorithm`
+ * The file is in the format of php.ini, one section for each limit: `limit` and `interval` (so many in so many seconds), `algorithm`
  * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window), `storage` (a DSN; the default is
  * token_bucket.storage), `enforce` and `on_error` (defaults: the directives). A section with `all = a b c` is a Compound of
  * these limits. A changed file is in force in every worker within two seconds, without a reload. One that has a mistake, or is

@@ -3,9 +3,9 @@
 namespace TokenBucket;
 
 /**
- * Returns what all workers of this host and user have counted since the host booted, by the names of the limits.
+ * Returns what all workers of this host and system user have counted since the host booted, by the names of the limits.
  *
- * A prefix is a value of token_bucket.prefix: two sites or pools of one user have separate counts. The prefix= of a DSN names
+ * A prefix is a value of token_bucket.prefix: two sites or pools of one system user have separate counts. The prefix= of a DSN names
  * keys only and has no effect here.
  *
  * A limit has the `name:` that its constructor is given, or its name in token_bucket.limits. Otherwise its name is inferred: the
