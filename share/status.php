@@ -479,7 +479,7 @@ function change_view(array $status, string $token, string $notice): string
 {
     $options = '';
     foreach ($status['named_limits'] as $name => $limit) {
-        if (!isset($limit['all'])) {
+        if (isset($limit['interval'])) {
             $selected = field($_POST, 'limit') === (string) $name ? ' selected' : '';
             $options .= '<option' . $selected . '>' . escape((string) $name) . "</option>\n";
         }
@@ -664,7 +664,9 @@ function rule(array $limit): string
     if (isset($limit['all'])) {
         return 'all of <code>' . implode('</code>, <code>', array_map(show_text(...), $limit['all'])) . '</code>';
     }
-    $rule = number($limit['limit']) . ' in ' . duration($limit['interval']) . ', ' . str_replace('_', ' ', escape($limit['algorithm']));
+    $rule = isset($limit['lifetime'])
+        ? number($limit['limit']) . ' at once, each for ' . duration($limit['lifetime']) . ' at most'
+        : number($limit['limit']) . ' in ' . duration($limit['interval']) . ', ' . str_replace('_', ' ', escape($limit['algorithm']));
     $mode = match ($limit['enforce']) {
         true => '<span class="tag">enforced</span>',
         false => '<span class="tag warn">dry run</span>',
@@ -724,7 +726,7 @@ function limited_section(array $status, ?string $token): string
     $rows = [];
     $unknown = [];
     foreach ($status['named_limits'] as $name => $limit) {
-        if (isset($limit['all'])) {
+        if (!isset($limit['interval'])) {
             continue;
         }
         if ($limit['limited'] === null) {
@@ -863,7 +865,7 @@ function note_of_more(array $rows, string $section): string
 function identifier_buttons(array $status, string $name, string $identifier, ?string $token): string
 {
     $named = $status['named_limits'][$name] ?? null;
-    $is_named = $named !== null && !isset($named['all']) && str_starts_with($identifier, "$name:");
+    $is_named = isset($named['interval']) && str_starts_with($identifier, "$name:");
     return match (true) {
         \strlen($identifier) >= CUT_AT_BYTES => '',
         $is_named => client_buttons($name, substr($identifier, \strlen($name) + 1), $token),

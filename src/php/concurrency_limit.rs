@@ -17,18 +17,17 @@ use super::permit::{self, PermitObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::error::Error;
 use crate::limit::{LimitError, PermitLimit, SECOND};
-use crate::limiter::{self, CallContext, Identifier, KeyHash, Limiter, NO_PERMITS, RecordHandle};
+use crate::limiter::{
+    self, CallContext, DEFAULT_LIFETIME, Identifier, KeyHash, Limiter, NO_PERMITS, RecordHandle,
+};
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
 
-/// The default of `$lifetime`, in seconds.
-const DEFAULT_LIFETIME: f64 = 60.0;
-
 /// The value of a `TokenBucket\ConcurrencyLimit`.
-struct ConcurrencyLimitObject {
+pub struct ConcurrencyLimitObject {
     limiter: Rc<Limiter>,
     identifier: SharedString,
     limit: PermitLimit,
@@ -38,7 +37,8 @@ struct ConcurrencyLimitObject {
     record: Cell<RecordHandle>,
 }
 
-static CLASS: Class = Class::new();
+/// The class.
+pub static CLASS: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
 const PARAMETERS: &[Parameter] = &[
@@ -81,6 +81,22 @@ impl Native for ConcurrencyLimitObject {
 }
 
 impl ConcurrencyLimitObject {
+    /// # Errors
+    ///
+    /// A `ConfigurationException` if the store holds no permits.
+    pub fn new(
+        limiter: Rc<Limiter>,
+        identifier: SharedString,
+        limit: PermitLimit,
+        name: Option<SharedString>,
+    ) -> Result<Self, Thrown> {
+        if !limiter::has_permits(&limiter) {
+            return Err(Error::configuration(NO_PERMITS).into());
+        }
+        let (key_hash, record) = (Cell::default(), Cell::default());
+        Ok(Self { limiter, identifier, limit, name, key_hash, record })
+    }
+
     #[inline(always)]
     fn context(&self) -> CallContext<'_> {
         CallContext {
@@ -104,12 +120,10 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         LimitError::Permits => value_error(3, error),
         _ => value_error(4, error),
     })?;
-    let limiter = match backend {
-        Backend::Native(limiter) if limiter::has_permits(&limiter) => limiter,
-        _ => return Err(Error::configuration(NO_PERMITS).into()),
+    let Backend::Native(limiter) = backend else {
+        return Err(Error::configuration(NO_PERMITS).into());
     };
-    let (key_hash, record) = (Cell::default(), Cell::default());
-    call.construct(ConcurrencyLimitObject { limiter, identifier, limit, name, key_hash, record });
+    call.construct(ConcurrencyLimitObject::new(limiter, identifier, limit, name)?);
     Ok(())
 }
 

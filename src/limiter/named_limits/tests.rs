@@ -62,6 +62,25 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
             3,
             "limit must be between 1 and 1024",
         ),
+        (
+            "[a]\nlimit = 5\ninterval = 1\nlifetime = 9",
+            4,
+            "lifetime is for algorithm = concurrency",
+        ),
+        ("[a]\nalgorithm = concurrency\nlimit = 5\ninterval = 1", 1, "limit, and no interval"),
+        ("[a]\nalgorithm = concurrency", 1, "must have limit"),
+        ("[a]\nalgorithm = concurrency\nlimit = 1025", 3, "limit must be between 1 and 1024"),
+        (
+            "[a]\nalgorithm = concurrency\nlimit = 5\nlifetime = 0",
+            4,
+            "lifetime must be greater than 0",
+        ),
+        ("[a]\nall = b\nlifetime = 5\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
+        (
+            "[a]\nall = b\n[b]\nalgorithm = concurrency\nlimit = 5",
+            1,
+            "[b] is one of how many run at once",
+        ),
         ("[a]\nlimit = 5\ninterval = 1\nlimit = 6", 4, "must not be there twice: it is in line 2"),
         (
             "[a]\nlimit = 5\ninterval = 1\n[a]\nlimit = 5\ninterval = 1",
