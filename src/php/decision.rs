@@ -10,7 +10,6 @@ use super::events::deliver;
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::limit_exceeded;
-use crate::clock::boot_time;
 use crate::limit::MAX_NOW;
 use crate::limiter::{DecidedBy, Report};
 use crate::{http, process};
@@ -99,7 +98,7 @@ impl DecisionObject {
     /// The decision of a reservation that was just made.
     pub fn reservation(decision: LimitDecision) -> Self {
         let wait = decision.wait_ns();
-        let now = if wait == 0 { 0 } else { now() };
+        let now = if wait == 0 { 0 } else { GLOBALS.get().now() };
         Self { ready_at: now.saturating_add(wait), ..Self::one(decision) }
     }
 
@@ -163,7 +162,7 @@ impl DecisionObject {
     fn wait_left(&self) -> u64 {
         // No more than the wait, for a test may have frozen the clock or let it run since.
         let wait = self.limits().iter().map(LimitDecision::wait_ns).max().unwrap_or(0);
-        if wait == 0 { 0 } else { self.ready_at.saturating_sub(now()).min(wait) }
+        if wait == 0 { 0 } else { self.ready_at.saturating_sub(GLOBALS.get().now()).min(wait) }
     }
 
     fn is_degraded(&self) -> bool {
@@ -245,11 +244,6 @@ impl DecisionObject {
         let _ = table.insert("degraded", self.is_degraded());
         let _ = table.insert("would_deny", self.would_deny());
     }
-}
-
-/// The time that limiters go by, frozen or not, in nanoseconds.
-fn now() -> u64 {
-    GLOBALS.get().frozen_time.get().unwrap_or_else(boot_time)
 }
 
 impl Native for DecisionObject {

@@ -4,6 +4,7 @@ use super::directives::Directives;
 use super::engine::exceptions::Thrown;
 use super::limits_file::LimitsFile;
 use super::permit_registry::PermitRegistry;
+use crate::clock::boot_time;
 use crate::error::{Error, Result};
 use crate::limit::{Limit, LimitError, TokenBucket};
 use crate::limiter::{Limiter, Limiters, NamedLimit, Statistics};
@@ -78,6 +79,11 @@ impl Globals {
     #[inline]
     pub fn per_window(&self, limit: i64, window: f64) -> Result<Rc<Limit>, LimitError> {
         reuse_or_make(&self.last_per_window, limit, window, TokenBucket::per_period)
+    }
+
+    /// The time that limiters on this host go by, frozen or not, in nanoseconds.
+    pub fn now(&self) -> u64 {
+        self.frozen_time.get().unwrap_or_else(boot_time)
     }
 
     /// The limiter on `token_bucket.storage`.

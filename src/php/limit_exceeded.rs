@@ -3,6 +3,7 @@
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
 use super::engine::declare::{self, Class, Method, public};
 use super::engine::exceptions::{self, Thrown};
+use super::engine::object;
 use super::interfaces::DECISION;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::Zval;
@@ -31,5 +32,5 @@ pub fn throw(decision: Zval, message: &str) -> Thrown {
 
 fn get_decision(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_value(call.own_property(&CLASS, PROPERTY))
+    call.return_value(object::own_property(call.this_object(), &CLASS, PROPERTY))
 }
