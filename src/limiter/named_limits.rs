@@ -322,7 +322,8 @@ impl<'a> Section<'a> {
         let value = |it: At<String>| it.map(|(_, value)| value);
         let rule = match (self.all, self.limit, self.interval) {
             (None, limit, interval) if matches!(self.algorithm, Some((_, None))) => {
-                Rule::Concurrency(permit_limit(self.line, limit, interval, self.lifetime)?)
+                let limit = permit_limit(self.line, limit, interval, self.lifetime);
+                Rule::Concurrency(limit.map_err(|(line, message)| mistake(line, message))?)
             }
             (Some((_, names)), None, None)
                 if self.algorithm.is_none()

@@ -2,14 +2,13 @@
 //!
 //! The classes carry no Rust value: file, line, trace and subclasses work as the engine makes them.
 
-use super::call::string;
 use super::declare::{self, Class};
 use super::versions;
 use crate::error::Error;
 use ext_php_rs::exception::{PhpException, throw_object};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::Zval;
+use ext_php_rs::types::{ZendStr, Zval};
 use ext_php_rs::zend::{ClassEntry, ce};
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -82,7 +81,9 @@ pub fn throw_with_property(class: &Class, message: &str, property: &str, value: 
             );
         }
     };
-    set("message", string(message.as_bytes()));
+    let mut text = Zval::new();
+    text.set_zend_string(ZendStr::new(message, false));
+    set("message", text);
     set(property, value);
     // Fails for what is no object.
     let _ = throw_object(exception);
