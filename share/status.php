@@ -453,7 +453,7 @@ function send_reading(string $source, float $now, array $limits): void
  * @param array{
  *     version: string,
  *     shared_memory_errors: list<string>,
- *     limits: array<int|string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
+ *     limits: array<int|string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,

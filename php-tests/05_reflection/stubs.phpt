@@ -66,7 +66,8 @@ function describe(ReflectionClass $class): array
     foreach (array_filter($class->getReflectionConstants(), $ours) as $constant) {
         $told['constants'][$constant->name] = $modifiers($constant) . ' ' . var_export($constant->getValue(), true);
     }
-    foreach (array_filter($class->getProperties(), $ours) as $property) {
+    // A private one is not part of the surface.
+    foreach (array_filter($class->getProperties(ReflectionProperty::IS_PUBLIC | ReflectionProperty::IS_PROTECTED), $ours) as $property) {
         $told['properties'][$property->name] = $modifiers($property) . ' ' . $type($property->getType());
     }
     foreach (array_filter($class->getMethods(), $ours) as $method) {
