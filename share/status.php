@@ -104,7 +104,7 @@ function respond(): string
         $notice = $method === 'POST' ? handle_post($access) : '';
         $status = status();
         $status['blocked_in_code'] = blocked_in_code($status);
-    } catch (\TokenBucket\Throwable $failure) {
+    } catch (\TokenBucket\TokenBucketException $failure) {
         return message(500, 'The status cannot be read', '<p>' . escape($failure->getMessage()) . '</p>');
     }
     // A view without buttons needs no token, and so no cookie for it.
@@ -453,7 +453,7 @@ function send_reading(string $source, float $now, array $limits): void
  * @param array{
  *     version: string,
  *     shared_memory_errors: list<string>,
- *     limits: array<int|string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, degraded: int,
+ *     limits: array<int|string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
@@ -479,7 +479,7 @@ function change_view(array $status, string $token, string $notice): string
 {
     $options = '';
     foreach ($status['named_limits'] as $name => $limit) {
-        if (!isset($limit['all'])) {
+        if (isset($limit['interval'])) {
             $selected = field($_POST, 'limit') === (string) $name ? ' selected' : '';
             $options .= '<option' . $selected . '>' . escape((string) $name) . "</option>\n";
         }
@@ -664,7 +664,9 @@ function rule(array $limit): string
     if (isset($limit['all'])) {
         return 'all of <code>' . implode('</code>, <code>', array_map(show_text(...), $limit['all'])) . '</code>';
     }
-    $rule = number($limit['limit']) . ' in ' . duration($limit['seconds']) . ', ' . str_replace('_', ' ', escape($limit['algorithm']));
+    $rule = isset($limit['lifetime'])
+        ? number($limit['limit']) . ' at once, each for ' . duration($limit['lifetime']) . ' at most'
+        : number($limit['limit']) . ' in ' . duration($limit['interval']) . ', ' . str_replace('_', ' ', escape($limit['algorithm']));
     $mode = match ($limit['enforce']) {
         true => '<span class="tag">enforced</span>',
         false => '<span class="tag warn">dry run</span>',
@@ -724,7 +726,7 @@ function limited_section(array $status, ?string $token): string
     $rows = [];
     $unknown = [];
     foreach ($status['named_limits'] as $name => $limit) {
-        if (isset($limit['all'])) {
+        if (!isset($limit['interval'])) {
             continue;
         }
         if ($limit['limited'] === null) {
@@ -829,7 +831,7 @@ function denials_section(array $status): string
     $show = fn(array $denial): array => [
         $denial['identifier'] === null ? '<span class="muted">not kept</span>' : '<code>' . show_text($denial['identifier']) . '</code>',
         limit_name($denial['name']),
-        number($denial['limit']) . ($denial['seconds'] === null ? ' at once' : ' in ' . duration($denial['seconds'])) . ': '
+        number($denial['limit']) . ($denial['interval'] === null ? ' at once' : ' in ' . duration($denial['interval'])) . ': '
             . $reasons[$denial['reason']] . $deciders[$denial['decided_by']] . ($denial['enforced'] ? '' : ' <span class="tag warn">dry run</span>'),
         number($denial['count']),
         time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br><span class="muted">since ' . gmdate(intdiv((int) $denial['first_at'], 86_400) === intdiv((int) $denial['last_at'], 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', (int) $denial['first_at']) . '</span>'),
@@ -863,7 +865,7 @@ function note_of_more(array $rows, string $section): string
 function identifier_buttons(array $status, string $name, string $identifier, ?string $token): string
 {
     $named = $status['named_limits'][$name] ?? null;
-    $is_named = $named !== null && !isset($named['all']) && str_starts_with($identifier, "$name:");
+    $is_named = isset($named['interval']) && str_starts_with($identifier, "$name:");
     return match (true) {
         \strlen($identifier) >= CUT_AT_BYTES => '',
         $is_named => client_buttons($name, substr($identifier, \strlen($name) + 1), $token),

@@ -26,9 +26,9 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use token_bucket::limit::{State, StoredState};
 use token_bucket::store::shm::word::Word;
 use token_bucket::store::swap::basis::{Basis, BasisState};
-use token_bucket::store::swap::batch::{
-    Batch, Batches, Bell, Caller, KeyRecord, Share, Sleep, Step,
-};
+use token_bucket::store::swap::batch::{Caller, Sleep, Step, extend, release};
+use token_bucket::store::swap::key_record::{Batch, Batches, Bell, KeyRecord, Share};
+use token_bucket::store::swap::results::{give_up, publish, reserve};
 
 const SECOND: u64 = 1_000_000_000;
 const NOW: u64 = 1_000 * SECOND;
@@ -165,8 +165,8 @@ impl Host {
             return;
         }
         let batches = self.batches();
-        let room = if batch.share.count > 1 { batches.reserve(batch, now) } else { None };
-        let share = batches.extend(batch, now + LEASE);
+        let room = if batch.share.count > 1 { reserve(batches, batch, now) } else { None };
+        let share = extend(batches, batch, now + LEASE);
         let share = if room.is_some() { share } else { Share::ALONE };
         let before = {
             let mut server = self.server.lock().unwrap();
@@ -182,12 +182,12 @@ impl Host {
         let state = StoredState::Word(State::Window { ends_at: NOW, hits: before });
         let basis = Basis { state: BasisState::Whole(state), now };
         match room {
-            Some(room) if share.count > 1 => batches.publish(&room, kind, &basis),
-            Some(room) => batches.give_up(&room),
+            Some(room) if share.count > 1 => publish(batches, &room, kind, &basis),
+            Some(room) => give_up(&room),
             None => {}
         }
         if killed != Killed::BeforeRelease {
-            batches.release(batch);
+            release(batches, batch);
         }
         self.grant(&basis, share.index, begin);
     }
@@ -287,7 +287,7 @@ fn batch_of_killed_members_is_passed_by_calls_of_another_kind() {
     let prepare: fn(&Host) = |host| {
         paused(host);
         let batch = host.unanswered.lock().unwrap().take().unwrap();
-        host.batches().release(&batch);
+        release(host.batches(), &batch);
     };
     // They look at two times that are far enough apart.
     let other: fn(&Host) = |host| {

@@ -12,8 +12,12 @@ use token_bucket::clock::Reading;
 use token_bucket::limit::{SECOND, StoredState, apply};
 use token_bucket::net::Timeouts;
 use token_bucket::store::swap::basis::{Basis, BasisState};
-use token_bucket::store::swap::batch::{Batches, Caller, KeyRecord, Step};
+use token_bucket::store::swap::batch::{Caller, Step, extend, release};
+use token_bucket::store::swap::handoff::{hand_off, handed_off};
+use token_bucket::store::swap::key_record::{Batches, KeyRecord};
+use token_bucket::store::swap::locked_key::{is_locked, note_lock, note_swapped};
 use token_bucket::store::swap::repeated;
+use token_bucket::store::swap::results::{give_up, publish, reserve};
 use token_bucket::store::{LimitKind, Request, Time};
 use token_bucket_fuzz::calls::{keeps_promises, limit, operation, time};
 use token_bucket_fuzz::record::hits;
@@ -89,28 +93,28 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             },
             3 => callers[caller].leave(at),
             4 => {
-                if let Some(handoff) = batches.handoff(KEY, at) {
+                if let Some(handoff) = handed_off(batches, KEY, at) {
                     // As the stores that compare and swap do.
                     std::hint::black_box(limit.earliest_write(&handoff.state));
                     let (decision, after) = apply(&limit, &handoff.state, now, op);
                     keeps_promises(&limit, op, &decision, true);
-                    batches.hand_off(KEY, &after, 1, Reading::taken_now(now, at), at);
+                    hand_off(batches, KEY, &after, 1, Reading::taken_now(now, at), at);
                 }
-                batches.note_lock(KEY, at);
-                std::hint::black_box(batches.is_locked(KEY, at));
-                batches.note_swapped(KEY);
+                note_lock(batches, KEY, at);
+                std::hint::black_box(is_locked(batches, KEY, at));
+                note_swapped(batches, KEY);
             }
             _ => {
                 let Some(batch) = batch.take() else { continue };
-                batches.extend(&batch, at + SECOND / 50);
-                if let Some(room) = batches.reserve(&batch, at) {
+                extend(batches, &batch, at + SECOND / 50);
+                if let Some(room) = reserve(batches, &batch, at) {
                     let state = BasisState::Whole(StoredState::FULL);
                     match u.arbitrary()? {
-                        true => batches.publish(&room, KIND, &Basis { state, now: time(u, now)? }),
-                        false => batches.give_up(&room),
+                        true => publish(batches, &room, KIND, &Basis { state, now: time(u, now)? }),
+                        false => give_up(&room),
                     }
                 }
-                batches.release(&batch);
+                release(batches, &batch);
             }
         }
     }

@@ -94,21 +94,21 @@ throw in the middle: Redis at HOST:1: cannot connect: Connection refused (os err
 code constructs, consume: true, left 8 7
 code constructs, attempt: 7, left 8 7
 code constructs, peek: 7, left 9 8
-code constructs, refund: null, left 9 8
+code constructs, refund: true, left 9 8
 code constructs, reset: null, left 9 8
 code constructs, block: null, left 0 0
 code constructs, an argument: true, left 8 7
 code lets go, consume: true, left 8 7
 code lets go, attempt: 7, left 8 7
 code lets go, peek: 7, left 9 8
-code lets go, refund: null, left 9 8
+code lets go, refund: true, left 9 8
 code lets go, reset: null, left 9 8
 code lets go, block: null, left 0 0
 code lets go, an argument: true, left 8 7
 code uses it, consume: true, left 7 6
 code uses it, attempt: 7, left 7 6
 code uses it, peek: 7, left 8 7
-code uses it, refund: null, left 8 7
+code uses it, refund: true, left 8 7
 code uses it, reset: null, left 8 7
 code uses it, block: null, left 0 0
 code uses it, an argument: true, left 7 6

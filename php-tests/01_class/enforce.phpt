@@ -49,7 +49,7 @@ ini_set('token_bucket.enforce', '1');
 foreach (['redis://127.0.0.1:1?on_error=throw&enforce=0', 'redis://127.0.0.1:2?on_error=closed&enforce=0'] as $dsn) {
     $bucket = new TokenBucket($dsn, 'x', 1, 1, name: $dsn);
     echo $told(@$bucket->consume()), ' ', json_encode($bucket->attempt()), ' ', $told(!$bucket->check()), ' ',
-        implode(' ', array_slice(statistics()[$dsn], 0, 6)), "\n";
+        implode(' ', array_slice(statistics()[$dsn], 0, 7)), "\n";
 }
 var_dump(ini_set('token_bucket.enforce', 'maybe'));
 thrown(fn () => new TokenBucket('shm:?enforce=yes', 'x', 1, 1));
@@ -75,8 +75,8 @@ in in true
 3 1 2 0 {"ini:array:?enforce=1":2}
 3 3 0 2 {"ini:x":2}
 0 {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":20,"wait":0,"degraded":false,"would_deny":true}
-in {"accepted":true,"limit":1,"remaining_tokens":1,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":false} in 0 0 0 0 3 0
-in {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":true} in 3 3 0 3 1 3
+in {"accepted":true,"limit":1,"remaining_tokens":1,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":false} in 0 0 0 0 3 0 0
+in {"accepted":true,"limit":1,"remaining_tokens":0,"retry_after":0,"reset_after":0,"wait":0,"degraded":true,"would_deny":true} in 3 3 0 3 1 0 3
 
 Warning: ini_set(): token_bucket.enforce must be 0 or 1, "maybe" given; "1" stays in force in %s on line %d
 bool(false)

@@ -114,7 +114,7 @@ closed: false; shown: nothing; logged: token_bucket: REDIS; until a call succeed
 bucket, consume: true
 bucket, attempt: "TokenBucket\\Decision"
 bucket, peek: "TokenBucket\\Decision"
-bucket, refund: null
+bucket, refund: true
 bucket, reset: null
 bucket, block: null
 bucket, reserve: "TokenBucket\\Decision"
@@ -123,13 +123,14 @@ bucket, check: false
 window, consume: true
 window, attempt: "TokenBucket\\Decision"
 window, peek: "TokenBucket\\Decision"
-window, refund: null
+window, refund: true
 window, reset: null
 window, block: null
+window, takeUpTo: "TokenBucket\\Decision"
 compound, consume: true
 compound, attempt: "TokenBucket\\Decision"
 compound, peek: "TokenBucket\\Decision"
-compound, refund: null
+compound, refund: true
 compound, reset: null
 compound, block: null
 concurrency, reset: null

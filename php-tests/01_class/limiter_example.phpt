@@ -8,19 +8,23 @@ pcre.jit=0
 --FILE--
 <?php
 use TokenBucket\TestClock;
-use function TokenBucket\limiter;
+use function TokenBucket\{concurrency_limit, limiter};
 
 TestClock::freeze(1000);
 // The sections as the file has them, so that a new one cannot be forgotten here.
 preg_match_all('/^\[(.+)\]$/m', file_get_contents(__DIR__ . '/../../share/limits.ini'), $sections);
 foreach ($sections[1] as $name) {
+    if ($name === 'report') {
+        echo get_class(concurrency_limit($name, 'anna')), "\n";
+        continue;
+    }
     $limiter = limiter($name, 'anna');
     echo get_class($limiter), ' ', $limiter->attempt()->getHeaders()['RateLimit-Policy'], "\n";
 }
 
 echo "\nThe call in the comment on the set:\n";
 $login = limiter('login', ['login_network' => '192.0.2.0/24', 'login_account' => 'bob']);
-$login->attempt(20);
+$decision = $login->attempt(20);
 echo json_encode($login->attempt()->getDeniedBy()), ' ', limiter('login_account', 'bob')->peek()->getRemainingTokens(), "\n";
 
 echo "\nThe limit that is tried out:\n";
@@ -36,6 +40,7 @@ TokenBucket "login_account";q=100;w=3600
 TokenBucket\SlidingWindow "contact_form";q=3;w=600
 TokenBucket\FixedWindow "export";q=50;w=86400
 TokenBucket "page";q=120;w=60
+TokenBucket\ConcurrencyLimit
 
 The call in the comment on the set:
 ["login_network"] 80

@@ -74,7 +74,7 @@ thrown(fn () => in_the_middle($constructs, fn () => $storage->consume('z', 1, 10
 TokenBucket, code constructs, consume: true
 TokenBucket, code constructs, attempt: 5
 TokenBucket, code constructs, peek: 5
-TokenBucket, code constructs, refund: null
+TokenBucket, code constructs, refund: true
 TokenBucket, code constructs, reset: null
 TokenBucket, code constructs, block: null
 TokenBucket, code constructs, reserve: 5
@@ -85,7 +85,7 @@ TokenBucket, code constructs, an argument: true
 TokenBucket, code lets go, consume: true
 TokenBucket, code lets go, attempt: 5
 TokenBucket, code lets go, peek: 5
-TokenBucket, code lets go, refund: null
+TokenBucket, code lets go, refund: true
 TokenBucket, code lets go, reset: null
 TokenBucket, code lets go, block: null
 TokenBucket, code lets go, reserve: 5
@@ -107,14 +107,14 @@ TokenBucket, code throws, an argument: thrown
 TokenBucket\FixedWindow, code constructs, consume: true
 TokenBucket\FixedWindow, code constructs, attempt: 5
 TokenBucket\FixedWindow, code constructs, peek: 5
-TokenBucket\FixedWindow, code constructs, refund: null
+TokenBucket\FixedWindow, code constructs, refund: true
 TokenBucket\FixedWindow, code constructs, reset: null
 TokenBucket\FixedWindow, code constructs, block: null
 TokenBucket\FixedWindow, code constructs, an argument: true
 TokenBucket\FixedWindow, code lets go, consume: true
 TokenBucket\FixedWindow, code lets go, attempt: 5
 TokenBucket\FixedWindow, code lets go, peek: 5
-TokenBucket\FixedWindow, code lets go, refund: null
+TokenBucket\FixedWindow, code lets go, refund: true
 TokenBucket\FixedWindow, code lets go, reset: null
 TokenBucket\FixedWindow, code lets go, block: null
 TokenBucket\FixedWindow, code lets go, an argument: true

@@ -25,7 +25,7 @@ $two = '$strict = TokenBucket::per(null, "login:192.0.2.1", 5, 300); $loose = To
 run('in turn', $two . ' for ($i = 0; $i < 200; $i++) { $strict->consume(); $loose->consume(); }');
 run('by several processes', [$two . '$strict->consume();', $two . '$loose->consume();', $two . '$strict->consume();']);
 run('by check()', '$bucket = new TokenBucket(null, "login"); foreach ([5, 10, 5] as $limit) { $bucket->check("192.0.2.1", $limit, 300); }');
-run('in a Compound', $two . '$both = new Compound($loose, new FixedWindow(null, "x", 9, 9)); $both->consume(); $strict->attempt(); $both->attempt();');
+run('in a Compound', $two . '$both = new Compound($loose, new FixedWindow(null, "x", 9, 9)); $both->consume(); $a = $strict->attempt(); $b = $both->attempt();');
 run('a given name', 'foreach ([5, 7, 5] as $limit) { (new FixedWindow(null, "joe@example.org", $limit, 60, name: "mail"))->consume(); }');
 run('no name', 'foreach ([5, 7, 5] as $limit) { (new FixedWindow(null, "192.0.2.1", $limit, 60))->consume(); }');
 run('in one process', 'foreach ([5, 7, 5] as $limit) { (new FixedWindow("array:", "a", $limit, 60))->consume(); }');

@@ -54,7 +54,7 @@ echo implode(' ', array_keys(statistics())), ' ', statistics()['again']['checked
 ?>
 --EXPECT--
 16001 2001 14000 0 0 0 0 many:x many:y
-4 2 2 0 1 4 0
+4 2 2 0 1 0 4
 0 0 0 0 4 0 0
 10000 thousands pushed out
 again counted

@@ -69,7 +69,7 @@ show('a slow name server', "redis://redis.example:$redis->port", 2);
 foreach (['redis' => $redis, SQL_SERVER => new Server(SQL_SERVER)] as $kind => $server) {
     $kind === 'redis' || prepared($server->dsn());
     foreach (range(0, 3) as $client) {
-        (new TokenBucket($server->dsn(), "client $client", 10, 1))->attempt();
+        $decision = (new TokenBucket($server->dsn(), "client $client", 10, 1))->attempt();
     }
     exec("nft add table ip wall && nft add chain ip wall out '{ type filter hook output priority 0; }' && nft add rule ip wall out tcp dport $server->port drop");
     show("$kind behind a firewall", $server->dsn(), 4);

@@ -49,6 +49,7 @@ final class Limits implements Command
     {
         return isset($limit['all'])
             ? 'all of ' . implode(', ', $limit['all'])
-            : "$limit[limit] in " . Text::duration($limit['seconds']) . ", $limit[algorithm]" . ($limit['enforce'] === false ? ', dry run' : '');
+            : (isset($limit['lifetime']) ? "$limit[limit] at once, each for " . Text::duration($limit['lifetime']) . ' at most'
+                : "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]") . ($limit['enforce'] === false ? ', dry run' : '');
     }
 }

@@ -17,6 +17,11 @@ impl FlaggedDecision {
     pub fn is_admitted(&self) -> bool {
         self.decision.accepted || !self.flags.is_enforced()
     }
+
+    /// Whether a refund was made: not if the identifier is blocked, or if the on-error policy alone answered.
+    pub fn has_refunded(&self) -> bool {
+        self.decision.accepted && self.flags.decided_by() != DecidedBy::Policy
+    }
 }
 
 /// What decided, and whether the decision is enforced.

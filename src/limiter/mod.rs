@@ -36,6 +36,7 @@ pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;
 pub use member::Member;
 pub use named_limits::{
-    Algorithm, FileError, FileLine, LineContent, NamedLimit, NamedLimits, Rule,
+    Algorithm, CONCURRENCY, DEFAULT_LIFETIME, FileError, FileLine, LineContent, NamedLimit,
+    NamedLimits, Rule,
 };
 pub use settings::{Settings, StoreSettings};

@@ -1,12 +1,17 @@
 //! Limits that an operator names in a file, one section each.
 
+mod concurrency;
+
 use super::compound::MAX_MEMBERS;
 use super::settings::Settings;
 use crate::dsn::{Dsn, OnError, sanitize};
-use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow, TokenBucket};
+use crate::limit::{FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket};
 use crate::statistics::LONGEST_NAME;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+use concurrency::permit_limit;
+pub use concurrency::{CONCURRENCY, DEFAULT_LIFETIME};
 
 /// A line of the file that says something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,11 +68,13 @@ pub enum Rule {
         algorithm: Algorithm,
         /// Tokens or hits.
         count: i64,
-        /// The time in which so many are allowed.
-        seconds: f64,
+        /// The time in which so many are allowed, in seconds.
+        interval: f64,
         /// The limit.
         limit: Rc<Limit>,
     },
+    /// How many run at once.
+    Concurrency(PermitLimit),
     /// Several limits, of which a call is charged all or none: their names.
     All(Vec<String>),
 }
@@ -92,10 +99,11 @@ const MAX_NAME: usize = LONGEST_NAME;
 const MAX_LIMITS: usize = 1_000;
 
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
-const KEYS: &str = "algorithm, limit, seconds, storage, enforce, on_error or all";
+const KEYS: &str = "algorithm, limit, interval, lifetime, storage, enforce, on_error or all";
 
 impl Algorithm {
-    const VALUES: &'static str = "token_bucket, leaky_bucket, fixed_window or sliding_window";
+    const VALUES: &'static str =
+        "token_bucket, leaky_bucket, fixed_window, sliding_window or concurrency";
 
     fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -117,13 +125,13 @@ impl Algorithm {
         }
     }
 
-    fn limit(self, count: i64, seconds: f64) -> Result<Limit, LimitError> {
+    fn limit(self, count: i64, interval: f64) -> Result<Limit, LimitError> {
         match self {
             Self::TokenBucket | Self::LeakyBucket => {
-                TokenBucket::per_period(count, seconds).map(Limit::from)
+                TokenBucket::per_period(count, interval).map(Limit::from)
             }
-            Self::FixedWindow => FixedWindow::new(count, seconds).map(Limit::from),
-            Self::SlidingWindow => SlidingWindow::new(count, seconds).map(Limit::from),
+            Self::FixedWindow => FixedWindow::new(count, interval).map(Limit::from),
+            Self::SlidingWindow => SlidingWindow::new(count, interval).map(Limit::from),
         }
     }
 }
@@ -217,6 +225,11 @@ fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
                 Some(Rule::All(_)) => {
                     format!("all must name limits, and [{name}] is a set itself")
                 }
+                Some(Rule::Concurrency(_)) => {
+                    format!(
+                        "all must name other limits, and [{name}] is one of how many run at once"
+                    )
+                }
                 Some(_) if names.iter().filter(|other| *other == name).count() > 1 => {
                     format!("all must name each limit once, and {name} is there twice")
                 }
@@ -236,12 +249,15 @@ fn mistake(line: u32, message: impl Into<String>) -> FileError {
 type At<T> = Option<(u32, T)>;
 
 /// A section while it is read.
+#[derive(Default)]
 struct Section<'a> {
     line: u32,
     name: &'a str,
-    algorithm: At<Algorithm>,
+    /// `None`: how many run at once.
+    algorithm: At<Option<Algorithm>>,
     limit: At<i64>,
-    seconds: At<f64>,
+    interval: At<f64>,
+    lifetime: At<f64>,
     storage: At<String>,
     enforce: At<bool>,
     on_error: At<OnError>,
@@ -259,18 +275,21 @@ impl<'a> Section<'a> {
                 ),
             ));
         }
-        let (algorithm, limit, seconds, storage) = (None, None, None, None);
-        let (enforce, on_error, all) = (None, None, None);
-        Ok(Self { line, name, algorithm, limit, seconds, storage, enforce, on_error, all })
+        Ok(Self { line, name, ..Self::default() })
     }
 
     fn set(&mut self, line: u32, key: &str, value: &str) -> Result<(), FileError> {
         match key {
             "algorithm" => {
-                put(&mut self.algorithm, line, key, Algorithm::from_name(value), Algorithm::VALUES)
+                let algorithm = match value {
+                    CONCURRENCY => Some(None),
+                    _ => Algorithm::from_name(value).map(Some),
+                };
+                put(&mut self.algorithm, line, key, algorithm, Algorithm::VALUES)
             }
             "limit" => put(&mut self.limit, line, key, value.parse().ok(), "a whole number"),
-            "seconds" => put(&mut self.seconds, line, key, value.parse().ok(), "a number"),
+            "interval" => put(&mut self.interval, line, key, value.parse().ok(), "a number"),
+            "lifetime" => put(&mut self.lifetime, line, key, value.parse().ok(), "a number"),
             "storage" => {
                 // A DSN's message shows no password.
                 Dsn::parse(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
@@ -301,9 +320,14 @@ impl<'a> Section<'a> {
 
     fn finish(self) -> Result<NamedLimit, FileError> {
         let value = |it: At<String>| it.map(|(_, value)| value);
-        let rule = match (self.all, self.limit, self.seconds) {
+        let rule = match (self.all, self.limit, self.interval) {
+            (None, limit, interval) if matches!(self.algorithm, Some((_, None))) => {
+                let limit = permit_limit(self.line, limit, interval, self.lifetime);
+                Rule::Concurrency(limit.map_err(|(line, message)| mistake(line, message))?)
+            }
             (Some((_, names)), None, None)
                 if self.algorithm.is_none()
+                    && self.lifetime.is_none()
                     && self.storage.is_none()
                     && self.enforce.is_none()
                     && self.on_error.is_none() =>
@@ -313,23 +337,27 @@ impl<'a> Section<'a> {
             (Some((line, _)), ..) => {
                 return Err(mistake(line, "all must stand alone: its limits have the other keys"));
             }
-            (None, Some((limit_line, count)), Some((seconds_line, seconds))) => {
-                let algorithm = self.algorithm.map_or(Algorithm::TokenBucket, |(_, it)| it);
-                let limit = algorithm.limit(count, seconds).map_err(|error| match error {
+            (None, Some((limit_line, count)), Some((interval_line, interval))) => {
+                if let Some((line, _)) = self.lifetime {
+                    return Err(mistake(line, "lifetime is for algorithm = concurrency"));
+                }
+                let algorithm =
+                    self.algorithm.and_then(|(_, it)| it).unwrap_or(Algorithm::TokenBucket);
+                let limit = algorithm.limit(count, interval).map_err(|error| match error {
                     LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
                         mistake(limit_line, format!("limit {error}"))
                     }
                     LimitError::RateTooHigh => mistake(
-                        seconds_line,
-                        "seconds must be at least one nanosecond for each unit of limit",
+                        interval_line,
+                        "interval must be at least one nanosecond for each unit of limit",
                     ),
-                    _ => mistake(seconds_line, format!("seconds {}", LimitError::Interval)),
+                    _ => mistake(interval_line, format!("interval {}", LimitError::Interval)),
                 })?;
-                Rule::One { algorithm, count, seconds, limit: Rc::new(limit) }
+                Rule::One { algorithm, count, interval, limit: Rc::new(limit) }
             }
             _ => {
                 let name = self.name;
-                let message = format!("[{name}] must have limit and seconds, or all");
+                let message = format!("[{name}] must have limit and interval, or all");
                 return Err(mistake(self.line, message));
             }
         };

@@ -4,7 +4,9 @@ use super::decision::{self, DecisionObject};
 use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
 use super::engine::declare;
-use super::engine::declare::{Class, Method, Parameter, Type, optional, public, variadic};
+use super::engine::declare::{
+    Class, Method, Parameter, Type, no_discard, optional, public, variadic,
+};
 use super::engine::exceptions::{Thrown, argument_type_error, error, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
@@ -48,7 +50,9 @@ pub static CLASS: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
 /// One number for all limits, or a list with one for each.
-const COUNTS: Parameter = optional(c"token_count", Type::INT.or(Type::ARRAY), c"1");
+const TOKENS: Parameter = optional(c"tokens", Type::INT.or(Type::ARRAY), c"1");
+/// The parameter of `consume()`.
+const TOKEN_COUNT: Parameter = Parameter { name: c"token_count", ..TOKENS };
 
 const METHODS: &[Method] = &[
     public(
@@ -57,10 +61,10 @@ const METHODS: &[Method] = &[
         &[variadic(c"limiters", Type::object(c"TokenBucket\\Limiter"))],
         Type::NONE,
     ),
-    public(c"consume", handler!(consume), &[COUNTS], Type::BOOL),
-    public(c"attempt", handler!(attempt), &[COUNTS], DECISION),
-    public(c"peek", handler!(peek), &[COUNTS], DECISION),
-    public(c"refund", handler!(refund), &[COUNTS], Type::VOID),
+    public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
+    no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION)),
+    public(c"peek", handler!(peek), &[TOKENS], DECISION),
+    public(c"refund", handler!(refund), &[TOKENS], Type::BOOL),
     public(c"reset", handler!(reset), &[], Type::VOID),
     public(c"block", handler!(block), &[SECONDS], Type::VOID),
 ];
@@ -302,23 +306,27 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let costs = members.iter().map(|member| member.cost);
-    change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }))
+    let each = change_each(&parts, costs.map(|cost| Op::Refund { cost, expiry: None }))?;
+    call.return_bool(each.iter().any(FlaggedDecision::has_refunded))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let parts = parts(call)?;
-    change_each(&parts, std::iter::repeat(Op::Reset))
+    change_each(&parts, std::iter::repeat(Op::Reset)).map(drop)
 }
 
 fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
     let parts = parts(call)?;
-    change_each(&parts, std::iter::repeat(Op::Block { duration }))
+    change_each(&parts, std::iter::repeat(Op::Block { duration })).map(drop)
 }
 
 /// Applies an operation to each limit, to all of them before a warning or an error of one can end the call.
-fn change_each(parts: &[Part], ops: impl Iterator<Item = Op>) -> Result<(), Thrown> {
+fn change_each(
+    parts: &[Part],
+    ops: impl Iterator<Item = Op>,
+) -> Result<Vec<FlaggedDecision>, Thrown> {
     let reports = parts.iter().zip(ops).map(|(part, op)| part.decide(op));
-    deliver(Report::of_all(reports)).map(drop)
+    deliver(Report::of_all(reports))
 }

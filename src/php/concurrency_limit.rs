@@ -2,7 +2,9 @@
 
 use super::engine::call::{Call, handler};
 use super::engine::declare;
-use super::engine::declare::{Class, Method, Parameter, Type, optional, public, required};
+use super::engine::declare::{
+    Class, Method, Parameter, Type, no_discard, optional, public, required,
+};
 use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
@@ -15,18 +17,17 @@ use super::permit::{self, PermitObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::error::Error;
 use crate::limit::{LimitError, PermitLimit, SECOND};
-use crate::limiter::{self, CallContext, Identifier, KeyHash, Limiter, NO_PERMITS, RecordHandle};
+use crate::limiter::{
+    self, CallContext, DEFAULT_LIFETIME, Identifier, KeyHash, Limiter, NO_PERMITS, RecordHandle,
+};
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
 
-/// The default of `$lease`, in seconds.
-const DEFAULT_LIFETIME: f64 = 60.0;
-
 /// The value of a `TokenBucket\ConcurrencyLimit`.
-struct ConcurrencyLimitObject {
+pub struct ConcurrencyLimitObject {
     limiter: Rc<Limiter>,
     identifier: SharedString,
     limit: PermitLimit,
@@ -36,20 +37,26 @@ struct ConcurrencyLimitObject {
     record: Cell<RecordHandle>,
 }
 
-static CLASS: Class = Class::new();
+/// The class.
+pub static CLASS: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
 const PARAMETERS: &[Parameter] = &[
     STORAGE,
     IDENTIFIER,
     required(c"limit", Type::INT),
-    optional(c"lease", Type::FLOAT, c"60.0"),
+    optional(c"lifetime", Type::FLOAT, c"60.0"),
     LIMIT_NAME,
 ];
 
 const METHODS: &[Method] = &[
     public(c"__construct", handler!(construct), PARAMETERS, Type::NONE),
-    public(c"acquire", handler!(acquire), &[], Type::object(c"TokenBucket\\Permit").or_null()),
+    no_discard(public(
+        c"acquire",
+        handler!(acquire),
+        &[],
+        Type::object(c"TokenBucket\\Permit").or_null(),
+    )),
     public(c"getActive", handler!(get_active), &[], Type::INT),
     public(c"reset", handler!(reset), &[], Type::VOID),
 ];
@@ -69,11 +76,27 @@ impl Native for ConcurrencyLimitObject {
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());
         let _ = properties.insert("limit", i64::from(self.limit.max()));
-        let _ = properties.insert("lease", self.limit.lifetime() as f64 / SECOND as f64);
+        let _ = properties.insert("lifetime", self.limit.lifetime() as f64 / SECOND as f64);
     }
 }
 
 impl ConcurrencyLimitObject {
+    /// # Errors
+    ///
+    /// A `ConfigurationException` if the store holds no permits.
+    pub fn new(
+        limiter: Rc<Limiter>,
+        identifier: SharedString,
+        limit: PermitLimit,
+        name: Option<SharedString>,
+    ) -> Result<Self, Thrown> {
+        if !limiter::has_permits(&limiter) {
+            return Err(Error::configuration(NO_PERMITS).into());
+        }
+        let (key_hash, record) = (Cell::default(), Cell::default());
+        Ok(Self { limiter, identifier, limit, name, key_hash, record })
+    }
+
     #[inline(always)]
     fn context(&self) -> CallContext<'_> {
         CallContext {
@@ -97,12 +120,10 @@ fn construct(call: &Call) -> Result<(), Thrown> {
         LimitError::Permits => value_error(3, error),
         _ => value_error(4, error),
     })?;
-    let limiter = match backend {
-        Backend::Native(limiter) if limiter::has_permits(&limiter) => limiter,
-        _ => return Err(Error::configuration(NO_PERMITS).into()),
+    let Backend::Native(limiter) = backend else {
+        return Err(Error::configuration(NO_PERMITS).into());
     };
-    let (key_hash, record) = (Cell::default(), Cell::default());
-    call.construct(ConcurrencyLimitObject { limiter, identifier, limit, name, key_hash, record });
+    call.construct(ConcurrencyLimitObject::new(limiter, identifier, limit, name)?);
     Ok(())
 }
 

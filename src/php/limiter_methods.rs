@@ -2,15 +2,17 @@
 
 use super::decision::{self, DecisionObject};
 use super::engine::call::{Call, handler};
-use super::engine::declare::{Method, Parameter, Type, optional, public, required, sensitive};
+use super::engine::declare::{
+    Method, Parameter, Type, no_discard, optional, public, required, sensitive,
+};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
-use super::interfaces::{COUNT, DECISION, SECONDS};
+use super::interfaces::{DECISION, SECONDS, TOKEN_COUNT, TOKENS};
 use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
-use crate::limit::{Limit, Op, TokenBucket, duration_from_seconds};
+use crate::limit::{Limit, Op, SECOND, TokenBucket, duration_from_seconds};
 use crate::limiter::{DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision};
 use std::rc::Rc;
 
@@ -22,10 +24,24 @@ pub const IDENTIFIER: Parameter = required(c"identifier", Type::STRING);
 /// The last parameter of the constructors.
 pub const LIMIT_NAME: Parameter = optional(c"name", Type::STRING.or_null(), c"null");
 
-pub const CONSUME: Method = public(c"consume", handler!(consume), &[COUNT], Type::BOOL);
-pub const ATTEMPT: Method = public(c"attempt", handler!(attempt), &[COUNT], DECISION);
-pub const PEEK: Method = public(c"peek", handler!(peek), &[COUNT], DECISION);
-pub const REFUND: Method = public(c"refund", handler!(refund), &[COUNT], Type::VOID);
+pub const CONSUME: Method = public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL);
+pub const ATTEMPT: Method = no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION));
+pub const PEEK: Method = public(c"peek", handler!(peek), &[TOKENS], DECISION);
+pub const REFUND: Method = public(c"refund", handler!(refund), &[TOKENS], Type::BOOL);
+/// For all but a `Compound`.
+pub const TAKE_UP_TO: Method = public(
+    c"takeUpTo",
+    handler!(take_up_to),
+    &[required(c"most", Type::INT), optional(c"least", Type::INT, c"1")],
+    DECISION,
+);
+/// For buckets: hits of the future cannot be taken from a window.
+pub const RESERVE: Method = public(
+    c"reserve",
+    handler!(reserve),
+    &[TOKENS, optional(c"maxWait", Type::FLOAT.or_null(), c"null")],
+    DECISION,
+);
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
 pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
 
@@ -65,6 +81,26 @@ fn peek(call: &Call) -> Result<(), Thrown> {
     return_decision(call, "peek", Op::Peek { cost: call.token_count(1)? })
 }
 
+fn take_up_to(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, 2)?;
+    let most = u64::try_from(call.int(1, 1)?).ok().filter(|most| *most > 0);
+    let most = most.ok_or_else(|| value_error(1, "must be greater than 0"))?;
+    let least = u64::try_from(call.int(2, 1)?).ok().filter(|least| (1..=most).contains(least));
+    let least = least.ok_or_else(|| value_error(2, "must be between 1 and $most"))?;
+    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least })
+}
+
+fn reserve(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 2)?;
+    let cost = call.token_count(1)?;
+    let max_wait = match call.float_or_null(2)? {
+        None => u64::MAX,
+        Some(seconds) if seconds >= 0.0 => (seconds * SECOND as f64).round() as u64,
+        Some(_) => return Err(value_error(2, "must be greater than or equal to 0")),
+    };
+    return_decision(call, "reserve", Op::Reserve { cost, max_wait })
+}
+
 fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
@@ -72,7 +108,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
         let (limiter, limit) = (this.limiter("refund")?, this.limit("refund")?);
         this.decide(limiter, limit, &Op::Refund { cost, expiry: None })
     })?;
-    refunded.deliver().map(drop)
+    call.return_bool(refunded.deliver()?.has_refunded())
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {
@@ -118,7 +154,11 @@ pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
             let (identifier, name) = (this.shared_identifier(), this.shared_name());
             let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
             let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
-            call.return_new(&decision::CLASS, DecisionObject::one(decision))
+            let decision = match op {
+                Op::Reserve { .. } => DecisionObject::reservation(decision),
+                _ => DecisionObject::one(decision),
+            };
+            call.return_new(&decision::CLASS, decision)
         }))
     })?;
     returned.deliver()?
@@ -134,7 +174,7 @@ fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDe
         };
         let (capacity, rate) = match this.arguments {
             LimitArguments::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
-            LimitArguments::Interval { limit, seconds, .. } => (limit, limit as f64 / seconds),
+            LimitArguments::Interval { limit, interval } => (limit, limit as f64 / interval),
             _ => return Err(throw_unsupported(method)),
         };
         let Backend::Php(storage) = &this.backend else { return Err(throw_unsupported(method)) };

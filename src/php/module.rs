@@ -9,8 +9,9 @@ use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
 use std::panic::catch_unwind;
 
-const FUNCTIONS: [Method; 9] = [
+const FUNCTIONS: [Method; 10] = [
     named_limiter::LIMITER,
+    named_limiter::CONCURRENCY_LIMIT,
     statistics::STATISTICS,
     statistics::RESET_STATISTICS,
     status::STATUS,

@@ -1,6 +1,7 @@
-//! `TokenBucket\limiter()`.
+//! `TokenBucket\limiter()` and `TokenBucket\concurrency_limit()`.
 
 use super::compound::{self, CompoundObject, Part};
+use super::concurrency_limit::{self, ConcurrencyLimitObject};
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Type, function, required};
 use super::engine::exceptions::{Thrown, type_error, value_error};
@@ -27,27 +28,68 @@ pub const LIMITER: Method = function(
     Type::object(c"TokenBucket\\Limiter"),
 );
 
-fn limiter(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(2, 2)?;
-    let name = call.string(1)?;
+pub const CONCURRENCY_LIMIT: Method = function(
+    c"TokenBucket\\concurrency_limit",
+    handler!(concurrency_limit),
+    &[required(c"name", Type::STRING), required(c"client", Type::STRING)],
+    Type::object(c"TokenBucket\\ConcurrencyLimit"),
+);
+
+/// The limits in force, and where the one of a name is.
+fn find(name: &[u8]) -> Result<(Rc<LoadedLimits>, usize), Thrown> {
     let globals = GLOBALS.get();
     let path = || globals.directives.limits.get();
     let (loaded, warning) = globals.limits_file.limits(path)?;
     // An output callback may run any PHP code; the limits are kept by their count.
     deliver_warning(warning)?;
-    let Some(at) = loaded.limits.position(name.as_bytes()) else {
-        return Err(unknown(&loaded, name.as_bytes()));
+    match loaded.limits.position(name) {
+        Some(at) => Ok((loaded, at)),
+        None => Err(unknown(&loaded, name)),
+    }
+}
+
+fn concurrency_limit(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(2, 2)?;
+    let name = call.string(1)?;
+    let client = client(call, call.string(CLIENT)?)?;
+    let (loaded, at) = find(name.as_bytes())?;
+    let Some(named) = loaded.limits.get(at) else { return Err(Thrown) };
+    let Rule::Concurrency(limit) = &named.rule else {
+        return Err(of_other_kind(named, "limits calls", "limiter"));
     };
+    let (identifier, limiter) = (identifier(named, client)?, limiter_of(&loaded, at, named)?);
+    let name = call.non_null(1).and_then(SharedString::from_zval);
+    let object = ConcurrencyLimitObject::new(limiter, identifier, *limit, name)?;
+    call.return_new(&concurrency_limit::CLASS, object)
+}
+
+/// A `ConfigurationException` that names the function for the limit.
+#[cold]
+fn of_other_kind(named: &NamedLimit, what: &str, function: &str) -> Thrown {
+    let name = &named.name;
+    Error::configuration(format!(
+        "[{name}] in token_bucket.limits {what}: TokenBucket\\{function}() makes it"
+    ))
+    .into()
+}
+
+fn limiter(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(2, 2)?;
+    let name = call.string(1)?;
+    let (loaded, at) = find(name.as_bytes())?;
     let Some(named) = loaded.limits.get(at) else { return Err(Thrown) };
     let list = call.non_null(CLIENT).and_then(Zval::array);
     match (&named.rule, list) {
+        (Rule::Concurrency(_), _) => {
+            Err(of_other_kind(named, "limits how many run at once", "concurrency_limit"))
+        }
         (Rule::One { .. }, Some(_)) => Err(type_error(format!(
             "TokenBucket\\limiter(): Argument #{CLIENT} ($client) must be of type string for a limit of its own, array given"
         ))),
-        (Rule::One { algorithm, count, seconds, limit }, None) => {
+        (Rule::One { algorithm, count, interval, limit }, None) => {
             let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
             let backend = Backend::Native(limiter_of(&loaded, at, named)?);
-            let arguments = arguments(*algorithm, *count, *seconds);
+            let arguments = arguments(*algorithm, *count, *interval);
             let class = match algorithm {
                 Algorithm::TokenBucket => &token_bucket::CLASS,
                 Algorithm::LeakyBucket => &leaky_bucket::CLASS,
@@ -129,15 +171,14 @@ fn limiter_of(loaded: &LoadedLimits, at: usize, named: &NamedLimit) -> Result<Rc
 }
 
 /// What the constructor would have been given.
-fn arguments(algorithm: Algorithm, count: i64, seconds: f64) -> LimitArguments {
-    let interval_arguments =
-        |seconds_name| LimitArguments::Interval { limit: count, seconds, seconds_name };
+fn arguments(algorithm: Algorithm, count: i64, interval: f64) -> LimitArguments {
     match algorithm {
         Algorithm::TokenBucket => {
-            LimitArguments::TokenBucket(Some(count), Some(count as f64 / seconds))
+            LimitArguments::TokenBucket(Some(count), Some(count as f64 / interval))
         }
-        Algorithm::LeakyBucket => interval_arguments(&"period"),
-        Algorithm::FixedWindow | Algorithm::SlidingWindow => interval_arguments(&"interval"),
+        Algorithm::LeakyBucket | Algorithm::FixedWindow | Algorithm::SlidingWindow => {
+            LimitArguments::Interval { limit: count, interval }
+        }
     }
 }
 

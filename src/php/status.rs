@@ -11,10 +11,10 @@ use super::globals::GLOBALS;
 use super::limits_file::LoadedLimits;
 use super::statistics::of_prefix;
 use crate::dsn::Dsn;
-use crate::limit::{Decision, Limit, Op};
+use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
-    CallContext, Host, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics, Limiter,
-    NamedLimit, Report, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
+    CONCURRENCY, CallContext, Host, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics,
+    Limiter, NamedLimit, Report, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
 };
 use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
@@ -122,24 +122,34 @@ fn named_limits(
 
 fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> PhpArray {
     let mut row = PhpArray::new();
-    let (algorithm, count, seconds, limit) = match &named.rule {
-        Rule::One { algorithm, count, seconds, limit } => (algorithm, *count, *seconds, limit),
+    let limit = match &named.rule {
+        Rule::One { algorithm, count, interval, limit } => {
+            row.put("algorithm", algorithm.name());
+            row.put("limit", *count);
+            row.put("interval", *interval);
+            Some(limit)
+        }
+        Rule::Concurrency(limit) => {
+            row.put("algorithm", CONCURRENCY);
+            row.put("limit", u64::from(limit.max()));
+            row.put("lifetime", limit.lifetime() as f64 / SECOND as f64);
+            None
+        }
         Rule::All(members) => {
             row.put("all", members.iter().map(String::as_str).collect::<PhpArray>());
             return row;
         }
     };
-    row.put("algorithm", algorithm.name());
-    row.put("limit", count);
-    row.put("seconds", seconds);
     row.put("storage", named.storage().map(Dsn::redact).as_deref());
     // None while token_bucket.storage is invalid.
     let limiter = GLOBALS.get().limiter_for(named).ok();
     row.put("enforce", limiter.as_ref().map(|limiter| limiter.policy().enforce));
     row.put("on_error", limiter.as_ref().map(|limiter| limiter.policy().on_error.name()));
-    // A question to a server for each client would take long.
-    let local = limiter.filter(|limiter| !limiter.is_remote());
-    row.put("limited", local.map(|limiter| limited_clients(named, counts, &limiter, limit)));
+    if let Some(limit) = limit {
+        // A question to a server for each client would take long.
+        let local = limiter.filter(|limiter| !limiter.is_remote());
+        row.put("limited", local.map(|limiter| limited_clients(named, counts, &limiter, limit)));
+    }
     row
 }
 

@@ -3,20 +3,21 @@
 use super::engine::call::{Call, handler};
 use super::engine::declare;
 use super::engine::declare::{
-    Class, Method, PROTECTED, PUBLIC_STATIC, Parameter, Type, method, optional, public, required,
+    Class, Method, PROTECTED, PUBLIC_STATIC, Type, method, optional, public, required,
 };
 use super::engine::exceptions::{Thrown, error, value_error};
 use super::engine::object;
 use super::events::{answered, deliver_warning};
 use super::globals::GLOBALS;
-use super::interfaces::{self, COUNT, DECISION};
+use super::interfaces;
 use super::interval_limit::{self, IntervalArguments};
 use super::limiter_methods::{
-    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
+    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESERVE, RESET, STORAGE,
+    TAKE_UP_TO,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::parse_storage_argument;
-use crate::limit::{LimitError, Op, SECOND, TokenBucket, describe_seconds};
+use crate::limit::{LimitError, Op, TokenBucket, describe_seconds};
 use crate::limiter::{CallContext, Identifier, MAX_IDENTIFIER, client_identifier};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -29,6 +30,8 @@ use std::ptr::{self, NonNull};
 pub static CLASS: Class = Class::new();
 /// `compare_microtimes()` takes two times for equal if they differ by less than this share of the second.
 const MICROTIME_DELTA: f64 = 0.0001;
+/// The default of `$window` of `check()`, in seconds.
+const DEFAULT_WINDOW: f64 = 300.0;
 
 const METHODS: &[Method] = &[
     method(
@@ -50,7 +53,7 @@ const METHODS: &[Method] = &[
         ],
         Type::NONE,
     ),
-    method(PUBLIC_STATIC, c"per", handler!(per), PER_PARAMETERS, Type::STATIC),
+    method(PUBLIC_STATIC, c"per", handler!(per), interval_limit::PARAMETERS, Type::STATIC),
     CONSUME,
     public(
         c"check",
@@ -58,32 +61,19 @@ const METHODS: &[Method] = &[
         &[
             optional(c"id", Type::STRING.or_null(), c"null"),
             optional(c"limit", Type::INT.or_null(), c"null"),
-            optional(c"window", Type::INT, c"300"),
+            optional(c"window", Type::FLOAT, c"300.0"),
         ],
         Type::BOOL,
     ),
     ATTEMPT,
-    public(
-        c"takeUpTo",
-        handler!(take_up_to),
-        &[required(c"most", Type::INT), optional(c"least", Type::INT, c"1")],
-        DECISION,
-    ),
+    TAKE_UP_TO,
     PEEK,
-    public(
-        c"reserve",
-        handler!(reserve),
-        &[COUNT, optional(c"max_wait", Type::FLOAT.or_null(), c"null")],
-        DECISION,
-    ),
+    RESERVE,
     REFUND,
     RESET,
     BLOCK,
     method(PROTECTED, c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
 ];
-
-/// The parameters of `per()`.
-const PER_PARAMETERS: &[Parameter] = &interval_limit::parameters(c"seconds");
 
 /// Makes the class known to the engine.
 pub fn register() {
@@ -150,10 +140,10 @@ fn warn_of_period(capacity: i64, rate: f64) -> Result<(), Thrown> {
 /// Makes an object whose limit is a number of tokens in some seconds. Its class may be one that extends
 /// `TokenBucket`, whose constructor is not called: it may have other parameters.
 fn per(call: &Call) -> Result<(), Thrown> {
-    let IntervalArguments { backend, limit: capacity, seconds } =
+    let IntervalArguments { backend, limit: capacity, interval } =
         interval_limit::parse_arguments(call)?;
-    let limit = interval_limit::limit_per_period(capacity, seconds)?;
-    let rate = capacity as f64 / seconds;
+    let limit = interval_limit::limit_per_interval(capacity, interval)?;
+    let rate = capacity as f64 / interval;
     let arguments = LimitArguments::TokenBucket(Some(capacity), Some(rate));
     let mut value = LimiterObject::from_call(call, backend, Some(limit), arguments)?;
     let object = call.create_static()?;
@@ -197,15 +187,10 @@ fn check(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 3)?;
     let id = call.string_or_null(1)?;
     let limit = call.int_or_null(2)?;
-    let window = call.int(3, 300)?;
+    let window = if call.is_passed(3) { call.float(3)? } else { DEFAULT_WINDOW };
     let limit = limit.map(|limit| {
-        GLOBALS.get().per_window(limit, window).map_err(|error| {
-            let argument = match error {
-                LimitError::Capacity | LimitError::RateTooHigh => 2,
-                _ => 3,
-            };
-            value_error(argument, error)
-        })
+        let limit = GLOBALS.get().per_window(limit, window);
+        limit.map_err(|error| interval_limit::throw_wrong_limit(error, 2, 3))
     });
     let limit = limit.transpose()?;
     let id = id.map(|id| call.check_identifier(1, id)).transpose()?;
@@ -273,26 +258,6 @@ fn call_key(
             "The key() of a TokenBucket must return a string of 1 to {MAX_IDENTIFIER} bytes"
         ))),
     }
-}
-
-fn take_up_to(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(1, 2)?;
-    let most = u64::try_from(call.int(1, 1)?).ok().filter(|most| *most > 0);
-    let most = most.ok_or_else(|| value_error(1, "must be greater than 0"))?;
-    let least = u64::try_from(call.int(2, 1)?).ok().filter(|least| (1..=most).contains(least));
-    let least = least.ok_or_else(|| value_error(2, "must be between 1 and $most"))?;
-    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least })
-}
-
-fn reserve(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 2)?;
-    let cost = call.token_count(1)?;
-    let max_wait = match call.float_or_null(2)? {
-        None => u64::MAX,
-        Some(seconds) if seconds >= 0.0 => (seconds * SECOND as f64).round() as u64,
-        Some(_) => return Err(value_error(2, "must be greater than or equal to 0")),
-    };
-    return_decision(call, "reserve", Op::Reserve { cost, max_wait })
 }
 
 fn key(call: &Call) -> Result<(), Thrown> {

@@ -2,7 +2,8 @@
 //!
 //! * [`context`]: what a call is about, and under which name it is counted
 //! * [`call_statistics`]: counts calls by how they ended
-//! * [`statistics`]: the statistics of a limit's calls; [`inferred_name`] by which names they are counted
+//! * [`statistics`]: the statistics of a limit's calls; [`inferred_name`] by which names they are counted, [`name_source`] where
+//!   those come from
 //! * [`records`]: the counts in the file that all processes map; [`denied`] the identifiers that were denied most,
 //!   [`denial_log`] the latest denials, [`watch`] what shows two limits on one identifier
 //! * [`tables`]: the tables in shared memory, and how full they are
@@ -13,6 +14,7 @@ mod context;
 mod denial_log;
 mod denied;
 mod inferred_name;
+mod name_source;
 mod prometheus;
 mod records;
 #[expect(clippy::module_inception, reason = "the module holds the type that the folder is about")]
@@ -35,5 +37,6 @@ pub use tables::TableStatus;
 #[cfg(fuzzing)]
 pub use {
     denial_log::DenialLog,
-    records::{NameSource, RECORDS, Records},
+    name_source::NameSource,
+    records::{RECORDS, Records},
 };

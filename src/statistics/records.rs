@@ -6,11 +6,11 @@
 //! processes do not wait for each other's cache lines.
 
 use super::denied::{DeniedIdentifiers, HALF_LIFE, hash};
+use super::name_source::NameSource;
 use crate::dsn::MAX_PREFIX;
 use crate::limit::SECOND;
 use crate::mapped::{Area, BODY_AT, DENIAL_LOG_SIZE, Mappable, Region, SharedText};
 use portable_atomic::{AtomicU64, Ordering};
-use std::ops::Range;
 
 /// How many records there are, the shared one included.
 pub const RECORDS: usize = 192;
@@ -22,36 +22,6 @@ pub const LONGEST_NAME: usize = 56;
 
 /// The size of the statistics' file, in bytes.
 pub const FILE_SIZE: u64 = BODY_AT + (RECORDS * size_of::<Record>() + DENIAL_LOG_SIZE) as u64;
-
-/// Where the name of a limit comes from. Those of each source have records of their own: names that clients can make
-/// up leave the others their room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameSource {
-    /// The code or an operator gave it.
-    Given,
-    /// It stands before the first colon of an identifier, which may be a client's.
-    BeforeColon,
-    /// It is a whole identifier, which may be a client's.
-    WholeIdentifier,
-}
-
-impl NameSource {
-    /// The indices of its records, of `count` in all.
-    fn records(self, count: usize) -> Range<usize> {
-        let shared = count.saturating_sub(1);
-        let (from, to) = match self {
-            Self::WholeIdentifier => (0, 32),
-            Self::BeforeColon => (32, 96),
-            Self::Given => (96, shared),
-        };
-        from.min(shared)..to.min(shared)
-    }
-
-    /// Whether the record of this index, of `count` in all, has a name that is inferred from an identifier.
-    fn is_inferred(index: usize, count: usize) -> bool {
-        index < Self::Given.records(count).start
-    }
-}
 
 /// Where the calls of a limit are counted. The default is nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

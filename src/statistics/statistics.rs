@@ -4,9 +4,9 @@ use super::context::CallContext;
 use super::denial_log::{DenialCause, DenialLog, LoggedDenial};
 use super::denied::LONGEST_IDENTIFIER;
 use super::inferred_name::infer_name;
+use super::name_source::NameSource;
 use super::records::{
-    FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, NameSource, Outcome, Record, RecordHandle,
-    Records,
+    FILE_SIZE, LONGEST_NAME, LimitName, LimitStatistics, Outcome, Record, RecordHandle, Records,
 };
 use super::watch::{LimitNumbers, Watch};
 use crate::clock::boot_time;

@@ -52,29 +52,44 @@ final class FixedWindow implements Limiter
     /**
      * Counts hits if they fit into the window, else counts none, and describes the result.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function attempt(int $token_count = 1): Decision {}
+    #[\NoDiscard]
+    public function attempt(int $tokens = 1): Decision {}
+
+    /**
+     * Counts as many of $most as there is room for, if that is at least $least; else counts none.
+     *
+     * The decision's getTokens() is the number that the caller may use.
+     *
+     * @param int $most  1 or more
+     * @param int $least 1 to $most. More than the limit is never accepted
+     *
+     * @throws \ValueError if a number is out of range
+     */
+    public function takeUpTo(int $most, int $least = 1): Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function peek(int $token_count = 1): Decision {}
+    public function peek(int $tokens = 1): Decision {}
 
     /**
      * Subtracts hits, never below 0. The end of the window does not change.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
+     *
+     * @return bool whether that was done. False if the identifier is blocked, or if the store failed and on_error is "open" or "closed"
      *
      * @throws \ValueError if the count is negative
      */
-    public function refund(int $token_count = 1): void {}
+    public function refund(int $tokens = 1): bool {}
 
     /** Forgets the window, so that the next hit opens a new one, and lifts a block. */
     public function reset(): void {}

@@ -3,7 +3,7 @@
 namespace TokenBucket;
 
 /**
- * Buckets in this host's shared memory: all processes of the same user share them.
+ * Buckets in this host's shared memory: all processes of the same system user share them.
  *
  * Its methods serve code that calls a TokenBucketStorage itself. Cannot be extended, cloned or serialized.
  */

@@ -8,10 +8,10 @@ namespace TokenBucket;
  *     ; /etc/token_bucket.limits.ini                       if (!limiter('login', $network)->consume()) { ... }
  *     [login]
  *     limit = 20
- *     seconds = 60
+ *     interval = 60
  *
- * The file is in the format of php.ini, one section for each limit: `limit` and `seconds` (so many in that time), `algorithm`
- * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window), `storage` (a DSN; the default is
+ * The file is in the format of php.ini, one section for each limit: `limit` and `interval` (so many in so many seconds), `algorithm`
+ * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window; concurrency is for concurrency_limit()), `storage` (a DSN; the default is
  * token_bucket.storage), `enforce` and `on_error` (defaults: the directives). A section with `all = a b c` is a Compound of
  * these limits. A changed file is in force in every worker within two seconds, without a reload. One that has a mistake, or is
  * gone, changes nothing, and each worker warns once.
@@ -27,7 +27,8 @@ namespace TokenBucket;
  *
  * @throws \ValueError if the client is empty or too long, or the array does not fit the set
  * @throws \TypeError for an array if the name is not that of a set
- * @throws ConfigurationException if there is no such name (the message lists those that there are), if token_bucket.limits is
+ * @throws ConfigurationException if there is no such name (the message lists those that there are), if it is
+ *                                that of a limit of how many run at once, if token_bucket.limits is
  *                                not set, or if no valid file was read yet (the message names the line)
  */
 function limiter(string $name, string|array $client): Limiter {}

@@ -34,8 +34,9 @@ namespace TokenBucket;
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
- *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, seconds: float,
- *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}>,
+ *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, interval: float,
+ *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}|array{
+ *         algorithm: string, limit: int, lifetime: float, storage: string|null, enforce: bool|null, on_error: string|null}>,
  *     tables: list<array{name: string, holds: 'buckets'|'permits'|'leases', path: string, bytes: int, slots: int, used: int,
  *         evictions: int, denied_newcomers: int}>,
  *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,

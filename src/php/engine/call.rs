@@ -81,6 +81,14 @@ impl Call {
         unsafe { &*self.object() }
     }
 
+    /// The object that the method was called on, as a value that refers to it.
+    pub fn this_value(&self) -> Zval {
+        let mut value = Zval::new();
+        // SAFETY: the engine holds the object as long as the call runs.
+        value.set_object(unsafe { &mut *self.object() });
+        value
+    }
+
     /// Whether this call is made, directly or not, by a call of `method` on `other` which this call's
     /// object itself has made, and not PHP code.
     pub fn is_within(&self, other: &ffi::zend_object, method: *mut ffi::zend_function) -> bool {

@@ -124,6 +124,19 @@ pub fn create_with<T: Native>(class: &Class, value: T) -> *mut ffi::zend_object 
     }
 }
 
+/// A property that `class` has declared, of an object of that class.
+pub fn own_property(object: &ffi::zend_object, class: &Class, name: &str) -> Zval {
+    let mut scratch = Zval::new();
+    // SAFETY: an object of the class. What the engine returns is the property, or `scratch`.
+    let found = unsafe {
+        let object = ptr::from_ref(object).cast_mut();
+        let (bytes, length) = (name.as_ptr().cast(), name.len());
+        ffi::zend_read_property(class.as_ptr(), object, bytes, length, true, &raw mut scratch)
+            .as_ref()
+    };
+    found.map_or_else(Zval::null, Zval::shallow_clone)
+}
+
 unsafe extern "C" fn create<T: Native>(class: *mut ClassEntry) -> *mut ffi::zend_object {
     // SAFETY: the engine passes a class with this handler, or one that extends it. The memory has room
     // for Object<T> and the class's properties. The value is written before the engine sees the object,

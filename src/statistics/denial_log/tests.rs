@@ -3,7 +3,7 @@
 use super::*;
 use crate::limit::TokenBucket;
 use crate::mapped::Purpose;
-use crate::statistics::records::NameSource;
+use crate::statistics::name_source::NameSource;
 use std::sync::atomic::AtomicBool;
 
 /// A log of so many sets, and the records of its limits.

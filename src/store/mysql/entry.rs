@@ -3,7 +3,6 @@
 use super::code;
 use super::database::Database;
 use super::link::{MysqlLink, Row, StatementReply};
-use super::locked;
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::clock::{Reading, boot_time};
@@ -13,11 +12,9 @@ use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::net::pause::Moment;
 use crate::store::request::Request;
-use crate::store::swap::handoff::Handoff;
-use crate::store::swap::{Decide, Found, Swap, SwapEntry};
+use crate::store::swap::{Found, Swap, SwapEntry};
 use mysql_common::value::Value;
 use std::cell::Cell;
-use std::time::Duration;
 
 /// The row of one key.
 pub struct RowEntry<'a> {
@@ -28,108 +25,22 @@ pub struct RowEntry<'a> {
     /// The call that is about it.
     pub request: Request<'a>,
     /// Whether there was a row when it was read last. One that is not there cannot be locked.
-    has_row: Cell<bool>,
+    pub(super) has_row: Cell<bool>,
 }
 
 /// A row as it was read or handed off.
 pub struct RowVersion {
-    schema: Schema,
+    pub(super) schema: Schema,
     /// None if there is no row.
-    columns: Option<Columns>,
+    pub(super) columns: Option<Columns>,
 }
 
 /// The most reads of a row while another session's statements conflict with them.
 const MAX_TRIES: u32 = 5;
 
-impl SwapEntry for RowEntry<'_> {
-    type Version = RowVersion;
-
-    fn read(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
-        let found = self.read_once(budget)?;
-        let [now, _] = self.request.frozen().map_or(found.now, |now| [now; 2]);
-        let is_from_future = self.request.limit.earliest_write(&found.state) > now;
-        if found.version.schema == Schema::Legacy && is_from_future {
-            // Another process may have prepared the table, so its other columns may hold a debt.
-            self.database.link.with(|link| link.legacy_until.set(0));
-            return self.read_once(budget);
-        }
-        Ok(found)
-    }
-
-    fn handed_off(&self, handoff: &Handoff) -> Option<RowVersion> {
-        let known = self.database.link.with(MysqlLink::schema)?;
-        let schema = row::needed_schema(self.request.limit, *self.request.op).unwrap_or(known);
-        if schema == Schema::Legacy {
-            // Such a row does not hold the whole state.
-            return None;
-        }
-        let columns = row::columns(schema, &handoff.state, f64::from_bits(handoff.version));
-        Some(RowVersion { schema, columns: Some(columns) })
-    }
-
-    fn swap(
-        &self,
-        version: &RowVersion,
-        state: &StoredState,
-        _: u64,
-        budget: &mut Budget,
-    ) -> Result<Swap> {
-        let (schema, identifier) = (version.schema, self.identifier());
-        let (new, microtime) = row::encode(schema, self.request.limit, state);
-        let (statement, values): (_, Vec<Value>) = match &version.columns {
-            None => (Statement::Insert(schema), [identifier].into_iter().chain(new).collect()),
-            Some(old) => (Statement::Update(schema), self.update_values(new, old)),
-        };
-        let table = &self.database.target.table;
-        let may_repeat = self.request.op.may_repeat();
-        let has_most = has_most(budget);
-        let reply = self.database.run(budget, may_repeat, |link, deadline| {
-            link.execute(statement, table, &values, deadline)
-        });
-        match reply {
-            Ok(StatementReply::Done(1)) => Ok(Swap::Done(version_of(schema, microtime))),
-            Ok(_) => Ok(Swap::Lost),
-            Err(failure) => self.lost_by(&failure, has_most),
-        }
-    }
-
-    fn swap_locked(&self, decide: Decide<'_>, budget: &mut Budget) -> Result<Option<Swap>> {
-        if !self.has_row.get() {
-            return Ok(None);
-        }
-        let has_most = has_most(budget);
-        match locked::swap(self, decide, budget) {
-            Ok(swap) => Ok(swap),
-            Err(failure) => self.lost_by(&failure, has_most).map(Some),
-        }
-    }
-
-    fn connect(&self, budget: &mut Budget) -> Result<()> {
-        let opened = self.database.open_if_none(budget);
-        opened.map_err(|failure| self.database.error(&failure, &self.identifier))
-    }
-
-    fn round_trip(&self) -> Duration {
-        self.database.link.round_trip()
-    }
-
-    fn locked(&self) -> Error {
-        self.database.too_slow(&self.identifier)
-    }
-
-    fn server(&self) -> String {
-        self.database.name()
-    }
-}
-
 /// The version of a row in a hand-off. One of the legacy schema has none, for it does not hold the whole state.
 pub fn version_of(schema: Schema, microtime: f64) -> Option<u64> {
     (schema != Schema::Legacy).then(|| microtime.to_bits())
-}
-
-/// Whether most of the call's time is left.
-fn has_most(budget: &Budget) -> bool {
-    budget.left() >= budget.timeouts().call * 3 / 4
 }
 
 impl RowVersion {
@@ -158,7 +69,7 @@ impl<'a> RowEntry<'a> {
     }
 
     /// What a swap came to that failed. `had_most`: most of the call's time was left before it.
-    fn lost_by(&self, failure: &Failure, had_most: bool) -> Result<Swap> {
+    pub(super) fn lost_by(&self, failure: &Failure, had_most: bool) -> Result<Swap> {
         match failure {
             failure if failure.is(code::DUPLICATE_ROW) => Ok(Swap::Lost),
             failure if failure.is(code::LOCK_WAIT) => Ok(Swap::Locked),
@@ -187,11 +98,11 @@ impl<'a> RowEntry<'a> {
         new.into_iter().chain([self.identifier()]).chain(old.iter().cloned()).collect()
     }
 
-    fn identifier(&self) -> Value {
+    pub(super) fn identifier(&self) -> Value {
         Value::Bytes(self.identifier.clone())
     }
 
-    fn read_once(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
+    pub(super) fn read_once(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
         let read = wait_for_alteration(|| {
             self.database.run(budget, true, |link, deadline| self.read_row(link, deadline))
         });

@@ -4,7 +4,7 @@
 //! [`swap`](super::swap).
 //!
 //! * [`database`]: the sessions, and what errors of the server mean
-//! * [`entry`]: reads and swaps a row
+//! * [`entry`]: one row, and [`swap_entry`]: reads and swaps it
 //! * [`locked`]: a row, decided on while it is locked
 //! * [`joint`]: several rows, decided on in one transaction
 //! * [`row`]: a state as the columns of a row
@@ -23,6 +23,7 @@ mod login;
 mod packets;
 mod row;
 mod statements;
+mod swap_entry;
 mod table;
 
 use super::answer::Answer;

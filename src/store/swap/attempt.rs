@@ -1,10 +1,14 @@
 //! The attempt to apply a request to an entry, for its own call or for all of a batch.
 
 use super::basis::Basis;
-use super::batch::{Batch, Batches, Share};
+use super::batch;
+use super::entry::{Found, Swap, SwapEntry, busy};
+use super::handoff::{hand_off, handed_off};
+use super::key_record::{Batch, Batches, Share};
+use super::locked_key::{note_lock, note_swapped};
 use super::repeated::{Applied, apply_all};
+use super::results;
 use super::results::Reserved;
-use super::{Found, Swap, SwapEntry, busy};
 use crate::clock::{Reading, boot_time};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, SECOND, StoredState};
@@ -43,7 +47,7 @@ pub(super) struct OwnBatch<'a> {
 
 impl Drop for OwnBatch<'_> {
     fn drop(&mut self) {
-        self.batches.release(&self.batch);
+        batch::release(self.batches, &self.batch);
     }
 }
 
@@ -66,7 +70,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
                 Tried::Undecided => {}
                 Tried::Not(Swap::Blocked) => {
                     if let Some(own) = &self.batch {
-                        own.batches.note_lock(own.key, boot_time());
+                        note_lock(own.batches, own.key, boot_time());
                     }
                     return Err(self.entry.locked());
                 }
@@ -160,7 +164,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
     /// given up.
     fn prolong(&self) -> Share {
         let Some(own) = &self.batch else { return Share::ALONE };
-        own.batches.extend(&own.batch, boot_time() + own.asking_time)
+        batch::extend(own.batches, &own.batch, boot_time() + own.asking_time)
     }
 
     /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on: its own alone, if there is
@@ -181,7 +185,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
             return None;
         }
         let own = self.batch.as_ref()?;
-        let handoff = own.batches.handoff(own.key, boot_time())?;
+        let handoff = handed_off(own.batches, own.key, boot_time())?;
         let version = self.entry.handed_off(&handoff)?;
         let is_fresh = handoff.clock.age() < MAX_READING_AGE;
         let (state, clock) = (handoff.state, handoff.clock);
@@ -191,9 +195,9 @@ impl<E: SwapEntry> Attempt<'_, E> {
     /// Hands the next process of this host the state that was written.
     fn hand_off(&self, state: &StoredState, version: Option<u64>, clock: Reading) {
         let Some(own) = &self.batch else { return };
-        own.batches.note_swapped(own.key);
+        note_swapped(own.batches, own.key);
         if let Some(version) = version {
-            own.batches.hand_off(own.key, state, version, clock, boot_time());
+            hand_off(own.batches, own.key, state, version, clock, boot_time());
         }
     }
 
@@ -245,13 +249,13 @@ impl<'a> Room<'a> {
     /// None if there is no room, or no other call needs it.
     fn reserve(own: Option<&'a OwnBatch<'a>>) -> Option<Self> {
         let own = own.filter(|own| own.batch.share.count > 1)?;
-        let reserved = own.batches.reserve(&own.batch, boot_time())?;
+        let reserved = results::reserve(own.batches, &own.batch, boot_time())?;
         Some(Self { own, reserved: Some(reserved) })
     }
 
     fn publish(mut self, basis: &Basis) {
         if let Some(reserved) = self.reserved.take() {
-            self.own.batches.publish(&reserved, self.own.kind, basis);
+            results::publish(self.own.batches, &reserved, self.own.kind, basis);
         }
     }
 }
@@ -259,7 +263,7 @@ impl<'a> Room<'a> {
 impl Drop for Room<'_> {
     fn drop(&mut self) {
         if let Some(reserved) = &self.reserved {
-            self.own.batches.give_up(reserved);
+            results::give_up(reserved);
         }
     }
 }

@@ -8,12 +8,10 @@
 //! words 1-2  length and bytes of the state's record, or CONDENSED and a condensed window
 //! ```
 
-use super::handoff::{from_bytes, to_bytes};
+use super::record_words::{MAX_RECORD, from_bytes, to_bytes, with_length};
 use crate::limit::{CondensedHits, MAX_SLIDING_HITS, StoredState};
 use crate::store::record;
 
-/// The most bytes of a record, behind a byte for their number.
-pub(super) const MAX_RECORD: usize = 31;
 /// Stands before a condensed window.
 const CONDENSED: u8 = 32;
 
@@ -98,12 +96,4 @@ impl Basis {
         };
         Some(Self { state, now: (head >> 64) as u64 })
     }
-}
-
-/// A byte, and bytes behind it, as many as there are up to [`MAX_RECORD`]. None if there are more.
-pub(super) fn with_length(length: u8, bytes: impl IntoIterator<Item = u8>) -> Option<[u8; 32]> {
-    let mut all = [0; 32];
-    let mut bytes = std::iter::once(length).chain(bytes);
-    all.iter_mut().zip(&mut bytes).for_each(|(to, from)| *to = from);
-    bytes.next().is_none().then_some(all)
 }

@@ -14,110 +14,17 @@
 //! * A member that gives up leaves, if it was the last to join. Else what is taken for it is lost.
 //!
 //! `tests/swap_protocol.rs` lets loom run three processes.
-//!
-//! ```text
-//! word 0       control
-//! word 1       a key whose value was found locked: see `locked_key`
-//! words 2-7    what was written last: see `handoff`
-//! words 8-39   eight results of four words: see `basis` and `results`
-//! ```
 
 use super::basis::Basis;
 use super::control::{Control, MAX_MEMBERS};
-use super::handoff::HANDOFF_WORDS;
-use super::results::RESULT_WORDS;
-use crate::mapped::futex::wake;
-use crate::mapped::{Mappable, SET_SIZE};
-use crate::store::shm::word::Word;
+use super::key_record::{Batch, Batches, Bell, RESULTS, Share};
+use super::results::collect;
 use portable_atomic::AtomicU128;
-use std::array::from_fn;
 use std::time::Duration;
-
-/// How many results a record has room for.
-const RESULTS: usize = 8;
 
 /// How long a waiting call sleeps at most before it looks again, in nanoseconds. A process that was to wake it may have been
 /// killed.
 const LONGEST_SLEEP: u64 = 5_000_000;
-
-/// A word at which processes sleep.
-pub trait Bell: Word {
-    /// Wakes so many of those that sleep as one of `groups`.
-    fn ring(&self, groups: u32, count: u32);
-}
-
-impl Bell for AtomicU128 {
-    fn ring(&self, groups: u32, count: u32) {
-        wake(self, groups, count);
-    }
-}
-
-/// The record of a hot key, with room for so many results.
-#[repr(C, align(128))]
-pub struct KeyRecord<W = AtomicU128, const R: usize = RESULTS> {
-    /// The control word, at which processes sleep.
-    pub control: W,
-    pub(super) lock_seen: W,
-    pub(super) handoff: [W; HANDOFF_WORDS],
-    pub(super) results: [[W; RESULT_WORDS]; R],
-}
-
-const _: () = assert!(size_of::<KeyRecord>() == 5 * SET_SIZE);
-
-// SAFETY: consists of atomics, of which any bits are a value.
-unsafe impl Mappable for KeyRecord {}
-
-impl<W, const R: usize> KeyRecord<W, R> {
-    /// A record of words made by `word`.
-    pub fn new(word: impl Fn() -> W) -> Self {
-        Self {
-            control: word(),
-            lock_seen: word(),
-            handoff: from_fn(|_| word()),
-            results: from_fn(|_| from_fn(|_| word())),
-        }
-    }
-}
-
-/// A record, and what its words are protected by.
-pub struct Batches<'a, W = AtomicU128, const R: usize = RESULTS> {
-    /// The record.
-    pub record: &'a KeyRecord<W, R>,
-    /// The key of the checksums.
-    pub secret: [u64; 2],
-}
-
-// Derived, they would ask for words that can be copied.
-impl<W, const R: usize> Copy for Batches<'_, W, R> {}
-
-impl<W, const R: usize> Clone for Batches<'_, W, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-/// A batch that a process has closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Batch {
-    /// Its number.
-    pub number: u32,
-    /// Whose calls are decided on.
-    pub share: Share,
-}
-
-/// A call among those that are decided on together, one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
-    /// How many calls are before it.
-    pub index: u32,
-    /// How many calls there are.
-    pub count: u32,
-}
-
-impl Share {
-    /// A call by itself.
-    pub const ALONE: Self = Self { index: 0, count: 1 };
-}
 
 /// What a call does next.
 #[derive(Debug)]
@@ -269,7 +176,7 @@ impl<'a, W: Bell, const R: usize> Caller<'a, W, R> {
         let (word, open) = self.batches.load();
         if open.number != number {
             // After the control word: what was published before the process ended its work is there.
-            let basis = self.batches.collect(number, self.kind);
+            let basis = collect(self.batches, number, self.kind);
             return match basis {
                 Some(basis) => Some(Step::Decided(basis, index)),
                 None if open.is_batch_of(number) && open.is_asking(now) => {
@@ -329,58 +236,49 @@ fn sleep(word: u128, groups: u32, open: Control, now: u64) -> Step {
     Step::Sleep(Sleep { seen: word as u32, groups, at_most: Duration::from_nanos(left) })
 }
 
-impl<W: Bell, const R: usize> Batches<'_, W, R> {
-    /// Makes the process that asks be waited for `until`. Returns the share of those whose calls it may decide on: its own
-    /// alone, if it was given up.
-    pub fn extend(&self, batch: &Batch, until: u64) -> Share {
-        loop {
-            let (word, open) = self.load();
-            if !open.is_batch_of(batch.number) {
-                return Share::ALONE;
-            }
-            if self.replace(word, open.extended(until)) {
-                return batch.share;
-            }
+/// Makes the process that asks be waited for `until`. Returns the share of those whose calls it may decide on: its own
+/// alone, if it was given up.
+pub fn extend<W: Bell, const R: usize>(
+    batches: Batches<'_, W, R>,
+    batch: &Batch,
+    until: u64,
+) -> Share {
+    loop {
+        let (word, open) = batches.load();
+        if !open.is_batch_of(batch.number) {
+            return Share::ALONE;
         }
-    }
-
-    /// Ends the asking for a batch, with a result or without one, and wakes who waits for it.
-    pub fn release(&self, batch: &Batch) {
-        let mut next = None;
-        loop {
-            let (word, open) = self.load();
-            if !open.is_batch_of(batch.number) {
-                break;
-            }
-            if self.replace(word, open.released()) {
-                next = Some(open);
-                break;
-            }
+        if batches.replace(word, open.extended(until)) {
+            return batch.share;
         }
-        // First the one that asks next: it waits for the server while the others go on.
-        match next {
-            Some(open) if open.members > 0 => {
-                self.record.control.ring(members_of(open.number), 1);
-            }
-            Some(open) if open.is_sealed => self.ring(OTHERS),
-            _ => {}
-        }
-        if batch.share.count > 1 {
-            self.ring(members_of(batch.number));
-        }
-    }
-
-    /// Wakes all that sleep as one of `groups`.
-    fn ring(&self, groups: u32) {
-        self.record.control.ring(groups, u32::MAX);
-    }
-
-    fn load(&self) -> (u128, Control) {
-        let word = self.record.control.load();
-        (word, Control::from_word(word))
-    }
-
-    fn replace(&self, seen: u128, new: Control) -> bool {
-        self.record.control.replace(seen, new.to_word())
     }
 }
+
+/// Ends the asking for a batch, with a result or without one, and wakes who waits for it.
+pub fn release<W: Bell, const R: usize>(batches: Batches<'_, W, R>, batch: &Batch) {
+    let mut next = None;
+    loop {
+        let (word, open) = batches.load();
+        if !open.is_batch_of(batch.number) {
+            break;
+        }
+        if batches.replace(word, open.released()) {
+            next = Some(open);
+            break;
+        }
+    }
+    // First the one that asks next: it waits for the server while the others go on.
+    match next {
+        Some(open) if open.members > 0 => {
+            batches.record.control.ring(members_of(open.number), 1);
+        }
+        Some(open) if open.is_sealed => batches.ring(OTHERS),
+        _ => {}
+    }
+    if batch.share.count > 1 {
+        batches.ring(members_of(batch.number));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,12 @@
 //! Applies the operation of equal calls, one after the other.
 
-use super::MAX_CLOCK_SKEW;
 use super::basis::{Basis, BasisState};
-use super::batch::Share;
+use super::key_record::Share;
 use crate::limit::{CondensedHits, Decision, Limit, Op, SECOND, StoredState, apply};
 use crate::store::request::Request;
+
+/// The largest difference between the clocks of two writers that is tolerated, in seconds.
+pub const MAX_CLOCK_SKEW: u64 = 2;
 
 /// What equal calls come to.
 pub struct Applied {

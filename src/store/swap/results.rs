@@ -10,11 +10,8 @@
 //! ```
 
 use super::basis::Basis;
-use super::batch::{Batch, Batches, Bell};
-use super::handoff::checksum;
-
-/// The words of a result.
-pub(super) const RESULT_WORDS: usize = 4;
+use super::key_record::{Batch, Batches, Bell, RESULT_WORDS};
+use super::record_words::checksum;
 
 const LEFT_BITS: u32 = 10;
 const NUMBER_BITS: u32 = 31;
@@ -62,63 +59,74 @@ impl Label {
     }
 }
 
-impl<'a, W: Bell, const R: usize> Batches<'a, W, R> {
-    /// Reserves room for the result of a batch at `now`. None if there is none.
-    pub fn reserve(&self, batch: &Batch, now: u64) -> Option<Reserved<'a, W>> {
-        let ms = now / 1_000_000;
-        let left = batch.share.count - 1;
-        let since = ms & ((1 << SINCE_BITS) - 1);
-        let reserved = Label { since, number: batch.number, left }.to_word(0);
-        let record = self.record;
-        record.results.iter().find_map(|words| {
-            let [.., last] = words;
-            let seen = last.load();
-            let is_own = Label::from_word(seen).is_free(ms) && last.replace(seen, reserved);
-            is_own.then_some(Reserved { words, last: reserved })
-        })
-    }
+/// Reserves room for the result of a batch at `now`. None if there is none.
+pub fn reserve<'a, W: Bell, const R: usize>(
+    batches: Batches<'a, W, R>,
+    batch: &Batch,
+    now: u64,
+) -> Option<Reserved<'a, W>> {
+    let ms = now / 1_000_000;
+    let left = batch.share.count - 1;
+    let since = ms & ((1 << SINCE_BITS) - 1);
+    let reserved = Label { since, number: batch.number, left }.to_word(0);
+    let record = batches.record;
+    record.results.iter().find_map(|words| {
+        let [.., last] = words;
+        let seen = last.load();
+        let is_own = Label::from_word(seen).is_free(ms) && last.replace(seen, reserved);
+        is_own.then_some(Reserved { words, last: reserved })
+    })
+}
 
-    /// Tells the members of a batch of this kind by what they were decided on.
-    pub fn publish(&self, room: &Reserved<'_, W>, kind: u64, basis: &Basis) {
-        let label = Label::from_word(room.last);
-        let [a, b, c, last] = room.words;
-        let Some(words) = basis.to_words(label.number) else { return };
-        [a, b, c].into_iter().zip(words).for_each(|(to, word)| to.store(word));
-        // A process that was paused for long may have lost the room: members find no result, then.
-        last.replace(room.last, label.to_word(checksum(self.secret, kind, &words)));
-    }
+/// Tells the members of a batch of this kind by what they were decided on.
+pub fn publish<'a, W: Bell, const R: usize>(
+    batches: Batches<'a, W, R>,
+    room: &Reserved<'_, W>,
+    kind: u64,
+    basis: &Basis,
+) {
+    let label = Label::from_word(room.last);
+    let [a, b, c, last] = room.words;
+    let Some(words) = basis.to_words(label.number) else { return };
+    [a, b, c].into_iter().zip(words).for_each(|(to, word)| to.store(word));
+    // A process that was paused for long may have lost the room: members find no result, then.
+    last.replace(room.last, label.to_word(checksum(batches.secret, kind, &words)));
+}
 
-    /// Gives room up, of which nothing came.
-    pub fn give_up(&self, room: &Reserved<'_, W>) {
-        let [.., last] = room.words;
-        last.replace(room.last, 0);
-    }
+/// Gives room up, of which nothing came.
+pub fn give_up<W: Bell>(room: &Reserved<'_, W>) {
+    let [.., last] = room.words;
+    last.replace(room.last, 0);
+}
 
-    /// By what the members of a batch were decided on, if that was published. Each member asks until it has it.
-    pub(super) fn collect(&self, number: u32, kind: u64) -> Option<Basis> {
-        self.record.results.iter().find_map(|[a, b, c, last]| {
-            let mut seen = last.load();
-            if Label::from_word(seen).number != number {
-                return None;
+/// By what the members of a batch were decided on, if that was published. Each member asks until it has it.
+pub(super) fn collect<'a, W: Bell, const R: usize>(
+    batches: Batches<'a, W, R>,
+    number: u32,
+    kind: u64,
+) -> Option<Basis> {
+    batches.record.results.iter().find_map(|[a, b, c, last]| {
+        let mut seen = last.load();
+        if Label::from_word(seen).number != number {
+            return None;
+        }
+        let words = [a, b, c].map(W::load);
+        // The checksum rejects what is being written, and a mix of what two processes wrote at once.
+        if (seen >> 64) as u64 != checksum(batches.secret, kind, &words) {
+            return None;
+        }
+        let basis = Basis::from_words(words, number)?;
+        loop {
+            let label = Label::from_word(seen);
+            if label.number != number || label.left == 0 {
+                break;
             }
-            let words = [a, b, c].map(W::load);
-            // The checksum rejects what is being written, and a mix of what two processes wrote at once.
-            if (seen >> 64) as u64 != checksum(self.secret, kind, &words) {
-                return None;
+            let collected = Label { left: label.left - 1, ..label };
+            if last.replace(seen, collected.to_word((seen >> 64) as u64)) {
+                break;
             }
-            let basis = Basis::from_words(words, number)?;
-            loop {
-                let label = Label::from_word(seen);
-                if label.number != number || label.left == 0 {
-                    break;
-                }
-                let collected = Label { left: label.left - 1, ..label };
-                if last.replace(seen, collected.to_word((seen >> 64) as u64)) {
-                    break;
-                }
-                seen = last.load();
-            }
-            Some(basis)
-        })
-    }
+            seen = last.load();
+        }
+        Some(basis)
+    })
 }

@@ -1,12 +1,17 @@
 //! Compare-and-swap: conflicts, tries, their budget, and batches.
 
-use super::attempt::OwnBatch;
-use super::batch::{Batch, Share};
 use super::*;
-use crate::limit::{Limit, SECOND, SlidingWindow, Span, State, TokenBucket, apply};
+use crate::clock::Reading;
+use crate::error::Error;
+use crate::limit::{Limit, SECOND, SlidingWindow, Span, State, StoredState, TokenBucket, apply};
 use crate::net::Timeouts;
 use crate::store::request::Time;
-use portable_atomic::{AtomicU128, Ordering};
+use crate::store::swap::batch::release;
+use crate::store::swap::handoff::Handoff;
+use crate::store::swap::key_record::{Batch, Share};
+use crate::store::swap::locked_key::note_lock;
+use crate::store::swap::{Decide, Found, Swap};
+use portable_atomic::AtomicU128;
 
 const TAKE: Op = Op::Take { cost: 1 };
 const NOW: u64 = 100_000 * SECOND;
@@ -129,7 +134,7 @@ fn decide_for(register: &Register, limit: &Limit, op: Op, count: u32) -> Vec<Res
         for member in &mut members {
             assert!(matches!(member.step(0, SECOND, true), Step::Sleep(_)));
         }
-        batches.release(&under_way);
+        release(batches, &under_way);
         let mut decisions = Vec::new();
         let mut first = members.remove(0);
         let Step::Ask(batch) = first.step(0, SECOND, true) else { panic!("none asks") };
@@ -311,20 +316,6 @@ fn process_that_was_given_up_takes_for_itself_alone() {
 }
 
 #[test]
-fn key_that_is_locked_twice_fails_at_once_in_all_processes_of_the_host() {
-    let (register, record) = (Register::new(0), record());
-    let block = || batches(&record).note_lock(1, boot_time());
-    block();
-    assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted, "locked once");
-    block();
-    assert!(!batches(&record).is_locked(1, boot_time()), "it was swapped meanwhile");
-    block();
-    assert_eq!(decide(&register, &record, TAKE, LONG), Err(Error::refused("locked")));
-    assert!(!batches(&record).is_locked(2, boot_time()), "another key");
-    assert!(!batches(&record).is_locked(1, boot_time() + 2 * SECOND));
-}
-
-#[test]
 fn answer_that_arrives_late_gives_no_tokens() {
     let fast = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
     let bounds = [NOW, NOW + SECOND];
@@ -385,17 +376,15 @@ fn clock_that_is_set_back_gives_no_tokens() {
 }
 
 #[test]
-fn member_of_a_batch_that_the_file_no_longer_holds_joins_again() {
-    let record = record();
-    let batches = batches(&record);
-    let mut other = Caller::new(batches, 99);
-    let Step::Ask(under_way) = other.step(0, SECOND, true) else { panic!("no call waits") };
-    let mut member = Caller::new(batches, 1);
-    assert!(matches!(member.step(0, SECOND, true), Step::Sleep(_)));
-    batches.release(&under_way);
-    // The batch is open, and has lost its member.
-    let open = Control::from_word(record.control.load(Ordering::Relaxed));
-    record.control.store(Control { members: 0, ..open }.to_word(), Ordering::Relaxed);
-    let Step::Ask(batch) = member.step(0, SECOND, true) else { panic!("none asks") };
-    assert_eq!(batch.share, Share::ALONE);
+fn key_that_is_locked_twice_fails_at_once_in_all_processes_of_the_host() {
+    let (register, record) = (Register::new(0), record());
+    let block = || note_lock(batches(&record), 1, boot_time());
+    block();
+    assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted, "locked once");
+    block();
+    assert!(!is_locked(batches(&record), 1, boot_time()), "it was swapped meanwhile");
+    block();
+    assert_eq!(decide(&register, &record, TAKE, LONG), Err(Error::refused("locked")));
+    assert!(!is_locked(batches(&record), 2, boot_time()), "another key");
+    assert!(!is_locked(batches(&record), 1, boot_time() + 2 * SECOND));
 }

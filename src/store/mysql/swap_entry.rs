@@ -1,0 +1,100 @@
+//! A row as a value that is compared and swapped.
+
+use super::entry::{RowEntry, RowVersion, version_of};
+use super::link::{MysqlLink, StatementReply};
+use super::locked;
+use super::row;
+use super::statements::{Schema, Statement};
+use crate::error::{Error, Result};
+use crate::limit::StoredState;
+use crate::net::budget::Budget;
+use crate::store::swap::handoff::Handoff;
+use crate::store::swap::{Decide, Found, Swap, SwapEntry};
+use mysql_common::value::Value;
+use std::time::Duration;
+
+impl SwapEntry for RowEntry<'_> {
+    type Version = RowVersion;
+
+    fn read(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
+        let found = self.read_once(budget)?;
+        let [now, _] = self.request.frozen().map_or(found.now, |now| [now; 2]);
+        let is_from_future = self.request.limit.earliest_write(&found.state) > now;
+        if found.version.schema == Schema::Legacy && is_from_future {
+            // Another process may have prepared the table, so its other columns may hold a debt.
+            self.database.link.with(|link| link.legacy_until.set(0));
+            return self.read_once(budget);
+        }
+        Ok(found)
+    }
+
+    fn handed_off(&self, handoff: &Handoff) -> Option<RowVersion> {
+        let known = self.database.link.with(MysqlLink::schema)?;
+        let schema = row::needed_schema(self.request.limit, *self.request.op).unwrap_or(known);
+        if schema == Schema::Legacy {
+            // Such a row does not hold the whole state.
+            return None;
+        }
+        let columns = row::columns(schema, &handoff.state, f64::from_bits(handoff.version));
+        Some(RowVersion { schema, columns: Some(columns) })
+    }
+
+    fn swap(
+        &self,
+        version: &RowVersion,
+        state: &StoredState,
+        _: u64,
+        budget: &mut Budget,
+    ) -> Result<Swap> {
+        let (schema, identifier) = (version.schema, self.identifier());
+        let (new, microtime) = row::encode(schema, self.request.limit, state);
+        let (statement, values): (_, Vec<Value>) = match &version.columns {
+            None => (Statement::Insert(schema), [identifier].into_iter().chain(new).collect()),
+            Some(old) => (Statement::Update(schema), self.update_values(new, old)),
+        };
+        let table = &self.database.target.table;
+        let may_repeat = self.request.op.may_repeat();
+        let has_most = has_most(budget);
+        let reply = self.database.run(budget, may_repeat, |link, deadline| {
+            link.execute(statement, table, &values, deadline)
+        });
+        match reply {
+            Ok(StatementReply::Done(1)) => Ok(Swap::Done(version_of(schema, microtime))),
+            Ok(_) => Ok(Swap::Lost),
+            Err(failure) => self.lost_by(&failure, has_most),
+        }
+    }
+
+    fn swap_locked(&self, decide: Decide<'_>, budget: &mut Budget) -> Result<Option<Swap>> {
+        if !self.has_row.get() {
+            return Ok(None);
+        }
+        let has_most = has_most(budget);
+        match locked::swap(self, decide, budget) {
+            Ok(swap) => Ok(swap),
+            Err(failure) => self.lost_by(&failure, has_most).map(Some),
+        }
+    }
+
+    fn connect(&self, budget: &mut Budget) -> Result<()> {
+        let opened = self.database.open_if_none(budget);
+        opened.map_err(|failure| self.database.error(&failure, &self.identifier))
+    }
+
+    fn round_trip(&self) -> Duration {
+        self.database.link.round_trip()
+    }
+
+    fn locked(&self) -> Error {
+        self.database.too_slow(&self.identifier)
+    }
+
+    fn server(&self) -> String {
+        self.database.name()
+    }
+}
+
+/// Whether most of the call's time is left.
+fn has_most(budget: &Budget) -> bool {
+    budget.left() >= budget.timeouts().call * 3 / 4
+}

@@ -1,0 +1,22 @@
+//! Batches: a member that lost its batch. `../tests.rs` decides in batches, `tests/swap_protocol.rs` lets processes interleave.
+
+use super::*;
+use crate::limit::SECOND;
+use crate::store::swap::key_record::KeyRecord;
+use portable_atomic::Ordering;
+
+#[test]
+fn member_of_a_batch_that_the_file_no_longer_holds_joins_again() {
+    let record: KeyRecord = KeyRecord::new(|| AtomicU128::new(0));
+    let batches = Batches { record: &record, secret: [2, 3] };
+    let mut other = Caller::new(batches, 99);
+    let Step::Ask(under_way) = other.step(0, SECOND, true) else { panic!("no call waits") };
+    let mut member = Caller::new(batches, 1);
+    assert!(matches!(member.step(0, SECOND, true), Step::Sleep(_)));
+    release(batches, &under_way);
+    // The batch is open, and has lost its member.
+    let open = Control::from_word(record.control.load(Ordering::Relaxed));
+    record.control.store(Control { members: 0, ..open }.to_word(), Ordering::Relaxed);
+    let Step::Ask(batch) = member.step(0, SECOND, true) else { panic!("none asks") };
+    assert_eq!(batch.share, Share::ALONE);
+}
