@@ -125,4 +125,4 @@ foreach (array_filter($files) as $name) {
 echo count(array_filter($files)), " classes, ", count($files), " stubs\n";
 ?>
 --EXPECT--
-20 classes, 29 stubs
+20 classes, 30 stubs
