@@ -1,12 +1,12 @@
 #!/bin/sh
 # Builds the extension for several PHPs and tests it on each. Ends with a table, and the result in the last line.
-# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads frankenphp roadrunner; all by
+# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads revolt frankenphp roadrunner; all by
 # default, of the last two those whose program is there. FRANKENPHP= and RR= name the programs; that of FrankenPHP must be linked with a
 # libphp.so beside which its PHP is (`scripts/matrix/source.sh embed` builds one).
 set -eu
 cd "$(dirname "$0")/.."
 
-all="host debian-13 debian-testing php85 php86 debug zts threads frankenphp roadrunner"
+all="host debian-13 debian-testing php85 php86 debug zts threads revolt frankenphp roadrunner"
 frankenphp=$(command -v "${FRANKENPHP:-frankenphp}" || true)
 rr=$(command -v "${RR:-rr}" || true)
 default=$all
@@ -58,6 +58,15 @@ threads() {
     debug_build zts threads
     scripts/servers.sh scripts/matrix/threads.sh "$folder" "$extension"
 }
+revolt() {
+    php=$(command -v php)
+    version "$php" >"$logs/revolt.version"
+    extension=$(extension_for "$php" "")
+    folder=$(scripts/setup/unpack.sh forky php-revolt-event-loop)
+    mkdir -p "$logs/tables"
+    "$php" -n -d extension="$extension" -d token_bucket.shm_path="$logs/tables" -d display_errors=1 \
+        scripts/matrix/runtimes/revolt.php "$folder/usr/share/php"
+}
 frankenphp() {
     [ -n "$frankenphp" ] || { echo "There is no frankenphp: name one with FRANKENPHP="; return 1; }
     libphp=$(ldd "$frankenphp" | sed -n 's/.*libphp.* => \([^ ]*\).*/\1/p')
@@ -88,7 +97,7 @@ run() {
     status=$?
     set -e
     case "$name" in
-        threads | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|FrankenPHP|RoadRunner)' || true) ;;
+        threads | revolt | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|Revolt|FrankenPHP|RoadRunner)' || true) ;;
         *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try' || true)" ;;
     esac
     php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9][0-9A-Za-z.]*\)$/\1/p' "$log")
@@ -112,6 +121,7 @@ for part in $parts; do
         debug) run debug "NTS debug" debug ;;
         zts) run zts "ZTS debug" zts ;;
         threads) run threads "ZTS debug" threads ;;
+        revolt) run revolt "NTS" revolt ;;
         frankenphp) run frankenphp "ZTS" frankenphp ;;
         roadrunner) run roadrunner "NTS" roadrunner ;;
     esac
