@@ -1,12 +1,12 @@
 #!/bin/sh
 # Builds the extension for several PHPs and tests it on each. Ends with a table, and the result in the last line.
-# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads revolt frankenphp roadrunner; all by
+# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads revolt fleet frankenphp roadrunner; all by
 # default, of the last two those whose program is there. FRANKENPHP= and RR= name the programs; that of FrankenPHP must be linked with a
 # libphp.so beside which its PHP is (`scripts/matrix/source.sh embed` builds one).
 set -eu
 cd "$(dirname "$0")/.."
 
-all="host debian-13 debian-testing php85 php86 debug zts threads revolt frankenphp roadrunner"
+all="host debian-13 debian-testing php85 php86 debug zts threads revolt fleet frankenphp roadrunner"
 frankenphp=$(command -v "${FRANKENPHP:-frankenphp}" || true)
 rr=$(command -v "${RR:-rr}" || true)
 default=$all
@@ -67,6 +67,14 @@ revolt() {
     "$php" -n -d extension="$extension" -d token_bucket.shm_path="$logs/tables" -d display_errors=1 \
         scripts/matrix/runtimes/revolt.php "$folder/usr/share/php"
 }
+# OLD= names the older version: the last tag, or the last commit before busy keys were asked for in batches.
+fleet() {
+    php=$(command -v php)
+    version "$php" >"$logs/fleet.version"
+    extension=$(extension_for "$php" "")
+    old=${OLD:-$(git describe --tags --abbrev=0 2>/dev/null || echo c76ddf6)}
+    scripts/servers.sh scripts/matrix/fleet.sh "$old" "$extension"
+}
 frankenphp() {
     [ -n "$frankenphp" ] || { echo "There is no frankenphp: name one with FRANKENPHP="; return 1; }
     libphp=$(ldd "$frankenphp" | sed -n 's/.*libphp.* => \([^ ]*\).*/\1/p')
@@ -97,7 +105,7 @@ run() {
     status=$?
     set -e
     case "$name" in
-        threads | revolt | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|Revolt|FrankenPHP|RoadRunner)' || true) ;;
+        threads | revolt | fleet | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|Revolt|Old and new|FrankenPHP|RoadRunner)' || true) ;;
         *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try' || true)" ;;
     esac
     php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9][0-9A-Za-z.]*\)$/\1/p' "$log")
@@ -122,6 +130,7 @@ for part in $parts; do
         zts) run zts "ZTS debug" zts ;;
         threads) run threads "ZTS debug" threads ;;
         revolt) run revolt "NTS" revolt ;;
+        fleet) run fleet "NTS" fleet ;;
         frankenphp) run frankenphp "ZTS" frankenphp ;;
         roadrunner) run roadrunner "NTS" roadrunner ;;
     esac
