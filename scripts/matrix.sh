@@ -1,11 +1,18 @@
 #!/bin/sh
 # Builds the extension for several PHPs and tests it on each. Ends with a table, and the result in the last line.
-# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads; all by default.
+# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads revolt fleet frankenphp roadrunner; all by
+# default, of the last two those whose program is there. FRANKENPHP= and RR= name the programs; that of FrankenPHP must be linked with a
+# libphp.so beside which its PHP is (`scripts/matrix/source.sh embed` builds one).
 set -eu
 cd "$(dirname "$0")/.."
 
-all="host debian-13 debian-testing php85 php86 debug zts threads"
-parts=$(echo "${ONLY:-$all}" | tr ',' ' ')
+all="host debian-13 debian-testing php85 php86 debug zts threads revolt fleet frankenphp roadrunner"
+frankenphp=$(command -v "${FRANKENPHP:-frankenphp}" || true)
+rr=$(command -v "${RR:-rr}" || true)
+default=$all
+[ -n "$frankenphp" ] || default=$(echo "$default" | sed 's/ frankenphp//')
+[ -n "$rr" ] || default=$(echo "$default" | sed 's/ roadrunner//')
+parts=$(echo "${ONLY:-$default}" | tr ',' ' ')
 for part in $parts; do
     case " $all " in *" $part "*) ;; *) echo "There is no part $part: $all" >&2; exit 2 ;; esac
 done
@@ -51,6 +58,38 @@ threads() {
     debug_build zts threads
     scripts/servers.sh scripts/matrix/threads.sh "$folder" "$extension"
 }
+revolt() {
+    php=$(command -v php)
+    version "$php" >"$logs/revolt.version"
+    extension=$(extension_for "$php" "")
+    folder=$(scripts/setup/unpack.sh forky php-revolt-event-loop)
+    mkdir -p "$logs/tables"
+    "$php" -n -d extension="$extension" -d token_bucket.shm_path="$logs/tables" -d display_errors=1 \
+        scripts/matrix/runtimes/revolt.php "$folder/usr/share/php"
+}
+# OLD= names the older version: the last tag, or the last commit before busy keys were asked for in batches.
+fleet() {
+    php=$(command -v php)
+    version "$php" >"$logs/fleet.version"
+    extension=$(extension_for "$php" "")
+    old=${OLD:-$(git describe --tags --abbrev=0 2>/dev/null || echo c76ddf6)}
+    scripts/servers.sh scripts/matrix/fleet.sh "$old" "$extension"
+}
+frankenphp() {
+    [ -n "$frankenphp" ] || { echo "There is no frankenphp: name one with FRANKENPHP="; return 1; }
+    libphp=$(ldd "$frankenphp" | sed -n 's/.*libphp.* => \([^ ]*\).*/\1/p')
+    folder=$(dirname "$(dirname "${libphp:?frankenphp is not linked with a libphp.so}")")
+    version "$folder/bin/php" >"$logs/frankenphp.version"
+    extension=$(extension_for "$folder/bin/php" "/matrix/embed-debug")
+    scripts/servers.sh scripts/matrix/frankenphp.sh "$frankenphp" "$extension"
+}
+roadrunner() {
+    [ -n "$rr" ] || { echo "There is no rr: name one with RR="; return 1; }
+    php=$(command -v php)
+    version "$php" >"$logs/roadrunner.version"
+    extension=$(extension_for "$php" "")
+    scripts/servers.sh scripts/matrix/roadrunner.sh "$rr" "$php" "$extension"
+}
 
 # Runs a part, adds its row to the table, and writes its output to a log.
 failed=
@@ -66,7 +105,7 @@ run() {
     status=$?
     set -e
     case "$name" in
-        threads) ran=$(tail -n 1 "$log" | grep '^Apache' || true) ;;
+        threads | revolt | fleet | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|Revolt|Old and new|FrankenPHP|RoadRunner)' || true) ;;
         *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try' || true)" ;;
     esac
     php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9][0-9A-Za-z.]*\)$/\1/p' "$log")
@@ -90,6 +129,10 @@ for part in $parts; do
         debug) run debug "NTS debug" debug ;;
         zts) run zts "ZTS debug" zts ;;
         threads) run threads "ZTS debug" threads ;;
+        revolt) run revolt "NTS" revolt ;;
+        fleet) run fleet "NTS" fleet ;;
+        frankenphp) run frankenphp "ZTS" frankenphp ;;
+        roadrunner) run roadrunner "NTS" roadrunner ;;
     esac
 done
 

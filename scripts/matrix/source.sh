@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds this release's PHP from Debian's source package as a debug build, and prints its folder, which is kept until
 # the machine has another version of PHP.
-# Usage: source.sh nts|zts
+# Usage: source.sh nts|zts|embed
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -9,7 +9,10 @@ case "$1" in
     nts) options= ;;
     # Apache runs threads that share a process.
     zts) options="--enable-zts --with-apxs2=$(command -v apxs) --enable-opcache --disable-opcache-jit" ;;
-    *) echo "usage: $0 nts|zts" >&2; exit 2 ;;
+    # As FrankenPHP's documentation has it.
+    embed) options="--enable-zts --enable-embed --disable-zend-signals --enable-zend-max-execution-timers --enable-opcache
+        --disable-opcache-jit --enable-session --enable-filter" ;;
+    *) echo "usage: $0 nts|zts|embed" >&2; exit 2 ;;
 esac
 # The extensions that the tests use.
 options="--enable-debug --disable-all --enable-fpm --disable-cgi --disable-phpdbg --without-pear $options

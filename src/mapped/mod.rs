@@ -6,6 +6,7 @@
 //! * `layout`: what lies where in a file, and its version
 //! * `location`: where a file is
 //! * `open`: which file is used as it is, and how a new one is made
+//! * `cgroup`: the memory that a container leaves
 //! * `region`: the mapped file and its areas; `text`: a short text in one
 //! * `byte_lock`: locks on bytes of a file, which show whether a process has died
 //! * `futex`: sleeping until a word changes
@@ -15,6 +16,7 @@
 
 pub mod boot;
 pub mod byte_lock;
+mod cgroup;
 pub mod directory;
 pub mod futex;
 mod layout;

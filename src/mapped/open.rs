@@ -5,6 +5,7 @@
 //! never written to. A lock on the directory, which the kernel frees when its holder ends, keeps two
 //! processes from making a file at once. No call waits for that lock once the file is there.
 
+use super::cgroup;
 use super::directory::{self, failed, not_created, unusable};
 use super::layout::{Header, MAX_SIZE, MIN_SIZE, Purpose};
 use super::location::Location;
@@ -81,6 +82,7 @@ pub fn check(location: &Location) -> Result<()> {
     if free.f_files > 0 && free.f_favail == 0 {
         return Err(not_created(&directory, &path, Errno::NOSPC));
     }
+    check_memory(&directory, location, &path)?;
     // A file system without a bound reports no blocks at all.
     if free.f_blocks > 0 && free.f_bavail.saturating_mul(free.f_frsize) < location.size {
         return Err(not_filled(&path, location, Errno::NOSPC));
@@ -148,6 +150,7 @@ fn find(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Option<
 
 /// Makes a new file and puts it in the place of whatever is there. The caller holds the lock.
 fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region> {
+    check_memory(directory, location, path)?;
     let draft = format!(".{}.new", location.file());
     let file = create(directory, &draft).map_err(|error| not_created(directory, path, error))?;
     fill(&file, location, path)
@@ -158,6 +161,28 @@ fn make(directory: &OwnedFd, location: &Location, path: &Path) -> Result<Region>
             let _ = fs::unlinkat(directory, &draft, AtFlags::empty());
             not_filled(path, location, error)
         })
+}
+
+/// Checks that the control group of this process has memory for the file, if files in the directory are memory: else
+/// the kernel would kill the process for making it.
+fn check_memory(directory: &OwnedFd, location: &Location, path: &Path) -> Result<()> {
+    /// `TMPFS_MAGIC`
+    const TMPFS: u64 = 0x0102_1994;
+    let is_memory = fs::fstatfs(directory).is_ok_and(|found| found.f_type as u64 == TMPFS);
+    match cgroup::tightest().filter(|group| is_memory && group.left < location.size) {
+        None => Ok(()),
+        Some(group) => {
+            let (size, left, limit) = (location.size, group.left, group.limit);
+            Err(unusable(
+                path,
+                &format!(
+                    "cannot be made: its {size} bytes are more than the {left} that are left of the container's {limit} \
+                     bytes of memory; {}raise that limit",
+                    lower_size(location)
+                ),
+            ))
+        }
+    }
 }
 
 /// Creates the draft of a file, empty and with the mode 0600 whatever the umask.
@@ -206,14 +231,19 @@ fn allocate(file: &OwnedFd, size: u64) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// The error of a draft that could not be given its space or its name.
-fn not_filled(path: &Path, location: &Location, error: Errno) -> Error {
-    let size = location.size;
-    let lower = match location.purpose {
+/// The remedy for a file that is too big, in front of another one.
+fn lower_size(location: &Location) -> &'static str {
+    match location.purpose {
         Purpose::Buckets | Purpose::Host => "lower token_bucket.shm_size or ",
         // Their sizes are fixed.
         Purpose::Permits | Purpose::HostPermits | Purpose::Leases | Purpose::Statistics => "",
-    };
+    }
+}
+
+/// The error of a draft that could not be given its space or its name.
+fn not_filled(path: &Path, location: &Location, error: Errno) -> Error {
+    let size = location.size;
+    let lower = lower_size(location);
     match error {
         Errno::NOSPC | Errno::DQUOT => unusable(
             path,

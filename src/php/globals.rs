@@ -35,6 +35,8 @@ pub struct Globals {
     pub frozen_time: Cell<Option<u64>>,
     /// Whether this process has warned of such a rate.
     pub has_warned_of_period: Cell<bool>,
+    /// Whether the engine has begun a request, and not ended it.
+    pub is_in_request: Cell<bool>,
     /// The permits that the request holds.
     pub permits: PermitRegistry,
     last_per_second: LastLimit,
@@ -186,10 +188,20 @@ impl Globals {
         Rc::clone(statistics.get_or_insert_with(make))
     }
 
-    /// Gives back the permits of the request that ends, and forgets what belongs to it.
-    pub fn end_request(&self) {
+    /// Gives back the permits of the request.
+    pub fn give_back_permits(&self) {
         self.permits.end_request(self.frozen_time.get());
+    }
+
+    /// Gives back the permits of the request that ends, and resumes the clock.
+    pub fn end_request(&self) {
+        self.give_back_permits();
         self.frozen_time.set(None);
+    }
+
+    /// Ends a request of the engine's, which restores the directives.
+    pub fn end_engine_request(&self) {
+        self.end_request();
         if self.directives.storage.end_request() {
             self.forget_limiters();
         }

@@ -10,7 +10,8 @@
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and [`default_storage`] holds the
 //!   one that is opened; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
-//!   [`globals`] is what a worker keeps, [`info`] the section in phpinfo(), [`module`] the start and the end.
+//!   [`globals`] is what a worker keeps, [`info`] the section in phpinfo(), [`module`] the start and the end of a process,
+//!   [`request`] those of a request.
 //! * [`engine`] is the bridge to the engine.
 
 mod address;
@@ -40,6 +41,7 @@ mod named_limiter;
 mod permit;
 mod permit_registry;
 mod php_storage;
+mod request;
 mod sliding_window;
 mod statistics;
 mod status;

@@ -1,15 +1,21 @@
-//! The module: its entry, and what runs when a process or a request starts and ends.
+//! The module: its entry, and what runs when a process starts and ends.
 
 use super::engine::declare::{self, Method};
+use super::engine::sapi::{unwrap_deactivate, wrap_deactivate};
 use super::engine::versions::{FAILURE, SUCCESS};
 use super::globals::GLOBALS;
-use super::{address, denials, info, ini, named_limiter, statistics, status, unknown_directives};
+use super::{
+    address, denials, info, ini, named_limiter, request, statistics, status, unknown_directives,
+};
 use ext_php_rs::builders::ModuleBuilder;
 use ext_php_rs::ffi;
 use ext_php_rs::zend::{ModuleEntry, StaticModuleEntry};
 use std::panic::catch_unwind;
 
-const FUNCTIONS: [Method; 10] = [
+/// The engine passes this where php.ini loads the module, not `dl()`.
+const PERSISTENT: i32 = ffi::MODULE_PERSISTENT as i32;
+
+const FUNCTIONS: [Method; 11] = [
     named_limiter::LIMITER,
     named_limiter::CONCURRENCY_LIMIT,
     statistics::STATISTICS,
@@ -18,6 +24,7 @@ const FUNCTIONS: [Method; 10] = [
     status::PROMETHEUS,
     status::FORGET_SERVER,
     denials::DENIALS,
+    request::END_REQUEST,
     address::CLIENT_ADDRESS,
     address::CLIENT_NETWORK,
 ];
@@ -32,8 +39,8 @@ extern "C" fn get_module() -> *mut ModuleEntry {
             .globals(&GLOBALS)
             .startup_function(startup)
             .shutdown_function(shutdown)
-            .request_startup_function(request_startup)
-            .request_shutdown_function(request_shutdown)
+            .request_startup_function(request::startup)
+            .request_shutdown_function(request::shutdown)
             .info_function(info::print)
             .try_into()
             .expect("a name and a version without NUL bytes");
@@ -45,28 +52,21 @@ extern "C" fn get_module() -> *mut ModuleEntry {
 /// Runs once, before any request; under FPM in the master process, before it forks.
 ///
 /// Opens no store: each worker opens those that it needs.
-unsafe extern "C" fn startup(_type: i32, module: i32) -> i32 {
+unsafe extern "C" fn startup(kind: i32, module: i32) -> i32 {
     let started = catch_unwind(|| {
         ini::register(module);
         unknown_directives::emit_warnings();
         super::register_classes();
+        if kind == PERSISTENT {
+            wrap_deactivate(request::deactivate);
+        }
     });
     if started.is_ok() { SUCCESS } else { FAILURE }
 }
 
 unsafe extern "C" fn shutdown(_type: i32, module: i32) -> i32 {
+    unwrap_deactivate();
     // SAFETY: the engine passes the number it gave this module at startup.
     unsafe { ffi::zend_unregister_ini_entries(module) };
-    SUCCESS
-}
-
-unsafe extern "C" fn request_startup(_type: i32, _module: i32) -> i32 {
-    // A request runs without the warnings rather than not at all.
-    let _ = catch_unwind(ini::emit_pending_warnings);
-    SUCCESS
-}
-
-unsafe extern "C" fn request_shutdown(_type: i32, _module: i32) -> i32 {
-    let _ = catch_unwind(|| GLOBALS.get().end_request());
     SUCCESS
 }

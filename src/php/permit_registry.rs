@@ -73,7 +73,7 @@ impl PermitRegistry {
     /// Gives back all permits, at the end of a request. `frozen` is the time of a test's clock.
     pub fn end_request(&self, frozen: Option<u64>) {
         while let Some(permit) = self.take_any() {
-            // No PHP code may run any more.
+            // At the end of a request no PHP code may run any more.
             log_event(permit.release(frozen).event);
         }
     }

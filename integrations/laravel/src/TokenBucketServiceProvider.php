@@ -10,6 +10,8 @@ use Illuminate\Routing\Middleware\ThrottleRequests as LaravelThrottleRequests;
 use Illuminate\Support\Facades\RateLimiter as RateLimiterFacade;
 use Illuminate\Support\ServiceProvider;
 
+use function TokenBucket\end_request;
+
 /** Puts the limiter and the throttle middleware of this package into the places of Laravel's. */
 final class TokenBucketServiceProvider extends ServiceProvider
 {
@@ -34,6 +36,10 @@ final class TokenBucketServiceProvider extends ServiceProvider
     public function boot(): void
     {
         $this->commands([UnblockCommand::class]);
+        // PHP sees no end of a request in a worker that serves many. Octane terminates the application after each, too.
+        if (extension_loaded('token_bucket')) {
+            $this->app->terminating(end_request(...));
+        }
         $this->publishes([self::CONFIG => $this->app->configPath('token_bucket.php')], 'token-bucket');
     }
 }

@@ -9,7 +9,9 @@ use Illuminate\Cache\RateLimiting\Limit;
 use Illuminate\Routing\Middleware\ThrottleRequests as LaravelThrottleRequests;
 use Illuminate\Support\Facades\Facade;
 use Illuminate\Support\Facades\RateLimiter as RateLimiterFacade;
+use Illuminate\Support\Facades\Route;
 use InvalidArgumentException;
+use TokenBucket\ConcurrencyLimit;
 use TokenBucket\ConfigurationException;
 use TokenBucket\Laravel\RateLimiter;
 use TokenBucket\Laravel\ThrottleRequests;
@@ -99,6 +101,22 @@ final class ProviderTest extends TestCase
         $this->withStorage(null);
         $this->app->make('config')->set('cache.prefix', 'another_');
         self::assertSame(0, RateLimiterFacade::attempts($key));
+    }
+
+    public function testPermitsOfARequestAreGivenBackWhenTheApplicationTerminates(): void
+    {
+        $limit = new ConcurrencyLimit('array:', uniqid('report', true), 1);
+        $kept = [];
+        Route::get('/report', static function () use ($limit, &$kept): string {
+            $kept[] = $limit->acquire();
+
+            return (string) $limit->getActive();
+        });
+        foreach ([1, 2] as $ignored) {
+            self::assertSame('1', $this->get('/report')->getContent());
+            self::assertSame(0, $limit->getActive());
+        }
+        self::assertCount(2, array_filter($kept));
     }
 
     public function testWithoutTheExtensionTheApplicationStartsAndALimitSaysWhatIsMissing(): void

@@ -18,6 +18,7 @@ use Symfony\Component\RateLimiter\CompoundRateLimiterFactory as SymfonyCompoundF
 use Symfony\Component\RateLimiter\RateLimiterFactory as SymfonyFactory;
 use Symfony\Component\Security\Http\EventListener\LoginThrottlingListener as SymfonyListener;
 use Symfony\Component\Security\Http\RateLimiter\DefaultLoginRateLimiter;
+use TokenBucket\ConcurrencyLimit;
 use TokenBucket\Symfony\CompoundLimiter;
 use TokenBucket\Symfony\Limiter;
 use TokenBucket\Symfony\LoginRateLimiter;
@@ -241,6 +242,22 @@ final class BundleTest extends TestCase
 
         $container = $this->container(['except' => ['code']], $configure);
         self::assertInstanceOf(SymfonyCompoundFactory::class, $container->get('public.limiter.both'));
+    }
+
+    public function testPermitsOfARequestAreGivenBackWhenTheKernelTerminates(): void
+    {
+        $limit = new ConcurrencyLimit('array:', uniqid('report', true), 1);
+        $kernel = $this->kernel();
+        $kept = [];
+        foreach ([1, 2] as $ignored) {
+            $request = Request::create('/none');
+            $response = $kernel->handle($request);
+            $kept[] = $limit->acquire();
+            self::assertSame(1, $limit->getActive());
+            $kernel->terminate($request, $response);
+            self::assertSame(0, $limit->getActive());
+        }
+        self::assertCount(2, array_filter($kept));
     }
 
     public function testTheAttributeOfSymfonyLimitsAController(): void

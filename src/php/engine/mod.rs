@@ -5,6 +5,7 @@
 //! * [`exceptions`]: the exception classes, and functions that throw
 //! * [`directive_cell`]: what holds the value of a directive
 //! * [`php_array`], [`shared_string`]: arrays and counted references to strings
+//! * [`sapi`]: the end of a request as the SAPI sees it
 //! * [`versions`]: where the versions of PHP differ
 //!
 //! Classes are declared by hand, because ext-php-rs's macros have no union types, no untyped parameters and no
@@ -17,5 +18,6 @@ pub mod directive_cell;
 pub mod exceptions;
 pub mod object;
 pub mod php_array;
+pub mod sapi;
 pub mod shared_string;
 pub mod versions;

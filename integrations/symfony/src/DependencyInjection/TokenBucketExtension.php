@@ -6,8 +6,9 @@ namespace TokenBucket\Symfony\DependencyInjection;
 
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Extension\Extension;
+use TokenBucket\Symfony\EndRequest;
 
-/** Keeps the bundle's options for its compiler passes, which run when all other bundles have defined their services. */
+/** Defines the listener to the end of a request, and keeps the bundle's options for its compiler passes, which run when all other bundles have defined their services. */
 final class TokenBucketExtension extends Extension
 {
     public const OPTIONS = 'token_bucket.options';
@@ -16,5 +17,7 @@ final class TokenBucketExtension extends Extension
     public function load(array $configs, ContainerBuilder $container): void
     {
         $container->setParameter(self::OPTIONS, $this->processConfiguration(new Configuration(), $configs));
+        // After all other listeners, which may still work with a permit.
+        $container->register(EndRequest::class)->addTag('kernel.event_listener', ['event' => 'kernel.terminate', 'priority' => -2048]);
     }
 }

@@ -1,0 +1,155 @@
+//! The memory that the control groups of this process leave it, which a container's limit bounds.
+//!
+//! A file on tmpfs is memory. The kernel kills a process of a group that takes more than its limit, so a file that
+//! cannot fit is an error before it is made.
+
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+/// What one control group has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupMemory {
+    /// The limit, in bytes.
+    pub limit: u64,
+    /// What is left below it, in bytes: the page cache of files on disk gives way.
+    pub left: u64,
+}
+
+/// How a version of control groups names its files.
+struct Names {
+    limit: &'static str,
+    usage: &'static str,
+    /// The lines in `memory.stat` of the page cache, and of what is in it as shared memory.
+    cache: &'static str,
+    shared: &'static str,
+}
+
+const VERSION_1: Names = Names {
+    limit: "memory.limit_in_bytes",
+    usage: "memory.usage_in_bytes",
+    cache: "total_cache",
+    shared: "total_shmem",
+};
+const VERSION_2: Names =
+    Names { limit: "memory.max", usage: "memory.current", cache: "file", shared: "shmem" };
+
+/// The tightest group of this process, its parents included; none without a limit, or where `/sys` cannot be read.
+pub fn tightest() -> Option<GroupMemory> {
+    let groups = read_to_string("/proc/self/cgroup").ok()?;
+    let swap = free_swap().unwrap_or(0);
+    let found = tightest_of(&groups, Path::new("/sys/fs/cgroup"))?;
+    Some(GroupMemory { left: found.left.saturating_add(swap), ..found })
+}
+
+/// The tightest of the groups in the text of `/proc/self/cgroup`, below the folder where they are mounted.
+fn tightest_of(groups: &str, mount: &Path) -> Option<GroupMemory> {
+    let of_line = |line: &str| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, group) = (parts.next()?, parts.next()?);
+        let (names, base) = match controllers {
+            "" => (VERSION_2, mount.to_owned()),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                (VERSION_1, mount.join(controllers))
+            }
+            _ => return None,
+        };
+        // In a container without a namespace of its own the folder of the group is not there, but its parents are.
+        let path = Path::new(group.trim_start_matches('/'));
+        path.ancestors()
+            .filter_map(|parent| read(&base.join(parent), &names))
+            .min_by_key(|memory| memory.left)
+    };
+    groups.lines().filter_map(of_line).min_by_key(|memory| memory.left)
+}
+
+/// None for a group without a limit.
+fn read(group: &Path, names: &Names) -> Option<GroupMemory> {
+    let number = |path: PathBuf| read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let limit = number(group.join(names.limit))?;
+    let usage = number(group.join(names.usage))?;
+    let stat = read_to_string(group.join("memory.stat")).ok()?;
+    let line = |name: &str| value(&stat, name).unwrap_or(0);
+    let reclaimable = line(names.cache).saturating_sub(line(names.shared));
+    let kept = usage.saturating_sub(reclaimable);
+    Some(GroupMemory { limit, left: limit.saturating_sub(kept) })
+}
+
+fn free_swap() -> Option<u64> {
+    let kibibytes = value(&read_to_string("/proc/meminfo").ok()?, "SwapFree:")?;
+    kibibytes.checked_mul(1024)
+}
+
+/// The number behind a name at the start of a line.
+fn value(text: &str, name: &str) -> Option<u64> {
+    let mut words = text.lines().map(str::split_whitespace);
+    words.find_map(|mut line| (line.next()? == name).then(|| line.next()?.parse().ok())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir_all, remove_dir_all, write};
+
+    /// Files in a folder of a test's own, as the kernel shows them.
+    struct Mount(PathBuf);
+
+    impl Mount {
+        fn new(test: &str) -> Self {
+            let name = format!("token_bucket-cgroup-{test}-{}", std::process::id());
+            Self(std::env::temp_dir().join(name))
+        }
+
+        fn group(&self, group: &str, files: &[(&str, &str)]) {
+            let folder = self.0.join(group);
+            create_dir_all(&folder).unwrap();
+            files.iter().for_each(|(name, text)| write(folder.join(name), text).unwrap());
+        }
+    }
+
+    impl Drop for Mount {
+        fn drop(&mut self) {
+            remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    #[test]
+    fn page_cache_of_files_counts_as_left_and_shared_memory_does_not() {
+        let mount = Mount::new("cache");
+        let stat = "anon 20\nfile 50\nshmem 30\n";
+        let files = [("memory.max", "100\n"), ("memory.current", "70\n"), ("memory.stat", stat)];
+        mount.group("pod/php", &files);
+        let found = tightest_of("0::/pod/php\n", &mount.0);
+        assert_eq!(found, Some(GroupMemory { limit: 100, left: 50 }));
+    }
+
+    #[test]
+    fn parent_that_has_less_left_counts() {
+        let mount = Mount::new("parent");
+        let files = |limit| [("memory.max", limit), ("memory.current", "40"), ("memory.stat", "")];
+        mount.group("pod", &files("60\n"));
+        mount.group("pod/php", &files("max\n"));
+        let found = tightest_of("0::/pod/php\n", &mount.0);
+        assert_eq!(found, Some(GroupMemory { limit: 60, left: 20 }));
+    }
+
+    #[test]
+    fn version_1_is_found_at_the_mount_where_the_group_has_no_folder() {
+        let mount = Mount::new("version1");
+        let files = [
+            ("memory.limit_in_bytes", "100\n"),
+            ("memory.usage_in_bytes", "90\n"),
+            ("memory.stat", "cache 5\ntotal_cache 30\ntotal_shmem 10\n"),
+        ];
+        mount.group("memory", &files);
+        let found = tightest_of("5:cpu:/docker/x\n4:memory:/docker/x\n0::/\n", &mount.0);
+        assert_eq!(found, Some(GroupMemory { limit: 100, left: 30 }));
+    }
+
+    #[test]
+    fn no_limit_is_none() {
+        let mount = Mount::new("none");
+        mount.group("", &[("memory.max", "max\n"), ("memory.current", "1\n")]);
+        assert_eq!(tightest_of("0::/\n", &mount.0), None);
+        assert_eq!(tightest_of("", &mount.0), None);
+    }
+}
