@@ -67,7 +67,9 @@ impl Bench {
         let statistics = Limiters::default().statistics(b"", &settings);
         let stores = Stores::default();
         let limiter = Limiter::new(&dsn, b"", &settings, &stores, statistics);
-        limiter.prepare().unwrap();
+        // Another test's transaction may keep MySQL's table from being looked at.
+        let prepared = (0..5).map(|_| limiter.prepare()).find(Result::is_ok);
+        prepared.unwrap_or_else(|| limiter.prepare()).unwrap();
         Self { limiter, stores, dsn, settings, sequences, _folder: folder }
     }
 
