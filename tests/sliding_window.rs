@@ -77,7 +77,7 @@ impl Window {
     fn refund(&self, decision: &Decision) -> Decision {
         loop {
             if let Ok(refund) =
-                self.request(decision.refund(), |request| self.store.decide(request))
+                self.request(decision.settle(0), |request| self.store.decide(request))
             {
                 return refund.decision;
             }

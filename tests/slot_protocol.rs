@@ -699,7 +699,7 @@ fn decision_is_given_back_whole_while_others_take() {
                 let Some(decision) = window::decide(places, Op::Take { cost: 2 }) else {
                     return false;
                 };
-                decision.accepted && window::decide(places, decision.refund()).unwrap().accepted
+                decision.accepted && window::decide(places, decision.settle(0)).unwrap().accepted
             },
             TAKE_ONE_HIT,
             TAKE_ONE_HIT,

@@ -51,7 +51,9 @@ const fn asks_for_tokens(op: Op) -> bool {
     match op {
         Op::Take { .. } | Op::TakeUpTo { .. } | Op::Peek { .. } => true,
         Op::Check | Op::Reserve { .. } => true,
-        Op::Refund { .. } | Op::Reset | Op::Block { .. } | Op::Start { .. } => false,
+        Op::Refund { .. } | Op::Settle { .. } | Op::Reset | Op::Block { .. } | Op::Start { .. } => {
+            false
+        }
     }
 }
 

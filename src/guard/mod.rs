@@ -27,7 +27,7 @@ mod stores;
 pub use event::Event;
 pub use guard::{Asked, Guard, NoAnswer, PolicyAnswers, answers_to};
 pub use host::Host;
-pub use leasing::{decide, refund};
+pub use leasing::{correct, decide};
 pub use policy::Policy;
 pub use report::{DecidedBy, Report};
 pub use servers::ServerStatus;

@@ -58,10 +58,17 @@ impl FixedWindow {
         now + self.interval - 1
     }
 
+    /// The most hits that it counts: twice its limit.
+    const fn most_hits(&self) -> u32 {
+        // Does not wrap: the limit has 24 bits.
+        let twice = 2 * self.max_hits;
+        if twice < MAX_HITS { twice } else { MAX_HITS }
+    }
+
     /// The last moment and the hits of the window that is open at `now`, if one is.
     fn find_open(&self, state: State, now: u64) -> Option<(u64, u32)> {
         let (ends_at, hits) = match state {
-            State::Window { ends_at, hits } => (ends_at, hits.min(self.max_hits)),
+            State::Window { ends_at, hits } => (ends_at, hits.min(self.most_hits())),
             // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
             other => (other.expires_at().checked_sub(1)?, self.max_hits),
         };
@@ -114,16 +121,17 @@ impl FixedWindow {
             now,
             retry_at: now,
             expires_at: if open.is_some() || hits > 0 { ends_at + 1 } else { now },
-            available: Available::hits(u64::from(self.max_hits - hits)),
+            available: Available::hits(u64::from(self.max_hits.saturating_sub(hits))),
             taken: 0,
             wait: 0,
         };
         let deny = |retry_at| Decision { accepted: false, retry_at, ..accept(hits) };
         let limit = u64::from(self.max_hits);
+        let left = limit.saturating_sub(hits.into());
         let take = |cost: u64| match cost {
             0 => (accept(hits), kept),
             _ if cost > limit => (deny(Decision::NEVER), kept),
-            _ if u64::from(hits) + cost > limit => (deny(ends_at + 1), kept),
+            _ if cost > left => (deny(ends_at + 1), kept),
             _ => {
                 // Fits a u32: the sum is not above the limit.
                 let hits = hits + cost as u32;
@@ -133,7 +141,7 @@ impl FixedWindow {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => take(cost),
             Op::Check => take(1),
-            Op::TakeUpTo { most, least } => take(most.min(limit - u64::from(hits)).max(least)),
+            Op::TakeUpTo { most, least } => take(most.min(left).max(least)),
             Op::Peek { cost } => {
                 let Decision { accepted, retry_at, .. } = take(cost).0;
                 (Decision { accepted, retry_at, ..accept(hits) }, state)
@@ -145,7 +153,13 @@ impl FixedWindow {
                 let hits = u64::from(hits).saturating_sub(cost) as u32;
                 (accept(hits), State::Window { ends_at, hits })
             }
-            Op::Refund { .. } => (accept(hits), kept),
+            Op::Refund { .. } | Op::Settle { cost: 0 } => (accept(hits), kept),
+            Op::Settle { cost } => {
+                let most = self.most_hits();
+                // Fits a u32: at most the most hits.
+                let hits = u64::from(hits).saturating_add(cost).min(most.into()) as u32;
+                (accept(hits), State::Window { ends_at, hits })
+            }
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
                 let full =

@@ -59,7 +59,7 @@ impl WordAlgorithm for TokenBucket {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
             Op::TakeUpTo { least, .. } => least <= self.capacity,
-            Op::Check | Op::Start { .. } => true,
+            Op::Check | Op::Settle { .. } | Op::Start { .. } => true,
             Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,
         }
     }
@@ -79,6 +79,7 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: &Op) -> (Decision,
         Op::Check => bucket.check(),
         Op::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
         Op::Refund { cost, expiry } => bucket.refund(cost, expiry),
+        Op::Settle { cost } => bucket.settle(cost),
         // A block was decided on above.
         Op::Reset | Op::Block { .. } => {
             (Bucket::new(limit, State::FULL, now).accept(), State::FULL)
@@ -333,16 +334,32 @@ impl<'a> Bucket<'a> {
         } else {
             self.limit.add(self.limit.sub(self.full_at, back), kept_back)
         };
-        let state = match self.state {
-            _ if full_at == floor => State::FULL,
-            _ if full_at <= self.latest => State::Filling { full_at },
-            State::Overdrawn { forgiven_at, .. } => State::Overdrawn {
-                forgiven_at,
-                debt: ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at)),
-            },
-            _ => self.reserved_until(full_at),
-        };
+        let state = if full_at == floor { State::FULL } else { self.state_until(full_at) };
         (Bucket::new(self.limit, state, self.now).accept(), state)
+    }
+
+    #[inline(never)]
+    fn settle(&self, cost: u64) -> (Decision, State) {
+        // What is beyond one capacity below empty is forgotten.
+        let furthest = self.limit.add(self.latest, self.limit.full).max(self.full_at);
+        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost)).min(furthest);
+        if full_at == self.full_at {
+            return (self.accept(), self.state);
+        }
+        let state = self.state_until(full_at);
+        (Bucket::new(self.limit, state, self.now).accept(), state)
+    }
+
+    /// The state of a bucket that is full at `full_at`. A debt that `check` made stays one, which is forgiven.
+    fn state_until(&self, full_at: Span) -> State {
+        match self.state {
+            _ if full_at <= self.latest => State::Filling { full_at },
+            State::Overdrawn { forgiven_at, .. } if forgiven_at > self.now => {
+                let debt = ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at));
+                State::Overdrawn { forgiven_at, debt: debt.min(MAX_DEBT - GRAIN) }
+            }
+            _ => self.reserved_until(full_at),
+        }
     }
 
     #[inline(never)]

@@ -40,6 +40,13 @@ pub enum Op {
         /// such bound.
         expiry: Option<u64>,
     },
+    /// Takes what a call cost beyond its estimate, also if it is not there: at most until the bucket lacks two
+    /// capacities, or the window has twice its hits. A sliding window fills up and no more. Denied by a block
+    /// alone.
+    Settle {
+        /// Tokens.
+        cost: u64,
+    },
     /// Makes the bucket full, and ends a block.
     Reset,
     /// Denies all calls for a time, or as long as an earlier block lasts if that ends later.
@@ -66,7 +73,11 @@ impl Op {
             Self::Take { cost } | Self::Peek { cost } | Self::Reserve { cost, .. } => cost,
             Self::TakeUpTo { most, .. } => most,
             Self::Check => 1,
-            Self::Refund { .. } | Self::Reset | Self::Block { .. } | Self::Start { .. } => 0,
+            Self::Refund { .. }
+            | Self::Settle { .. }
+            | Self::Reset
+            | Self::Block { .. }
+            | Self::Start { .. } => 0,
         }
     }
 
@@ -76,6 +87,17 @@ impl Op {
             Self::TakeUpTo { least, .. } => least,
             other => other.cost(),
         }
+    }
+
+    /// The operation that answers as this one does, and changes nothing.
+    #[must_use]
+    pub const fn peek(self) -> Self {
+        Self::Peek { cost: self.least() }
+    }
+
+    /// Whether it corrects what an earlier call took.
+    pub const fn corrects(self) -> bool {
+        matches!(self, Self::Refund { .. } | Self::Settle { .. })
     }
 
     /// Whether a call may be repeated if it is unknown whether the store has applied it. A repeated

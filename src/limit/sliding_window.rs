@@ -86,6 +86,7 @@ impl SlidingWindow {
                 return (peek, state.clone());
             }
             Op::Refund { cost, expiry } => hits.refund(cost, expiry),
+            Op::Settle { cost } => hits.take(cost.min(hits.left())),
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
                 let full = LiveHits::new(self, &StoredState::FULL, now).decision(0);

@@ -232,52 +232,6 @@ impl Limiter {
         Request { key, limit, op, time, timeouts: &self.timeouts }
     }
 
-    /// Gives back what a decision took, to where it was taken. The answer is whether anything was given back: not
-    /// if the decision took nothing, if its fixed window has ended or was reset, if the identifier is
-    /// blocked, or if the store failed a moment ago and was not asked. None if it was asked and gave no answer.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`decide`](Self::decide).
-    pub fn refund(
-        &self,
-        identifier: &[u8],
-        limit: &Limit,
-        decision: &Decision,
-        decided_by: DecidedBy,
-        frozen: Option<u64>,
-    ) -> Report<Option<bool>> {
-        let nothing = || Report::answered(Some(false), decided_by);
-        if decision.taken == 0 {
-            return nothing();
-        }
-        let is_by_lease = decided_by == DecidedBy::Lease;
-        let op = match is_by_lease {
-            true => match still_missing(limit, decision) {
-                0 => return nothing(),
-                cost => Op::Refund { cost, expiry: None },
-            },
-            false => decision.refund(),
-        };
-        let key_hash = Cell::default();
-        let key = self.plain_key(identifier, limit, &key_hash);
-        let request = self.request(&key, limit, &op, frozen.into());
-        let on_host = |answer: Result<Answer>| {
-            let accepted = |Answer { decision, lacked_room }: Answer| Answer {
-                decision: Some(decision.accepted),
-                lacked_room,
-            };
-            Report::of_local(answer.map(accepted))
-        };
-        let refunded = match &self.guard {
-            Some(guard) if decided_by == DecidedBy::Host => on_host(guard.host.decide(&request)),
-            Some(guard) => guard::refund(guard, &request, is_by_lease),
-            None => on_host(self.store.decide(&request)),
-        };
-        // A dry run fails no call.
-        refunded.map(|answer| if self.policy.enforce { answer } else { Ok(answer.unwrap_or(None)) })
-    }
-
     /// Notes a call that operators make: root's changes a table of root's own. Returns the warning of that mistake.
     pub fn note_operator(&self) -> Option<Box<Event>> {
         self.statistics.note_operator(&*self.store)
@@ -343,12 +297,4 @@ pub(super) fn decision_of_failed_dry_run(limit: &Limit, frozen: Option<u64>) -> 
     let now = frozen.unwrap_or_else(boot_time);
     let (decision, _): (Decision, _) = apply(limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
     FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Policy, false) }
-}
-
-/// How many of the tokens that a decision took from a lease have not come back by themselves. It expires by this host's
-/// clock, which says nothing to a server.
-fn still_missing(limit: &Limit, decision: &Decision) -> u64 {
-    let Limit::TokenBucket(bucket) = limit else { return 0 };
-    let left = decision.expires_at.saturating_sub(boot_time());
-    decision.taken.min(bucket.tokens_begun_in(left))
 }

@@ -16,12 +16,12 @@ use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_methods::parse_block_duration;
 use super::limiter_object::LimiterObject;
 use super::storage_argument::Backend;
+use super::token_counts;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
     Answers, Event, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
     admits_all, peek_all, take_all,
 };
-use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
@@ -232,27 +232,8 @@ fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
 
 /// The limiters of the call's object, each with what the call asks of it.
 fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown> {
-    let Some(list) = call.non_null(1).and_then(Zval::array) else {
-        let cost = call.token_count_of(1, ffi::_zend_expected_type_Z_EXPECTED_ARRAY_OR_LONG)?;
-        return Ok(parts.iter().map(|part| part.member(cost)).collect());
-    };
-    if list.len() != parts.len() || !list.has_sequential_keys() {
-        let count = parts.len();
-        return Err(value_error(
-            1,
-            format!("must be a list with one number for each of the {count} limiters"),
-        ));
-    }
-    let costs = parts.iter().zip(list.values());
-    costs
-        .map(|(part, cost)| match cost.long().map(u64::try_from) {
-            Some(Ok(cost)) => Ok(part.member(cost)),
-            Some(Err(_)) => Err(value_error(1, "must contain only numbers of 0 or more")),
-            None => {
-                Err(argument_type_error(1, "must be of type array|int, with ints in the array"))
-            }
-        })
-        .collect()
+    let costs = token_counts::parse(call, 1, Some(parts.len()), 1)?;
+    Ok(parts.iter().enumerate().map(|(i, part)| part.member(costs.at(i))).collect())
 }
 
 fn consume(call: &Call) -> Result<(), Thrown> {

@@ -6,10 +6,8 @@ use super::engine::declare::{Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
-use super::events::deliver;
-use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
-use crate::limiter::{DecidedBy, Report};
+use super::settlement::{REFUND, SETTLE};
 use crate::{http, process};
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::flags::ClassFlags;
@@ -21,8 +19,8 @@ use std::ptr;
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
     limits: Limits,
-    /// The process that made it and may call `refund()`; 0 once it has.
-    refundable_by: Cell<u64>,
+    /// The process that made it and may call `settle()` or `refund()`; 0 once it has.
+    settleable_by: Cell<u64>,
 }
 
 /// The decisions of the limits that were asked: at least one.
@@ -50,7 +48,8 @@ const METHODS: &[Method] = &[
     public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
     public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
     public(c"wouldDeny", handler!(would_deny), &[], Type::BOOL),
-    public(c"refund", handler!(refund), &[], Type::BOOL.or_null()),
+    SETTLE,
+    REFUND,
     public(c"jsonSerialize", handler!(json_serialize), &[], Type::ARRAY),
     NO_CONSTRUCTOR,
 ];
@@ -83,17 +82,27 @@ impl DecisionObject {
 
     #[inline(always)]
     fn new(limits: Limits) -> Self {
-        Self { limits, refundable_by: Cell::new(process::generation()) }
+        Self { limits, settleable_by: Cell::new(process::generation()) }
     }
 
-    fn limits(&self) -> &[LimitDecision] {
+    /// The decisions of the limits that were asked.
+    pub fn limits(&self) -> &[LimitDecision] {
         match &self.limits {
             Limits::One(limit) => std::slice::from_ref(limit),
             Limits::Several(limits) => limits,
         }
     }
 
-    fn is_admitted(&self) -> bool {
+    /// The decisions of the limits that were asked.
+    pub fn limits_mut(&mut self) -> &mut [LimitDecision] {
+        match &mut self.limits {
+            Limits::One(limit) => std::slice::from_mut(limit),
+            Limits::Several(limits) => limits,
+        }
+    }
+
+    /// Whether the call may go on.
+    pub fn is_admitted(&self) -> bool {
         self.limits().iter().all(|limit| limit.flagged.is_admitted())
     }
 
@@ -150,26 +159,10 @@ impl DecisionObject {
         self.limits().iter().any(|limit| !limit.decided().accepted)
     }
 
-    /// Gives back what was taken. The answer is whether anything was given back; none if that is not known. No report if a
-    /// limit is on a storage written in PHP.
-    fn refund(&self) -> Option<Report<Option<bool>>> {
-        let limiters = self.limits().iter().map(|limit| limit.origin.limiter.as_ref());
-        let limiters = limiters.collect::<Option<Vec<_>>>()?;
-        // A child that was forked has a copy of the decision, but only the process that made it gives back.
-        if self.refundable_by.get() != process::generation() {
-            return Some(Report::answered(Some(false), DecidedBy::Store));
-        }
-        self.refundable_by.set(0);
-        let frozen = GLOBALS.get().frozen_time.get();
-        // All of them, before an error of one ends the call.
-        let each = self.limits().iter().zip(limiters);
-        let refunds = Report::of_all(each.map(|(limit, limiter)| limit.refund(limiter, frozen)));
-        let either = |any, one| match (any, one) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), Some(false)) => Some(false),
-            _ => None,
-        };
-        Some(refunds.map(|answers| Ok(answers?.into_iter().fold(Some(false), either))))
+    /// Whether this call may settle the decision: it is the first that does, in the process that made the decision. A child that
+    /// was forked has a copy of it.
+    pub fn claim_settlement(&self) -> bool {
+        self.settleable_by.replace(0) == process::generation()
     }
 
     /// The fields of an HTTP answer.
@@ -304,16 +297,6 @@ fn is_degraded(call: &Call) -> Result<(), Thrown> {
 fn would_deny(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     call.return_bool(call.with_this(DecisionObject::would_deny)?)
-}
-
-fn refund(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    match call.with_this(DecisionObject::refund)? {
-        Some(report) => call.return_bool_or_null(deliver(report)?),
-        None => Err(logic_exception(
-            "refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only",
-        )),
-    }
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {

@@ -95,11 +95,11 @@ proptest! {
             (with, without) = (take(&with, now, 1).1, take(&without, now, 1).1);
         }
         now += pause;
-        let (refund, with) = window.apply(&with, now, taken.refund());
+        let (refund, with) = window.apply(&with, now, taken.settle(0));
         prop_assert_eq!(refund.accepted, now < T + INTERVAL, "hits that have left cannot come back");
         let left = |state: &StoredState| window.apply(state, now, Op::Peek { cost: 1 }).0;
         prop_assert_eq!(left(&with), left(&without));
-        prop_assert!(!window.apply(&with, now, taken.refund()).0.accepted, "once");
+        prop_assert!(!window.apply(&with, now, taken.settle(0)).0.accepted, "once");
     }
 
     #[test]

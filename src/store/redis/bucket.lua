@@ -144,6 +144,11 @@ local function bucket(op, stored, numbers, extra)
     return reserved('1', whole, fraction, ahead)
   end
 
+  -- How much later than it is forgiven a bucket would be full.
+  local function debt_beyond(at, forgiven_at)
+    return min(to_grain(sub(ceil(at), forgiven_at)), {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0})
+  end
+
   if op == 'N' then return unchanged('1') end
   if op == 'D' then return unchanged('0') end
 
@@ -167,8 +172,7 @@ local function bucket(op, stored, numbers, extra)
     if op == 'T' then return unchanged('0') end
     if op == 'C' then
       local forgiven_at = to_grain(ceil(latest))
-      local most = {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0}
-      return overdrawn('0', forgiven_at, min(to_grain(sub(ceil(charged), forgiven_at)), most))
+      return overdrawn('0', forgiven_at, debt_beyond(charged, forgiven_at))
     end
     local affordable = ceil(sub(charged, full))
     if kind == 'O' then affordable = min(affordable, stored_at) end
@@ -188,7 +192,17 @@ local function bucket(op, stored, numbers, extra)
     local at = add(sub(full_at, back), kept_back)
     if not less(now, at) then return forgotten() end
     if not less(latest, at) then return filling('1', at) end
-    if kind == 'O' then return overdrawn('1', stored_at, to_grain(sub(ceil(at), stored_at))) end
+    if kind == 'O' then return overdrawn('1', stored_at, debt_beyond(at, stored_at)) end
+    return reserved_until(at)
+  end
+
+  if op == 'E' then
+    -- What is beyond one capacity below empty is forgotten.
+    local at, furthest = add(full_at, cost), add(latest, full)
+    if less(furthest, at) then at = less(furthest, full_at) and full_at or furthest end
+    if not less(full_at, at) then return unchanged('1') end
+    if not less(latest, at) then return filling('1', at) end
+    if kind == 'O' and less(now, stored_at) then return overdrawn('1', stored_at, debt_beyond(at, stored_at)) end
     return reserved_until(at)
   end
 

@@ -100,8 +100,8 @@ pub fn arguments(limit: &Limit, op: Op, frozen: Option<u64>) -> Vec<Vec<u8>> {
     arguments
 }
 
-/// The arguments of a call that takes from several keys, as `head.lua` and `all.lua` describe them.
-/// `is_peek`: nothing is taken, whatever the limits say.
+/// The arguments of a call on several keys, as `head.lua` and `all.lua` describe them. `is_peek`: nothing is changed,
+/// whatever the limits say.
 pub fn arguments_for_all(
     requests: &[JointRequest<'_>],
     is_peek: bool,
@@ -110,14 +110,16 @@ pub fn arguments_for_all(
     let mut arguments = Vec::with_capacity(2 + 2 * requests.len());
     arguments.extend([with_mark(if is_peek { b'P' } else { b'T' }), frozen_time(frozen)]);
     for JointRequest { request, is_enforced } in requests {
-        let (opcode, numbers, _) = operation(request.limit, Op::Take { cost: request.op.cost() });
+        let op = if is_peek { Op::Take { cost: request.op.cost() } } else { *request.op };
+        let (opcode, numbers, extra) = operation(request.limit, op);
         let algorithm = match request.limit {
             Limit::TokenBucket(_) => b'b',
             Limit::FixedWindow(_) => b'w',
             Limit::SlidingWindow(_) => b's',
         };
-        arguments
-            .push([algorithm, opcode].into_iter().chain(is_enforced.then_some(b'r')).collect());
+        let denies = if *is_enforced { b'r' } else { b'-' };
+        let how = [algorithm, opcode, denies].into_iter().chain(extra.into_iter().flatten());
+        arguments.push(how.collect());
         arguments.push(numbers);
     }
     arguments
@@ -167,6 +169,7 @@ fn bucket_operation(bucket: &TokenBucket, op: Op) -> Operation {
         Op::Reserve { cost, max_wait } => (b'R', cost, Some(span(max_wait))),
         Op::Check => (b'C', 1, None),
         Op::Refund { cost, expiry } => (b'F', cost, expiry.map(time)),
+        Op::Settle { cost } => (b'E', cost.min(2 * capacity), None),
         Op::Start { missing } => (b'S', 0, Some(span(missing))),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),
@@ -201,6 +204,7 @@ fn window_operation(limit: u64, interval: u64, op: Op) -> Operation {
         Op::Check => (b'T', 1, None),
         // Not cut to the limit: there may be more hits, of a limit that was larger.
         Op::Refund { cost, expiry } => (b'F', cost.min(u32::MAX.into()), expiry.map(time)),
+        Op::Settle { cost } => (b'E', cost.min(u32::MAX.into()), None),
         Op::Start { .. } => (b'D', 0, None),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),

@@ -58,6 +58,12 @@ local function sliding(op, stored, numbers, extra)
     op, cost = 'T', math.max(math.min(cost, limit - live), least)
   end
 
+  -- The window fills up and no more.
+  if op == 'E' then
+    cost = math.min(cost, limit - live)
+    op = cost > 0 and 'T' or 'N'
+  end
+
   if op == 'T' and live + cost <= limit then return with_hits('1', hits() .. string.rep(latest, cost)) end
 
   if op == 'F' then

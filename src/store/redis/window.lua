@@ -14,6 +14,9 @@ local function window(op, stored, numbers, extra)
   if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
   if latest_n < 0 then latest_s = latest_s - 1; latest_n = latest_n + 1e9 end
 
+  -- A window counts twice its limit at most: limit::MAX_HITS bounds both.
+  local most = math.min(2 * limit, 16777214)
+
   -- Reads the open window. A last moment further ahead than the limit allows was written before the clock
   -- went back or the limit was changed; it is corrected to the latest one.
   local is_open, corrected = false, false
@@ -21,7 +24,7 @@ local function window(op, stored, numbers, extra)
   if stored and #stored == 12 then
     local s, n, h = struct.unpack('>I5I4I3', stored)
     if is_time(s, n) and (now_s < s or (now_s == s and now_n <= n)) then
-      is_open, hits = true, math.min(h, limit)
+      is_open, hits = true, math.min(h, most)
       corrected = s > latest_s or (s == latest_s and n > latest_n)
       if not corrected then ends_s, ends_n = s, n end
     end
@@ -37,6 +40,8 @@ local function window(op, stored, numbers, extra)
     op, cost = 'T', math.max(math.min(cost, limit - hits), least)
   end
 
+  if op == 'E' and cost > 0 then return with_hits('1', math.min(hits + cost, most)) end
+
   if op == 'T' and hits + cost <= limit then return with_hits('1', hits + cost) end
 
   if op == 'F' and extra then
@@ -48,8 +53,8 @@ local function window(op, stored, numbers, extra)
 
   if op == 'X' then return '1', stored and '' or nil end
 
-  -- N, D, a take that is denied, and a refund to a window that has ended: the hits stay.
-  local accepted = (op == 'N' or op == 'F') and '1' or '0'
+  -- N, D, a take that is denied, a refund to a window that has ended, and nothing to settle: the hits stay.
+  local accepted = (op == 'N' or op == 'F' or op == 'E') and '1' or '0'
   if corrected then return with_hits(accepted, hits) end
   return accepted
 end

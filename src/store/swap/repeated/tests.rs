@@ -37,6 +37,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => Just(Op::Check),
         2 => (0u64..6, 0..3 * SECOND).prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
         2 => (0u64..6, expiry).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => (0u64..90).prop_map(|cost| Op::Settle { cost }),
         1 => Just(Op::Reset),
         1 => (0..2 * SECOND).prop_map(|duration| Op::Block { duration }),
         1 => (0..2 * SECOND).prop_map(|missing| Op::Start { missing }),
