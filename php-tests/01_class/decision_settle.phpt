@@ -72,9 +72,17 @@ $open = new TokenBucket('redis://127.0.0.1:1?on_error=open', 'x', 10, 1);
 echo json_encode((@$open->attempt())->settle(5)), "\n";
 ?>
 --EXPECT--
-Warning: PHP Startup: Unable to load dynamic library '/work/wt/budgets/target/release/libtoken_bucket.so' (tried: /work/wt/budgets/target/release/libtoken_bucket.so (/work/wt/budgets/target/release/libtoken_bucket.so: cannot open shared object file: No such file or directory), /usr/lib/php/20220829//work/wt/budgets/target/release/libtoken_bucket.so.so (/usr/lib/php/20220829//work/wt/budgets/target/release/libtoken_bucket.so.so: cannot open shared object file: No such file or directory)) in Unknown on line 0
-
-Fatal error: Uncaught Error: Class "TokenBucket\SharedMemoryStorage" not found in /work/wt/budgets/php-tests/01_class/decision_settle.php:12
-Stack trace:
-#0 {main}
-  thrown in /work/wt/budgets/php-tests/01_class/decision_settle.php on line 12
+TokenBucket\SharedMemoryStorage
+TokenBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=120",30,null] [false] [110,200] [false,false,false,110] [false,false]
+LeakyBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=120",30,null] [false] [110,200] [false,false,false,110] [false,false]
+FixedWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,false,100] [false,false]
+SlidingWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,false,100] [false,false]
+Compound: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=120, \"default\";r=8;t=100",30,null] [false] [110,200] [false,false,false,110] [false,false]
+TokenBucket\ArrayStorage
+TokenBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=120",30,null] [false] [110,200] [false,false,false,110] [false,false]
+LeakyBucket: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=120",30,null] [false] [110,200] [false,false,false,110] [false,false]
+FixedWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,false,100] [false,false]
+SlidingWindow: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=100",100,null] [false] [100,100] [false,false,false,100] [false,false]
+Compound: [true,6,false,false,6,true,6,true,4,false,4] [true,4,6,0] [true,0,"\"default\";r=0;t=120, \"default\";r=8;t=100",30,null] [false] [110,200] [false,false,false,110] [false,false]
+[9,30][8,29][8,28]
+4 2 [true,false,1] false

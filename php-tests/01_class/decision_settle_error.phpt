@@ -33,10 +33,20 @@ $php = new TokenBucket(new MemoryStorage, 'x', 10, 1);
 thrown(fn () => $php->attempt()->settle(1));
 ?>
 --EXPECT--
-Warning: PHP Startup: Unable to load dynamic library '/work/wt/budgets/target/release/libtoken_bucket.so' (tried: /work/wt/budgets/target/release/libtoken_bucket.so (/work/wt/budgets/target/release/libtoken_bucket.so: cannot open shared object file: No such file or directory), /usr/lib/php/20220829//work/wt/budgets/target/release/libtoken_bucket.so.so (/usr/lib/php/20220829//work/wt/budgets/target/release/libtoken_bucket.so.so: cannot open shared object file: No such file or directory)) in Unknown on line 0
-
-Fatal error: Uncaught Error: Interface "TokenBucketStorage" not found in /work/wt/budgets/php-tests/02_storages/php_storage.inc:4
-Stack trace:
-#0 /work/wt/budgets/php-tests/01_class/decision_settle_error.php(3): require()
-#1 {main}
-  thrown in /work/wt/budgets/php-tests/02_storages/php_storage.inc on line 4
+ArgumentCountError: TokenBucket\Decision::settle() expects exactly 1 argument, 0 given
+ArgumentCountError: TokenBucket\Decision::settle() expects exactly 1 argument, 2 given
+ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be greater than or equal to 0
+TypeError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be of type array|int, string given
+ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be a list with one number for the one limiter
+ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be a list with one number for the one limiter
+ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must contain only numbers of 0 or more
+TypeError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+6 true 7
+ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be a list with one number for each of the 2 limiters
+ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be a list with one number for each of the 2 limiters
+ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be a list with one number for each of the 2 limiters
+TypeError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+ValueError: TokenBucket\Decision::settle(): Argument #1 ($tokens) must contain only numbers of 0 or more
+true 6
+[false,false]
+LogicException: settle() is not available on a storage written in PHP: TokenBucketStorage has consume() only
