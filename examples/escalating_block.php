@@ -31,7 +31,7 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
 
         // Denied calls do not get here, so attempts during a block neither count nor lengthen it.
         $failures = (new TokenBucket\FixedWindow(null, "failures:$network", 80, TokenBucket::DAY))->attempt();
-        $nth = $failures->getLimit() - $failures->getRemainingTokens();
+        $nth = $failures->getUsedTokens();
         if ($nth % 10 === 0) {
             $tries->block(300 * 2 ** ($nth / 10 - 1));
         }

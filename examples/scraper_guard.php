@@ -51,14 +51,14 @@ function plain_path(string $uri): string
 
 (function (): void {
     $path = plain_path($_SERVER['REQUEST_URI']);
-    foreach (GROUPS as $group => [$limit, $period, $pages]) {
+    foreach (GROUPS as $group => [$limit, $interval, $pages]) {
         if (preg_match($pages, $path)) {
             break;
         }
     }
     // Behind a proxy, tell client_address() which one.
     $client = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
-    $decision = (new TokenBucket\LeakyBucket(null, "$group:$client", $limit, $period))->attempt();
+    $decision = (new TokenBucket\LeakyBucket(null, "$group:$client", $limit, $interval))->attempt();
     if (!$decision->wouldDeny()) {
         return;
     }

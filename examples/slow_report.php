@@ -48,7 +48,7 @@ for ($row = 1; $row <= min((int) ($_GET['rows'] ?? 10), 1_000); $row++) {
     echo "$row,", $row ** 2, "\n";
     // The client sees each row at once; if it has hung up, the script ends here.
     flush();
-    // After a pause longer than the lease another report may run in this one's place.
+    // After a pause longer than the lifetime another report may run in this one's place.
     if (!$own->renew() || !$shared->renew()) {
         exit("The report took too long.\n");
     }

@@ -23,7 +23,7 @@ chmod 1777 "$tables"
 trap 'rm -rf "$tables"' EXIT
 trap 'exit 130' INT TERM
 export BENCH_TABLES="$tables"
-printf '[login]\nlimit = 10\nseconds = 10\n' >"$tables/limits.ini"
+printf '[login]\nlimit = 10\ninterval = 10\n' >"$tables/limits.ini"
 export BENCH_EXTENSION="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}"
 
 # -n: without the machine's php.ini, so that every run measures the same.

@@ -104,7 +104,7 @@ function respond(): string
         $notice = $method === 'POST' ? handle_post($access) : '';
         $status = status();
         $status['blocked_in_code'] = blocked_in_code($status);
-    } catch (\TokenBucket\Throwable $failure) {
+    } catch (\TokenBucket\TokenBucketException $failure) {
         return message(500, 'The status cannot be read', '<p>' . escape($failure->getMessage()) . '</p>');
     }
     // A view without buttons needs no token, and so no cookie for it.
@@ -664,7 +664,7 @@ function rule(array $limit): string
     if (isset($limit['all'])) {
         return 'all of <code>' . implode('</code>, <code>', array_map(show_text(...), $limit['all'])) . '</code>';
     }
-    $rule = number($limit['limit']) . ' in ' . duration($limit['seconds']) . ', ' . str_replace('_', ' ', escape($limit['algorithm']));
+    $rule = number($limit['limit']) . ' in ' . duration($limit['interval']) . ', ' . str_replace('_', ' ', escape($limit['algorithm']));
     $mode = match ($limit['enforce']) {
         true => '<span class="tag">enforced</span>',
         false => '<span class="tag warn">dry run</span>',
@@ -829,7 +829,7 @@ function denials_section(array $status): string
     $show = fn(array $denial): array => [
         $denial['identifier'] === null ? '<span class="muted">not kept</span>' : '<code>' . show_text($denial['identifier']) . '</code>',
         limit_name($denial['name']),
-        number($denial['limit']) . ($denial['seconds'] === null ? ' at once' : ' in ' . duration($denial['seconds'])) . ': '
+        number($denial['limit']) . ($denial['interval'] === null ? ' at once' : ' in ' . duration($denial['interval'])) . ': '
             . $reasons[$denial['reason']] . $deciders[$denial['decided_by']] . ($denial['enforced'] ? '' : ' <span class="tag warn">dry run</span>'),
         number($denial['count']),
         time_tag($denial['last_at']) . ($denial['count'] === 1 ? '' : '<br><span class="muted">since ' . gmdate(intdiv((int) $denial['first_at'], 86_400) === intdiv((int) $denial['last_at'], 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', (int) $denial['first_at']) . '</span>'),

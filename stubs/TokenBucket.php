@@ -66,14 +66,14 @@ class TokenBucket implements TokenBucket\Limiter
     ) {}
 
     /**
-     * Makes an object for a bucket of $limit tokens that come back evenly over $seconds.
+     * Makes an object for a bucket of $limit tokens that come back evenly over $interval seconds.
      *
      * On an extending class it makes an object of that class and does not call its constructor.
      *
      * @param TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage
      * @param string $identifier names the bucket, for example "login:$ip": 1 to 4,096 bytes of any kind
      * @param int    $limit      tokens in a full bucket: 1 to 2,147,483,647
-     * @param float  $seconds    how long a full refill takes, in seconds: above 0, at least 1 nanosecond for each unit of $limit,
+     * @param float  $interval   how long a full refill takes, in seconds: above 0, at least 1 nanosecond for each unit of $limit,
      *                           at most four years
      * @param string|null $name  names the limit in TokenBucket\statistics() and in decisions. Null: the part of the identifier
      *                           before the first colon
@@ -85,7 +85,7 @@ class TokenBucket implements TokenBucket\Limiter
         #[\SensitiveParameter] TokenBucketStorage|string|null $storage,
         string $identifier,
         int $limit,
-        float $seconds,
+        float $interval,
         ?string $name = null
     ): static {}
 
@@ -115,7 +115,8 @@ class TokenBucket implements TokenBucket\Limiter
      *                            bucket
      * @param int|null    $limit  tokens, 1 to 2,147,483,647, which refill evenly over the window. Null: the object's capacity and
      *                            rate
-     * @param int         $window seconds: 1 to four years. Has no effect without $limit
+     * @param float       $window seconds: above 0, at least 1 nanosecond for each unit of $limit, at most four years. Has no effect
+     *                            without $limit
      *
      * @return bool whether the client is limited
      *
@@ -123,18 +124,19 @@ class TokenBucket implements TokenBucket\Limiter
      * @throws LogicException if $limit is null and the object has no capacity or no rate, or on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
-    public function check(?string $id = null, ?int $limit = null, int $window = 300): bool {}
+    public function check(?string $id = null, ?int $limit = null, float $window = 300.0): bool {}
 
     /**
      * Takes tokens if the bucket has them, else takes none, and describes the result.
      *
-     * @param int $token_count 0 or more. 0 takes nothing and is accepted; more than the capacity is never accepted
+     * @param int $tokens 0 or more. 0 takes nothing and is accepted; more than the capacity is never accepted
      *
      * @throws ValueError if the count is negative
      * @throws LogicException if the object has no capacity or no rate
      * @throws TokenBucket\StorageException if the storage fails
      */
-    public function attempt(int $token_count = 1): TokenBucket\Decision {}
+    #[\NoDiscard]
+    public function attempt(int $tokens = 1): TokenBucket\Decision {}
 
     /**
      * Takes as many of $most tokens as the bucket has, if these are at least $least; else takes none.
@@ -153,38 +155,38 @@ class TokenBucket implements TokenBucket\Limiter
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
-     * @param int $token_count 0 or more
+     * @param int $tokens 0 or more
      *
      * @throws ValueError if the count is negative
      * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
-    public function peek(int $token_count = 1): TokenBucket\Decision {}
+    public function peek(int $tokens = 1): TokenBucket\Decision {}
 
     /**
      * Takes tokens, in advance if the bucket does not have them yet. The decision's getWait() is the time to wait before
      * acting.
      *
-     * @param int        $token_count 0 or more; more than the capacity is never accepted
-     * @param float|null $max_wait    the longest wait in seconds, 0 or more: a call that would have to wait longer is denied and
+     * @param int        $tokens  0 or more; more than the capacity is never accepted
+     * @param float|null $maxWait the longest wait in seconds, 0 or more: a call that would have to wait longer is denied and
      *                                takes nothing. Null: no bound
      *
      * @throws ValueError if the count or the wait is negative
      * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
-    public function reserve(int $token_count = 1, ?float $max_wait = null): TokenBucket\Decision {}
+    public function reserve(int $tokens = 1, ?float $maxWait = null): TokenBucket\Decision {}
 
     /**
      * Puts tokens back, never above the capacity.
      *
-     * @param int $token_count 0 or more
+     * @param int $tokens 0 or more
      *
      * @throws ValueError if the count is negative
      * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
-    public function refund(int $token_count = 1): void {}
+    public function refund(int $tokens = 1): void {}
 
     /**
      * Makes the bucket full and lifts a block. Needs no capacity and no rate: `(new TokenBucket(null,

@@ -129,8 +129,8 @@ fn sliding(hits: i64, interval: f64) -> Limit {
     SlidingWindow::new(hits, interval).unwrap().into()
 }
 
-fn per_window(limit: i64, window: i64) -> Limit {
-    TokenBucket::per_window(limit, window).unwrap().into()
+fn per_period(limit: i64, period: f64) -> Limit {
+    TokenBucket::per_period(limit, period).unwrap().into()
 }
 
 /// Declares a test for each case on each store.
@@ -204,7 +204,7 @@ fn denied_call_changes_nothing(bench: &Bench) {
 }
 
 fn check_charges_denied_calls_and_forgives_after_a_refill(bench: &Bench) {
-    let limit = per_window(2, 20);
+    let limit = per_period(2, 20.0);
     let check = |seconds: u64| bench.call(b"x", &limit, Op::Check, T0 + seconds * SECOND).accepted;
     let answers: Vec<bool> = (0..=60).map(check).collect();
     assert!(answers[..2].iter().all(|accepted| *accepted));
@@ -631,7 +631,7 @@ fn settle() -> impl Strategy<Value = Op> {
 
 /// The differential test of calls on several limits.
 fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
-    let limits = vec![per_second(5, 2.0), per_window(3, 7), fixed(5, 2.5), sliding(4, 3.0)];
+    let limits = vec![per_second(5, 2.0), per_period(3, 7.0), fixed(5, 2.5), sliding(4, 3.0)];
     let watched = bench.limiter_with(|policy| policy.enforce = false);
     let alone = prop_oneof![
         Just(Op::Check),
@@ -772,7 +772,7 @@ fn refunds_of_a_lowered_or_raised_sliding_window_are_done_as_by_apply(bench: &Be
 /// Time only goes forwards: a store may forget an expired state, and then a clock that goes back finds a
 /// full bucket.
 fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
-    let limits = [per_second(5, 2.0), per_second(7, 1.0 / 3.0), per_window(3, 7)];
+    let limits = [per_second(5, 2.0), per_second(7, 1.0 / 3.0), per_period(3, 7.0)];
     let op = prop_oneof![
         4 => (0u64..4).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),

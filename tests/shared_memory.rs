@@ -417,8 +417,8 @@ fn newcomer_among_longer_limits_waits_for_one_token() {
     let folder = Folder::new("newcomer");
     let store = folder.store();
     let (day, login) = (
-        Limit::from(TokenBucket::per_window(100, 86_400).unwrap()),
-        Limit::from(TokenBucket::per_window(10, 60).unwrap()),
+        Limit::from(TokenBucket::per_period(100, 86_400.0).unwrap()),
+        Limit::from(TokenBucket::per_period(10, 60.0).unwrap()),
     );
     // Many times as many keys as this table holds.
     for i in 0..50_000 {
@@ -435,7 +435,7 @@ fn newcomer_among_longer_limits_waits_for_one_token() {
 fn flood_of_new_keys_does_not_end_the_debt_of_a_checked_client() {
     let folder = Folder::new("debtors");
     let store = folder.store();
-    let limit = Limit::from(TokenBucket::per_window(10, 300).unwrap());
+    let limit = Limit::from(TokenBucket::per_period(10, 300.0).unwrap());
     let debtors: Vec<String> = (0..100).map(|i| format!("debtor-{i}")).collect();
     for debtor in &debtors {
         for _ in 0..60 {
@@ -456,7 +456,8 @@ fn flood_of_new_keys_does_not_end_the_debt_of_a_checked_client() {
 
 #[test]
 fn flood_of_keys_of_shorter_limits_frees_no_denied_client() {
-    let (long, in_all, most) = (Limit::from(TokenBucket::per_window(10, 300).unwrap()), 100u64, 10);
+    let (long, in_all, most) =
+        (Limit::from(TokenBucket::per_period(10, 300.0).unwrap()), 100u64, 10);
     let shorter = [
         Limit::from(TokenBucket::per_second(10, 1.0).unwrap()),
         Limit::from(TokenBucket::per_second(1, 1_000.0).unwrap()),
@@ -541,7 +542,7 @@ struct Shared {
 const YEAR: i64 = 31_557_600;
 
 fn shared_limits(round: usize) -> [Shared; 3] {
-    let bucket = |capacity| Limit::from(TokenBucket::per_window(capacity, YEAR).unwrap());
+    let bucket = |capacity| Limit::from(TokenBucket::per_period(capacity, YEAR as f64).unwrap());
     let window = Limit::from(FixedWindow::new(20, YEAR as f64).unwrap());
     [("user", bucket(24)), ("address", bucket(16)), ("all", window)].map(|(name, limit)| Shared {
         identifier: format!("{name}:{round}"),

@@ -22,7 +22,7 @@ pub fn number(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
 pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
     let capacity = number(u, i32::MAX as u64)?.max(1) as i64;
     let limit = match u.int_in_range(0..=7u8)? {
-        0 | 1 => TokenBucket::per_window(capacity, number(u, 126_230_400)?.max(1) as i64).ok(),
+        0 | 1 => TokenBucket::per_period(capacity, number(u, 126_230_400)?.max(1) as f64).ok(),
         2 => TokenBucket::per_second(capacity, number(u, SECOND)?.max(1) as f64).ok(),
         3 => TokenBucket::per_second(capacity, f64::from_bits(u.arbitrary()?).abs()).ok(),
         4 => {
@@ -47,7 +47,7 @@ pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
 }
 
 fn any() -> Limit {
-    TokenBucket::per_window(7, 3).expect("a limit").into()
+    TokenBucket::per_period(7, 3.0).expect("a limit").into()
 }
 
 /// Chooses an operation.

@@ -29,6 +29,12 @@ foreach (['shm:', 'array:'] as $dsn) {
     // A limit that is raised takes effect at the next call.
     echo times(3, fn () => $limiter->check('raise', 2, 300)), times(3, fn () => $limiter->check('raise', 100, 300)), "\n";
 
+    // A window is any time, whole seconds or not.
+    TestClock::advance(0.25);
+    echo times(3, fn () => $limiter->check('short', 2, 0.5)), ' ';
+    TestClock::advance(0.75);
+    echo times(3, fn () => $limiter->check('short', 2, 0.5)), "\n";
+
     // Without arguments: the object's own bucket, which consume() shares.
     $bucket = new TokenBucket($dsn, 'own' . __FILE__, 2, 1);
     echo (int) $bucket->consume(), times(2, fn () => $bucket->check()), (int) $bucket->consume(), "\n";
@@ -46,6 +52,7 @@ bool(true)
 00000000001
 bool(false)
 001111
+001 001
 1010
 0
 1
@@ -56,6 +63,7 @@ bool(true)
 00000000001
 bool(false)
 001111
+001 001
 1010
 0
 1

@@ -11,6 +11,7 @@ thrown(
     fn () => $limiter->check('a', 10, 0),
     fn () => $limiter->check('a', 10, -300),
     fn () => $limiter->check('a', 10, PHP_INT_MAX),
+    fn () => $limiter->check('a', 10, NAN),
     fn () => $limiter->check('a', 2147483647, 1),
     fn () => $limiter->check('', 10),
     fn () => $limiter->check(str_repeat('a', 4097), 10),
@@ -25,10 +26,11 @@ thrown(
 --EXPECT--
 ValueError: TokenBucket::check(): Argument #2 ($limit) must be between 1 and 2147483647
 ValueError: TokenBucket::check(): Argument #2 ($limit) must be between 1 and 2147483647
-ValueError: TokenBucket::check(): Argument #3 ($window) must be greater than 0
-ValueError: TokenBucket::check(): Argument #3 ($window) must be greater than 0
-ValueError: TokenBucket::check(): Argument #3 ($window) must refill the whole bucket within four years
-ValueError: TokenBucket::check(): Argument #2 ($limit) must be at most 1000000000
+ValueError: TokenBucket::check(): Argument #3 ($window) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::check(): Argument #3 ($window) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::check(): Argument #3 ($window) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::check(): Argument #3 ($window) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::check(): Argument #3 ($window) must be at least one nanosecond for each unit of $limit
 ValueError: TokenBucket::check(): Argument #1 ($id) must be between 1 and 4096 bytes long
 ValueError: TokenBucket::check(): Argument #1 ($id) must be between 1 and 4096 bytes long
 TypeError: TokenBucket::check(): Argument #1 ($id) must be of type ?string, array given

@@ -61,7 +61,7 @@ foreach ([128, 64, 60, 57, 56, 48, 1] as $bits) {
     echo client_network('ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', $bits), ' ', client_network('192.0.2.1', $bits), "\n";
 }
 foreach ([32, 31, 24, 17, 16, 8, 1] as $bits) {
-    echo client_network('255.255.255.255', ipv4_bits: $bits), ' ', client_network('2001:db8::1', ipv4_bits: $bits), ' ', client_network('::ffff:192.0.2.1', 128, $bits), "\n";
+    echo client_network('255.255.255.255', ipv4Bits: $bits), ' ', client_network('2001:db8::1', ipv4Bits: $bits), ' ', client_network('::ffff:192.0.2.1', 128, $bits), "\n";
 }
 
 // What a client writes into the header does not count.

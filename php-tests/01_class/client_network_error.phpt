@@ -17,7 +17,7 @@ thrown(
     fn () => client_network('::1', 4_294_967_360),
     fn () => client_network('::1', 64, 0),
     fn () => client_network('::1', 64, 33),
-    fn () => client_network('::1', ipv4_bits: -1),
+    fn () => client_network('::1', ipv4Bits: -1),
     // Wrong bits are wrong whatever the address is.
     fn () => client_network('192.0.2.1', 0),
     fn () => client_network('no address', 64, 33),
@@ -39,43 +39,43 @@ foreach (['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/-1', '10.0.0.0/33', '10.0.0.0/8/8
 ArgumentCountError: TokenBucket\client_network() expects at least 1 argument, 0 given
 ArgumentCountError: TokenBucket\client_network() expects at most 3 arguments, 4 given
 TypeError: TokenBucket\client_network(): Argument #1 ($address) must be of type string, array given
-TypeError: TokenBucket\client_network(): Argument #2 ($ipv6_bits) must be of type int, string given
-ValueError: TokenBucket\client_network(): Argument #2 ($ipv6_bits) must be between 1 and 128
-ValueError: TokenBucket\client_network(): Argument #2 ($ipv6_bits) must be between 1 and 128
-ValueError: TokenBucket\client_network(): Argument #2 ($ipv6_bits) must be between 1 and 128
-ValueError: TokenBucket\client_network(): Argument #2 ($ipv6_bits) must be between 1 and 128
-ValueError: TokenBucket\client_network(): Argument #2 ($ipv6_bits) must be between 1 and 128
-ValueError: TokenBucket\client_network(): Argument #3 ($ipv4_bits) must be between 1 and 32
-ValueError: TokenBucket\client_network(): Argument #3 ($ipv4_bits) must be between 1 and 32
-ValueError: TokenBucket\client_network(): Argument #3 ($ipv4_bits) must be between 1 and 32
-ValueError: TokenBucket\client_network(): Argument #2 ($ipv6_bits) must be between 1 and 128
-ValueError: TokenBucket\client_network(): Argument #3 ($ipv4_bits) must be between 1 and 32
+TypeError: TokenBucket\client_network(): Argument #2 ($ipv6Bits) must be of type int, string given
+ValueError: TokenBucket\client_network(): Argument #2 ($ipv6Bits) must be between 1 and 128
+ValueError: TokenBucket\client_network(): Argument #2 ($ipv6Bits) must be between 1 and 128
+ValueError: TokenBucket\client_network(): Argument #2 ($ipv6Bits) must be between 1 and 128
+ValueError: TokenBucket\client_network(): Argument #2 ($ipv6Bits) must be between 1 and 128
+ValueError: TokenBucket\client_network(): Argument #2 ($ipv6Bits) must be between 1 and 128
+ValueError: TokenBucket\client_network(): Argument #3 ($ipv4Bits) must be between 1 and 32
+ValueError: TokenBucket\client_network(): Argument #3 ($ipv4Bits) must be between 1 and 32
+ValueError: TokenBucket\client_network(): Argument #3 ($ipv4Bits) must be between 1 and 32
+ValueError: TokenBucket\client_network(): Argument #2 ($ipv6Bits) must be between 1 and 128
+ValueError: TokenBucket\client_network(): Argument #3 ($ipv4Bits) must be between 1 and 32
 ArgumentCountError: TokenBucket\client_address() expects at least 1 argument, 0 given
 ArgumentCountError: TokenBucket\client_address() expects at most 2 arguments, 3 given
 TypeError: TokenBucket\client_address(): Argument #1 ($server) must be of type array, string given
-TypeError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must be of type array, string given
-TypeError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must be of type array, null given
-TypeError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must be a list of strings
-TypeError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must be a list of strings
-TypeError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must be a list of strings
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/x" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/-1" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/33" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/8/8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/+8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/ 8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "/8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10/8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "::/129" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "::ffff:10.0.0.0/95" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "unix:" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "x/0" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "localhost" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/8\n" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, " 10.0.0.0/8" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.1\0" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "�" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/99999999999999999999" given
-ValueError: TokenBucket\client_address(): Argument #2 ($trusted_proxies) must contain addresses and networks like 10.0.0.0/8, "ü\"" given
+TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be of type array, string given
+TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be of type array, null given
+TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
+TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
+TypeError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must be a list of strings
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/x" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/-1" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/33" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/8/8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/+8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/ 8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "/8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10/8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "::/129" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "::ffff:10.0.0.0/95" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "unix:" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "x/0" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "localhost" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/8\n" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, " 10.0.0.0/8" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.1\0" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "�" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "10.0.0.0/99999999999999999999" given
+ValueError: TokenBucket\client_address(): Argument #2 ($trustedProxies) must contain addresses and networks like 10.0.0.0/8, "ü\"" given

@@ -131,7 +131,7 @@ $b = new FixedWindow('array:', 'count-b:x', 2, 60);
 $c = new FixedWindow('array:?enforce=0', 'count-c:x', 1, 60);
 foreach ([new Compound($a, $b, $c), new Compound($c, $b, $a)] as $compound) {
     times(2, fn () => $compound->consume());
-    $compound->attempt();
+    $decision = $compound->attempt();
     $compound->peek();
     $compound->refund(0);
 }

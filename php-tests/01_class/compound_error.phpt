@@ -9,9 +9,9 @@ use TokenBucket\{ArrayStorage, Compound, Decision, FixedWindow, LeakyBucket, Lim
 class Own implements Limiter
 {
     public function consume(int $token_count = 1): bool { return true; }
-    public function attempt(int $token_count = 1): Decision { throw new DomainException; }
-    public function peek(int $token_count = 1): Decision { throw new DomainException; }
-    public function refund(int $token_count = 1): void {}
+    public function attempt(int $tokens = 1): Decision { throw new DomainException; }
+    public function peek(int $tokens = 1): Decision { throw new DomainException; }
+    public function refund(int $tokens = 1): void {}
     public function reset(): void {}
     public function block(float $seconds): void {}
 }
@@ -160,49 +160,49 @@ TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be o
 TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, stdClass given
 ArgumentCountError: TokenBucket\Compound::consume() expects at most 1 argument, 2 given
 Error: Unknown named parameter $count
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must contain only numbers of 0 or more
-ValueError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must contain only numbers of 0 or more
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, string given
-TypeError: TokenBucket\Compound::attempt(): Argument #1 ($token_count) must be of type array|int, stdClass given
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be greater than or equal to 0
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be greater than or equal to 0
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must contain only numbers of 0 or more
+ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must contain only numbers of 0 or more
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, string given
+TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, stdClass given
 ArgumentCountError: TokenBucket\Compound::attempt() expects at most 1 argument, 2 given
 Error: Unknown named parameter $count
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must contain only numbers of 0 or more
-ValueError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must contain only numbers of 0 or more
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, string given
-TypeError: TokenBucket\Compound::peek(): Argument #1 ($token_count) must be of type array|int, stdClass given
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be greater than or equal to 0
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be greater than or equal to 0
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must contain only numbers of 0 or more
+ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must contain only numbers of 0 or more
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, string given
+TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, stdClass given
 ArgumentCountError: TokenBucket\Compound::peek() expects at most 1 argument, 2 given
 Error: Unknown named parameter $count
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be a list with one number for each of the 3 limiters
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must contain only numbers of 0 or more
-ValueError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must contain only numbers of 0 or more
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, with ints in the array
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, string given
-TypeError: TokenBucket\Compound::refund(): Argument #1 ($token_count) must be of type array|int, stdClass given
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be greater than or equal to 0
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be greater than or equal to 0
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be a list with one number for each of the 3 limiters
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must contain only numbers of 0 or more
+ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must contain only numbers of 0 or more
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, with ints in the array
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, string given
+TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, stdClass given
 ArgumentCountError: TokenBucket\Compound::refund() expects at most 1 argument, 2 given
 Error: Unknown named parameter $count
 int(5)

@@ -1,5 +1,5 @@
 --TEST--
-ConcurrencyLimit: at most $limit at once, until a permit goes back or its lease ends
+ConcurrencyLimit: at most $limit at once, until a permit goes back or its lifetime ends
 --FILE--
 <?php
 use TokenBucket\{ArrayStorage, ConcurrencyLimit, FixedWindow, SharedMemoryStorage, TestClock};
@@ -18,12 +18,13 @@ foreach (['shm:', 'array:', 'SharedMemoryStorage' => new SharedMemoryStorage, 'A
     echo 'after a release: ', json_encode([$d !== null, $limit->acquire(), $limit->getActive()]), "\n";
     // A permit goes back when nothing holds the object any more.
     $c = null;
-    $limit->acquire();
+    $dropped = $limit->acquire();
+    unset($dropped);
     $e = $limit->acquire();
     echo 'after destructions: ', json_encode([$e !== null, $limit->acquire(), $limit->getActive()]), "\n";
-    // A lease ends to the nanosecond.
+    // A lifetime ends to the nanosecond.
     TestClock::advance(9.999999999);
-    echo 'leases: ', $limit->getActive(), ' ', json_encode($limit->acquire());
+    echo 'lifetimes: ', $limit->getActive(), ' ', json_encode($limit->acquire());
     TestClock::advance(1e-9);
     $f = $limit->acquire();
     echo ', then ', $limit->getActive(), ' ', json_encode([$a->renew(), $d->renew(), $f->renew()]), "\n";
@@ -36,7 +37,7 @@ foreach (['shm:', 'array:', 'SharedMemoryStorage' => new SharedMemoryStorage, 'A
     echo 'reset: ', $limit->getActive(), ' ', json_encode([$f->renew(), $g->renew(), $h->renew()]), "\n";
 
     // Other limits, names and kinds of limits on the same identifier.
-    $wide = new ConcurrencyLimit($storage, 'report:x', 5, lease: 60, name: 'wide');
+    $wide = new ConcurrencyLimit($storage, 'report:x', 5, lifetime: 60, name: 'wide');
     $held = [$wide->acquire(), $wide->acquire(), $wide->acquire()];
     echo 'another limit: ', json_encode([$limit->acquire(), $limit->getActive(), $wide->getActive()]), "\n";
     $other = new ConcurrencyLimit($storage, 'report:y', 1);
@@ -84,7 +85,7 @@ foreach (['shm:', 'array:'] as $dsn) {
 shm:: TokenBucket\Permit, the fourth null, 3 held
 after a release: [true,null,3]
 after destructions: [true,null,3]
-leases: 3 null, then 1 [false,false,true]
+lifetimes: 3 null, then 1 [false,false,true]
 late releases: 3
 reset: 0 [false,false,false]
 another limit: [null,3,3]
@@ -94,7 +95,7 @@ in the end: 0
 array:: TokenBucket\Permit, the fourth null, 3 held
 after a release: [true,null,3]
 after destructions: [true,null,3]
-leases: 3 null, then 1 [false,false,true]
+lifetimes: 3 null, then 1 [false,false,true]
 late releases: 3
 reset: 0 [false,false,false]
 another limit: [null,3,3]
@@ -104,7 +105,7 @@ in the end: 0
 SharedMemoryStorage: TokenBucket\Permit, the fourth null, 3 held
 after a release: [true,null,3]
 after destructions: [true,null,3]
-leases: 3 null, then 1 [false,false,true]
+lifetimes: 3 null, then 1 [false,false,true]
 late releases: 3
 reset: 0 [false,false,false]
 another limit: [null,3,3]
@@ -114,7 +115,7 @@ in the end: 0
 ArrayStorage: TokenBucket\Permit, the fourth null, 3 held
 after a release: [true,null,3]
 after destructions: [true,null,3]
-leases: 3 null, then 1 [false,false,true]
+lifetimes: 3 null, then 1 [false,false,true]
 late releases: 3
 reset: 0 [false,false,false]
 another limit: [null,3,3]
@@ -126,7 +127,7 @@ object(TokenBucket\ConcurrencyLimit)#%d (3) {
   string(5) "shown"
   ["limit"]=>
   int(2)
-  ["lease"]=>
+  ["lifetime"]=>
   float(1.5)
 }
 report: 68 44 24 0 0 0 0 {"report:x":24}

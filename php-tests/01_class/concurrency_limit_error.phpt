@@ -71,13 +71,13 @@ ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #3 ($limit) mu
 ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #3 ($limit) must be between 1 and 1024
 ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #3 ($limit) must be between 1 and 1024
 TypeError: TokenBucket\ConcurrencyLimit::__construct(): Argument #3 ($limit) must be of type int, string given
-ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lease) must be greater than 0 and at most four years, in seconds
-TypeError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lease) must be of type float, string given
+ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be greater than 0 and at most four years, in seconds
+TypeError: TokenBucket\ConcurrencyLimit::__construct(): Argument #4 ($lifetime) must be of type float, string given
 ArgumentCountError: TokenBucket\ConcurrencyLimit::acquire() expects exactly 0 arguments, 1 given
 ArgumentCountError: TokenBucket\ConcurrencyLimit::getActive() expects exactly 0 arguments, 1 given
 ArgumentCountError: TokenBucket\ConcurrencyLimit::reset() expects exactly 0 arguments, 1 given

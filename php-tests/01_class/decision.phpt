@@ -98,7 +98,7 @@ Exception: Serialization of 'TokenBucket\Decision' is not allowed
 Error: Cannot create dynamic property TokenBucket\Decision::$x
 ArgumentCountError: TokenBucket\Decision::isAccepted() expects exactly 0 arguments, 1 given
 ReflectionException: Class TokenBucket\Decision is an internal class marked as final that cannot be instantiated without invoking its constructor
-ValueError: TokenBucket::reserve(): Argument #2 ($max_wait) must be greater than or equal to 0
-ValueError: TokenBucket::reserve(): Argument #2 ($max_wait) must be greater than or equal to 0
-ValueError: TokenBucket::reserve(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket::refund(): Argument #1 ($token_count) must be greater than or equal to 0
+ValueError: TokenBucket::reserve(): Argument #2 ($maxWait) must be greater than or equal to 0
+ValueError: TokenBucket::reserve(): Argument #2 ($maxWait) must be greater than or equal to 0
+ValueError: TokenBucket::reserve(): Argument #1 ($tokens) must be greater than or equal to 0
+ValueError: TokenBucket::refund(): Argument #1 ($tokens) must be greater than or equal to 0

@@ -18,7 +18,7 @@ thrown(
     fn () => $accepted->refund(),
     fn () => $denied->refund(),
     fn () => $native->refund(1),
-    fn () => $native->refund(token_count: 1),
+    fn () => $native->refund(tokens: 1),
     // The wrong calls did not use it up.
     fn () => $native->refund(),
     fn () => $native->refund(),
@@ -96,7 +96,7 @@ LogicException: refund() is not available on a storage written in PHP: TokenBuck
 LogicException: refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only
 LogicException: refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only
 ArgumentCountError: TokenBucket\Decision::refund() expects exactly 0 arguments, 1 given
-Error: Unknown named parameter $token_count
+Error: Unknown named parameter $tokens
 bool(true)
 bool(false)
 TokenBucket, code constructs: [true,2,true,false] ran 1, left 5

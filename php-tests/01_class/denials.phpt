@@ -13,7 +13,7 @@ function show(?string $name = null, ?string $client = null): void
 {
     foreach (denials($name, $client) as $denial) {
         $identifier = $denial['identifier'] === null ? 'null' : addcslashes(preg_replace('/(.)\1{20,}/', '$1...', $denial['identifier']), "\0..\37\177..\377");
-        $seconds = json_encode($denial['seconds']);
+        $seconds = json_encode($denial['interval']);
         echo "$denial[count] times $denial[name] $identifier: $denial[algorithm] $denial[limit]/$seconds, $denial[reason], $denial[decided_by]", $denial['enforced'] ? '' : ', dry run', "\n";
     }
 }
@@ -22,13 +22,13 @@ var_dump(denials());
 $began = microtime(true);
 $bucket = TokenBucket::per(null, 'login:192.0.2.1', 2, 300);
 times(5, $bucket->consume(...));
-$bucket->attempt();
+$decision = $bucket->attempt();
 $bucket->peek();
 $bucket->reserve(1, 0);
 // A block is seen by the call that returns a bool as by the one that returns a decision.
 $bucket->block(60);
 $bucket->consume();
-$bucket->attempt();
+$decision = $bucket->attempt();
 show();
 ['first_at' => $first, 'last_at' => $last] = denials()[0];
 var_dump($first >= $began - 1 && $last >= $first && $last <= microtime(true) + 1);
@@ -41,7 +41,7 @@ times(2, (new SlidingWindow(null, 'sliding:x', 1, 9.5))->consume(...));
 (new TokenBucket(new MemoryStorage, 'php:x', 1, 1))->consume(2);
 $limit = new ConcurrencyLimit(null, 'report:x', 1);
 $permit = $limit->acquire();
-$limit->acquire();
+$denied = $limit->acquire();
 (new TokenBucket('array:?enforce=0', 'dry:x', 1, 1))->consume(2);
 array_map(show(...), ['api', 'leaky', 'fixed', 'sliding', 'php', 'report', 'dry']);
 

@@ -71,7 +71,7 @@ object(TokenBucket\LeakyBucket)#%d (3) {
   string(5) "leaky"
   ["limit"]=>
   int(6)
-  ["period"]=>
+  ["interval"]=>
   float(30)
 }
 shared

@@ -17,23 +17,23 @@ file_put_contents($file, <<<'INI'
 
     [login_network]
     limit = 20
-    seconds = 60        ; a minute
+    interval = 60        ; a minute
 
     [login_user]
     algorithm = sliding_window
     limit = 3
-    seconds = "900"
+    interval = "900"
 
     [mail]
     algorithm = fixed_window
     limit = 2
-    seconds = 10.5
+    interval = 10.5
     enforce = off
 
     [report]
     algorithm = leaky_bucket
     limit = 1
-    seconds = 5
+    interval = 5
     storage = array:?prefix=reports:
     on_error = closed
     INI);

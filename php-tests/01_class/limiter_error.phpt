@@ -53,23 +53,23 @@ foreach ([
     "limit = 5\n",
     "[a]\nlimit = 5\n",
     "[a]\nlimit = 5\n\n; a comment\nsecs = 5\n",
-    "[a]\nlimit = 0\nseconds = 5\n",
-    "[a]\nlimit = 5\nseconds = soon\n",
-    "[a]\nlimit = 5\nseconds = 5\nstorage = redis://:s3cret@127.0.0.1:99999\n",
-    "[a]\nlimit[] = 5\nseconds = 5\n",
+    "[a]\nlimit = 0\ninterval = 5\n",
+    "[a]\nlimit = 5\ninterval = soon\n",
+    "[a]\nlimit = 5\ninterval = 5\nstorage = redis://:s3cret@127.0.0.1:99999\n",
+    "[a]\nlimit[] = 5\ninterval = 5\n",
     "[a\nlimit = 5\n",
-    "[a]\nlimit = 5\nseconds = 5\n[b]\nall = a c\n",
+    "[a]\nlimit = 5\ninterval = 5\n[b]\nall = a c\n",
     "\x7fELF\0\0\0",
 ] as $text) {
     write($text);
     echo $call(), "\n";
 }
 echo "\nA valid one:\n";
-write("[a]\nlimit = 1\nseconds = 60\n");
+write("[a]\nlimit = 1\ninterval = 60\n");
 echo $call(), ', ', $call('b'), "\n";
 
 echo "\nIt becomes bad, and vanishes:\n";
-write("[a]\nlimit = 1\nseconds = 0\n");
+write("[a]\nlimit = 1\ninterval = 0\n");
 look();
 echo $call_with_warning(), ', ', $call(), "\n";
 unlink($file);
@@ -77,7 +77,7 @@ look();
 echo $call_with_warning(), ', ', $call(), "\n";
 
 echo "\nIt comes back:\n";
-write("[b]\nlimit = 1\nseconds = 60\n");
+write("[b]\nlimit = 1\ninterval = 60\n");
 look();
 echo $call('b'), ', ', $call(), "\n";
 var_dump(ini_set('token_bucket.limits', '/tmp/x'));
@@ -92,12 +92,12 @@ TokenBucket\ConfigurationException: token_bucket.limits: FILE: No such file or d
 
 Each mistake gives a warning until there is a valid file:
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: a section must come first: [the limit's name]
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: [a] must have limit and seconds, or all
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 5: "secs" is unknown: a key must be algorithm, limit, seconds, storage, enforce, on_error or all
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: [a] must have limit and interval, or all
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 5: "secs" is unknown: a key must be algorithm, limit, interval, storage, enforce, on_error or all
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: limit must be between 1 and 2147483647
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 3: seconds must be a number
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 3: interval must be a number
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: storage: The port in the storage DSN must be between 1 and 65535
-TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: "limit[]" is unknown: a key must be algorithm, limit, seconds, storage, enforce, on_error or all
+TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 2: "limit[]" is unknown: a key must be algorithm, limit, interval, storage, enforce, on_error or all
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: must be [name] or key = value; a value with special characters needs "quotes"
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 4: all must name limits of this file, and [c] is not there
 TokenBucket\ConfigurationException: token_bucket.limits: FILE: line 1: must be text, without NUL bytes
@@ -106,7 +106,7 @@ A valid one:
 TokenBucket, TokenBucket\ConfigurationException: token_bucket.limits has no limit "b": must be one of a
 
 It becomes bad, and vanishes:
-Warning: TokenBucket\limiter(): token_bucket.limits: FILE: line 3: seconds must be greater than 0 and at most four years, in seconds; the limits that were read before stay in force
+Warning: TokenBucket\limiter(): token_bucket.limits: FILE: line 3: interval must be greater than 0 and at most four years, in seconds; the limits that were read before stay in force
   in the middle: TokenBucket
 TokenBucket, TokenBucket
 Warning: TokenBucket\limiter(): token_bucket.limits: FILE: No such file or directory; the limits that were read before stay in force

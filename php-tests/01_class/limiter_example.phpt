@@ -20,7 +20,7 @@ foreach ($sections[1] as $name) {
 
 echo "\nThe call in the comment on the set:\n";
 $login = limiter('login', ['login_network' => '192.0.2.0/24', 'login_account' => 'bob']);
-$login->attempt(20);
+$decision = $login->attempt(20);
 echo json_encode($login->attempt()->getDeniedBy()), ' ', limiter('login_account', 'bob')->peek()->getRemainingTokens(), "\n";
 
 echo "\nThe limit that is tried out:\n";

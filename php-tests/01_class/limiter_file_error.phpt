@@ -27,7 +27,7 @@ ask($limiter, limits: "$folder/fifo");
 ask($limiter, limits: $folder);
 ask($limiter, limits: '/dev/zero');
 
-$section = fn (int $i): string => "[limit$i]\nlimit = 5\nseconds = 60\n";
+$section = fn (int $i): string => "[limit$i]\nlimit = 5\ninterval = 60\n";
 file_put_contents("$folder/many.ini", implode(array_map($section, range(1, 1_001))));
 ask($limiter, limits: "$folder/many.ini");
 file_put_contents("$folder/some.ini", implode(array_map($section, range(1, 1_000))));

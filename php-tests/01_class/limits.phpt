@@ -83,5 +83,5 @@ ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must re
 ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must refill the whole bucket within four years: a capacity of 1 takes 1.4e300 years at 2.2250738585072014e-308 tokens per second; were seconds per token meant?
 ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must refill the whole bucket within four years: a capacity of 1 takes inf years at 5e-324 tokens per second; were seconds per token meant?
 ValueError: TokenBucket::__construct(): Argument #4 ($tokens_per_second) must be at most 1000000000
-ValueError: TokenBucket::check(): Argument #3 ($window) must refill the whole bucket within four years
+ValueError: TokenBucket::check(): Argument #3 ($window) must be greater than 0 and at most four years, in seconds
 ValueError: TokenBucket::check(): Argument #2 ($limit) must be between 1 and 2147483647

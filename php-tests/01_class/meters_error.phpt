@@ -41,12 +41,12 @@ ValueError: TokenBucket\LeakyBucket::__construct(): Argument #2 ($identifier) mu
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #3 ($limit) must be between 1 and 2147483647
 ValueError: TokenBucket\LeakyBucket::__construct(): Argument #3 ($limit) must be between 1 and 2147483647
 TypeError: TokenBucket\LeakyBucket::__construct(): Argument #3 ($limit) must be of type int, string given
-ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($period) must be at least one nanosecond for each unit of $limit
+ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\LeakyBucket::__construct(): Argument #4 ($interval) must be at least one nanosecond for each unit of $limit
 ValueError: TokenBucket\LeakyBucket::consume(): Argument #1 ($token_count) must be greater than or equal to 0
 ArgumentCountError: TokenBucket\LeakyBucket::reset() expects exactly 0 arguments, 1 given
 Error: Trying to clone an uncloneable object of class TokenBucket\LeakyBucket

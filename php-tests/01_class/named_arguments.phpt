@@ -14,10 +14,10 @@ echo times(5, fn () => $limiter->check(limit: 2, id: 'a')), "\n";
 echo times(5, fn () => $limiter->check('b', window: 10, limit: 1)), "\n";
 
 $bucket = new TokenBucket('array:', 'named', 3, 1);
-var_dump($bucket->attempt(token_count: 3)->isAccepted());
-var_dump($bucket->reserve(max_wait: 0.5)->isAccepted(), $bucket->reserve(max_wait: 1)->getWait());
-$bucket->refund(token_count: 2);
-var_dump($bucket->peek(token_count: 1)->isAccepted());
+var_dump($bucket->attempt(tokens: 3)->isAccepted());
+var_dump($bucket->reserve(maxWait: 0.5)->isAccepted(), $bucket->reserve(maxWait: 1)->getWait());
+$bucket->refund(tokens: 2);
+var_dump($bucket->peek(tokens: 1)->isAccepted());
 $bucket->reset();
 var_dump(TokenBucket::compare_microtimes(m2: 1, m1: 2));
 

@@ -53,7 +53,7 @@ $most = TokenBucket::per('array:', 'most', 2_147_483_647, 2.147483647);
 var_dump($most->consume(2_147_483_647), $most->consume());
 TestClock::advance(1e-9);
 echo times(2, fn () => $most->consume()), "\n";
-echo TokenBucket::per(limit: 3, seconds: 60, identifier: 'named', storage: null, name: 'n')->peek()->getLimit(), ' ', TokenBucket::per('array:', 'x', '3', '60')->peek(4)->getRetryAfter(), "\n";
+echo TokenBucket::per(limit: 3, interval: 60, identifier: 'named', storage: null, name: 'n')->peek()->getLimit(), ' ', TokenBucket::per('array:', 'x', '3', '60')->peek(4)->getRetryAfter(), "\n";
 
 // Of an extending class it makes an object of that class, without its constructor.
 class Client extends TokenBucket

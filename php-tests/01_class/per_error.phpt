@@ -55,13 +55,13 @@ ValueError: TokenBucket::per(): Argument #3 ($limit) must be between 1 and 21474
 ValueError: TokenBucket::per(): Argument #3 ($limit) must be between 1 and 2147483647
 ValueError: TokenBucket::per(): Argument #3 ($limit) must be between 1 and 2147483647
 TypeError: TokenBucket::per(): Argument #3 ($limit) must be of type int, string given
-ValueError: TokenBucket::per(): Argument #4 ($seconds) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket::per(): Argument #4 ($seconds) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket::per(): Argument #4 ($seconds) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket::per(): Argument #4 ($seconds) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket::per(): Argument #4 ($seconds) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket::per(): Argument #4 ($seconds) must be at least one nanosecond for each unit of $limit
-ValueError: TokenBucket::per(): Argument #4 ($seconds) must be at least one nanosecond for each unit of $limit
+ValueError: TokenBucket::per(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::per(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::per(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::per(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::per(): Argument #4 ($interval) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket::per(): Argument #4 ($interval) must be at least one nanosecond for each unit of $limit
+ValueError: TokenBucket::per(): Argument #4 ($interval) must be at least one nanosecond for each unit of $limit
 TypeError: TokenBucket::per(): Argument #5 ($name) must be of type ?string, array given
 Error: Cannot instantiate abstract class Partial
 bool(true)

@@ -46,7 +46,7 @@ foreach (['shm:', 'array:'] as $dsn) {
     unset($permit);
     echo 'released twice: ', $limit->getActive(), "\n";
 
-    // renew() begins the lease anew, for its own or another time.
+    // renew() begins the lifetime anew, for its own or another time.
     TestClock::advance(9);
     echo 'renew: ', json_encode($second->renew());
     TestClock::advance(9);
@@ -144,7 +144,7 @@ register_shutdown_function(function () use ($limit): void {
 object(TokenBucket\Permit)#%d (2) {
   ["identifier"]=>
   string(6) "permit"
-  ["lease"]=>
+  ["lifetime"]=>
   float(10)
 }
 shm: release: [null,0,null,false,false]
@@ -160,7 +160,7 @@ weak: [null,0,1]
 object(TokenBucket\Permit)#%d (2) {
   ["identifier"]=>
   string(6) "permit"
-  ["lease"]=>
+  ["lifetime"]=>
   float(10)
 }
 array: release: [null,0,null,false,false]

@@ -25,7 +25,7 @@ thrown(
     fn () => $permit->renew(126_230_400.1),
     fn () => $permit->own = 1,
     fn () => $permit->renew(126_230_400),
-    fn () => $permit->renew(lease: 1e-9),
+    fn () => $permit->renew(lifetime: 1e-9),
 );
 echo $limit->getActive(), "\n";
 ?>
@@ -37,14 +37,14 @@ Exception: Unserialization of 'TokenBucket\Permit' is not allowed
 ReflectionException: Class TokenBucket\Permit is an internal class marked as final that cannot be instantiated without invoking its constructor
 ArgumentCountError: TokenBucket\Permit::release() expects exactly 0 arguments, 1 given
 ArgumentCountError: TokenBucket\Permit::renew() expects at most 1 argument, 2 given
-TypeError: TokenBucket\Permit::renew(): Argument #1 ($lease) must be of type ?float, string given
-ValueError: TokenBucket\Permit::renew(): Argument #1 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\Permit::renew(): Argument #1 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\Permit::renew(): Argument #1 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\Permit::renew(): Argument #1 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\Permit::renew(): Argument #1 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\Permit::renew(): Argument #1 ($lease) must be greater than 0 and at most four years, in seconds
-ValueError: TokenBucket\Permit::renew(): Argument #1 ($lease) must be greater than 0 and at most four years, in seconds
+TypeError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be of type ?float, string given
+ValueError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be greater than 0 and at most four years, in seconds
+ValueError: TokenBucket\Permit::renew(): Argument #1 ($lifetime) must be greater than 0 and at most four years, in seconds
 Error: Cannot create dynamic property TokenBucket\Permit::$own
 bool(true)
 bool(true)

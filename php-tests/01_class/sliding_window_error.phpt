@@ -80,9 +80,9 @@ ValueError: TokenBucket\SlidingWindow::__construct(): Argument #4 ($interval) mu
 ArgumentCountError: TokenBucket\SlidingWindow::__construct(): Argument #1 ($storage) not passed
 ValueError: TokenBucket\SlidingWindow::__construct(): Argument #1 ($storage) must not be a storage written in PHP: TokenBucketStorage supports token buckets only
 ValueError: TokenBucket\SlidingWindow::consume(): Argument #1 ($token_count) must be greater than or equal to 0
-ValueError: TokenBucket\SlidingWindow::attempt(): Argument #1 ($token_count) must be greater than or equal to 0
-TypeError: TokenBucket\SlidingWindow::peek(): Argument #1 ($token_count) must be of type int, string given
-ValueError: TokenBucket\SlidingWindow::refund(): Argument #1 ($token_count) must be greater than or equal to 0
+ValueError: TokenBucket\SlidingWindow::attempt(): Argument #1 ($tokens) must be greater than or equal to 0
+TypeError: TokenBucket\SlidingWindow::peek(): Argument #1 ($tokens) must be of type int, string given
+ValueError: TokenBucket\SlidingWindow::refund(): Argument #1 ($tokens) must be greater than or equal to 0
 ArgumentCountError: TokenBucket\SlidingWindow::reset() expects exactly 0 arguments, 1 given
 ValueError: TokenBucket\SlidingWindow::block(): Argument #1 ($seconds) must be greater than 0 and at most four years, in seconds
 ValueError: TokenBucket\SlidingWindow::block(): Argument #1 ($seconds) must be greater than 0 and at most four years, in seconds

@@ -24,7 +24,7 @@ $bucket = new TokenBucket(null, 'login:192.0.2.1', 2, 1);
 for ($i = 0; $i < 5; $i++) {
     $bucket->consume();
 }
-$bucket->attempt();
+$decision = $bucket->attempt();
 $bucket->reserve(1, 0);
 $bucket->peek();
 $bucket->refund();
@@ -102,13 +102,13 @@ tell('login', 'php');
 echo implode(' ', array_keys(statistics())), "\n";
 ini_restore('token_bucket.prefix');
 tell('login', 'php');
-$all = statistics(null);
-echo implode(' ', array_keys($all)), ': ', $all['tb:'] === statistics() && $all['other:'] === statistics('other:') ? 'the same' : 'not the same', "\n";
+$all = statistics('*');
+echo implode(' ', array_keys($all)), ': ', $all['tb:'] === statistics() && statistics(null) === statistics() && $all['other:'] === statistics('other:') ? 'the same' : 'not the same', "\n";
 // What has no place of its own is under '*', and so is a prefix of that name.
 ini_set('token_bucket.prefix', '*');
 (new TokenBucket('array:', 'star:x', 1, 1))->consume();
 ini_restore('token_bucket.prefix');
-echo json_encode(array_keys(statistics(null)['*'])), "\n";
+echo json_encode(array_keys(statistics('*')['*'])), "\n";
 var_dump(statistics('nothing:'));
 thrown(fn () => statistics([]));
 ?>

@@ -7,7 +7,7 @@ require dirname(__DIR__) . '/utils.inc';
 
 $file = (ini_get('token_bucket.shm_path') ?: '/dev/shm') . '/statistics_names.limits.ini';
 if (!getenv('TB_APART')) {
-    file_put_contents($file, "[api]\nlimit = 9\nseconds = 1\n[login]\nall = api\n");
+    file_put_contents($file, "[api]\nlimit = 9\ninterval = 1\n[login]\nall = api\n");
     putenv('TEST_PHP_EXTRA_ARGS=' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.limits=$file -d token_bucket.storage=array:");
     register_shutdown_function(unlink(...), $file);
 }

@@ -9,8 +9,8 @@ require dirname(__DIR__) . '/utils.inc';
 $folder = (getenv('TB_APART') ? ini_get('token_bucket.shm_path') : (ini_get('token_bucket.shm_path') ?: '/dev/shm') . '/status');
 $file = "$folder.limits.ini";
 if (!getenv('TB_APART')) {
-    file_put_contents($file, "[login]\nall = network user\n[network]\nlimit = 3\nseconds = 60\n[user]\nalgorithm = sliding_window\nlimit = 1\nseconds = 9.5\nenforce = off\n"
-        . "[far]\nlimit = 1\nseconds = 1\nstorage = \"redis://:s3cret@127.0.0.1:1\"\non_error = closed\n");
+    file_put_contents($file, "[login]\nall = network user\n[network]\nlimit = 3\ninterval = 60\n[user]\nalgorithm = sliding_window\nlimit = 1\ninterval = 9.5\nenforce = off\n"
+        . "[far]\nlimit = 1\ninterval = 1\nstorage = \"redis://:s3cret@127.0.0.1:1\"\non_error = closed\n");
     putenv('TEST_PHP_EXTRA_ARGS=' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.limits=$file -d token_bucket.prefix=shop: -d 'token_bucket.storage=\"shm:main\"'");
     register_shutdown_function(unlink(...), $file);
 }
@@ -65,18 +65,18 @@ echo preg_replace('/^(# .*|token_bucket_(table|info).*)\n/m', '', prometheus());
 // Counters begin again, those of other prefixes go on.
 reset_statistics();
 echo $show([statistics(), array_keys(statistics('blog:')), status()['named_limits']['network']['limited']]);
-reset_statistics(null);
-echo $show(statistics(null));
+reset_statistics('*');
+echo $show(statistics('*'));
 var_dump(limiter('network', 'blocked')->consume());
 echo $show(statistics()['network']['most_denied']);
 ?>
 --EXPECT--
 version shared_memory_errors limits denials limits_file named_limits tables servers directives
 [true,[],[],[]]
-far: {"algorithm":"token_bucket","limit":1,"seconds":1,"storage":"redis://***@127.0.0.1:1","enforce":true,"on_error":"closed","limited":null}
+far: {"algorithm":"token_bucket","limit":1,"interval":1,"storage":"redis://***@127.0.0.1:1","enforce":true,"on_error":"closed","limited":null}
 login: {"all":["network","user"]}
-network: {"algorithm":"token_bucket","limit":3,"seconds":60,"storage":null,"enforce":true,"on_error":"fallback","limited":{"12":10,"blocked":3600}}
-user: {"algorithm":"sliding_window","limit":1,"seconds":9.5,"storage":null,"enforce":false,"on_error":"fallback","limited":{"eve":9.5}}
+network: {"algorithm":"token_bucket","limit":3,"interval":60,"storage":null,"enforce":true,"on_error":"fallback","limited":{"12":10,"blocked":3600}}
+user: {"algorithm":"sliding_window","limit":1,"interval":9.5,"storage":null,"enforce":false,"on_error":"fallback","limited":{"eve":9.5}}
 {"blocked":3500}
 bool(true)
 {"name":"main","holds":"buckets","path":"main.v5","bytes":8388608,"slots":524032,"used":7,"evictions":0,"denied_newcomers":0}

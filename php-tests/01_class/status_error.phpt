@@ -9,7 +9,7 @@ require dirname(__DIR__) . '/utils.inc';
 $folder = (ini_get('token_bucket.shm_path') ?: '/dev/shm') . (getenv('TB_APART') ? '' : '/status_error');
 $file = "$folder.limits.ini";
 if (!getenv('TB_APART')) {
-    file_put_contents($file, "[login]\nlimit = none\nseconds = 60\n");
+    file_put_contents($file, "[login]\nlimit = none\ninterval = 60\n");
     putenv('TEST_PHP_EXTRA_ARGS=' . getenv('TEST_PHP_EXTRA_ARGS') . " -d token_bucket.limits=$file");
     register_shutdown_function(fn () => array_map(unlink(...), glob("$file*")));
 }
@@ -23,7 +23,7 @@ $write = function (string $text) use ($file): void {
 };
 $shown = fn (): string => str_replace($file, 'FILE', json_encode([status()['limits_file']['error'], array_keys(status()['named_limits'])], JSON_UNESCAPED_SLASHES)) . preg_replace('/.*limits_file_valid (\d).*/s', ' $1', prometheus()) . "\n";
 echo $shown();
-$write("[login]\nlimit = 1\nseconds = 60\n");
+$write("[login]\nlimit = 1\ninterval = 60\n");
 echo $shown();
 
 // A client that was denied, of which no identifier is kept, or only its beginning.

@@ -28,7 +28,7 @@ TypeError: TokenBucket::consume(): Argument #1 ($token_count) must be of type in
 TypeError: TokenBucket::consume(): Argument #1 ($token_count) must be of type int, null given
 TypeError: TokenBucket::check(): Argument #1 ($id) must be of type ?string, int given
 TypeError: TokenBucket::check(): Argument #2 ($limit) must be of type ?int, float given
-TypeError: TokenBucket::reserve(): Argument #2 ($max_wait) must be of type ?float, string given
+TypeError: TokenBucket::reserve(): Argument #2 ($maxWait) must be of type ?float, string given
 TypeError: TokenBucket::__construct(): Argument #2 ($identifier) must be of type string, int given
 TypeError: TokenBucket::__construct(): Argument #1 ($storage) must be of type TokenBucketStorage|string|null, int given
 TypeError: TokenBucket::__construct(): Argument #3 ($bucket_capacity) must be of type ?int, string given

@@ -10,14 +10,14 @@ function fail(): TokenBucket
 }
 try {
     fail();
-} catch (TokenBucket\Throwable $e) {
+} catch (TokenBucket\TokenBucketException $e) {
     echo get_class($e), ' ', basename($e->getFile()), ':', $e->getLine(), ' ', $e->getCode(), "\n";
     echo count($e->getTrace()), ' ', $e->getTrace()[0]['function'], ' ', $e->getTrace()[1]['function'], "\n";
     var_dump($e instanceof InvalidArgumentException, $e->getPrevious());
 }
 try {
     throw new Own('mine', 7, new Exception('before'));
-} catch (TokenBucket\Throwable $e) {
+} catch (TokenBucket\TokenBucketException $e) {
     echo get_class($e), ' ', $e->getMessage(), ' ', $e->getCode(), ' ', $e->getPrevious()->getMessage(), "\n";
     var_dump($e instanceof RuntimeException);
 }

@@ -11,9 +11,9 @@ use TokenBucket\StorageException;
 foreach ([StorageException::class, ConfigurationException::class] as $class) {
     echo $class, ': ', implode(', ', class_parents($class)), "\n";
     $e = new $class('message', 5, new Exception('before'));
-    var_dump($e instanceof TokenBucket\Throwable, $e instanceof Throwable, $e->getMessage(), $e->getCode(), $e->getLine());
+    var_dump($e instanceof TokenBucket\TokenBucketException, $e instanceof Throwable, $e->getMessage(), $e->getCode(), $e->getLine());
 }
-var_dump((new ReflectionClass(TokenBucket\Throwable::class))->isInterface());
+var_dump((new ReflectionClass(TokenBucket\TokenBucketException::class))->isInterface());
 
 // An application's own.
 class Limited extends StorageException
@@ -23,11 +23,11 @@ class Limited extends StorageException
         parent::__construct("Come back in $retry_after seconds");
     }
 }
-class Marked extends DomainException implements TokenBucket\Throwable {}
+class Marked extends DomainException implements TokenBucket\TokenBucketException {}
 foreach ([new Limited(1.5), new Marked('marked')] as $mine) {
     try {
         throw $mine;
-    } catch (TokenBucket\Throwable $e) {
+    } catch (TokenBucket\TokenBucketException $e) {
         echo get_class($e), ': ', $e->getMessage(), ' ', $e === $mine ? 'same' : 'other', "\n";
     }
 }
@@ -52,7 +52,7 @@ foreach ([
     try {
         $call();
     } catch (Throwable $e) {
-        echo get_class($e), ' ', basename($e->getFile()), ':', $e->getLine(), ' ', $e instanceof TokenBucket\Throwable ? 'ours' : "PHP's", "\n";
+        echo get_class($e), ' ', basename($e->getFile()), ':', $e->getLine(), ' ', $e instanceof TokenBucket\TokenBucketException ? 'ours' : "PHP's", "\n";
         foreach ($e->getTrace() as $frame) {
             echo '    ', $frame['class'] ?? '', $frame['type'] ?? '', $frame['function'], ':', $frame['line'] ?? '-', "\n";
         }

@@ -115,6 +115,17 @@ spl_autoload_register(function (string $stub) use ($files, $names) {
     $file = array_search(substr($stub, 5), $files, true);
     eval(below_stub(file_get_contents($file), $names));
 });
+// The docblocks: @param names each parameter that the function takes, in order, or none.
+foreach (array_keys($files) as $file) {
+    preg_match_all('~/\*\*((?:(?!\*/).)*)\*/\s*(?:(?:final|public|protected|private|static|abstract) )*function (\w+)\(([^{;]*)\)~s', file_get_contents($file), $functions, PREG_SET_ORDER);
+    foreach ($functions as [, $doc, $name, $parameters]) {
+        preg_match_all('~@param\s+\S+\s+(?:\.\.\.)?\$(\w+)~', $doc, $named);
+        preg_match_all('~\$(\w+)~', $parameters, $taken);
+        if ($named[1] !== [] && $named[1] !== $taken[1]) {
+            echo basename($file), ": $name($parameters): @param names ", implode(', ', $named[1]), "\n";
+        }
+    }
+}
 foreach (array_filter($files) as $name) {
     $stub = describe(new ReflectionClass("Stub\\$name"));
     $real = describe(new ReflectionClass($name));
@@ -125,4 +136,4 @@ foreach (array_filter($files) as $name) {
 echo count(array_filter($files)), " classes, ", count($files), " stubs\n";
 ?>
 --EXPECT--
-20 classes, 29 stubs
+21 classes, 30 stubs

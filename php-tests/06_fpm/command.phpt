@@ -14,7 +14,7 @@ if (posix_geteuid() !== 0) {
 require __DIR__ . '/fpm.inc';
 
 $limits = sys_get_temp_dir() . '/token_bucket-command-' . getmypid() . '.ini';
-file_put_contents($limits, "[login]\nall = login_network login_user\n[login_network]\nlimit = 3\nseconds = 360000\n[login_user]\nlimit = 100\nseconds = 864000\n");
+file_put_contents($limits, "[login]\nall = login_network login_user\n[login_network]\nlimit = 3\ninterval = 360000\n[login_user]\nlimit = 100\ninterval = 864000\n");
 chmod($limits, 0644);
 register_shutdown_function(fn () => unlink($limits));
 $fpm = new Fpm(['shop' => [
@@ -75,7 +75,7 @@ echo $fpm->request('shop', 'code.php', ['user' => 'eve'])->body, "\n";
 command('top', 'code', $pool);
 command('reset', '--identifier', 'code:eve', $pool);
 echo $fpm->request('shop', 'code.php', ['user' => 'eve'])->body, "\n";
-command('peek', '--identifier', 'code:eve', '--limit', '3', '--seconds', '360000', $pool);
+command('peek', '--identifier', 'code:eve', '--limit', '3', '--interval', '360000', $pool);
 
 // The tables are the pool's user's, also when root runs the command.
 echo implode(' ', array_unique(array_map(fn (string $file): string => posix_getpwuid(fileowner($file))['name'], glob("$fpm->tables/*")))), "\n";
@@ -93,7 +93,7 @@ command('top', 'logn_user', $pool);
 command('denials', 'a', 'b', 'c', $pool);
 command('limits', 'chek', $limits);
 command('limits', 'check', '/nowhere');
-file_put_contents($limits, "[login]\nlimit = five\nseconds = 1\n");
+file_put_contents($limits, "[login]\nlimit = five\ninterval = 1\n");
 command('limits', 'check', $limits);
 command('status', $pool);
 ?>
@@ -138,7 +138,7 @@ $ token-bucket top code --pool=FOLDER/fpm.conf
 $ token-bucket reset --identifier code:eve --pool=FOLDER/fpm.conf
 code:eve: reset
 passed 
-$ token-bucket peek --identifier code:eve --limit 3 --seconds 360000 --pool=FOLDER/fpm.conf
+$ token-bucket peek --identifier code:eve --limit 3 --interval 360000 --pool=FOLDER/fpm.conf
 code:eve: 2 of 3 left
 www-data
 $ token-bucket status

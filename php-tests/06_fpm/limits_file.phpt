@@ -16,7 +16,7 @@ register_shutdown_function(function () use ($file, $main): void {
 });
 
 /** A file in which the limit allows this number, and some more lines. */
-$text = fn (int $limit): string => "[api]\nlimit = $limit\nseconds = 60\n" . str_repeat("; more\n", 2_000) . "[last]\nlimit = 1\nseconds = 1\n";
+$text = fn (int $limit): string => "[api]\nlimit = $limit\ninterval = 60\n" . str_repeat("; more\n", 2_000) . "[last]\nlimit = 1\ninterval = 1\n";
 file_put_contents($file, $text(1));
 
 $fpm = new Fpm(['www' => ['php_admin_value[token_bucket.limits]' => $file]]);
@@ -107,4 +107,4 @@ from 2 to 3: no other limit, after two seconds [3]
 from 3 to 4: no other limit, after two seconds [4]
 from 4 to 4: no other limit, after two seconds [4]
 warnings: 4 of 4 workers
-TokenBucket\limiter(): token_bucket.limits: FILE: line 2004: [last] must have limit and seconds, or all; the limits that were read before stay in force
+TokenBucket\limiter(): token_bucket.limits: FILE: line 2004: [last] must have limit and interval, or all; the limits that were read before stay in force

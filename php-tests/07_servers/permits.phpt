@@ -1,5 +1,5 @@
 --TEST--
-Redis: permits take one command each; they go back at the end of a script, however it ends; those of a killed process end with their lease
+Redis: permits take one command each; they go back at the end of a script, however it ends; those of a killed process end with their lifetime
 --EXTENSIONS--
 pcntl
 posix
@@ -16,9 +16,10 @@ require dirname(__DIR__) . '/permit_process.inc';
 
 $redis = new Server('redis');
 $limit = new ConcurrencyLimit($redis->dsn(), 'x', 3);
-$limit->acquire();
+$permit = $limit->acquire();
+$permit->release();
 
-// One round trip each, and one key, which expires with the latest lease.
+// One round trip each, and one key, which expires with the latest lifetime.
 $commands = function (callable $call) use ($redis): string {
     $redis->ask('CONFIG RESETSTAT');
     $call();
@@ -31,7 +32,7 @@ echo 'getActive: ', $commands(fn () => $limit->getActive()), "\n";
 $other = (new ConcurrencyLimit(new RedisStorage($redis->dsn()), 'x', 3, 1000))->acquire();
 preg_match('/:(\d+)/', $redis->ask('PTTL tb:x#c'), $ttl);
 preg_match('/:(\d+)/', $redis->ask('STRLEN tb:x#c'), $length);
-echo 'the key: ', $ttl[1] > 990_000 && $ttl[1] <= 1_002_000 ? 'the longest lease' : $ttl[1], ', ', $length[1], " bytes\n";
+echo 'the key: ', $ttl[1] > 990_000 && $ttl[1] <= 1_002_000 ? 'the longest lifetime' : $ttl[1], ', ', $length[1], " bytes\n";
 echo 'a third, and no fourth: ', json_encode([($third = $limit->acquire()) !== null, $limit->acquire(), $limit->getActive()]), "\n";
 unset($third);
 echo 'release: ', $commands(fn () => $permit->release()), "\n";
@@ -55,12 +56,12 @@ foreach (server_dsns() as $name => $dsn) {
         $process->end($ending);
         echo ' ', $limit->getActive(), ',';
     }
-    // A process that is killed keeps its permits until their lease ends.
+    // A process that is killed keeps its permits until their lifetime ends.
     $process = new PermitProcess($dsn, 2, 1.5);
     echo ' killed: ', $process->ask('acquire');
     $process->kill();
     echo ' ', $limit->getActive();
-    echo ' ', comes_true(fn (): bool => $limit->getActive() === 0, 5) ? 'free after the lease' : 'never free', "\n";
+    echo ' ', comes_true(fn (): bool => $limit->getActive() === 0, 5) ? 'free after the lifetime' : 'never free', "\n";
     $limit->reset();
 }
 
@@ -127,17 +128,17 @@ unlink($log);
 acquire: evalsha 1, others 0
 renew: evalsha 1, others 0
 getActive: evalsha 1, others 0
-the key: the longest lease, 50 bytes
+the key: the longest lifetime, 50 bytes
 a third, and no fourth: [true,null,3]
 release: evalsha 1, others 0
 a second release: evalsha 0, others 0
 destruction: evalsha 1, others 0
 reset: :0 evalsha 1, others 0
-TB_REDIS: yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lease
-TB_REDIS_UNIX: yes yes no 2 0, yes yes no 2 0, yes yes no 2 0, yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lease
-TB_REDIS_TLS: yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lease
-TB_REDIS_CLUSTER: yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lease
-TB_REDIS_SENTINEL: yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lease
+TB_REDIS: yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lifetime
+TB_REDIS_UNIX: yes yes no 2 0, yes yes no 2 0, yes yes no 2 0, yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lifetime
+TB_REDIS_TLS: yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lifetime
+TB_REDIS_CLUSTER: yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lifetime
+TB_REDIS_SENTINEL: yes yes no 2 0, yes yes no 2 0, killed: yes 1 free after the lifetime
 child: [false,null,true,null]
 parent: [1,true]
 foreign: 0 [true,null,1]

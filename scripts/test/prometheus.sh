@@ -15,7 +15,7 @@ trap 'fpm_stop; rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 
 cp -r tests/prometheus/pages "$folder/pages"
-printf '[api]\nlimit = 10\nseconds = 60\n' >"$folder/limits.ini"
+printf '[api]\nlimit = 10\ninterval = 60\n' >"$folder/limits.ini"
 chmod -R a+rX "$folder"
 # A small table, so that a flood fills it.
 fpm_directives="php_admin_value[token_bucket.shm_size] = 64K

@@ -65,7 +65,7 @@ final class Denials implements Command
     {
         [$first, $last] = [(int) $denial['first_at'], (int) $denial['last_at']];
         $since = $denial['count'] === 1 ? '' : ' since ' . gmdate(intdiv($first, 86_400) === intdiv($last, 86_400) ? 'H:i:s' : 'Y-m-d H:i:s', $first);
-        $seconds = $denial['seconds'] === null ? ' at once' : ' in ' . Text::duration($denial['seconds']);
+        $seconds = $denial['interval'] === null ? ' at once' : ' in ' . Text::duration($denial['interval']);
         return sprintf(
             '%s UTC  %-16s %-40s %s%s: %d%s, %s%s%s',
             gmdate('Y-m-d H:i:s', $last),

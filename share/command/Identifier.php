@@ -43,7 +43,7 @@ final class Identifier extends Target
         $word = $arguments->value('identifier');
         $algorithm = $arguments->value('algorithm');
         if ($word === null) {
-            $foreign = array_filter(['algorithm', 'storage', 'limit', 'seconds'], $arguments->has(...));
+            $foreign = array_filter(['algorithm', 'storage', 'limit', 'interval'], $arguments->has(...));
             return $foreign === [] ? null : throw new UsageError('--' . reset($foreign) . ' needs --identifier; of a named limit the file tells it');
         }
         if ($algorithm !== null && !in_array($algorithm, self::ALGORITHMS, true)) {
@@ -94,9 +94,9 @@ final class Identifier extends Target
     }
 
     /** What the limit in code says of the next call, by its numbers. */
-    public function decision(int $limit, float $seconds): Decision
+    public function decision(int $limit, float $interval): Decision
     {
-        return self::answered(fn(): Decision => $this->make($this->algorithm ?? 'token_bucket', $limit, $seconds)->peek(1));
+        return self::answered(fn(): Decision => $this->make($this->algorithm ?? 'token_bucket', $limit, $interval)->peek(1));
     }
 
     /**
@@ -113,7 +113,7 @@ final class Identifier extends Target
             $decision = self::answered(fn(): Decision => $this->make($algorithm, self::WIDEST[$algorithm], self::YEARS)->peek(0));
             // A block denies also a call of cost 0.
             $is_blocked = $decision->wouldDeny();
-            $hits = $is_blocked || $algorithm === 'token_bucket' ? null : $decision->getLimit() - $decision->getRemainingTokens();
+            $hits = $is_blocked || $algorithm === 'token_bucket' ? null : $decision->getUsedTokens();
             if ($decision->getResetAfter() > 0) {
                 $states[] = new State($this->text(), $algorithm, $is_blocked, $hits, $decision->getResetAfter());
             }
@@ -167,13 +167,13 @@ final class Identifier extends Target
         return self::checked(fn (): ConcurrencyLimit => new ConcurrencyLimit($this->storage, $this->identifier, 1));
     }
 
-    private function make(string $algorithm, int $limit, float $seconds): Limiter
+    private function make(string $algorithm, int $limit, float $interval): Limiter
     {
         return self::checked(fn (): Limiter => match ($algorithm) {
-            'token_bucket' => TokenBucket::per($this->storage, $this->identifier, $limit, $seconds),
-            'leaky_bucket' => new LeakyBucket($this->storage, $this->identifier, $limit, $seconds),
-            'fixed_window' => new FixedWindow($this->storage, $this->identifier, $limit, $seconds),
-            'sliding_window' => new SlidingWindow($this->storage, $this->identifier, $limit, $seconds),
+            'token_bucket' => TokenBucket::per($this->storage, $this->identifier, $limit, $interval),
+            'leaky_bucket' => new LeakyBucket($this->storage, $this->identifier, $limit, $interval),
+            'fixed_window' => new FixedWindow($this->storage, $this->identifier, $limit, $interval),
+            'sliding_window' => new SlidingWindow($this->storage, $this->identifier, $limit, $interval),
             self::CONCURRENCY => throw new UsageError('--algorithm concurrency has permits; --limit tells nothing of them'),
         });
     }
@@ -192,7 +192,7 @@ final class Identifier extends Target
         } catch (ConfigurationException $error) {
             throw new CommandError($error->getMessage());
         } catch (\ValueError $error) {
-            $names = ['identifier' => '--identifier', 'limit' => '--limit', 'seconds' => '--seconds', 'period' => '--seconds', 'interval' => '--seconds'];
+            $names = ['identifier' => '--identifier', 'limit' => '--limit', 'interval' => '--interval'];
             throw new UsageError((string) preg_replace_callback('~^.*?\(\$(\w+)\)~', static fn (array $match): string => $names[$match[1]], $error->getMessage()));
         }
     }

@@ -49,6 +49,6 @@ final class Limits implements Command
     {
         return isset($limit['all'])
             ? 'all of ' . implode(', ', $limit['all'])
-            : "$limit[limit] in " . Text::duration($limit['seconds']) . ", $limit[algorithm]" . ($limit['enforce'] === false ? ', dry run' : '');
+            : "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]" . ($limit['enforce'] === false ? ', dry run' : '');
     }
 }

@@ -11,8 +11,8 @@ final class Peek implements Command
     public static function options(): array
     {
         return [
-            new Option('limit', 'N', 'With --seconds: the numbers of a limit in code'),
-            new Option('seconds', 'N', 'In which so many come back'),
+            new Option('limit', 'N', 'With --interval: the numbers of a limit in code'),
+            new Option('interval', 'N', 'In which so many come back'),
             ...Target::options(),
         ];
     }
@@ -25,17 +25,17 @@ final class Peek implements Command
 
     public function run(Arguments $arguments): int
     {
-        $limit = $arguments->has('limit') || $arguments->has('seconds') ? $arguments->integer('limit', 0, 1, PHP_INT_MAX) : null;
-        $seconds = $arguments->value('seconds');
-        if ($limit !== null && !is_numeric($seconds)) {
-            throw new UsageError('--seconds must be a number; it is "' . Text::printable((string) $seconds) . '"');
+        $limit = $arguments->has('limit') || $arguments->has('interval') ? $arguments->integer('limit', 0, 1, PHP_INT_MAX) : null;
+        $interval = $arguments->value('interval');
+        if ($limit !== null && !is_numeric($interval)) {
+            throw new UsageError('--interval must be a number; it is "' . Text::printable((string) $interval) . '"');
         }
         Pool::enter($arguments);
         $target = Target::from($arguments, $arguments->operands);
         if ($target instanceof Identifier && $limit === null) {
             return self::showStates($target, $arguments);
         }
-        $decision = $target instanceof Identifier ? $target->decision($limit, (float) $seconds) : $target->ask();
+        $decision = $target instanceof Identifier ? $target->decision($limit, (float) $interval) : $target->ask();
         $others = $target->others();
         $is_denied = $decision->wouldDeny();
         if ($arguments->has('json')) {

@@ -9,14 +9,14 @@ use function TokenBucket\statistics;
 final class Prefixes
 {
     private const MOST = 3;
-    /** Where statistics(null) has the limits without a place of their own. */
+    /** Where statistics('*') has the limits without a place of their own. */
     private const OF_NONE = '*';
 
     /** Says on standard error which others there are, for a command that has found nothing under its own. --pool has named the right one. */
     public static function warn(Arguments $arguments): void
     {
         $own = (string) ini_get('token_bucket.prefix');
-        $others = array_values(array_diff(array_map('strval', array_keys(statistics(null))), [$own, self::OF_NONE]));
+        $others = array_values(array_diff(array_map('strval', array_keys(statistics('*'))), [$own, self::OF_NONE]));
         if ($others === [] || $arguments->has('pool')) {
             return;
         }

@@ -26,9 +26,6 @@ pub enum LimitError {
     /// The rate is above [`MAX_RATE`](super::MAX_RATE).
     #[error("must be at most 1000000000")]
     RateTooHigh,
-    /// The window is below 1 second.
-    #[error("must be greater than 0")]
-    Window,
     /// A full refill takes longer than [`MAX_REFILL`](super::MAX_REFILL).
     #[error("must refill the whole bucket within four years")]
     RefillTooLong,

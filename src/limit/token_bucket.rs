@@ -76,22 +76,6 @@ impl TokenBucket {
         Self::from_interval(tokens, interval)
     }
 
-    /// A bucket of `limit` tokens that come back evenly over `window` seconds.
-    ///
-    /// # Errors
-    ///
-    /// The limit must be within 1 and [`MAX_CAPACITY`]; the window at least 1 and at most
-    /// [`MAX_REFILL`]; the rate that follows at most [`MAX_RATE`].
-    pub fn per_window(limit: i64, window: i64) -> Result<Self, LimitError> {
-        let capacity = check_capacity(limit)?;
-        let window = u64::try_from(window).ok().filter(|w| *w > 0).ok_or(LimitError::Window)?;
-        if f64::from(capacity) / window as f64 > MAX_RATE {
-            return Err(LimitError::RateTooHigh);
-        }
-        let interval = Interval::from_ratio(u128::from(window), u128::from(capacity));
-        Self::from_interval(capacity, interval)
-    }
-
     /// A bucket of `capacity` tokens that gets one back each nanosecond: a token is a nanosecond, the
     /// unit of storages written in PHP.
     ///

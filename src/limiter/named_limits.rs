@@ -63,8 +63,8 @@ pub enum Rule {
         algorithm: Algorithm,
         /// Tokens or hits.
         count: i64,
-        /// The time in which so many are allowed.
-        seconds: f64,
+        /// The time in which so many are allowed, in seconds.
+        interval: f64,
         /// The limit.
         limit: Rc<Limit>,
     },
@@ -92,7 +92,7 @@ const MAX_NAME: usize = LONGEST_NAME;
 const MAX_LIMITS: usize = 1_000;
 
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
-const KEYS: &str = "algorithm, limit, seconds, storage, enforce, on_error or all";
+const KEYS: &str = "algorithm, limit, interval, storage, enforce, on_error or all";
 
 impl Algorithm {
     const VALUES: &'static str = "token_bucket, leaky_bucket, fixed_window or sliding_window";
@@ -117,13 +117,13 @@ impl Algorithm {
         }
     }
 
-    fn limit(self, count: i64, seconds: f64) -> Result<Limit, LimitError> {
+    fn limit(self, count: i64, interval: f64) -> Result<Limit, LimitError> {
         match self {
             Self::TokenBucket | Self::LeakyBucket => {
-                TokenBucket::per_period(count, seconds).map(Limit::from)
+                TokenBucket::per_period(count, interval).map(Limit::from)
             }
-            Self::FixedWindow => FixedWindow::new(count, seconds).map(Limit::from),
-            Self::SlidingWindow => SlidingWindow::new(count, seconds).map(Limit::from),
+            Self::FixedWindow => FixedWindow::new(count, interval).map(Limit::from),
+            Self::SlidingWindow => SlidingWindow::new(count, interval).map(Limit::from),
         }
     }
 }
@@ -241,7 +241,7 @@ struct Section<'a> {
     name: &'a str,
     algorithm: At<Algorithm>,
     limit: At<i64>,
-    seconds: At<f64>,
+    interval: At<f64>,
     storage: At<String>,
     enforce: At<bool>,
     on_error: At<OnError>,
@@ -259,9 +259,9 @@ impl<'a> Section<'a> {
                 ),
             ));
         }
-        let (algorithm, limit, seconds, storage) = (None, None, None, None);
+        let (algorithm, limit, interval, storage) = (None, None, None, None);
         let (enforce, on_error, all) = (None, None, None);
-        Ok(Self { line, name, algorithm, limit, seconds, storage, enforce, on_error, all })
+        Ok(Self { line, name, algorithm, limit, interval, storage, enforce, on_error, all })
     }
 
     fn set(&mut self, line: u32, key: &str, value: &str) -> Result<(), FileError> {
@@ -270,7 +270,7 @@ impl<'a> Section<'a> {
                 put(&mut self.algorithm, line, key, Algorithm::from_name(value), Algorithm::VALUES)
             }
             "limit" => put(&mut self.limit, line, key, value.parse().ok(), "a whole number"),
-            "seconds" => put(&mut self.seconds, line, key, value.parse().ok(), "a number"),
+            "interval" => put(&mut self.interval, line, key, value.parse().ok(), "a number"),
             "storage" => {
                 // A DSN's message shows no password.
                 Dsn::parse(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
@@ -301,7 +301,7 @@ impl<'a> Section<'a> {
 
     fn finish(self) -> Result<NamedLimit, FileError> {
         let value = |it: At<String>| it.map(|(_, value)| value);
-        let rule = match (self.all, self.limit, self.seconds) {
+        let rule = match (self.all, self.limit, self.interval) {
             (Some((_, names)), None, None)
                 if self.algorithm.is_none()
                     && self.storage.is_none()
@@ -313,23 +313,23 @@ impl<'a> Section<'a> {
             (Some((line, _)), ..) => {
                 return Err(mistake(line, "all must stand alone: its limits have the other keys"));
             }
-            (None, Some((limit_line, count)), Some((seconds_line, seconds))) => {
+            (None, Some((limit_line, count)), Some((interval_line, interval))) => {
                 let algorithm = self.algorithm.map_or(Algorithm::TokenBucket, |(_, it)| it);
-                let limit = algorithm.limit(count, seconds).map_err(|error| match error {
+                let limit = algorithm.limit(count, interval).map_err(|error| match error {
                     LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
                         mistake(limit_line, format!("limit {error}"))
                     }
                     LimitError::RateTooHigh => mistake(
-                        seconds_line,
-                        "seconds must be at least one nanosecond for each unit of limit",
+                        interval_line,
+                        "interval must be at least one nanosecond for each unit of limit",
                     ),
-                    _ => mistake(seconds_line, format!("seconds {}", LimitError::Interval)),
+                    _ => mistake(interval_line, format!("interval {}", LimitError::Interval)),
                 })?;
-                Rule::One { algorithm, count, seconds, limit: Rc::new(limit) }
+                Rule::One { algorithm, count, interval, limit: Rc::new(limit) }
             }
             _ => {
                 let name = self.name;
-                let message = format!("[{name}] must have limit and seconds, or all");
+                let message = format!("[{name}] must have limit and interval, or all");
                 return Err(mistake(self.line, message));
             }
         };

@@ -12,7 +12,7 @@ const UNKNOWN: &str = "unknown";
 pub const CLIENT_ADDRESS: Method = function(
     c"TokenBucket\\client_address",
     handler!(client_address),
-    &[required(c"server", Type::ARRAY), optional(c"trusted_proxies", Type::ARRAY, c"[]")],
+    &[required(c"server", Type::ARRAY), optional(c"trustedProxies", Type::ARRAY, c"[]")],
     Type::STRING,
 );
 pub const CLIENT_NETWORK: Method = function(
@@ -20,8 +20,8 @@ pub const CLIENT_NETWORK: Method = function(
     handler!(client_network),
     &[
         required(c"address", Type::STRING),
-        optional(c"ipv6_bits", Type::INT, c"64"),
-        optional(c"ipv4_bits", Type::INT, c"32"),
+        optional(c"ipv6Bits", Type::INT, c"64"),
+        optional(c"ipv4Bits", Type::INT, c"32"),
     ],
     Type::STRING,
 );
@@ -58,7 +58,7 @@ fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Network>, Thrown> {
         .map(|proxy| {
             let text = proxy.zend_str().map(ZendStr::as_bytes).ok_or_else(|| {
                 type_error(
-                    "TokenBucket\\client_address(): Argument #2 ($trusted_proxies) must be a list of \
+                    "TokenBucket\\client_address(): Argument #2 ($trustedProxies) must be a list of \
                      strings",
                 )
             })?;

@@ -4,7 +4,9 @@ use super::decision::{self, DecisionObject};
 use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
 use super::engine::declare;
-use super::engine::declare::{Class, Method, Parameter, Type, optional, public, variadic};
+use super::engine::declare::{
+    Class, Method, Parameter, Type, no_discard, optional, public, variadic,
+};
 use super::engine::exceptions::{Thrown, argument_type_error, error, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
@@ -48,7 +50,9 @@ pub static CLASS: Class = Class::new();
 static HANDLERS: Handlers = Handlers::new();
 
 /// One number for all limits, or a list with one for each.
-const COUNTS: Parameter = optional(c"token_count", Type::INT.or(Type::ARRAY), c"1");
+const TOKENS: Parameter = optional(c"tokens", Type::INT.or(Type::ARRAY), c"1");
+/// The parameter of `consume()`.
+const TOKEN_COUNT: Parameter = Parameter { name: c"token_count", ..TOKENS };
 
 const METHODS: &[Method] = &[
     public(
@@ -57,10 +61,10 @@ const METHODS: &[Method] = &[
         &[variadic(c"limiters", Type::object(c"TokenBucket\\Limiter"))],
         Type::NONE,
     ),
-    public(c"consume", handler!(consume), &[COUNTS], Type::BOOL),
-    public(c"attempt", handler!(attempt), &[COUNTS], DECISION),
-    public(c"peek", handler!(peek), &[COUNTS], DECISION),
-    public(c"refund", handler!(refund), &[COUNTS], Type::VOID),
+    public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
+    no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION)),
+    public(c"peek", handler!(peek), &[TOKENS], DECISION),
+    public(c"refund", handler!(refund), &[TOKENS], Type::VOID),
     public(c"reset", handler!(reset), &[], Type::VOID),
     public(c"block", handler!(block), &[SECONDS], Type::VOID),
 ];

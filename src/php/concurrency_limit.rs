@@ -2,7 +2,9 @@
 
 use super::engine::call::{Call, handler};
 use super::engine::declare;
-use super::engine::declare::{Class, Method, Parameter, Type, optional, public, required};
+use super::engine::declare::{
+    Class, Method, Parameter, Type, no_discard, optional, public, required,
+};
 use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
@@ -22,7 +24,7 @@ use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
 
-/// The default of `$lease`, in seconds.
+/// The default of `$lifetime`, in seconds.
 const DEFAULT_LIFETIME: f64 = 60.0;
 
 /// The value of a `TokenBucket\ConcurrencyLimit`.
@@ -43,13 +45,18 @@ const PARAMETERS: &[Parameter] = &[
     STORAGE,
     IDENTIFIER,
     required(c"limit", Type::INT),
-    optional(c"lease", Type::FLOAT, c"60.0"),
+    optional(c"lifetime", Type::FLOAT, c"60.0"),
     LIMIT_NAME,
 ];
 
 const METHODS: &[Method] = &[
     public(c"__construct", handler!(construct), PARAMETERS, Type::NONE),
-    public(c"acquire", handler!(acquire), &[], Type::object(c"TokenBucket\\Permit").or_null()),
+    no_discard(public(
+        c"acquire",
+        handler!(acquire),
+        &[],
+        Type::object(c"TokenBucket\\Permit").or_null(),
+    )),
     public(c"getActive", handler!(get_active), &[], Type::INT),
     public(c"reset", handler!(reset), &[], Type::VOID),
 ];
@@ -69,7 +76,7 @@ impl Native for ConcurrencyLimitObject {
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());
         let _ = properties.insert("limit", i64::from(self.limit.max()));
-        let _ = properties.insert("lease", self.limit.lifetime() as f64 / SECOND as f64);
+        let _ = properties.insert("lifetime", self.limit.lifetime() as f64 / SECOND as f64);
     }
 }
 

@@ -6,8 +6,12 @@ use super::engine::declare::{Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object;
 use super::engine::object::{Handlers, Native};
+use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
+use super::limit_exceeded;
 use super::settlement::{REFUND, SETTLE};
+use crate::clock::boot_time;
+use crate::limit::MAX_NOW;
 use crate::{http, process};
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::flags::ClassFlags;
@@ -15,12 +19,16 @@ use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::cell::Cell;
 use std::ptr;
+use std::thread;
+use std::time::Duration;
 
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
     limits: Limits,
     /// The process that made it and may call `settle()` or `refund()`; 0 once it has.
     settleable_by: Cell<u64>,
+    /// When the wait of a reservation ends, in nanoseconds of this host's clock or of the frozen one.
+    ready_at: u64,
 }
 
 /// The decisions of the limits that were asked: at least one.
@@ -39,10 +47,13 @@ const METHODS: &[Method] = &[
     public(c"getLimit", handler!(get_limit), &[], Type::INT),
     public(c"getTokens", handler!(get_tokens), &[], Type::INT),
     public(c"getRemainingTokens", handler!(get_remaining_tokens), &[], Type::INT),
+    public(c"getUsedTokens", handler!(get_used_tokens), &[], Type::INT),
     public(c"getRetryAfter", handler!(get_retry_after), &[], Type::FLOAT),
     public(c"getRetryAfterSeconds", handler!(get_retry_after_seconds), &[], Type::INT.or_null()),
     public(c"getResetAfter", handler!(get_reset_after), &[], Type::FLOAT),
     public(c"getWait", handler!(get_wait), &[], Type::FLOAT),
+    public(c"wait", handler!(wait), &[], Type::BOOL),
+    public(c"ensureAccepted", handler!(ensure_accepted), &[], Type::STATIC),
     public(c"getDeniedBy", handler!(get_denied_by), &[], Type::ARRAY),
     public(c"getHeaders", handler!(get_headers), &[], Type::ARRAY),
     public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
@@ -82,7 +93,14 @@ impl DecisionObject {
 
     #[inline(always)]
     fn new(limits: Limits) -> Self {
-        Self { limits, settleable_by: Cell::new(process::generation()) }
+        Self { limits, settleable_by: Cell::new(process::generation()), ready_at: 0 }
+    }
+
+    /// The decision of a reservation that was just made.
+    pub fn reservation(decision: LimitDecision) -> Self {
+        let wait = decision.wait_ns();
+        let now = if wait == 0 { 0 } else { now() };
+        Self { ready_at: now.saturating_add(wait), ..Self::one(decision) }
     }
 
     /// The decisions of the limits that were asked.
@@ -151,6 +169,13 @@ impl DecisionObject {
         self.longest(LimitDecision::wait)
     }
 
+    /// What is left of the wait of a reservation, in nanoseconds.
+    fn wait_left(&self) -> u64 {
+        // No more than the wait, for a test may have frozen the clock or let it run since.
+        let wait = self.limits().iter().map(LimitDecision::wait_ns).max().unwrap_or(0);
+        if wait == 0 { 0 } else { self.ready_at.saturating_sub(now()).min(wait) }
+    }
+
     fn is_degraded(&self) -> bool {
         self.limits().iter().any(|limit| limit.flagged.flags.is_degraded())
     }
@@ -175,6 +200,12 @@ impl DecisionObject {
             let _ = fields.insert("Retry-After", seconds.to_string());
         }
         fields
+    }
+
+    /// What an exception says of a denied call.
+    fn denial(&self) -> String {
+        let names: Vec<_> = self.denying().map(|limit| http::printable(limit.name())).collect();
+        format!("Denied by {}. {}", names.join(", "), http::detail(self.retry_after_seconds()))
     }
 
     /// The problem of an HTTP answer; none if the call was accepted.
@@ -208,6 +239,11 @@ impl DecisionObject {
         let _ = table.insert("degraded", self.is_degraded());
         let _ = table.insert("would_deny", self.would_deny());
     }
+}
+
+/// The time that limiters go by, frozen or not, in nanoseconds.
+fn now() -> u64 {
+    GLOBALS.get().frozen_time.get().unwrap_or_else(boot_time)
 }
 
 impl Native for DecisionObject {
@@ -246,6 +282,11 @@ fn get_remaining_tokens(call: &Call) -> Result<(), Thrown> {
     call.return_int(call.with_this(DecisionObject::remaining)?)
 }
 
+fn get_used_tokens(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    call.return_int(call.with_this(|this: &DecisionObject| this.limit() - this.remaining())?)
+}
+
 fn get_retry_after(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     call.return_float(call.with_this(DecisionObject::retry_after)?)
@@ -268,6 +309,30 @@ fn get_reset_after(call: &Call) -> Result<(), Thrown> {
 fn get_wait(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     call.return_float(call.with_this(DecisionObject::wait)?)
+}
+
+fn wait(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let (is_admitted, left) =
+        call.with_this(|this: &DecisionObject| (this.is_admitted(), this.wait_left()))?;
+    let frozen_time = &GLOBALS.get().frozen_time;
+    match frozen_time.get() {
+        // A frozen clock moves on instead of the test.
+        Some(now) => frozen_time.set(Some(now.saturating_add(left).min(MAX_NOW))),
+        // Goes on after a signal, whose handler in PHP the engine calls when this method returns.
+        None if left > 0 => thread::sleep(Duration::from_nanos(left)),
+        None => {}
+    }
+    call.return_bool(is_admitted)
+}
+
+fn ensure_accepted(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let denial = |this: &DecisionObject| (!this.is_admitted()).then(|| this.denial());
+    match call.with_this(denial)? {
+        None => call.return_value(call.this_value()),
+        Some(message) => Err(limit_exceeded::throw(call.this_value(), &message)),
+    }
 }
 
 fn get_denied_by(call: &Call) -> Result<(), Thrown> {

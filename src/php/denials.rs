@@ -70,7 +70,7 @@ fn row(denial: &LoggedDenial, track: bool) -> PhpArray {
     row.put("identifier", is_known.then_some(denial.identifier.as_slice()));
     row.put("algorithm", cause.kind.name());
     row.put("limit", cause.capacity);
-    row.put("seconds", (cause.window > 0).then(|| cause.window as f64 / SECOND as f64));
+    row.put("interval", (cause.window > 0).then(|| cause.window as f64 / SECOND as f64));
     row.put("reason", reason(cause.reason));
     row.put("decided_by", decider(cause.by));
     row.put("enforced", cause.is_enforced);

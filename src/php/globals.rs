@@ -21,7 +21,7 @@ const MAX_RECENT: usize = 8;
 type RecentLimiter = (Box<[u8]>, Rc<Limiter>);
 
 /// The limit made last and the numbers it was made of.
-type LastLimit<T> = RefCell<Option<(i64, T, Rc<Limit>)>>;
+type LastLimit = RefCell<Option<(i64, f64, Rc<Limit>)>>;
 
 /// What a worker keeps from one request to the next.
 #[derive(Default)]
@@ -36,9 +36,9 @@ pub struct Globals {
     pub has_warned_of_period: Cell<bool>,
     /// The permits that the request holds.
     pub permits: PermitRegistry,
-    last_per_second: LastLimit<f64>,
-    last_per_period: LastLimit<f64>,
-    last_per_window: LastLimit<i64>,
+    last_per_second: LastLimit,
+    last_per_period: LastLimit,
+    last_per_window: LastLimit,
     /// All limiters of the worker, and the stores that they share.
     limiters: Limiters,
     /// The limits that an operator has named.
@@ -73,10 +73,11 @@ impl Globals {
         reuse_or_make(&self.last_per_period, capacity, period, TokenBucket::per_period)
     }
 
-    /// Returns [`TokenBucket::per_window`], from a cache if the last call had the same arguments.
+    /// Does what [`per_period`](Self::per_period) does, from a cache of its own: for `check()`, which a program may call
+    /// between those that make other limits.
     #[inline]
-    pub fn per_window(&self, limit: i64, window: i64) -> Result<Rc<Limit>, LimitError> {
-        reuse_or_make(&self.last_per_window, limit, window, TokenBucket::per_window)
+    pub fn per_window(&self, limit: i64, window: f64) -> Result<Rc<Limit>, LimitError> {
+        reuse_or_make(&self.last_per_window, limit, window, TokenBucket::per_period)
     }
 
     /// The limiter on `token_bucket.storage`.
@@ -198,11 +199,11 @@ impl Globals {
 }
 
 #[inline(always)]
-fn reuse_or_make<T: Copy + PartialEq>(
-    last: &LastLimit<T>,
+fn reuse_or_make(
+    last: &LastLimit,
     capacity: i64,
-    pace: T,
-    make: fn(i64, T) -> Result<TokenBucket, LimitError>,
+    pace: f64,
+    make: fn(i64, f64) -> Result<TokenBucket, LimitError>,
 ) -> Result<Rc<Limit>, LimitError> {
     if let Some((last_capacity, last_pace, limit)) = &*last.borrow()
         && *last_capacity == capacity
@@ -214,11 +215,11 @@ fn reuse_or_make<T: Copy + PartialEq>(
 }
 
 #[cold]
-fn make_and_keep<T: Copy>(
-    last: &LastLimit<T>,
+fn make_and_keep(
+    last: &LastLimit,
     capacity: i64,
-    pace: T,
-    make: fn(i64, T) -> Result<TokenBucket, LimitError>,
+    pace: f64,
+    make: fn(i64, f64) -> Result<TokenBucket, LimitError>,
 ) -> Result<Rc<Limit>, LimitError> {
     let limit = Rc::new(Limit::from(make(capacity, pace)?));
     last.replace(Some((capacity, pace, Rc::clone(&limit))));

@@ -1,7 +1,9 @@
 //! The interfaces.
 
 use super::engine::declare;
-use super::engine::declare::{Class, Method, Parameter, Type, optional, required, signature};
+use super::engine::declare::{
+    Class, Method, Parameter, Type, no_discard, optional, required, signature,
+};
 
 /// `TokenBucketStorage`, the contract of the published classes.
 pub static STORAGE: Class = Class::new();
@@ -31,17 +33,19 @@ const STORAGE_METHODS: &[Method] = &[
 ];
 
 /// The parameter of the methods that take tokens or hits.
-pub const COUNT: Parameter = optional(c"token_count", Type::INT, c"1");
+pub const TOKENS: Parameter = optional(c"tokens", Type::INT, c"1");
+/// The parameter of `consume()`, by the name that the published class gave it.
+pub const TOKEN_COUNT: Parameter = Parameter { name: c"token_count", ..TOKENS };
 /// The parameter of `block()`.
 pub const SECONDS: Parameter = required(c"seconds", Type::FLOAT);
 /// The return type of the methods that describe their decision.
 pub const DECISION: Type = Type::object(c"TokenBucket\\Decision");
 
 const LIMITER_METHODS: &[Method] = &[
-    signature(c"consume", &[COUNT], Type::BOOL),
-    signature(c"attempt", &[COUNT], DECISION),
-    signature(c"peek", &[COUNT], DECISION),
-    signature(c"refund", &[COUNT], Type::VOID),
+    signature(c"consume", &[TOKEN_COUNT], Type::BOOL),
+    no_discard(signature(c"attempt", &[TOKENS], DECISION)),
+    signature(c"peek", &[TOKENS], DECISION),
+    signature(c"refund", &[TOKENS], Type::VOID),
     signature(c"reset", &[], Type::VOID),
     signature(c"block", &[SECONDS], Type::VOID),
 ];

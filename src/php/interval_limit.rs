@@ -1,5 +1,5 @@
 //! What `LeakyBucket`, `FixedWindow`, `SlidingWindow` and `TokenBucket::per()` share: the parameters `($storage, $identifier,
-//! int $limit, float SECONDS, $name)`, where each names SECONDS. The three classes are final.
+//! int $limit, float $interval, $name)`. The three classes are final.
 
 use super::engine::call::Call;
 use super::engine::declare;
@@ -15,30 +15,33 @@ use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::limit::{Limit, LimitError};
 use ext_php_rs::flags::ClassFlags;
-use std::ffi::CStr;
 use std::ptr;
 use std::rc::Rc;
 
 /// The positions of the arguments in the constructors, for error messages.
 pub const STORAGE_POSITION: u32 = 1;
 pub const LIMIT_POSITION: u32 = 3;
-pub const SECONDS_POSITION: u32 = 4;
+pub const INTERVAL_POSITION: u32 = 4;
 
 /// The arguments of a constructor, but for those that `LimiterObject::from_call` reads.
 pub struct IntervalArguments {
     pub backend: Backend,
     pub limit: i64,
-    pub seconds: f64,
+    pub interval: f64,
 }
 
-/// The parameters of the constructor.
-pub const fn parameters(seconds: &'static CStr) -> [Parameter; 5] {
-    [STORAGE, IDENTIFIER, required(c"limit", Type::INT), required(seconds, Type::FLOAT), LIMIT_NAME]
-}
+/// The parameters of the constructors and of `per()`.
+pub const PARAMETERS: &[Parameter] = &[
+    STORAGE,
+    IDENTIFIER,
+    required(c"limit", Type::INT),
+    required(c"interval", Type::FLOAT),
+    LIMIT_NAME,
+];
 
 /// Makes a class known to the engine. At startup only.
-pub fn register(class: &Class, name: &str, constructor: Handler, parameters: &'static [Parameter]) {
-    let constructor = public(c"__construct", constructor, parameters, Type::NONE);
+pub fn register(class: &Class, name: &str, constructor: Handler) {
+    let constructor = public(c"__construct", constructor, PARAMETERS, Type::NONE);
     let methods: [Method; 7] = [constructor, CONSUME, ATTEMPT, PEEK, REFUND, RESET, BLOCK];
     let interfaces = [&interfaces::LIMITER];
     declare::class(class, name, ClassFlags::Final, &methods, ptr::null_mut(), &interfaces);
@@ -52,8 +55,8 @@ pub fn parse_arguments(call: &Call) -> Result<IntervalArguments, Thrown> {
     call.expect_arguments(4, 5)?;
     let backend = parse_storage_argument(call)?;
     call.string(2)?;
-    let (limit, seconds) = (call.int(LIMIT_POSITION, 0)?, call.float(SECONDS_POSITION)?);
-    Ok(IntervalArguments { backend, limit, seconds })
+    let (limit, interval) = (call.int(LIMIT_POSITION, 0)?, call.float(INTERVAL_POSITION)?);
+    Ok(IntervalArguments { backend, limit, interval })
 }
 
 /// Constructs a window. `limit` makes it from the number of hits and the interval in seconds.
@@ -61,7 +64,7 @@ pub fn construct_window(
     call: &Call,
     limit: impl FnOnce(i64, f64) -> Result<Limit, LimitError>,
 ) -> Result<(), Thrown> {
-    let IntervalArguments { backend, limit: hits, seconds: interval } = parse_arguments(call)?;
+    let IntervalArguments { backend, limit: hits, interval } = parse_arguments(call)?;
     if let Backend::Php(..) = backend {
         return Err(value_error(
             STORAGE_POSITION,
@@ -70,24 +73,30 @@ pub fn construct_window(
     }
     let limit = limit(hits, interval).map_err(|error| match error {
         LimitError::Hits | LimitError::SlidingHits => value_error(LIMIT_POSITION, error),
-        _ => value_error(SECONDS_POSITION, error),
+        _ => value_error(INTERVAL_POSITION, error),
     })?;
-    let arguments =
-        LimitArguments::Interval { limit: hits, seconds: interval, seconds_name: &"interval" };
+    let arguments = LimitArguments::Interval { limit: hits, interval };
     let limiter = LimiterObject::from_call(call, backend, Some(Rc::new(limit)), arguments)?;
     call.construct(limiter);
     Ok(())
 }
 
-/// A token bucket of `capacity` tokens that come back evenly over `period` seconds.
+/// A token bucket of `capacity` tokens that come back evenly over `interval` seconds.
 #[inline(always)]
-pub fn limit_per_period(capacity: i64, period: f64) -> Result<Rc<Limit>, Thrown> {
-    let limit = GLOBALS.get().per_period(capacity, period);
-    limit.map_err(|error| match error {
-        LimitError::Capacity => value_error(LIMIT_POSITION, error),
+pub fn limit_per_interval(capacity: i64, interval: f64) -> Result<Rc<Limit>, Thrown> {
+    let limit = GLOBALS.get().per_period(capacity, interval);
+    limit.map_err(|error| throw_wrong_limit(error, LIMIT_POSITION, INTERVAL_POSITION))
+}
+
+/// Throws what is wrong with a number of tokens or with the seconds in which they come back; both by the positions of
+/// their arguments.
+#[cold]
+pub fn throw_wrong_limit(error: LimitError, limit: u32, interval: u32) -> Thrown {
+    match error {
+        LimitError::Capacity => value_error(limit, error),
         LimitError::RateTooHigh => {
-            value_error(SECONDS_POSITION, "must be at least one nanosecond for each unit of $limit")
+            value_error(interval, "must be at least one nanosecond for each unit of $limit")
         }
-        _ => value_error(SECONDS_POSITION, LimitError::Interval),
-    })
+        _ => value_error(interval, LimitError::Interval),
+    }
 }

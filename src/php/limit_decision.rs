@@ -65,6 +65,11 @@ impl LimitDecision {
         if self.flagged.flags.is_enforced() { self.decided().wait() } else { 0.0 }
     }
 
+    /// How long a reservation has to wait, in nanoseconds; 0 if the limit is not enforced.
+    pub fn wait_ns(&self) -> u64 {
+        if self.flagged.flags.is_enforced() { self.decided().wait } else { 0 }
+    }
+
     /// The name of the limit: the one it was given, or the one that its identifier begins with.
     pub fn name(&self) -> &[u8] {
         if let Some(name) = &self.origin.name {

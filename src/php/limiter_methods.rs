@@ -2,10 +2,12 @@
 
 use super::decision::{self, DecisionObject};
 use super::engine::call::{Call, handler};
-use super::engine::declare::{Method, Parameter, Type, optional, public, required, sensitive};
+use super::engine::declare::{
+    Method, Parameter, Type, no_discard, optional, public, required, sensitive,
+};
 use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
-use super::interfaces::{COUNT, DECISION, SECONDS};
+use super::interfaces::{DECISION, SECONDS, TOKEN_COUNT, TOKENS};
 use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
@@ -22,10 +24,10 @@ pub const IDENTIFIER: Parameter = required(c"identifier", Type::STRING);
 /// The last parameter of the constructors.
 pub const LIMIT_NAME: Parameter = optional(c"name", Type::STRING.or_null(), c"null");
 
-pub const CONSUME: Method = public(c"consume", handler!(consume), &[COUNT], Type::BOOL);
-pub const ATTEMPT: Method = public(c"attempt", handler!(attempt), &[COUNT], DECISION);
-pub const PEEK: Method = public(c"peek", handler!(peek), &[COUNT], DECISION);
-pub const REFUND: Method = public(c"refund", handler!(refund), &[COUNT], Type::VOID);
+pub const CONSUME: Method = public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL);
+pub const ATTEMPT: Method = no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION));
+pub const PEEK: Method = public(c"peek", handler!(peek), &[TOKENS], DECISION);
+pub const REFUND: Method = public(c"refund", handler!(refund), &[TOKENS], Type::VOID);
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
 pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
 
@@ -120,7 +122,11 @@ pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
             let (identifier, name) = (this.shared_identifier(), this.shared_name());
             let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
             let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
-            call.return_new(&decision::CLASS, DecisionObject::one(decision))
+            let decision = match op {
+                Op::Reserve { .. } => DecisionObject::reservation(decision),
+                _ => DecisionObject::one(decision),
+            };
+            call.return_new(&decision::CLASS, decision)
         }))
     })?;
     returned.deliver()?
@@ -136,7 +142,7 @@ fn consume_php_storage(call: &Call, method: &str, cost: u64) -> Result<FlaggedDe
         };
         let (capacity, rate) = match this.arguments {
             LimitArguments::TokenBucket(Some(capacity), Some(rate)) => (capacity, rate),
-            LimitArguments::Interval { limit, seconds, .. } => (limit, limit as f64 / seconds),
+            LimitArguments::Interval { limit, interval } => (limit, limit as f64 / interval),
             _ => return Err(throw_unsupported(method)),
         };
         let Backend::Php(storage) = &this.backend else { return Err(throw_unsupported(method)) };

@@ -42,13 +42,8 @@ pub struct LimiterObject {
 pub enum LimitArguments {
     /// `$bucket_capacity`, `$tokens_per_second`.
     TokenBucket(Option<i64>, Option<f64>),
-    /// `$limit`, and the seconds of a class of `interval_limit`.
-    Interval {
-        limit: i64,
-        seconds: f64,
-        /// The name of the seconds. A reference to one, which keeps the object small.
-        seconds_name: &'static &'static str,
-    },
+    /// `$limit`, `$interval` of a class of `interval_limit`.
+    Interval { limit: i64, interval: f64 },
 }
 
 impl Native for LimiterObject {
@@ -61,8 +56,8 @@ impl Native for LimiterObject {
             LimitArguments::TokenBucket(capacity, rate) => {
                 ("bucket_capacity", capacity, "tokens_per_second", rate)
             }
-            LimitArguments::Interval { limit, seconds, seconds_name } => {
-                ("limit", Some(limit), *seconds_name, Some(seconds))
+            LimitArguments::Interval { limit, interval } => {
+                ("limit", Some(limit), "interval", Some(interval))
             }
         };
         // A class in PHP may have properties of the same names.

@@ -1,7 +1,7 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
 //! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`sliding_window`], [`compound`],
-//!   [`concurrency_limit`], [`permit`], [`decision`], [`test_clock`]; [`storage`] has one class for each kind of store,
+//!   [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`], [`test_clock`]; [`storage`] has one class for each kind of store,
 //!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
 //!   functions. [`limit_decision`] is what a [`decision`] holds for each limit; [`settlement`] changes it.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
@@ -31,6 +31,7 @@ mod interfaces;
 mod interval_limit;
 mod leaky_bucket;
 mod limit_decision;
+mod limit_exceeded;
 mod limiter_methods;
 mod limiter_object;
 mod limits_file;
@@ -54,6 +55,7 @@ mod unknown_directives;
 fn register_classes() {
     interfaces::register();
     engine::exceptions::register();
+    limit_exceeded::register();
     decision::register();
     storage::register();
     php_storage::register();

@@ -44,10 +44,10 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
         (Rule::One { .. }, Some(_)) => Err(type_error(format!(
             "TokenBucket\\limiter(): Argument #{CLIENT} ($client) must be of type string for a limit of its own, array given"
         ))),
-        (Rule::One { algorithm, count, seconds, limit }, None) => {
+        (Rule::One { algorithm, count, interval, limit }, None) => {
             let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
             let backend = Backend::Native(limiter_of(&loaded, at, named)?);
-            let arguments = arguments(*algorithm, *count, *seconds);
+            let arguments = arguments(*algorithm, *count, *interval);
             let class = match algorithm {
                 Algorithm::TokenBucket => &token_bucket::CLASS,
                 Algorithm::LeakyBucket => &leaky_bucket::CLASS,
@@ -129,15 +129,14 @@ fn limiter_of(loaded: &LoadedLimits, at: usize, named: &NamedLimit) -> Result<Rc
 }
 
 /// What the constructor would have been given.
-fn arguments(algorithm: Algorithm, count: i64, seconds: f64) -> LimitArguments {
-    let interval_arguments =
-        |seconds_name| LimitArguments::Interval { limit: count, seconds, seconds_name };
+fn arguments(algorithm: Algorithm, count: i64, interval: f64) -> LimitArguments {
     match algorithm {
         Algorithm::TokenBucket => {
-            LimitArguments::TokenBucket(Some(count), Some(count as f64 / seconds))
+            LimitArguments::TokenBucket(Some(count), Some(count as f64 / interval))
         }
-        Algorithm::LeakyBucket => interval_arguments(&"period"),
-        Algorithm::FixedWindow | Algorithm::SlidingWindow => interval_arguments(&"interval"),
+        Algorithm::LeakyBucket | Algorithm::FixedWindow | Algorithm::SlidingWindow => {
+            LimitArguments::Interval { limit: count, interval }
+        }
     }
 }
 

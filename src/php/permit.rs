@@ -35,7 +35,7 @@ const METHODS: &[Method] = &[
     public(
         c"renew",
         handler!(renew),
-        &[optional(c"lease", Type::FLOAT.or_null(), c"null")],
+        &[optional(c"lifetime", Type::FLOAT.or_null(), c"null")],
         Type::BOOL.or_null(),
     ),
     NO_CONSTRUCTOR,
@@ -76,7 +76,7 @@ impl Native for PermitObject {
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());
-        let _ = properties.insert("lease", self.lifetime as f64 / SECOND as f64);
+        let _ = properties.insert("lifetime", self.lifetime as f64 / SECOND as f64);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `TokenBucket\SlidingWindow`.
 
 use super::engine::call::{Call, handler};
-use super::engine::declare::{Class, Parameter};
+use super::engine::declare::Class;
 use super::engine::exceptions::Thrown;
 use super::interval_limit;
 use crate::limit::{Limit, SlidingWindow};
@@ -9,11 +9,9 @@ use crate::limit::{Limit, SlidingWindow};
 /// The class.
 pub static CLASS: Class = Class::new();
 
-const PARAMETERS: &[Parameter] = &interval_limit::parameters(c"interval");
-
 /// Makes the class known to the engine.
 pub fn register() {
-    interval_limit::register(&CLASS, "TokenBucket\\SlidingWindow", handler!(construct), PARAMETERS);
+    interval_limit::register(&CLASS, "TokenBucket\\SlidingWindow", handler!(construct));
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {

@@ -15,7 +15,7 @@ pub const STATISTICS: Method =
 pub const RESET_STATISTICS: Method =
     function(c"TokenBucket\\reset_statistics", handler!(reset_statistics), &[PREFIX], Type::VOID);
 
-const PREFIX: Parameter = optional(c"prefix", Type::STRING.or_null(), c"UNKNOWN");
+const PREFIX: Parameter = optional(c"prefix", Type::STRING.or_null(), c"null");
 
 /// What was counted of a limit, with its name.
 type Counted = (LimitName, LimitStatistics);
@@ -23,6 +23,9 @@ type Counted = (LimitName, LimitStatistics);
 /// The key of the limits that have no record of their own. As the name of a limit it can only stand
 /// for identifiers that begin with it.
 pub const OTHERS: &[u8] = b"*";
+
+/// The argument that asks for all prefixes.
+const ALL: &[u8] = b"*";
 
 fn statistics(call: &Call) -> Result<(), Thrown> {
     let wanted = wanted_prefix(call)?;
@@ -45,12 +48,12 @@ fn reset_statistics(call: &Call) -> Result<(), Thrown> {
     Ok(())
 }
 
-/// The prefix that a call is about: its argument, or the directive's. None: all.
+/// The prefix that a call is about: its argument, or the directive's. None: all, which `*` asks for.
 fn wanted_prefix(call: &Call) -> Result<Option<Vec<u8>>, Thrown> {
     call.expect_arguments(0, 1)?;
     Ok(match call.string_or_null(1)? {
+        Some(prefix) if prefix.as_bytes() == ALL => None,
         Some(prefix) => Some(prefix.as_bytes().to_vec()),
-        None if call.is_passed(1) => None,
         None => Some(GLOBALS.get().directives.prefix.get()),
     })
 }

@@ -122,8 +122,8 @@ fn named_limits(
 
 fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> PhpArray {
     let mut row = PhpArray::new();
-    let (algorithm, count, seconds, limit) = match &named.rule {
-        Rule::One { algorithm, count, seconds, limit } => (algorithm, *count, *seconds, limit),
+    let (algorithm, count, interval, limit) = match &named.rule {
+        Rule::One { algorithm, count, interval, limit } => (algorithm, *count, *interval, limit),
         Rule::All(members) => {
             row.put("all", members.iter().map(String::as_str).collect::<PhpArray>());
             return row;
@@ -131,7 +131,7 @@ fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> PhpArray
     };
     row.put("algorithm", algorithm.name());
     row.put("limit", count);
-    row.put("seconds", seconds);
+    row.put("interval", interval);
     row.put("storage", named.storage().map(Dsn::redact).as_deref());
     // None while token_bucket.storage is invalid.
     let limiter = GLOBALS.get().limiter_for(named).ok();

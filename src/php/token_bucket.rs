@@ -3,13 +3,13 @@
 use super::engine::call::{Call, handler};
 use super::engine::declare;
 use super::engine::declare::{
-    Class, Method, PROTECTED, PUBLIC_STATIC, Parameter, Type, method, optional, public, required,
+    Class, Method, PROTECTED, PUBLIC_STATIC, Type, method, optional, public, required,
 };
 use super::engine::exceptions::{Thrown, error, value_error};
 use super::engine::object;
 use super::events::{answered, deliver_warning};
 use super::globals::GLOBALS;
-use super::interfaces::{self, COUNT, DECISION};
+use super::interfaces::{self, DECISION, TOKENS};
 use super::interval_limit::{self, IntervalArguments};
 use super::limiter_methods::{
     ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
@@ -29,6 +29,8 @@ use std::ptr::{self, NonNull};
 pub static CLASS: Class = Class::new();
 /// `compare_microtimes()` takes two times for equal if they differ by less than this share of the second.
 const MICROTIME_DELTA: f64 = 0.0001;
+/// The default of `$window` of `check()`, in seconds.
+const DEFAULT_WINDOW: f64 = 300.0;
 
 const METHODS: &[Method] = &[
     method(
@@ -50,7 +52,7 @@ const METHODS: &[Method] = &[
         ],
         Type::NONE,
     ),
-    method(PUBLIC_STATIC, c"per", handler!(per), PER_PARAMETERS, Type::STATIC),
+    method(PUBLIC_STATIC, c"per", handler!(per), interval_limit::PARAMETERS, Type::STATIC),
     CONSUME,
     public(
         c"check",
@@ -58,7 +60,7 @@ const METHODS: &[Method] = &[
         &[
             optional(c"id", Type::STRING.or_null(), c"null"),
             optional(c"limit", Type::INT.or_null(), c"null"),
-            optional(c"window", Type::INT, c"300"),
+            optional(c"window", Type::FLOAT, c"300.0"),
         ],
         Type::BOOL,
     ),
@@ -73,7 +75,7 @@ const METHODS: &[Method] = &[
     public(
         c"reserve",
         handler!(reserve),
-        &[COUNT, optional(c"max_wait", Type::FLOAT.or_null(), c"null")],
+        &[TOKENS, optional(c"maxWait", Type::FLOAT.or_null(), c"null")],
         DECISION,
     ),
     REFUND,
@@ -81,9 +83,6 @@ const METHODS: &[Method] = &[
     BLOCK,
     method(PROTECTED, c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
 ];
-
-/// The parameters of `per()`.
-const PER_PARAMETERS: &[Parameter] = &interval_limit::parameters(c"seconds");
 
 /// Makes the class known to the engine.
 pub fn register() {
@@ -150,10 +149,10 @@ fn warn_of_period(capacity: i64, rate: f64) -> Result<(), Thrown> {
 /// Makes an object whose limit is a number of tokens in some seconds. Its class may be one that extends
 /// `TokenBucket`, whose constructor is not called: it may have other parameters.
 fn per(call: &Call) -> Result<(), Thrown> {
-    let IntervalArguments { backend, limit: capacity, seconds } =
+    let IntervalArguments { backend, limit: capacity, interval } =
         interval_limit::parse_arguments(call)?;
-    let limit = interval_limit::limit_per_period(capacity, seconds)?;
-    let rate = capacity as f64 / seconds;
+    let limit = interval_limit::limit_per_interval(capacity, interval)?;
+    let rate = capacity as f64 / interval;
     let arguments = LimitArguments::TokenBucket(Some(capacity), Some(rate));
     let mut value = LimiterObject::from_call(call, backend, Some(limit), arguments)?;
     let object = call.create_static()?;
@@ -197,15 +196,10 @@ fn check(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 3)?;
     let id = call.string_or_null(1)?;
     let limit = call.int_or_null(2)?;
-    let window = call.int(3, 300)?;
+    let window = if call.is_passed(3) { call.float(3)? } else { DEFAULT_WINDOW };
     let limit = limit.map(|limit| {
-        GLOBALS.get().per_window(limit, window).map_err(|error| {
-            let argument = match error {
-                LimitError::Capacity | LimitError::RateTooHigh => 2,
-                _ => 3,
-            };
-            value_error(argument, error)
-        })
+        let limit = GLOBALS.get().per_window(limit, window);
+        limit.map_err(|error| interval_limit::throw_wrong_limit(error, 2, 3))
     });
     let limit = limit.transpose()?;
     let id = id.map(|id| call.check_identifier(1, id)).transpose()?;

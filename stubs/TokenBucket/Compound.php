@@ -61,32 +61,33 @@ final class Compound implements Limiter
      * getHeaders() an item for each limit that was asked. Where the deny cache knows that a limit denies, only the limits
      * that it knows to deny count as asked.
      *
-     * @param int|array $token_count 0 or more for each limit: one number for all, or a list with one number for each
+     * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
      *
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
      * @throws \TypeError if the list has a value that is not an int
      */
-    public function attempt(int|array $token_count = 1): Decision {}
+    #[\NoDiscard]
+    public function attempt(int|array $tokens = 1): Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
-     * @param int|array $token_count 0 or more for each limit: one number for all, or a list with one number for each
+     * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
      *
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
      * @throws \TypeError if the list has a value that is not an int
      */
-    public function peek(int|array $token_count = 1): Decision {}
+    public function peek(int|array $tokens = 1): Decision {}
 
     /**
      * Puts tokens back into all limits, one after the other, never above a limit.
      *
-     * @param int|array $token_count 0 or more for each limit: one number for all, or a list with one number for each
+     * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
      *
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
      * @throws \TypeError if the list has a value that is not an int
      */
-    public function refund(int|array $token_count = 1): void {}
+    public function refund(int|array $tokens = 1): void {}
 
     /** Puts all tokens back into all limits, one after the other, and lifts their blocks. */
     public function reset(): void {}

@@ -13,8 +13,8 @@ namespace TokenBucket;
  *     }
  *     // ... the work; the permit goes back when $permit is destroyed, or at the end of the request
  *
- * Works on shared memory, array: and Redis or Valkey. A permit ends with its lease at the latest, so a holder that is killed
- * does not block others for long: in shared memory its permits are free at once, on Redis after the lease.
+ * Works on shared memory, array: and Redis or Valkey. A permit ends after its lifetime at the latest, so a holder that is killed
+ * does not block others for long: in shared memory its permits are free at once, on Redis after the lifetime.
  *
  * It is no Limiter: it counts what runs now, not what has run. Cannot be extended, cloned or serialized. Every method but the
  * constructor throws a StorageException if the storage fails and no on-error policy answers.
@@ -28,7 +28,7 @@ final class ConcurrencyLimit
      *                           token_bucket.storage: shared memory, array: or Redis
      * @param string $identifier names the permits: 1 to 4,096 bytes of any kind
      * @param int    $limit      how many may be held at once: 1 to 1,024
-     * @param float  $lease      how long a permit is held at most, in seconds, unless it is renewed: above 0, at most four
+     * @param float  $lifetime   how long a permit is held at most, in seconds, unless it is renewed: above 0, at most four
      *                           years. Choose it longer than the longest work
      * @param string|null $name  names the limit in statistics(). Null: the part of the identifier before the first colon
      *
@@ -40,7 +40,7 @@ final class ConcurrencyLimit
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
         string $identifier,
         int $limit,
-        float $lease = 60.0,
+        float $lifetime = 60.0,
         ?string $name = null
     ) {}
 
@@ -52,6 +52,7 @@ final class ConcurrencyLimit
      *
      * @return Permit|null null: as many as $limit are held, or the table of permits has no room
      */
+    #[\NoDiscard]
     public function acquire(): ?Permit {}
 
     /**

@@ -3,6 +3,6 @@
 namespace TokenBucket;
 
 /** Thrown for a DSN or a directive that is invalid. */
-class ConfigurationException extends \InvalidArgumentException implements Throwable
+class ConfigurationException extends \InvalidArgumentException implements TokenBucketException
 {
 }

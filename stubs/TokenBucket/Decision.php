@@ -8,7 +8,9 @@ namespace TokenBucket;
  * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies, and has the fewest
  * tokens and the longest times of any.
  *
- * As JSON: accepted, limit, remaining_tokens, retry_after (null for never), reset_after, wait, degraded, would_deny.
+ * A call that costs more than the capacity is never accepted: never is INF in seconds, and null in whole seconds and in JSON.
+ *
+ * As JSON: accepted, limit, remaining_tokens, retry_after, reset_after, wait, degraded, would_deny.
  */
 final class Decision implements \JsonSerializable
 {
@@ -28,10 +30,13 @@ final class Decision implements \JsonSerializable
     /** Whole tokens or hits left, 0 or more. */
     public function getRemainingTokens(): int {}
 
-    /** Seconds until the same call would be accepted: 0.0 if this one is, INF if it costs more than the capacity. */
+    /** getLimit() without getRemainingTokens(): how many of the tokens or hits are used up. */
+    public function getUsedTokens(): int {}
+
+    /** Seconds until the same call would be accepted: 0.0 if this one is. */
     public function getRetryAfter(): float {}
 
-    /** getRetryAfter() rounded up to whole seconds: at least 1 if the call is denied, 0 if it is accepted, null for never. */
+    /** getRetryAfter() rounded up to whole seconds: at least 1 if the call is denied, 0 if it is accepted. */
     public function getRetryAfterSeconds(): ?int {}
 
     /** Seconds until the bucket is full or the window ends, if no further call takes tokens. */
@@ -39,6 +44,26 @@ final class Decision implements \JsonSerializable
 
     /** Seconds to wait before acting on a reserve(); 0.0 after any other call. */
     public function getWait(): float {}
+
+    /**
+     * Sleeps until what reserve() took may be used: getWait() seconds from the reservation on, what is left of them.
+     *
+     *     if ($bucket->reserve(maxWait: 2)->wait()) { ... }
+     *
+     * Signals do not end the sleep; their handlers in PHP run after it. A clock that TestClock has frozen is advanced instead.
+     *
+     * @return bool whether the call is accepted. A denied one returns at once, and so does one that was not made by reserve()
+     */
+    public function wait(): bool {}
+
+    /**
+     * Returns the decision if it is accepted.
+     *
+     *     $api->attempt()->ensureAccepted();
+     *
+     * @throws LimitExceededException if it is denied
+     */
+    public function ensureAccepted(): static {}
 
     /**
      * The names of the limits that deny the call; empty if it is accepted.

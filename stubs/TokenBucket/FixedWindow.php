@@ -52,29 +52,30 @@ final class FixedWindow implements Limiter
     /**
      * Counts hits if they fit into the window, else counts none, and describes the result.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function attempt(int $token_count = 1): Decision {}
+    #[\NoDiscard]
+    public function attempt(int $tokens = 1): Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function peek(int $token_count = 1): Decision {}
+    public function peek(int $tokens = 1): Decision {}
 
     /**
      * Subtracts hits, never below 0. The end of the window does not change.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function refund(int $token_count = 1): void {}
+    public function refund(int $tokens = 1): void {}
 
     /** Forgets the window, so that the next hit opens a new one, and lifts a block. */
     public function reset(): void {}

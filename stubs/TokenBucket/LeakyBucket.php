@@ -9,7 +9,7 @@ namespace TokenBucket;
  *     $bucket = new TokenBucket\LeakyBucket(null, "search:$ip", 6, 30);   // six at once, one more every five seconds
  *     if ($bucket->consume()) { ... }
  *
- * It decides as a TokenBucket of $limit tokens that refills in $period seconds, and uses the same bucket as a TokenBucket
+ * It decides as a TokenBucket of $limit tokens that refills in $interval seconds, and uses the same bucket as a TokenBucket
  * on the same identifier. Cannot be cloned or serialized.
  *
  * Every method but the constructor throws a StorageException if the storage fails and no on-error policy answers. On a
@@ -23,7 +23,7 @@ final class LeakyBucket implements Limiter
      * @param \TokenBucketStorage|string|null $storage a storage object, a DSN, or null for token_bucket.storage
      * @param string $identifier names the bucket, for example by client and action: 1 to 4,096 bytes of any kind
      * @param int    $limit      how much fits: 1 to 2,147,483,647
-     * @param float  $period     how long a full bucket takes to leak out, in seconds: at least 1 nanosecond for each unit of
+     * @param float  $interval   how long a full bucket takes to leak out, in seconds: at least 1 nanosecond for each unit of
      *                           $limit, at most four years
      * @param string|null $name  names the limit in statistics() and in decisions. Null: the part of the identifier before the
      *                           first colon
@@ -35,7 +35,7 @@ final class LeakyBucket implements Limiter
         #[\SensitiveParameter] \TokenBucketStorage|string|null $storage,
         string $identifier,
         int $limit,
-        float $period,
+        float $interval,
         ?string $name = null
     ) {}
 
@@ -53,29 +53,30 @@ final class LeakyBucket implements Limiter
     /**
      * Raises the level if that fits, else changes nothing, and describes the result.
      *
-     * @param int $token_count 0 or more
+     * @param int $tokens 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function attempt(int $token_count = 1): Decision {}
+    #[\NoDiscard]
+    public function attempt(int $tokens = 1): Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
-     * @param int $token_count 0 or more
+     * @param int $tokens 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function peek(int $token_count = 1): Decision {}
+    public function peek(int $tokens = 1): Decision {}
 
     /**
      * Lowers the level, never below empty.
      *
-     * @param int $token_count 0 or more
+     * @param int $tokens 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function refund(int $token_count = 1): void {}
+    public function refund(int $tokens = 1): void {}
 
     /** Empties the bucket and lifts a block. */
     public function reset(): void {}

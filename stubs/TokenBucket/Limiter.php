@@ -5,7 +5,7 @@ namespace TokenBucket;
 /**
  * What TokenBucket, LeakyBucket, FixedWindow, SlidingWindow and Compound have in common, for type declarations.
  *
- * $token_count is 0 or more in every method; a negative count is a \ValueError. Every method throws a StorageException if
+ * $tokens is 0 or more in every method; a negative count is a \ValueError. Every method throws a StorageException if
  * the storage fails and no on-error policy answers.
  */
 interface Limiter
@@ -14,13 +14,14 @@ interface Limiter
     public function consume(int $token_count = 1): bool;
 
     /** Takes tokens if there are enough, else takes none, and describes the result. */
-    public function attempt(int $token_count = 1): Decision;
+    #[\NoDiscard]
+    public function attempt(int $tokens = 1): Decision;
 
     /** Returns what attempt() would return now. Changes nothing. */
-    public function peek(int $token_count = 1): Decision;
+    public function peek(int $tokens = 1): Decision;
 
     /** Puts tokens back, never above the limit. */
-    public function refund(int $token_count = 1): void;
+    public function refund(int $tokens = 1): void;
 
     /** Puts all tokens back and lifts a block. */
     public function reset(): void;

@@ -18,29 +18,29 @@ namespace TokenBucket;
 final class Permit
 {
     /**
-     * Gives the permit back. Does nothing if it was given back before, or if its lease has ended.
+     * Gives the permit back. Does nothing if it was given back before, or if its lifetime has ended.
      *
-     * If its server does not answer, the permit stays held until its lease ends.
+     * If its server does not answer, the permit stays held until its lifetime ends.
      *
      * @throws StorageException if the storage fails and on_error is "throw"
      */
     public function release(): void {}
 
     /**
-     * Lets the lease begin anew. Call it now and then in long work, and stop the work if it returns false.
+     * Lets the lifetime begin anew. Call it now and then in long work, and stop the work if it returns false.
      *
      * A permit that holds nothing by a dry run or on_error=open is always renewed.
      *
-     * @param float|null $lease seconds from now: above 0, at most four years. Null: the lease of the ConcurrencyLimit
+     * @param float|null $lifetime seconds from now: above 0, at most four years. Null: that of the ConcurrencyLimit
      *
-     * @return bool|null whether the permit is still held. False if its lease has ended, if it was given back or reset, in a
+     * @return bool|null whether the permit is still held. False if its lifetime has ended, if it was given back or reset, in a
      *     forked child, or if its file in shared memory was removed. Null if its server does not answer, so that this is not
-     *     known (true by on_error=open): unless it was reset the permit is held until its lease ends, so try again before
+     *     known (true by on_error=open): unless it was reset the permit is held until its lifetime ends, so try again before
      *
-     * @throws \ValueError if the lease is out of range
+     * @throws \ValueError if the lifetime is out of range
      * @throws StorageException if the storage fails and on_error is "throw"
      */
-    public function renew(?float $lease = null): ?bool {}
+    public function renew(?float $lifetime = null): ?bool {}
 
     private function __construct() {}
 }

@@ -55,29 +55,30 @@ final class SlidingWindow implements Limiter
     /**
      * Counts hits if they fit into the window, else counts none, and describes the result.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function attempt(int $token_count = 1): Decision {}
+    #[\NoDiscard]
+    public function attempt(int $tokens = 1): Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function peek(int $token_count = 1): Decision {}
+    public function peek(int $tokens = 1): Decision {}
 
     /**
      * Takes the latest hits out of the window, as many as there are. Decision::refund() takes out those of its own call.
      *
-     * @param int $token_count hits, 0 or more
+     * @param int $tokens hits, 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function refund(int $token_count = 1): void {}
+    public function refund(int $tokens = 1): void {}
 
     /** Forgets all hits, and lifts a block. */
     public function reset(): void {}

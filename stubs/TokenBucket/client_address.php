@@ -12,7 +12,7 @@ namespace TokenBucket;
  * may have been written by the client. A port after an address is dropped.
  *
  * @param array $server          $_SERVER; only REMOTE_ADDR and HTTP_X_FORWARDED_FOR are read
- * @param array $trusted_proxies addresses and networks: "10.0.0.5", "10.0.0.0/8", "2001:db8::/32". Without any, the header has no
+ * @param array $trustedProxies addresses and networks: "10.0.0.5", "10.0.0.0/8", "2001:db8::/32". Without any, the header has no
  *                               effect
  *
  * @return string the address as it was written, which may be a text that is no address; '' without a REMOTE_ADDR
@@ -20,4 +20,4 @@ namespace TokenBucket;
  * @throws \ValueError if a trusted proxy is not an address or a network
  * @throws \TypeError if a trusted proxy is not a string
  */
-function client_address(array $server, array $trusted_proxies = []): string {}
+function client_address(array $server, array $trustedProxies = []): string {}

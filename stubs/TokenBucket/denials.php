@@ -12,7 +12,7 @@ namespace TokenBucket;
  *
  * - name: the limit's, as in statistics()
  * - identifier: cut at 96 bytes; null with token_bucket.track_identifiers=0
- * - algorithm, limit, seconds: the limit. A LeakyBucket is a token_bucket; `seconds` is null for a ConcurrencyLimit
+ * - algorithm, limit, interval: the limit. A LeakyBucket is a token_bucket; `interval` is null for a ConcurrencyLimit
  * - reason: `empty`: not enough tokens, hits or permits were left; `blocked`; `no_room`: the table was full, and the client new;
  *   `outage`: the server failed, and on_error denies
  * - decided_by: `store`; `deny_cache`, which remembers a denial of the store; `fallback`, this host's buckets; `on_error`
@@ -23,7 +23,7 @@ namespace TokenBucket;
  * @param string|null $name the name of a limit; null: all
  * @param string|null $client the whole identifier, or the part of it behind the name and a colon; null: all
  *
- * @return list<array{name: string, identifier: string|null, algorithm: string, limit: int, seconds: float|null,
+ * @return list<array{name: string, identifier: string|null, algorithm: string, limit: int, interval: float|null,
  *     reason: 'empty'|'blocked'|'no_room'|'outage', decided_by: 'store'|'deny_cache'|'fallback'|'on_error', enforced: bool, count: int,
  *     first_at: float, last_at: float}>
  */

@@ -8,7 +8,7 @@ namespace TokenBucket;
  *     ; /etc/token_bucket.limits.ini                       if (!limiter('login', $network)->consume()) { ... }
  *     [login]
  *     limit = 20
- *     seconds = 60
+ *     interval = 60
  *
  * The file is in the format of php.ini, one section for each limit: `limit` and `seconds` (so many in that time), `algorithm`
  * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window), `storage` (a DSN; the default is

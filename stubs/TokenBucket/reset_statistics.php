@@ -6,7 +6,7 @@ namespace TokenBucket;
  * Sets the counts of statistics() to zero, and forgets the names, the identifiers that were denied most and the denials(). Buckets, windows, blocks and
  * permits stay as they are.
  *
- * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes, and the
- *     limits without a place of their own
+ * @param string|null $prefix the prefix. Null: the current token_bucket.prefix. `'*'`: all prefixes, and the limits without a
+ *     place of their own
  */
-function reset_statistics(?string $prefix = \UNKNOWN): void {}
+function reset_statistics(?string $prefix = null): void {}

@@ -30,10 +30,11 @@ namespace TokenBucket;
  *   bytes. Exact where fewer than a thousand calls a second are denied; halved once an hour. Empty with token_bucket.track_identifiers=0. As in every
  *   PHP array, an identifier of digits is an int
  *
- * @param string|null $prefix the prefix. Without this argument: the current token_bucket.prefix. Null: all prefixes; the result
- *     is then an array of such arrays by prefix, where `'*'` has the limits without a place of their own
+ * @param string|null $prefix the prefix. Null: the current token_bucket.prefix. `'*'`: all prefixes; the result is then an array
+ *     of such arrays by prefix, where `'*'` has the limits without a place of their own
  *
- * @return array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
- *     evictions: int, most_denied: array<int|string, int>}>
+ * @return ($prefix is '*' ? array<string, array<string, array{checked: int, accepted: int, denied: int, would_deny: int, errors: int, busy: int, degraded: int,
+ *     evictions: int, most_denied: array<int|string, int>}>> : array<string, array{checked: int, accepted: int, denied: int,
+ *     would_deny: int, errors: int, busy: int, degraded: int, evictions: int, most_denied: array<int|string, int>}>)
  */
-function statistics(?string $prefix = \UNKNOWN): array {}
+function statistics(?string $prefix = null): array {}

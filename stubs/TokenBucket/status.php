@@ -34,7 +34,7 @@ namespace TokenBucket;
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
- *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, seconds: float,
+ *     named_limits: array<string, array{all: list<string>}|array{algorithm: string, limit: int, interval: float,
  *         storage: string|null, enforce: bool|null, on_error: string|null, limited: array<int|string, float>|null}>,
  *     tables: list<array{name: string, holds: 'buckets'|'permits'|'leases', path: string, bytes: int, slots: int, used: int,
  *         evictions: int, denied_newcomers: int}>,

@@ -5,7 +5,7 @@ declare(strict_types=1);
 
 require __DIR__ . '/application.inc';
 
-const LIMITS = "[login]\nall = login_network login_user\n[login_network]\nlimit = 1\nseconds = 900\n[login_user]\nlimit = 2\nseconds = 900\n";
+const LIMITS = "[login]\nall = login_network login_user\n[login_network]\nlimit = 1\ninterval = 900\n[login_user]\nlimit = 2\ninterval = 900\n";
 write_file('limits.ini', LIMITS);
 
 // The counts are the pool's, under its prefix.

@@ -81,7 +81,7 @@ check('the slowest rates are allowed', command(['find-limit', $log, '--rates', '
 check('-- ends the options', str_contains(command(['find-limit', '--', '--help.log'])['err'], 'cannot read --help.log: there is no such file'));
 
 // A server that does not answer: reset() and block() return nothing, and peek() what on_error says.
-$limits = write_file('limits.ini', "[login]\nlimit = 5\nseconds = 60\nstorage = redis://127.0.0.1:1\n");
+$limits = write_file('limits.ini', "[login]\nlimit = 5\ninterval = 60\nstorage = redis://127.0.0.1:1\n");
 $options = ['-d', 'extension=' . getenv('EXTENSION'), '-d', "token_bucket.limits=$limits", '-d', 'log_errors=1'];
 if (is_file(ini_get('extension_dir') . '/posix.so')) {
     array_push($options, '-d', 'extension=posix');

@@ -63,8 +63,8 @@ for ($client = 0; $client < 60; $client++) {
             }
             $denied = plain_replay($rate->bucket($capacity), $times);
             // What the suggestion says, where its seconds are whole: see Rate::bucket().
-            $seconds = $rate->seconds($capacity);
-            if (floor($seconds) === $seconds && plain_replay(TokenBucket::per(new TokenBucket\ArrayStorage(), 'client', $capacity, $seconds), $times) !== $denied) {
+            $interval = $rate->interval($capacity);
+            if (floor($interval) === $interval && plain_replay(TokenBucket::per(new TokenBucket\ArrayStorage(), 'client', $capacity, $interval), $times) !== $denied) {
                 $wrong_suggestions[] = [$client, $rate->label, $capacity, $denied];
             }
             if (($denied > 0) !== ($level > $capacity)) {

@@ -65,6 +65,6 @@ check('limiter() reads the section', shell_exec(implode(' ', array_map('escapesh
 
 // The text has the same numbers.
 $text = command(['find-limit', $log, '--match', 'POST /login', '--rates', '1/min', '--deny-share', '1.5'])['out'];
-check('the text names the suggestion', str_contains($text, 'TokenBucket::per($storage, $client, 5, 300)') && str_contains($text, "[login]\n    limit = 5\n    seconds = 300"), $text);
+check('the text names the suggestion', str_contains($text, 'TokenBucket::per($storage, $client, 5, 300)') && str_contains($text, "[login]\n    limit = 5\n    interval = 300"), $text);
 $lengths = array_map('strlen', explode("\n", str_replace("$folder/", '', $text)));
 check('the text fits 80 columns', max($lengths) <= 80, $lengths);

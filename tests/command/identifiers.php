@@ -5,7 +5,7 @@ declare(strict_types=1);
 
 require __DIR__ . '/application.inc';
 
-write_file('limits.ini', "[login]\nalgorithm = sliding_window\nlimit = 5\nseconds = 900\n[set]\nall = login\n[0]\nlimit = 1\nseconds = 900\n[1]\nlimit = 1\nseconds = 900\n");
+write_file('limits.ini', "[login]\nalgorithm = sliding_window\nlimit = 5\ninterval = 900\n[set]\nall = login\n[0]\nlimit = 1\ninterval = 900\n[1]\nlimit = 1\ninterval = 900\n");
 
 // The login of README, whose client is blocked, beside a limit of the same name in the file.
 application('$tries = \TokenBucket::per(null, "login:192.0.2.1", 20, 300); $tries->block(300); $tries->consume();');
@@ -44,11 +44,11 @@ $result = run(['peek', '--identifier', 'mail:anna']);
 check('peek needs no numbers to show what is stored', $result['code'] === 0
     && preg_match('~, token bucket: full again in .*\n.*, fixed window: 3 calls count, the last for .*\n.*, sliding window: 3 calls count, the last for ~', $result['out']) === 1, $result);
 foreach (['token_bucket' => 3, 'fixed_window' => 6, 'sliding_window' => 6] as $algorithm => $left) {
-    $result = run(['peek', '--identifier', 'mail:anna', '--limit', '9', '--seconds', '900', '--algorithm', $algorithm]);
+    $result = run(['peek', '--identifier', 'mail:anna', '--limit', '9', '--interval', '900', '--algorithm', $algorithm]);
     check("by its numbers a $algorithm tells what is left", $result['out'] === "mail:anna: $left of 9 left\n", $result);
 }
 application('for ($i = 0; $i < 9; $i++) { (new SlidingWindow(null, "mail:eve", 9, 900))->consume(); }');
-check('and that the next call would be denied', run(['peek', '--identifier', 'mail:eve', '--limit', '9', '--seconds', '900', '--algorithm', 'sliding_window'])['code'] === 1);
+check('and that the next call would be denied', run(['peek', '--identifier', 'mail:eve', '--limit', '9', '--interval', '900', '--algorithm', 'sliding_window'])['code'] === 1);
 run(['block', '--identifier', 'a:b', '60', '--storage', 'shm:other?prefix=x:']);
 check('the storage may be another one', application('var_dump((new \TokenBucket("shm:other?prefix=x:", "a:b", 1, 1))->consume(), (new \TokenBucket(null, "a:b", 1, 1))->consume());')
     === "bool(false)\nbool(true)\n");
@@ -76,7 +76,7 @@ $status = json_decode(run(['status', '--json'])['out']);
 check('maps stay objects', is_object($status->named_limits) && is_object($status->limits->{'0'}->most_denied) && is_object($status->limits->other->most_denied), $status);
 check('keys that are no UTF-8 stay different', array_key_exists('\xff', (array) $status->limits) && array_key_exists('\xfe', (array) $status->limits)
     && array_key_exists('0:\xff', (array) $status->limits->{'0'}->most_denied) && array_key_exists('0:\xfe', (array) $status->limits->{'0'}->most_denied), $status);
-write_file('numbers.ini', "[0]\nlimit = 1\nseconds = 900\n[1]\nlimit = 1\nseconds = 900\n");
+write_file('numbers.ini', "[0]\nlimit = 1\ninterval = 900\n[1]\nlimit = 1\ninterval = 900\n");
 check('so do those of limits check', is_object(json_decode(command(['limits', 'check', 'numbers.ini', '--json'], '', [], $options)['out'])->limits->{'1'}->limited));
 
 // A network is no client but where the application says so.
@@ -90,9 +90,9 @@ $refused = [
     [['peek', 'login', '192.0.2.1/33'], 'did you mean 192.0.2.1?'],
     [['peek', 'login', 'x', '--storage', 'shm:x'], '--storage needs --identifier'],
     [['peek', 'login', 'x', '--identifier', 'a:b'], '--identifier stands in place of NAME CLIENT; there is also login'],
-    [['peek', '--identifier', 'a:b', '--limit', '5'], '--seconds must be a number'],
-    [['peek', '--identifier', 'a:b', '--limit', '5', '--seconds', '0'], '--seconds must be greater than 0'],
-    [['peek', '--identifier', 'a:b', '--limit', '5000', '--seconds', '9', '--algorithm', 'sliding_window'], '--limit must be between 1 and 1024'],
+    [['peek', '--identifier', 'a:b', '--limit', '5'], '--interval must be a number'],
+    [['peek', '--identifier', 'a:b', '--limit', '5', '--interval', '0'], '--interval must be greater than 0'],
+    [['peek', '--identifier', 'a:b', '--limit', '5000', '--interval', '9', '--algorithm', 'sliding_window'], '--limit must be between 1 and 1024'],
     [['peek', '--identifier', 'a:b', '--algorithm', 'bucket'], '--algorithm must be token_bucket, leaky_bucket,'],
     [['block', '--identifier', 'a:b', '5', '--algorithm', 'concurrency'], 'cannot be blocked'],
     [['peek', '--identifier', ''], '--identifier must be between 1 and 4096 bytes long'],
@@ -112,7 +112,7 @@ $result = run(['reset', '--identifier', 'a:b', '--storage', 'redi://h']);
 check('a storage that is none is no outage', $result['code'] === 1 && str_contains($result['err'], 'redi') && !str_contains($result['err'], 'on the server'), $result);
 
 application('\TokenBucket::per(null, "\x1b[2J:x", 1, 900)->consume();');
-$result = run(['peek', '--identifier', '\x1b[2J:x', '--limit', '1', '--seconds', '900']);
+$result = run(['peek', '--identifier', '\x1b[2J:x', '--limit', '1', '--interval', '900']);
 check('the name of a limit that denies has no control characters', $result['code'] === 1 && str_starts_with($result['out'], '\x1b[2J:x: denied by ') && !str_contains($result['out'], "\x1b"), $result);
 
 // A folder named by ${...} in php.ini may have any name.

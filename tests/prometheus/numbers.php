@@ -97,7 +97,7 @@ function check_tables(Report $report, Site $site, Prometheus $prometheus): void
 function check_changes(Report $report, Site $site, Prometheus $prometheus, Server $redis, string $limits_file): void
 {
     // In force only after a while, in which the rest is looked at.
-    file_put_contents($limits_file, "[api]\nlimit = many\nseconds = 60\n");
+    file_put_contents($limits_file, "[api]\nlimit = many\ninterval = 60\n");
     $redis->start();
 
     $login = 'token_bucket_denied_total{limit="login"}';

@@ -24,7 +24,7 @@ final class UnblockCommand extends Command
 
             return self::FAILURE;
         }
-        $hits = $before->getLimit() - $before->getRemainingTokens();
+        $hits = $before->getUsedTokens();
         if ($hits === 0) {
             $this->error('This identifier has no hits and no block: see TokenBucket\statistics() for those that are denied most.');
 

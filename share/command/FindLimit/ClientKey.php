@@ -17,13 +17,13 @@ final class ClientKey
     }
 
     /** @throws UsageError unless $by is address, network, user or field:NAME */
-    public static function from(string $by, int $ipv6_bits, int $ipv4_bits): self
+    public static function from(string $by, int $ipv6Bits, int $ipv4Bits): self
     {
         $field = str_starts_with($by, 'field:') ? substr($by, 6) : '';
         if ($field === '' && !in_array($by, ['address', 'network', 'user'], true)) {
             throw new UsageError('--by must be address, network, user, or field:NAME for a field of JSON lines; it is "' . Text::printable($by) . '"');
         }
-        return new self($by, $field, $ipv6_bits, $ipv4_bits);
+        return new self($by, $field, $ipv6Bits, $ipv4Bits);
     }
 
     /** The client, without line breaks and of bounded length; null if the line names none. */

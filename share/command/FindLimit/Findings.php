@@ -7,7 +7,7 @@ namespace TokenBucket\Command\FindLimit;
  * What find-limit found, as plain arrays: what --json prints, and what the reports show.
  *
  * @phpstan-import-type Client from Survey as DeepClient
- * @phpstan-type Limit array{rate: string, capacity: int, seconds: int|float, requests_denied: int, requests_denied_percent: float,
+ * @phpstan-type Limit array{rate: string, capacity: int, interval: int|float, requests_denied: int, requests_denied_percent: float,
  *     clients_denied: int, clients_denied_percent: float, people_denied: int, people_denied_percent: float, machines_denied: int,
  *     bursts_denied: int, first_clients: list<string>}
  * @phpstan-type Suggestion array{rate: string, capacity: int, requests_denied_percent: float, clients_denied: int,
@@ -116,7 +116,7 @@ final class Findings
         return [
             'rate' => $this->rates[$number]->label,
             'capacity' => $capacity,
-            'seconds' => self::seconds($this->rates[$number], $capacity),
+            'interval' => self::interval($this->rates[$number], $capacity),
             'requests_denied' => $requests_denied,
             'requests_denied_percent' => self::percent($requests_denied, $requests),
             'clients_denied' => $clients,
@@ -216,24 +216,24 @@ final class Findings
     private static function strictest(array $suggestions): ?array
     {
         usort($suggestions, static fn (array $a, array $b): int =>
-            [$b['requests_denied'], $b['seconds'] / $b['capacity']] <=> [$a['requests_denied'], $a['seconds'] / $a['capacity']]);
+            [$b['requests_denied'], $b['interval'] / $b['capacity']] <=> [$a['requests_denied'], $a['interval'] / $a['capacity']]);
         return $suggestions[0] ?? null;
     }
 
     /** @return array{php: string, ini: string} */
     private static function code(Rate $rate, int $capacity, string $name): array
     {
-        $seconds = self::seconds($rate, $capacity);
+        $interval = self::interval($rate, $capacity);
         return [
-            'php' => "TokenBucket::per(\$storage, \$client, $capacity, $seconds)",
-            'ini' => "[$name]\nlimit = $capacity\nseconds = $seconds\n",
+            'php' => "TokenBucket::per(\$storage, \$client, $capacity, $interval)",
+            'ini' => "[$name]\nlimit = $capacity\ninterval = $interval\n",
         ];
     }
 
-    private static function seconds(Rate $rate, int $capacity): int|float
+    private static function interval(Rate $rate, int $capacity): int|float
     {
-        $seconds = $rate->seconds($capacity);
-        return floor($seconds) === $seconds ? (int) $seconds : $seconds;
+        $interval = $rate->interval($capacity);
+        return floor($interval) === $interval ? (int) $interval : $interval;
     }
 
     private static function percent(int $part, int $whole): float

@@ -43,8 +43,8 @@ final class Rate
         return new self($text, intdiv($seconds * 1000, $tokens));
     }
 
-    /** How long a bucket of this capacity takes to refill: the $seconds of TokenBucket::per(). */
-    public function seconds(int $capacity): float
+    /** How long a bucket of this capacity takes to refill: the $interval of TokenBucket::per(). */
+    public function interval(int $capacity): float
     {
         return $capacity * $this->millisecondsPerToken / 1000;
     }
@@ -58,6 +58,6 @@ final class Rate
     /** A bucket in the memory of this process. */
     public function bucket(int $capacity): TokenBucket
     {
-        return TokenBucket::per(new TokenBucket\ArrayStorage(), 'client', $capacity, $this->seconds($capacity));
+        return TokenBucket::per(new TokenBucket\ArrayStorage(), 'client', $capacity, $this->interval($capacity));
     }
 }

@@ -20,7 +20,7 @@ fn limits() -> impl Strategy<Value = TokenBucket> {
     prop_oneof![
         (1i64..50, 0.01..1e3f64).prop_map(|(c, r)| TokenBucket::per_second(c, r)),
         (1i64..50, 1u32..50).prop_map(|(c, r)| TokenBucket::per_second(c, f64::from(r))),
-        (1i64..50, 1i64..400).prop_map(|(l, w)| TokenBucket::per_window(l, w)),
+        (1i64..50, 1u32..400).prop_map(|(l, w)| TokenBucket::per_period(l, f64::from(w))),
         (1i64..=MAX_CAPACITY.into(), 1.0..=MAX_RATE)
             .prop_map(|(c, r)| TokenBucket::per_second(c, r)),
     ]
@@ -228,7 +228,7 @@ proptest! {
         // Steps of 100 ms. A token is `window` * 10 units, a step refills `limit` units.
         let (token, full) = (window * 10, limit * window * 10);
         let (mut balance, mut now, mut filled) = (full, 0i64, 0i64);
-        let bucket = TokenBucket::per_window(limit, window).unwrap();
+        let bucket = TokenBucket::per_period(limit, window as f64).unwrap();
         let mut state = State::FULL;
         for step in steps {
             now += step as i64;
@@ -301,7 +301,7 @@ fn reservation_on_top_of_the_longest_debt_is_charged() {
 
 #[test]
 fn checked_client_stays_limited_until_it_is_silent_for_a_refill() {
-    let limit = TokenBucket::per_window(3, 30).unwrap();
+    let limit = TokenBucket::per_period(3, 30.0).unwrap();
     let check = |state, seconds: u64| apply(&limit, state, T0 + seconds * SECOND, Op::Check);
     let mut state = State::FULL;
     for second in 0..=100 {
@@ -328,7 +328,8 @@ fn limit_out_of_range_is_refused() {
     assert_eq!(bucket(2, 1.0 / 63_115_201.0), Err(LimitError::RefillTooLong));
     assert!(bucket(2, 1.0 / 63_115_200.0).is_ok());
     assert!(bucket(MAX_CAPACITY.into(), 1e9).is_ok());
-    assert_eq!(TokenBucket::per_window(10, 0), Err(LimitError::Window));
-    assert_eq!(TokenBucket::per_window(10, i64::MAX), Err(LimitError::RefillTooLong));
-    assert_eq!(TokenBucket::per_window(2_000_000_000, 1), Err(LimitError::RateTooHigh));
+    assert_eq!(TokenBucket::per_period(10, 0.0), Err(LimitError::Interval));
+    assert_eq!(TokenBucket::per_period(10, f64::NAN), Err(LimitError::Interval));
+    assert_eq!(TokenBucket::per_period(10, 1e19), Err(LimitError::Interval));
+    assert_eq!(TokenBucket::per_period(2_000_000_000, 1.0), Err(LimitError::RateTooHigh));
 }

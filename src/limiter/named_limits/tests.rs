@@ -22,8 +22,8 @@ fn read(text: &str) -> Result<NamedLimits, FileError> {
 #[test]
 fn limits_and_sets_are_found_by_name() {
     let limits = read(
-        "[login]\nall = network user\n\n[user]\nalgorithm = sliding_window\nlimit = 5\nseconds = 900\n\
-         [network]\nlimit = 20\nseconds = 60.5\nstorage = array:\nenforce = off\non_error = closed\n",
+        "[login]\nall = network user\n\n[user]\nalgorithm = sliding_window\nlimit = 5\ninterval = 900\n\
+         [network]\nlimit = 20\ninterval = 60.5\nstorage = array:\nenforce = off\non_error = closed\n",
     )
     .unwrap();
     let find = |name: &[u8]| limits.get(limits.position(name)?);
@@ -31,8 +31,8 @@ fn limits_and_sets_are_found_by_name() {
     let Rule::All(names) = &find(b"login").unwrap().rule else { panic!() };
     assert_eq!(names, &["network", "user"]);
     let user = find(b"user").unwrap();
-    let Rule::One { algorithm, count, seconds, limit } = &user.rule else { panic!() };
-    assert_eq!((*algorithm, *count, *seconds), (Algorithm::SlidingWindow, 5, 900.0));
+    let Rule::One { algorithm, count, interval, limit } = &user.rule else { panic!() };
+    assert_eq!((*algorithm, *count, *interval), (Algorithm::SlidingWindow, 5, 900.0));
     assert_eq!(limit.window(), 900_000_000_000);
     let network = find(b"network").unwrap();
     let Rule::One { algorithm, .. } = network.rule else { panic!() };
@@ -49,32 +49,32 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         ("limit = 5", 1, "a section must come first"),
         ("[a b]", 1, "must be 1 to 56 letters"),
         (format!("[{}]", "a".repeat(57)).as_str(), 1, "must be 1 to 56 letters"),
-        ("[a]\nlimit = 5", 1, "[a] must have limit and seconds, or all"),
+        ("[a]\nlimit = 5", 1, "[a] must have limit and interval, or all"),
         ("[a]\nlimits = 5", 2, "\"limits\" is unknown: a key must be algorithm,"),
-        ("[a]\nlimit = five\nseconds = 1", 2, "limit must be a whole number"),
-        ("[a]\nlimit = 0\nseconds = 1", 2, "limit must be between 1 and 2147483647"),
-        ("[a]\nlimit = 5\nseconds = 0", 3, "seconds must be greater than 0"),
-        ("[a]\nlimit = 5\nseconds = nan", 3, "seconds must be greater than 0"),
-        ("[a]\nlimit = 5\nseconds = 1e-9", 3, "at least one nanosecond"),
-        ("[a]\nalgorithm = sliding\nlimit = 5\nseconds = 1", 2, "algorithm must be token_bucket,"),
+        ("[a]\nlimit = five\ninterval = 1", 2, "limit must be a whole number"),
+        ("[a]\nlimit = 0\ninterval = 1", 2, "limit must be between 1 and 2147483647"),
+        ("[a]\nlimit = 5\ninterval = 0", 3, "interval must be greater than 0"),
+        ("[a]\nlimit = 5\ninterval = nan", 3, "interval must be greater than 0"),
+        ("[a]\nlimit = 5\ninterval = 1e-9", 3, "at least one nanosecond"),
+        ("[a]\nalgorithm = sliding\nlimit = 5\ninterval = 1", 2, "algorithm must be token_bucket,"),
         (
-            "[a]\nalgorithm = sliding_window\nlimit = 1025\nseconds = 1",
+            "[a]\nalgorithm = sliding_window\nlimit = 1025\ninterval = 1",
             3,
             "limit must be between 1 and 1024",
         ),
-        ("[a]\nlimit = 5\nseconds = 1\nlimit = 6", 4, "must not be there twice: it is in line 2"),
+        ("[a]\nlimit = 5\ninterval = 1\nlimit = 6", 4, "must not be there twice: it is in line 2"),
         (
-            "[a]\nlimit = 5\nseconds = 1\n[a]\nlimit = 5\nseconds = 1",
+            "[a]\nlimit = 5\ninterval = 1\n[a]\nlimit = 5\ninterval = 1",
             4,
             "[a] must not be there twice",
         ),
-        ("[a]\nlimit = 5\nseconds = 1\nstorage = reddis:", 4, "storage: "),
-        ("[a]\nlimit = 5\nseconds = 1\nenforce = maybe", 4, "enforce must be 0 or 1"),
-        ("[a]\nlimit = 5\nseconds = 1\non_error = ignore", 4, "on_error must be \"fallback\""),
+        ("[a]\nlimit = 5\ninterval = 1\nstorage = reddis:", 4, "storage: "),
+        ("[a]\nlimit = 5\ninterval = 1\nenforce = maybe", 4, "enforce must be 0 or 1"),
+        ("[a]\nlimit = 5\ninterval = 1\non_error = ignore", 4, "on_error must be \"fallback\""),
         ("[a]\nall = b", 1, "[b] is not there"),
         ("[a]\nall = b\n[b]\nall = a", 1, "[b] is a set itself"),
-        ("[a]\nall = b b\n[b]\nlimit = 5\nseconds = 1", 1, "b is there twice"),
-        ("[a]\nall = b\nlimit = 5\n[b]\nlimit = 5\nseconds = 1", 2, "all must stand alone"),
+        ("[a]\nall = b b\n[b]\nlimit = 5\ninterval = 1", 1, "b is there twice"),
+        ("[a]\nall = b\nlimit = 5\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
         ("[a]\nall =", 2, "all must be the names"),
         ("[a]\n".repeat(1_001).as_str(), 1_001, "must have at most 1000 limits"),
     ] {

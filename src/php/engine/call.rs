@@ -81,6 +81,32 @@ impl Call {
         unsafe { &*self.object() }
     }
 
+    /// The object that the method was called on, as a value that refers to it.
+    pub fn this_value(&self) -> Zval {
+        let mut value = Zval::new();
+        // SAFETY: the engine holds the object as long as the call runs.
+        value.set_object(unsafe { &mut *self.object() });
+        value
+    }
+
+    /// A property that `class`, the method's own, has declared.
+    pub fn own_property(&self, class: &Class, name: &str) -> Zval {
+        let mut scratch = Zval::new();
+        // SAFETY: an object of the class. What the engine returns is the property, or `scratch`.
+        let found = unsafe {
+            ffi::zend_read_property(
+                class.as_ptr(),
+                self.object(),
+                name.as_ptr().cast(),
+                name.len(),
+                true,
+                &raw mut scratch,
+            )
+            .as_ref()
+        };
+        found.map_or_else(Zval::null, Zval::shallow_clone)
+    }
+
     /// Whether this call is made, directly or not, by a call of `method` on `other` which this call's
     /// object itself has made, and not PHP code.
     pub fn is_within(&self, other: &ffi::zend_object, method: *mut ffi::zend_function) -> bool {

@@ -141,6 +141,13 @@ pub struct Method {
     pub flags: MethodFlags,
     pub parameters: &'static [Parameter],
     pub returns: Type,
+    /// Whether a call that does nothing with the result is a mistake: PHP warns of it from 8.5 on.
+    pub is_no_discard: bool,
+}
+
+/// Marks a method whose result a caller must use.
+pub const fn no_discard(method: Method) -> Method {
+    Method { is_no_discard: true, ..method }
 }
 
 /// A method with the flags `PROTECTED`, `PRIVATE` or `PUBLIC_STATIC`.
@@ -151,7 +158,7 @@ pub const fn method(
     parameters: &'static [Parameter],
     returns: Type,
 ) -> Method {
-    Method { name, handler: Some(handler), flags, parameters, returns }
+    Method { name, handler: Some(handler), flags, parameters, returns, is_no_discard: false }
 }
 
 pub const PROTECTED: MethodFlags = MethodFlags::Protected;
@@ -175,7 +182,7 @@ pub const fn signature(
     returns: Type,
 ) -> Method {
     let flags = MethodFlags::Public.union(MethodFlags::Abstract);
-    Method { name, handler: None, flags, parameters, returns }
+    Method { name, handler: None, flags, parameters, returns, is_no_discard: false }
 }
 
 /// A function. Its name begins with its namespace.
@@ -237,16 +244,17 @@ fn register(
     class.0.store(register(&mut entry), Ordering::Relaxed);
     #[cfg(php82)]
     for method in methods {
-        hide_sensitive(class, method);
+        add_attributes(class, method);
     }
     for interface in interfaces {
         implement(class, interface.as_ptr());
     }
 }
 
-/// Adds `#[\SensitiveParameter]` to the parameters of a method that are marked sensitive.
+/// Adds `#[\SensitiveParameter]` to the parameters of a method that are marked sensitive, and `#[\NoDiscard]` to a method
+/// whose result must be used. Before PHP 8.5 that attribute has no class and no effect.
 #[cfg(php82)]
-fn hide_sensitive(class: &Class, method: &Method) {
+fn add_attributes(class: &Class, method: &Method) {
     unsafe extern "C" {
         // ext-php-rs does not bind its header. The signature is the same from PHP 8.0 to 8.6.
         fn zend_add_attribute(
@@ -261,7 +269,11 @@ fn hide_sensitive(class: &Class, method: &Method) {
     /// `ZEND_ATTRIBUTE_PERSISTENT`: the attribute lives as long as the class.
     const PERSISTENT: u32 = 1;
     let name = method.name.to_string_lossy().to_lowercase();
-    for (index, _) in method.parameters.iter().enumerate().filter(|(_, p)| p.is_sensitive) {
+    let parameters = method.parameters.iter().enumerate().filter(|(_, p)| p.is_sensitive);
+    // Offset 0 means the function, 1 its first parameter.
+    let sensitive = parameters.map(|(index, _)| ("SensitiveParameter", index as u32 + 1));
+    let no_discard = method.is_no_discard.then_some(("NoDiscard", 0));
+    for (attribute, offset) in sensitive.chain(no_discard.filter(|_| cfg!(php85))) {
         // SAFETY: the class is registered, its functions belong to this extension, and no other
         // thread runs during startup. The name is interned for the life of the process.
         unsafe {
@@ -270,9 +282,7 @@ fn hide_sensitive(class: &Class, method: &Method) {
             let Some(function) = found.as_ref().and_then(|zval| zval.value.func.as_mut()) else {
                 continue;
             };
-            let attribute = ZendStr::new_interned("SensitiveParameter", true).into_raw();
-            // Offset 0 means the function, 1 its first parameter.
-            let offset = index as u32 + 1;
+            let attribute = ZendStr::new_interned(attribute, true).into_raw();
             let attributes = &raw mut function.common.attributes;
             zend_add_attribute(attributes, attribute, 0, PERSISTENT, offset, 0);
         }
@@ -300,17 +310,41 @@ fn function_entry(method: &Method) -> FunctionEntry {
         type_: parameter.to_zend_type(),
         default_value: parameter.default.map_or(ptr::null(), CStr::as_ptr),
     }));
+    /// `ZEND_ACC_NODISCARD` of PHP 8.5 and 8.6, which ext-php-rs does not bind.
+    const NO_DISCARD: u32 = 1 << 29;
+    let mut flags = method.flags.bits();
+    if variadic > 0 {
+        flags |= ffi::ZEND_ACC_VARIADIC;
+    }
+    if cfg!(php85) && method.is_no_discard {
+        flags |= NO_DISCARD;
+    }
     FunctionEntry {
         fname: method.name.as_ptr(),
         handler: method.handler,
         num_args: (method.parameters.len() - variadic) as u32,
         arg_info: Box::leak(info.into_boxed_slice()).as_ptr(),
         #[allow(clippy::useless_conversion, reason = "u64 from PHP 8.6 on")]
-        flags: (method.flags.bits() | if variadic > 0 { ffi::ZEND_ACC_VARIADIC } else { 0 }).into(),
+        flags: flags.into(),
         #[cfg(php84)]
         doc_comment: ptr::null(),
         #[cfg(php84)]
         frameless_function_infos: ptr::null(),
+    }
+}
+
+/// Declares a private property of a class, which is null at first. At startup only.
+pub fn private_property(class: &Class, name: &str) {
+    let mut null = Zval::null();
+    // SAFETY: the class is registered; the engine copies the name and the value.
+    unsafe {
+        ffi::zend_declare_property(
+            class.as_ptr(),
+            name.as_ptr().cast(),
+            name.len(),
+            &raw mut null,
+            ffi::ZEND_ACC_PRIVATE as _,
+        );
     }
 }
 

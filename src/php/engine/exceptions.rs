@@ -2,19 +2,24 @@
 //!
 //! The classes carry no Rust value: file, line, trace and subclasses work as the engine makes them.
 
+use super::call::string;
 use super::declare::{self, Class};
+use super::versions;
 use crate::error::Error;
-use ext_php_rs::exception::PhpException;
+use ext_php_rs::exception::{PhpException, throw_object};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
+use ext_php_rs::types::Zval;
 use ext_php_rs::zend::{ClassEntry, ce};
-use std::ffi::CString;
+use std::ffi::{CString, c_char};
+use std::ptr;
 
 /// The error of a function that has thrown a PHP exception. The caller returns to PHP at once.
 #[derive(Debug, Clone, Copy)]
 pub struct Thrown;
 
-static THROWABLE: Class = Class::new();
+/// `TokenBucket\TokenBucketException`, which marks all exceptions of this extension.
+pub static MARKER: Class = Class::new();
 static STORAGE_EXCEPTION: Class = Class::new();
 static CONFIGURATION_EXCEPTION: Class = Class::new();
 
@@ -26,17 +31,62 @@ unsafe extern "C" {
 
 /// Makes the exceptions known to the engine.
 pub fn register() {
-    declare::interface(&THROWABLE, "TokenBucket\\Throwable", &[]);
-    declare::implement(&THROWABLE, std::ptr::from_ref(ce::throwable()).cast_mut());
+    declare::interface(&MARKER, "TokenBucket\\TokenBucketException", &[]);
+    declare::implement(&MARKER, ptr::from_ref(ce::throwable()).cast_mut());
     // SAFETY: SPL is part of every PHP, and registers its classes before the engine loads extensions
     // from files.
-    let (runtime, argument) = unsafe { (spl_ce_RuntimeException, spl_ce_InvalidArgumentException) };
+    let (runtime, argument) = (runtime_exception(), unsafe { spl_ce_InvalidArgumentException });
     for (class, name, parent) in [
         (&STORAGE_EXCEPTION, "TokenBucket\\StorageException", runtime),
         (&CONFIGURATION_EXCEPTION, "TokenBucket\\ConfigurationException", argument),
     ] {
-        declare::class(class, name, ClassFlags::empty(), &[], parent, &[&THROWABLE]);
+        declare::class(class, name, ClassFlags::empty(), &[], parent, &[&MARKER]);
     }
+}
+
+/// PHP's `RuntimeException`.
+pub fn runtime_exception() -> *mut ClassEntry {
+    // SAFETY: SPL is part of every PHP, and registers its classes before the engine loads extensions
+    // from files.
+    unsafe { spl_ce_RuntimeException }
+}
+
+/// Throws an exception of a class of this extension that has a private property, with a value for it.
+#[cold]
+pub fn throw_with_property(class: &Class, message: &str, property: &str, value: Zval) -> Thrown {
+    unsafe extern "C" {
+        // ext-php-rs does not bind it. The signature is the same from PHP 8.0 to 8.6.
+        fn zend_update_property(
+            scope: *mut ClassEntry,
+            object: *mut ffi::zend_object,
+            name: *const c_char,
+            length: usize,
+            value: *mut Zval,
+        );
+    }
+    // SAFETY: the class is registered.
+    let Some(mut exception) = (unsafe { versions::create_object(class.as_ptr()) }) else {
+        return Thrown;
+    };
+    let Some(object) = exception.object_mut().map(ptr::from_mut) else { return Thrown };
+    let set = |name: &str, mut value: Zval| {
+        // SAFETY: a new object of the class, which declares the property or inherits it. The engine takes a reference
+        // of its own to the value.
+        unsafe {
+            zend_update_property(
+                class.as_ptr(),
+                object,
+                name.as_ptr().cast(),
+                name.len(),
+                &raw mut value,
+            );
+        }
+    };
+    set("message", string(message.as_bytes()));
+    set(property, value);
+    // Fails for what is no object.
+    let _ = throw_object(exception);
+    Thrown
 }
 
 impl From<Error> for Thrown {

@@ -1,3 +1,3 @@
 <?php
 declare(strict_types=1);
-TokenBucket\reset_statistics(null);
+TokenBucket\reset_statistics('*');

@@ -159,7 +159,7 @@ final class Guard
                 return null;
             }
             return new Attempt($settings, $client, $account, $proof);
-        } catch (TokenBucket\Throwable $exception) {
+        } catch (TokenBucket\TokenBucketException $exception) {
             // An owner who mistyped a DSN has to be able to log in. The page and the notice tell.
             (new SecurityLog($settings))->failed($exception);
             return null;
@@ -171,7 +171,7 @@ final class Guard
     {
         try {
             $attempt?->settle($user instanceof WP_User ? $user : null);
-        } catch (TokenBucket\Throwable $exception) {
+        } catch (TokenBucket\TokenBucketException $exception) {
             (new SecurityLog(Settings::load()))->failed($exception);
         }
     }

@@ -73,7 +73,7 @@ final class Limits
             // Not counted, perhaps because the table is full: that is no reason to block anyone.
             return 0;
         }
-        $nth = $decision->getLimit() - $decision->getRemainingTokens();
+        $nth = $decision->getUsedTokens();
         return $nth % $tries === 0 ? intdiv($nth, $tries) : 0;
     }
 

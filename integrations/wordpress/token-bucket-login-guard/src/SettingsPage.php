@@ -60,7 +60,7 @@ final class SettingsPage
             if ($this->error === '') {
                 $this->reload('unblocked');
             }
-        } catch (TokenBucket\Throwable $exception) {
+        } catch (TokenBucket\TokenBucketException $exception) {
             $this->error = $exception->getMessage();
         }
     }
@@ -84,7 +84,7 @@ final class SettingsPage
         $settings = Settings::load();
         try {
             (new Overview($settings))->render();
-        } catch (TokenBucket\Throwable $exception) {
+        } catch (TokenBucket\TokenBucketException $exception) {
             echo '<p>', esc_html($exception->getMessage()), '</p>';
         }
         ($this->form ?? new SettingsForm($settings))->render();

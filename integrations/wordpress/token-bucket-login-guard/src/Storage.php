@@ -26,7 +26,7 @@ final class Storage
         try {
             $decision = TokenBucket::per(self::dsn(), 'wp_login_probe:', 1, 1)->peek();
             return $decision->isDegraded() ? 'The server does not answer.' : null;
-        } catch (TokenBucket\Throwable $exception) {
+        } catch (TokenBucket\TokenBucketException $exception) {
             return $exception->getMessage();
         }
     }

@@ -65,18 +65,18 @@ fn set_of(size: usize) -> Vec<AtomicU128> {
 
 /// Limits that refill in a second to a day, and the operation of their clients.
 fn limits() -> Vec<(Limit, Op)> {
-    let bucket = |capacity, window| TokenBucket::per_window(capacity, window).unwrap().into();
+    let bucket = |capacity, window| TokenBucket::per_period(capacity, window).unwrap().into();
     let window = |limit, interval| FixedWindow::new(limit, interval).unwrap().into();
     let take = Op::Take { cost: 1 };
     vec![
-        (bucket(10, 300), take),
-        (bucket(3, 1), take),
-        (bucket(2, 86_400), take),
-        (bucket(5, 20), take),
+        (bucket(10, 300.0), take),
+        (bucket(3, 1.0), take),
+        (bucket(2, 86_400.0), take),
+        (bucket(5, 20.0), take),
         (window(4, 60.0), take),
         (window(1, 3.0), take),
-        (bucket(3, 60), Op::Check),
-        (bucket(10, 30), Op::Check),
+        (bucket(3, 60.0), Op::Check),
+        (bucket(10, 30.0), Op::Check),
     ]
 }
 
@@ -273,7 +273,7 @@ proptest! {
 
 #[test]
 fn tombstone_of_a_forgiven_debt_still_holds_other_evicted_clients() {
-    let limit = TokenBucket::per_window(10, 60).unwrap().into();
+    let limit = TokenBucket::per_period(10, 60.0).unwrap().into();
     let set = set_of(2);
     let check = |tag, at| call(&set, tag, &limit, Op::Check, T0 + at * SECOND);
     for _ in 0..110 {
@@ -287,8 +287,8 @@ fn tombstone_of_a_forgiven_debt_still_holds_other_evicted_clients() {
 
 #[test]
 fn tombstone_expires_with_the_buckets_it_stands_for() {
-    let [day, minute] = [(2, 86_400), (5, 60)]
-        .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
+    let [day, minute] = [(2, 86_400.0), (5, 60.0)]
+        .map(|(capacity, window)| Limit::from(TokenBucket::per_period(capacity, window).unwrap()));
     let set = set_of(WAYS);
     call(&set, 1, &day, Op::Take { cost: 1 }, T0);
     for i in 0..40 {
@@ -305,7 +305,7 @@ fn tombstone_expires_with_the_buckets_it_stands_for() {
 #[test]
 fn evicted_block_leaves_no_token_until_it_ends() {
     // A refill takes longer than the block, so a level alone would leave tokens.
-    let minute = Limit::from(TokenBucket::per_window(6, 60).unwrap());
+    let minute = Limit::from(TokenBucket::per_period(6, 60.0).unwrap());
     let set = set_of(3);
     let block = |tag, seconds| Op::Block { duration: seconds * SECOND + tag };
     assert!((1..=3).all(|tag| call(&set, tag, &minute, block(tag, 30), T0)));
@@ -320,8 +320,8 @@ fn evicted_block_leaves_no_token_until_it_ends() {
 
 #[test]
 fn block_is_evicted_after_all_buckets() {
-    let [day, minute] = [(2, 86_400), (6, 60)]
-        .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
+    let [day, minute] = [(2, 86_400.0), (6, 60.0)]
+        .map(|(capacity, window)| Limit::from(TokenBucket::per_period(capacity, window).unwrap()));
     let set = set_of(WAYS);
     assert!(call(&set, 1, &minute, Op::Block { duration: 10 * SECOND }, T0));
     for tag in 2..100 {
@@ -332,8 +332,8 @@ fn block_is_evicted_after_all_buckets() {
 
 #[test]
 fn refund_to_a_newcomer_frees_no_evicted_client() {
-    let [short, long] = [(5, 300), (10, 600)]
-        .map(|(capacity, window)| Limit::from(TokenBucket::per_window(capacity, window).unwrap()));
+    let [short, long] = [(5, 300.0), (10, 600.0)]
+        .map(|(capacity, window)| Limit::from(TokenBucket::per_period(capacity, window).unwrap()));
     for give_back in [Op::Reset, Op::Refund { cost: 10, expiry: None }] {
         let set = set_of(WAYS);
         let take = |tag, limit, cost| call(&set, tag, limit, Op::Take { cost }, T0);

@@ -3,6 +3,6 @@
 namespace TokenBucket;
 
 /** Implemented by all exception classes of this extension. */
-interface Throwable extends \Throwable
+interface TokenBucketException extends \Throwable
 {
 }
