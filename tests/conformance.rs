@@ -360,7 +360,8 @@ fn takes_what_is_there(bench: &Bench) {
         (b"window", fixed(5, 60.0)),
         (b"sliding", sliding(5, 60.0)),
     ] {
-        let take = |most, least| bench.call(name, &limit, Op::TakeUpTo { most, least }, T0);
+        let take =
+            |most, least| bench.call(name, &limit, Op::TakeUpTo { most, least, leave: 0 }, T0);
         assert_eq!(take(3, 1).taken, 3);
         let denied = take(9, 3);
         assert_eq!((denied.accepted, denied.taken, limit.remaining(&denied)), (false, 0, 2));
@@ -556,6 +557,7 @@ impl<'a> Compound<'a> {
             record: &self.caches[i].1,
             limit: &self.limits[i],
             cost: *cost,
+            leave: 0,
         };
         costs.iter().enumerate().map(member).collect()
     }
@@ -629,13 +631,22 @@ fn settle() -> impl Strategy<Value = Op> {
     prop_oneof![4 => 0u64..9, 1 => Just(u64::MAX >> 1)].prop_map(|cost| Op::Settle { cost })
 }
 
+/// Calls for a number of tokens or hits that is not fixed, or that leave some.
+fn take_up_to() -> impl Strategy<Value = Op> {
+    let up_to = |(more, least, leave)| Op::TakeUpTo { most: least + more, least, leave };
+    prop_oneof![
+        (0u64..6, 1u64..4, 0u64..5).prop_map(up_to),
+        (0u64..4, 1u64..5).prop_map(|(cost, leave)| Op::take(cost, leave)),
+    ]
+}
+
 /// The differential test of calls on several limits.
 fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
     let limits = vec![per_second(5, 2.0), per_period(3, 7.0), fixed(5, 2.5), sliding(4, 3.0)];
     let watched = bench.limiter_with(|policy| policy.enforce = false);
     let alone = prop_oneof![
         Just(Op::Check),
-        (1u64..4).prop_map(|least| Op::TakeUpTo { most: least + 2, least }),
+        take_up_to(),
         (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
         settle(),
         (0u64..4).prop_map(|cost| Op::Take { cost }),
@@ -711,7 +722,7 @@ fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
         1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
         1 => settle(),
-        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
+        1 => take_up_to(),
         1 => Just(Op::Reset),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
     ];
@@ -726,7 +737,7 @@ fn any_sequence_on_a_sliding_window_is_decided_as_by_apply(bench: &Bench) {
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
         1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
         1 => settle(),
-        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
+        1 => take_up_to(),
         1 => Just(Op::Check),
         1 => Just(Op::Reset),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
@@ -780,7 +791,7 @@ fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
         1 => (0u64..4, 0u64..9).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
         1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
         1 => settle(),
-        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
+        1 => take_up_to(),
         1 => Just(Op::Reset),
         1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),

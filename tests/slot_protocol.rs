@@ -325,7 +325,7 @@ fn assert_k_is_blocked(set: &Set) {
     let denied = [
         Op::Take { cost: 0 },
         Op::Take { cost: 1 },
-        Op::TakeUpTo { most: 2, least: 1 },
+        Op::TakeUpTo { most: 2, least: 1, leave: 0 },
         Op::Check,
         Op::Refund { cost: 2, expiry: None },
     ];

@@ -82,7 +82,7 @@ foreach (['consume', 'attempt', 'peek', 'refund'] as $method) {
         fn () => $compound->$method([1, [1], 1]),
         fn () => $compound->$method('two'),
         fn () => $compound->$method(new stdClass),
-        fn () => $compound->$method(1, 2),
+        fn () => $compound->$method(1, 2, 3),
         fn () => $compound->$method(count: 2),
     );
 }
@@ -158,7 +158,7 @@ TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be o
 TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, with ints in the array
 TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, string given
 TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, stdClass given
-ArgumentCountError: TokenBucket\Compound::consume() expects at most 1 argument, 2 given
+ArgumentCountError: TokenBucket\Compound::consume() expects at most 1 argument, 3 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be greater than or equal to 0
@@ -173,7 +173,7 @@ TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of typ
 TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, with ints in the array
 TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, string given
 TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, stdClass given
-ArgumentCountError: TokenBucket\Compound::attempt() expects at most 1 argument, 2 given
+ArgumentCountError: TokenBucket\Compound::attempt() expects at most 2 arguments, 3 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be greater than or equal to 0
@@ -188,7 +188,7 @@ TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type a
 TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, with ints in the array
 TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, string given
 TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, stdClass given
-ArgumentCountError: TokenBucket\Compound::peek() expects at most 1 argument, 2 given
+ArgumentCountError: TokenBucket\Compound::peek() expects at most 2 arguments, 3 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be greater than or equal to 0
@@ -203,7 +203,7 @@ TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type
 TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, with ints in the array
 TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, string given
 TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, stdClass given
-ArgumentCountError: TokenBucket\Compound::refund() expects at most 1 argument, 2 given
+ArgumentCountError: TokenBucket\Compound::refund() expects at most 1 argument, 3 given
 Error: Unknown named parameter $count
 int(5)
 bool(true)

@@ -36,8 +36,8 @@ pub fn note_denial(host: &Host, request: &Request<'_>, decision: Decision, sent:
         _ if decision.is_blocked => {
             Some(KnownDenial::BlockedUntil(sent + (decision.expires_at - decision.now)))
         }
-        Op::Take { cost } | Op::TakeUpTo { least: cost, .. } => {
-            full_in(limit, cost, decision).map(|full_in| KnownDenial::FullAt(sent + full_in))
+        Op::Take { .. } | Op::TakeUpTo { .. } => {
+            full_in(limit, op.needs(), decision).map(|full_in| KnownDenial::FullAt(sent + full_in))
         }
         _ => None,
     };

@@ -141,7 +141,13 @@ impl FixedWindow {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => take(cost),
             Op::Check => take(1),
-            Op::TakeUpTo { most, least } => take(most.min(left).max(least)),
+            Op::TakeUpTo { most, least, leave } => {
+                let cost = most.min(left.saturating_sub(leave)).max(least);
+                match take(cost.saturating_add(leave)) {
+                    (needed, _) if needed.accepted => take(cost),
+                    denied => denied,
+                }
+            }
             Op::Peek { cost } => {
                 let Decision { accepted, retry_at, .. } = take(cost).0;
                 (Decision { accepted, retry_at, ..accept(hits) }, state)

@@ -58,7 +58,7 @@ impl WordAlgorithm for TokenBucket {
     fn takes(&self, op: Op) -> bool {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
-            Op::TakeUpTo { least, .. } => least <= self.capacity,
+            Op::TakeUpTo { .. } => op.needs() <= self.capacity,
             Op::Check | Op::Settle { .. } | Op::Start { .. } => true,
             Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,
         }
@@ -74,7 +74,7 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: &Op) -> (Decision,
     let bucket = Bucket::new(limit, state, now);
     match op {
         Op::Take { cost } => bucket.take(cost),
-        Op::TakeUpTo { most, least } => bucket.take_up_to(most, least),
+        Op::TakeUpTo { most, least, leave } => bucket.take_up_to(most, least, leave),
         Op::Peek { cost } => (bucket.peek(cost), state),
         Op::Check => bucket.check(),
         Op::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
@@ -248,9 +248,13 @@ impl<'a> Bucket<'a> {
     }
 
     #[inline(never)]
-    fn take_up_to(&self, most: u64, least: u64) -> (Decision, State) {
-        let there = self.limit.tokens_in(self.available());
-        self.take(most.min(there).max(least))
+    fn take_up_to(&self, most: u64, least: u64, leave: u64) -> (Decision, State) {
+        let there = self.limit.tokens_in(self.available()).saturating_sub(leave);
+        let cost = most.min(there).max(least);
+        match self.take(cost.saturating_add(leave)) {
+            (needed, _) if needed.accepted => self.take(cost),
+            denied => denied,
+        }
     }
 
     /// The answer of `take`, with the level that the bucket keeps.

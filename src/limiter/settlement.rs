@@ -167,7 +167,7 @@ fn member<'a>(
 ) -> Member<'a> {
     let Settlement { limiter, identifier, limit, .. } = *settlement;
     let (key_hash, record) = cache;
-    Member { limiter, identifier, name: None, key_hash, record, limit, cost: 0 }
+    Member { limiter, identifier, name: None, key_hash, record, limit, cost: 0, leave: 0 }
 }
 
 /// How many of the tokens that a decision took from a lease have not come back by themselves. It expires by this host's

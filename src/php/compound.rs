@@ -41,6 +41,8 @@ pub struct Part {
     identifier: SharedString,
     name: Option<SharedString>,
     limit: Rc<Limit>,
+    /// Each call leaves so many tokens.
+    leave: u64,
     key_hash: Cell<KeyHash>,
     record: Cell<RecordHandle>,
 }
@@ -51,6 +53,8 @@ static HANDLERS: Handlers = Handlers::new();
 
 /// One number for all limits, or a list with one for each.
 const TOKENS: Parameter = optional(c"tokens", Type::INT.or(Type::ARRAY), c"1");
+/// What must be left of each limit.
+const LEAVE: Parameter = Parameter { name: c"leave", default: Some(c"0"), ..TOKENS };
 /// The parameter of `consume()`.
 const TOKEN_COUNT: Parameter = Parameter { name: c"token_count", ..TOKENS };
 
@@ -62,8 +66,8 @@ const METHODS: &[Method] = &[
         Type::NONE,
     ),
     public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
-    no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION)),
-    public(c"peek", handler!(peek), &[TOKENS], DECISION),
+    no_discard(public(c"attempt", handler!(attempt), &[TOKENS, LEAVE], DECISION)),
+    public(c"peek", handler!(peek), &[TOKENS, LEAVE], DECISION),
     public(c"refund", handler!(refund), &[TOKENS], Type::VOID),
     public(c"reset", handler!(reset), &[], Type::VOID),
     public(c"block", handler!(block), &[SECONDS], Type::VOID),
@@ -104,17 +108,22 @@ impl Part {
         identifier: SharedString,
         name: SharedString,
         limit: Rc<Limit>,
+        leave: u64,
     ) -> Self {
         let (name, key_hash, record) = (Some(name), Cell::default(), Cell::default());
-        Self { limiter, identifier, name, limit, key_hash, record }
+        Self { limiter, identifier, name, limit, leave, key_hash, record }
     }
 
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
-        let Backend::Native(limiter) = &value.backend else {
-            return Err(value_error(
-                n,
-                "must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took",
-            ));
+        let (limiter, leave) = match &value.backend {
+            Backend::Native(limiter) => (limiter, 0),
+            Backend::Leaving(low) => (&low.limiter, low.leave),
+            Backend::Php(..) => {
+                return Err(value_error(
+                    n,
+                    "must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took",
+                ));
+            }
         };
         let Some(limit) = &value.limit else {
             return Err(value_error(
@@ -127,6 +136,7 @@ impl Part {
             identifier: value.shared_identifier(),
             name: value.shared_name(),
             limit: Rc::clone(limit),
+            leave,
             key_hash: Cell::default(),
             record: Cell::default(),
         })
@@ -139,7 +149,8 @@ impl Part {
             && self.limiter.has_same_key(own, &other.limiter, others)
     }
 
-    fn member(&self, cost: u64) -> Member<'_> {
+    /// The limit, of which a call takes `cost` and leaves so many.
+    fn member(&self, cost: u64, leave: u64) -> Member<'_> {
         Member {
             limiter: &self.limiter,
             identifier: self.identifier.as_bytes(),
@@ -148,12 +159,13 @@ impl Part {
             record: &self.record,
             limit: &self.limit,
             cost,
+            leave: leave.max(self.leave),
         }
     }
 
     /// Makes a call on this limit alone.
     fn decide(&self, op: Op) -> Report<FlaggedDecision> {
-        let context = self.member(0).context();
+        let context = self.member(0, 0).context();
         self.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
     }
 
@@ -237,7 +249,9 @@ fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
 /// The limiters of the call's object, each with what the call asks of it.
 fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown> {
     let costs = token_counts::parse(call, 1, Some(parts.len()), 1)?;
-    Ok(parts.iter().enumerate().map(|(i, part)| part.member(costs.at(i))).collect())
+    let leaves = token_counts::parse(call, 2, Some(parts.len()), 0)?;
+    let each = parts.iter().enumerate();
+    Ok(each.map(|(i, part)| part.member(costs.at(i), leaves.at(i))).collect())
 }
 
 fn consume(call: &Call) -> Result<(), Thrown> {
@@ -249,7 +263,7 @@ fn consume(call: &Call) -> Result<(), Thrown> {
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 1)?;
+    call.expect_arguments(0, 2)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let answers = deliver(take_all(&members, GLOBALS.get().frozen_time.get()))?;
@@ -257,7 +271,7 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 1)?;
+    call.expect_arguments(0, 2)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let answers = deliver(peek_all(&members, GLOBALS.get().frozen_time.get()))?;

@@ -14,6 +14,7 @@ use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op, TokenBucket, duration_from_seconds};
 use crate::limiter::{DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision};
+use ext_php_rs::ffi;
 use std::rc::Rc;
 
 /// The first parameter of the constructors.
@@ -24,9 +25,13 @@ pub const IDENTIFIER: Parameter = required(c"identifier", Type::STRING);
 /// The last parameter of the constructors.
 pub const LIMIT_NAME: Parameter = optional(c"name", Type::STRING.or_null(), c"null");
 
+/// What must be left after a call, 0 if it was not passed.
+pub const LEAVE: Parameter = optional(c"leave", Type::INT, c"0");
+
 pub const CONSUME: Method = public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL);
-pub const ATTEMPT: Method = no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION));
-pub const PEEK: Method = public(c"peek", handler!(peek), &[TOKENS], DECISION);
+pub const ATTEMPT: Method =
+    no_discard(public(c"attempt", handler!(attempt), &[TOKENS, LEAVE], DECISION));
+pub const PEEK: Method = public(c"peek", handler!(peek), &[TOKENS, LEAVE], DECISION);
 pub const REFUND: Method = public(c"refund", handler!(refund), &[TOKENS], Type::VOID);
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
 pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
@@ -40,21 +45,46 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     })?;
     let admitted = match decided {
         Some(admitted) => admitted.deliver()?,
-        None => consume_php_storage(call, "consume", cost)?.is_admitted(),
+        None => consume_unusual(call, cost)?,
     };
     call.return_bool(admitted)
 }
 
+/// Takes tokens from a limit that leaves some, or on a storage written in PHP.
+#[cold]
+fn consume_unusual(call: &Call, cost: u64) -> Result<bool, Thrown> {
+    let decided = call.try_with_this(|this: &LimiterObject| {
+        let Backend::Leaving(low) = &this.backend else { return Ok(None) };
+        let op = Op::take(cost, low.leave);
+        Ok(Some(this.admits(&low.limiter, this.limit("consume")?, &op)?))
+    })?;
+    match decided {
+        Some(admitted) => admitted.deliver(),
+        None => Ok(consume_php_storage(call, "consume", cost)?.is_admitted()),
+    }
+}
+
+/// The argument `$leave` at this position.
+pub fn leave(call: &Call, n: u32) -> Result<u64, Thrown> {
+    call.token_count_of(n, 0, ffi::_zend_expected_type_Z_EXPECTED_LONG)
+}
+
 fn attempt(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 1)?;
-    let cost = call.token_count(1)?;
+    call.expect_arguments(0, 2)?;
+    let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
     let on_php_storage = call.try_with_this(|this: &LimiterObject| {
         let Backend::Php(..) = this.backend else { return Ok(None) };
+        if leave > 0 {
+            return Err(logic_exception(
+                "attempt(): $leave is not available on a storage written in PHP: TokenBucketStorage has \
+                 consume() only",
+            ));
+        }
         let limit = Rc::clone(this.limit("attempt")?);
         Ok(Some((limit, this.shared_identifier(), this.shared_name())))
     })?;
     let Some((limit, identifier, name)) = on_php_storage else {
-        return return_decision(call, "attempt", Op::Take { cost });
+        return return_decision(call, "attempt", Op::Take { cost }, leave);
     };
     let flagged = consume_php_storage(call, "attempt", cost)?;
     let origin = Origin { limiter: None, identifier, name };
@@ -63,8 +93,9 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 1)?;
-    return_decision(call, "peek", Op::Peek { cost: call.token_count(1)? })
+    call.expect_arguments(0, 2)?;
+    let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
+    return_decision(call, "peek", Op::Peek { cost }, leave)
 }
 
 fn refund(call: &Call) -> Result<(), Thrown> {
@@ -108,12 +139,18 @@ fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
     decided.deliver().map(drop)
 }
 
-/// Applies `op` to the object's own bucket, and returns the decision to PHP.
+/// Applies `op` to the object's own bucket, which it `leave`s so many tokens, and returns the decision to PHP.
 #[inline]
-pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
+pub fn return_decision(call: &Call, method: &str, op: Op, leave: u64) -> Result<(), Thrown> {
     let returned = call.try_with_this(|this: &LimiterObject| {
-        let Backend::Native(limiter) = &this.backend else {
-            return Err(throw_unsupported(method));
+        let (limiter, op) = match &this.backend {
+            Backend::Native(limiter) if leave == 0 => (limiter, op),
+            Backend::Native(limiter) => (limiter, op.leaving(leave)),
+            Backend::Leaving(low) => match op {
+                Op::Reserve { .. } => return Err(throw_no_reservation()),
+                op => (&low.limiter, op.leaving(leave.max(low.leave))),
+            },
+            Backend::Php(..) => return Err(throw_unsupported(method)),
         };
         let limit = this.limit(method)?;
         let decided = this.decide(limiter, limit, &op)?;
@@ -130,6 +167,13 @@ pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
         }))
     })?;
     returned.deliver()?
+}
+
+#[cold]
+fn throw_no_reservation() -> Thrown {
+    logic_exception(
+        "reserve() is not available on a limit that leaves tokens (\"leave\" in token_bucket.limits)",
+    )
 }
 
 /// Takes tokens from a bucket on a storage written in PHP, and counts the call.

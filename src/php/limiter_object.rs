@@ -74,7 +74,7 @@ impl Native for LimiterObject {
 
     fn gc_roots(&self) -> &[Zval] {
         match &self.backend {
-            Backend::Native(_) => &[],
+            Backend::Native(_) | Backend::Leaving(_) => &[],
             Backend::Php(storage) => std::slice::from_ref(&**storage),
         }
     }
@@ -189,6 +189,7 @@ impl LimiterObject {
     pub fn limiter(&self, method: &str) -> Result<&Limiter, Thrown> {
         match &self.backend {
             Backend::Native(limiter) => Ok(limiter),
+            Backend::Leaving(low) => Ok(&low.limiter),
             Backend::Php(..) => Err(throw_unsupported(method)),
         }
     }

@@ -12,7 +12,8 @@ use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION, TOKENS};
 use super::interval_limit::{self, IntervalArguments};
 use super::limiter_methods::{
-    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, return_decision,
+    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LEAVE, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, leave,
+    return_decision,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::parse_storage_argument;
@@ -68,7 +69,7 @@ const METHODS: &[Method] = &[
     public(
         c"takeUpTo",
         handler!(take_up_to),
-        &[required(c"most", Type::INT), optional(c"least", Type::INT, c"1")],
+        &[required(c"most", Type::INT), optional(c"least", Type::INT, c"1"), LEAVE],
         DECISION,
     ),
     PEEK,
@@ -270,12 +271,13 @@ fn call_key(
 }
 
 fn take_up_to(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(1, 2)?;
+    call.expect_arguments(1, 3)?;
     let most = u64::try_from(call.int(1, 1)?).ok().filter(|most| *most > 0);
     let most = most.ok_or_else(|| value_error(1, "must be greater than 0"))?;
     let least = u64::try_from(call.int(2, 1)?).ok().filter(|least| (1..=most).contains(least));
     let least = least.ok_or_else(|| value_error(2, "must be between 1 and $most"))?;
-    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least })
+    let leave = leave(call, 3)?;
+    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least, leave: 0 }, leave)
 }
 
 fn reserve(call: &Call) -> Result<(), Thrown> {
@@ -286,7 +288,7 @@ fn reserve(call: &Call) -> Result<(), Thrown> {
         Some(seconds) if seconds >= 0.0 => (seconds * SECOND as f64).round() as u64,
         Some(_) => return Err(value_error(2, "must be greater than or equal to 0")),
     };
-    return_decision(call, "reserve", Op::Reserve { cost, max_wait })
+    return_decision(call, "reserve", Op::Reserve { cost, max_wait }, 0)
 }
 
 fn key(call: &Call) -> Result<(), Thrown> {

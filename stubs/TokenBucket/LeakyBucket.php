@@ -54,20 +54,22 @@ final class LeakyBucket implements Limiter
      * Raises the level if that fits, else changes nothing, and describes the result.
      *
      * @param int $tokens 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if the count is negative
      */
     #[\NoDiscard]
-    public function attempt(int $tokens = 1): Decision {}
+    public function attempt(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int $tokens 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function peek(int $tokens = 1): Decision {}
+    public function peek(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
      * Lowers the level, never below empty.

@@ -16,7 +16,7 @@ fn ops() -> impl Strategy<Value = Op> {
     prop_oneof![
         6 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..5).prop_map(|cost| Op::Peek { cost }),
-        1 => (1u64..4, 0u64..4).prop_map(|(least, more)| Op::TakeUpTo { most: least + more, least }),
+        1 => (1u64..4, 0u64..4, 0u64..4).prop_map(|(least, more, leave)| Op::TakeUpTo { most: least + more, least, leave }),
         1 => Just(Op::Check),
         1 => (0u64..3).prop_map(|cost| Op::Refund { cost, expiry: None }),
         1 => Just(Op::Reset),
@@ -44,7 +44,7 @@ proptest! {
             let left = limit as u64 - before;
             let expected = match op {
                 Op::Take { cost } | Op::Peek { cost } => cost <= left,
-                Op::TakeUpTo { least, .. } => least <= left,
+                Op::TakeUpTo { least, leave, .. } => least + leave <= left,
                 Op::Check => left > 0,
                 _ => true,
             };

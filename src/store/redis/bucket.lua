@@ -5,7 +5,7 @@
 --          (4); the time that the whole bucket takes, in the same form; the number of parts in a
 --          nanosecond (4)
 -- extra    a time in the same form: for R the longest wait, for S the time until the bucket is full; for U
---          the most and the least tokens (4 bytes each), where the cost is that of one; for F when the decision
+--          the most tokens, the least, and those that must be left (4 bytes each), where the cost is that of one; for F when the decision
 --          expires that took the tokens: seconds (5), nanoseconds (4), or nothing
 --
 -- Parts of a nanosecond have names with _p.
@@ -154,15 +154,21 @@ local function bucket(op, stored, numbers, extra)
 
   if op == 'U' then
     -- The largest sum of powers of two that fits, from the costs of 1, 2, 4, ... tokens.
-    local most, least = struct.unpack('>I4I4', extra)
+    local most, least, leave = struct.unpack('>I4I4I4', extra)
     local costs = {cost}
-    while 2 ^ #costs <= most do costs[#costs + 1] = add(costs[#costs], costs[#costs]) end
+    while 2 ^ #costs <= math.max(most, leave) do costs[#costs + 1] = add(costs[#costs], costs[#costs]) end
+    -- The latest time at which the bucket can be full and have what must be left.
+    local last, rest = latest, leave
+    for i = #costs, 1, -1 do
+      if rest >= 2 ^ (i - 1) then last, rest = sub(last, costs[i]), rest - 2 ^ (i - 1) end
+    end
     local taken, at = 0, full_at
     for i = #costs, 1, -1 do
       local tokens, charged = 2 ^ (i - 1), add(at, costs[i])
-      if taken + tokens <= most and not less(latest, charged) then taken, at = taken + tokens, charged end
+      if taken + tokens <= most and not less(last, charged) then taken, at = taken + tokens, charged end
     end
-    if taken < least then return unchanged('0') end
+    if taken < least or leave > 0 and less(last, at) then return unchanged('0') end
+    if taken == 0 then return unchanged('1') end
     return filling('1', at)
   end
 

@@ -110,7 +110,8 @@ pub fn arguments_for_all(
     let mut arguments = Vec::with_capacity(2 + 2 * requests.len());
     arguments.extend([with_mark(if is_peek { b'P' } else { b'T' }), frozen_time(frozen)]);
     for JointRequest { request, is_enforced } in requests {
-        let op = if is_peek { Op::Take { cost: request.op.cost() } } else { *request.op };
+        // The caller decides on a peek, from the states that the script returns.
+        let op = if is_peek { Op::Take { cost: 0 } } else { *request.op };
         let (opcode, numbers, extra) = operation(request.limit, op);
         let algorithm = match request.limit {
             Limit::TokenBucket(_) => b'b',
@@ -163,9 +164,11 @@ fn bucket_operation(bucket: &TokenBucket, op: Op) -> Operation {
     let (opcode, cost, extra) = match op {
         Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
         Op::Take { cost } | Op::Reserve { cost, .. } if cost > capacity => (b'D', 0, None),
-        Op::TakeUpTo { least, .. } if least > capacity => (b'D', 0, None),
+        Op::TakeUpTo { .. } if op.needs() > capacity => (b'D', 0, None),
         Op::Take { cost } => (b'T', cost, None),
-        Op::TakeUpTo { most, least } => (b'U', 1, Some(tokens(&[most.min(capacity), least]))),
+        Op::TakeUpTo { most, least, leave } => {
+            (b'U', 1, Some(tokens(&[most.min(capacity), least, leave])))
+        }
         Op::Reserve { cost, max_wait } => (b'R', cost, Some(span(max_wait))),
         Op::Check => (b'C', 1, None),
         Op::Refund { cost, expiry } => (b'F', cost, expiry.map(time)),
@@ -198,9 +201,11 @@ fn window_operation(limit: u64, interval: u64, op: Op) -> Operation {
     let (opcode, cost, extra) = match op {
         Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
         Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit => (b'D', 0, None),
-        Op::TakeUpTo { least, .. } if least > limit => (b'D', 0, None),
+        Op::TakeUpTo { .. } if op.needs() > limit => (b'D', 0, None),
         Op::Take { cost } | Op::Reserve { cost, .. } => (b'T', cost, None),
-        Op::TakeUpTo { most, least } => (b'U', most.min(limit), Some(tokens(&[least]))),
+        Op::TakeUpTo { most, least, leave } => {
+            (b'U', most.min(limit), Some(tokens(&[least, leave])))
+        }
         Op::Check => (b'T', 1, None),
         // Not cut to the limit: there may be more hits, of a limit that was larger.
         Op::Refund { cost, expiry } => (b'F', cost.min(u32::MAX.into()), expiry.map(time)),

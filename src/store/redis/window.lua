@@ -1,7 +1,7 @@
 -- The fixed window: its state is its last moment and the hits in it. Continues values.lua.
 --
 -- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4)
--- extra    for U the least cost (4), for F when the window expires that the hits were taken from: seconds
+-- extra    for U the least cost and what must be left (4 each), for F when the window expires that the hits were taken from: seconds
 --          (5), nanoseconds (4), or nothing
 --
 -- Returns "1" or "0", and if the value changes, the new one and the second in which it expires.
@@ -36,8 +36,10 @@ local function window(op, stored, numbers, extra)
   end
 
   if op == 'U' then
-    local least = struct.unpack('>I4', extra)
-    op, cost = 'T', math.max(math.min(cost, limit - hits), least)
+    local least, leave = struct.unpack('>I4I4', extra)
+    cost = math.max(math.min(cost, limit - hits - leave), least)
+    local needed = cost + leave
+    op = needed > 0 and hits + needed > limit and 'D' or cost > 0 and 'T' or 'N'
   end
 
   if op == 'E' and cost > 0 then return with_hits('1', math.min(hits + cost, most)) end

@@ -98,7 +98,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         1 => (0..20 * SECOND).prop_map(|missing| Op::Start { missing }),
         1 => cost.clone().prop_map(|cost| Op::Peek { cost }),
         2 => (cost, 0u64..4)
-            .prop_map(|(least, more)| Op::TakeUpTo { most: least + more, least }),
+            .prop_map(|(least, more)| Op::TakeUpTo { most: least + more, least, leave: 0 }),
         1 => (1..40 * SECOND).prop_map(|duration| Op::Block { duration }),
     ]
 }
