@@ -17,8 +17,8 @@ use support::{Folder, with_context};
 use token_bucket::dsn::{Dsn, OnError, Target};
 use token_bucket::guard::Stores;
 use token_bucket::limit::{
-    Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState, TokenBucket,
-    apply,
+    CalendarWindow, Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState,
+    TokenBucket, apply,
 };
 use token_bucket::limiter::{
     DecidedBy, FlaggedDecision, Limiter, Limiters, Member, Policy, RecordHandle, Settings, Settled,
@@ -121,6 +121,10 @@ fn per_second(capacity: i64, rate: f64) -> Limit {
     TokenBucket::per_second(capacity, rate).unwrap().into()
 }
 
+fn calendar(hits: i64, ends: [u64; 3]) -> Limit {
+    CalendarWindow::new(hits, ends).unwrap().into()
+}
+
 fn fixed(hits: i64, interval: f64) -> Limit {
     FixedWindow::new(hits, interval).unwrap().into()
 }
@@ -164,6 +168,8 @@ on_every_store!(
     windows_and_buckets_of_one_identifier_are_separate,
     any_sequence_on_a_bucket_is_decided_as_by_apply,
     any_sequence_on_a_window_is_decided_as_by_apply,
+    any_sequence_on_a_calendar_window_is_decided_as_by_apply,
+    calendar_window_ends_at_the_boundary,
     sliding_window_holds_no_more_hits_than_its_limit,
     sliding_window_of_many_hits_is_kept_whole,
     any_sequence_on_a_sliding_window_is_decided_as_by_apply,
@@ -727,6 +733,40 @@ fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
     ];
     check_sequences(bench, "w", &limits, op.boxed(), true);
+}
+
+/// Three limits by the same calendar, of which one knows the boundary less exactly. The sequences cross it.
+fn any_sequence_on_a_calendar_window_is_decided_as_by_apply(bench: &Bench) {
+    let limits = [(5, 0), (7, 2), (3, 0)].map(|(hits, late): (i64, u64)| {
+        let ends = [T0 - 3_590 * SECOND, T0 + 10 * SECOND, T0 + 3_610 * SECOND];
+        calendar(hits, ends.map(|end| end + late * SECOND))
+    });
+    let op = prop_oneof![
+        4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
+        1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
+        1 => (0u64..9, prop_oneof![expiry(), Just(Some(T0 + 10 * SECOND))])
+            .prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => settle(),
+        1 => take_up_to(),
+        1 => Just(Op::Reset),
+        1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
+    ];
+    check_sequences(bench, "d", &limits, op.boxed(), true);
+}
+
+fn calendar_window_ends_at_the_boundary(bench: &Bench) {
+    let hour = 3_600 * SECOND;
+    let window = calendar(2, [T0, T0 + 23 * hour, T0 + 48 * hour]);
+    let take = |cost, hours| bench.take(b"x", &window, cost, T0 + hours * hour);
+    assert_eq!((take(1, 20).expires_at, take(1, 22).accepted), (T0 + 23 * hour, true));
+    assert_eq!(take(1, 22).retry_at, T0 + 23 * hour);
+    assert_eq!(take(3, 22).retry_at, Decision::NEVER);
+    assert_eq!(take(2, 23).expires_at, T0 + 48 * hour);
+    assert!(!take(1, 47).accepted);
+    // Long after the caller looked at a calendar.
+    assert_eq!((take(2, 99).accepted, take(1, 100).retry_at), (true, T0 + 123 * hour));
+    // Its state is its own.
+    assert!(bench.take(b"x", &fixed(2, 60.0), 2, T0 + 100 * hour).accepted);
 }
 
 fn any_sequence_on_a_sliding_window_is_decided_as_by_apply(bench: &Bench) {

@@ -116,7 +116,7 @@ TypeError: TokenBucket\Compound::__construct(): Argument #1 must be of type Toke
 TypeError: TokenBucket\Compound::__construct(): Argument #1 must be of type TokenBucket\Limiter, array given
 TypeError: TokenBucket\Compound::__construct(): Argument #2 must be of type TokenBucket\Limiter, stdClass given
 TypeError: TokenBucket\Compound::__construct(): Argument #2 must be of type TokenBucket\Limiter, TokenBucket\ArrayStorage given
-TypeError: TokenBucket\Compound::__construct(): Argument #2 must be a TokenBucket, LeakyBucket, FixedWindow, SlidingWindow or Compound: a limiter written in PHP cannot be charged together with others
+TypeError: TokenBucket\Compound::__construct(): Argument #2 must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP cannot be charged together with others
 Error: The limiter in argument #1 is not initialized: a constructor that overrides must call parent::__construct()
 ValueError: TokenBucket\Compound::__construct(): Argument #2 must have a limit: $bucket_capacity and $tokens_per_second
 ValueError: TokenBucket\Compound::__construct(): Argument #1 must have a limit: $bucket_capacity and $tokens_per_second

@@ -136,4 +136,4 @@ foreach (array_filter($files) as $name) {
 echo count(array_filter($files)), " classes, ", count($files), " stubs\n";
 ?>
 --EXPECT--
-21 classes, 30 stubs
+22 classes, 31 stubs

@@ -67,14 +67,15 @@ fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {
 mod tests {
     use super::*;
     use crate::limit::{
-        FixedWindow, Limit, SECOND, SlidingWindow, StoredState, TokenBucket, apply,
+        CalendarWindow, FixedWindow, Limit, SECOND, SlidingWindow, StoredState, TokenBucket, apply,
     };
     use proptest::prelude::*;
 
     const T: u64 = 1_000 * SECOND;
 
-    fn limits() -> [Limit; 3] {
+    fn limits() -> [Limit; 4] {
         [
+            CalendarWindow::new(3, [T, T + 9 * MAX_BLOCK, T + 10 * MAX_BLOCK]).unwrap().into(),
             TokenBucket::per_second(3, 1.0).unwrap().into(),
             FixedWindow::new(3, 60.0).unwrap().into(),
             SlidingWindow::new(3, 60.0).unwrap().into(),

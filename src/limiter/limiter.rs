@@ -2,7 +2,7 @@
 
 use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use super::settings::Settings;
-use crate::clock::boot_time;
+use crate::clock::{boot_time, unix_time_at_boot};
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, Event, Guard, Host, Policy, Report, Stores};
@@ -295,6 +295,7 @@ fn escape(context: &CallContext<'_>) -> Option<Vec<u8>> {
 #[cold]
 pub(super) fn decision_of_failed_dry_run(limit: &Limit, frozen: Option<u64>) -> FlaggedDecision {
     let now = frozen.unwrap_or_else(boot_time);
-    let (decision, _): (Decision, _) = apply(limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
+    let limit = limit.on_this_host(frozen, unix_time_at_boot());
+    let (decision, _): (Decision, _) = apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
     FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Policy, false) }
 }

@@ -1,5 +1,6 @@
 //! `TokenBucket\Compound`: several limits, of which a call is charged all or none.
 
+use super::calendar_window;
 use super::decision::{self, DecisionObject};
 use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
@@ -16,7 +17,7 @@ use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_methods::parse_block_duration;
-use super::limiter_object::LimiterObject;
+use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::Backend;
 use super::token_counts;
 use crate::limit::{Limit, Op};
@@ -41,6 +42,8 @@ pub struct Part {
     identifier: SharedString,
     name: Option<SharedString>,
     limit: Rc<Limit>,
+    /// What its constructor was given.
+    arguments: LimitArguments,
     /// Each call leaves so many tokens.
     leave: u64,
     key_hash: Cell<KeyHash>,
@@ -108,10 +111,11 @@ impl Part {
         identifier: SharedString,
         name: SharedString,
         limit: Rc<Limit>,
+        arguments: LimitArguments,
         leave: u64,
     ) -> Self {
         let (name, key_hash, record) = (Some(name), Cell::default(), Cell::default());
-        Self { limiter, identifier, name, limit, leave, key_hash, record }
+        Self { limiter, identifier, name, limit, arguments, leave, key_hash, record }
     }
 
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
@@ -136,6 +140,7 @@ impl Part {
             identifier: value.shared_identifier(),
             name: value.shared_name(),
             limit: Rc::clone(limit),
+            arguments: value.arguments,
             leave,
             key_hash: Cell::default(),
             record: Cell::default(),
@@ -228,7 +233,7 @@ fn parts_of(argument: Argument<'_>) -> Result<Vec<Part>, Thrown> {
     match is_limiter {
         true => Err(argument_type_error(
             n,
-            "must be a TokenBucket, LeakyBucket, FixedWindow, SlidingWindow or Compound: a limiter written in PHP \
+            "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP \
              cannot be charged together with others",
         )),
         false => Err(argument.throw_wrong_class(c"TokenBucket\\Limiter")),
@@ -242,8 +247,27 @@ fn not_initialized(n: u32) -> Thrown {
     ))
 }
 
+/// The limiters of the call's object. One whose window of the calendar has ended gets the ends of the open one.
 fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
-    call.with_this(|this: &CompoundObject| Rc::clone(&this.0))
+    let parts = call.with_this(|this: &CompoundObject| Rc::clone(&this.0))?;
+    let is_calendar = |part: &Part| matches!(part.arguments, LimitArguments::Calendar { .. });
+    if !parts.iter().any(is_calendar) {
+        return Ok(parts);
+    }
+    let mut current = parts.to_vec();
+    let mut has_changed = false;
+    for part in &mut current {
+        if let Some(limit) = calendar_window::next_limit(&part.limit, part.arguments)? {
+            (part.limit, has_changed) = (limit, true);
+        }
+    }
+    if has_changed {
+        let current: Rc<[Part]> = current.into();
+        let set = |this: &mut CompoundObject| this.0 = Rc::clone(&current);
+        call.with_this_mut(set)?;
+        return Ok(current);
+    }
+    Ok(parts)
 }
 
 /// The limiters of the call's object, each with what the call asks of it.

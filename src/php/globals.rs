@@ -1,5 +1,6 @@
 //! What a worker keeps from one request to the next.
 
+use super::calendar::Calendar;
 use super::directives::Directives;
 use super::engine::exceptions::Thrown;
 use super::limits_file::LimitsFile;
@@ -36,6 +37,8 @@ pub struct Globals {
     pub has_warned_of_period: Cell<bool>,
     /// The permits that the request holds.
     pub permits: PermitRegistry,
+    /// The calendars of this worker.
+    pub calendars: RefCell<Vec<&'static Calendar>>,
     last_per_second: LastLimit,
     last_per_period: LastLimit,
     last_per_window: LastLimit,

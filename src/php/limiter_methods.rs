@@ -36,7 +36,7 @@ pub const REFUND: Method = public(c"refund", handler!(refund), &[TOKENS], Type::
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
 pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
 
-fn consume(call: &Call) -> Result<(), Thrown> {
+pub fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
     let decided = call.try_with_this(|this: &LimiterObject| {
@@ -69,7 +69,7 @@ pub fn leave(call: &Call, n: u32) -> Result<u64, Thrown> {
     call.token_count_of(n, 0, ffi::_zend_expected_type_Z_EXPECTED_LONG)
 }
 
-fn attempt(call: &Call) -> Result<(), Thrown> {
+pub fn attempt(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 2)?;
     let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
     let on_php_storage = call.try_with_this(|this: &LimiterObject| {
@@ -92,13 +92,13 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
     call.return_new(&decision::CLASS, decision)
 }
 
-fn peek(call: &Call) -> Result<(), Thrown> {
+pub fn peek(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 2)?;
     let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
     return_decision(call, "peek", Op::Peek { cost }, leave)
 }
 
-fn refund(call: &Call) -> Result<(), Thrown> {
+pub fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
     let refunded = call.try_with_this(|this: &LimiterObject| {
@@ -108,12 +108,12 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     refunded.deliver().map(drop)
 }
 
-fn reset(call: &Call) -> Result<(), Thrown> {
+pub fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     apply_without_limit(call, "reset", Op::Reset)
 }
 
-fn block(call: &Call) -> Result<(), Thrown> {
+pub fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
     apply_without_limit(call, "block", Op::Block { duration })
 }

@@ -1,6 +1,7 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
-//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`sliding_window`], [`compound`],
+//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`calendar_window`] (by the
+//!   [`calendar`]), [`sliding_window`], [`compound`],
 //!   [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`], [`test_clock`]; [`storage`] has one class for each kind of store,
 //!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
 //!   functions. [`limit_decision`] is what a [`decision`] holds for each limit; [`settlement`] changes it.
@@ -14,6 +15,8 @@
 //! * [`engine`] is the bridge to the engine.
 
 mod address;
+mod calendar;
+mod calendar_window;
 mod compound;
 mod concurrency_limit;
 mod decision;
@@ -62,6 +65,7 @@ fn register_classes() {
     token_bucket::register();
     leaky_bucket::register();
     fixed_window::register();
+    calendar_window::register();
     sliding_window::register();
     compound::register();
     permit::register();

@@ -104,10 +104,18 @@ fn part(loaded: &LoadedLimits, member: &str, client: &[u8]) -> Result<Part, Thro
     let at = loaded.limits.position(member.as_bytes()).ok_or(Thrown)?;
     let named = loaded.limits.get(at).ok_or(Thrown)?;
     // Only limits are in a set.
-    let Rule::One { limit, .. } = &named.rule else { return Err(Thrown) };
+    let Rule::One { limit, algorithm, count, interval } = &named.rule else { return Err(Thrown) };
+    let arguments = arguments(*algorithm, *count, *interval);
     let limiter = limiter_of(loaded, at, named)?;
     let name = SharedString::joined([member.as_bytes(), b"", b""]);
-    Ok(Part::new(limiter, identifier(named, client)?, name, Rc::clone(limit), named.leave))
+    Ok(Part::new(
+        limiter,
+        identifier(named, client)?,
+        name,
+        Rc::clone(limit),
+        arguments,
+        named.leave,
+    ))
 }
 
 /// The identifier of a client under a limit: the name and the client.

@@ -31,7 +31,7 @@ final class Compound implements Limiter
     /**
      * Makes one limiter of several. It keeps the limits as they are now.
      *
-     * @param Limiter ...$limiters 1 to 16 objects of TokenBucket, LeakyBucket, FixedWindow, SlidingWindow and Compound, on any storages of this
+     * @param Limiter ...$limiters 1 to 16 objects of TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow and Compound, on any storages of this
      *                             extension. The limiters of a Compound take its place, in their order
      *
      * @throws \ArgumentCountError without a limiter, or if one is passed by name

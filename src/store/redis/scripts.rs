@@ -67,7 +67,7 @@ static PERMITS: Lazy<ScriptSource> = script!("head.lua", "store.lua", "values.lu
 pub fn script_for(limit: &Limit) -> &'static ScriptSource {
     match limit {
         Limit::TokenBucket(_) => &BUCKET,
-        Limit::FixedWindow(_) => &WINDOW,
+        Limit::FixedWindow(_) | Limit::CalendarWindow(_) => &WINDOW,
         Limit::SlidingWindow(_) => &SLIDING,
     }
 }
@@ -115,7 +115,7 @@ pub fn arguments_for_all(
         let (opcode, numbers, extra) = operation(request.limit, op);
         let algorithm = match request.limit {
             Limit::TokenBucket(_) => b'b',
-            Limit::FixedWindow(_) => b'w',
+            Limit::FixedWindow(_) | Limit::CalendarWindow(_) => b'w',
             Limit::SlidingWindow(_) => b's',
         };
         let denies = if *is_enforced { b'r' } else { b'-' };
@@ -152,6 +152,12 @@ fn operation(limit: &Limit, op: Op) -> Operation {
         (Limit::TokenBucket(bucket), _) => bucket_operation(bucket, op),
         (Limit::FixedWindow(window), _) => {
             window_operation(window.max_hits().into(), window.interval(), op)
+        }
+        (Limit::CalendarWindow(window), _) => {
+            let (opcode, mut numbers, extra) =
+                window_operation(window.max_hits().into(), window.length(), op);
+            window.ends().iter().for_each(|end| record::put_time(&mut numbers, *end));
+            (opcode, numbers, extra)
         }
         (Limit::SlidingWindow(window), _) => {
             window_operation(window.max_hits().into(), window.interval(), op)

@@ -36,6 +36,7 @@ impl Change for Call {
         match &self.limit {
             Limit::TokenBucket(bucket) => bucket.inherited_state(expires_at, self.now),
             Limit::FixedWindow(window) => window.inherited_state(expires_at, self.now),
+            Limit::CalendarWindow(window) => window.inherited_state(expires_at, self.now),
             Limit::SlidingWindow(window) => window.place().inherited_state(expires_at, self.now),
         }
     }
@@ -125,7 +126,7 @@ impl Alone {
                 ends_at: (expires_at - 1).min(now + window.interval()),
                 hits: window.max_hits(),
             },
-            Limit::SlidingWindow(_) => panic!("its places are in hits.rs"),
+            Limit::CalendarWindow(_) | Limit::SlidingWindow(_) => panic!("not in these tests"),
         }
     }
 
