@@ -62,7 +62,7 @@ proptest! {
                 _ => prop_assert_eq!(&after, &state, "a peek changes nothing"),
             }
             prop_assert_eq!(decision.available.count_hits(), limit as u64 - counted(&log, now) as u64);
-            if op.least() > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
+            if op.needs() > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
                 let then = |at| window.apply(&after, at, op).0.accepted;
                 prop_assert!(then(decision.retry_at) && !then(decision.retry_at - 1));
             }

@@ -149,7 +149,9 @@ impl Alone {
         }
         let (decision, charged) = apply(limit, self.0, now, op);
         let reserves = matches!(op, Op::Reserve { .. });
+        // What is settled admits no call.
         let is_allowed = !limit.takes(op)
+            || matches!(op, Op::Settle { .. })
             || !accepted
             || decision.accepted && (reserves || before.is_some() || uncut.0.accepted);
         // A denied call takes nothing, except check() on a bucket that has a slot.
