@@ -156,7 +156,10 @@ impl Alone {
             || decision.accepted && (reserves || before.is_some() || uncut.0.accepted);
         // A denied call takes nothing, except check() on a bucket that has a slot.
         let overdraws = op == Op::Check && after.is_some() && !decision.accepted;
-        if accepted || overdraws {
+        // What is settled in a window that was evicted ends with the inherited one, in which no hit is left.
+        let is_lost = matches!((limit, op), (Limit::FixedWindow(_), Op::Settle { .. }))
+            && (before.is_none() || after.is_none());
+        if accepted && !is_lost || overdraws {
             self.0 = charged;
         }
         // A window that inherited its state ends when the evicted one does.
