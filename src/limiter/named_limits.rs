@@ -1,13 +1,13 @@
 //! Limits that an operator names in a file, one section each.
 
+mod limit;
 mod section;
 
-use super::settings::Settings;
-use crate::dsn::{OnError, sanitize};
-use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow, TokenBucket};
+use crate::dsn::sanitize;
+use limit::mistake;
+pub use limit::{Algorithm, FileError, NamedLimit, Rule};
 use section::{Finished, Section};
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 /// A line of the file that says something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,15 +27,6 @@ pub enum LineContent {
     Entry(String, String),
 }
 
-/// A mistake in the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileError {
-    /// The line, from 1.
-    pub line: u32,
-    /// What is wrong, and what would be right.
-    pub message: String,
-}
-
 /// All limits of a file.
 #[derive(Debug, Default)]
 pub struct NamedLimits {
@@ -43,91 +34,10 @@ pub struct NamedLimits {
     limits: Vec<NamedLimit>,
 }
 
-/// A limit or a set of limits that has a name.
-#[derive(Debug, Clone)]
-pub struct NamedLimit {
-    /// The name.
-    pub name: String,
-    /// What it is.
-    pub rule: Rule,
-    /// Whose buckets it has: its own name, or that of the limit it is like.
-    pub key: String,
-    /// How many tokens or hits each call leaves.
-    pub leave: u64,
-    storage: Option<String>,
-    on_error: Option<OnError>,
-    enforce: Option<bool>,
-}
-
-/// What a name stands for.
-#[derive(Debug, Clone)]
-pub enum Rule {
-    /// One limit.
-    One {
-        /// Its algorithm.
-        algorithm: Algorithm,
-        /// Tokens or hits.
-        count: i64,
-        /// The time in which so many are allowed, in seconds.
-        interval: f64,
-        /// The limit.
-        limit: Rc<Limit>,
-    },
-    /// Several limits, of which a call is charged all or none: their names.
-    All(Vec<String>),
-}
-
-/// The algorithms by the names they have in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Algorithm {
-    /// `token_bucket`
-    TokenBucket,
-    /// `leaky_bucket`
-    LeakyBucket,
-    /// `fixed_window`
-    FixedWindow,
-    /// `sliding_window`
-    SlidingWindow,
-}
-
 /// The most limits and sets in a file: each worker reads all of them.
 const MAX_LIMITS: usize = 1_000;
 
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
-
-impl Algorithm {
-    const VALUES: &'static str = "token_bucket, leaky_bucket, fixed_window or sliding_window";
-
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "token_bucket" => Some(Self::TokenBucket),
-            "leaky_bucket" => Some(Self::LeakyBucket),
-            "fixed_window" => Some(Self::FixedWindow),
-            "sliding_window" => Some(Self::SlidingWindow),
-            _ => None,
-        }
-    }
-
-    /// Its name in the file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TokenBucket => "token_bucket",
-            Self::LeakyBucket => "leaky_bucket",
-            Self::FixedWindow => "fixed_window",
-            Self::SlidingWindow => "sliding_window",
-        }
-    }
-
-    fn limit(self, count: i64, interval: f64) -> Result<Limit, LimitError> {
-        match self {
-            Self::TokenBucket | Self::LeakyBucket => {
-                TokenBucket::per_period(count, interval).map(Limit::from)
-            }
-            Self::FixedWindow => FixedWindow::new(count, interval).map(Limit::from),
-            Self::SlidingWindow => SlidingWindow::new(count, interval).map(Limit::from),
-        }
-    }
-}
 
 impl NamedLimits {
     /// Reads the limits from the lines of a file.
@@ -208,28 +118,6 @@ impl NamedLimits {
     }
 }
 
-impl NamedLimit {
-    /// The DSN of the limit's own storage. None: the default storage.
-    pub fn storage(&self) -> Option<&str> {
-        self.storage.as_deref()
-    }
-
-    /// The same limit and buckets under another name. None if this is a set.
-    fn like(&self, name: &str, leave: u64) -> Option<Self> {
-        let Rule::One { .. } = &self.rule else { return None };
-        Some(Self { name: name.to_owned(), leave, ..self.clone() })
-    }
-
-    /// The settings, with those of the limit in their place.
-    #[must_use]
-    pub fn override_settings(&self, mut settings: Settings) -> Settings {
-        let policy = &mut settings.policy;
-        policy.on_error = self.on_error.unwrap_or(policy.on_error);
-        policy.enforce = self.enforce.unwrap_or(policy.enforce);
-        settings
-    }
-}
-
 /// Every limit of a set must be there, and be no set itself.
 fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
     let rules: HashMap<&str, &NamedLimit> =
@@ -260,10 +148,6 @@ fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
         }
     }
     Ok(())
-}
-
-fn mistake(line: u32, message: impl Into<String>) -> FileError {
-    FileError { line, message: message.into() }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Settles decisions: a call took an estimate, and is charged what it cost. What it did not need goes back to where
 //! it was taken; what it needed beyond that is charged there, also if it is not there.
 
-use super::joint_call::decide_together;
 use super::limiter::Limiter;
 use super::member::Member;
+use super::together::decide_together;
 use crate::clock::boot_time;
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, NoAnswer, PolicyAnswers, Report};

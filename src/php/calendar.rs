@@ -1,5 +1,6 @@
 //! Where the hours, days, weeks, months and years of a time zone begin, by PHP's own time zones.
 
+use super::calendar_unit::{Calendar, Unit};
 use super::engine::exceptions::{Thrown, logic_exception, take_exception, value_error};
 use super::globals::GLOBALS;
 use crate::clock::coarse_unix_time;
@@ -10,119 +11,59 @@ use ext_php_rs::types::{ZendObject, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::cell::Cell;
 
-/// The calendar of a unit in a time zone.
-pub struct Calendar {
-    pub unit: Unit,
-    /// The time zone, by the name that PHP has for it.
-    pub zone: String,
-    /// The ends of three windows, as they were computed last.
-    ends: Cell<[u64; 3]>,
+/// The calendar of a time zone; `position` is that of its argument. The worker keeps each calendar: there are as many as
+/// time zones, and five of each.
+pub fn find(unit: Unit, zone: &str, position: u32) -> Result<&'static Calendar, Thrown> {
+    let is_known = |known: &&&Calendar| known.unit == unit && known.zone == zone;
+    if let Some(known) = GLOBALS.get().calendars.borrow().iter().find(is_known) {
+        return Ok(known);
+    }
+    if open_zone(zone).is_none() {
+        return Err(value_error(
+            position,
+            "must be a time zone that PHP knows, such as \"UTC\" or \"Europe/Berlin\"",
+        ));
+    }
+    let (zone, ends) = (zone.to_owned(), Cell::default());
+    let calendar: &'static Calendar = Box::leak(Box::new(Calendar { unit, zone, ends }));
+    GLOBALS.get().calendars.borrow_mut().push(calendar);
+    Ok(calendar)
 }
 
-/// How long a window lasts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    Hour,
-    Day,
-    Week,
-    Month,
-    Year,
+/// Whether the limit is one of the window that is open now.
+pub fn is_current(limit: &CalendarWindow) -> bool {
+    is_within(limit.ends())
 }
 
-impl Unit {
-    pub const VALUES: &'static str = "\"hour\", \"day\", \"week\", \"month\" or \"year\"";
-
-    pub fn from_name(name: &[u8]) -> Option<Self> {
-        match name {
-            b"hour" => Some(Self::Hour),
-            b"day" => Some(Self::Day),
-            b"week" => Some(Self::Week),
-            b"month" => Some(Self::Month),
-            b"year" => Some(Self::Year),
-            _ => None,
-        }
+/// The ends of the last window, of the current and of the next one, in nanoseconds since 1970.
+pub fn ends(calendar: &Calendar) -> Result<[u64; 3], Thrown> {
+    if !is_within(calendar.ends.get()) {
+        let seconds = (now() / SECOND) as i64;
+        let ends = compute(calendar, seconds).ok_or_else(|| {
+            logic_exception("PHP's DateTimeImmutable does not find the boundaries of the calendar")
+        })?;
+        calendar.ends.set(ends);
     }
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hour => "hour",
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Year => "year",
-        }
-    }
-
-    /// What PHP calls the beginning of the unit, and of the next one.
-    const fn phrases(self) -> [&'static str; 2] {
-        match self {
-            Self::Hour | Self::Day => ["today", "tomorrow"],
-            Self::Week => ["monday this week 00:00", "monday next week 00:00"],
-            Self::Month => ["first day of this month 00:00", "first day of next month 00:00"],
-            Self::Year => {
-                ["first day of january this year 00:00", "first day of january next year 00:00"]
-            }
-        }
-    }
+    Ok(calendar.ends.get())
 }
 
-impl Calendar {
-    /// The calendar of a time zone; `position` is that of its argument. The worker keeps each calendar: there are as many as
-    /// time zones, and five of each.
-    pub fn find(unit: Unit, zone: &str, position: u32) -> Result<&'static Self, Thrown> {
-        let is_known = |known: &&&Self| known.unit == unit && known.zone == zone;
-        if let Some(known) = GLOBALS.get().calendars.borrow().iter().find(is_known) {
-            return Ok(known);
+fn compute(calendar: &Calendar, now: i64) -> Option<[u64; 3]> {
+    let zone = open_zone(&calendar.zone)?;
+    let [this, next] = calendar.unit.phrases();
+    let ends = match calendar.unit {
+        Unit::Hour => {
+            let hour = |time: i64| Some(time - (time + offset(&zone, time)?).rem_euclid(3_600));
+            let begin = hour(now)?;
+            [begin, begin + 3_600, begin + 7_200]
         }
-        if open_zone(zone).is_none() {
-            return Err(value_error(
-                position,
-                "must be a time zone that PHP knows, such as \"UTC\" or \"Europe/Berlin\"",
-            ));
+        _ => {
+            let end = boundary(&zone, now, next)?;
+            [boundary(&zone, now, this)?, end, boundary(&zone, end, next)?]
         }
-        let (zone, ends) = (zone.to_owned(), Cell::default());
-        let calendar: &'static Self = Box::leak(Box::new(Self { unit, zone, ends }));
-        GLOBALS.get().calendars.borrow_mut().push(calendar);
-        Ok(calendar)
-    }
-
-    /// Whether the limit is one of the window that is open now.
-    pub fn is_current(limit: &CalendarWindow) -> bool {
-        is_within(limit.ends())
-    }
-
-    /// The ends of the last window, of the current and of the next one, in nanoseconds since 1970.
-    pub fn ends(&self) -> Result<[u64; 3], Thrown> {
-        if !is_within(self.ends.get()) {
-            let seconds = (now() / SECOND) as i64;
-            let ends = self.compute(seconds).ok_or_else(|| {
-                logic_exception(
-                    "PHP's DateTimeImmutable does not find the boundaries of the calendar",
-                )
-            })?;
-            self.ends.set(ends);
-        }
-        Ok(self.ends.get())
-    }
-
-    fn compute(&self, now: i64) -> Option<[u64; 3]> {
-        let zone = open_zone(&self.zone)?;
-        let [this, next] = self.unit.phrases();
-        let ends = match self.unit {
-            Unit::Hour => {
-                let hour = |time: i64| Some(time - (time + offset(&zone, time)?).rem_euclid(3_600));
-                let begin = hour(now)?;
-                [begin, begin + 3_600, begin + 7_200]
-            }
-            _ => {
-                let end = boundary(&zone, now, next)?;
-                [boundary(&zone, now, this)?, end, boundary(&zone, end, next)?]
-            }
-        };
-        let ns = |seconds: i64| Some(u64::try_from(seconds).ok()? * SECOND);
-        let [first, second, third] = ends;
-        Some([ns(first)?, ns(second)?, ns(third)?])
-    }
+    };
+    let ns = |seconds: i64| Some(u64::try_from(seconds).ok()? * SECOND);
+    let [first, second, third] = ends;
+    Some([ns(first)?, ns(second)?, ns(third)?])
 }
 
 fn is_within([first, second, _]: [u64; 3]) -> bool {

@@ -1,6 +1,7 @@
 //! `TokenBucket\CalendarWindow`.
 
-use super::calendar::{Calendar, Unit};
+use super::calendar;
+use super::calendar_unit::{Calendar, Unit};
 use super::engine::call::{Call, handler};
 use super::engine::declare::{
     self, Class, Method, Parameter, Type, no_discard, optional, public, required,
@@ -74,7 +75,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let unit =
         unit.ok_or_else(|| value_error(UNIT_POSITION, format!("must be {}", Unit::VALUES)))?;
     CalendarWindow::new(hits, [0; 3]).map_err(|error| value_error(LIMIT_POSITION, error))?;
-    let calendar = Calendar::find(unit, zone.unwrap_or_default(), TIMEZONE_POSITION)?;
+    let calendar = calendar::find(unit, zone.unwrap_or_default(), TIMEZONE_POSITION)?;
     let limit = Rc::new(limit(hits, calendar)?);
     let name = parse_name_at(call, NAME_POSITION)?;
     let arguments = LimitArguments::Calendar { limit: hits, calendar };
@@ -89,7 +90,7 @@ fn text(text: &ZendStr) -> Option<&str> {
 
 /// The limit of the window that is open now.
 pub fn limit(hits: i64, calendar: &Calendar) -> Result<Limit, Thrown> {
-    let limit = CalendarWindow::new(hits, calendar.ends()?);
+    let limit = CalendarWindow::new(hits, calendar::ends(calendar)?);
     limit.map(Limit::from).map_err(|error| value_error(LIMIT_POSITION, error))
 }
 
@@ -97,7 +98,7 @@ pub fn limit(hits: i64, calendar: &Calendar) -> Result<Limit, Thrown> {
 pub fn next_limit(limit: &Limit, arguments: LimitArguments) -> Result<Option<Rc<Limit>>, Thrown> {
     match (limit, arguments) {
         (Limit::CalendarWindow(window), LimitArguments::Calendar { limit: hits, calendar })
-            if !Calendar::is_current(window) =>
+            if !calendar::is_current(window) =>
         {
             self::limit(hits, calendar).map(|limit| Some(Rc::new(limit)))
         }
@@ -109,7 +110,7 @@ pub fn next_limit(limit: &Limit, arguments: LimitArguments) -> Result<Option<Rc<
 #[inline]
 fn look_at_calendar(call: &Call) -> Result<(), Thrown> {
     let due = call.with_this(|this: &LimiterObject| match this.limit.as_deref() {
-        Some(Limit::CalendarWindow(window)) if Calendar::is_current(window) => None,
+        Some(Limit::CalendarWindow(window)) if calendar::is_current(window) => None,
         Some(limit) => Some((*limit, this.arguments)),
         None => None,
     })?;

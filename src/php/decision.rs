@@ -1,15 +1,14 @@
 //! `TokenBucket\Decision`: the outcome of one call, on one limit or several.
 
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler, string};
-use super::engine::declare;
-use super::engine::declare::{Class, Method, Type, public};
+use super::engine::declare::{self, Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{self, Handlers, Native};
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::limit_exceeded;
-use super::settlement::{REFUND, SETTLE};
+use super::settlement::{self, COSTS};
+use super::token_counts::{self, TokenCounts};
 use crate::clock::boot_time;
 use crate::limit::MAX_NOW;
 use crate::{http, process};
@@ -31,7 +30,7 @@ pub struct DecisionObject {
     ready_at: u64,
 }
 
-/// The decisions of the limits that were asked: at least one.
+/// Those of the limits that were asked: at least one.
 enum Limits {
     One(LimitDecision),
     Several(Box<[LimitDecision]>),
@@ -59,8 +58,8 @@ const METHODS: &[Method] = &[
     public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
     public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
     public(c"wouldDeny", handler!(would_deny), &[], Type::BOOL),
-    SETTLE,
-    REFUND,
+    public(c"settle", handler!(settle), &[COSTS], Type::BOOL.or_null()),
+    public(c"refund", handler!(refund), &[], Type::BOOL.or_null()),
     public(c"jsonSerialize", handler!(json_serialize), &[], Type::ARRAY),
     NO_CONSTRUCTOR,
 ];
@@ -103,24 +102,21 @@ impl DecisionObject {
         Self { ready_at: now.saturating_add(wait), ..Self::one(decision) }
     }
 
-    /// The decisions of the limits that were asked.
-    pub fn limits(&self) -> &[LimitDecision] {
+    fn limits(&self) -> &[LimitDecision] {
         match &self.limits {
             Limits::One(limit) => std::slice::from_ref(limit),
             Limits::Several(limits) => limits,
         }
     }
 
-    /// The decisions of the limits that were asked.
-    pub fn limits_mut(&mut self) -> &mut [LimitDecision] {
+    fn limits_mut(&mut self) -> &mut [LimitDecision] {
         match &mut self.limits {
             Limits::One(limit) => std::slice::from_mut(limit),
             Limits::Several(limits) => limits,
         }
     }
 
-    /// Whether the call may go on.
-    pub fn is_admitted(&self) -> bool {
+    fn is_admitted(&self) -> bool {
         self.limits().iter().all(|limit| limit.flagged.is_admitted())
     }
 
@@ -182,12 +178,6 @@ impl DecisionObject {
 
     fn would_deny(&self) -> bool {
         self.limits().iter().any(|limit| !limit.decided().accepted)
-    }
-
-    /// Whether this call may settle the decision: it is the first that does, in the process that made the decision. A child that
-    /// was forked has a copy of it.
-    pub fn claim_settlement(&self) -> bool {
-        self.settleable_by.replace(0) == process::generation()
     }
 
     /// The fields of an HTTP answer.
@@ -362,6 +352,27 @@ fn is_degraded(call: &Call) -> Result<(), Thrown> {
 fn would_deny(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     call.return_bool(call.with_this(DecisionObject::would_deny)?)
+}
+
+fn settle(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, 1)?;
+    // A denied call took nothing, and knows only the limits that were asked.
+    let limits = |this: &DecisionObject| this.is_admitted().then_some(this.limits().len());
+    return_settled(call, "settle", &token_counts::parse(call, 1, call.with_this(limits)?, 0)?)
+}
+
+fn refund(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    return_settled(call, "refund", &TokenCounts::All(0))
+}
+
+/// Settles the decision, if this is the first call that does, in the process that made it.
+fn return_settled(call: &Call, method: &str, costs: &TokenCounts) -> Result<(), Thrown> {
+    let outcome = call.with_this_mut(|this: &mut DecisionObject| {
+        let is_first = this.settleable_by.replace(0) == process::generation();
+        settlement::settle(this.limits_mut(), is_first, costs)
+    })?;
+    settlement::return_outcome(call, method, outcome)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {

@@ -1,6 +1,6 @@
 //! What a worker keeps from one request to the next.
 
-use super::calendar::Calendar;
+use super::calendar_unit::Calendar;
 use super::directives::Directives;
 use super::engine::exceptions::Thrown;
 use super::limits_file::LimitsFile;

@@ -1,6 +1,6 @@
 //! The value that the objects of all limiter classes carry: a backend, an identifier and a limit.
 
-use super::calendar::Calendar;
+use super::calendar_unit::Calendar;
 use super::engine::call::Call;
 use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object::{Handlers, Native};

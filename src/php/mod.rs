@@ -1,7 +1,7 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
 //! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`calendar_window`] (by the
-//!   [`calendar`]), [`sliding_window`], [`compound`],
+//!   [`calendar`] of a [`calendar_unit`]), [`sliding_window`], [`compound`],
 //!   [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`], [`test_clock`]; [`storage`] has one class for each kind of store,
 //!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
 //!   functions. [`limit_decision`] is what a [`decision`] holds for each limit; [`settlement`] changes it.
@@ -16,6 +16,7 @@
 
 mod address;
 mod calendar;
+mod calendar_unit;
 mod calendar_window;
 mod compound;
 mod concurrency_limit;

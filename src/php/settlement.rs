@@ -1,58 +1,30 @@
-//! `Decision::settle()`, and `refund()`, which is `settle(0)`: what a call cost takes the place of what it took.
+//! Settles the limits of a decision: what a call cost takes the place of what it took.
 
-use super::decision::DecisionObject;
-use super::engine::call::{Call, handler};
-use super::engine::declare::{Method, Type, public, required};
+use super::engine::call::Call;
+use super::engine::declare::{Parameter, Type, required};
 use super::engine::exceptions::{Thrown, logic_exception};
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
-use super::token_counts::{self, TokenCounts};
+use super::token_counts::TokenCounts;
 use crate::limit::Decision;
 use crate::limiter::{DecidedBy, Report, Settled, Settlement, settle as settle_all};
 
-pub const SETTLE: Method = public(
-    c"settle",
-    handler!(settle),
-    &[required(c"tokens", Type::INT.or(Type::ARRAY))],
-    Type::BOOL.or_null(),
-);
-pub const REFUND: Method = public(c"refund", handler!(refund), &[], Type::BOOL.or_null());
+/// What a call cost: one number for all limits of its decision, or one for each.
+pub const COSTS: Parameter = required(c"tokens", Type::INT.or(Type::ARRAY));
 
-fn settle(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(1, 1)?;
-    // A denied call took nothing, and knows only the limits that were asked.
-    let limits =
-        call.with_this(|this: &DecisionObject| this.is_admitted().then_some(this.limits().len()))?;
-    let costs = token_counts::parse(call, 1, limits, 0)?;
-    return_settled(call, "settle", &costs)
-}
+/// What came of it: whether any limit charges the call what it cost; none if that is not known. No report if a limit is on a
+/// storage written in PHP.
+pub type Outcome = Option<Report<Option<bool>>>;
 
-fn refund(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    return_settled(call, "refund", &TokenCounts::All(0))
-}
-
-fn return_settled(call: &Call, method: &str, costs: &TokenCounts) -> Result<(), Thrown> {
-    match call.with_this_mut(|this: &mut DecisionObject| settle_once(this, costs))? {
-        Some(report) => call.return_bool_or_null(deliver(report)?),
-        None => Err(logic_exception(format!(
-            "{method}() is not available on a storage written in PHP: TokenBucketStorage has consume() only"
-        ))),
-    }
-}
-
-/// Settles a decision. The answer is whether any limit charges the call what it cost; none if that is not known. No report if
-/// a limit is on a storage written in PHP.
-fn settle_once(this: &mut DecisionObject, costs: &TokenCounts) -> Option<Report<Option<bool>>> {
-    let is_native = |limit: &LimitDecision| limit.origin.limiter.is_some();
-    if !this.limits().iter().all(is_native) {
+/// Settles a decision on these limits, unless another call was first.
+pub fn settle(limits: &mut [LimitDecision], is_first: bool, costs: &TokenCounts) -> Outcome {
+    if limits.iter().any(|limit| limit.origin.limiter.is_none()) {
         return None;
     }
-    if !this.claim_settlement() {
+    if !is_first {
         return Some(Report::answered(Some(false), DecidedBy::Store));
     }
-    let limits = this.limits();
     let each: Vec<_> = limits
         .iter()
         .enumerate()
@@ -69,7 +41,7 @@ fn settle_once(this: &mut DecisionObject, costs: &TokenCounts) -> Option<Report<
         .collect();
     let report = settle_all(&each, GLOBALS.get().frozen_time.get());
     if let Ok(settled) = &report.answer {
-        for (limit, Settled { level, .. }) in this.limits_mut().iter_mut().zip(settled) {
+        for (limit, Settled { level, .. }) in limits.iter_mut().zip(settled) {
             note_level(limit, *level);
         }
     }
@@ -88,5 +60,15 @@ fn note_level(limit: &mut LimitDecision, level: Option<Decision>) {
     if let Some(Decision { now, expires_at, available, .. }) = level {
         let decision = &mut limit.flagged.decision;
         *decision = Decision { now, expires_at, available, ..*decision };
+    }
+}
+
+/// Returns the outcome to PHP, or throws in the name of `method`.
+pub fn return_outcome(call: &Call, method: &str, outcome: Outcome) -> Result<(), Thrown> {
+    match outcome {
+        Some(report) => call.return_bool_or_null(deliver(report)?),
+        None => Err(logic_exception(format!(
+            "{method}() is not available on a storage written in PHP: TokenBucketStorage has consume() only"
+        ))),
     }
 }

@@ -1,6 +1,5 @@
 //! The kinds of limits, as stores tell them apart.
 
-use super::request::Time;
 use crate::clock::unix_time_at_boot;
 use crate::limit::{CalendarWindow, Limit};
 
@@ -75,7 +74,8 @@ macro_rules! with_algorithm {
             $crate::limit::Limit::TokenBucket($algorithm) => $call,
             $crate::limit::Limit::FixedWindow($algorithm) => $call,
             $crate::limit::Limit::CalendarWindow(calendar) => {
-                let $algorithm = &$crate::store::kind::on_this_host(calendar, $request.time);
+                let $algorithm =
+                    &$crate::store::kind::on_this_host(calendar, $request.time.frozen());
                 $call
             }
             $crate::limit::Limit::SlidingWindow($window) => $other_call,
@@ -87,8 +87,11 @@ pub(in crate::store) use with_algorithm;
 
 /// A calendar window by the clock of this host, or by that of a test.
 #[inline]
-pub(in crate::store) fn on_this_host(window: &CalendarWindow, time: Time) -> CalendarWindow {
-    match time.frozen() {
+pub(in crate::store) fn on_this_host(
+    window: &CalendarWindow,
+    frozen: Option<u64>,
+) -> CalendarWindow {
+    match frozen {
         Some(_) => *window,
         None => window.by_clock_behind(unix_time_at_boot()),
     }

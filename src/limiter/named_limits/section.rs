@@ -1,6 +1,6 @@
 //! A section of a file of limits, while it is read.
 
-use super::{Algorithm, FileError, NamedLimit, Rule, mistake};
+use super::limit::{Algorithm, FileError, NamedLimit, Rule, mistake};
 use crate::dsn::{Dsn, OnError, sanitize};
 use crate::limit::LimitError;
 use crate::limiter::compound::MAX_MEMBERS;

@@ -1,6 +1,8 @@
 //! Limits files: what they may say, and the errors of what they may not.
 
 use super::*;
+use crate::dsn::OnError;
+use crate::limiter::settings::Settings;
 
 /// A much simpler reader than PHP's, for lines without comments and quotes.
 fn read(text: &str) -> Result<NamedLimits, FileError> {
