@@ -83,7 +83,12 @@ impl Settlement<'_> {
         }
     }
 
-    pub(super) fn settle(&self, frozen: Option<u64>) -> Report<Settled> {
+    /// Settles the decision.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Limiter::decide`].
+    pub fn settle(&self, frozen: Option<u64>) -> Report<Settled> {
         let Self { limiter, identifier, limit, decided_by, .. } = *self;
         let op = match self.op() {
             Ok(op) => op,

@@ -13,7 +13,7 @@ use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op, TokenBucket, duration_from_seconds};
-use crate::limiter::{DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision};
+use crate::limiter::{DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision, Limiter};
 use ext_php_rs::ffi;
 use std::rc::Rc;
 
@@ -65,6 +65,7 @@ fn consume_unusual(call: &Call, cost: u64) -> Result<bool, Thrown> {
 }
 
 /// The argument `$leave` at this position.
+#[inline]
 pub fn leave(call: &Call, n: u32) -> Result<u64, Thrown> {
     call.token_count_of(n, 0, ffi::_zend_expected_type_Z_EXPECTED_LONG)
 }
@@ -143,17 +144,17 @@ fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
 #[inline]
 pub fn return_decision(call: &Call, method: &str, op: Op, leave: u64) -> Result<(), Thrown> {
     let returned = call.try_with_this(|this: &LimiterObject| {
+        let lowered;
         let (limiter, op) = match &this.backend {
-            Backend::Native(limiter) if leave == 0 => (limiter, op),
-            Backend::Native(limiter) => (limiter, op.leaving(leave)),
-            Backend::Leaving(low) => match op {
-                Op::Reserve { .. } => return Err(throw_no_reservation()),
-                op => (&low.limiter, op.leaving(leave.max(low.leave))),
-            },
-            Backend::Php(..) => return Err(throw_unsupported(method)),
+            Backend::Native(limiter) if leave == 0 => (limiter, &op),
+            backend => {
+                let (limiter, changed) = leaving(backend, op, leave, method)?;
+                lowered = changed;
+                (limiter, &lowered)
+            }
         };
         let limit = this.limit(method)?;
-        let decided = this.decide(limiter, limit, &op)?;
+        let decided = this.decide(limiter, limit, op)?;
         Ok(decided.map(|flagged| {
             let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
             let (identifier, name) = (this.shared_identifier(), this.shared_name());
@@ -167,6 +168,24 @@ pub fn return_decision(call: &Call, method: &str, op: Op, leave: u64) -> Result<
         }))
     })?;
     returned.deliver()?
+}
+
+/// The limiter, and the operation that leaves so many tokens.
+#[cold]
+fn leaving<'a>(
+    backend: &'a Backend,
+    op: Op,
+    leave: u64,
+    method: &str,
+) -> Result<(&'a Rc<Limiter>, Op), Thrown> {
+    match backend {
+        Backend::Native(limiter) => Ok((limiter, op.leaving(leave))),
+        Backend::Leaving(low) => match op {
+            Op::Reserve { .. } => Err(throw_no_reservation()),
+            op => Ok((&low.limiter, op.leaving(leave.max(low.leave)))),
+        },
+        Backend::Php(..) => Err(throw_unsupported(method)),
+    }
 }
 
 #[cold]

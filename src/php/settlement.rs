@@ -25,21 +25,16 @@ pub fn settle(limits: &mut [LimitDecision], is_first: bool, costs: &TokenCounts)
     if !is_first {
         return Some(Report::answered(Some(false), DecidedBy::Store));
     }
-    let each: Vec<_> = limits
-        .iter()
-        .enumerate()
-        .filter_map(|(i, limit)| {
-            Some(Settlement {
-                limiter: limit.origin.limiter.as_ref()?,
-                identifier: limit.origin.identifier.as_bytes(),
-                limit: &limit.limit,
-                decision: limit.decided(),
-                decided_by: limit.flagged.flags.decided_by(),
-                cost: costs.at(i),
-            })
-        })
-        .collect();
-    let report = settle_all(&each, GLOBALS.get().frozen_time.get());
+    let frozen = GLOBALS.get().frozen_time.get();
+    if let [limit] = limits {
+        let report = settlement(limit, costs.at(0))?.settle(frozen);
+        if let Ok(settled) = &report.answer {
+            note_level(limit, settled.level);
+        }
+        return Some(report.map(|answer| answer.map(|settled| settled.is_done)));
+    }
+    let each = limits.iter().enumerate().map(|(i, limit)| settlement(limit, costs.at(i)));
+    let report = settle_all(&each.collect::<Option<Vec<_>>>()?, frozen);
     if let Ok(settled) = &report.answer {
         for (limit, Settled { level, .. }) in limits.iter_mut().zip(settled) {
             note_level(limit, *level);
@@ -53,6 +48,18 @@ pub fn settle(limits: &mut [LimitDecision], is_first: bool, costs: &TokenCounts)
     let is_done =
         |settled: Vec<Settled>| settled.into_iter().map(|it| it.is_done).fold(Some(false), either);
     Some(report.map(|answers| answers.map(is_done)))
+}
+
+/// What there is to settle of one limit. None on a storage written in PHP.
+fn settlement(limit: &LimitDecision, cost: u64) -> Option<Settlement<'_>> {
+    Some(Settlement {
+        limiter: limit.origin.limiter.as_ref()?,
+        identifier: limit.origin.identifier.as_bytes(),
+        limit: &limit.limit,
+        decision: limit.decided(),
+        decided_by: limit.flagged.flags.decided_by(),
+        cost,
+    })
 }
 
 /// The decision tells what is left after it was settled.
