@@ -1,6 +1,7 @@
 //! The clock of this host, and readings of a server's clock.
 
 use crate::limit::{MAX_NOW, SECOND};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Nanoseconds since this host booted, sleep included.
 ///
@@ -31,6 +32,37 @@ pub fn coarse_time() -> u64 {
     #[cfg(not(target_os = "linux"))]
     const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
     read(CLOCK)
+}
+
+/// The time of day, in nanoseconds since 1970. It steps when the clock is set.
+pub fn unix_nanoseconds() -> u64 {
+    read(rustix::time::ClockId::Realtime).min(MAX_NOW)
+}
+
+/// The time of day, as [`unix_nanoseconds`] has it, up to some milliseconds old.
+#[inline]
+pub fn coarse_unix_time() -> u64 {
+    #[cfg(target_os = "linux")]
+    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::RealtimeCoarse;
+    #[cfg(not(target_os = "linux"))]
+    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Realtime;
+    read(CLOCK).min(MAX_NOW)
+}
+
+/// The time of day at which [`boot_time`] was 0, as of a moment within the last second.
+pub fn unix_time_at_boot() -> u64 {
+    // Each is valid by itself, so it does not matter which thread has written which.
+    static READ_AT: AtomicU64 = AtomicU64::new(0);
+    static TIME: AtomicU64 = AtomicU64::new(0);
+    let now = coarse_time();
+    let known = TIME.load(Ordering::Relaxed);
+    if known != 0 && now.wrapping_sub(READ_AT.load(Ordering::Relaxed)) < SECOND {
+        return known;
+    }
+    let time = unix_nanoseconds().saturating_sub(boot_time()).max(1);
+    TIME.store(time, Ordering::Relaxed);
+    READ_AT.store(now, Ordering::Relaxed);
+    time
 }
 
 /// A reading of a server's clock. This host's clock tells how old it is.

@@ -130,14 +130,16 @@ class TokenBucket implements TokenBucket\Limiter
     /**
      * Takes tokens if the bucket has them, else takes none, and describes the result.
      *
-     * @param int $tokens 0 or more. 0 takes nothing and is accepted; more than the capacity is never accepted
+     * @param int $tokens 0 or more. 0 takes nothing and is accepted; more than the capacity is never accepted: estimate less, and
+     *                    settle() the rest
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws ValueError if the count is negative
      * @throws LogicException if the object has no capacity or no rate
      * @throws TokenBucket\StorageException if the storage fails
      */
     #[\NoDiscard]
-    public function attempt(int $tokens = 1): TokenBucket\Decision {}
+    public function attempt(int $tokens = 1, int $leave = 0): TokenBucket\Decision {}
 
     /**
      * Takes as many of $most tokens as the bucket has, if these are at least $least; else takes none.
@@ -146,23 +148,25 @@ class TokenBucket implements TokenBucket\Limiter
      *
      * @param int $most  the most tokens to take: 1 or more
      * @param int $least the fewest tokens to take: 1 to $most. More than the capacity is never accepted
+     * @param int $leave so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws ValueError if a number is out of range
      * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
-    public function takeUpTo(int $most, int $least = 1): TokenBucket\Decision {}
+    public function takeUpTo(int $most, int $least = 1, int $leave = 0): TokenBucket\Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int $tokens 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws ValueError if the count is negative
      * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
-    public function peek(int $tokens = 1): TokenBucket\Decision {}
+    public function peek(int $tokens = 1, int $leave = 0): TokenBucket\Decision {}
 
     /**
      * Takes tokens, in advance if the bucket does not have them yet. The decision's getWait() is the time to wait before

@@ -17,12 +17,12 @@ use support::{Folder, with_context};
 use token_bucket::dsn::{Dsn, OnError, Target};
 use token_bucket::guard::Stores;
 use token_bucket::limit::{
-    Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState, TokenBucket,
-    apply,
+    CalendarWindow, Charge, Decision, FixedWindow, Limit, Op, SECOND, SlidingWindow, StoredState,
+    TokenBucket, apply,
 };
 use token_bucket::limiter::{
-    FlaggedDecision, Limiter, Limiters, Member, Policy, RecordHandle, Settings, StoreSettings,
-    peek_all, take_all,
+    DecidedBy, FlaggedDecision, Limiter, Limiters, Member, Policy, RecordHandle, Settings, Settled,
+    Settlement, StoreSettings, peek_all, settle as settle_all, take_all,
 };
 use token_bucket::mapped::FileSettings;
 use token_bucket::net::Timeouts;
@@ -73,6 +73,22 @@ impl Bench {
         Self { limiter, stores, dsn, settings, sequences, _folder: folder }
     }
 
+    /// Settles a decision of this limiter.
+    fn settle(
+        &self,
+        identifier: &[u8],
+        limit: &Limit,
+        flagged: &FlaggedDecision,
+        cost: u64,
+        now: u64,
+    ) -> Settled {
+        let FlaggedDecision { decision, flags } = flagged;
+        let decided_by = flags.decided_by();
+        let settlement =
+            Settlement { limiter: &self.limiter, identifier, limit, decision, decided_by, cost };
+        settle_all(&[settlement], Some(now)).answer.unwrap()[0]
+    }
+
     /// Another limiter on the same store, with a changed policy.
     fn limiter_with(&self, change: impl FnOnce(&mut Policy)) -> Limiter {
         let mut settings = self.settings.clone();
@@ -105,6 +121,10 @@ impl Bench {
 
 fn per_second(capacity: i64, rate: f64) -> Limit {
     TokenBucket::per_second(capacity, rate).unwrap().into()
+}
+
+fn calendar(hits: i64, ends: [u64; 3]) -> Limit {
+    CalendarWindow::new(hits, ends).unwrap().into()
 }
 
 fn fixed(hits: i64, interval: f64) -> Limit {
@@ -150,6 +170,8 @@ on_every_store!(
     windows_and_buckets_of_one_identifier_are_separate,
     any_sequence_on_a_bucket_is_decided_as_by_apply,
     any_sequence_on_a_window_is_decided_as_by_apply,
+    any_sequence_on_a_calendar_window_is_decided_as_by_apply,
+    calendar_window_ends_at_the_boundary,
     sliding_window_holds_no_more_hits_than_its_limit,
     sliding_window_of_many_hits_is_kept_whole,
     any_sequence_on_a_sliding_window_is_decided_as_by_apply,
@@ -157,6 +179,7 @@ on_every_store!(
     takes_what_is_there,
     block_denies_every_call_until_it_ends,
     decision_is_refunded_where_it_was_made,
+    call_is_charged_what_it_cost,
     several_limits_are_charged_or_none,
     dry_run_denies_no_compound,
     any_sequence_on_a_compound_is_decided_as_by_take_all,
@@ -345,7 +368,8 @@ fn takes_what_is_there(bench: &Bench) {
         (b"window", fixed(5, 60.0)),
         (b"sliding", sliding(5, 60.0)),
     ] {
-        let take = |most, least| bench.call(name, &limit, Op::TakeUpTo { most, least }, T0);
+        let take =
+            |most, least| bench.call(name, &limit, Op::TakeUpTo { most, least, leave: 0 }, T0);
         assert_eq!(take(3, 1).taken, 3);
         let denied = take(9, 3);
         assert_eq!((denied.accepted, denied.taken, limit.remaining(&denied)), (false, 0, 2));
@@ -383,9 +407,8 @@ fn block_denies_every_call_until_it_ends(bench: &Bench) {
 
 fn decision_is_refunded_where_it_was_made(bench: &Bench) {
     let refund = |limit: &Limit, flagged: &FlaggedDecision, now| {
-        let FlaggedDecision { decision, flags } = flagged;
-        let refunded = bench.limiter.refund(b"x", limit, decision, flags.decided_by(), Some(now));
-        refunded.answer.unwrap().unwrap()
+        let settled = bench.settle(b"x", limit, flagged, 0, now);
+        settled.is_done.unwrap()
     };
     let attempt = |limit: &Limit, cost, now| {
         let op = Op::Take { cost };
@@ -453,6 +476,72 @@ fn sliding_window_of_many_hits_is_kept_whole(bench: &Bench) {
     assert_eq!((left.accepted, left.retry_at), (false, T0 + 60 * SECOND + 10));
 }
 
+fn call_is_charged_what_it_cost(bench: &Bench) {
+    let take = |limit: &Limit, cost, now| {
+        with_context(b"x", |context| {
+            bench.limiter.decide(&context, limit, &Op::Take { cost }, Some(now))
+        })
+        .answer
+        .unwrap()
+    };
+    let left = |limit: &Limit, settled: Settled| {
+        (settled.is_done, settled.level.map(|level| limit.remaining(&level)))
+    };
+    let retry = |limit: &Limit, now| take(limit, 1, now).decision.retry_after();
+
+    let bucket = per_second(10, 1.0);
+    let less = take(&bucket, 6, T0);
+    assert_eq!(left(&bucket, bench.settle(b"x", &bucket, &less, 2, T0)), (Some(true), Some(8)));
+    let as_estimated = take(&bucket, 3, T0);
+    let done = (Some(true), None);
+    assert_eq!(left(&bucket, bench.settle(b"x", &bucket, &as_estimated, 3, T0)), done);
+    let more = take(&bucket, 1, T0);
+    assert_eq!(left(&bucket, bench.settle(b"x", &bucket, &more, 8, T0)), (Some(true), Some(0)));
+    assert_eq!(retry(&bucket, T0), 4.0, "three below empty");
+    let denied = take(&bucket, 1, T0);
+    assert_eq!(left(&bucket, bench.settle(b"x", &bucket, &denied, 8, T0)), (Some(false), None));
+    let one = take(&bucket, 1, T0 + 4 * SECOND);
+    bench.settle(b"x", &bucket, &one, u64::MAX, T0 + 4 * SECOND);
+    assert_eq!(retry(&bucket, T0 + 4 * SECOND), 11.0, "what is beyond one capacity is forgotten");
+    // Most of what it did not need has come back by itself.
+    let late = take(&bucket, 10, T0 + 60 * SECOND);
+    bench.settle(b"x", &bucket, &late, 3, T0 + 68 * SECOND);
+    assert_eq!(bucket.remaining(&take(&bucket, 0, T0 + 68 * SECOND).decision), 10);
+
+    let window = fixed(10, 60.0);
+    let more = take(&window, 9, T0);
+    assert_eq!(left(&window, bench.settle(b"x", &window, &more, 14, T0)), (Some(true), Some(0)));
+    bench.call(b"x", &window, Op::Refund { cost: 5, expiry: None }, T0);
+    assert_eq!(window.remaining(&take(&window, 0, T0).decision), 1, "14 hits, less five");
+    let next = take(&window, 1, T0 + 60 * SECOND);
+    bench.settle(b"x", &window, &next, 99, T0 + 61 * SECOND);
+    let back = bench.call(b"x", &window, Op::Refund { cost: 15, expiry: None }, T0 + 61 * SECOND);
+    assert_eq!(window.remaining(&back), 5, "a window counts twice its limit");
+    let ended = take(&window, 4, T0 + 61 * SECOND);
+    assert_eq!(
+        left(&window, bench.settle(b"x", &window, &ended, 6, T0 + 130 * SECOND)),
+        (Some(true), Some(8))
+    );
+    assert_eq!(
+        left(&window, bench.settle(b"x", &window, &ended, 1, T0 + 130 * SECOND)),
+        (Some(false), Some(8))
+    );
+
+    let sliding = sliding(5, 60.0);
+    let more = take(&sliding, 2, T0);
+    assert_eq!(left(&sliding, bench.settle(b"x", &sliding, &more, 4, T0)), (Some(true), Some(1)));
+    let full = take(&sliding, 1, T0 + SECOND);
+    assert_eq!(
+        left(&sliding, bench.settle(b"x", &sliding, &full, 9, T0 + SECOND)),
+        (Some(true), Some(0))
+    );
+    let less = take(&sliding, 4, T0 + 60 * SECOND);
+    assert_eq!(
+        left(&sliding, bench.settle(b"x", &sliding, &less, 1, T0 + 60 * SECOND)),
+        (Some(true), Some(3))
+    );
+}
+
 /// The limiters of a compound: one identifier and one limit each.
 struct Compound<'a> {
     limiters: Vec<&'a Limiter>,
@@ -476,8 +565,24 @@ impl<'a> Compound<'a> {
             record: &self.caches[i].1,
             limit: &self.limits[i],
             cost: *cost,
+            leave: 0,
         };
         costs.iter().enumerate().map(member).collect()
+    }
+
+    /// Settles the decisions of one call, each at a cost of its own.
+    fn settle(&self, decisions: &[Decision], costs: &[u64], now: u64) -> Vec<Settled> {
+        let decided_by = DecidedBy::Store;
+        let settlement = |i: usize| Settlement {
+            limiter: self.limiters[i],
+            identifier: &self.names[i],
+            limit: &self.limits[i],
+            decision: &decisions[i],
+            decided_by,
+            cost: costs[i],
+        };
+        let each: Vec<_> = (0..decisions.len()).map(settlement).collect();
+        settle_all(&each, Some(now)).answer.unwrap()
     }
 
     fn take(&self, costs: &[u64], now: u64) -> Vec<Decision> {
@@ -529,14 +634,29 @@ fn dry_run_denies_no_compound(bench: &Bench) {
     assert_eq!(accepted(&[1, 0]), [true, true]);
 }
 
+/// Costs beyond an estimate, now and then far beyond what any limit counts.
+fn settle() -> impl Strategy<Value = Op> {
+    prop_oneof![4 => 0u64..9, 1 => Just(u64::MAX >> 1)].prop_map(|cost| Op::Settle { cost })
+}
+
+/// Calls for a number of tokens or hits that is not fixed, or that leave some.
+fn take_up_to() -> impl Strategy<Value = Op> {
+    let up_to = |(more, least, leave)| Op::TakeUpTo { most: least + more, least, leave };
+    prop_oneof![
+        (0u64..6, 1u64..4, 0u64..5).prop_map(up_to),
+        (0u64..4, 1u64..5).prop_map(|(cost, leave)| Op::take(cost, leave)),
+    ]
+}
+
 /// The differential test of calls on several limits.
 fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
     let limits = vec![per_second(5, 2.0), per_period(3, 7.0), fixed(5, 2.5), sliding(4, 3.0)];
     let watched = bench.limiter_with(|policy| policy.enforce = false);
     let alone = prop_oneof![
         Just(Op::Check),
-        (1u64..4).prop_map(|least| Op::TakeUpTo { most: least + 2, least }),
+        take_up_to(),
         (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        settle(),
         (0u64..4).prop_map(|cost| Op::Take { cost }),
         (0u64..4).prop_map(|cost| Op::Reserve { cost, max_wait: 5 * SECOND }),
         (1..SECOND).prop_map(|duration| Op::Block { duration }),
@@ -545,7 +665,7 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
     let call = (
         0u64..2_000_000,
         prop_oneof![
-            3 => prop::array::uniform4(0u64..4).prop_map(Ok),
+            3 => prop::array::uniform4((0u64..4, 0u64..7)).prop_map(Ok),
             1 => (0usize..4, alone).prop_map(Err),
         ],
     );
@@ -571,16 +691,31 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
                     states[i] = state;
                     prop_assert_eq!(bench.call(&name(i), &limits[i], op, now), expected);
                 }
-                Ok(costs) => {
+                Ok(call) => {
+                    let (costs, real) = (call.map(|(cost, _)| cost), call.map(|(_, real)| real));
                     let charge = |i: usize| {
-                        Charge { limit: &limits[i], state: states[i].clone(), cost: costs[i], is_enforced: enforced[i] }
+                        Charge { limit: &limits[i], state: states[i].clone(), op: Op::Take { cost: costs[i] }, is_enforced: enforced[i] }
                     };
                     let charges: Vec<_> = (0..4).map(charge).collect();
                     let expected = token_bucket::limit::take_all(&charges, now);
                     for (state, (_, after)) in states.iter_mut().zip(&expected.each) {
                         state.clone_from(after);
                     }
-                    prop_assert_eq!(compound.take(&costs, now), expected.decisions(), "{:?}", costs);
+                    let decisions = compound.take(&costs, now);
+                    prop_assert_eq!(&decisions, &expected.decisions(), "{:?}", costs);
+                    let settled = compound.settle(&decisions, &real, now);
+                    for i in 0..4 {
+                        let (is_done, level) = match decisions[i].settle(real[i]) {
+                            _ if decisions[i].taken == 0 => (false, None),
+                            Op::Settle { cost: 0 } => (true, None),
+                            op => {
+                                let (decision, after) = apply(&limits[i], &states[i], now, op);
+                                states[i] = after;
+                                (decision.accepted, Some(decision))
+                            }
+                        };
+                        prop_assert_eq!(settled[i], Settled { is_done: Some(is_done), level });
+                    }
                 }
             }
         }
@@ -594,11 +729,46 @@ fn any_sequence_on_a_window_is_decided_as_by_apply(bench: &Bench) {
         4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
         1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
-        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
+        1 => settle(),
+        1 => take_up_to(),
         1 => Just(Op::Reset),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
     ];
     check_sequences(bench, "w", &limits, op.boxed(), true);
+}
+
+/// Three limits by the same calendar, of which one knows the boundary less exactly. The sequences cross it.
+fn any_sequence_on_a_calendar_window_is_decided_as_by_apply(bench: &Bench) {
+    let limits = [(5, 0), (7, 2), (3, 0)].map(|(hits, late): (i64, u64)| {
+        let ends = [T0 - 3_590 * SECOND, T0 + 10 * SECOND, T0 + 3_610 * SECOND];
+        calendar(hits, ends.map(|end| end + late * SECOND))
+    });
+    let op = prop_oneof![
+        4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
+        1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
+        1 => (0u64..9, prop_oneof![expiry(), Just(Some(T0 + 10 * SECOND))])
+            .prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => settle(),
+        1 => take_up_to(),
+        1 => Just(Op::Reset),
+        1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
+    ];
+    check_sequences(bench, "d", &limits, op.boxed(), true);
+}
+
+fn calendar_window_ends_at_the_boundary(bench: &Bench) {
+    let hour = 3_600 * SECOND;
+    let window = calendar(2, [T0, T0 + 23 * hour, T0 + 48 * hour]);
+    let take = |cost, hours| bench.take(b"x", &window, cost, T0 + hours * hour);
+    assert_eq!((take(1, 20).expires_at, take(1, 22).accepted), (T0 + 23 * hour, true));
+    assert_eq!(take(1, 22).retry_at, T0 + 23 * hour);
+    assert_eq!(take(3, 22).retry_at, Decision::NEVER);
+    assert_eq!(take(2, 23).expires_at, T0 + 48 * hour);
+    assert!(!take(1, 47).accepted);
+    // Long after the caller looked at a calendar.
+    assert_eq!((take(2, 99).accepted, take(1, 100).retry_at), (true, T0 + 123 * hour));
+    // Its state is its own.
+    assert!(bench.take(b"x", &fixed(2, 60.0), 2, T0 + 100 * hour).accepted);
 }
 
 fn any_sequence_on_a_sliding_window_is_decided_as_by_apply(bench: &Bench) {
@@ -608,7 +778,8 @@ fn any_sequence_on_a_sliding_window_is_decided_as_by_apply(bench: &Bench) {
         4 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..9).prop_map(|cost| Op::Peek { cost }),
         1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
-        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
+        1 => settle(),
+        1 => take_up_to(),
         1 => Just(Op::Check),
         1 => Just(Op::Reset),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
@@ -661,7 +832,8 @@ fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
         2 => Just(Op::Check),
         1 => (0u64..4, 0u64..9).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
         1 => (0u64..9, expiry()).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
-        1 => (0u64..6, 1u64..4).prop_map(|(more, least)| Op::TakeUpTo { most: least + more, least }),
+        1 => settle(),
+        1 => take_up_to(),
         1 => Just(Op::Reset),
         1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),

@@ -571,6 +571,7 @@ fn take_from_all(
             record,
             limit: &shared.limit,
             cost: *cost,
+            leave: 0,
         })
         .collect();
     let is_admitted = match with_decision {

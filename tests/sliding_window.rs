@@ -77,7 +77,7 @@ impl Window {
     fn refund(&self, decision: &Decision) -> Decision {
         loop {
             if let Ok(refund) =
-                self.request(decision.refund(), |request| self.store.decide(request))
+                self.request(decision.settle(0), |request| self.store.decide(request))
             {
                 return refund.decision;
             }
@@ -148,7 +148,7 @@ fn work(window: &Window, seed: u64, duration: u64) -> Vec<Call> {
     while boot_time() < end {
         let cost = [1, 1, 1, 2, 2, 3][random.below(6) as usize];
         let op = match random.below(4) {
-            0 => Op::TakeUpTo { most: cost, least: 1 },
+            0 => Op::TakeUpTo { most: cost, least: 1, leave: 0 },
             _ => Op::Take { cost },
         };
         if random.below(4) == 0 {

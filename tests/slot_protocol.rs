@@ -325,7 +325,7 @@ fn assert_k_is_blocked(set: &Set) {
     let denied = [
         Op::Take { cost: 0 },
         Op::Take { cost: 1 },
-        Op::TakeUpTo { most: 2, least: 1 },
+        Op::TakeUpTo { most: 2, least: 1, leave: 0 },
         Op::Check,
         Op::Refund { cost: 2, expiry: None },
     ];
@@ -699,7 +699,7 @@ fn decision_is_given_back_whole_while_others_take() {
                 let Some(decision) = window::decide(places, Op::Take { cost: 2 }) else {
                     return false;
                 };
-                decision.accepted && window::decide(places, decision.refund()).unwrap().accepted
+                decision.accepted && window::decide(places, decision.settle(0)).unwrap().accepted
             },
             TAKE_ONE_HIT,
             TAKE_ONE_HIT,

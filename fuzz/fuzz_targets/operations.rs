@@ -201,9 +201,14 @@ impl Log {
                 self.hit(left.min(1));
                 left > 0
             }
-            Op::TakeUpTo { most, least } => {
-                self.hit(if least <= left { most.min(left) } else { 0 });
-                least <= left
+            Op::TakeUpTo { most, least, leave } => {
+                let is_there = least.saturating_add(leave) <= left;
+                self.hit(if is_there { most.min(left - leave) } else { 0 });
+                is_there
+            }
+            Op::Settle { cost } => {
+                self.hit(cost.min(left));
+                true
             }
             Op::Peek { cost } => cost <= left,
             Op::Refund { cost, expiry } => {
@@ -228,8 +233,8 @@ impl Log {
         let expires_at = decision.expires_at;
         assert_eq!(counted(&self, expires_at), 0, "{what}");
         assert!(expires_at == now || counted(&self, expires_at - 1) > 0, "{what}");
-        if !accepted && (1..=most).contains(&op.least()) {
-            let fits = |at| counted(&self, at) + op.least() <= most;
+        if !accepted && (1..=most).contains(&op.needs()) {
+            let fits = |at| counted(&self, at) + op.needs() <= most;
             assert!(fits(decision.retry_at) && !fits(decision.retry_at - 1), "{what}");
         }
         Some(self)
@@ -286,7 +291,7 @@ impl Reference {
             Op::Peek { .. } => (until, self),
             _ => (until, Self { blocked_until: until, ..self }),
         };
-        let retry_at = if op.least() > limit.capacity() { Decision::NEVER } else { until };
+        let retry_at = if op.needs() > limit.capacity() { Decision::NEVER } else { until };
         assert!(decision.is_blocked, "{what}");
         assert_eq!(decision.accepted, matches!(op, Op::Block { .. }), "{what}");
         assert_eq!((decision.retry_at, decision.expires_at), (retry_at, until), "{what}");
@@ -328,9 +333,15 @@ impl Reference {
             |missing: u128| Some(Self { missing, parts: limit.parts(), at: now, ..Self::FULL });
         let left = |missing: u128| ((whole - missing) / exact(1)) as u64;
         let remaining = Limit::from(*limit).remaining(decision);
-        // As many as are there, which is a take of so many; else of the least.
+        // As many as are there, which is a take of so many; else of those that are needed.
         let op = match op {
-            Op::TakeUpTo { most, least } => Op::Take { cost: most.min(left(lowered)).max(least) },
+            Op::TakeUpTo { most, least, leave } => {
+                let there = left(lowered);
+                match least.saturating_add(leave) <= there {
+                    true => Op::Take { cost: most.min(there - leave) },
+                    false => Op::Take { cost: op.needs() },
+                }
+            }
             op => op,
         };
         let (accepted, after, in_it) = match op {
@@ -371,6 +382,12 @@ impl Reference {
                 let after = if missing == 0 { Some(Self::FULL) } else { becomes(missing) };
                 (true, after, missing)
             }
+            Op::Settle { cost } => match lowered + exact(cost.min(2 * limit.capacity())) {
+                missing if cost == 0 || missing == lowered => (true, Some(kept), lowered),
+                missing if missing <= whole => (true, becomes(missing), missing),
+                // Below empty.
+                _ => return None,
+            },
             Op::Reset => (true, Some(Self::FULL), 0),
             Op::Start { .. } if lowered > 0 => (false, Some(kept), lowered),
             Op::Start { missing } => {

@@ -53,7 +53,7 @@ fn any() -> Limit {
 /// Chooses an operation.
 pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
     let mut cost = || number(u, u64::MAX);
-    Ok(match cost()? % 14 {
+    Ok(match cost()? % 15 {
         0..=2 => Op::Take { cost: cost()? },
         3 | 4 => Op::Check,
         5 => Op::Reserve { cost: cost()?, max_wait: cost()? },
@@ -61,8 +61,10 @@ pub fn operation(u: &mut Unstructured<'_>) -> Result<Op> {
         10 => Op::Refund { cost: cost()?, expiry: Some(cost()?) },
         11 | 12 => {
             let most = cost()?.max(1);
-            Op::TakeUpTo { most, least: cost()?.clamp(1, most) }
+            let leave = if cost()? % 2 == 0 { 0 } else { cost()? };
+            Op::TakeUpTo { most, least: cost()?.clamp(1, most), leave }
         }
+        14 => Op::Settle { cost: cost()? },
         13 => Op::Block { duration: cost()? },
         7 => Op::Peek { cost: cost()? },
         8 => Op::Start { missing: cost()? },
@@ -107,14 +109,14 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         assert!(!matches!(op, Op::Reset), "a reset does not lift the block");
         assert!(expires_at > now || is_set, "denied by a block that has ended");
         assert!(expires_at - now <= MAX_BLOCK, "blocked for too long");
-        let is_possible = op.least() <= limit.capacity();
+        let is_possible = op.needs() <= limit.capacity();
         assert_eq!(retry_at, if is_possible { expires_at } else { Decision::NEVER });
         assert_eq!((remaining, taken, wait), (0, 0, 0));
         return;
     }
     match op {
         Op::Take { cost } | Op::Reserve { cost, .. } if accepted => assert_eq!(taken, cost),
-        Op::TakeUpTo { most, least } if accepted => {
+        Op::TakeUpTo { most, least, .. } if accepted => {
             assert!((least..=most).contains(&taken));
             assert!(taken + remaining <= limit.capacity());
             assert!(taken == most || remaining == 0, "took less than was there");
@@ -125,6 +127,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     let (most, grain) = match limit {
         Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
         Limit::FixedWindow(window) => (window.interval(), 1),
+        Limit::CalendarWindow(window) => (window.length(), 0),
         Limit::SlidingWindow(window) => (window.interval(), 0),
     };
     // The longest debt, and the longest wait for a reservation.
@@ -137,7 +140,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
             assert!(!accepted && retry_at == Decision::NEVER, "a cost above the capacity");
             return;
         }
-        Op::TakeUpTo { least, .. } if least > limit.capacity() => {
+        Op::TakeUpTo { .. } if op.needs() > limit.capacity() => {
             assert!(!accepted && retry_at == Decision::NEVER, "a cost above the capacity");
             return;
         }
@@ -146,11 +149,11 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         }
         Op::Take { cost } if accepted => assert!(remaining <= limit.capacity() - cost),
         Op::Peek { cost } if accepted => assert!(remaining >= cost),
-        Op::TakeUpTo { least, .. } if !accepted => {
-            assert!(remaining < least, "denied what was there");
+        Op::TakeUpTo { .. } if !accepted => {
+            assert!(remaining < op.needs(), "denied what was there");
         }
         Op::Refund { expiry: Some(_), .. } => {}
-        Op::Refund { .. } | Op::Reset => assert!(accepted),
+        Op::Refund { .. } | Op::Settle { .. } | Op::Reset => assert!(accepted),
         _ => {}
     }
     match (accepted, op) {
@@ -169,7 +172,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         assert!(expires_at - now <= most + skew, "a hit that counts for too long");
         assert!(taken == 0 || expires_at - now >= most, "a hit that counts too short");
         assert!(remaining == limit.capacity() || expires_at > now, "hits that do not leave");
-        assert!(accepted || op.least() > remaining || op.least() == 0, "denied what was there");
+        assert!(accepted || op.needs() > remaining || op.needs() == 0, "denied what was there");
         assert_eq!(wait, 0);
         return;
     }

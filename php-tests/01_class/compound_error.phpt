@@ -82,7 +82,7 @@ foreach (['consume', 'attempt', 'peek', 'refund'] as $method) {
         fn () => $compound->$method([1, [1], 1]),
         fn () => $compound->$method('two'),
         fn () => $compound->$method(new stdClass),
-        fn () => $compound->$method(1, 2),
+        fn () => $compound->$method(1, 2, 3),
         fn () => $compound->$method(count: 2),
     );
 }
@@ -116,7 +116,7 @@ TypeError: TokenBucket\Compound::__construct(): Argument #1 must be of type Toke
 TypeError: TokenBucket\Compound::__construct(): Argument #1 must be of type TokenBucket\Limiter, array given
 TypeError: TokenBucket\Compound::__construct(): Argument #2 must be of type TokenBucket\Limiter, stdClass given
 TypeError: TokenBucket\Compound::__construct(): Argument #2 must be of type TokenBucket\Limiter, TokenBucket\ArrayStorage given
-TypeError: TokenBucket\Compound::__construct(): Argument #2 must be a TokenBucket, LeakyBucket, FixedWindow, SlidingWindow or Compound: a limiter written in PHP cannot be charged together with others
+TypeError: TokenBucket\Compound::__construct(): Argument #2 must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP cannot be charged together with others
 Error: The limiter in argument #1 is not initialized: a constructor that overrides must call parent::__construct()
 ValueError: TokenBucket\Compound::__construct(): Argument #2 must have a limit: $bucket_capacity and $tokens_per_second
 ValueError: TokenBucket\Compound::__construct(): Argument #1 must have a limit: $bucket_capacity and $tokens_per_second
@@ -158,7 +158,7 @@ TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be o
 TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, with ints in the array
 TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, string given
 TypeError: TokenBucket\Compound::consume(): Argument #1 ($token_count) must be of type array|int, stdClass given
-ArgumentCountError: TokenBucket\Compound::consume() expects at most 1 argument, 2 given
+ArgumentCountError: TokenBucket\Compound::consume() expects at most 1 argument, 3 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be greater than or equal to 0
@@ -173,7 +173,7 @@ TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of typ
 TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, with ints in the array
 TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, string given
 TypeError: TokenBucket\Compound::attempt(): Argument #1 ($tokens) must be of type array|int, stdClass given
-ArgumentCountError: TokenBucket\Compound::attempt() expects at most 1 argument, 2 given
+ArgumentCountError: TokenBucket\Compound::attempt() expects at most 2 arguments, 3 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be greater than or equal to 0
@@ -188,7 +188,7 @@ TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type a
 TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, with ints in the array
 TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, string given
 TypeError: TokenBucket\Compound::peek(): Argument #1 ($tokens) must be of type array|int, stdClass given
-ArgumentCountError: TokenBucket\Compound::peek() expects at most 1 argument, 2 given
+ArgumentCountError: TokenBucket\Compound::peek() expects at most 2 arguments, 3 given
 Error: Unknown named parameter $count
 ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be greater than or equal to 0
 ValueError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be greater than or equal to 0
@@ -203,7 +203,7 @@ TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type
 TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, with ints in the array
 TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, string given
 TypeError: TokenBucket\Compound::refund(): Argument #1 ($tokens) must be of type array|int, stdClass given
-ArgumentCountError: TokenBucket\Compound::refund() expects at most 1 argument, 2 given
+ArgumentCountError: TokenBucket\Compound::refund() expects at most 1 argument, 3 given
 Error: Unknown named parameter $count
 int(5)
 bool(true)

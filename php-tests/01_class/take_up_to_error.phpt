@@ -8,7 +8,7 @@ require dirname(__DIR__) . '/02_storages/php_storage.inc';
 $bucket = TokenBucket::per('array:', 'x', 5, 60);
 thrown(
     fn () => $bucket->takeUpTo(),
-    fn () => $bucket->takeUpTo(1, 1, 1),
+    fn () => $bucket->takeUpTo(1, 1, 1, 1),
     fn () => $bucket->takeUpTo(0),
     fn () => $bucket->takeUpTo(-1),
     fn () => $bucket->takeUpTo(PHP_INT_MIN),
@@ -26,7 +26,7 @@ thrown(
 ?>
 --EXPECT--
 ArgumentCountError: TokenBucket::takeUpTo() expects at least 1 argument, 0 given
-ArgumentCountError: TokenBucket::takeUpTo() expects at most 2 arguments, 3 given
+ArgumentCountError: TokenBucket::takeUpTo() expects at most 3 arguments, 4 given
 ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than 0
 ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than 0
 ValueError: TokenBucket::takeUpTo(): Argument #1 ($most) must be greater than 0

@@ -36,8 +36,8 @@ pub fn note_denial(host: &Host, request: &Request<'_>, decision: Decision, sent:
         _ if decision.is_blocked => {
             Some(KnownDenial::BlockedUntil(sent + (decision.expires_at - decision.now)))
         }
-        Op::Take { cost } | Op::TakeUpTo { least: cost, .. } => {
-            full_in(limit, cost, decision).map(|full_in| KnownDenial::FullAt(sent + full_in))
+        Op::Take { .. } | Op::TakeUpTo { .. } => {
+            full_in(limit, op.needs(), decision).map(|full_in| KnownDenial::FullAt(sent + full_in))
         }
         _ => None,
     };
@@ -51,7 +51,9 @@ const fn asks_for_tokens(op: Op) -> bool {
     match op {
         Op::Take { .. } | Op::TakeUpTo { .. } | Op::Peek { .. } => true,
         Op::Check | Op::Reserve { .. } => true,
-        Op::Refund { .. } | Op::Reset | Op::Block { .. } | Op::Start { .. } => false,
+        Op::Refund { .. } | Op::Settle { .. } | Op::Reset | Op::Block { .. } | Op::Start { .. } => {
+            false
+        }
     }
 }
 

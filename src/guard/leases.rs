@@ -95,7 +95,7 @@ impl Fetch {
             limit.remaining(&level(limit, full_at, now)).saturating_sub(quarter(limit))
         });
         let most = u64::from(self.batch).min(quarter(limit)).min(room);
-        if most > cost { Op::TakeUpTo { most, least: cost } } else { Op::Take { cost } }
+        if most > cost { Op::TakeUpTo { most, least: cost, leave: 0 } } else { Op::Take { cost } }
     }
 }
 

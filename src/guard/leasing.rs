@@ -63,7 +63,7 @@ pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
         }
         Op::Refund { cost, .. } => match give_back_to_lease(guard, request, cost, sent) {
             Some(taken) => leased(request, 0, taken, sent),
-            None => refund_by_store(guard, request, sent, |it| it, answers_to(request)),
+            None => correct_by_store(guard, request, sent, |it| it, answers_to(request)),
         },
         Op::Reset | Op::Block { .. } | Op::Start { .. } => {
             let report = guard.decide_without_lease(request, sent);
@@ -74,21 +74,21 @@ pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
     }
 }
 
-/// Gives back what a decision took: to the lease that it was taken from, if there is room, else to the store. The
-/// answer is whether anything was given back; none if the store was asked and gave no answer.
-pub fn refund(guard: &Guard, request: &Request<'_>, is_by_lease: bool) -> Report<Option<bool>> {
+/// Corrects what a decision took. What goes back goes to the lease that it was taken from, if there is room, else to the
+/// store; what the call cost beyond that the store charges. No answer if the store gave none.
+pub fn correct(
+    guard: &Guard,
+    request: &Request<'_>,
+    is_by_lease: bool,
+) -> Report<Option<Decision>> {
     let sent = boot_time();
     if let Op::Refund { cost, .. } = *request.op
         && is_by_lease
-        && give_back_to_lease(guard, request, cost, sent).is_some()
+        && let Some(taken) = give_back_to_lease(guard, request, cost, sent)
     {
-        return Report::answered(Some(true), DecidedBy::Lease);
+        return leased(request, 0, taken, sent).map(|answer| answer.map(Some));
     }
-    let accepted = |decision: Decision| Some(decision.accepted);
-    let none = PolicyAnswers::none();
-    let report = refund_by_store(guard, request, sent, accepted, none);
-    let was_asked = report.has_failed;
-    report.map(|answer| Ok(answer?.or((!was_asked).then_some(false))))
+    correct_by_store(guard, request, sent, Some, PolicyAnswers::none())
 }
 
 /// Puts tokens into the lease. None if there is no room for them.
@@ -98,8 +98,8 @@ fn give_back_to_lease(guard: &Guard, request: &Request<'_>, cost: u64, now: u64)
     with_lease(guard, request, now, |lease| lease.give_back(cost, now, missing))?
 }
 
-/// Gives tokens back to the store. The lease keeps no more than then fits into the bucket.
-fn refund_by_store<T>(
+/// Gives tokens back to the store, or lets it charge more. The lease keeps no more than then fits into the bucket.
+fn correct_by_store<T>(
     guard: &Guard,
     request: &Request<'_>,
     sent: u64,

@@ -1,7 +1,7 @@
 //! Why a store on servers gave no answer, and what answers in its place.
 
 use super::host::Host;
-use crate::clock::boot_time;
+use crate::clock::{boot_time, unix_time_at_boot};
 use crate::error::{Error, Result};
 use crate::limit::{Available, Decision, Op, SECOND, StoredState, apply};
 use crate::store::{Answer, Request};
@@ -50,7 +50,8 @@ pub fn answers_to<'a>(
     request: &'a Request<'a>,
 ) -> PolicyAnswers<Decision, impl FnOnce(&Host) -> Result<Answer>> {
     let now = request.frozen().unwrap_or_else(boot_time);
-    let full = apply(request.limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
+    let limit = request.limit.on_this_host(request.frozen(), unix_time_at_boot());
+    let full = apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
     let (retry_at, available) = (full.now + SECOND, Available::NOTHING);
     PolicyAnswers {
         on_host: |host: &Host| host.decide(request),

@@ -1,6 +1,7 @@
 //! A limit of any kind, and the function that decides under it.
 
 use super::algorithm::WordAlgorithm;
+use super::calendar_window::{self, CalendarWindow};
 use super::decision::Decision;
 use super::fixed_window::FixedWindow;
 use super::gcra;
@@ -18,6 +19,8 @@ pub enum Limit {
     TokenBucket(TokenBucket),
     /// Comes back all at once.
     FixedWindow(FixedWindow),
+    /// Comes back all at once, at a boundary of the calendar.
+    CalendarWindow(CalendarWindow),
     /// Never more than its hits in any stretch of its interval.
     SlidingWindow(SlidingWindow),
 }
@@ -34,6 +37,12 @@ impl From<FixedWindow> for Limit {
     }
 }
 
+impl From<CalendarWindow> for Limit {
+    fn from(limit: CalendarWindow) -> Self {
+        Self::CalendarWindow(limit)
+    }
+}
+
 impl From<SlidingWindow> for Limit {
     fn from(limit: SlidingWindow) -> Self {
         Self::SlidingWindow(limit)
@@ -46,6 +55,7 @@ impl Limit {
         match self {
             Self::TokenBucket(limit) => limit.capacity(),
             Self::FixedWindow(window) => window.max_hits().into(),
+            Self::CalendarWindow(window) => window.max_hits().into(),
             Self::SlidingWindow(window) => window.max_hits().into(),
         }
     }
@@ -54,7 +64,9 @@ impl Limit {
     pub fn remaining(&self, decision: &Decision) -> u64 {
         match self {
             Self::TokenBucket(limit) => limit.tokens_in(decision.available.refill_time()),
-            Self::FixedWindow(_) | Self::SlidingWindow(_) => decision.available.count_hits(),
+            Self::FixedWindow(_) | Self::CalendarWindow(_) | Self::SlidingWindow(_) => {
+                decision.available.count_hits()
+            }
         }
     }
 
@@ -64,6 +76,7 @@ impl Limit {
             (self, other),
             (Self::TokenBucket(_), Self::TokenBucket(_))
                 | (Self::FixedWindow(_), Self::FixedWindow(_))
+                | (Self::CalendarWindow(_), Self::CalendarWindow(_))
                 | (Self::SlidingWindow(_), Self::SlidingWindow(_))
         )
     }
@@ -74,6 +87,7 @@ impl Limit {
         match self {
             Self::TokenBucket(limit) => limit.refill_time().ceil(),
             Self::FixedWindow(window) => window.interval(),
+            Self::CalendarWindow(window) => window.length(),
             Self::SlidingWindow(window) => window.interval(),
         }
     }
@@ -83,7 +97,20 @@ impl Limit {
         match self {
             Self::TokenBucket(limit) => limit.takes(op),
             Self::FixedWindow(window) => window.takes(op),
+            Self::CalendarWindow(window) => window.takes(op),
             Self::SlidingWindow(window) => window.takes(op),
+        }
+    }
+
+    /// The limit by this host's clock, which counts from boot; of a calendar window the ends, which are given by the
+    /// time of day, change. `frozen` is the time of a test's clock, by which nothing changes.
+    #[must_use]
+    pub fn on_this_host(&self, frozen: Option<u64>, unix_time_at_boot: u64) -> Self {
+        match self {
+            Self::CalendarWindow(window) if frozen.is_none() => {
+                window.by_clock_behind(unix_time_at_boot).into()
+            }
+            other => *other,
         }
     }
 
@@ -96,6 +123,9 @@ impl Limit {
             }
             (Self::FixedWindow(window), StoredState::Word(State::Window { ends_at, .. })) => {
                 (ends_at + 1).saturating_sub(window.interval())
+            }
+            (Self::CalendarWindow(window), StoredState::Word(State::Window { ends_at, .. })) => {
+                calendar_window::earliest_write(window, *ends_at)
             }
             (Self::SlidingWindow(window), StoredState::Hits(hits)) => {
                 hits.last().unwrap_or(0).saturating_sub(window.interval())
@@ -131,6 +161,7 @@ pub fn apply(limit: &Limit, state: &StoredState, now: u64, op: Op) -> (Decision,
     let (decision, after) = match limit {
         Limit::TokenBucket(limit) => limit.apply(state.word(), now, &op),
         Limit::FixedWindow(window) => window.apply(state.word(), now, &op),
+        Limit::CalendarWindow(window) => window.apply(state.word(), now, &op),
         Limit::SlidingWindow(window) => return window.apply(state, now, op),
     };
     (decision, StoredState::Word(after))

@@ -55,7 +55,7 @@ fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {
         accepted: false,
         is_blocked: true,
         now,
-        retry_at: if op.least() > capacity { Decision::NEVER } else { until },
+        retry_at: if op.needs() > capacity { Decision::NEVER } else { until },
         expires_at: until,
         available: Available::NOTHING,
         taken: 0,
@@ -67,14 +67,15 @@ fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {
 mod tests {
     use super::*;
     use crate::limit::{
-        FixedWindow, Limit, SECOND, SlidingWindow, StoredState, TokenBucket, apply,
+        CalendarWindow, FixedWindow, Limit, SECOND, SlidingWindow, StoredState, TokenBucket, apply,
     };
     use proptest::prelude::*;
 
     const T: u64 = 1_000 * SECOND;
 
-    fn limits() -> [Limit; 3] {
+    fn limits() -> [Limit; 4] {
         [
+            CalendarWindow::new(3, [T, T + 9 * MAX_BLOCK, T + 10 * MAX_BLOCK]).unwrap().into(),
             TokenBucket::per_second(3, 1.0).unwrap().into(),
             FixedWindow::new(3, 60.0).unwrap().into(),
             SlidingWindow::new(3, 60.0).unwrap().into(),
@@ -87,8 +88,9 @@ mod tests {
             (0u64..9).prop_map(|cost| Op::Peek { cost }),
             Just(Op::Check),
             (0u64..9, 0..MAX_BLOCK).prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
-            (1u64..9).prop_map(|least| Op::TakeUpTo { most: 9, least }),
+            (1u64..9, 0u64..4).prop_map(|(least, leave)| Op::TakeUpTo { most: 9, least, leave }),
             (0u64..9).prop_map(|cost| Op::Refund { cost, expiry: None }),
+            (0u64..9).prop_map(|cost| Op::Settle { cost }),
             (0..SECOND).prop_map(|missing| Op::Start { missing }),
         ]
     }
@@ -105,7 +107,7 @@ mod tests {
                     let now = T + duration * i as u64 / ops.len() as u64;
                     let (denied, after) = apply(&limit, &state, now, *op);
                     prop_assert!(!denied.accepted && denied.is_blocked, "{:?}", op);
-                    let retry_at = if op.least() > 3 { Decision::NEVER } else { T + duration };
+                    let retry_at = if op.needs() > 3 { Decision::NEVER } else { T + duration };
                     prop_assert_eq!((denied.retry_at, &after), (retry_at, &state));
                 }
                 let (reset, after) = apply(&limit, &state, T, Op::Reset);

@@ -1,19 +1,19 @@
-//! Several limits on one call: all of them are charged, or none.
+//! Several limits on one call: all of them are changed, or none.
 
 use super::any_limit::{Limit, apply};
 use super::decision::Decision;
 use super::op::Op;
 use super::stored_state::StoredState;
 
-/// One of several limits, and what a call takes from it.
+/// One of several limits, and what a call asks of it.
 #[derive(Clone, Debug)]
 pub struct Charge<'a> {
     /// The limit.
     pub limit: &'a Limit,
     /// What the store remembers of its bucket or window.
     pub state: StoredState,
-    /// Tokens or hits.
-    pub cost: u64,
+    /// The operation.
+    pub op: Op,
     /// Whether its denial denies the call. A limit in a dry run is charged if it accepts, and otherwise
     /// left as it is.
     pub is_enforced: bool,
@@ -35,22 +35,19 @@ impl JointDecision {
     }
 }
 
-/// Takes from all limits if each of the enforced ones accepts, else from none.
+/// Applies the operations to all limits if each of the enforced ones accepts, else to none.
 ///
 /// If the call is denied, the decisions are those of [`Op::Peek`].
 pub fn take_all(charges: &[Charge<'_>], now: u64) -> JointDecision {
     let apply = |charge: &Charge<'_>, op| apply(charge.limit, &charge.state, now, op);
-    let taken: Vec<_> =
-        charges.iter().map(|charge| apply(charge, Op::Take { cost: charge.cost })).collect();
+    let taken: Vec<_> = charges.iter().map(|charge| apply(charge, charge.op)).collect();
     let is_denied = |(charge, (decision, _)): (&Charge<'_>, &(Decision, StoredState))| {
         charge.is_enforced && !decision.accepted
     };
     if !charges.iter().zip(&taken).any(is_denied) {
         return JointDecision { is_accepted: true, each: taken };
     }
-    let peek = |charge: &Charge<'_>| {
-        (apply(charge, Op::Peek { cost: charge.cost }).0, charge.state.clone())
-    };
+    let peek = |charge: &Charge<'_>| (apply(charge, charge.op.peek()).0, charge.state.clone());
     JointDecision { is_accepted: false, each: charges.iter().map(peek).collect() }
 }
 
@@ -79,12 +76,15 @@ mod tests {
                 now += step;
                 let charges: Vec<_> = (0..4)
                     .map(|i| Charge {
-                        limit: &limits[i], state: states[i].clone(), cost: costs[i], is_enforced: required[i],
+                        limit: &limits[i],
+                        state: states[i].clone(),
+                        op: Op::Take { cost: costs[i] },
+                        is_enforced: required[i],
                     })
                     .collect();
                 let alone: Vec<_> = charges
                     .iter()
-                    .map(|it| apply(it.limit, &it.state, now, Op::Take { cost: it.cost }))
+                    .map(|it| apply(it.limit, &it.state, now, it.op))
                     .collect();
                 let accepted = (0..4).all(|i| alone[i].0.accepted || !required[i]);
                 let joint = take_all(&charges, now);

@@ -67,9 +67,12 @@ impl Decision {
     /// The `retry_at` of a call that can never be accepted.
     pub const NEVER: u64 = u64::MAX;
 
-    /// The operation that gives back what the call took.
-    pub const fn refund(&self) -> Op {
-        Op::Refund { cost: self.taken, expiry: Some(self.expires_at) }
+    /// The operation that charges a call this cost in place of what it took.
+    pub const fn settle(&self, cost: u64) -> Op {
+        match self.taken.checked_sub(cost) {
+            None | Some(0) => Op::Settle { cost: cost - self.taken },
+            Some(rest) => Op::Refund { cost: rest, expiry: Some(self.expires_at) },
+        }
     }
 
     /// Seconds until the same call would be accepted: 0 if it is accepted, infinite if its cost is

@@ -61,7 +61,7 @@ impl FixedWindow {
     /// The last moment and the hits of the window that is open at `now`, if one is.
     fn find_open(&self, state: State, now: u64) -> Option<(u64, u32)> {
         let (ends_at, hits) = match state {
-            State::Window { ends_at, hits } => (ends_at, hits.min(self.max_hits)),
+            State::Window { ends_at, hits } => (ends_at, hits.min(most_hits(self.max_hits))),
             // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
             other => (other.expires_at().checked_sub(1)?, self.max_hits),
         };
@@ -96,34 +96,57 @@ impl WordAlgorithm for FixedWindow {
     }
 }
 
-impl FixedWindow {
-    /// Applies an operation to a window. A check is one hit; a reservation is a take, without a wait;
-    /// a start is denied.
+/// A window at a moment, of a limit whose hits come back all at once.
+pub(super) struct WindowAt {
+    /// The limit.
+    pub max_hits: u32,
+    pub now: u64,
+    /// The hits of the window, if it is open.
+    pub open: Option<u32>,
+    /// Its last moment, or that of a window that opens now.
+    pub ends_at: u64,
+    /// The state of a call that changes nothing.
+    pub kept: State,
+    /// Whether it ends whether or not there are hits in it.
+    pub always_ends: bool,
+}
+
+/// The most hits that a window of this limit counts: twice the limit.
+pub(super) const fn most_hits(max_hits: u32) -> u32 {
+    // Does not wrap: the limit has 24 bits.
+    let twice = 2 * max_hits;
+    if twice < MAX_HITS { twice } else { MAX_HITS }
+}
+
+impl WindowAt {
+    /// Applies an operation, to a `state`. A check is one hit; a reservation is a take, without a wait; a start is
+    /// denied. A refund is meant for the window if `is_meant` says so of its expiry.
     #[inline(always)]
-    fn apply_op(&self, state: State, now: u64, op: Op) -> (Decision, State) {
-        let open = self.find_open(state, now);
-        let (ends_at, hits) = open.unwrap_or((self.last_moment(now), 0));
-        // An end from the future is brought down to one interval from now.
-        let kept = match open {
-            Some(_) if state.expires_at() > ends_at + 1 => State::Window { ends_at, hits },
-            _ => state,
-        };
+    pub fn apply(
+        &self,
+        state: State,
+        op: Op,
+        is_meant: impl FnOnce(u64) -> bool,
+    ) -> (Decision, State) {
+        let Self { max_hits, now, open, ends_at, kept, always_ends } = *self;
+        let hits = open.unwrap_or(0);
         let accept = |hits: u32| Decision {
             accepted: true,
             is_blocked: false,
             now,
             retry_at: now,
-            expires_at: if open.is_some() || hits > 0 { ends_at + 1 } else { now },
-            available: Available::hits(u64::from(self.max_hits - hits)),
+            expires_at: if open.is_some() || hits > 0 || always_ends { ends_at + 1 } else { now },
+            available: Available::hits(u64::from(max_hits.saturating_sub(hits))),
             taken: 0,
             wait: 0,
         };
         let deny = |retry_at| Decision { accepted: false, retry_at, ..accept(hits) };
-        let limit = u64::from(self.max_hits);
+        let limit = u64::from(max_hits);
+        let left = limit.saturating_sub(hits.into());
         let take = |cost: u64| match cost {
             0 => (accept(hits), kept),
             _ if cost > limit => (deny(Decision::NEVER), kept),
-            _ if u64::from(hits) + cost > limit => (deny(ends_at + 1), kept),
+            _ if cost > left => (deny(ends_at + 1), kept),
             _ => {
                 // Fits a u32: the sum is not above the limit.
                 let hits = hits + cost as u32;
@@ -133,27 +156,58 @@ impl FixedWindow {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => take(cost),
             Op::Check => take(1),
-            Op::TakeUpTo { most, least } => take(most.min(limit - u64::from(hits)).max(least)),
+            Op::TakeUpTo { most, least, leave } => {
+                let cost = most.min(left.saturating_sub(leave)).max(least);
+                match take(cost.saturating_add(leave)) {
+                    (needed, _) if needed.accepted => take(cost),
+                    denied => denied,
+                }
+            }
             Op::Peek { cost } => {
                 let Decision { accepted, retry_at, .. } = take(cost).0;
                 (Decision { accepted, retry_at, ..accept(hits) }, state)
             }
-            Op::Refund { expiry: Some(expiry), .. } if open.is_none() || expiry != ends_at + 1 => {
+            Op::Refund { expiry: Some(expiry), .. } if open.is_none() || !is_meant(expiry) => {
                 (Decision { accepted: false, ..accept(hits) }, kept)
             }
             Op::Refund { cost, .. } if open.is_some() && cost > 0 => {
                 let hits = u64::from(hits).saturating_sub(cost) as u32;
                 (accept(hits), State::Window { ends_at, hits })
             }
-            Op::Refund { .. } => (accept(hits), kept),
+            Op::Refund { .. } | Op::Settle { cost: 0 } => (accept(hits), kept),
+            Op::Settle { cost } => {
+                // Fits a u32: at most the most hits.
+                let most = u64::from(most_hits(max_hits));
+                let hits = u64::from(hits).saturating_add(cost).min(most) as u32;
+                (accept(hits), State::Window { ends_at, hits })
+            }
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
-                let full =
-                    Decision { expires_at: now, available: Available::hits(limit), ..accept(0) };
-                (full, State::FULL)
+                let empty = Decision { available: Available::hits(limit), ..accept(0) };
+                let expires_at = if always_ends { ends_at + 1 } else { now };
+                (Decision { expires_at, ..empty }, State::FULL)
             }
             Op::Start { .. } => (deny(ends_at + 1), kept),
         }
+    }
+}
+
+impl FixedWindow {
+    #[inline(always)]
+    fn apply_op(&self, state: State, now: u64, op: Op) -> (Decision, State) {
+        let open = self.find_open(state, now);
+        let ends_at = open.map_or_else(|| self.last_moment(now), |(ends_at, _)| ends_at);
+        // An end from the future is brought down to one interval from now.
+        let kept = match open {
+            Some((ends_at, hits)) if state.expires_at() > ends_at + 1 => {
+                State::Window { ends_at, hits }
+            }
+            _ => state,
+        };
+        let open = open.map(|(_, hits)| hits);
+        let window =
+            WindowAt { max_hits: self.max_hits, now, open, ends_at, kept, always_ends: false };
+        window.apply(state, op, |expiry| expiry == ends_at + 1)
     }
 }
 

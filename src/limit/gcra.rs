@@ -58,8 +58,8 @@ impl WordAlgorithm for TokenBucket {
     fn takes(&self, op: Op) -> bool {
         match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => (1..=self.capacity).contains(&cost),
-            Op::TakeUpTo { least, .. } => least <= self.capacity,
-            Op::Check | Op::Start { .. } => true,
+            Op::TakeUpTo { .. } => op.needs() <= self.capacity,
+            Op::Check | Op::Settle { .. } | Op::Start { .. } => true,
             Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,
         }
     }
@@ -74,11 +74,12 @@ fn apply_any(limit: &TokenBucket, state: State, now: u64, op: &Op) -> (Decision,
     let bucket = Bucket::new(limit, state, now);
     match op {
         Op::Take { cost } => bucket.take(cost),
-        Op::TakeUpTo { most, least } => bucket.take_up_to(most, least),
+        Op::TakeUpTo { most, least, leave } => bucket.take_up_to(most, least, leave),
         Op::Peek { cost } => (bucket.peek(cost), state),
         Op::Check => bucket.check(),
         Op::Reserve { cost, max_wait } => bucket.reserve(cost, max_wait),
         Op::Refund { cost, expiry } => bucket.refund(cost, expiry),
+        Op::Settle { cost } => bucket.settle(cost),
         // A block was decided on above.
         Op::Reset | Op::Block { .. } => {
             (Bucket::new(limit, State::FULL, now).accept(), State::FULL)
@@ -247,9 +248,13 @@ impl<'a> Bucket<'a> {
     }
 
     #[inline(never)]
-    fn take_up_to(&self, most: u64, least: u64) -> (Decision, State) {
-        let there = self.limit.tokens_in(self.available());
-        self.take(most.min(there).max(least))
+    fn take_up_to(&self, most: u64, least: u64, leave: u64) -> (Decision, State) {
+        let there = self.limit.tokens_in(self.available()).saturating_sub(leave);
+        let cost = most.min(there).max(least);
+        match self.take(cost.saturating_add(leave)) {
+            (needed, _) if needed.accepted => self.take(cost),
+            denied => denied,
+        }
     }
 
     /// The answer of `take`, with the level that the bucket keeps.
@@ -333,16 +338,32 @@ impl<'a> Bucket<'a> {
         } else {
             self.limit.add(self.limit.sub(self.full_at, back), kept_back)
         };
-        let state = match self.state {
-            _ if full_at == floor => State::FULL,
-            _ if full_at <= self.latest => State::Filling { full_at },
-            State::Overdrawn { forgiven_at, .. } => State::Overdrawn {
-                forgiven_at,
-                debt: ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at)),
-            },
-            _ => self.reserved_until(full_at),
-        };
+        let state = if full_at == floor { State::FULL } else { self.state_until(full_at) };
         (Bucket::new(self.limit, state, self.now).accept(), state)
+    }
+
+    #[inline(never)]
+    fn settle(&self, cost: u64) -> (Decision, State) {
+        // What is beyond one capacity below empty is forgotten.
+        let furthest = self.limit.add(self.latest, self.limit.full).max(self.full_at);
+        let full_at = self.limit.add(self.full_at, self.limit.cost_in_time(cost)).min(furthest);
+        if full_at == self.full_at {
+            return (self.accept(), self.state);
+        }
+        let state = self.state_until(full_at);
+        (Bucket::new(self.limit, state, self.now).accept(), state)
+    }
+
+    /// The state of a bucket that is full at `full_at`. A debt that `check` made stays one, which is forgiven.
+    fn state_until(&self, full_at: Span) -> State {
+        match self.state {
+            _ if full_at <= self.latest => State::Filling { full_at },
+            State::Overdrawn { forgiven_at, .. } if forgiven_at > self.now => {
+                let debt = ceil_to_grain(full_at.ceil().saturating_sub(forgiven_at));
+                State::Overdrawn { forgiven_at, debt: debt.min(MAX_DEBT - GRAIN) }
+            }
+            _ => self.reserved_until(full_at),
+        }
     }
 
     #[inline(never)]

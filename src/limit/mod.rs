@@ -5,8 +5,8 @@
 //! compare and swap call it in a loop; Redis has a server-side implementation, which the
 //! differential test in `tests/conformance.rs` holds to it.
 //!
-//! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `fixed_window` and
-//! `sliding_window` do both for a window. `permits` limits how many run at once. `block` denies every call until a
+//! `token_bucket` has the numbers of a token bucket, `gcra` decides on one; `fixed_window`,
+//! `calendar_window` and `sliding_window` do both for a window. `permits` limits how many run at once. `block` denies every call until a
 //! time, whatever the algorithm; `compound`
 //! charges several limits or none.
 
@@ -14,6 +14,7 @@ mod algorithm;
 mod any_limit;
 mod block;
 mod bounds;
+mod calendar_window;
 mod compound;
 mod decision;
 mod duration;
@@ -35,6 +36,7 @@ pub use any_limit::{Limit, apply};
 pub use bounds::{
     MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
 };
+pub use calendar_window::CalendarWindow;
 pub use compound::{Charge, JointDecision, take_all};
 pub use decision::{Available, Decision};
 pub use duration::{describe_seconds, duration_from_seconds};

@@ -12,8 +12,10 @@ pub enum Op {
     TakeUpTo {
         /// Tokens.
         most: u64,
-        /// Tokens: 1 to `most`.
+        /// Tokens: at most `most`.
         least: u64,
+        /// So many must be left afterwards. Of several calls, those that leave most are denied first.
+        leave: u64,
     },
     /// Answers as `Take` would, and changes nothing.
     Peek {
@@ -39,6 +41,13 @@ pub enum Op {
         /// is not given twice. A fixed window gives nothing back if another window is open. `None`: no
         /// such bound.
         expiry: Option<u64>,
+    },
+    /// Takes what a call cost beyond its estimate, also if it is not there: at most until the bucket lacks two
+    /// capacities, or the window has twice its hits. A sliding window fills up and no more. Denied by a block
+    /// alone.
+    Settle {
+        /// Tokens.
+        cost: u64,
     },
     /// Makes the bucket full, and ends a block.
     Reset,
@@ -66,16 +75,51 @@ impl Op {
             Self::Take { cost } | Self::Peek { cost } | Self::Reserve { cost, .. } => cost,
             Self::TakeUpTo { most, .. } => most,
             Self::Check => 1,
-            Self::Refund { .. } | Self::Reset | Self::Block { .. } | Self::Start { .. } => 0,
+            Self::Refund { .. }
+            | Self::Settle { .. }
+            | Self::Reset
+            | Self::Block { .. }
+            | Self::Start { .. } => 0,
         }
     }
 
-    /// The fewest tokens or hits that the operation is accepted for.
-    pub const fn least(self) -> u64 {
+    /// The operation that takes this cost if `leave` is left afterwards.
+    pub const fn take(cost: u64, leave: u64) -> Self {
+        match leave {
+            0 => Self::Take { cost },
+            _ => Self::TakeUpTo { most: cost, least: cost, leave },
+        }
+    }
+
+    /// The operation that is accepted only if `leave` is left afterwards. One that takes nothing stays as it is, but for a
+    /// peek.
+    #[must_use]
+    pub const fn leaving(self, leave: u64) -> Self {
         match self {
-            Self::TakeUpTo { least, .. } => least,
+            Self::Take { cost } => Self::take(cost, leave),
+            Self::TakeUpTo { most, least, .. } => Self::TakeUpTo { most, least, leave },
+            Self::Peek { cost } => Self::Peek { cost: cost.saturating_add(leave) },
+            other => other,
+        }
+    }
+
+    /// The tokens or hits that must be there for the operation to be accepted.
+    pub const fn needs(self) -> u64 {
+        match self {
+            Self::TakeUpTo { least, leave, .. } => least.saturating_add(leave),
             other => other.cost(),
         }
+    }
+
+    /// The operation that answers as this one does, and changes nothing.
+    #[must_use]
+    pub const fn peek(self) -> Self {
+        Self::Peek { cost: self.needs() }
+    }
+
+    /// Whether it corrects what an earlier call took.
+    pub const fn corrects(self) -> bool {
+        matches!(self, Self::Refund { .. } | Self::Settle { .. })
     }
 
     /// Whether a call may be repeated if it is unknown whether the store has applied it. A repeated

@@ -79,13 +79,20 @@ impl SlidingWindow {
         let decided = match op {
             Op::Take { cost } | Op::Reserve { cost, .. } => hits.take(cost),
             Op::Check => hits.take(1),
-            Op::TakeUpTo { most, least } => hits.take(most.min(hits.left()).max(least)),
+            Op::TakeUpTo { most, least, leave } => {
+                let cost = most.min(hits.left().saturating_sub(leave)).max(least);
+                match hits.take(cost.saturating_add(leave)) {
+                    (needed, _) if needed.accepted => hits.take(cost),
+                    denied => denied,
+                }
+            }
             Op::Peek { cost } => {
                 let Decision { accepted, retry_at, .. } = hits.take(cost).0;
                 let peek = Decision { accepted, retry_at, ..hits.decision(0) };
                 return (peek, state.clone());
             }
             Op::Refund { cost, expiry } => hits.refund(cost, expiry),
+            Op::Settle { cost } => hits.take(cost.min(hits.left())),
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
                 let full = LiveHits::new(self, &StoredState::FULL, now).decision(0);

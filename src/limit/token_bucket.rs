@@ -187,8 +187,8 @@ impl TokenBucket {
 
 /// `span` `n` times, in `parts` of a nanosecond. Saturates far beyond any valid time.
 fn times(span: Span, parts: u64, n: u64) -> Span {
-    // Only a refund can be of more than 2^33 tokens of a limit with parts. Cutting it there changes
-    // nothing: no bucket and no debt is larger.
+    // Only what is settled or given back can be more than 2^33 tokens of a limit with parts. Cutting it there
+    // changes nothing: no bucket and no debt is larger.
     let total = n.min(1 << 33) * span.part;
     let (carry, part) = match parts {
         1 => (total, 0),

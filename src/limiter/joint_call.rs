@@ -1,11 +1,13 @@
 //! Asks several limits: together if one server can decide on all, else one after the other.
 
 use super::member::Member;
+use super::settlement::Settlement;
+use super::together::decide_together;
 use crate::clock::boot_time;
-use crate::guard::{DecidedBy, Event, Guard, NoAnswer, Report};
+use crate::guard::{DecidedBy, Event, NoAnswer, Report};
 use crate::limit::Op;
 use crate::net::Timeouts;
-use crate::store::{JointRequest, Key, Request};
+use crate::store::Request;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -81,36 +83,10 @@ impl<'a> JointCall<'a> {
     /// Lets the server on which all limits are decide in one step. None if they are not on one server, or it cannot do
     /// that.
     fn ask_together(&self, event: &mut Option<Box<Event>>) -> Option<Result<Calls, NoAnswer>> {
-        let members = self.members;
-        let store = &members.first()?.limiter.store;
-        let guards: Vec<&Guard> =
-            members.iter().map(|it| it.guard_on(store)).collect::<Option<_>>()?;
-        let first_guard = guards.first()?;
-        let keys: Vec<Key<'_>> = members.iter().map(Member::key).collect();
-        let ops: Vec<Op> = members.iter().map(|member| self.op(member)).collect();
-        let with_keys = members.iter().zip(&keys).zip(&ops);
-        let requests: Vec<Request<'_>> = with_keys
-            .map(|((it, key), op)| it.limiter.request(key, it.limit, op, self.frozen.into()))
-            .collect();
-        if !store.can_decide_all(&requests) {
-            return None;
-        }
-        let joint = |(member, request): (&Member<'_>, _)| JointRequest {
-            request,
-            is_enforced: member.limiter.is_enforced(),
-        };
-        let joint: Vec<_> = members.iter().zip(requests.iter().copied()).map(joint).collect();
-        let Request { key, timeouts, .. } = *requests.first()?;
-        let asked = first_guard.asked(key, *timeouts, boot_time());
-        let decisions = match first_guard.ask(asked, event, || store.decide_all(&joint)) {
-            Ok(decisions) => decisions,
-            Err(no_answer) => return Some(Err(no_answer)),
-        };
-        for ((guard, request), decision) in guards.iter().zip(&requests).zip(&decisions) {
-            guard.note_decision(request, *decision, asked.sent);
-        }
+        let ops: Vec<Op> = self.members.iter().map(|member| self.op(member)).collect();
+        let decided = decide_together(self.members, &ops, self.frozen, event)?;
         let by_store = |decision| Some(Report::answered(decision, DecidedBy::Store));
-        Some(Ok(decisions.into_iter().map(by_store).collect()))
+        Some(decided.map(|decisions| decisions.into_iter().map(by_store).collect()))
     }
 
     /// The time-outs of a limit, less what other servers have cost. None if too little is left: a server would be blamed
@@ -188,9 +164,10 @@ impl<'a> JointCall<'a> {
     /// Gives back what a call has taken, and looks at the limit again.
     fn give_back(&self, member: &Member<'_>, call: &mut Option<Report>) {
         let Some(Report { answer: Ok(decision), decided_by, .. }) = &call else { return };
-        let Member { limiter, identifier, limit, .. } = member;
+        let (Member { limiter, identifier, limit, .. }, decided_by) = (*member, *decided_by);
+        let settlement = Settlement { limiter, identifier, limit, decision, decided_by, cost: 0 };
         // If the server fails now, the charge stays.
-        let refunded = limiter.refund(identifier, limit, decision, *decided_by, self.frozen);
+        let refunded = settlement.settle(self.frozen);
         let seen = self.ask_one(member, member.peek()).after(refunded.event);
         *call = Some(after(seen, call.take()));
     }

@@ -2,7 +2,7 @@
 
 use super::flagged_decision::{DecisionFlags, FlaggedDecision};
 use super::settings::Settings;
-use crate::clock::boot_time;
+use crate::clock::{boot_time, unix_time_at_boot};
 use crate::dsn::Dsn;
 use crate::error::Result;
 use crate::guard::{self, DecidedBy, Guard, Host, Policy, Report, Stores};
@@ -238,52 +238,6 @@ impl Limiter {
         Request { key, limit, op, time, timeouts: &self.timeouts }
     }
 
-    /// Gives back what a decision took, to where it was taken. The answer is whether anything was given back: not
-    /// if the decision took nothing, if its fixed window has ended or was reset, if the identifier is
-    /// blocked, or if the store failed a moment ago and was not asked. None if it was asked and gave no answer.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`decide`](Self::decide).
-    pub fn refund(
-        &self,
-        identifier: &[u8],
-        limit: &Limit,
-        decision: &Decision,
-        decided_by: DecidedBy,
-        frozen: Option<u64>,
-    ) -> Report<Option<bool>> {
-        let nothing = || Report::answered(Some(false), decided_by);
-        if decision.taken == 0 {
-            return nothing();
-        }
-        let is_by_lease = decided_by == DecidedBy::Lease;
-        let op = match is_by_lease {
-            true => match still_missing(limit, decision) {
-                0 => return nothing(),
-                cost => Op::Refund { cost, expiry: None },
-            },
-            false => decision.refund(),
-        };
-        let key_hash = Cell::default();
-        let key = self.plain_key(identifier, limit, &key_hash);
-        let request = self.request(&key, limit, &op, frozen.into());
-        let on_host = |answer: Result<Answer>| {
-            let accepted = |Answer { decision, lacked_room }: Answer| Answer {
-                decision: Some(decision.accepted),
-                lacked_room,
-            };
-            Report::of_local(answer.map(accepted))
-        };
-        let refunded = match &self.guard {
-            Some(guard) if decided_by == DecidedBy::Host => on_host(guard.host.decide(&request)),
-            Some(guard) => guard::refund(guard, &request, is_by_lease),
-            None => on_host(self.store.decide(&request)),
-        };
-        // A dry run fails no call.
-        refunded.map(|answer| if self.policy.enforce { answer } else { Ok(answer.unwrap_or(None)) })
-    }
-
     /// What the limiter does around the store's decisions.
     pub const fn policy(&self) -> &Policy {
         &self.policy
@@ -342,14 +296,7 @@ fn escape(context: &CallContext<'_>) -> Option<Vec<u8>> {
 #[cold]
 pub(super) fn decision_of_failed_dry_run(limit: &Limit, frozen: Option<u64>) -> FlaggedDecision {
     let now = frozen.unwrap_or_else(boot_time);
-    let (decision, _): (Decision, _) = apply(limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
+    let limit = limit.on_this_host(frozen, unix_time_at_boot());
+    let (decision, _): (Decision, _) = apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
     FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Policy, false) }
-}
-
-/// How many of the tokens that a decision took from a lease have not come back by themselves. It expires by this host's
-/// clock, which says nothing to a server.
-fn still_missing(limit: &Limit, decision: &Decision) -> u64 {
-    let Limit::TokenBucket(bucket) = limit else { return 0 };
-    let left = decision.expires_at.saturating_sub(boot_time());
-    decision.taken.min(bucket.tokens_begun_in(left))
 }

@@ -28,6 +28,8 @@ pub struct Member<'a> {
     pub limit: &'a Limit,
     /// Tokens or hits.
     pub cost: u64,
+    /// So many must be left afterwards.
+    pub leave: u64,
 }
 
 impl<'a> Member<'a> {
@@ -43,11 +45,11 @@ impl<'a> Member<'a> {
     }
 
     pub(super) fn peek(&self) -> Op {
-        Op::Peek { cost: self.cost }
+        self.take().peek()
     }
 
     pub(super) fn take(&self) -> Op {
-        Op::Take { cost: self.cost }
+        Op::take(self.cost, self.leave)
     }
 
     /// The guard of the limiter; none for a store on this host.

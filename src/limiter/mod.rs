@@ -2,7 +2,9 @@
 //!
 //! * [`limiter`]: a store with all that applies to every key in it
 //! * [`limiters`]: the limiters of a worker; [`named_limits`] are limits that an operator names in a file
-//! * [`compound`]: calls on several limits, of which all are charged or none; [`joint_call`] asks them, each is a [`member`]
+//! * [`compound`]: calls on several limits, of which all are charged or none; [`joint_call`] asks them,
+//!   [`together`] on one server; each is a [`member`]
+//! * [`settlement`]: what a call cost, once that is known, in place of its estimate
 //! * [`concurrency`]: limits of how many run at once
 //! * [`settings`]: what the directives and a DSN set
 //! * [`flagged_decision`]: a decision, and how it came about
@@ -17,6 +19,8 @@ mod limiters;
 mod member;
 mod named_limits;
 mod settings;
+mod settlement;
+mod together;
 
 pub use crate::guard::{DecidedBy, Event, Host, Policy, Report, ServerStatus};
 pub use crate::identifier::{Identifier, MAX_IDENTIFIER, client_identifier};
@@ -40,3 +44,4 @@ pub use named_limits::{
     NamedLimits, Rule,
 };
 pub use settings::{Settings, StoreSettings};
+pub use settlement::{Settled, Settlement, settle};

@@ -1,5 +1,6 @@
 //! `TokenBucket\Compound`: several limits, of which a call is charged all or none.
 
+use super::calendar_window;
 use super::decision::{self, DecisionObject};
 use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
@@ -16,14 +17,14 @@ use super::globals::GLOBALS;
 use super::interfaces::{self, DECISION, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_methods::parse_block_duration;
-use super::limiter_object::LimiterObject;
+use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::Backend;
+use super::token_counts;
 use crate::limit::{Limit, Op};
 use crate::limiter::{
     Answers, FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
     admits_all, peek_all, take_all,
 };
-use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
@@ -41,6 +42,10 @@ pub struct Part {
     identifier: SharedString,
     name: Option<SharedString>,
     limit: Rc<Limit>,
+    /// What its constructor was given.
+    arguments: LimitArguments,
+    /// Each call leaves so many tokens.
+    leave: u64,
     key_hash: Cell<KeyHash>,
     record: Cell<RecordHandle>,
 }
@@ -51,6 +56,8 @@ static HANDLERS: Handlers = Handlers::new();
 
 /// One number for all limits, or a list with one for each.
 const TOKENS: Parameter = optional(c"tokens", Type::INT.or(Type::ARRAY), c"1");
+/// What must be left of each limit.
+const LEAVE: Parameter = Parameter { name: c"leave", default: Some(c"0"), ..TOKENS };
 /// The parameter of `consume()`.
 const TOKEN_COUNT: Parameter = Parameter { name: c"token_count", ..TOKENS };
 
@@ -62,8 +69,8 @@ const METHODS: &[Method] = &[
         Type::NONE,
     ),
     public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
-    no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION)),
-    public(c"peek", handler!(peek), &[TOKENS], DECISION),
+    no_discard(public(c"attempt", handler!(attempt), &[TOKENS, LEAVE], DECISION)),
+    public(c"peek", handler!(peek), &[TOKENS, LEAVE], DECISION),
     public(c"refund", handler!(refund), &[TOKENS], Type::BOOL),
     public(c"reset", handler!(reset), &[], Type::VOID),
     public(c"block", handler!(block), &[SECONDS], Type::VOID),
@@ -104,17 +111,23 @@ impl Part {
         identifier: SharedString,
         name: SharedString,
         limit: Rc<Limit>,
+        arguments: LimitArguments,
+        leave: u64,
     ) -> Self {
         let (name, key_hash, record) = (Some(name), Cell::default(), Cell::default());
-        Self { limiter, identifier, name, limit, key_hash, record }
+        Self { limiter, identifier, name, limit, arguments, leave, key_hash, record }
     }
 
     fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
-        let Backend::Native(limiter) = &value.backend else {
-            return Err(value_error(
-                n,
-                "must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took",
-            ));
+        let (limiter, leave) = match &value.backend {
+            Backend::Native(limiter) => (limiter, 0),
+            Backend::Leaving(low) => (&low.limiter, low.leave),
+            Backend::Php(..) => {
+                return Err(value_error(
+                    n,
+                    "must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took",
+                ));
+            }
         };
         let Some(limit) = &value.limit else {
             return Err(value_error(
@@ -127,6 +140,8 @@ impl Part {
             identifier: value.shared_identifier(),
             name: value.shared_name(),
             limit: Rc::clone(limit),
+            arguments: value.arguments,
+            leave,
             key_hash: Cell::default(),
             record: Cell::default(),
         })
@@ -139,7 +154,8 @@ impl Part {
             && self.limiter.has_same_key(own, &other.limiter, others)
     }
 
-    fn member(&self, cost: u64) -> Member<'_> {
+    /// The limit, of which a call takes `cost` and leaves so many.
+    fn member(&self, cost: u64, leave: u64) -> Member<'_> {
         Member {
             limiter: &self.limiter,
             identifier: self.identifier.as_bytes(),
@@ -148,12 +164,13 @@ impl Part {
             record: &self.record,
             limit: &self.limit,
             cost,
+            leave: leave.max(self.leave),
         }
     }
 
     /// Makes a call on this limit alone.
     fn decide(&self, op: Op) -> Report<FlaggedDecision> {
-        let context = self.member(0).context();
+        let context = self.member(0, 0).context();
         self.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
     }
 
@@ -216,7 +233,7 @@ fn parts_of(argument: Argument<'_>) -> Result<Vec<Part>, Thrown> {
     match is_limiter {
         true => Err(argument_type_error(
             n,
-            "must be a TokenBucket, LeakyBucket, FixedWindow, SlidingWindow or Compound: a limiter written in PHP \
+            "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP \
              cannot be charged together with others",
         )),
         false => Err(argument.throw_wrong_class(c"TokenBucket\\Limiter")),
@@ -230,33 +247,35 @@ fn not_initialized(n: u32) -> Thrown {
     ))
 }
 
+/// The limiters of the call's object. One whose window of the calendar has ended gets the ends of the open one.
 fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
-    call.with_this(|this: &CompoundObject| Rc::clone(&this.0))
+    let parts = call.with_this(|this: &CompoundObject| Rc::clone(&this.0))?;
+    let is_calendar = |part: &Part| matches!(part.arguments, LimitArguments::Calendar { .. });
+    if !parts.iter().any(is_calendar) {
+        return Ok(parts);
+    }
+    let mut current = parts.to_vec();
+    let mut has_changed = false;
+    for part in &mut current {
+        if let Some(limit) = calendar_window::next_limit(&part.limit, part.arguments)? {
+            (part.limit, has_changed) = (limit, true);
+        }
+    }
+    if has_changed {
+        let current: Rc<[Part]> = current.into();
+        let set = |this: &mut CompoundObject| this.0 = Rc::clone(&current);
+        call.with_this_mut(set)?;
+        return Ok(current);
+    }
+    Ok(parts)
 }
 
 /// The limiters of the call's object, each with what the call asks of it.
 fn members<'a>(call: &Call, parts: &'a [Part]) -> Result<Vec<Member<'a>>, Thrown> {
-    let Some(list) = call.non_null(1).and_then(Zval::array) else {
-        let cost = call.token_count_of(1, ffi::_zend_expected_type_Z_EXPECTED_ARRAY_OR_LONG)?;
-        return Ok(parts.iter().map(|part| part.member(cost)).collect());
-    };
-    if list.len() != parts.len() || !list.has_sequential_keys() {
-        let count = parts.len();
-        return Err(value_error(
-            1,
-            format!("must be a list with one number for each of the {count} limiters"),
-        ));
-    }
-    let costs = parts.iter().zip(list.values());
-    costs
-        .map(|(part, cost)| match cost.long().map(u64::try_from) {
-            Some(Ok(cost)) => Ok(part.member(cost)),
-            Some(Err(_)) => Err(value_error(1, "must contain only numbers of 0 or more")),
-            None => {
-                Err(argument_type_error(1, "must be of type array|int, with ints in the array"))
-            }
-        })
-        .collect()
+    let costs = token_counts::parse(call, 1, Some(parts.len()), 1)?;
+    let leaves = token_counts::parse(call, 2, Some(parts.len()), 0)?;
+    let each = parts.iter().enumerate();
+    Ok(each.map(|(i, part)| part.member(costs.at(i), leaves.at(i))).collect())
 }
 
 fn consume(call: &Call) -> Result<(), Thrown> {
@@ -268,7 +287,7 @@ fn consume(call: &Call) -> Result<(), Thrown> {
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 1)?;
+    call.expect_arguments(0, 2)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let answers = deliver(take_all(&members, GLOBALS.get().frozen_time.get()))?;
@@ -276,7 +295,7 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 1)?;
+    call.expect_arguments(0, 2)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
     let answers = deliver(peek_all(&members, GLOBALS.get().frozen_time.get()))?;

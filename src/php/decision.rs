@@ -1,17 +1,15 @@
 //! `TokenBucket\Decision`: the outcome of one call, on one limit or several.
 
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler, string};
-use super::engine::declare;
-use super::engine::declare::{Class, Method, Type, public};
+use super::engine::declare::{self, Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
-use super::events::deliver;
+use super::engine::object::{self, Handlers, Native};
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::limit_exceeded;
+use super::settlement::{self, COSTS};
+use super::token_counts::{self, TokenCounts};
 use crate::limit::MAX_NOW;
-use crate::limiter::{DecidedBy, Report};
 use crate::{http, process};
 use ext_php_rs::boxed::ZBox;
 use ext_php_rs::flags::ClassFlags;
@@ -25,13 +23,13 @@ use std::time::Duration;
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
     limits: Limits,
-    /// The process that made it and may call `refund()`; 0 once it has.
-    refundable_by: Cell<u64>,
+    /// The process that made it and may call `settle()` or `refund()`; 0 once it has.
+    settleable_by: Cell<u64>,
     /// When the wait of a reservation ends, in nanoseconds of this host's clock or of the frozen one.
     ready_at: u64,
 }
 
-/// The decisions of the limits that were asked: at least one.
+/// Those of the limits that were asked: at least one.
 enum Limits {
     One(LimitDecision),
     Several(Box<[LimitDecision]>),
@@ -59,6 +57,7 @@ const METHODS: &[Method] = &[
     public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
     public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
     public(c"wouldDeny", handler!(would_deny), &[], Type::BOOL),
+    public(c"settle", handler!(settle), &[COSTS], Type::BOOL.or_null()),
     public(c"refund", handler!(refund), &[], Type::BOOL.or_null()),
     public(c"jsonSerialize", handler!(json_serialize), &[], Type::ARRAY),
     NO_CONSTRUCTOR,
@@ -92,7 +91,7 @@ impl DecisionObject {
 
     #[inline(always)]
     fn new(limits: Limits) -> Self {
-        Self { limits, refundable_by: Cell::new(process::generation()), ready_at: 0 }
+        Self { limits, settleable_by: Cell::new(process::generation()), ready_at: 0 }
     }
 
     /// The decision of a reservation that was just made.
@@ -105,6 +104,13 @@ impl DecisionObject {
     fn limits(&self) -> &[LimitDecision] {
         match &self.limits {
             Limits::One(limit) => std::slice::from_ref(limit),
+            Limits::Several(limits) => limits,
+        }
+    }
+
+    fn limits_mut(&mut self) -> &mut [LimitDecision] {
+        match &mut self.limits {
+            Limits::One(limit) => std::slice::from_mut(limit),
             Limits::Several(limits) => limits,
         }
     }
@@ -171,28 +177,6 @@ impl DecisionObject {
 
     fn would_deny(&self) -> bool {
         self.limits().iter().any(|limit| !limit.decided().accepted)
-    }
-
-    /// Gives back what was taken. The answer is whether anything was given back; none if that is not known. No report if a
-    /// limit is on a storage written in PHP.
-    fn refund(&self) -> Option<Report<Option<bool>>> {
-        let limiters = self.limits().iter().map(|limit| limit.origin.limiter.as_ref());
-        let limiters = limiters.collect::<Option<Vec<_>>>()?;
-        // A child that was forked has a copy of the decision, but only the process that made it gives back.
-        if self.refundable_by.get() != process::generation() {
-            return Some(Report::answered(Some(false), DecidedBy::Store));
-        }
-        self.refundable_by.set(0);
-        let frozen = GLOBALS.get().frozen_time.get();
-        // All of them, before an error of one ends the call.
-        let each = self.limits().iter().zip(limiters);
-        let refunds = Report::of_all(each.map(|(limit, limiter)| limit.refund(limiter, frozen)));
-        let either = |any, one| match (any, one) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), Some(false)) => Some(false),
-            _ => None,
-        };
-        Some(refunds.map(|answers| Ok(answers?.into_iter().fold(Some(false), either))))
     }
 
     /// The fields of an HTTP answer.
@@ -364,14 +348,25 @@ fn would_deny(call: &Call) -> Result<(), Thrown> {
     call.return_bool(call.with_this(DecisionObject::would_deny)?)
 }
 
+fn settle(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(1, 1)?;
+    // A denied call took nothing, and knows only the limits that were asked.
+    let limits = |this: &DecisionObject| this.is_admitted().then_some(this.limits().len());
+    return_settled(call, "settle", &token_counts::parse(call, 1, call.with_this(limits)?, 0)?)
+}
+
 fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    match call.with_this(DecisionObject::refund)? {
-        Some(report) => call.return_bool_or_null(deliver(report)?),
-        None => Err(logic_exception(
-            "refund() is not available on a storage written in PHP: TokenBucketStorage has consume() only",
-        )),
-    }
+    return_settled(call, "refund", &TokenCounts::All(0))
+}
+
+/// Settles the decision, if this is the first call that does, in the process that made it.
+fn return_settled(call: &Call, method: &str, costs: &TokenCounts) -> Result<(), Thrown> {
+    let outcome = call.with_this_mut(|this: &mut DecisionObject| {
+        let is_first = this.settleable_by.replace(0) == process::generation();
+        settlement::settle(this.limits_mut(), is_first, costs)
+    })?;
+    settlement::return_outcome(call, method, outcome)
 }
 
 fn json_serialize(call: &Call) -> Result<(), Thrown> {

@@ -1,5 +1,6 @@
 //! What a worker keeps from one request to the next.
 
+use super::calendar_unit::Calendar;
 use super::directives::Directives;
 use super::engine::exceptions::Thrown;
 use super::limits_file::LimitsFile;
@@ -39,6 +40,8 @@ pub struct Globals {
     pub is_in_request: Cell<bool>,
     /// The permits that the request holds.
     pub permits: PermitRegistry,
+    /// The calendars of this worker.
+    pub calendars: RefCell<Vec<&'static Calendar>>,
     last_per_second: LastLimit,
     last_per_period: LastLimit,
     last_per_window: LastLimit,

@@ -3,7 +3,7 @@
 use super::engine::shared_string::SharedString;
 use crate::http::QuotaPolicy;
 use crate::limit::{Decision, Limit, SECOND};
-use crate::limiter::{FlaggedDecision, Identifier, Limiter, Report, infer_name};
+use crate::limiter::{FlaggedDecision, Identifier, Limiter, infer_name};
 use std::rc::Rc;
 
 /// The name of a limit in HTTP fields if its identifier has none: a client's address must not get there.
@@ -92,7 +92,11 @@ impl LimitDecision {
         QuotaPolicy {
             name: self.name(),
             quota: self.limit.capacity(),
-            window: self.limit.window().div_ceil(SECOND).max(1),
+            window: match &*self.limit {
+                // What is left of it, less what a window ends after its last second.
+                Limit::CalendarWindow(_) => whole_seconds(self.decided().reset_after() - 1e-6),
+                limit => limit.window().div_ceil(SECOND).max(1),
+            },
             remaining: self.limit.remaining(self.decided()),
             reset,
         }
@@ -104,14 +108,6 @@ impl LimitDecision {
             0.0 => Some(0),
             seconds => seconds.is_finite().then(|| whole_seconds(seconds)),
         }
-    }
-
-    /// Gives back what the decision took from its limiter. The answer is whether anything was given back; none if that is
-    /// not known.
-    pub fn refund(&self, limiter: &Limiter, frozen: Option<u64>) -> Report<Option<bool>> {
-        let FlaggedDecision { decision, flags } = &self.flagged;
-        let identifier = self.origin.identifier.as_bytes();
-        limiter.refund(identifier, &self.limit, decision, flags.decided_by(), frozen)
     }
 }
 

@@ -13,7 +13,8 @@ use super::limiter_object::{LimitArguments, LimiterObject, throw_unsupported};
 use super::php_storage::{self, PhpBucket};
 use super::storage_argument::Backend;
 use crate::limit::{Limit, Op, SECOND, TokenBucket, duration_from_seconds};
-use crate::limiter::{DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision};
+use crate::limiter::{DecidedBy, DecisionFlags, DenialCause, DeniedBy, FlaggedDecision, Limiter};
+use ext_php_rs::ffi;
 use std::rc::Rc;
 
 /// The first parameter of the constructors.
@@ -24,15 +25,19 @@ pub const IDENTIFIER: Parameter = required(c"identifier", Type::STRING);
 /// The last parameter of the constructors.
 pub const LIMIT_NAME: Parameter = optional(c"name", Type::STRING.or_null(), c"null");
 
+/// What must be left after a call, 0 if it was not passed.
+pub const LEAVE: Parameter = optional(c"leave", Type::INT, c"0");
+
 pub const CONSUME: Method = public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL);
-pub const ATTEMPT: Method = no_discard(public(c"attempt", handler!(attempt), &[TOKENS], DECISION));
-pub const PEEK: Method = public(c"peek", handler!(peek), &[TOKENS], DECISION);
+pub const ATTEMPT: Method =
+    no_discard(public(c"attempt", handler!(attempt), &[TOKENS, LEAVE], DECISION));
+pub const PEEK: Method = public(c"peek", handler!(peek), &[TOKENS, LEAVE], DECISION);
 pub const REFUND: Method = public(c"refund", handler!(refund), &[TOKENS], Type::BOOL);
 /// For all but a `Compound`.
 pub const TAKE_UP_TO: Method = public(
     c"takeUpTo",
     handler!(take_up_to),
-    &[required(c"most", Type::INT), optional(c"least", Type::INT, c"1")],
+    &[required(c"most", Type::INT), optional(c"least", Type::INT, c"1"), LEAVE],
     DECISION,
 );
 /// For buckets: hits of the future cannot be taken from a window.
@@ -45,7 +50,7 @@ pub const RESERVE: Method = public(
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
 pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
 
-fn consume(call: &Call) -> Result<(), Thrown> {
+pub fn consume(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
     let decided = call.try_with_this(|this: &LimiterObject| {
@@ -54,21 +59,47 @@ fn consume(call: &Call) -> Result<(), Thrown> {
     })?;
     let admitted = match decided {
         Some(admitted) => admitted.deliver()?,
-        None => consume_php_storage(call, "consume", cost)?.is_admitted(),
+        None => consume_unusual(call, cost)?,
     };
     call.return_bool(admitted)
 }
 
-fn attempt(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 1)?;
-    let cost = call.token_count(1)?;
+/// Takes tokens from a limit that leaves some, or on a storage written in PHP.
+#[cold]
+fn consume_unusual(call: &Call, cost: u64) -> Result<bool, Thrown> {
+    let decided = call.try_with_this(|this: &LimiterObject| {
+        let Backend::Leaving(low) = &this.backend else { return Ok(None) };
+        let op = Op::take(cost, low.leave);
+        Ok(Some(this.admits(&low.limiter, this.limit("consume")?, &op)?))
+    })?;
+    match decided {
+        Some(admitted) => admitted.deliver(),
+        None => Ok(consume_php_storage(call, "consume", cost)?.is_admitted()),
+    }
+}
+
+/// The argument `$leave` at this position.
+#[inline]
+pub fn leave(call: &Call, n: u32) -> Result<u64, Thrown> {
+    call.token_count_of(n, 0, ffi::_zend_expected_type_Z_EXPECTED_LONG)
+}
+
+pub fn attempt(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 2)?;
+    let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
     let on_php_storage = call.try_with_this(|this: &LimiterObject| {
         let Backend::Php(..) = this.backend else { return Ok(None) };
+        if leave > 0 {
+            return Err(logic_exception(
+                "attempt(): $leave is not available on a storage written in PHP: TokenBucketStorage has \
+                 consume() only",
+            ));
+        }
         let limit = Rc::clone(this.limit("attempt")?);
         Ok(Some((limit, this.shared_identifier(), this.shared_name())))
     })?;
     let Some((limit, identifier, name)) = on_php_storage else {
-        return return_decision(call, "attempt", Op::Take { cost });
+        return return_decision(call, "attempt", Op::Take { cost }, leave);
     };
     let flagged = consume_php_storage(call, "attempt", cost)?;
     let origin = Origin { limiter: None, identifier, name };
@@ -76,18 +107,20 @@ fn attempt(call: &Call) -> Result<(), Thrown> {
     call.return_new(&decision::CLASS, decision)
 }
 
-fn peek(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 1)?;
-    return_decision(call, "peek", Op::Peek { cost: call.token_count(1)? })
+pub fn peek(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 2)?;
+    let (cost, leave) = (call.token_count(1)?, leave(call, 2)?);
+    return_decision(call, "peek", Op::Peek { cost }, leave)
 }
 
 fn take_up_to(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(1, 2)?;
+    call.expect_arguments(1, 3)?;
     let most = u64::try_from(call.int(1, 1)?).ok().filter(|most| *most > 0);
     let most = most.ok_or_else(|| value_error(1, "must be greater than 0"))?;
     let least = u64::try_from(call.int(2, 1)?).ok().filter(|least| (1..=most).contains(least));
     let least = least.ok_or_else(|| value_error(2, "must be between 1 and $most"))?;
-    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least })
+    let leave = leave(call, 3)?;
+    return_decision(call, "takeUpTo", Op::TakeUpTo { most, least, leave: 0 }, leave)
 }
 
 fn reserve(call: &Call) -> Result<(), Thrown> {
@@ -98,10 +131,10 @@ fn reserve(call: &Call) -> Result<(), Thrown> {
         Some(seconds) if seconds >= 0.0 => (seconds * SECOND as f64).round() as u64,
         Some(_) => return Err(value_error(2, "must be greater than or equal to 0")),
     };
-    return_decision(call, "reserve", Op::Reserve { cost, max_wait })
+    return_decision(call, "reserve", Op::Reserve { cost, max_wait }, 0)
 }
 
-fn refund(call: &Call) -> Result<(), Thrown> {
+pub fn refund(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 1)?;
     let cost = call.token_count(1)?;
     let refunded = call.try_with_this(|this: &LimiterObject| {
@@ -111,12 +144,12 @@ fn refund(call: &Call) -> Result<(), Thrown> {
     call.return_bool(refunded.deliver()?.has_refunded())
 }
 
-fn reset(call: &Call) -> Result<(), Thrown> {
+pub fn reset(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     apply_without_limit(call, "reset", Op::Reset)
 }
 
-fn block(call: &Call) -> Result<(), Thrown> {
+pub fn block(call: &Call) -> Result<(), Thrown> {
     let duration = parse_block_duration(call)?;
     apply_without_limit(call, "block", Op::Block { duration })
 }
@@ -140,15 +173,21 @@ fn apply_without_limit(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
     decided.deliver().map(drop)
 }
 
-/// Applies `op` to the object's own bucket, and returns the decision to PHP.
+/// Applies `op` to the object's own bucket, which it `leave`s so many tokens, and returns the decision to PHP.
 #[inline]
-pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> {
+pub fn return_decision(call: &Call, method: &str, op: Op, leave: u64) -> Result<(), Thrown> {
     let returned = call.try_with_this(|this: &LimiterObject| {
-        let Backend::Native(limiter) = &this.backend else {
-            return Err(throw_unsupported(method));
+        let lowered;
+        let (limiter, op) = match &this.backend {
+            Backend::Native(limiter) if leave == 0 => (limiter, &op),
+            backend => {
+                let (limiter, changed) = leaving(backend, op, leave, method)?;
+                lowered = changed;
+                (limiter, &lowered)
+            }
         };
         let limit = this.limit(method)?;
-        let decided = this.decide(limiter, limit, &op)?;
+        let decided = this.decide(limiter, limit, op)?;
         Ok(decided.map(|flagged| {
             let asked = if let Op::Peek { .. } = op { 0 } else { op.cost() };
             let (identifier, name) = (this.shared_identifier(), this.shared_name());
@@ -162,6 +201,31 @@ pub fn return_decision(call: &Call, method: &str, op: Op) -> Result<(), Thrown> 
         }))
     })?;
     returned.deliver()?
+}
+
+/// The limiter, and the operation that leaves so many tokens.
+#[cold]
+fn leaving<'a>(
+    backend: &'a Backend,
+    op: Op,
+    leave: u64,
+    method: &str,
+) -> Result<(&'a Rc<Limiter>, Op), Thrown> {
+    match backend {
+        Backend::Native(limiter) => Ok((limiter, op.leaving(leave))),
+        Backend::Leaving(low) => match op {
+            Op::Reserve { .. } => Err(throw_no_reservation()),
+            op => Ok((&low.limiter, op.leaving(leave.max(low.leave)))),
+        },
+        Backend::Php(..) => Err(throw_unsupported(method)),
+    }
+}
+
+#[cold]
+fn throw_no_reservation() -> Thrown {
+    logic_exception(
+        "reserve() is not available on a limit that leaves tokens (\"leave\" in token_bucket.limits)",
+    )
 }
 
 /// Takes tokens from a bucket on a storage written in PHP, and counts the call.

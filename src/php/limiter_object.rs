@@ -1,5 +1,6 @@
 //! The value that the objects of all limiter classes carry: a backend, an identifier and a limit.
 
+use super::calendar_unit::Calendar;
 use super::engine::call::Call;
 use super::engine::exceptions::{Thrown, logic_exception};
 use super::engine::object::{Handlers, Native};
@@ -44,6 +45,8 @@ pub enum LimitArguments {
     TokenBucket(Option<i64>, Option<f64>),
     /// `$limit`, `$interval` of a class of `interval_limit`.
     Interval { limit: i64, interval: f64 },
+    /// `$limit`, `$unit` and `$timezone` of a `CalendarWindow`.
+    Calendar { limit: i64, calendar: &'static Calendar },
 }
 
 impl Native for LimiterObject {
@@ -52,6 +55,13 @@ impl Native for LimiterObject {
     }
 
     fn dump(&self, properties: &mut ZendHashTable) {
+        if let LimitArguments::Calendar { limit, calendar } = self.arguments {
+            let _ = properties.insert("identifier", self.identifier.to_zval());
+            let _ = properties.insert("limit", limit);
+            let _ = properties.insert("unit", calendar.unit.name());
+            let _ = properties.insert("timezone", calendar.zone.as_str());
+            return;
+        }
         let (count_name, count, pace_name, pace) = match self.arguments {
             LimitArguments::TokenBucket(capacity, rate) => {
                 ("bucket_capacity", capacity, "tokens_per_second", rate)
@@ -59,6 +69,7 @@ impl Native for LimiterObject {
             LimitArguments::Interval { limit, interval } => {
                 ("limit", Some(limit), "interval", Some(interval))
             }
+            LimitArguments::Calendar { .. } => return,
         };
         // A class in PHP may have properties of the same names.
         if properties.get("identifier").is_none() {
@@ -74,7 +85,7 @@ impl Native for LimiterObject {
 
     fn gc_roots(&self) -> &[Zval] {
         match &self.backend {
-            Backend::Native(_) => &[],
+            Backend::Native(_) | Backend::Leaving(_) => &[],
             Backend::Php(storage) => std::slice::from_ref(&**storage),
         }
     }
@@ -189,6 +200,7 @@ impl LimiterObject {
     pub fn limiter(&self, method: &str) -> Result<&Limiter, Thrown> {
         match &self.backend {
             Backend::Native(limiter) => Ok(limiter),
+            Backend::Leaving(low) => Ok(&low.limiter),
             Backend::Php(..) => Err(throw_unsupported(method)),
         }
     }
@@ -230,12 +242,13 @@ pub fn throw_unsupported(method: &str) -> Thrown {
 pub fn parse_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
     match call.non_null(NAME) {
         None => Ok(None),
-        Some(_) => parse_passed_name(call),
+        Some(_) => parse_name_at(call, NAME),
     }
 }
 
+/// Reads the `$name` of a constructor at this position.
 #[cold]
-fn parse_passed_name(call: &Call) -> Result<Option<SharedString>, Thrown> {
-    call.string_or_null(NAME)?;
-    Ok(call.non_null(NAME).and_then(SharedString::from_zval))
+pub fn parse_name_at(call: &Call, n: u32) -> Result<Option<SharedString>, Thrown> {
+    call.string_or_null(n)?;
+    Ok(call.non_null(n).and_then(SharedString::from_zval))
 }

@@ -1,12 +1,13 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
-//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`sliding_window`], [`compound`],
+//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`calendar_window`] (by the
+//!   [`calendar`] of a [`calendar_unit`]), [`sliding_window`], [`compound`],
 //!   [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`], [`test_clock`]; [`storage`] has one class for each kind of store,
 //!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
-//!   functions. [`limit_decision`] is what a [`decision`] holds for each limit.
+//!   functions. [`limit_decision`] is what a [`decision`] holds for each limit; [`settlement`] changes it.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
 //!   [`storage_argument`]; [`interval_limit`] is what [`leaky_bucket`], [`fixed_window`] and [`sliding_window`] have in
-//!   common. [`permit_registry`] has the permits of the request, and gives them back at its end.
+//!   common, and [`token_counts`] the arguments for several limits. [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and [`default_storage`] holds the
 //!   one that is opened; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
@@ -15,6 +16,9 @@
 //! * [`engine`] is the bridge to the engine.
 
 mod address;
+mod calendar;
+mod calendar_unit;
+mod calendar_window;
 mod compound;
 mod concurrency_limit;
 mod decision;
@@ -42,6 +46,7 @@ mod permit;
 mod permit_registry;
 mod php_storage;
 mod request;
+mod settlement;
 mod sliding_window;
 mod statistics;
 mod status;
@@ -49,6 +54,7 @@ mod storage;
 mod storage_argument;
 mod test_clock;
 mod token_bucket;
+mod token_counts;
 mod unknown_directives;
 
 /// Makes all classes known to the engine. Interfaces and parents come before the classes that need them.
@@ -62,6 +68,7 @@ fn register_classes() {
     token_bucket::register();
     leaky_bucket::register();
     fixed_window::register();
+    calendar_window::register();
     sliding_window::register();
     compound::register();
     permit::register();

@@ -10,7 +10,7 @@ use super::events::deliver_warning;
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limits_file::LoadedLimits;
-use super::storage_argument::Backend;
+use super::storage_argument::{Backend, Leaving};
 use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
@@ -88,7 +88,11 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
         ))),
         (Rule::One { algorithm, count, interval, limit }, None) => {
             let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
-            let backend = Backend::Native(limiter_of(&loaded, at, named)?);
+            let limiter = limiter_of(&loaded, at, named)?;
+            let backend = match named.leave {
+                0 => Backend::Native(limiter),
+                leave => Backend::Leaving(Box::new(Leaving { limiter, leave })),
+            };
             let arguments = arguments(*algorithm, *count, *interval);
             let class = match algorithm {
                 Algorithm::TokenBucket => &token_bucket::CLASS,
@@ -142,15 +146,23 @@ fn part(loaded: &LoadedLimits, member: &str, client: &[u8]) -> Result<Part, Thro
     let at = loaded.limits.position(member.as_bytes()).ok_or(Thrown)?;
     let named = loaded.limits.get(at).ok_or(Thrown)?;
     // Only limits are in a set.
-    let Rule::One { limit, .. } = &named.rule else { return Err(Thrown) };
+    let Rule::One { limit, algorithm, count, interval } = &named.rule else { return Err(Thrown) };
+    let arguments = arguments(*algorithm, *count, *interval);
     let limiter = limiter_of(loaded, at, named)?;
     let name = SharedString::joined([member.as_bytes(), b"", b""]);
-    Ok(Part::new(limiter, identifier(named, client)?, name, Rc::clone(limit)))
+    Ok(Part::new(
+        limiter,
+        identifier(named, client)?,
+        name,
+        Rc::clone(limit),
+        arguments,
+        named.leave,
+    ))
 }
 
 /// The identifier of a client under a limit: the name and the client.
 fn identifier(named: &NamedLimit, client: &[u8]) -> Result<SharedString, Thrown> {
-    let name = named.name.as_bytes();
+    let name = named.key.as_bytes();
     if name.len() + 1 + client.len() > MAX_IDENTIFIER {
         let most = MAX_IDENTIFIER - name.len() - 1;
         return Err(value_error(CLIENT, format!("must be at most {most} bytes long")));

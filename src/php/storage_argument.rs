@@ -20,8 +20,16 @@ const STORAGE: u32 = 1;
 pub enum Backend {
     /// A store of this extension.
     Native(Rc<Limiter>),
+    /// A store of this extension, for a limit that leaves tokens.
+    Leaving(Box<Leaving>),
     /// A storage written in PHP, an object. Boxed, so that a `Backend` is returned in two registers.
     Php(Box<Zval>),
+}
+
+/// The limiter of a limit whose every call leaves tokens: `leave` in a file of limits.
+pub struct Leaving {
+    pub limiter: Rc<Limiter>,
+    pub leave: u64,
 }
 
 /// Reads `$storage`: null for the default storage, a DSN, or an object.

@@ -137,7 +137,11 @@ impl CallStatistics {
             self.count_evicted(context);
         }
         let is_counted = match op {
-            Op::Peek { .. } | Op::Refund { .. } | Op::Reset | Op::Block { .. } => false,
+            Op::Peek { .. }
+            | Op::Refund { .. }
+            | Op::Settle { .. }
+            | Op::Reset
+            | Op::Block { .. } => false,
             // If another process has made the bucket, the caller makes an ordinary call next.
             Op::Start { .. } => accepted == Some(true),
             _ => true,

@@ -147,7 +147,7 @@ impl Array {
     #[inline(always)]
     fn reply<R: Reply>(&self, request: &Request<'_>) -> R {
         with_algorithm!(
-            request.limit,
+            request,
             limit => self.reply_under(limit, request),
             window => {
                 let Request { key, op, .. } = *request;

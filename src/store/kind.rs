@@ -1,6 +1,7 @@
 //! The kinds of limits, as stores tell them apart.
 
-use crate::limit::Limit;
+use crate::clock::unix_time_at_boot;
+use crate::limit::{CalendarWindow, Limit};
 
 /// The algorithm of a limit. Its number goes into the hashes of keys in shared memory and must not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +15,19 @@ pub enum LimitKind {
     SlidingWindow = 2,
     /// A limit of how many run at once.
     Concurrency = 3,
+    /// A calendar window.
+    CalendarWindow = 4,
 }
 
 impl LimitKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 4] =
-        [Self::TokenBucket, Self::FixedWindow, Self::SlidingWindow, Self::Concurrency];
+    pub const ALL: [Self; 5] = [
+        Self::TokenBucket,
+        Self::FixedWindow,
+        Self::SlidingWindow,
+        Self::Concurrency,
+        Self::CalendarWindow,
+    ];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -28,6 +36,7 @@ impl LimitKind {
             Self::FixedWindow => "fixed_window",
             Self::SlidingWindow => "sliding_window",
             Self::Concurrency => "concurrency",
+            Self::CalendarWindow => "calendar",
         }
     }
 
@@ -39,6 +48,7 @@ impl LimitKind {
             Self::FixedWindow => b"#w",
             Self::SlidingWindow => b"#s",
             Self::Concurrency => b"#c",
+            Self::CalendarWindow => b"#d",
         }
     }
 }
@@ -49,22 +59,40 @@ impl From<&Limit> for LimitKind {
         match limit {
             Limit::TokenBucket(_) => Self::TokenBucket,
             Limit::FixedWindow(_) => Self::FixedWindow,
+            Limit::CalendarWindow(_) => Self::CalendarWindow,
             Limit::SlidingWindow(_) => Self::SlidingWindow,
         }
     }
 }
 
 /// Binds `$algorithm` to the algorithm of a [`Limit`] and evaluates `$call`, which is compiled once for
-/// each algorithm. The state of a sliding window is more than a word: `$window` is bound to one and
+/// each algorithm, by the clock of this host. The state of a sliding window is more than a word: `$window` is bound to one and
 /// `$other_call` evaluated.
 macro_rules! with_algorithm {
-    ($limit:expr, $algorithm:ident => $call:expr, $window:ident => $other_call:expr) => {
-        match $limit {
+    ($request:expr, $algorithm:ident => $call:expr, $window:ident => $other_call:expr) => {
+        match $request.limit {
             $crate::limit::Limit::TokenBucket($algorithm) => $call,
             $crate::limit::Limit::FixedWindow($algorithm) => $call,
+            $crate::limit::Limit::CalendarWindow(calendar) => {
+                let $algorithm =
+                    &$crate::store::kind::on_this_host(calendar, $request.time.frozen());
+                $call
+            }
             $crate::limit::Limit::SlidingWindow($window) => $other_call,
         }
     };
 }
 
 pub(in crate::store) use with_algorithm;
+
+/// A calendar window by the clock of this host, or by that of a test.
+#[inline]
+pub(in crate::store) fn on_this_host(
+    window: &CalendarWindow,
+    frozen: Option<u64>,
+) -> CalendarWindow {
+    match frozen {
+        Some(_) => *window,
+        None => window.by_clock_behind(unix_time_at_boot()),
+    }
+}

@@ -74,7 +74,7 @@ impl From<Option<u64>> for Time {
 /// One of several requests that are decided on together.
 #[derive(Clone, Copy)]
 pub struct JointRequest<'a> {
-    /// The request: an [`Op::Take`] or an [`Op::Peek`].
+    /// The request.
     pub request: Request<'a>,
     /// Whether its denial denies all of them.
     pub is_enforced: bool,
@@ -87,7 +87,7 @@ pub(in crate::store) fn charges<'a>(
 ) -> Vec<Charge<'a>> {
     let charge = |(joint, state): (&JointRequest<'a>, &StoredState)| {
         let JointRequest { request, is_enforced } = *joint;
-        Charge { limit: request.limit, state: state.clone(), cost: request.op.cost(), is_enforced }
+        Charge { limit: request.limit, state: state.clone(), op: *request.op, is_enforced }
     };
     requests.iter().zip(states).map(charge).collect()
 }
@@ -129,9 +129,9 @@ pub trait Store {
         false
     }
 
-    /// Decides on several requests in one atomic step: each takes what it asks for if all enforced ones
-    /// accept, else none takes anything. The requests are on different keys, either all [`Op::Take`] or all
-    /// [`Op::Peek`], at one time.
+    /// Decides on several requests in one atomic step: each changes what it asks for if all enforced ones
+    /// accept, else none changes anything. The requests are on different keys, at one time; either all are
+    /// [`Op::Peek`], or none is.
     ///
     /// # Errors
     ///

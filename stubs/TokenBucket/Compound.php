@@ -31,7 +31,7 @@ final class Compound implements Limiter
     /**
      * Makes one limiter of several. It keeps the limits as they are now.
      *
-     * @param Limiter ...$limiters 1 to 16 objects of TokenBucket, LeakyBucket, FixedWindow, SlidingWindow and Compound, on any storages of this
+     * @param Limiter ...$limiters 1 to 16 objects of TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow and Compound, on any storages of this
      *                             extension. The limiters of a Compound take its place, in their order
      *
      * @throws \ArgumentCountError without a limiter, or if one is passed by name
@@ -62,22 +62,24 @@ final class Compound implements Limiter
      * that it knows to deny count as asked.
      *
      * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
+     * @param int|array $leave  so many must be left of each limit afterwards, in the same form
      *
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
      * @throws \TypeError if the list has a value that is not an int
      */
     #[\NoDiscard]
-    public function attempt(int|array $tokens = 1): Decision {}
+    public function attempt(int|array $tokens = 1, int|array $leave = 0): Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each
+     * @param int|array $leave  so many must be left of each limit afterwards, in the same form
      *
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
      * @throws \TypeError if the list has a value that is not an int
      */
-    public function peek(int|array $tokens = 1): Decision {}
+    public function peek(int|array $tokens = 1, int|array $leave = 0): Decision {}
 
     /**
      * Puts tokens back into all limits, one after the other, never above a limit.

@@ -107,21 +107,46 @@ final class Decision implements \JsonSerializable
     public function wouldDeny(): bool {}
 
     /**
-     * Gives back what the call took, to where it was taken. What on_error=fallback took from this host's own buckets goes
-     * back to those. Of a Compound all limits get back what they gave. Tokens that have come back by themselves since are not
-     * given twice. A token bucket does not know that it was reset meanwhile: it gets the tokens back, never above its
-     * capacity.
+     * Charges the call what it cost, in place of the estimate that it took, where that was taken. Once; what is never
+     * settled keeps its estimate. The decision then tells what is left.
+     *
+     *     $decision = $tokens->attempt($estimate);
+     *     if ($decision->isAccepted()) {
+     *         $reply = ask_the_model($prompt);
+     *         $decision->settle($reply->tokens);
+     *     }
+     *
+     * If it cost less, the rest is given back: but for what has come back by itself since, and not to another window. A
+     * token bucket does not know that it was reset meanwhile: it gets the tokens back, never above its capacity.
+     *
+     * If it cost more, the rest is charged even if it is not there, and later calls wait for it: a bucket goes one capacity
+     * below empty at most, a FixedWindow counts twice its limit at most (it is the open window that is charged), a
+     * SlidingWindow fills up. What is beyond that is forgotten.
+     *
+     * @param int|array $tokens 0 or more: one number for all limits of a Compound, or a list with one number for each
+     *
+     * @return bool|null whether any limit charges the call what it cost. False if nothing was taken (a denied call, a peek(),
+     *     on_error=open), if all of the rest has come back by itself, if the window of the rest has ended or was reset meanwhile,
+     *     if the identifier is blocked, if the server failed a moment ago and was not asked, at each further call, and in
+     *     a forked child: only the process that made the decision settles it. Null if that is not known: the server was
+     *     asked, has not answered, and may have done it
+     *
+     * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
+     * @throws \TypeError if the list has a value that is not an int
+     * @throws \LogicException on a storage written in PHP
+     * @throws StorageException if the storage fails and on_error is "throw"
+     */
+    public function settle(int|array $tokens): ?bool {}
+
+    /**
+     * Gives back what the call took: settle(0).
      *
      *     $decision = $bucket->attempt();
      *     if ($password_is_right) {
      *         $decision->refund();   // only failures count
      *     }
      *
-     * @return bool|null whether any limit took it back. False if nothing was taken (a denied call, a peek(), on_error=open), if
-     *     all of it has come back by itself, if the window has ended or was reset meanwhile, if the identifier is blocked, if
-     *     the server failed a moment ago and was not asked, at each further call, and in a forked child: only the process
-     *     that made the decision gives back. Null if that is not known: the server was asked, has not answered, and may have
-     *     done it
+     * @return bool|null whether any limit took it back, as settle() returns it
      *
      * @throws \LogicException on a storage written in PHP
      * @throws StorageException if the storage fails and on_error is "throw"

@@ -53,11 +53,12 @@ final class FixedWindow implements Limiter
      * Counts hits if they fit into the window, else counts none, and describes the result.
      *
      * @param int $tokens hits, 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if the count is negative
      */
     #[\NoDiscard]
-    public function attempt(int $tokens = 1): Decision {}
+    public function attempt(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
      * Counts as many of $most as there is room for, if that is at least $least; else counts none.
@@ -75,10 +76,11 @@ final class FixedWindow implements Limiter
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int $tokens hits, 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function peek(int $tokens = 1): Decision {}
+    public function peek(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
      * Subtracts hits, never below 0. The end of the window does not change.

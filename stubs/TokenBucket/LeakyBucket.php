@@ -54,11 +54,12 @@ final class LeakyBucket implements Limiter
      * Raises the level if that fits, else changes nothing, and describes the result.
      *
      * @param int $tokens 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if the count is negative
      */
     #[\NoDiscard]
-    public function attempt(int $tokens = 1): Decision {}
+    public function attempt(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
      * Adds as many of $most as there is room for, if that is at least $least; else adds none.
@@ -76,10 +77,11 @@ final class LeakyBucket implements Limiter
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int $tokens 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function peek(int $tokens = 1): Decision {}
+    public function peek(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
      * Raises the level, in advance if that does not fit yet. The decision's getWait() is the time to wait before acting, and its

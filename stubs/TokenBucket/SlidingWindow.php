@@ -56,11 +56,12 @@ final class SlidingWindow implements Limiter
      * Counts hits if they fit into the window, else counts none, and describes the result.
      *
      * @param int $tokens hits, 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if the count is negative
      */
     #[\NoDiscard]
-    public function attempt(int $tokens = 1): Decision {}
+    public function attempt(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
      * Counts as many of $most as there is room for, if that is at least $least; else counts none.
@@ -78,10 +79,11 @@ final class SlidingWindow implements Limiter
      * Returns what attempt() would return now. Changes nothing.
      *
      * @param int $tokens hits, 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if the count is negative
      */
-    public function peek(int $tokens = 1): Decision {}
+    public function peek(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
      * Takes the latest hits out of the window, as many as there are. Decision::refund() takes out those of its own call.

@@ -23,7 +23,7 @@ namespace TokenBucket;
  * @param string|array $client names the client: 1 to 4,096 bytes with the limit's name before it. For a set also an array with
  *                             a client for each of its limits, by their names or in their order
  *
- * @return Limiter a TokenBucket, LeakyBucket, FixedWindow, SlidingWindow or Compound
+ * @return Limiter a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound
  *
  * @throws \ValueError if the client is empty or too long, or the array does not fit the set
  * @throws \TypeError for an array if the name is not that of a set

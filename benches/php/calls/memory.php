@@ -27,6 +27,12 @@ function consume_sliding(int $limit): Closure
     return function ($n) use ($window) { for ($i = 0; $i < $n; $i++) { $window->consume(); } };
 }
 
+/** Calls on a window that is empty at first. */
+function consume_window(TokenBucket\Limiter $window): Closure
+{
+    return function ($n) use ($window) { for ($window->reset(), $i = 0; $i < $n; $i++) { $window->consume(); } };
+}
+
 /** Calls that are all denied. */
 function denied_sliding(int $limit): Closure
 {
@@ -100,6 +106,10 @@ function memory_cases(): array
         'many' => function ($n) use ($many) { for ($i = 0; $i < $n; $i++) { $many[($i * 7919) % 100_000]->consume(); } },
         'attempt' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt(); } },
         'held' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt()->refund(); } },
+        'settled' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt()->settle(2); } },
+        'leaving' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt(1, 5); } },
+        'fixed' => consume_window(new TokenBucket\FixedWindow(null, 'calls-fixed', 16_000_000, 31_536_000.0)),
+        'calendar' => consume_window(new TokenBucket\CalendarWindow(null, 'calls-calendar', 16_000_000, 'year')),
         'three' => three_calls($three),
         'compound' => consume_compound($three),
         'permit' => acquire_and_release(null),
@@ -137,6 +147,9 @@ function memory_rows(): array
         ['`consume()` on `array:`', 'array', 'consume'],
         ['`attempt()`', 'attempt', 'apcu_pair'],
         ['`attempt()->refund()`', 'held', 'attempt'],
+        ['`attempt()->settle()`', 'settled', 'attempt'],
+        ['`attempt(1, leave: 5)`', 'leaving', 'attempt'],
+        ['`CalendarWindow`, `consume()`', 'calendar', 'fixed'],
         ['`Compound` of three, `consume()`', 'compound', 'consume'],
         ['three `consume()`, one after the other', 'three', 'consume'],
         ['`SlidingWindow` of 5, `consume()`', 'sliding_5', 'consume'],

@@ -35,7 +35,8 @@ fn ops() -> impl Strategy<Value = Op> {
         1 => (0u64..4).prop_map(|cost| Op::Peek { cost }),
         1 => (0u64..4, 0u64..20).prop_map(|(cost, s)| Op::Reserve { cost, max_wait: s * SECOND }),
         1 => (0u64..4).prop_map(|cost| Op::Refund { cost, expiry: None }),
-        1 => (1u64..6).prop_map(|least| Op::TakeUpTo { most: 5, least: least.min(5) }),
+        1 => (0u64..60).prop_map(|cost| Op::Settle { cost }),
+        1 => (1u64..6, 0u64..4).prop_map(|(least, leave)| Op::TakeUpTo { most: 5, least: least.min(5), leave }),
     ]
 }
 
@@ -166,7 +167,7 @@ proptest! {
     ) {
         for op in [
             take(cost), Op::Peek { cost }, Op::Check, Op::Reserve { cost, max_wait },
-            Op::Refund { cost, expiry: None }, Op::Reset, Op::TakeUpTo { most: cost, least: cost / 2 },
+            Op::Refund { cost, expiry: None }, Op::Reset, Op::TakeUpTo { most: cost, least: cost / 2, leave: cost / 3 },
             Op::Block { duration: max_wait },
         ] {
             let (decision, after) = apply(&limit, state, now, op);

@@ -16,7 +16,7 @@ fn ops() -> impl Strategy<Value = Op> {
     prop_oneof![
         6 => (0u64..5).prop_map(|cost| Op::Take { cost }),
         1 => (0u64..5).prop_map(|cost| Op::Peek { cost }),
-        1 => (1u64..4, 0u64..4).prop_map(|(least, more)| Op::TakeUpTo { most: least + more, least }),
+        1 => (1u64..4, 0u64..4, 0u64..4).prop_map(|(least, more, leave)| Op::TakeUpTo { most: least + more, least, leave }),
         1 => Just(Op::Check),
         1 => (0u64..3).prop_map(|cost| Op::Refund { cost, expiry: None }),
         1 => Just(Op::Reset),
@@ -44,7 +44,7 @@ proptest! {
             let left = limit as u64 - before;
             let expected = match op {
                 Op::Take { cost } | Op::Peek { cost } => cost <= left,
-                Op::TakeUpTo { least, .. } => least <= left,
+                Op::TakeUpTo { least, leave, .. } => least + leave <= left,
                 Op::Check => left > 0,
                 _ => true,
             };
@@ -62,7 +62,7 @@ proptest! {
                 _ => prop_assert_eq!(&after, &state, "a peek changes nothing"),
             }
             prop_assert_eq!(decision.available.count_hits(), limit as u64 - counted(&log, now) as u64);
-            if op.least() > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
+            if op.needs() > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
                 let then = |at| window.apply(&after, at, op).0.accepted;
                 prop_assert!(then(decision.retry_at) && !then(decision.retry_at - 1));
             }
@@ -95,11 +95,11 @@ proptest! {
             (with, without) = (take(&with, now, 1).1, take(&without, now, 1).1);
         }
         now += pause;
-        let (refund, with) = window.apply(&with, now, taken.refund());
+        let (refund, with) = window.apply(&with, now, taken.settle(0));
         prop_assert_eq!(refund.accepted, now < T + INTERVAL, "hits that have left cannot come back");
         let left = |state: &StoredState| window.apply(state, now, Op::Peek { cost: 1 }).0;
         prop_assert_eq!(left(&with), left(&without));
-        prop_assert!(!window.apply(&with, now, taken.refund()).0.accepted, "once");
+        prop_assert!(!window.apply(&with, now, taken.settle(0)).0.accepted, "once");
     }
 
     #[test]

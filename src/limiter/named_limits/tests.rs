@@ -1,6 +1,8 @@
 //! Limits files: what they may say, and the errors of what they may not.
 
 use super::*;
+use crate::dsn::OnError;
+use crate::limiter::settings::Settings;
 
 /// A much simpler reader than PHP's, for lines without comments and quotes.
 fn read(text: &str) -> Result<NamedLimits, FileError> {
@@ -40,6 +42,19 @@ fn limits_and_sets_are_found_by_name() {
     let policy = network.override_settings(Settings::default()).policy;
     assert_eq!((policy.enforce, policy.on_error), (false, OnError::Closed));
     assert!(find(b"logi").is_none() && find(b"").is_none());
+}
+
+#[test]
+fn limit_like_another_has_its_buckets_under_another_name() {
+    let limits =
+        read("[batch]\nlike = api\nleave = 20\n[api]\nlimit = 90\ninterval = 60\nstorage = array:")
+            .unwrap();
+    let find = |name: &[u8]| limits.get(limits.position(name).unwrap()).unwrap();
+    let (batch, api) = (find(b"batch"), find(b"api"));
+    assert_eq!((batch.key.as_str(), batch.leave, batch.storage()), ("api", 20, Some("array:")));
+    assert_eq!((api.key.as_str(), api.leave), ("api", 0));
+    let Rule::One { count, .. } = batch.rule else { panic!() };
+    assert_eq!(count, 90);
 }
 
 #[test]
@@ -95,6 +110,14 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         ("[a]\nall = b b\n[b]\nlimit = 5\ninterval = 1", 1, "b is there twice"),
         ("[a]\nall = b\nlimit = 5\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
         ("[a]\nall =", 2, "all must be the names"),
+        ("[a]\nall = b\nleave = 3\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
+        ("[a]\nlimit = 5\ninterval = 1\nleave = -1", 4, "leave must be a whole number"),
+        ("[a]\nlike = b", 2, "[b] is none"),
+        ("[a]\nlike = a", 2, "[a] is none"),
+        ("[a]\nlike = b\n[b]\nlike = c\n[c]\nlimit = 5\ninterval = 1", 2, "[b] is none"),
+        ("[a]\nlike = b\n[b]\nall = c\n[c]\nlimit = 5\ninterval = 1", 2, "[b] is none"),
+        ("[a]\nlike = b\nenforce = 0\n[b]\nlimit = 5\ninterval = 1", 2, "like must stand alone"),
+        ("[a]\nall = b c\n[b]\nlike = c\n[c]\nlimit = 5\ninterval = 1", 1, "like another one"),
         ("[a]\n".repeat(1_001).as_str(), 1_001, "must have at most 1000 limits"),
     ] {
         let error = read(text).unwrap_err();

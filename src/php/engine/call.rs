@@ -146,6 +146,15 @@ impl Call {
         self.try_with_this(|this| Ok(work(this)))
     }
 
+    /// Runs `work`, which may change the object's value, as [`with_this`](Self::with_this) does.
+    pub fn with_this_mut<T: Native, R>(&self, work: impl FnOnce(&mut T) -> R) -> Result<R, Thrown> {
+        // SAFETY: that of `try_with_this`; the references of other methods end before PHP code runs, so none is alive.
+        match unsafe { object::borrow_mut(self.object()) } {
+            Some(value) => Ok(work(value)),
+            None => Err(not_initialized()),
+        }
+    }
+
     /// Sets the value of the object that is being constructed.
     #[inline]
     pub fn construct<T: Native>(&self, value: T) {
@@ -292,18 +301,19 @@ impl Call {
         self.non_null(n).and_then(SharedString::from_zval).ok_or(Thrown)
     }
 
+    /// The argument `n` as a number of tokens, `absent` if it was not passed; its `TypeError` names the `expected`
+    /// type.
+    #[inline]
+    pub fn token_count_of(&self, n: u32, absent: u64, expected: u32) -> Result<u64, Thrown> {
+        let Some(argument) = self.argument(n) else { return Ok(absent) };
+        u64::try_from(argument.int(expected)?)
+            .map_err(|_| value_error(n, "must be greater than or equal to 0"))
+    }
+
     /// The argument `n` as a number of tokens, 1 if it was not passed.
     #[inline]
     pub fn token_count(&self, n: u32) -> Result<u64, Thrown> {
-        self.token_count_of(n, ffi::_zend_expected_type_Z_EXPECTED_LONG)
-    }
-
-    /// The argument `n` as a number of tokens, 1 if it was not passed; its `TypeError` names the `expected`
-    /// type.
-    #[inline]
-    pub fn token_count_of(&self, n: u32, expected: u32) -> Result<u64, Thrown> {
-        let count = self.argument(n).map_or(Ok(1), |argument| argument.int(expected))?;
-        u64::try_from(count).map_err(|_| value_error(n, "must be greater than or equal to 0"))
+        self.token_count_of(n, 1, ffi::_zend_expected_type_Z_EXPECTED_LONG)
     }
 
     /// The required `array` argument `n`.

@@ -9,7 +9,7 @@ use ext_php_rs::exception::{PhpException, throw_object};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendStr, Zval};
-use ext_php_rs::zend::{ClassEntry, ce};
+use ext_php_rs::zend::{ClassEntry, ExecutorGlobals, ce};
 use std::ffi::{CString, c_char};
 use std::ptr;
 
@@ -118,6 +118,11 @@ pub fn logic_exception(message: impl Into<String>) -> Thrown {
         Some(class) => throw(class, message.into()),
         None => error(message),
     }
+}
+
+/// Takes back what PHP code of this call has thrown. Returns whether there was anything.
+pub fn take_exception() -> bool {
+    ExecutorGlobals::take_exception().is_some()
 }
 
 /// Throws a `TypeError`.

@@ -98,6 +98,17 @@ pub unsafe fn borrow<'a, T: Native>(object: *mut ffi::zend_object) -> Option<&'a
     unsafe { (*Object::<T>::from_std(object)).value.as_ref() }
 }
 
+/// Borrows the value of an object to change it; `None` before its constructor has run.
+///
+/// # Safety
+///
+/// That of [`borrow`]; and no other reference to the value may be alive.
+#[inline]
+pub unsafe fn borrow_mut<'a, T: Native>(object: *mut ffi::zend_object) -> Option<&'a mut T> {
+    // SAFETY: by contract; an object that carries a `T` was made by `create::<T>`.
+    unsafe { (*Object::<T>::from_std(object)).value.as_mut() }
+}
+
 /// Sets the value of an object, and drops the previous value.
 ///
 /// # Safety

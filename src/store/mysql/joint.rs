@@ -37,7 +37,7 @@ enum JointOutcome {
     Unreadable,
 }
 
-/// Takes what each request asks for if all enforced ones accept, else nothing. Peeks change nothing.
+/// Changes what each request asks for if all enforced ones accept, else nothing. Peeks change nothing.
 pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
     let Some(JointRequest { request: first, .. }) = requests.first() else {
         return Ok(Vec::new());
@@ -71,7 +71,8 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
         let schema = if is_full { Schema::Full } else { Schema::Legacy };
         // The row that the last statement was about: another session may have locked it.
         let current = RefCell::new(Vec::new());
-        let outcome = database.run(&mut budget, true, |link, deadline| {
+        let may_repeat = requests.iter().all(|joint| joint.request.op.may_repeat());
+        let outcome = database.run(&mut budget, may_repeat, |link, deadline| {
             link.transaction(deadline, |link| {
                 decide(link, schema, &entries, requests, &current, deadline)
             })

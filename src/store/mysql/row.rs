@@ -66,11 +66,12 @@ fn numbers(state: State) -> [i64; 4] {
 /// does not fit into `microtime`.
 pub fn needed_schema(limit: &Limit, op: Op) -> Option<Schema> {
     match (limit, op) {
-        (Limit::TokenBucket(_), Op::Check | Op::Reserve { .. } | Op::Block { .. }) => {
-            Some(Schema::Full)
-        }
+        (
+            Limit::TokenBucket(_),
+            Op::Check | Op::Reserve { .. } | Op::Settle { .. } | Op::Block { .. },
+        ) => Some(Schema::Full),
         (Limit::TokenBucket(_), _) => None,
-        (Limit::FixedWindow(_), _) => Some(Schema::Full),
+        (Limit::FixedWindow(_) | Limit::CalendarWindow(_), _) => Some(Schema::Full),
         (Limit::SlidingWindow(_), _) => Some(Schema::Hits),
     }
 }
@@ -100,8 +101,10 @@ fn decode_word(schema: Schema, limit: &Limit, columns: &[Value]) -> Option<State
     let small = u32::try_from(part).unwrap_or(u32::MAX);
     Some(match (kind, limit) {
         (Some(3), _) => State::Window { ends_at: due as u64, hits: small },
-        (Some(4), Limit::FixedWindow(_)) => State::Blocked { until: due as u64 },
-        (_, Limit::FixedWindow(_)) => State::FULL,
+        (Some(4), Limit::FixedWindow(_) | Limit::CalendarWindow(_)) => {
+            State::Blocked { until: due as u64 }
+        }
+        (_, Limit::FixedWindow(_) | Limit::CalendarWindow(_)) => State::FULL,
         (Some(0), _) if is_current => {
             State::Filling { full_at: Span { ns: due as u64, part: small.into() } }
         }
@@ -157,7 +160,9 @@ fn from_empty_at(limit: &Limit, microtime: Option<f64>) -> State {
 fn refill_time(limit: &Limit) -> Span {
     match limit {
         Limit::TokenBucket(bucket) => bucket.refill_time(),
-        Limit::FixedWindow(_) | Limit::SlidingWindow(_) => Span::default(),
+        Limit::FixedWindow(_) | Limit::CalendarWindow(_) | Limit::SlidingWindow(_) => {
+            Span::default()
+        }
     }
 }
 

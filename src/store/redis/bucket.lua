@@ -5,7 +5,7 @@
 --          (4); the time that the whole bucket takes, in the same form; the number of parts in a
 --          nanosecond (4)
 -- extra    a time in the same form: for R the longest wait, for S the time until the bucket is full; for U
---          the most and the least tokens (4 bytes each), where the cost is that of one; for F when the decision
+--          the most tokens, the least, and those that must be left (4 bytes each), where the cost is that of one; for F when the decision
 --          expires that took the tokens: seconds (5), nanoseconds (4), or nothing
 --
 -- Parts of a nanosecond have names with _p.
@@ -144,20 +144,31 @@ local function bucket(op, stored, numbers, extra)
     return reserved('1', whole, fraction, ahead)
   end
 
+  -- How much later than it is forgiven a bucket would be full.
+  local function debt_beyond(at, forgiven_at)
+    return min(to_grain(sub(ceil(at), forgiven_at)), {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0})
+  end
+
   if op == 'N' then return unchanged('1') end
   if op == 'D' then return unchanged('0') end
 
   if op == 'U' then
     -- The largest sum of powers of two that fits, from the costs of 1, 2, 4, ... tokens.
-    local most, least = struct.unpack('>I4I4', extra)
+    local most, least, leave = struct.unpack('>I4I4I4', extra)
     local costs = {cost}
-    while 2 ^ #costs <= most do costs[#costs + 1] = add(costs[#costs], costs[#costs]) end
+    while 2 ^ #costs <= math.max(most, leave) do costs[#costs + 1] = add(costs[#costs], costs[#costs]) end
+    -- The latest time at which the bucket can be full and have what must be left.
+    local last, rest = latest, leave
+    for i = #costs, 1, -1 do
+      if rest >= 2 ^ (i - 1) then last, rest = sub(last, costs[i]), rest - 2 ^ (i - 1) end
+    end
     local taken, at = 0, full_at
     for i = #costs, 1, -1 do
       local tokens, charged = 2 ^ (i - 1), add(at, costs[i])
-      if taken + tokens <= most and not less(latest, charged) then taken, at = taken + tokens, charged end
+      if taken + tokens <= most and not less(last, charged) then taken, at = taken + tokens, charged end
     end
-    if taken < least then return unchanged('0') end
+    if taken < least or leave > 0 and less(last, at) then return unchanged('0') end
+    if taken == 0 then return unchanged('1') end
     return filling('1', at)
   end
 
@@ -167,8 +178,7 @@ local function bucket(op, stored, numbers, extra)
     if op == 'T' then return unchanged('0') end
     if op == 'C' then
       local forgiven_at = to_grain(ceil(latest))
-      local most = {MAX_DEBT[1] - 1, 1e9 - GRAIN, 0}
-      return overdrawn('0', forgiven_at, min(to_grain(sub(ceil(charged), forgiven_at)), most))
+      return overdrawn('0', forgiven_at, debt_beyond(charged, forgiven_at))
     end
     local affordable = ceil(sub(charged, full))
     if kind == 'O' then affordable = min(affordable, stored_at) end
@@ -188,7 +198,17 @@ local function bucket(op, stored, numbers, extra)
     local at = add(sub(full_at, back), kept_back)
     if not less(now, at) then return forgotten() end
     if not less(latest, at) then return filling('1', at) end
-    if kind == 'O' then return overdrawn('1', stored_at, to_grain(sub(ceil(at), stored_at))) end
+    if kind == 'O' then return overdrawn('1', stored_at, debt_beyond(at, stored_at)) end
+    return reserved_until(at)
+  end
+
+  if op == 'E' then
+    -- What is beyond one capacity below empty is forgotten.
+    local at, furthest = add(full_at, cost), add(latest, full)
+    if less(furthest, at) then at = less(furthest, full_at) and full_at or furthest end
+    if not less(full_at, at) then return unchanged('1') end
+    if not less(latest, at) then return filling('1', at) end
+    if kind == 'O' and less(now, stored_at) then return overdrawn('1', stored_at, debt_beyond(at, stored_at)) end
     return reserved_until(at)
   end
 

@@ -271,7 +271,8 @@ impl Store for Redis {
         let arguments = arguments_for_all(requests, is_peek, first.frozen());
         let source = &scripts::ALL;
         let call = ScriptCall { source, names: &names, arguments: &arguments };
-        let reply = self.run(&call, true, first.timeouts)?;
+        let may_repeat = requests.iter().all(|joint| joint.request.op.may_repeat());
+        let reply = self.run(&call, may_repeat, first.timeouts)?;
         let reply = parse_reply_for_all(&reply, names.len()).ok_or_else(garbled)?;
         let now = first.frozen().unwrap_or(reply.now);
         if is_peek {

@@ -70,7 +70,7 @@ pub static PERMITS: Lazy<ScriptSource> =
 pub fn script_for(limit: &Limit) -> &'static ScriptSource {
     match limit {
         Limit::TokenBucket(_) => &BUCKET,
-        Limit::FixedWindow(_) => &WINDOW,
+        Limit::FixedWindow(_) | Limit::CalendarWindow(_) => &WINDOW,
         Limit::SlidingWindow(_) => &SLIDING,
     }
 }
@@ -93,8 +93,8 @@ pub fn arguments(limit: &Limit, op: Op, frozen: Option<u64>) -> Vec<Vec<u8>> {
     arguments
 }
 
-/// The arguments of a call that takes from several keys, as `head.lua` and `all.lua` describe them.
-/// `is_peek`: nothing is taken, whatever the limits say.
+/// The arguments of a call on several keys, as `head.lua` and `all.lua` describe them. `is_peek`: nothing is changed,
+/// whatever the limits say.
 pub fn arguments_for_all(
     requests: &[JointRequest<'_>],
     is_peek: bool,
@@ -103,14 +103,17 @@ pub fn arguments_for_all(
     let mut arguments = Vec::with_capacity(2 + 2 * requests.len());
     arguments.extend([with_mark(if is_peek { b'P' } else { b'T' }), frozen_time(frozen)]);
     for JointRequest { request, is_enforced } in requests {
-        let (opcode, numbers, _) = operation(request.limit, Op::Take { cost: request.op.cost() });
+        // The caller decides on a peek, from the states that the script returns.
+        let op = if is_peek { Op::Take { cost: 0 } } else { *request.op };
+        let (opcode, numbers, extra) = operation(request.limit, op);
         let algorithm = match request.limit {
             Limit::TokenBucket(_) => b'b',
-            Limit::FixedWindow(_) => b'w',
+            Limit::FixedWindow(_) | Limit::CalendarWindow(_) => b'w',
             Limit::SlidingWindow(_) => b's',
         };
-        arguments
-            .push([algorithm, opcode].into_iter().chain(is_enforced.then_some(b'r')).collect());
+        let denies = if *is_enforced { b'r' } else { b'-' };
+        let how = [algorithm, opcode, denies].into_iter().chain(extra.into_iter().flatten());
+        arguments.push(how.collect());
         arguments.push(numbers);
     }
     arguments
@@ -143,6 +146,12 @@ fn operation(limit: &Limit, op: Op) -> Operation {
         (Limit::FixedWindow(window), _) => {
             window_operation(window.max_hits().into(), window.interval(), op)
         }
+        (Limit::CalendarWindow(window), _) => {
+            let (opcode, mut numbers, extra) =
+                window_operation(window.max_hits().into(), window.length(), op);
+            window.ends().iter().for_each(|end| record::put_time(&mut numbers, *end));
+            (opcode, numbers, extra)
+        }
         (Limit::SlidingWindow(window), _) => {
             window_operation(window.max_hits().into(), window.interval(), op)
         }
@@ -154,12 +163,15 @@ fn bucket_operation(bucket: &TokenBucket, op: Op) -> Operation {
     let (opcode, cost, extra) = match op {
         Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
         Op::Take { cost } | Op::Reserve { cost, .. } if cost > capacity => (b'D', 0, None),
-        Op::TakeUpTo { least, .. } if least > capacity => (b'D', 0, None),
+        Op::TakeUpTo { .. } if op.needs() > capacity => (b'D', 0, None),
         Op::Take { cost } => (b'T', cost, None),
-        Op::TakeUpTo { most, least } => (b'U', 1, Some(tokens(&[most.min(capacity), least]))),
+        Op::TakeUpTo { most, least, leave } => {
+            (b'U', 1, Some(tokens(&[most.min(capacity), least, leave])))
+        }
         Op::Reserve { cost, max_wait } => (b'R', cost, Some(span(max_wait))),
         Op::Check => (b'C', 1, None),
         Op::Refund { cost, expiry } => (b'F', cost, expiry.map(time)),
+        Op::Settle { cost } => (b'E', cost.min(2 * capacity), None),
         Op::Start { missing } => (b'S', 0, Some(span(missing))),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),
@@ -188,12 +200,15 @@ fn window_operation(limit: u64, interval: u64, op: Op) -> Operation {
     let (opcode, cost, extra) = match op {
         Op::Take { cost: 0 } | Op::Reserve { cost: 0, .. } => (b'N', 0, None),
         Op::Take { cost } | Op::Reserve { cost, .. } if cost > limit => (b'D', 0, None),
-        Op::TakeUpTo { least, .. } if least > limit => (b'D', 0, None),
+        Op::TakeUpTo { .. } if op.needs() > limit => (b'D', 0, None),
         Op::Take { cost } | Op::Reserve { cost, .. } => (b'T', cost, None),
-        Op::TakeUpTo { most, least } => (b'U', most.min(limit), Some(tokens(&[least]))),
+        Op::TakeUpTo { most, least, leave } => {
+            (b'U', most.min(limit), Some(tokens(&[least, leave])))
+        }
         Op::Check => (b'T', 1, None),
         // Not cut to the limit: there may be more hits, of a limit that was larger.
         Op::Refund { cost, expiry } => (b'F', cost.min(u32::MAX.into()), expiry.map(time)),
+        Op::Settle { cost } => (b'E', cost.min(u32::MAX.into()), None),
         Op::Start { .. } => (b'D', 0, None),
         Op::Peek { .. } => (b'P', 0, None),
         Op::Reset | Op::Block { .. } => (b'X', 0, None),

@@ -1,7 +1,7 @@
 -- The sliding window: its state is when each hit leaves it, the earliest first. Continues values.lua.
 --
 -- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4)
--- extra    for U the least cost (4), for F when the hits leave that are given back: seconds (5), nanoseconds
+-- extra    for U the least cost and what must be left (4 each), for F when the hits leave that are given back: seconds (5), nanoseconds
 --          (4), or nothing
 --
 -- Returns "1" or "0", and if the value changes, the new one and the second in which it expires.
@@ -54,8 +54,16 @@ local function sliding(op, stored, numbers, extra)
   end
 
   if op == 'U' then
-    local least = struct.unpack('>I4', extra)
-    op, cost = 'T', math.max(math.min(cost, limit - live), least)
+    local least, leave = struct.unpack('>I4I4', extra)
+    cost = math.max(math.min(cost, limit - live - leave), least)
+    local needed = cost + leave
+    op = needed > 0 and live + needed > limit and 'D' or cost > 0 and 'T' or 'N'
+  end
+
+  -- The window fills up and no more.
+  if op == 'E' then
+    cost = math.min(cost, limit - live)
+    op = cost > 0 and 'T' or 'N'
   end
 
   if op == 'T' and live + cost <= limit then return with_hits('1', hits() .. string.rep(latest, cost)) end

@@ -1,7 +1,8 @@
--- The fixed window: its state is its last moment and the hits in it. Continues values.lua.
+-- The fixed window and the calendar window: the state is its last moment and the hits in it. Continues values.lua.
 --
--- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4)
--- extra    for U the least cost (4), for F when the window expires that the hits were taken from: seconds
+-- numbers  cost (4 bytes), limit (4), interval: seconds (5), nanoseconds (4); of a calendar window also the ends of
+--          the last window, the current and the next one, in the same form
+-- extra    for U the least cost and what must be left (4 each), for F when the window expires that the hits were taken from: seconds
 --          (5), nanoseconds (4), or nothing
 --
 -- Returns "1" or "0", and if the value changes, the new one and the second in which it expires.
@@ -14,15 +15,44 @@ local function window(op, stored, numbers, extra)
   if latest_n >= 1e9 then latest_s = latest_s + 1; latest_n = latest_n - 1e9 end
   if latest_n < 0 then latest_s = latest_s - 1; latest_n = latest_n + 1e9 end
 
+  -- The last moment of the calendar's window. Its boundaries are whole seconds.
+  local is_calendar = #numbers > 17
+  if is_calendar then
+    local first, _, second, _, third = struct.unpack('>I5I4I5I4I5', numbers, 18)
+    latest_s, latest_n = third - 1, 999999999
+    if now_s < first then
+      latest_s = first - 1
+    elseif now_s < second then
+      latest_s = second - 1
+    elseif now_s >= third then
+      local length = third - second
+      latest_s = third - 1 + (math.floor((now_s - third) / length) + 1) * length
+    end
+  end
+
+  -- A window counts twice its limit at most: limit::MAX_HITS bounds both.
+  local most = math.min(2 * limit, 16777214)
+
   -- Reads the open window. A last moment further ahead than the limit allows was written before the clock
   -- went back or the limit was changed; it is corrected to the latest one.
   local is_open, corrected = false, false
   local ends_s, ends_n, hits = latest_s, latest_n, 0
   if stored and #stored == 12 then
     local s, n, h = struct.unpack('>I5I4I3', stored)
-    if is_time(s, n) and (now_s < s or (now_s == s and now_n <= n)) then
-      is_open, hits = true, math.min(h, limit)
+    local lasts = is_time(s, n) and (now_s < s or (now_s == s and now_n <= n))
+    if is_calendar and is_time(s, n) then
+      -- limit::CalendarWindow::find_open does the same, with its SLACK of 600 seconds.
+      local beyond = (s - latest_s) + (n - latest_n) / 1e9
+      local is_same = beyond <= 600 and beyond >= -600
+      local left = (latest_s - now_s) + (latest_n + 1 - now_n) / 1e9
+      local from_future = beyond > 600 and left > 600
+      corrected = not lasts and is_same or from_future
+      lasts = lasts or is_same
+    elseif lasts then
       corrected = s > latest_s or (s == latest_s and n > latest_n)
+    end
+    if lasts then
+      is_open, hits = true, math.min(h, most)
       if not corrected then ends_s, ends_n = s, n end
     end
   end
@@ -33,23 +63,29 @@ local function window(op, stored, numbers, extra)
   end
 
   if op == 'U' then
-    local least = struct.unpack('>I4', extra)
-    op, cost = 'T', math.max(math.min(cost, limit - hits), least)
+    local least, leave = struct.unpack('>I4I4', extra)
+    cost = math.max(math.min(cost, limit - hits - leave), least)
+    local needed = cost + leave
+    op = needed > 0 and hits + needed > limit and 'D' or cost > 0 and 'T' or 'N'
   end
+
+  if op == 'E' and cost > 0 then return with_hits('1', math.min(hits + cost, most)) end
 
   if op == 'T' and hits + cost <= limit then return with_hits('1', hits + cost) end
 
   if op == 'F' and extra then
     local s, n = struct.unpack('>I5I4', extra)
     if n == 0 then s = s - 1; n = 1e9 end
-    if not is_open or s ~= ends_s or n - 1 ~= ends_n then op = 'D' end
+    local differs = s ~= ends_s or n - 1 ~= ends_n
+    if is_calendar then differs = math.abs((s - ends_s) + (n - 1 - ends_n) / 1e9) > 600 end
+    if not is_open or differs then op = 'D' end
   end
   if op == 'F' and is_open and cost > 0 then return with_hits('1', math.max(hits - cost, 0)) end
 
   if op == 'X' then return '1', stored and '' or nil end
 
-  -- N, D, a take that is denied, and a refund to a window that has ended: the hits stay.
-  local accepted = (op == 'N' or op == 'F') and '1' or '0'
+  -- N, D, a take that is denied, a refund to a window that has ended, and nothing to settle: the hits stay.
+  local accepted = (op == 'N' or op == 'F' or op == 'E') and '1' or '0'
   if corrected then return with_hits(accepted, hits) end
   return accepted
 end

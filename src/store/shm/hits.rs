@@ -147,7 +147,8 @@ impl<W: Word> WindowInTable<'_, W> {
                 _ => {}
             }
             losses += 1;
-            if losses == MAX_LOSSES {
+            // What is settled is taken in any case.
+            if losses >= MAX_LOSSES && !matches!(op, Op::Settle { .. }) {
                 return Some(self.busy(&seen));
             }
         }

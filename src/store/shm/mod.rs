@@ -88,7 +88,7 @@ impl SharedMemory {
     #[inline(always)]
     fn answer<R: Reply>(&self, request: &Request<'_>) -> Result<Answer<R>> {
         with_algorithm!(
-            request.limit,
+            request,
             limit => self.answer_under(limit, request),
             window => self.answer_in_window(window, request)
         )

@@ -78,6 +78,7 @@ fn ops() -> impl Strategy<Value = Op> {
         1 => (0u64..5).prop_map(|cost| Op::Peek { cost }),
         1 => Just(Op::Check),
         1 => (0u64..3).prop_map(|cost| Op::Refund { cost, expiry: None }),
+        1 => (0u64..9).prop_map(|cost| Op::Settle { cost }),
         1 => Just(Op::Reset),
         1 => (1u64..60).prop_map(|duration| Op::Block { duration }),
     ]
@@ -99,7 +100,7 @@ proptest! {
             *state = after;
             let decision = table.decide(&window, hash(client), now, op);
             prop_assert_eq!(decision, expected, "{:?}", op);
-            let refund = decision.refund();
+            let refund = decision.settle(0);
             if decision.taken > 0 && now % 5 == 0 {
                 let (expected, after) = window.apply(state, now, refund);
                 *state = after;
@@ -184,7 +185,7 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
         // The rival's clock reading is later.
         assert!(table.decide(&window, hash(1), now + 1, Op::Take { cost: 1 }).accepted);
         assert!(it.take(&seen, decision.taken));
-        assert!(it.decide::<Decision>(decision.refund()).unwrap().accepted);
+        assert!(it.decide::<Decision>(decision.settle(0)).unwrap().accepted);
     });
     let left = table.decide(&window, hash(1), now + 1, Op::Peek { cost: 0 }).available;
     assert_eq!(left.count_hits(), 4);

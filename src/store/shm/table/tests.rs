@@ -36,6 +36,7 @@ impl Change for Call {
         match &self.limit {
             Limit::TokenBucket(bucket) => bucket.inherited_state(expires_at, self.now),
             Limit::FixedWindow(window) => window.inherited_state(expires_at, self.now),
+            Limit::CalendarWindow(window) => window.inherited_state(expires_at, self.now),
             Limit::SlidingWindow(window) => window.place().inherited_state(expires_at, self.now),
         }
     }
@@ -93,11 +94,12 @@ fn any_op() -> impl Strategy<Value = Op> {
         2 => (cost.clone(), 0..40 * SECOND)
             .prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
         2 => cost.clone().prop_map(|cost| Op::Refund { cost, expiry: None }),
+        2 => cost.clone().prop_map(|cost| Op::Settle { cost }),
         1 => Just(Op::Reset),
         1 => (0..20 * SECOND).prop_map(|missing| Op::Start { missing }),
         1 => cost.clone().prop_map(|cost| Op::Peek { cost }),
         2 => (cost, 0u64..4)
-            .prop_map(|(least, more)| Op::TakeUpTo { most: least + more, least }),
+            .prop_map(|(least, more)| Op::TakeUpTo { most: least + more, least, leave: 0 }),
         1 => (1..40 * SECOND).prop_map(|duration| Op::Block { duration }),
     ]
 }
@@ -124,7 +126,7 @@ impl Alone {
                 ends_at: (expires_at - 1).min(now + window.interval()),
                 hits: window.max_hits(),
             },
-            Limit::SlidingWindow(_) => panic!("its places are in hits.rs"),
+            Limit::CalendarWindow(_) | Limit::SlidingWindow(_) => panic!("not in these tests"),
         }
     }
 
@@ -147,12 +149,17 @@ impl Alone {
         }
         let (decision, charged) = apply(limit, self.0, now, op);
         let reserves = matches!(op, Op::Reserve { .. });
+        // What is settled admits no call.
         let is_allowed = !limit.takes(op)
+            || matches!(op, Op::Settle { .. })
             || !accepted
             || decision.accepted && (reserves || before.is_some() || uncut.0.accepted);
         // A denied call takes nothing, except check() on a bucket that has a slot.
         let overdraws = op == Op::Check && after.is_some() && !decision.accepted;
-        if accepted || overdraws {
+        // What is settled in a window that was evicted ends with the inherited one, in which no hit is left.
+        let is_lost = matches!((limit, op), (Limit::FixedWindow(_), Op::Settle { .. }))
+            && (before.is_none() || after.is_none());
+        if accepted && !is_lost || overdraws {
             self.0 = charged;
         }
         // A window that inherited its state ends when the evicted one does.

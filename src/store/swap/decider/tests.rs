@@ -266,7 +266,7 @@ fn members_of_a_batch_decide_as_calls_one_after_the_other() {
         TAKE,
         Op::Take { cost: 2 },
         Op::Check,
-        Op::TakeUpTo { most: 3, least: 1 },
+        Op::TakeUpTo { most: 3, least: 1, leave: 1 },
         Op::Reserve { cost: 2, max_wait: 2 * SECOND },
     ];
     for op in ops {

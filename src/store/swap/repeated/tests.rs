@@ -33,10 +33,11 @@ fn op() -> impl Strategy<Value = Op> {
     let expiry = prop_oneof![Just(None), (0..4 * SECOND).prop_map(|ahead| Some(NOW + ahead)),];
     prop_oneof![
         4 => (0u64..6).prop_map(|cost| Op::Take { cost }),
-        2 => (1u64..9, 1u64..4).prop_map(|(most, least)| Op::TakeUpTo { most: most.max(least), least }),
+        2 => (1u64..9, 1u64..4, 0u64..4).prop_map(|(most, least, leave)| Op::TakeUpTo { most: most.max(least), least, leave }),
         2 => Just(Op::Check),
         2 => (0u64..6, 0..3 * SECOND).prop_map(|(cost, max_wait)| Op::Reserve { cost, max_wait }),
         2 => (0u64..6, expiry).prop_map(|(cost, expiry)| Op::Refund { cost, expiry }),
+        1 => (0u64..90).prop_map(|cost| Op::Settle { cost }),
         1 => Just(Op::Reset),
         1 => (0..2 * SECOND).prop_map(|duration| Op::Block { duration }),
         1 => (0..2 * SECOND).prop_map(|missing| Op::Start { missing }),

@@ -1,0 +1,81 @@
+--TEST--
+Decision: settle(): what 8 processes were charged and what is left is what there was, on every store, also with leases; a process that is killed leaves its last call open
+--EXTENSIONS--
+pcntl
+posix
+--INI--
+token_bucket.on_error=throw
+token_bucket.timeout_ms=20000
+token_bucket.connect_timeout_ms=20000
+token_bucket.shm_size=4M
+--FILE--
+<?php
+require dirname(__DIR__) . '/processes.inc';
+require dirname(__DIR__) . '/servers.inc';
+use TokenBucket\{Compound, FixedWindow, SlidingWindow};
+
+const LIMIT = 1_000;
+$kinds = [
+    'bucket' => fn (string $dsn, string $id) => new TokenBucket($dsn, $id, LIMIT, 0.00001),
+    'leased' => fn (string $dsn, string $id) => new TokenBucket(with($dsn, 'lease=20'), $id, LIMIT, 0.00001),
+    'window' => fn (string $dsn, string $id) => new FixedWindow($dsn, $id, LIMIT, 3600),
+    'sliding' => fn (string $dsn, string $id) => new SlidingWindow($dsn, $id, LIMIT, 3600),
+    'both' => fn (string $dsn, string $id) => new Compound(new TokenBucket($dsn, "{{$id}}a", LIMIT, 0.00001), new FixedWindow($dsn, "{{$id}}b", LIMIT, 3600)),
+];
+/** Calls with an estimate each, settled at what they cost. Returns what they were charged; $note gets each sum. */
+$work = function ($limiter, int $calls, ?callable $note = null): int {
+    for ($charged = 0; $calls > 0; $calls--) {
+        [$estimate, $cost] = [mt_rand(1, 5), mt_rand(0, 8)];
+        $decision = $limiter->attempt($estimate);
+        if ($decision->isAccepted()) {
+            $charged += $decision->settle($cost) === true ? $cost : $estimate;
+        }
+        $note && $note($charged);
+    }
+    return $charged;
+};
+foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
+    foreach ($kinds as $kind => $make) {
+        $id = bin2hex(random_bytes(8));
+        $charged = array_sum(in_processes(8, function (int $process) use ($make, $dsn, $id, $work) {
+            mt_srand($process);
+            return $work($make($dsn, $id), 25);
+        }));
+        $left = $make($dsn, $id)->peek(0)->getRemainingTokens();
+        if ($charged + $left !== LIMIT) {
+            echo "$name, $kind: $charged charged, $left left\n";
+        }
+    }
+    // Killed at any moment: of the last call it is not known how far it came.
+    $id = bin2hex(random_bytes(8));
+    $files = [];
+    for ($killed = 0; $killed < 8; $killed++) {
+        $files[] = $file = tempnam(sys_get_temp_dir(), 'tb');
+        if (($pid = pcntl_fork()) === 0) {
+            mt_srand($killed);
+            $log = fopen($file, 'ab');
+            stream_set_write_buffer($log, 0);
+            $work($kinds['bucket']($dsn, $id), 1_000_000, fn (int $sum) => fwrite($log, pack('q', $sum)));
+        }
+        wait_until(function () use ($file): bool {
+            clearstatcache();
+            return filesize($file) > 8;
+        });
+        usleep(mt_rand(0, 3_000));
+        posix_kill($pid, SIGKILL);
+        pcntl_waitpid($pid, $status);
+    }
+    $last = fn (string $file): int => unpack('q', substr(file_get_contents($file), 8 * (intdiv(filesize($file), 8) - 1)))[1];
+    $charged = array_sum(array_map($last, $files));
+    array_map(unlink(...), $files);
+    $decision = $kinds['bucket']($dsn, $id)->peek(0);
+    // A bucket below empty tells by its time how far.
+    $used = (int) round($decision->getResetAfter() * 0.00001);
+    if ($used < $charged || $used > $charged + 8 * 8) {
+        echo "$name, killed: $charged charged, $used used\n";
+    }
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,227 @@
+//! The calendar window: a number of hits in an hour, a day, a week, a month or a year of a time zone.
+//!
+//! The caller knows the calendar, and passes the ends of three windows: the last one, the current one and the
+//! next one. The store's clock decides which of them is open. Beyond them a window counts as long as the last of
+//! the three.
+//!
+//! On one host clocks that count from boot tell the time, so processes may take an end for slightly different moments.
+//! Ends that differ by less than [`SLACK`] are the same.
+
+use super::algorithm::WordAlgorithm;
+use super::block;
+use super::bounds::MAX_HITS;
+use super::error::LimitError;
+use super::fixed_window::{WindowAt, most_hits};
+use super::op::Op;
+use super::reply::Reply;
+use super::span::SECOND;
+use super::state::State;
+
+/// How much the ends of one window may differ, in nanoseconds: much less than the shortest window, an hour.
+const SLACK: u64 = 600 * SECOND;
+
+/// A calendar window: up to `max_hits` hits until the calendar's next boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CalendarWindow {
+    max_hits: u32,
+    /// The ends of the last window, of the current and of the next one, in nanoseconds of the store's clock.
+    ends: [u64; 3],
+}
+
+impl CalendarWindow {
+    /// A window of `max_hits` hits; `ends` are the ends of the last window, the current and the next one, in
+    /// nanoseconds, each at least a second after the other.
+    ///
+    /// # Errors
+    ///
+    /// The hits must be within 1 and [`MAX_HITS`].
+    pub fn new(max_hits: i64, ends: [u64; 3]) -> Result<Self, LimitError> {
+        let max_hits = u32::try_from(max_hits).ok().filter(|n| (1..=MAX_HITS).contains(n));
+        let [first, second, third] = ends;
+        let second = second.max(first.saturating_add(SECOND));
+        let third = third.max(second.saturating_add(SECOND));
+        Ok(Self { max_hits: max_hits.ok_or(LimitError::Hits)?, ends: [first, second, third] })
+    }
+
+    /// The hits that it allows.
+    pub const fn max_hits(&self) -> u32 {
+        self.max_hits
+    }
+
+    /// The ends of the last window, the current and the next one.
+    pub const fn ends(&self) -> [u64; 3] {
+        self.ends
+    }
+
+    /// How long the current window lasts, in nanoseconds.
+    pub const fn length(&self) -> u64 {
+        self.ends[1] - self.ends[0]
+    }
+
+    /// The window by a clock that shows this much less.
+    #[must_use]
+    pub fn by_clock_behind(&self, by: u64) -> Self {
+        Self { ends: self.ends.map(|end| end.saturating_sub(by)), ..*self }
+    }
+
+    /// The end of the window of `now`.
+    fn end_at(&self, now: u64) -> u64 {
+        let [_, second, third] = self.ends;
+        match self.ends.into_iter().find(|end| now < *end) {
+            Some(end) => end,
+            None => {
+                let length = third - second;
+                third + ((now - third) / length + 1) * length
+            }
+        }
+    }
+
+    /// The last moment and the hits of the window that is open at `now`, if one is; `end` is that of the calendar.
+    fn find_open(&self, state: State, now: u64, end: u64) -> Option<(u64, u32)> {
+        let State::Window { ends_at: last, hits } = state else {
+            // A state inherited from an evicted bucket. Only its end is known, so no hit is left.
+            let last = state.expires_at().checked_sub(1).filter(|last| now <= *last)?;
+            return Some((last.min(end - 1), self.max_hits));
+        };
+        let hits = hits.min(most_hits(self.max_hits));
+        let is_same = (last + 1).abs_diff(end) <= SLACK;
+        let is_from_future = !is_same && last >= end && end - now > SLACK;
+        match now <= last && !is_from_future {
+            true => Some((last, hits)),
+            false => (is_same || is_from_future).then_some((end - 1, hits)),
+        }
+    }
+}
+
+impl WordAlgorithm for CalendarWindow {
+    #[inline(always)]
+    fn apply<R: Reply>(&self, state: State, now: u64, op: &Op) -> (R, State) {
+        let op = *op;
+        if let Some((decision, after)) = block::decide(state, now, op, self.max_hits.into()) {
+            return (R::of(decision), after);
+        }
+        let end = self.end_at(now);
+        let open = self.find_open(state, now, end);
+        let ends_at = open.map_or(end - 1, |(ends_at, _)| ends_at);
+        // An end that no clock of this calendar could have written is corrected.
+        let kept = match (open, state) {
+            (Some((ends_at, hits)), State::Window { ends_at: stored, .. }) if stored != ends_at => {
+                State::Window { ends_at, hits }
+            }
+            _ => state,
+        };
+        let open = open.map(|(_, hits)| hits);
+        let window =
+            WindowAt { max_hits: self.max_hits, now, open, ends_at, kept, always_ends: true };
+        let is_meant = |expiry: u64| expiry.abs_diff(ends_at + 1) <= SLACK;
+        let (decision, after) = window.apply(state, op, is_meant);
+        (R::of(decision), after)
+    }
+
+    #[inline(always)]
+    fn is_from_future(&self, state: State, now: u64) -> bool {
+        state.expires_at() > self.end_at(now).saturating_add(SLACK)
+    }
+
+    #[cold]
+    fn inherited_state(&self, expires_at: u64, now: u64) -> State {
+        State::Window { ends_at: (expires_at - 1).min(self.end_at(now) - 1), hits: self.max_hits }
+    }
+
+    #[cold]
+    fn takes(&self, op: Op) -> bool {
+        op.takes_hits()
+    }
+}
+
+/// The earliest time that the clock can have shown when it wrote this state of a calendar window.
+pub fn earliest_write(window: &CalendarWindow, ends_at: u64) -> u64 {
+    let [first, second, third] = window.ends;
+    match ends_at + 1 {
+        end if end == third => second,
+        end if end == second => first,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::Decision;
+    use proptest::prelude::*;
+
+    const HOUR: u64 = 3_600 * SECOND;
+    const T: u64 = 1_000 * HOUR;
+
+    /// Days of 24, 23 and 25 hours.
+    fn days(max_hits: i64) -> CalendarWindow {
+        CalendarWindow::new(max_hits, [T, T + 23 * HOUR, T + 48 * HOUR]).unwrap()
+    }
+
+    fn take(window: &CalendarWindow, state: State, now: u64) -> (Decision, State) {
+        window.apply(state, now, &Op::Take { cost: 1 })
+    }
+
+    #[test]
+    fn window_begins_at_the_boundary_and_not_at_the_first_hit() {
+        let window = days(1);
+        let (first, state) = take(&window, State::FULL, T + 22 * HOUR);
+        assert!(first.accepted);
+        assert_eq!(first.expires_at, T + 23 * HOUR);
+        let (denied, state) = take(&window, state, T + 23 * HOUR - 1);
+        assert_eq!((denied.accepted, denied.retry_at), (false, T + 23 * HOUR));
+        let (next, state) = take(&window, state, T + 23 * HOUR);
+        assert_eq!((next.accepted, next.expires_at), (true, T + 48 * HOUR));
+        // A day of 25 hours; the next one counts as long.
+        assert!(!take(&window, state, T + 48 * HOUR - 1).0.accepted);
+        let (later, state) = take(&window, state, T + 48 * HOUR);
+        assert_eq!((later.accepted, later.expires_at), (true, T + 73 * HOUR));
+        assert!(!take(&window, state, T + 72 * HOUR).0.accepted);
+        let unused = window.apply::<Decision>(State::FULL, T + HOUR, &Op::Peek { cost: 1 }).0;
+        assert_eq!(unused.expires_at, T + 23 * HOUR, "it ends without a hit, too");
+    }
+
+    #[test]
+    fn limit_out_of_range_is_refused() {
+        for hits in [0, -1, i64::from(MAX_HITS) + 1] {
+            assert_eq!(CalendarWindow::new(hits, [T, 2 * T, 3 * T]), Err(LimitError::Hits));
+        }
+    }
+
+    proptest! {
+        /// Two processes of a host know the boundary a little differently.
+        #[test]
+        fn no_window_has_more_hits_than_its_limit_though_its_ends_differ(
+            limit in 1i64..5, calls in prop::collection::vec((any::<bool>(), -3i64..4, 0u64..SLACK / 4), 1..200),
+        ) {
+            let exact = days(limit);
+            let other = exact.by_clock_behind(SLACK / 2);
+            let (mut state, mut hits) = (State::FULL, 0);
+            let mut now = T + 22 * HOUR;
+            let mut last = 0;
+            for (is_other, jitter, step) in calls {
+                now += step;
+                let clock = now.saturating_add_signed(jitter);
+                let window = if is_other { other } else { exact };
+                let (decision, after) = take(&window, state, clock);
+                state = after;
+                if decision.accepted {
+                    // The end moves by a whole window, or stays where it was.
+                    if decision.expires_at > last + SLACK { hits = 0; }
+                    last = decision.expires_at;
+                    hits += 1;
+                }
+                prop_assert!(hits <= limit, "{hits} of {limit}");
+            }
+        }
+
+        #[test]
+        fn clock_that_went_back_denies_until_the_next_boundary_at_most(
+            ends_at in 0..10 * T, hits in 0..MAX_HITS, hour in 0u64..47,
+        ) {
+            let (window, now) = (days(3), T + hour * HOUR);
+            let (decision, _) = take(&window, State::Window { ends_at, hits }, now);
+            prop_assert!(decision.accepted || decision.retry_at <= window.end_at(now) + SLACK);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A limit of a file, and a mistake in one.
+
+use crate::dsn::OnError;
+use crate::limit::{FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket};
+use crate::limiter::settings::Settings;
+use std::rc::Rc;
+
+/// A mistake in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileError {
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+/// A limit or a set of limits that has a name.
+#[derive(Debug, Clone)]
+pub struct NamedLimit {
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub rule: Rule,
+    /// Whose buckets it has: its own name, or that of the limit it is like.
+    pub key: String,
+    /// How many tokens or hits each call leaves.
+    pub leave: u64,
+    pub(super) storage: Option<String>,
+    pub(super) on_error: Option<OnError>,
+    pub(super) enforce: Option<bool>,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone)]
+pub enum Rule {
+    /// One limit.
+    One {
+        /// Its algorithm.
+        algorithm: Algorithm,
+        /// Tokens or hits.
+        count: i64,
+        /// The time in which so many are allowed, in seconds.
+        interval: f64,
+        /// The limit.
+        limit: Rc<Limit>,
+    },
+    /// How many run at once.
+    Concurrency(PermitLimit),
+    /// Several limits, of which a call is charged all or none: their names.
+    All(Vec<String>),
+}
+
+/// The algorithms by the names they have in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// `token_bucket`
+    TokenBucket,
+    /// `leaky_bucket`
+    LeakyBucket,
+    /// `fixed_window`
+    FixedWindow,
+    /// `sliding_window`
+    SlidingWindow,
+}
+
+impl Algorithm {
+    pub(super) const VALUES: &'static str =
+        "token_bucket, leaky_bucket, fixed_window, sliding_window or concurrency";
+
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "token_bucket" => Some(Self::TokenBucket),
+            "leaky_bucket" => Some(Self::LeakyBucket),
+            "fixed_window" => Some(Self::FixedWindow),
+            "sliding_window" => Some(Self::SlidingWindow),
+            _ => None,
+        }
+    }
+
+    /// Its name in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TokenBucket => "token_bucket",
+            Self::LeakyBucket => "leaky_bucket",
+            Self::FixedWindow => "fixed_window",
+            Self::SlidingWindow => "sliding_window",
+        }
+    }
+
+    pub(super) fn limit(self, count: i64, interval: f64) -> Result<Limit, LimitError> {
+        match self {
+            Self::TokenBucket | Self::LeakyBucket => {
+                TokenBucket::per_period(count, interval).map(Limit::from)
+            }
+            Self::FixedWindow => FixedWindow::new(count, interval).map(Limit::from),
+            Self::SlidingWindow => SlidingWindow::new(count, interval).map(Limit::from),
+        }
+    }
+}
+
+impl NamedLimit {
+    /// The DSN of the limit's own storage. None: the default storage.
+    pub fn storage(&self) -> Option<&str> {
+        self.storage.as_deref()
+    }
+
+    /// The same limit and buckets under another name. None if this is a set.
+    pub(super) fn like(&self, name: &str, leave: u64) -> Option<Self> {
+        let Rule::One { .. } = &self.rule else { return None };
+        Some(Self { name: name.to_owned(), leave, ..self.clone() })
+    }
+
+    /// The settings, with those of the limit in their place.
+    #[must_use]
+    pub fn override_settings(&self, mut settings: Settings) -> Settings {
+        let policy = &mut settings.policy;
+        policy.on_error = self.on_error.unwrap_or(policy.on_error);
+        policy.enforce = self.enforce.unwrap_or(policy.enforce);
+        settings
+    }
+}
+
+pub(super) fn mistake(line: u32, message: impl Into<String>) -> FileError {
+    FileError { line, message: message.into() }
+}

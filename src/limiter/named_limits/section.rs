@@ -1,0 +1,200 @@
+//! A section of a file of limits, while it is read.
+
+use super::concurrency::{CONCURRENCY, permit_limit};
+use super::limit::{Algorithm, FileError, NamedLimit, Rule, mistake};
+use crate::dsn::{Dsn, OnError, sanitize};
+use crate::limit::LimitError;
+use crate::limiter::compound::MAX_MEMBERS;
+use crate::statistics::LONGEST_NAME;
+use std::rc::Rc;
+
+/// The longest name, in bytes: a longer one would be cut in the statistics, where `status()` looks for it.
+const MAX_NAME: usize = LONGEST_NAME;
+
+const KEYS: &str =
+    "algorithm, limit, interval, lifetime, storage, enforce, on_error, leave, like or all";
+
+/// What a section says.
+pub(super) enum Finished {
+    /// A limit or a set.
+    Limit(NamedLimit),
+    /// Another limit of the file under this name.
+    Like { line: u32, other: String, leave: u64 },
+}
+
+/// A value and its line.
+type At<T> = Option<(u32, T)>;
+
+/// A section while it is read.
+#[derive(Default)]
+pub(super) struct Section<'a> {
+    pub(super) line: u32,
+    pub(super) name: &'a str,
+    /// `None`: how many run at once.
+    algorithm: At<Option<Algorithm>>,
+    limit: At<i64>,
+    interval: At<f64>,
+    lifetime: At<f64>,
+    storage: At<String>,
+    enforce: At<bool>,
+    on_error: At<OnError>,
+    all: At<Vec<String>>,
+    like: At<String>,
+    leave: At<u32>,
+}
+
+impl<'a> Section<'a> {
+    pub(super) fn begin(line: u32, name: &'a str) -> Result<Self, FileError> {
+        let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        if !(1..=MAX_NAME).contains(&name.len()) || !name.bytes().all(is_valid) {
+            return Err(mistake(
+                line,
+                format!(
+                    "the name of a limit must be 1 to {MAX_NAME} letters, digits, \"_\", \"-\" and \".\""
+                ),
+            ));
+        }
+        Ok(Self { line, name, ..Self::default() })
+    }
+
+    pub(super) fn set(&mut self, line: u32, key: &str, value: &str) -> Result<(), FileError> {
+        match key {
+            "algorithm" => {
+                let algorithm = match value {
+                    CONCURRENCY => Some(None),
+                    _ => Algorithm::from_name(value).map(Some),
+                };
+                put(&mut self.algorithm, line, key, algorithm, Algorithm::VALUES)
+            }
+            "limit" => put(&mut self.limit, line, key, value.parse().ok(), "a whole number"),
+            "interval" => put(&mut self.interval, line, key, value.parse().ok(), "a number"),
+            "lifetime" => put(&mut self.lifetime, line, key, value.parse().ok(), "a number"),
+            "storage" => {
+                // A DSN's message shows no password.
+                Dsn::parse(value).map_err(|error| mistake(line, format!("storage: {error}")))?;
+                put(&mut self.storage, line, key, Some(value.to_owned()), "")
+            }
+            "enforce" => put(&mut self.enforce, line, key, parse_switch(value), "0 or 1"),
+            "on_error" => {
+                let policy = OnError::from_name(value.as_bytes());
+                put(&mut self.on_error, line, key, policy, OnError::VALUES)
+            }
+            "all" => {
+                let names: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
+                let names = (1..=MAX_MEMBERS).contains(&names.len()).then_some(names);
+                put(
+                    &mut self.all,
+                    line,
+                    key,
+                    names,
+                    "the names of 1 to 16 limits, with spaces between",
+                )
+            }
+            "like" => put(&mut self.like, line, key, Some(value.to_owned()), ""),
+            "leave" => {
+                put(&mut self.leave, line, key, value.parse().ok(), "a whole number, 0 or more")
+            }
+            _ => Err(mistake(
+                line,
+                format!("\"{}\" is unknown: a key must be {KEYS}", sanitize(key)),
+            )),
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<Finished, FileError> {
+        let leave = self.leave.map_or(0, |(_, leave)| leave.into());
+        let has_limit = self.limit.is_some()
+            || self.interval.is_some()
+            || self.lifetime.is_some()
+            || self.algorithm.is_some();
+        let has_settings =
+            self.storage.is_some() || self.enforce.is_some() || self.on_error.is_some();
+        if let Some((line, other)) = self.like {
+            return match has_limit || has_settings || self.all.is_some() {
+                true => Err(mistake(
+                    line,
+                    "like must stand alone, or with leave: the other limit has the other keys",
+                )),
+                false => Ok(Finished::Like { line, other, leave }),
+            };
+        }
+        let value = |it: At<String>| it.map(|(_, value)| value);
+        let rule = match (self.all, self.limit, self.interval) {
+            (None, limit, interval) if matches!(self.algorithm, Some((_, None))) => {
+                if let Some((line, _)) = self.leave {
+                    return Err(mistake(line, "leave is not for algorithm = concurrency"));
+                }
+                let limit = permit_limit(self.line, limit, interval, self.lifetime);
+                Rule::Concurrency(limit.map_err(|(line, message)| mistake(line, message))?)
+            }
+            (Some((_, names)), None, None)
+                if self.algorithm.is_none()
+                    && self.lifetime.is_none()
+                    && !has_settings
+                    && self.leave.is_none() =>
+            {
+                Rule::All(names)
+            }
+            (Some((line, _)), ..) => {
+                return Err(mistake(line, "all must stand alone: its limits have the other keys"));
+            }
+            (None, Some((limit_line, count)), Some((interval_line, interval))) => {
+                if let Some((line, _)) = self.lifetime {
+                    return Err(mistake(line, "lifetime is for algorithm = concurrency"));
+                }
+                let algorithm =
+                    self.algorithm.and_then(|(_, it)| it).unwrap_or(Algorithm::TokenBucket);
+                let limit = algorithm.limit(count, interval).map_err(|error| match error {
+                    LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
+                        mistake(limit_line, format!("limit {error}"))
+                    }
+                    LimitError::RateTooHigh => mistake(
+                        interval_line,
+                        "interval must be at least one nanosecond for each unit of limit",
+                    ),
+                    _ => mistake(interval_line, format!("interval {}", LimitError::Interval)),
+                })?;
+                Rule::One { algorithm, count, interval, limit: Rc::new(limit) }
+            }
+            _ => {
+                let name = self.name;
+                let message = format!("[{name}] must have limit and interval, or all, or like");
+                return Err(mistake(self.line, message));
+            }
+        };
+        Ok(Finished::Limit(NamedLimit {
+            name: self.name.to_owned(),
+            key: self.name.to_owned(),
+            leave,
+            rule,
+            storage: value(self.storage),
+            on_error: self.on_error.map(|(_, it)| it),
+            enforce: self.enforce.map(|(_, it)| it),
+        }))
+    }
+}
+
+/// Stores the value of a key, which must be valid and the first one.
+fn put<T>(
+    place: &mut At<T>,
+    line: u32,
+    key: &str,
+    value: Option<T>,
+    must_be: &str,
+) -> Result<(), FileError> {
+    let value = value.ok_or_else(|| mistake(line, format!("{key} must be {must_be}")))?;
+    match place.replace((line, value)) {
+        None => Ok(()),
+        Some((first, _)) => {
+            Err(mistake(line, format!("{key} must not be there twice: it is in line {first}, too")))
+        }
+    }
+}
+
+fn parse_switch(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "on" | "yes" | "true" => Some(true),
+        "0" | "off" | "no" | "false" => Some(false),
+        _ => None,
+    }
+}

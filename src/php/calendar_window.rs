@@ -1,0 +1,153 @@
+//! `TokenBucket\CalendarWindow`.
+
+use super::calendar;
+use super::calendar_unit::{Calendar, Unit};
+use super::engine::call::{Call, handler};
+use super::engine::declare::{
+    self, Class, Method, Parameter, Type, no_discard, optional, public, required,
+};
+use super::engine::exceptions::{Thrown, value_error};
+use super::engine::object;
+use super::interfaces::{self, DECISION, SECONDS, TOKEN_COUNT, TOKENS};
+use super::limiter_methods::{self, IDENTIFIER, LEAVE, LIMIT_NAME, STORAGE};
+use super::limiter_object::{LimitArguments, LimiterObject, parse_name_at};
+use super::storage_argument::{Backend, parse_storage_argument};
+use crate::limit::{CalendarWindow, Limit};
+use ext_php_rs::flags::ClassFlags;
+use ext_php_rs::types::ZendStr;
+use std::ptr;
+use std::rc::Rc;
+
+/// The class.
+pub static CLASS: Class = Class::new();
+
+const PARAMETERS: &[Parameter] = &[
+    STORAGE,
+    IDENTIFIER,
+    required(c"limit", Type::INT),
+    required(c"unit", Type::STRING),
+    optional(c"timezone", Type::STRING, c"'UTC'"),
+    LIMIT_NAME,
+];
+
+/// The positions of the arguments.
+const STORAGE_POSITION: u32 = 1;
+const LIMIT_POSITION: u32 = 3;
+const UNIT_POSITION: u32 = 4;
+const TIMEZONE_POSITION: u32 = 5;
+const NAME_POSITION: u32 = 6;
+
+const METHODS: &[Method] = &[
+    public(c"__construct", handler!(construct), PARAMETERS, Type::NONE),
+    public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
+    no_discard(public(c"attempt", handler!(attempt), &[TOKENS, LEAVE], DECISION)),
+    public(c"peek", handler!(peek), &[TOKENS, LEAVE], DECISION),
+    public(c"refund", handler!(refund), &[TOKENS], Type::VOID),
+    public(c"reset", handler!(reset), &[], Type::VOID),
+    public(c"block", handler!(block), &[SECONDS], Type::VOID),
+];
+
+/// Makes the class known to the engine.
+pub fn register() {
+    let interfaces = [&interfaces::LIMITER];
+    let name = "TokenBucket\\CalendarWindow";
+    declare::class(&CLASS, name, ClassFlags::Final, METHODS, ptr::null_mut(), &interfaces);
+    object::install_handlers::<LimiterObject>(&CLASS);
+}
+
+fn construct(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(4, 6)?;
+    let backend = parse_storage_argument(call)?;
+    call.string(2)?;
+    let hits = call.int(LIMIT_POSITION, 0)?;
+    let unit = Unit::from_name(call.string(UNIT_POSITION)?.as_bytes());
+    let zone = if call.is_passed(TIMEZONE_POSITION) {
+        text(call.string(TIMEZONE_POSITION)?)
+    } else {
+        Some("UTC")
+    };
+    if let Backend::Php(..) = backend {
+        return Err(value_error(
+            STORAGE_POSITION,
+            "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",
+        ));
+    }
+    let unit =
+        unit.ok_or_else(|| value_error(UNIT_POSITION, format!("must be {}", Unit::VALUES)))?;
+    CalendarWindow::new(hits, [0; 3]).map_err(|error| value_error(LIMIT_POSITION, error))?;
+    let calendar = calendar::find(unit, zone.unwrap_or_default(), TIMEZONE_POSITION)?;
+    let limit = Rc::new(limit(hits, calendar)?);
+    let name = parse_name_at(call, NAME_POSITION)?;
+    let arguments = LimitArguments::Calendar { limit: hits, calendar };
+    let identifier = call.identifier(2)?;
+    call.construct(LimiterObject::new(backend, identifier, limit, arguments, name));
+    Ok(())
+}
+
+fn text(text: &ZendStr) -> Option<&str> {
+    text.as_str().ok()
+}
+
+/// The limit of the window that is open now.
+pub fn limit(hits: i64, calendar: &Calendar) -> Result<Limit, Thrown> {
+    let limit = CalendarWindow::new(hits, calendar::ends(calendar)?);
+    limit.map(Limit::from).map_err(|error| value_error(LIMIT_POSITION, error))
+}
+
+/// The limit in the place of one whose window has ended; none if it is not over.
+pub fn next_limit(limit: &Limit, arguments: LimitArguments) -> Result<Option<Rc<Limit>>, Thrown> {
+    match (limit, arguments) {
+        (Limit::CalendarWindow(window), LimitArguments::Calendar { limit: hits, calendar })
+            if !calendar::is_current(window) =>
+        {
+            self::limit(hits, calendar).map(|limit| Some(Rc::new(limit)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Gives the object the ends of the window that is open now, once the last one has passed.
+#[inline]
+fn look_at_calendar(call: &Call) -> Result<(), Thrown> {
+    let due = call.with_this(|this: &LimiterObject| match this.limit.as_deref() {
+        Some(Limit::CalendarWindow(window)) if calendar::is_current(window) => None,
+        Some(limit) => Some((*limit, this.arguments)),
+        None => None,
+    })?;
+    let Some((limit, arguments)) = due else { return Ok(()) };
+    // PHP's classes run here, so no reference into the object is held.
+    if let Some(limit) = next_limit(&limit, arguments)? {
+        call.with_this_mut(|this: &mut LimiterObject| this.limit = Some(limit))?;
+    }
+    Ok(())
+}
+
+fn consume(call: &Call) -> Result<(), Thrown> {
+    look_at_calendar(call)?;
+    limiter_methods::consume(call)
+}
+
+fn attempt(call: &Call) -> Result<(), Thrown> {
+    look_at_calendar(call)?;
+    limiter_methods::attempt(call)
+}
+
+fn peek(call: &Call) -> Result<(), Thrown> {
+    look_at_calendar(call)?;
+    limiter_methods::peek(call)
+}
+
+fn refund(call: &Call) -> Result<(), Thrown> {
+    look_at_calendar(call)?;
+    limiter_methods::refund(call)
+}
+
+fn reset(call: &Call) -> Result<(), Thrown> {
+    look_at_calendar(call)?;
+    limiter_methods::reset(call)
+}
+
+fn block(call: &Call) -> Result<(), Thrown> {
+    look_at_calendar(call)?;
+    limiter_methods::block(call)
+}
