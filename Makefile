@@ -46,7 +46,7 @@ bench: build ## measure against the limiters that PHP users have today, and writ
 	@scripts/setup/packages.sh bench
 	@scripts/bench.sh
 
-matrix: ## test on other PHPs and servers: Debian 13's, testing's and experimental's, debug builds, threads; ONLY=zts,threads for some
+matrix: ## test on other PHPs and servers: Debian 13's, testing's and experimental's, debug builds, threads, event loops, FrankenPHP, RoadRunner, two versions at once; ONLY=zts,threads for some
 	@scripts/setup/packages.sh matrix
 	@scripts/matrix.sh
 

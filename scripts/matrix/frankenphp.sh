@@ -53,4 +53,4 @@ prove 0 "$reload"
 stop_server
 
 echo
-"$program" version | sed 's/^FrankenPHP //; s/ .*h1:.*//; s/.*/FrankenPHP &: worker mode with 8 workers and classic mode: exact counts on 4 stores, permits, nothing of the request before/'
+echo "FrankenPHP ($("$program" version | cut -d ' ' -f 1-2)), worker mode with 8 workers and classic mode: exact counts on 4 stores, permits, nothing of the request before"

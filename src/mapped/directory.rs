@@ -114,8 +114,14 @@ pub fn unfinished(path: &Path) -> Error {
 /// The error of a file or directory at `path` that could not be created in `parent`. A file system
 /// without free inodes reports the same error as one without free bytes, so this looks which it is.
 pub fn not_created(parent: &OwnedFd, path: &Path, error: Errno) -> Error {
-    if error != Errno::NOSPC {
-        return failed("make", path, error);
+    match error {
+        Errno::NOSPC => {}
+        Errno::ROFS => {
+            let why = "cannot be made: its file system is read-only; set token_bucket.shm_path to \
+                       a directory that can be written";
+            return unusable(path, why);
+        }
+        _ => return failed("make", path, error),
     }
     // A file system that does not count inodes reports zero of them.
     let no_inodes = fs::fstatvfs(parent).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0);

@@ -6,6 +6,7 @@ namespace TokenBucket\Laravel;
 
 use Illuminate\Cache\RateLimiter as LaravelRateLimiter;
 use Illuminate\Contracts\Container\Container;
+use Illuminate\Foundation\Application;
 use Illuminate\Routing\Middleware\ThrottleRequests as LaravelThrottleRequests;
 use Illuminate\Support\Facades\RateLimiter as RateLimiterFacade;
 use Illuminate\Support\ServiceProvider;
@@ -37,7 +38,7 @@ final class TokenBucketServiceProvider extends ServiceProvider
     {
         $this->commands([UnblockCommand::class]);
         // PHP sees no end of a request in a worker that serves many. Octane terminates the application after each, too.
-        if (extension_loaded('token_bucket')) {
+        if ($this->app instanceof Application && extension_loaded('token_bucket')) {
             $this->app->terminating(end_request(...));
         }
         $this->publishes([self::CONFIG => $this->app->configPath('token_bucket.php')], 'token-bucket');

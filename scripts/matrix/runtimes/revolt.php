@@ -35,12 +35,12 @@ function fibers(int $count, Closure $work): void
 $accepted = 0;
 fibers(1_000, function (int $i) use (&$accepted): void {
     pause($i % 10 / 1_000);
-    $bucket = new TokenBucket('shm:revolt', 'fibers', 100, 1e-6);
+    $bucket = new TokenBucket('shm:revolt', 'fibers ' . getmypid(), 100, 1e-6);
     $accepted += (int) $bucket->consume();
 });
 check($accepted === 100, '1000 fibers, a bucket of 100 in shared memory: 100 accepted', $accepted);
 
-$limit = new TokenBucket\ConcurrencyLimit('shm:revolt', 'permits', 3, 60);
+$limit = new TokenBucket\ConcurrencyLimit('shm:revolt', 'permits ' . getmypid(), 3, 60);
 $inside = $most = $served = 0;
 fibers(300, function (int $i) use ($limit, &$inside, &$most, &$served): void {
     while (($permit = $limit->acquire()) === null) {

@@ -37,5 +37,5 @@ function cost_section(array $data, array $model): string
     return "## What a decision costs\n\nMeasured, one process, servers on one core and the process on the other: on a quiet key / on a busy key / on a busy key with `lease={$data['lease']}`.\n\n"
         . table(['store', 'trips', 'takes', 'denied, and known', "the server's processor, asleep before", 'the same, kept busy', 'bytes on the wire', 'MB of a million clients'], $rows, 'lrrrrrrr')
         . "\n- **Asleep or busy**: a processor that slept has to wake up for each call, so a server that has much to do needs less for a decision. It is kept busy by {$data['busy_processes']} processes on its own core. What breaks first depends on the second number. The cluster has three nodes, and one of them a replica.\n"
-        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes. For a store on servers each host has 9 MiB besides, whatever the number of clients ([configuration.md](configuration.md#containers)).\n";
+        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes. For a store on servers each host has 9 MiB besides, whatever the number of clients ([configuration.md](runtimes.md#containers)).\n";
 }
