@@ -22,7 +22,7 @@ function ask_model(string $prompt): array
     return ['answer' => 'It depends.', 'tokens' => $tokens];
 }
 
-function answer(int $status, array $body, array $headers, string $type = 'application/json'): never
+function send_answer(int $status, array $body, array $headers, string $type = 'application/json'): never
 {
     http_response_code($status);
     array_map(fn (string $name, string $value) => header("$name: $value"), array_keys($headers), $headers);
@@ -30,7 +30,7 @@ function answer(int $status, array $body, array $headers, string $type = 'applic
     exit(json_encode($body, JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR));
 }
 
-$customer = CUSTOMERS[$_SERVER['HTTP_X_API_KEY'] ?? ''] ?? answer(401, ['error' => 'unknown API key'], []);
+$customer = CUSTOMERS[$_SERVER['HTTP_X_API_KEY'] ?? ''] ?? send_answer(401, ['error' => 'unknown API key'], []);
 $prompt = file_get_contents('php://input');
 // On a Redis Cluster "{model:...}" puts all three into one slot: one round trip to take, and one to settle.
 $limits = new Compound(
@@ -42,7 +42,7 @@ $limits = new Compound(
 $estimate = min(intdiv(strlen($prompt), 4) + intdiv(LONGEST_ANSWER, 2), 20_000);
 $decision = $limits->attempt([1, $estimate, $estimate]);
 if (!$decision->isAccepted()) {
-    answer(429, $decision->getProblem(), $decision->getHeaders(), 'application/problem+json');
+    send_answer(429, $decision->getProblem(), $decision->getHeaders(), 'application/problem+json');
 }
 try {
     $reply = ask_model($prompt);
@@ -52,4 +52,4 @@ try {
 }
 $decision->settle([1, $reply['tokens'], $reply['tokens']]);
 error_log("model: $customer spent $reply[tokens]");
-answer(200, $reply, $decision->getHeaders());
+send_answer(200, $reply, $decision->getHeaders());

@@ -20,7 +20,7 @@ $names = fn (): string => json_encode(array_map(fn (array $table): string => "$t
 echo $names(), "\n";
 
 // A table of permits that comes and goes while two processes ask.
-$file = "$folder/default.permits.v5";
+$file = "$folder/default.permits.v6";
 rename($file, "$folder/kept");
 $children = [];
 for ($i = 0; $i < 2; $i++) {
@@ -47,18 +47,18 @@ echo "$made files made\n";
 rename("$folder/kept", $file);
 
 // What is no table.
-foreach (["\e[31mred.v5", "two\nlines.v5", '.v5', '.permits.v5', 'a.b.v5', 'a b.v5', str_repeat('a', 65) . '.v5', "\xff.v5", 'default.v3'] as $name) {
-    copy("$folder/default.v5", "$folder/$name");
+foreach (["\e[31mred.v6", "two\nlines.v6", '.v6', '.permits.v6', 'a.b.v6', 'a b.v6', str_repeat('a', 65) . '.v6', "\xff.v6", 'default.v3'] as $name) {
+    copy("$folder/default.v6", "$folder/$name");
 }
-file_put_contents("$folder/empty.v5", '');
-file_put_contents("$folder/random.v5", random_bytes(1 << 17));
-file_put_contents("$folder/zeros.permits.v5", str_repeat("\0", 1 << 20));
-mkdir("$folder/folder.v5");
-posix_mkfifo("$folder/fifo.v5", 0600);
-symlink('default.v5', "$folder/link.v5");
-symlink("$folder/nothing.v5", "$folder/dangling.v5");
-copy("$folder/default.v5", "$folder/shown.v5");
-chmod("$folder/shown.v5", 0644);
+file_put_contents("$folder/empty.v6", '');
+file_put_contents("$folder/random.v6", random_bytes(1 << 17));
+file_put_contents("$folder/zeros.permits.v6", str_repeat("\0", 1 << 20));
+mkdir("$folder/folder.v6");
+posix_mkfifo("$folder/fifo.v6", 0600);
+symlink('default.v6', "$folder/link.v6");
+symlink("$folder/nothing.v6", "$folder/dangling.v6");
+copy("$folder/default.v6", "$folder/shown.v6");
+chmod("$folder/shown.v6", 0644);
 echo $names(), ' ', preg_match_all('/^token_bucket_table_slots\{/m', prometheus()), "\n";
 foreach (status()['shared_memory_errors'] as $error) {
     echo str_replace("$folder/", '', $error), "\n";
@@ -68,8 +68,8 @@ foreach (status()['shared_memory_errors'] as $error) {
 ["default buckets 1","default permits 1"]
 0 files made
 ["default buckets 1","default permits 1"] 2
-Shared memory dangling.v5 is a symbolic link; remove it
-Shared memory fifo.v5 is not a regular file; remove it
-Cannot open shared memory folder.v5: Is a directory (os error 21)
-Shared memory link.v5 is a symbolic link; remove it
-Shared memory shown.v5 is open to other users; remove it
+Shared memory dangling.v6 is a symbolic link; remove it
+Shared memory fifo.v6 is not a regular file; remove it
+Cannot open shared memory folder.v6: Is a directory (os error 21)
+Shared memory link.v6 is a symbolic link; remove it
+Shared memory shown.v6 is open to other users; remove it

@@ -26,7 +26,7 @@ use crate::clock::boot_time;
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
-pub const LAYOUT: u32 = 5;
+pub const LAYOUT: u32 = 6;
 
 /// The smallest file, in bytes.
 pub const MIN_SIZE: u64 = 64 * 1024;

@@ -42,7 +42,7 @@ const METHODS: &[Method] = &[
     public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
     no_discard(public(c"attempt", handler!(attempt), &[TOKENS, LEAVE], DECISION)),
     public(c"peek", handler!(peek), &[TOKENS, LEAVE], DECISION),
-    public(c"refund", handler!(refund), &[TOKENS], Type::VOID),
+    public(c"refund", handler!(refund), &[TOKENS], Type::BOOL),
     public(c"reset", handler!(reset), &[], Type::VOID),
     public(c"block", handler!(block), &[SECONDS], Type::VOID),
 ];

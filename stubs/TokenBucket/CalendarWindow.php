@@ -67,9 +67,11 @@ final class CalendarWindow implements Limiter
      *
      * @param int $tokens hits, 0 or more
      *
+     * @return bool whether that was done. False if the identifier is blocked, or if the store failed and on_error is "open" or "closed"
+     *
      * @throws \ValueError if the count is negative
      */
-    public function refund(int $tokens = 1): void {}
+    public function refund(int $tokens = 1): bool {}
 
     /** Empties the window, and lifts a block. */
     public function reset(): void {}

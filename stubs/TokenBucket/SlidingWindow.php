@@ -70,10 +70,11 @@ final class SlidingWindow implements Limiter
      *
      * @param int $most  1 or more
      * @param int $least 1 to $most. More than the limit is never accepted
+     * @param int $leave so many must be left afterwards, for more important calls: 0 or more
      *
      * @throws \ValueError if a number is out of range
      */
-    public function takeUpTo(int $most, int $least = 1): Decision {}
+    public function takeUpTo(int $most, int $least = 1, int $leave = 0): Decision {}
 
     /**
      * Returns what attempt() would return now. Changes nothing.
