@@ -25,13 +25,15 @@ function ask_model(string $prompt): array
 function send_answer(int $status, array $body, array $headers, string $type = 'application/json'): never
 {
     http_response_code($status);
-    array_map(fn (string $name, string $value) => header("$name: $value"), array_keys($headers), $headers);
+    foreach ($headers as $name => $value) {
+        header("$name: $value");
+    }
     header("Content-Type: $type");
     exit(json_encode($body, JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR));
 }
 
 $customer = CUSTOMERS[$_SERVER['HTTP_X_API_KEY'] ?? ''] ?? send_answer(401, ['error' => 'unknown API key'], []);
-$prompt = file_get_contents('php://input');
+$prompt = (string) file_get_contents('php://input');
 // On a Redis Cluster "{model:...}" puts all three into one slot: one round trip to take, and one to settle.
 $limits = new Compound(
     TokenBucket::per(null, "{model:$customer}:requests", 60, 60, 'requests'),

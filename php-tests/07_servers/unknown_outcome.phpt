@@ -60,6 +60,6 @@ open, enforce=0: refund() null, once more false, renew() true; not asked: refund
 closed, enforce=1: refund() null, once more false, renew() null; not asked: refund() false, renew() null; 8 left, 1 held
 closed, enforce=0: refund() null, once more false, renew() true; not asked: refund() false, renew() true; 8 left, 1 held
 throw, enforce=1: refund() TokenBucket\StorageException, once more false, renew() TokenBucket\StorageException; not asked: refund() TokenBucket\StorageException, renew() TokenBucket\StorageException; 8 left, 1 held
-throw, enforce=0: refund() null, once more false, renew() true; not asked: refund() null, renew() true; 8 left, 1 held
+throw, enforce=0: refund() null, once more false, renew() true; not asked: refund() false, renew() true; 8 left, 1 held
 known: true
 unknown: null
