@@ -20,7 +20,17 @@ const LIMIT = 500;
 function accepted(int $count, Closure $limiter): int
 {
     return array_sum(in_processes($count, function () use ($limiter): int {
-        for ($accepted = 0, $limit = $limiter(); $limit->attempt()->isAccepted(); $accepted++);
+        $limit = $limiter();
+        // A hundred processes that connect at once wait for each other, and not all get their turn within the time.
+        wait_until(function () use ($limit): bool {
+            try {
+                $limit->peek();
+                return true;
+            } catch (TokenBucket\StorageException) {
+                return false;
+            }
+        });
+        for ($accepted = 0; $limit->attempt()->isAccepted(); $accepted++);
         return $accepted;
     }));
 }
