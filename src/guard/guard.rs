@@ -227,7 +227,9 @@ impl Guard {
     ) -> NoAnswer {
         let Asked { breaker, sent, .. } = asked;
         let host = &self.host;
-        let is_due = |reason: &str| host.refusal_warnings.claim(reason, sent);
+        let consequence = self.consequence();
+        let is_due =
+            |reason: &str| consequence.is_some() && host.refusal_warnings.claim(reason, sent);
         let is_busy = matches!(error, Error::Busy(_));
         let (reason, until) = match error {
             Error::Storage(reason) => {
@@ -266,7 +268,7 @@ impl Guard {
             }
             other @ Error::Configuration(_) => return NoAnswer::Error(other),
         };
-        if let Some((until, consequence)) = until.zip(self.consequence()) {
+        if let Some((until, consequence)) = until.zip(consequence) {
             event.get_or_insert_default().warnings.push(format!("{reason}{until}{consequence}"));
         }
         NoAnswer::Outage { reason, was_asked: true, is_busy }

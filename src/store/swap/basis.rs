@@ -9,7 +9,7 @@
 //! ```
 
 use super::record_words::{MAX_RECORD, from_bytes, to_bytes, with_length};
-use crate::limit::{CondensedHits, MAX_SLIDING_HITS, StoredState};
+use crate::limit::{CondensedHits, MAX_NOW, MAX_SLIDING_HITS, StoredState};
 use crate::store::record;
 
 /// Stands before a condensed window.
@@ -94,6 +94,8 @@ impl Basis {
                 BasisState::Whole(record::try_decode(bytes)?)
             }
         };
-        Some(Self { state, now: (head >> 64) as u64 })
+        let now = (head >> 64) as u64;
+        // No clock tells a later time: it is garbage.
+        (now <= MAX_NOW).then_some(Self { state, now })
     }
 }

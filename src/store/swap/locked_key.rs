@@ -21,7 +21,8 @@ pub fn is_locked<W: Bell, const R: usize>(batches: Batches<'_, W, R>, key: u64, 
 /// Notes that a lock kept the server from replacing the value of the key.
 pub fn note_lock<W: Bell, const R: usize>(batches: Batches<'_, W, R>, key: u64, now: u64) {
     let (word, again) = (batches.record.lock_seen.load(), now.saturating_sub(2 * PAUSE));
-    let is_again = (word >> 64) as u64 == key && (again..=now).contains(&(word as u64));
+    // Calls of several processes may meet the lock at once, also when all fail already.
+    let is_again = (word >> 64) as u64 == key && (again..=now + PAUSE).contains(&(word as u64));
     let until = if is_again { now + PAUSE } else { now };
     batches.record.lock_seen.store(u128::from(key) << 64 | u128::from(until));
 }

@@ -385,6 +385,8 @@ fn key_that_is_locked_twice_fails_at_once_in_all_processes_of_the_host() {
     assert!(!is_locked(batches(&record), 1, boot_time()), "it was swapped meanwhile");
     block();
     assert_eq!(decide(&register, &record, TAKE, LONG), Err(Error::refused("locked")));
+    block();
+    assert!(is_locked(batches(&record), 1, boot_time()), "a call that was on its way met it, too");
     assert!(!is_locked(batches(&record), 2, boot_time()), "another key");
     assert!(!is_locked(batches(&record), 1, boot_time() + 2 * SECOND));
 }
