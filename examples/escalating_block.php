@@ -1,6 +1,6 @@
 <?php
 /* An administrator's login that blocks a network for longer each time: every tenth failure within a day blocks it, for
- * 5 minutes, then for 10, 20 and so on up to 11 hours. The user is "joe", the password "secret".
+ * 5 minutes, then for 10, 20 and so on up to 11 hours, and so does every failure from the 80th on. The user is "joe", the password "secret".
  *
  *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/escalating_block.php
  */
