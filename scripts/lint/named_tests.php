@@ -1,7 +1,7 @@
 <?php
 /**
  * Fails on a test, or another file of the project, that a page names and that is not there: `php-tests/01_class/per.phpt`, `lease_bound.phpt`
- * (in any folder), `src/limit/gcra/tests.rs::a_function`, `GuessingTest::testIt` or `::testIt` (of integrations). NAME and x are placeholders.
+ * (in any folder), `src/limit/gcra/tests.rs::a_function`, `GuessingTest::testIt` or `::testIt` (of integrations). NAME and x are placeholders, and DSNs no files.
  * Usage: php named_tests.php PAGE...
  */
 
@@ -23,7 +23,7 @@ foreach (array_slice($argv, 1) as $page) {
     preg_match_all('/`([^`\n]+)`/', $text, $names);
     foreach (array_unique($names[1]) as $name) {
         [$file, $function] = explode('::', $name, 2) + [1 => null];
-        if (preg_match('~\bNAME|^x(_\w+)?\.~', $file)) {
+        if (preg_match('~NAME|^x(_\w+)?\.|^[\w+]+:~', $file)) {
             continue;
         }
         $path = file_exists($file) ? $file : dirname($page) . "/$file";
