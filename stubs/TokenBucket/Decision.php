@@ -5,8 +5,8 @@ namespace TokenBucket;
 /**
  * The result of one call. Only limiters make such objects. As a bool, also in a condition, it is isAccepted().
  *
- * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies, and has the fewest
- * tokens and the longest times of any.
+ * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies. It has the fewest
+ * tokens of any, as getRetryAfter() the longest wait of those that deny, and as getResetAfter() the longest of all.
  *
  * A call that costs more than the capacity is never accepted: never is INF in seconds, and null in whole seconds and in JSON.
  *
