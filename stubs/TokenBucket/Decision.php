@@ -103,7 +103,7 @@ final class Decision implements \JsonSerializable
     /** Whether the store failed and the on-error policy decided instead. */
     public function isDegraded(): bool {}
 
-    /** Whether the limit denies the call, also in a dry run. */
+    /** Whether the limit denies the call. In a dry run isAccepted() is true nevertheless. */
     public function wouldDeny(): bool {}
 
     /**
@@ -125,10 +125,10 @@ final class Decision implements \JsonSerializable
      *
      * @param int|array $tokens 0 or more: one number for all limits of a Compound, or a list with one number for each
      *
-     * @return bool|null whether any limit charges the call what it cost. False if nothing was taken (a denied call, a peek(),
-     *     on_error=open), if all of the rest has come back by itself, if the window of the rest has ended or was reset meanwhile,
-     *     if the identifier is blocked, if the server failed a moment ago and was not asked, at each further call, and in
-     *     a forked child: only the process that made the decision settles it. Null if that is not known: the server was
+     * @return bool|null whether any limit charges the call what it cost. False needs nothing done: nothing was taken (a denied
+     *     call, a peek(), on_error=open), all of the rest has come back by itself, the window of the rest has ended or was reset
+     *     meanwhile, the identifier is blocked, the server failed a moment ago and was not asked, it is a further call, or
+     *     a forked child calls: only the process that made the decision settles it. Null if that is not known: the server was
      *     asked, has not answered, and may have done it
      *
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters
