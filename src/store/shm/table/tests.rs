@@ -114,6 +114,12 @@ impl Alone {
             State::Reserved { full_at, .. } => full_at,
             State::Overdrawn { forgiven_at, .. } => forgiven_at,
             State::Blocked { until } => until,
+            State::Window { ends_at, hits } => match limit {
+                Limit::FixedWindow(window) => {
+                    return State::Window { ends_at, hits: hits.min(window.max_hits()) };
+                }
+                _ => return self.0,
+            },
             other => return other,
         };
         match limit {
@@ -123,7 +129,7 @@ impl Alone {
                 State::Filling { full_at: Span::from_ns(full_at) }
             }
             Limit::FixedWindow(window) => State::Window {
-                ends_at: (expires_at - 1).min(now + window.interval()),
+                ends_at: expires_at.min(now + window.interval()) - 1,
                 hits: window.max_hits(),
             },
             Limit::CalendarWindow(_) | Limit::SlidingWindow(_) => panic!("not in these tests"),
@@ -156,9 +162,13 @@ impl Alone {
             || decision.accepted && (reserves || before.is_some() || uncut.0.accepted);
         // A denied call takes nothing, except check() on a bucket that has a slot.
         let overdraws = op == Op::Check && after.is_some() && !decision.accepted;
-        // What is settled in a window that was evicted ends with the inherited one, in which no hit is left.
-        let is_lost = matches!((limit, op), (Limit::FixedWindow(_), Op::Settle { .. }))
-            && (before.is_none() || after.is_none());
+        // What is settled in a window that was evicted ends with the inherited one, in which no hit is left; in a
+        // bucket that check() has overdrawn it is forgiven with the debt.
+        let is_lost = matches!(op, Op::Settle { .. })
+            && match limit {
+                Limit::FixedWindow(_) => before.is_none() || after.is_none(),
+                _ => matches!(before, Some(State::Overdrawn { .. })),
+            };
         if accepted && !is_lost || overdraws {
             self.0 = charged;
         }
