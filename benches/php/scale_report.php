@@ -24,8 +24,12 @@ file_put_contents("$folder/scaling.md", implode("\n", [
     hot_key_section($data['hot']),
     growth_section($data, $model, $simulated),
     advice_section($simulated),
-    point_section($data['points'], $simulated['points']),
+    command_section(),
+]));
+file_put_contents("$folder/scaling/model.md", implode("\n", [
+    "# The model behind scaling\n\nFor readers of [scaling.md](../scaling.md) who want to know how its fleets are simulated. Written by `scripts/bench.sh scale`.\n",
     method_section($data, $simulated['bound']),
+    point_section($data['points'], $simulated['points']),
 ]));
 file_put_contents("$folder/scaling/tables.md", implode("\n", [
     "# All tables of scaling\n\nWritten by `scripts/bench.sh scale`. [scaling.md](../scaling.md) says what was measured and simulated, how, and on which machine.\n",
@@ -37,4 +41,4 @@ file_put_contents("$folder/scaling/tables.md", implode("\n", [
     process_section($data['memory'], kept('one-word')),
 ]));
 [$within, $all] = deviations($data['points'], $simulated['points']);
-echo "\nSimulated within 20 % of what was measured: $within of $all points. Written: $folder/scaling.md, $folder/scaling/tables.md, *.svg and costs.txt\n";
+echo "\nSimulated within 20 % of what was measured: $within of $all points. Written: $folder/scaling.md, and model.md, tables.md, *.svg and costs.txt in $folder/scaling\n";

@@ -26,7 +26,7 @@ function point_section(array $points, array $simulated): string
 {
     [$within, $all] = deviations($points, $simulated);
     return "## Does the simulation come to what was measured?\n\nDecisions a second of one, two and four hosts of one process each, with tables of their own, that ask one server as often as they can: "
-        . "$within of $all are within 20 % ([the table](scaling/tables.md#measured-and-simulated)). The simulation knows the costs above, none of these numbers. Where they are further apart:\n\n" . <<<'MD'
+        . "$within of $all are within 20 % ([the table](tables.md#measured-and-simulated)). The simulation knows the costs above, none of these numbers. Where they are further apart:\n\n" . <<<'MD'
         - **memcached has four threads, MariaDB one for each connection.** With more hosts more of them sleep while others work, and a decision costs the server more. In the simulation any thread that is awake does what is
           left on a processor: it is too good by this much for a server of which each thread has little to do.
         - **Quiet keys with leases** are called about once a second by each host here, where a lease is just worth it: a fleet that is a little faster has leases, one that is slower has none.
