@@ -1,13 +1,12 @@
 <?php
 /* The login page of a registry's console, with the three limits of docs/login.md. Only failures count.
  *
- * Serve it with php-fpm (env[LOGIN_KEY] = ... in the pool), or:
+ * Serve it with php-fpm (env[LOGIN_KEY] = ... in the pool, the same on all hosts), or:
  * LOGIN_KEY=$(openssl rand -hex 32) php -d extension=token_bucket -S 127.0.0.1:8080 examples/registry_login.php
  * The user is "joe", the password "secret". */
 declare(strict_types=1);
 
 const TRUSTED_PROXIES = [];      // such as "10.0.0.0/8"
-const STORE = 'shm:logins';      // a table that no flood on another limit reaches; several hosts need a server's DSN
 const USERS = ['joe' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm'];
 /** The hash of a random password: checking it makes an unknown user take as long as a known one. */
 const NO_USER = '$2y$04$WxggDh.MlOZbtRUkc9HuIeiqgtYu4MVW4.4mPvGUpN744Dzu8Dpre';
@@ -37,10 +36,10 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST' && is_cross_site()) {
     $until = (int) strtok($token, '.');    // "1826821435.0e9a" is a number with an exponent: the time is cut off first
     $is_known = $until > time() && getenv('LOGIN_KEY') && hash_equals(browser_token($user, $until), $token);
     $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER, TRUSTED_PROXIES));
-    $address = TokenBucket::per(STORE, "login:$network", 30, 300, 'address');
-    $pair = TokenBucket::per(STORE, "login:$network $user", 5, 300, 'pair');
+    $address = TokenBucket::per(null, "login:$network", 30, 300, 'address');
+    $pair = TokenBucket::per(null, "login:$network $user", 5, 300, 'pair');
     // A known browser has a bucket of its own, so that guesses from many addresses do not lock the user out.
-    $account = TokenBucket::per(STORE, $is_known ? "login-browser:$token" : "login-user:$user", 100, 3600, 'user');
+    $account = TokenBucket::per(null, $is_known ? "login-browser:$token" : "login-user:$user", 100, 3600, 'user');
     $decision = (new TokenBucket\Compound($address, $pair, $account))->attempt();
 
     if (!$decision->isAccepted()) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs phpt files, all of them by default, with the extension that was built.
 # Usage: phpt.sh [-m] [-s] [FILE|FOLDER]...    -m: under valgrind; -s: lists the ten slowest
-# PHP= names another PHP, EXTENSION= another build.
+# PHP= names another PHP, EXTENSION= another build, JOBS= how many run at once.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,7 @@ extension=${EXTENSION:-$PWD/target/release/libtoken_bucket.so}
 run_tests=$("$php_config" --prefix)/lib/php/build/run-tests.php
 [ -e "$run_tests" ] || run_tests=/usr/lib/php/$("$php_config" --phpapi)/build/run-tests.php
 # More at once than there are cores: most tests wait for servers and time-outs.
-jobs=$(($(nproc) * 3))
+jobs=${JOBS:-$(($(nproc) * 3))}
 options=
 list_slowest=
 while :; do

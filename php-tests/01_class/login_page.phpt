@@ -75,13 +75,13 @@ array_map(fn () => log_in('192.0.2.3', 'joe', 'guess'), range(1, 6));
 $query = $given(unlock_link('joe', $joe, '192.0.2.3'));
 echo 'denied: ', log_in('192.0.2.3', 'joe', 'secret'), "\n";
 $unlocks = [
-    'forged' => unlock('joe', $joe, (int) $query['until'], str_repeat('0', 64), '192.0.2.3'),
-    'prolonged' => unlock('joe', $joe, $query['until'] + 1, $query['signature'], '192.0.2.3'),
-    'for another user' => unlock('ann', $joe, (int) $query['until'], $query['signature'], '192.0.2.3'),
-    'of an earlier password' => unlock('joe', "{$joe}x", (int) $query['until'], $query['signature'], '192.0.2.3'),
-    'too late' => unlock('joe', $joe, time() - 1, unlock_signature('joe', $joe, time() - 1), '192.0.2.3'),
-    'right' => unlock('joe', $joe, (int) $query['until'], $query['signature'], '192.0.2.3'),
-    'used twice' => unlock('joe', $joe, (int) $query['until'], $query['signature'], '192.0.2.3'),
+    'forged' => unlock('joe', $joe, $query['ticket'], str_repeat('0', 64), '192.0.2.3'),
+    'prolonged' => unlock('joe', $joe, '9' . $query['ticket'], $query['signature'], '192.0.2.3'),
+    'for another user' => unlock('ann', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
+    'of an earlier password' => unlock('joe', "{$joe}x", $query['ticket'], $query['signature'], '192.0.2.3'),
+    'too late' => unlock('joe', $joe, $late = time() - 1 . '-0', unlock_signature('joe', $joe, $late), '192.0.2.3'),
+    'right' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
+    'used twice' => unlock('joe', $joe, $query['ticket'], $query['signature'], '192.0.2.3'),
 ];
 foreach ($unlocks as $what => $result) {
     echo "$what: ", json_encode($result), "\n";
@@ -93,9 +93,7 @@ TokenBucket::per(null, 'login:192.0.2.4 joe', 5, 300)->block(600);
 TokenBucket::per(null, 'login:192.0.2.5', 30, 300)->block(600);
 foreach (['192.0.2.4', '192.0.2.5'] as $network) {
     $query = $given(unlock_link('joe', $joe, $network));
-    // Of one second, so that each has a signature of its own.
-    $until = $query['until'] - (int) substr($network, -1);
-    echo "$network: ", log_in($network, 'joe', 'secret'), ', ', json_encode(unlock('joe', $joe, $until, unlock_signature('joe', $joe, $until), $network)), ', ', log_in($network, 'joe', 'secret'), "\n";
+    echo "$network: ", log_in($network, 'joe', 'secret'), ', ', json_encode(unlock('joe', $joe, $query['ticket'], $query['signature'], $network)), ', ', log_in($network, 'joe', 'secret'), "\n";
 }
 echo 'a fourth mail within the hour: ', json_encode(unlock_link('joe', $joe, '192.0.2.6')), "\n";
 counted('mails for a network', array_map(fn (int $i) => is_string(unlock_link("user$i", $joe, '192.0.2.7')), range(1, 12)));

@@ -10,8 +10,8 @@ servers="redis-server redis-sentinel memcached mariadb-server openssl"
 fuzz="$build g++"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++ iproute2 nftables haproxy prometheus chromium chromium-driver fonts-dejavu-core"
 bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock wrk gnuplot-nox"
-matrix="$test apache2-bin apache2-dev apache2-utils build-essential binfmt-support debootstrap dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross libsqlite3-dev
-    musl-tools qemu-user-static"
+matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross libsqlite3-dev
+    musl-tools"
 # What the tests that run on an emulated processor need.
 arm64="php-cli php-dev php-mysql php-sqlite3 openssl"
 # A folder may have a list for this release, as packages-forky.
