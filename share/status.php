@@ -457,7 +457,7 @@ function send_reading(string $source, float $now, array $limits): void
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
- *     named_limits: array<int|string, array{all?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
+ *     named_limits: array<int|string, array{all?: list<string>, first?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
  *     tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>,
  *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
  *     directives: array<string, string>,
@@ -625,7 +625,7 @@ function limits_section(array $status): string
     foreach ($status['named_limits'] + $status['limits'] as $name => $_) {
         $named = $status['named_limits'][$name] ?? null;
         $counts = $status['limits'][$name] ?? null;
-        if (isset($named['all'], $counts)) {
+        if ($named !== null && !isset($named['algorithm']) && $counts !== null) {
             // A set has no counts: these are of limits in the code.
             $rows[] = [limit_name($name), rule($named), '', '', '', ''];
             $named = null;
@@ -661,8 +661,10 @@ function limit_name(int|string $name): string
 /** Describes a limit or a set of the file of token_bucket.limits. */
 function rule(array $limit): string
 {
-    if (isset($limit['all'])) {
-        return 'all of <code>' . implode('</code>, <code>', array_map(show_text(...), $limit['all'])) . '</code>';
+    foreach (['all' => 'all of', 'first' => 'the first that accepts of'] as $set => $words) {
+        if (isset($limit[$set])) {
+            return "$words <code>" . implode('</code>, <code>', array_map(show_text(...), $limit[$set])) . '</code>';
+        }
     }
     $rule = isset($limit['lifetime'])
         ? number($limit['limit']) . ' at once, each for ' . duration($limit['lifetime']) . ' at most'
@@ -716,7 +718,7 @@ function store_failures(array $counts): string
 
 /**
  * @param array{
- *     named_limits: array<int|string, array{all?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
+ *     named_limits: array<int|string, array{all?: list<string>, first?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
  *     blocked_in_code: list<array{string, string, float}>,
  *     ...
  * } $status

@@ -124,29 +124,35 @@ impl NamedLimits {
 fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
     let rules: HashMap<&str, &NamedLimit> =
         limits.iter().map(|(_, limit)| (limit.name.as_str(), limit)).collect();
-    let key = |name: &String| rules.get(name.as_str()).map(|limit| limit.key.as_str());
+    let bucket = |name: &String| rules.get(name.as_str()).map(|limit| limit.key.as_str());
     for (line, set) in limits {
-        let Rule::All(names) = &set.rule else { continue };
+        let (key, names) = match &set.rule {
+            Rule::All(names) => ("all", names),
+            Rule::First(names) => ("first", names),
+            Rule::One { .. } | Rule::Concurrency(_) => continue,
+        };
         for name in names {
             let message = match rules.get(name.as_str()) {
                 None => format!(
-                    "all must name limits of this file, and [{}] is not there",
+                    "{key} must name limits of this file, and [{}] is not there",
                     sanitize(name)
                 ),
-                Some(NamedLimit { rule: Rule::All(_), .. }) => {
-                    format!("all must name limits, and [{name}] is a set itself")
+                Some(NamedLimit { rule: Rule::All(_) | Rule::First(_), .. }) => {
+                    format!("{key} must name limits, and [{name}] is a set itself")
                 }
                 Some(NamedLimit { rule: Rule::Concurrency(_), .. }) => {
                     format!(
-                        "all must name other limits, and [{name}] is one of how many run at once"
+                        "{key} must name other limits, and [{name}] is one of how many run at once"
                     )
                 }
                 Some(_) if names.iter().filter(|other| *other == name).count() > 1 => {
-                    format!("all must name each limit once, and {name} is there twice")
+                    format!("{key} must name each limit once, and {name} is there twice")
                 }
-                Some(_) if names.iter().filter(|other| key(other) == key(name)).count() > 1 => {
+                Some(_)
+                    if names.iter().filter(|other| bucket(other) == bucket(name)).count() > 1 =>
+                {
                     format!(
-                        "all must not name two limits of the same buckets, and {name} is like another one"
+                        "{key} must not name two limits of the same buckets, and {name} is like another one"
                     )
                 }
                 Some(_) => continue,

@@ -1,19 +1,22 @@
 //! `TokenBucket\limiter()` and `TokenBucket\concurrency_limit()`.
 
-use super::compound::{self, CompoundObject, Part};
+use super::compound;
 use super::concurrency_limit::{self, ConcurrencyLimitObject};
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Type, function, required};
 use super::engine::exceptions::{Thrown, type_error, value_error};
 use super::engine::shared_string::SharedString;
 use super::events::deliver_warning;
+use super::first_of;
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
+use super::limiter_set::{LimiterSet, Part};
 use super::limits_file::LoadedLimits;
 use super::storage_argument::{Backend, Leaving};
 use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
+use crate::limit::JointRule;
 use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::rc::Rc;
@@ -104,22 +107,36 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
             let object = LimiterObject::new(backend, identifier, Rc::clone(limit), arguments, name);
             call.return_new(class, object)
         }
-        (Rule::All(members), list) => {
-            let parts = members.iter().enumerate().map(|(i, member)| {
-                let client = match list {
-                    Some(list) => client_of(list, member, i)?,
-                    None => client(call, call.string(CLIENT)?)?,
-                };
-                part(&loaded, member, client)
-            });
-            let parts = parts.collect::<Result<Vec<Part>, Thrown>>()?;
-            if let Some(list) = list
-                && list.len() != members.len()
-            {
-                return Err(wrong_list(members));
-            }
-            call.return_new(&compound::CLASS, CompoundObject::new(parts))
-        }
+        (Rule::All(members), list) => call.return_new(
+            &compound::CLASS,
+            limiter_set(call, &loaded, JointRule::All, members, list)?,
+        ),
+        (Rule::First(members), list) => call.return_new(
+            &first_of::CLASS,
+            limiter_set(call, &loaded, JointRule::First, members, list)?,
+        ),
+    }
+}
+
+/// The limiters of a set, for one client or one each.
+fn limiter_set(
+    call: &Call,
+    loaded: &LoadedLimits,
+    rule: JointRule,
+    members: &[String],
+    list: Option<&ZendHashTable>,
+) -> Result<LimiterSet, Thrown> {
+    let parts = members.iter().enumerate().map(|(i, member)| {
+        let client = match list {
+            Some(list) => client_of(list, member, i)?,
+            None => client(call, call.string(CLIENT)?)?,
+        };
+        part(loaded, member, client)
+    });
+    let parts = parts.collect::<Result<Vec<Part>, Thrown>>()?;
+    match list {
+        Some(list) if list.len() != members.len() => Err(wrong_list(members)),
+        _ => Ok(LimiterSet::new(rule, parts)),
     }
 }
 

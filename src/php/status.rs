@@ -135,8 +135,9 @@ fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> PhpArray
             row.put("lifetime", limit.lifetime() as f64 / SECOND as f64);
             None
         }
-        Rule::All(members) => {
-            row.put("all", members.iter().map(String::as_str).collect::<PhpArray>());
+        Rule::All(members) | Rule::First(members) => {
+            let key = if let Rule::All(_) = named.rule { "all" } else { "first" };
+            row.put(key, members.iter().map(String::as_str).collect::<PhpArray>());
             return row;
         }
     };

@@ -48,6 +48,8 @@ pub enum Rule {
     Concurrency(PermitLimit),
     /// Several limits, of which a call is charged all or none: their names.
     All(Vec<String>),
+    /// Several limits, of which the first one that accepts is charged: their names.
+    First(Vec<String>),
 }
 
 /// The algorithms by the names they have in the file.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 const MAX_NAME: usize = LONGEST_NAME;
 
 const KEYS: &str =
-    "algorithm, limit, interval, lifetime, storage, enforce, on_error, leave, like or all";
+    "algorithm, limit, interval, lifetime, storage, enforce, on_error, leave, like, all or first";
 
 /// What a section says.
 pub(super) enum Finished {
@@ -39,6 +39,7 @@ pub(super) struct Section<'a> {
     enforce: At<bool>,
     on_error: At<OnError>,
     all: At<Vec<String>>,
+    first: At<Vec<String>>,
     like: At<String>,
     leave: At<u32>,
 }
@@ -79,17 +80,8 @@ impl<'a> Section<'a> {
                 let policy = OnError::from_name(value.as_bytes());
                 put(&mut self.on_error, line, key, policy, OnError::VALUES)
             }
-            "all" => {
-                let names: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
-                let names = (1..=MAX_MEMBERS).contains(&names.len()).then_some(names);
-                put(
-                    &mut self.all,
-                    line,
-                    key,
-                    names,
-                    "the names of 1 to 16 limits, with spaces between",
-                )
-            }
+            "all" => put(&mut self.all, line, key, names(value, 1), &names_of(1)),
+            "first" => put(&mut self.first, line, key, names(value, 2), &names_of(2)),
             "like" => put(&mut self.like, line, key, Some(value.to_owned()), ""),
             "leave" => {
                 put(&mut self.leave, line, key, value.parse().ok(), "a whole number, 0 or more")
@@ -110,7 +102,7 @@ impl<'a> Section<'a> {
         let has_settings =
             self.storage.is_some() || self.enforce.is_some() || self.on_error.is_some();
         if let Some((line, other)) = self.like {
-            return match has_limit || has_settings || self.all.is_some() {
+            return match has_limit || has_settings || self.all.is_some() || self.first.is_some() {
                 true => Err(mistake(
                     line,
                     "like must stand alone, or with leave: the other limit has the other keys",
@@ -119,24 +111,29 @@ impl<'a> Section<'a> {
             };
         }
         let value = |it: At<String>| it.map(|(_, value)| value);
-        let rule = match (self.all, self.limit, self.interval) {
+        let is_set_alone = !(has_limit || has_settings || self.leave.is_some());
+        let set = match (self.all, self.first) {
+            (Some((_, names)), None) if is_set_alone => Some(Rule::All(names)),
+            (None, Some((_, names))) if is_set_alone => Some(Rule::First(names)),
+            (Some((line, _)), _) => {
+                return Err(mistake(line, "all must stand alone: its limits have the other keys"));
+            }
+            (None, Some((line, _))) => {
+                return Err(mistake(
+                    line,
+                    "first must stand alone: its limits have the other keys",
+                ));
+            }
+            (None, None) => None,
+        };
+        let rule = match (set, self.limit, self.interval) {
+            (Some(set), ..) => set,
             (None, limit, interval) if matches!(self.algorithm, Some((_, None))) => {
                 if let Some((line, _)) = self.leave {
                     return Err(mistake(line, "leave is not for algorithm = concurrency"));
                 }
                 let limit = permit_limit(self.line, limit, interval, self.lifetime);
                 Rule::Concurrency(limit.map_err(|(line, message)| mistake(line, message))?)
-            }
-            (Some((_, names)), None, None)
-                if self.algorithm.is_none()
-                    && self.lifetime.is_none()
-                    && !has_settings
-                    && self.leave.is_none() =>
-            {
-                Rule::All(names)
-            }
-            (Some((line, _)), ..) => {
-                return Err(mistake(line, "all must stand alone: its limits have the other keys"));
             }
             (None, Some((limit_line, count)), Some((interval_line, interval))) => {
                 if let Some((line, _)) = self.lifetime {
@@ -158,7 +155,8 @@ impl<'a> Section<'a> {
             }
             _ => {
                 let name = self.name;
-                let message = format!("[{name}] must have limit and interval, or all, or like");
+                let message =
+                    format!("[{name}] must have limit and interval, or all, or first, or like");
                 return Err(mistake(self.line, message));
             }
         };
@@ -189,6 +187,16 @@ fn put<T>(
             Err(mistake(line, format!("{key} must not be there twice: it is in line {first}, too")))
         }
     }
+}
+
+/// The names of limits in a value, if they are as many as a set may have.
+fn names(value: &str, least: usize) -> Option<Vec<String>> {
+    let names: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
+    (least..=MAX_MEMBERS).contains(&names.len()).then_some(names)
+}
+
+fn names_of(least: usize) -> String {
+    format!("the names of {least} to {MAX_MEMBERS} limits, with spaces between")
 }
 
 fn parse_switch(value: &str) -> Option<bool> {
