@@ -3,12 +3,12 @@ FirstOf: the first limit that accepts all of the cost is charged, and no other; 
 --INI--
 token_bucket.limits={PWD}/first_of.limits.ini
 token_bucket.test_clock=1
-token_bucket.prefix=first:
 --FILE--
 <?php
 use TokenBucket\{CalendarWindow, FirstOf, FixedWindow, LeakyBucket, Limiter, SlidingWindow, TestClock};
 use function TokenBucket\{limiter, statistics};
 require dirname(__DIR__) . '/utils.inc';
+run_apart(__FILE__);
 
 $left = fn (Limiter ...$limiters): string => implode('+', array_map(fn (Limiter $limiter): int => $limiter->peek(0)->getRemainingTokens(), $limiters));
 foreach (['shm:', 'array:'] as $dsn) {
