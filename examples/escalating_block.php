@@ -1,6 +1,7 @@
 <?php
-/* An administrator's login that blocks a network for longer each time: every tenth failure within a day blocks it, for
- * 5 minutes, then for 10, 20 and so on up to 11 hours. The user is "joe", the password "secret".
+/* The login of docs/login.md that blocks for longer each time: every 5th failure of a day blocks the user at the network, every
+ * 30th the network, for 5 minutes, then for 10, 20 and so on up to 11 hours. From the eighth block of a day on every
+ * failure blocks for those. The user is "joe", the password "secret".
  *
  *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/escalating_block.php
  */
@@ -10,31 +11,39 @@ const USERS = ['joe' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlT
 /** The hash of a random password: checking it makes an unknown user take as long as a known one. */
 const NO_USER = '$2y$04$WxggDh.MlOZbtRUkc9HuIeiqgtYu4MVW4.4mPvGUpN744Dzu8Dpre';
 
+/** Counts a failure of a day, and blocks at every $each-th. Calls during a block are no failures: they neither count nor lengthen it. */
+function count_failure(TokenBucket $limit, string $client, int $each): void
+{
+    $failures = new TokenBucket\FixedWindow(null, "failures:$client", 8 * $each, TokenBucket::DAY);
+    $nth = $failures->attempt()->getUsedTokens();      // each of several at the same time has a number of its own; 8 * $each at most
+    if ($nth % $each === 0) {
+        $limit->block(300 * 2 ** (intdiv($nth, $each) - 1));
+    }
+}
+
 $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
     $user = substr(strtolower(trim((string) filter_input(INPUT_POST, 'user'))), 0, 65);
+    $password = (string) filter_input(INPUT_POST, 'password');
     $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
-    $tries = TokenBucket::per(null, "login:$network", 20, 300);
-    $account = TokenBucket::per(null, "account:$user", 100, 3600);
-    $decision = (new TokenBucket\Compound($tries, $account))->attempt();
+    $tries = TokenBucket::per(null, "login:$network", 30, 300);
+    $pair = TokenBucket::per(null, "login:$network $user", 5, 300);
+    $decision = (new TokenBucket\Compound($tries, $pair))->attempt();
 
     if (!$decision->isAccepted()) {
         http_response_code(429);
         header("Retry-After: {$decision->getRetryAfterSeconds()}");
-        $message = 'Too many attempts.';
-    } elseif (password_verify((string) filter_input(INPUT_POST, 'password'), USERS[$user] ?? NO_USER) && isset(USERS[$user])) {
+        $message = 'Too many attempts. Please wait a moment.';
+    } elseif (password_verify($password, USERS[$user] ?? NO_USER) && isset(USERS[$user])) {
         $decision->refund();
+        $pair->reset();
+        (new TokenBucket\FixedWindow(null, "failures:$network $user", 40, TokenBucket::DAY))->reset();
         $message = 'Welcome.';
     } else {
         http_response_code(403);
         $message = 'There is no such user, or that is not the password.';
-
-        // Denied calls do not get here, so attempts during a block neither count nor lengthen it.
-        $failures = (new TokenBucket\FixedWindow(null, "failures:$network", 80, TokenBucket::DAY))->attempt();
-        $nth = $failures->getUsedTokens();
-        if ($nth % 10 === 0) {
-            $tries->block(300 * 2 ** ($nth / 10 - 1));
-        }
+        count_failure($pair, "$network $user", 5);
+        count_failure($tries, $network, 30);
     }
 }
 ?>

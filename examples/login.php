@@ -1,24 +1,36 @@
 <?php
-/* A login page that allows each network ten attempts, and one more each second. The password is "secret".
- * For accounts of higher value start from registry_login.php. Behind a proxy, tell client_address() which one. */
+/* The login of docs/login.md: 5 failures in five minutes for a user at a network, 30 for a network. The user is "joe", the
+ * password "secret". Behind a proxy, tell client_address() which one.
+ *
+ *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/login.php
+ */
 declare(strict_types=1);
 
-const PASSWORD_HASH = '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm';
+const USERS = ['joe' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm'];
+/** The hash of a random password: checking it makes an unknown user take as long as a known one. */
+const NO_USER = '$2y$04$WxggDh.MlOZbtRUkc9HuIeiqgtYu4MVW4.4mPvGUpN744Dzu8Dpre';
 
 $message = '';
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
-    $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));
-    $decision = TokenBucket::per(null, "login:$network", 10, 10)->attempt();
-    // Or never more than ten in any five minutes: (new TokenBucket\SlidingWindow(null, "login:$network", 10, 300))->attempt()
+    $user = substr(strtolower(trim((string) filter_input(INPUT_POST, 'user'))), 0, 65);      // as the account is looked up
+    $password = (string) filter_input(INPUT_POST, 'password');
+    $hash = USERS[$user] ?? NO_USER;
+    $network = TokenBucket\client_network(TokenBucket\client_address($_SERVER));             // an IPv4 address, or an IPv6 /64
+
+    $tries = TokenBucket::per(null, "login:$network", 30, 300);            // one network, any user
+    $pair = TokenBucket::per(null, "login:$network $user", 5, 300);        // one network, one user
+    $decision = (new TokenBucket\Compound($tries, $pair))->attempt();      // takes a token from both, or from neither
     if (!$decision->isAccepted()) {
         http_response_code(429);
         header("Retry-After: {$decision->getRetryAfterSeconds()}");
-        $message = "Too many attempts. Please try again in {$decision->getRetryAfterSeconds()} s.";
-    } elseif (password_verify((string) filter_input(INPUT_POST, 'password'), PASSWORD_HASH)) {
+        $message = 'Too many attempts. Please wait a moment.';
+    } elseif (password_verify($password, $hash) && isset(USERS[$user])) {
+        $decision->refund();                                               // only failures count
+        $pair->reset();                                                    // the right password forgives those before it
         $message = 'Welcome.';
     } else {
         http_response_code(403);
-        $message = 'That is not the password.';
+        $message = 'There is no such user, or that is not the password.';
     }
 }
 ?>
@@ -26,5 +38,5 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
 <html lang="en">
 <title>Log in</title>
 <p><?= $message ?></p>
-<form method="post"><label>Password <input type="password" name="password" required></label> <button>Log in</button></form>
+<form method="post"><input name="user" required> <input type="password" name="password" required> <button>Log in</button></form>
 </html>

@@ -1,5 +1,5 @@
 <?php
-/* The login page of a registry's console, with the three limits that SECURITY.md advises. Only failures count.
+/* The login page of a registry's console, with the three limits of docs/login.md. Only failures count.
  *
  * Serve it with php-fpm (env[LOGIN_KEY] = ... in the pool), or:
  * LOGIN_KEY=$(openssl rand -hex 32) php -d extension=token_bucket -S 127.0.0.1:8080 examples/registry_login.php

@@ -31,14 +31,11 @@ long=$(find src -name '*.rs' -exec wc -l {} + | awk '$2 != "total" && $1 > 400 {
 # No room knows one above it, and no files import each other in a circle.
 php -n scripts/lint/imports.php src
 
-# SECURITY.md names tests that exist: `file`, or `file::test` in Rust.
-for named in $(grep -oE '`[a-z-]+/[^` ]+`' SECURITY.md | tr -d '`' | sort -u); do
-    [ -e "${named%%::*}" ] && { [ "${named%%::*}" = "$named" ] || grep -q "fn ${named##*::}(" "${named%%::*}"; } || { echo "SECURITY.md names $named, which is not there"; exit 1; }
-done
-
-# README is short, and the links of all pages lead somewhere.
+# README is short; the links of all pages lead somewhere, and the tests that they name are there.
 [ "$(wc -l <README.md)" -le 150 ] || { echo "README.md has more than 150 lines"; exit 1; }
-php -n scripts/lint/links.php README.md docs/*.md integrations/README.md integrations/*/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md
+pages="README.md docs/*.md integrations/README.md integrations/*/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md CHANGELOG.md"
+php -n scripts/lint/links.php $pages
+php -n scripts/lint/named_tests.php $pages
 
 if command -v cargo-deny >/dev/null; then
     # The advisories come from a repository that some machines cannot reach.

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Builds the extension for several PHPs and tests it on each. Ends with a table, and the result in the last line.
-# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads revolt fleet frankenphp roadrunner; all by
+# ONLY=PART,PART names the parts to run: host debian-13 debian-testing php85 php86 debug zts threads musl arm64 revolt fleet frankenphp roadrunner; all by
 # default, of the last two those whose program is there. FRANKENPHP= and RR= name the programs; that of FrankenPHP must be linked with a
 # libphp.so beside which its PHP is (`scripts/matrix/source.sh embed` builds one).
 set -eu
 cd "$(dirname "$0")/.."
 
-all="host debian-13 debian-testing php85 php86 debug zts threads revolt fleet frankenphp roadrunner"
+all="host debian-13 debian-testing php85 php86 debug zts threads musl arm64 revolt fleet frankenphp roadrunner"
 frankenphp=$(command -v "${FRANKENPHP:-frankenphp}" || true)
 rr=$(command -v "${RR:-rr}" || true)
 default=$all
@@ -58,6 +58,20 @@ threads() {
     debug_build zts threads
     scripts/servers.sh scripts/matrix/threads.sh "$folder" "$extension"
 }
+musl() {
+    folder=$(scripts/matrix/source.sh musl)
+    version "$folder/bin/php" >"$logs/musl.version"
+    # Debian's libgcc_s needs glibc; Rust's own unwinder for musl takes its place.
+    target=$logs/musl
+    mkdir -p "$target"
+    rustup target list --installed | grep -qx x86_64-unknown-linux-musl || rustup target add x86_64-unknown-linux-musl
+    echo "INPUT($(rustc --print sysroot)/lib/rustlib/x86_64-unknown-linux-musl/lib/self-contained/libunwind.a)" >"$target/libgcc_s.so"
+    CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=musl-gcc CC_x86_64_unknown_linux_musl=musl-gcc CARGO_TARGET_DIR=$target/target \
+        CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS="-C target-feature=-crt-static,+cmpxchg16b -C link-self-contained=no -L $target" \
+        PHP=$folder/bin/php PHP_CONFIG=$folder/bin/php-config cargo build --locked --quiet --target x86_64-unknown-linux-musl
+    phpt "$folder/bin/php" "$target/target/x86_64-unknown-linux-musl/debug/libtoken_bucket.so"
+}
+arm64() { scripts/servers.sh scripts/matrix/arm64.sh; }
 revolt() {
     php=$(command -v php)
     version "$php" >"$logs/revolt.version"
@@ -105,7 +119,7 @@ run() {
     status=$?
     set -e
     case "$name" in
-        threads | revolt | fleet | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|Revolt|Old and new|FrankenPHP|RoadRunner)' || true) ;;
+        threads | arm64 | revolt | fleet | frankenphp | roadrunner) ran=$(tail -n 1 "$log" | grep -E '^(Apache|ARM64|Revolt|Old and new|FrankenPHP|RoadRunner)' || true) ;;
         *) ran="phpt: $(grep -a ' passed, ' "$log" | grep -a -m 1 'second try' || true)" ;;
     esac
     php=$(cat "$logs/$name.version" 2>/dev/null || sed -n 's/^PHP \([0-9][0-9A-Za-z.]*\)$/\1/p' "$log")
@@ -129,6 +143,8 @@ for part in $parts; do
         debug) run debug "NTS debug" debug ;;
         zts) run zts "ZTS debug" zts ;;
         threads) run threads "ZTS debug" threads ;;
+        musl) run musl "NTS debug, musl" musl ;;
+        arm64) run arm64 "NTS, debian 13" arm64 ;;
         revolt) run revolt "NTS" revolt ;;
         fleet) run fleet "NTS" fleet ;;
         frankenphp) run frankenphp "ZTS" frankenphp ;;

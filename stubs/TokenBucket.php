@@ -14,7 +14,8 @@
  * May be extended; consume() and key() may be overridden. Cannot be cloned or serialized.
  *
  * Every method that reads or changes a bucket throws a TokenBucket\StorageException if the storage fails and no on-error
- * policy answers: shared memory that cannot be opened, or a server with token_bucket.on_error=throw.
+ * policy answers: shared memory that cannot be opened, or a server with token_bucket.on_error=throw. The other policies answer in a failed server's place: "fallback", the default, limits by
+ * this host's shared memory; "open" accepts; "closed" denies. A storage has its own as a parameter: "redis://host?on_error=throw".
  */
 class TokenBucket implements TokenBucket\Limiter
 {
@@ -66,7 +67,8 @@ class TokenBucket implements TokenBucket\Limiter
     ) {}
 
     /**
-     * Makes an object for a bucket of $limit tokens that come back evenly over $interval seconds.
+     * Makes an object for a bucket of $limit tokens that come back evenly over $interval seconds. A full bucket and what comes
+     * back meanwhile are nearly twice $limit in one interval; a TokenBucket\SlidingWindow accepts at most $limit in any.
      *
      * On an extending class it makes an object of that class and does not call its constructor: typed properties without a
      * default stay uninitialized, as after DateTime::createFromFormat().
@@ -91,7 +93,7 @@ class TokenBucket implements TokenBucket\Limiter
     ): static {}
 
     /**
-     * Takes tokens if the bucket has them, else takes none.
+     * Takes tokens if the bucket has them, else takes none. attempt() also tells how long to wait.
      *
      * @param int $token_count 0 or more. 0 takes nothing and is accepted; more than the capacity is never accepted
      *
@@ -105,9 +107,7 @@ class TokenBucket implements TokenBucket\Limiter
 
     /**
      * Takes one token, even if the bucket is empty; **true means limited**. For logins: a client that keeps calling while it
-     * is limited stays limited.
-     *
-     * A client that keeps calling stays limited. A client that is silent for a whole window has a full bucket again.
+     * is limited stays limited. A client that is silent for a whole window has a full bucket again.
      *
      *     $limiter = new TokenBucket(null, 'login');
      *     if ($limiter->check($ip, 10, 300)) { ... }   // limited: more than 10 in 300 seconds
@@ -132,7 +132,8 @@ class TokenBucket implements TokenBucket\Limiter
      *
      * @param int $tokens 0 or more. 0 takes nothing and is accepted; more than the capacity is never accepted: estimate less, and
      *                    settle() the rest
-     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more
+     * @param int $leave  so many must be left afterwards, for more important calls: 0 or more. With $tokens more than the
+     *                    capacity: never accepted
      *
      * @throws ValueError if the count is negative
      * @throws LogicException if the object has no capacity or no rate
@@ -180,6 +181,7 @@ class TokenBucket implements TokenBucket\Limiter
      * @throws LogicException if the object has no capacity or no rate, or on a storage written in PHP
      * @throws TokenBucket\StorageException if the storage fails
      */
+    #[\NoDiscard]
     public function reserve(int $tokens = 1, ?float $maxWait = null): TokenBucket\Decision {}
 
     /**

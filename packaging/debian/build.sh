@@ -91,9 +91,9 @@ Section: php
 Priority: optional
 Description: native rate limiter for PHP
  token_bucket limits how often a client may do something: log in, search, send
- a form, call an API. Each decision is one atomic operation, so a limit holds
- exactly under any number of workers. Limits live in shared memory, or on Redis,
- Valkey, memcached, MariaDB or MySQL.
+ a form, call an API. A decision on one limit is one atomic step, so any number
+ of workers together get no more than the limit. Limits live in shared memory,
+ or on Redis, Valkey, memcached, MariaDB or MySQL.
 CONTROL
 (cd "$root" && find etc -type f -printf '/%p\n') >"$root/DEBIAN/conffiles"
 (cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"

@@ -23,9 +23,9 @@ foreach ($sections[1] as $name) {
 }
 
 echo "\nThe call in the comment on the set:\n";
-$login = limiter('login', ['login_network' => '192.0.2.0/24', 'login_account' => 'bob']);
-$decision = $login->attempt(20);
-echo json_encode($login->attempt()->getDeniedBy()), ' ', limiter('login_account', 'bob')->peek()->getRemainingTokens(), "\n";
+$login = limiter('login', ['login_network' => '192.0.2.1', 'login_pair' => '192.0.2.1 bob']);
+$decision = $login->attempt(5);
+echo json_encode($login->attempt()->getDeniedBy()), ' ', limiter('login_network', '192.0.2.1')->peek()->getRemainingTokens(), "\n";
 
 echo "\nThe limit that is tried out:\n";
 limiter('page', '192.0.2.1')->consume(120);
@@ -34,8 +34,9 @@ echo json_encode([$decision->isAccepted(), $decision->wouldDeny()]), "\n";
 ?>
 --EXPECT--
 TokenBucket "search";q=30;w=60
-TokenBucket\Compound "login_network";q=20;w=300, "login_account";q=100;w=3600
-TokenBucket "login_network";q=20;w=300
+TokenBucket\Compound "login_network";q=30;w=300, "login_pair";q=5;w=300
+TokenBucket "login_network";q=30;w=300
+TokenBucket "login_pair";q=5;w=300
 TokenBucket "login_account";q=100;w=3600
 TokenBucket\SlidingWindow "contact_form";q=3;w=600
 TokenBucket\FixedWindow "export";q=50;w=86400
@@ -43,7 +44,7 @@ TokenBucket "page";q=120;w=60
 TokenBucket\ConcurrencyLimit
 
 The call in the comment on the set:
-["login_network"] 80
+["login_pair"] 25
 
 The limit that is tried out:
 [true,true]

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: examples/escalating_block.php blocks for longer each time, and attempts during a block do not count
+php-fpm: examples/escalating_block.php blocks a user at a network, and a network, for longer each time, and attempts during a block do not count
 --EXTENSIONS--
 pcntl
 posix
@@ -42,41 +42,58 @@ function posts(int $count, string $address, string $user, string $password, floa
 
 echo 'only failures count: ', posts(50, '192.0.2.1', 'joe', 'secret', 1000), "\n";
 
-// Each block ends when it says, whatever was tried meanwhile. From the eightieth failure of a day each further one blocks.
+// A user at a network: each block lasts until its end, whatever was tried meanwhile. From the fortieth failure of a day each further one blocks.
 $time = 1000;
-foreach (range(1, 10) as $nth) {
-    echo "block $nth: ", posts(12, '192.0.2.1', "user$nth", 'guess', $time), ' ';
-    preg_match('/for (\d+) s/', post('192.0.2.1', 'joe', 'secret', $time), $seconds);
-    $blocked = array_map(fn (int $i) => substr(post('192.0.2.1', 'joe', 'secret', $time + $seconds[1] * $i / 20), 0, 3), range(1, 19));
+foreach (range(1, 9) as $nth) {
+    echo "block $nth of a user: ", posts(7, '192.0.2.1', 'ann', 'guess', $time), ' ';
+    preg_match('/for (\d+) s/', post('192.0.2.1', 'ann', 'guess', $time), $seconds);
+    $during = array_map(fn (int $i) => substr(post('192.0.2.1', 'ann', 'guess', $time + $seconds[1] * $i / 20), 0, 3), range(1, 19));
+    echo json_encode(array_count_values($during)), ', another user: ', post('192.0.2.1', 'joe', 'secret', $time), "\n";
     $time += $seconds[1];
-    echo json_encode(array_count_values($blocked)), ', then ', post('192.0.2.1', 'joe', 'secret', $time), "\n";
 }
-echo 'a day later: ', posts(12, '192.0.2.1', 'ann', 'guess', $time + 100_000), "\n";
+echo 'a day later: ', posts(7, '192.0.2.1', 'ann', 'guess', $time + 100_000), "\n";
 
-// Guesses at the same time: each has a number of its own, so at most two blocks come of twenty tokens.
-$sent = array_map(fn (int $i) => send('192.0.2.2', "user$i", 'guess', 400_000), range(1, 60));
+// A network: each user has fewer than five failures.
+$time = 200_000;
+foreach (range(1, 9) as $nth) {
+    $answers = array_map(fn (int $i) => post('192.0.2.2', "user$nth-" . intdiv($i, 4), 'guess', $time), range(0, 31));
+    echo "block $nth of a network: ", json_encode(array_count_values($answers)), "\n";
+    preg_match('/for (\d+) s/', end($answers), $seconds);
+    $time += $seconds[1];
+}
+
+// The right password forgives the failures of its user there, and none of the network's.
+foreach (range(1, 3) as $i) {
+    posts(4, '192.0.2.3', 'joe', 'guess', 400_000 + 300 * $i);
+    echo post('192.0.2.3', 'joe', 'secret', 400_000 + 300 * $i), ' ';
+}
+echo "\n";
+
+// Guesses at the same time: each has a number of its own.
+$sent = array_map(fn (int $i) => send('192.0.2.4', 'ann', 'guess', 400_000), range(1, 60));
 $statuses = array_map(fn ($connection) => FastCgi::receive($connection)->status, $sent);
-$counts = array_count_values($statuses);
-echo 'at the same time: ', $counts[403] >= 10 && $counts[403] <= 20 ? '10 to 20' : $counts[403], ' guesses, ', post('192.0.2.2', 'joe', 'secret', 400_600), "\n";
-
-// The account's own limit blocks no network.
-foreach (range(1, 25) as $i) {
-    posts(4, "198.51.100.$i", 'joe', 'guess', 500_000);
-}
-echo 'an account under attack: ', post('192.0.2.3', 'joe', 'secret', 500_000), '; other users: ', post('198.51.100.1', 'ann', 'guess', 500_000), "\n";
+echo 'at the same time: ', json_encode(array_count_values($statuses)), ', then ', posts(1, '192.0.2.4', 'ann', 'guess', 400_299), posts(1, '192.0.2.4', 'ann', 'guess', 400_300), "\n";
 ?>
 --EXPECT--
 only failures count: {"200":50}
-block 1: {"403":10,"429 for 300 s":2} {"429":19}, then 200
-block 2: {"403":10,"429 for 600 s":2} {"429":19}, then 200
-block 3: {"403":10,"429 for 1200 s":2} {"429":19}, then 200
-block 4: {"403":10,"429 for 2400 s":2} {"429":19}, then 200
-block 5: {"403":10,"429 for 4800 s":2} {"429":19}, then 200
-block 6: {"403":10,"429 for 9600 s":2} {"429":19}, then 200
-block 7: {"403":10,"429 for 19200 s":2} {"429":19}, then 200
-block 8: {"403":10,"429 for 38400 s":2} {"429":19}, then 200
-block 9: {"403":1,"429 for 38400 s":11} {"429":19}, then 200
-block 10: {"403":10,"429 for 300 s":2} {"429":19}, then 200
-a day later: {"403":10,"429 for 300 s":2}
-at the same time: 10 to 20 guesses, 200
-an account under attack: 429 for 36 s; other users: 403
+block 1 of a user: {"403":5,"429 for 300 s":2} {"429":19}, another user: 200
+block 2 of a user: {"403":5,"429 for 600 s":2} {"429":19}, another user: 200
+block 3 of a user: {"403":5,"429 for 1200 s":2} {"429":19}, another user: 200
+block 4 of a user: {"403":5,"429 for 2400 s":2} {"429":19}, another user: 200
+block 5 of a user: {"403":5,"429 for 4800 s":2} {"429":19}, another user: 200
+block 6 of a user: {"403":5,"429 for 9600 s":2} {"429":19}, another user: 429 for 300 s
+block 7 of a user: {"403":5,"429 for 19200 s":2} {"429":19}, another user: 200
+block 8 of a user: {"403":5,"429 for 38400 s":2} {"429":19}, another user: 200
+block 9 of a user: {"403":1,"429 for 38400 s":6} {"429":19}, another user: 200
+a day later: {"403":5,"429 for 300 s":2}
+block 1 of a network: {"403":30,"429 for 300 s":2}
+block 2 of a network: {"403":30,"429 for 600 s":2}
+block 3 of a network: {"403":30,"429 for 1200 s":2}
+block 4 of a network: {"403":30,"429 for 2400 s":2}
+block 5 of a network: {"403":30,"429 for 4800 s":2}
+block 6 of a network: {"403":30,"429 for 9600 s":2}
+block 7 of a network: {"403":30,"429 for 19200 s":2}
+block 8 of a network: {"403":30,"429 for 38400 s":2}
+block 9 of a network: {"403":1,"429 for 38400 s":31}
+200 200 200 
+at the same time: {"403":5,"429":55}, then {"429 for 1 s":1}{"403":1}

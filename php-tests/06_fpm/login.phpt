@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: examples/login.php accepts ten attempts and denies the rest with the time to wait
+php-fpm: examples/login.php looks at five wrong passwords for a user at a network and at thirty for the network; only failures count
 --EXTENSIONS--
 pcntl
 posix
@@ -16,10 +16,10 @@ $fpm = new Fpm(['www' => [
 $fpm->script('freeze.php', '<?php TokenBucket\TestClock::freeze((float) $_SERVER["TIME"]);');
 $fpm->script('login.php', file_get_contents(dirname(__DIR__, 2) . '/examples/login.php'));
 
-function post(string $address, string $password, float $time): string
+function post(string $address, string $user, string $password, float $time): string
 {
     global $fpm;
-    $answer = $fpm->request('www', 'login.php', [], http_build_query(['password' => $password]), [
+    $answer = $fpm->request('www', 'login.php', [], http_build_query(['user' => $user, 'password' => $password]), [
         'REQUEST_METHOD' => 'POST',
         'CONTENT_TYPE' => 'application/x-www-form-urlencoded',
         'REMOTE_ADDR' => $address,
@@ -30,38 +30,37 @@ function post(string $address, string $password, float $time): string
     return "$answer->status $message[1]" . ($retry_after === null ? '' : " Retry-After: $retry_after");
 }
 
+/** @param iterable<string> $answers */
+function counted(string $what, iterable $answers): void
+{
+    echo $what, ': ', json_encode(array_count_values([...$answers])), "\n";
+}
+
 $form = $fpm->request('www', 'login.php', params: ['REMOTE_ADDR' => '192.0.2.1', 'TIME' => '1000']);
 echo 'GET: ', $form->status, "\n";
-preg_match_all('~<form method="post">|<input type="password" name="password"|<button>~', $form->body, $parts);
+preg_match_all('~<form method="post">|<input name="user"|<input type="password" name="password"|<button>~', $form->body, $parts);
 echo implode("\n", $parts[0]), "\n";
 
-for ($i = 1; $i <= 9; $i++) {
-    echo $i, ': ', post('192.0.2.1', 'guess', 1000), "\n";
-}
-echo '10: ', post('192.0.2.1', 'secret', 1000), "\n";
-echo '11, though it is the password: ', post('192.0.2.1', 'secret', 1000), "\n";
-echo 'another address: ', post('192.0.2.2', 'secret', 1000), "\n";
-echo 'half a second later: ', post('192.0.2.1', 'secret', 1000.5), "\n";
-echo 'when it may: ', post('192.0.2.1', 'secret', 1001), "\n";
-echo 'and once more: ', post('192.0.2.1', 'secret', 1001), "\n";
+counted('one user', array_map(fn () => post('192.0.2.1', 'joe', 'guess', 1000), range(1, 12)));
+echo 'though it is the password: ', post('192.0.2.1', 'joe', 'secret', 1000), "\n";
+echo 'another address: ', post('192.0.2.2', 'joe', 'secret', 1000), "\n";
+echo 'when it may: ', post('192.0.2.1', ' JOE', 'secret', 1060), "\n";
+counted('the right password forgives', array_map(fn () => post('192.0.2.1', 'joe', 'guess', 1060), range(1, 6)));
+counted('only failures count', array_map(fn () => post('192.0.2.3', 'joe', 'secret', 1000), range(1, 40)));
+counted('many users, one /64', array_map(fn (int $i) => post("2001:db8::$i", "user$i", 'guess', 1000), range(1, 40)));
+counted('an hour of guesses at one user', array_map(fn (int $i) => substr(post('192.0.2.4', 'joe', 'guess', 1000 + 10 * $i), 0, 3), range(1, 360)));
 ?>
---EXPECTF--
+--EXPECT--
 GET: 200
 <form method="post">
+<input name="user"
 <input type="password" name="password"
 <button>
-1: 403 %s
-2: 403 %s
-3: 403 %s
-4: 403 %s
-5: 403 %s
-6: 403 %s
-7: 403 %s
-8: 403 %s
-9: 403 %s
-10: 200 Welcome.
-11, though it is the password: 429 %s Retry-After: 1
+one user: {"403 There is no such user, or that is not the password.":5,"429 Too many attempts. Please wait a moment. Retry-After: 60":7}
+though it is the password: 429 Too many attempts. Please wait a moment. Retry-After: 60
 another address: 200 Welcome.
-half a second later: 429 %s Retry-After: 1
 when it may: 200 Welcome.
-and once more: 429 %s Retry-After: 1
+the right password forgives: {"403 There is no such user, or that is not the password.":5,"429 Too many attempts. Please wait a moment. Retry-After: 60":1}
+only failures count: {"200 Welcome.":40}
+many users, one /64: {"403 There is no such user, or that is not the password.":30,"429 Too many attempts. Please wait a moment. Retry-After: 10":10}
+an hour of guesses at one user: {"403":64,"429":296}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the missing Debian packages of a make target; needs no rights if none is missing.
-# Usage: packages.sh build|demo|test|bench|matrix|sanitize|fuzz|package|try-install|valkey|integrations
+# Usage: packages.sh build|demo|test|bench|matrix|arm64|sanitize|fuzz|package|try-install|valkey|integrations
 # TB_INTEGRATIONS= names some of the folders in integrations/, each of which has a list.
 set -eu
 
@@ -10,7 +10,10 @@ servers="redis-server redis-sentinel memcached mariadb-server openssl"
 fuzz="$build g++"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++ iproute2 nftables haproxy prometheus chromium chromium-driver fonts-dejavu-core"
 bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock wrk gnuplot-nox"
-matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev libsqlite3-dev"
+matrix="$test apache2-bin apache2-dev apache2-utils build-essential binfmt-support debootstrap dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross libsqlite3-dev
+    musl-tools qemu-user-static"
+# What the tests that run on an emulated processor need.
+arm64="php-cli php-dev php-mysql php-sqlite3 openssl"
 # A folder may have a list for this release, as packages-forky.
 list_integrations() {
     folder=$(dirname "$0")/../../integrations
@@ -28,6 +31,7 @@ case "${1-}" in
     test | sanitize) wanted=$test ;;
     bench) wanted=$bench ;;
     matrix) wanted=$matrix ;;
+    arm64) wanted=$arm64 ;;
     fuzz) wanted=$fuzz ;;
     package) wanted="$build zip binutils dpkg-dev" ;;
     try-install) wanted="$build zip binutils dpkg-dev debootstrap lintian" ;;

@@ -41,12 +41,12 @@ pub const TAKE_UP_TO: Method = public(
     DECISION,
 );
 /// For buckets: hits of the future cannot be taken from a window.
-pub const RESERVE: Method = public(
+pub const RESERVE: Method = no_discard(public(
     c"reserve",
     handler!(reserve),
     &[TOKENS, optional(c"maxWait", Type::FLOAT.or_null(), c"null")],
     DECISION,
-);
+));
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
 pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
 

@@ -57,8 +57,8 @@ final class Compound implements Limiter
     /**
      * Takes tokens from all limits if all of them have enough, else from none, and describes the result.
      *
-     * The decision has the fewest remaining tokens of all limits, and getLimit() of that limit; the longest times; and in
-     * getHeaders() an item for each limit that was asked. Where the deny cache knows that a limit denies, only the limits
+     * The decision has the fewest remaining tokens of all limits, and getLimit() of that limit; as getRetryAfter() the longest
+     * wait of those that deny, as getResetAfter() the longest of all; and in getHeaders() an item for each limit that was asked. Where the deny cache knows that a limit denies, only the limits
      * that it knows to deny count as asked.
      *
      * @param int|array $tokens 0 or more for each limit: one number for all, or a list with one number for each

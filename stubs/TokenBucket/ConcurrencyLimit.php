@@ -13,6 +13,8 @@ namespace TokenBucket;
  *     }
  *     // ... the work; the permit goes back when $permit is destroyed, or at the end of the request
  *
+ * **Keep the permit in a variable**: `if ($limit->acquire() === null)` gives it back at once, and limits nothing.
+ *
  * Works on shared memory, array: and Redis or Valkey. A permit ends after its lifetime at the latest, so a holder that is killed
  * does not block others for long: in shared memory its permits are free at once, on Redis after the lifetime.
  *

@@ -5,8 +5,9 @@ namespace TokenBucket;
 /**
  * The result of one call. Only limiters make such objects. As a bool, also in a condition, it is isAccepted().
  *
- * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies, and has the fewest
- * tokens and the longest times of any. That of a FirstOf is the one of the limit that was charged, or that would accept soonest.
+ * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies. It has the fewest
+ * tokens of any, as getRetryAfter() the longest wait of those that deny, and as getResetAfter() the longest of all.
+ * The decision of a FirstOf is that of the limit that was charged, or that would accept soonest.
  *
  * A call that costs more than the capacity is never accepted: never is INF in seconds, and null in whole seconds and in JSON.
  *
@@ -111,7 +112,7 @@ final class Decision implements \JsonSerializable
     /** Whether the store failed and the on-error policy decided instead. */
     public function isDegraded(): bool {}
 
-    /** Whether the limit denies the call, also in a dry run. */
+    /** Whether the limit denies the call. In a dry run isAccepted() is true nevertheless. */
     public function wouldDeny(): bool {}
 
     /**
@@ -133,10 +134,10 @@ final class Decision implements \JsonSerializable
      *
      * @param int|array $tokens 0 or more: one number for all limits of a Compound, or a list with one number for each
      *
-     * @return bool|null whether any limit charges the call what it cost. False if nothing was taken (a denied call, a peek(),
-     *     on_error=open), if all of the rest has come back by itself, if the window of the rest has ended or was reset meanwhile,
-     *     if the identifier is blocked, if the server failed a moment ago and was not asked, at each further call, and in
-     *     a forked child: only the process that made the decision settles it. Null if that is not known: the server was
+     * @return bool|null whether any limit charges the call what it cost. False needs nothing done: nothing was taken (a denied
+     *     call, a peek(), on_error=open), all of the rest has come back by itself, the window of the rest has ended or was reset
+     *     meanwhile, the identifier is blocked, the server failed a moment ago and was not asked, it is a further call, or
+     *     a forked child calls: only the process that made the decision settles it. Null if that is not known: the server was
      *     asked, has not answered, and may have done it
      *
      * @throws \ValueError if a number is negative, or if the list has another length than there are limiters

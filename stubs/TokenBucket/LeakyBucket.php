@@ -94,6 +94,7 @@ final class LeakyBucket implements Limiter
      *
      * @throws \ValueError if the count or the wait is negative
      */
+    #[\NoDiscard]
     public function reserve(int $tokens = 1, ?float $maxWait = null): Decision {}
 
     /**

@@ -101,7 +101,7 @@ check('in an outage a block is in the buckets of on_error=fallback', str_contain
 // The directive may be php-fpm's alone.
 $result = command(['reset', '--user', exec('id -un'), 'login', 'x'], '', [], [...$options, '-d', 'token_bucket.limits=']);
 check('without a file of limits --pool is named', $result['code'] === 1
-    && $result['err'] === "token-bucket: token_bucket.limits is empty here: it must be the path of a file with limits; --pool FILE takes it from php-fpm's file of a pool\n", $result);
+    && $result['err'] === "token-bucket: token_bucket.limits is empty here: set it in php.ini, to the path of a file with limits; --pool FILE takes it from php-fpm's file of a pool\n", $result);
 
 // Installed, the classes are in another folder.
 mkdir("$folder/usr/share/token-bucket", 0700, true);

@@ -1,25 +1,23 @@
 <?php
 /*
- * docs/operations.md: the page and the configuration that it shows, and its table of metrics.
+ * docs/prometheus.md: the page and the configuration that it shows, and its table of metrics.
  */
 declare(strict_types=1);
 
 final class Docs
 {
-    private readonly string $section;
+    private readonly string $text;
 
     public function __construct()
     {
-        $page = file_get_contents(dirname(__DIR__, 2) . '/docs/operations.md');
-        preg_match('/^## Prometheus and Grafana\n(.*?)^## /ms', $page, $found) || give_up('docs/operations.md has no section on Prometheus');
-        $this->section = $found[1];
+        $this->text = file_get_contents(dirname(__DIR__, 2) . '/docs/prometheus.md');
     }
 
     /** The only block of a language. */
     public function code(string $language): string
     {
-        preg_match_all("/^```$language\n(.*?)^```/ms", $this->section, $found);
-        count($found[1]) === 1 || give_up("docs/operations.md: one block of $language was expected");
+        preg_match_all("/^```$language\n(.*?)^```/ms", $this->text, $found);
+        count($found[1]) === 1 || give_up("docs/prometheus.md: one block of $language was expected");
         return $found[1][0];
     }
 
@@ -28,7 +26,7 @@ final class Docs
     {
         $page = $this->code('php');
         foreach (['127.0.0.1' => '127.0.0.3', '10.0.0.9' => '127.0.0.1'] as $shown => $tested) {
-            str_contains($page, "'$shown'") || give_up("docs/operations.md: $shown is missing");
+            str_contains($page, "'$shown'") || give_up("docs/prometheus.md: $shown is missing");
             $page = str_replace("'$shown'", "'$tested'", $page);
         }
         return $page;
@@ -39,7 +37,7 @@ final class Docs
     {
         $configuration = $this->code('yaml');
         foreach (["['10.0.0.5:80', '10.0.0.6:80']" => "['$address']", "- alerts.yml\n" => "- $rules\n"] as $shown => $tested) {
-            str_contains($configuration, $shown) || give_up("docs/operations.md: $shown is missing");
+            str_contains($configuration, $shown) || give_up("docs/prometheus.md: $shown is missing");
             $configuration = str_replace($shown, $tested, $configuration);
         }
         return "global: {scrape_interval: 1s, evaluation_interval: 1s}\n$configuration";
@@ -48,7 +46,7 @@ final class Docs
     /** @return array<string, string> the types of the metrics in the table */
     public function metrics(): array
     {
-        preg_match_all('/^\| `(token_bucket_\w+)` \| (\w+) \|/m', $this->section, $found);
+        preg_match_all('/^\| `(token_bucket_\w+)` \| (\w+) \|/m', $this->text, $found);
         return array_combine($found[1], $found[2]);
     }
 }

@@ -1,0 +1,134 @@
+--TEST--
+docs/login.md: its code is that of the examples, its numbers are those of limits.ini, a captcha and a mail let a user in whose account is attacked
+--INI--
+token_bucket.test_clock=1
+token_bucket.storage="shm:login_page"
+--FILE--
+<?php
+use TokenBucket\TestClock;
+
+ob_start();    // the pages send headers
+$root = dirname(__DIR__, 2);
+preg_match_all('/^```php\n(.*?)^```/ms', file_get_contents("$root/docs/login.md"), $blocks);
+[$recipe, $count_failure, $captcha, $mail] = $blocks[1];
+
+function without_indentation(string $code): string
+{
+    return preg_replace('/^ +| +(?=\/\/)/m', '', $code);
+}
+foreach (['login' => $recipe, 'escalating_block' => $count_failure] as $example => $code) {
+    $page = file_get_contents("$root/examples/$example.php");
+    echo "examples/$example.php: ", str_contains(without_indentation($page), without_indentation($code)) ? 'the same' : "another than\n$code", "\n";
+}
+foreach (parse_ini_file("$root/share/limits.ini", true) as $name => $limit) {
+    echo str_starts_with($name, 'login_') ? "limits.ini: $name {$limit['limit']} in {$limit['interval']} s\n" : '';
+}
+
+// The recipe, and with the captcha in the place of its decision.
+putenv('LOGIN_KEY=a-key-for-a-test');
+const USERS = ['joe' => '$2y$04$yn0s5JabOxVUF17KE.EzEe4CY.j.GinC90LNl.DjnnCk.wlTzHHJm'];
+function captcha_is_solved(): bool
+{
+    return $GLOBALS['is_solved'];
+}
+$is_solved = false;
+$asks_captcha = false;
+$with_captcha = preg_replace('/^\$decision = .*\n/m', $captcha, $recipe, 1, $replaced);
+$replaced === 1 || die("the recipe has no decision\n");
+eval("function log_in(string \$network, string \$user, string \$password): int { http_response_code(200); \$hash = USERS[\$user] ?? USERS['joe'];\n$recipe\nreturn http_response_code(); }");
+eval("function log_in_with_captcha(string \$network, string \$user, string \$password): int { global \$asks_captcha; http_response_code(200); \$hash = USERS[\$user] ?? USERS['joe'];\n$with_captcha\nreturn http_response_code(); }");
+eval($mail);
+
+/** @param iterable<int|bool> $answers */
+function counted(string $what, iterable $answers): void
+{
+    echo $what, ': ', json_encode(array_count_values(array_map(json_encode(...), [...$answers]))), "\n";
+}
+$networks = array_map(fn (int $i) => "198.51.100.$i", range(1, 40));
+$attack = function (string $log_in, string $password) use ($networks): iterable {
+    foreach ($networks as $network) {
+        for ($i = 0; $i < 6; $i++) {
+            yield $log_in($network, 'joe', $password);
+        }
+    }
+};
+
+TestClock::freeze(1_000_000);
+counted('40 networks at one user', $attack('log_in', 'guess'));
+TestClock::freeze(1_010_000);
+counted('with the limit of the account', $attack('log_in_with_captcha', 'guess'));
+echo 'the owner: ', log_in_with_captcha('192.0.2.1', 'joe', 'secret'), ', is asked for the captcha: ', json_encode($asks_captcha), "\n";
+$is_solved = true;
+echo 'with it solved: ', log_in_with_captcha('192.0.2.1', 'joe', 'secret'), "\n";
+counted('a machine that solves it', array_map(fn () => log_in_with_captcha('192.0.2.2', 'joe', 'guess'), range(1, 20)));
+echo 'is asked for the captcha: ', json_encode($asks_captcha), "\n";
+
+// A link of a mail: links are valid by the time of day.
+$joe = USERS['joe'];
+$given = function (string $link): array {
+    parse_str(parse_url($link, PHP_URL_QUERY), $query);
+    return $query;
+};
+$is_solved = false;
+TestClock::freeze(1_020_000);
+array_map(fn () => log_in('192.0.2.3', 'joe', 'guess'), range(1, 6));
+$query = $given(unlock_link('joe', $joe, '192.0.2.3'));
+echo 'denied: ', log_in('192.0.2.3', 'joe', 'secret'), "\n";
+$unlocks = [
+    'forged' => unlock('joe', $joe, (int) $query['until'], str_repeat('0', 64), '192.0.2.3'),
+    'prolonged' => unlock('joe', $joe, $query['until'] + 1, $query['signature'], '192.0.2.3'),
+    'for another user' => unlock('ann', $joe, (int) $query['until'], $query['signature'], '192.0.2.3'),
+    'of an earlier password' => unlock('joe', "{$joe}x", (int) $query['until'], $query['signature'], '192.0.2.3'),
+    'too late' => unlock('joe', $joe, time() - 1, unlock_signature('joe', $joe, time() - 1), '192.0.2.3'),
+    'right' => unlock('joe', $joe, (int) $query['until'], $query['signature'], '192.0.2.3'),
+    'used twice' => unlock('joe', $joe, (int) $query['until'], $query['signature'], '192.0.2.3'),
+];
+foreach ($unlocks as $what => $result) {
+    echo "$what: ", json_encode($result), "\n";
+}
+echo 'then: ', log_in('192.0.2.3', 'joe', 'secret'), "\n";
+
+// A block of the user at the network is lifted, that of the network is not.
+TokenBucket::per(null, 'login:192.0.2.4 joe', 5, 300)->block(600);
+TokenBucket::per(null, 'login:192.0.2.5', 30, 300)->block(600);
+foreach (['192.0.2.4', '192.0.2.5'] as $network) {
+    $query = $given(unlock_link('joe', $joe, $network));
+    // Of one second, so that each has a signature of its own.
+    $until = $query['until'] - (int) substr($network, -1);
+    echo "$network: ", log_in($network, 'joe', 'secret'), ', ', json_encode(unlock('joe', $joe, $until, unlock_signature('joe', $joe, $until), $network)), ', ', log_in($network, 'joe', 'secret'), "\n";
+}
+echo 'a fourth mail within the hour: ', json_encode(unlock_link('joe', $joe, '192.0.2.6')), "\n";
+counted('mails for a network', array_map(fn (int $i) => is_string(unlock_link("user$i", $joe, '192.0.2.7')), range(1, 12)));
+putenv('LOGIN_KEY');
+try {
+    unlock_link('joe', $joe, '192.0.2.8');
+} catch (LogicException $e) {
+    echo $e->getMessage(), "\n";
+}
+?>
+--EXPECT--
+examples/login.php: the same
+examples/escalating_block.php: the same
+limits.ini: login_network 30 in 300 s
+limits.ini: login_pair 5 in 300 s
+limits.ini: login_account 100 in 3600 s
+40 networks at one user: {"403":200,"429":40}
+with the limit of the account: {"403":100,"429":140}
+the owner: 429, is asked for the captcha: true
+with it solved: 200
+a machine that solves it: {"403":5,"429":15}
+is asked for the captcha: false
+denied: 429
+forged: false
+prolonged: false
+for another user: false
+of an earlier password: false
+too late: false
+right: true
+used twice: false
+then: 200
+192.0.2.4: 429, true, 200
+192.0.2.5: 429, true, 429
+a fourth mail within the hour: null
+mails for a network: {"true":10,"false":2}
+LOGIN_KEY is not set
