@@ -52,7 +52,10 @@ final class Limits implements Command
                 return $words . implode(', ', $limit[$set]);
             }
         }
-        return (isset($limit['lifetime']) ? "$limit[limit] at once, each for " . Text::duration($limit['lifetime']) . ' at most'
-                : "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]") . ($limit['enforce'] === false ? ', dry run' : '');
+        return match (true) {
+            isset($limit['lifetime']) => "$limit[limit] at once, each for " . Text::duration($limit['lifetime']) . ' at most',
+            isset($limit['unit']) => "$limit[limit] in a $limit[unit] of $limit[timezone], $limit[algorithm]",
+            default => "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]",
+        } . ($limit['enforce'] === false ? ', dry run' : '');
     }
 }

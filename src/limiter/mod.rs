@@ -42,8 +42,8 @@ pub use limiter::{DEFAULT_PREFIX, Limiter};
 pub use limiters::Limiters;
 pub use member::Member;
 pub use named_limits::{
-    Algorithm, CONCURRENCY, DEFAULT_LIFETIME, FileError, FileLine, LineContent, NamedLimit,
-    NamedLimits, Rule,
+    Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, FileLine, LineContent,
+    NamedLimit, NamedLimits, Rule,
 };
 pub use settings::{Settings, StoreSettings};
 pub use settlement::{Settled, Settlement, settle};

@@ -1,7 +1,7 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
 //! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`calendar_window`] (by the
-//!   [`calendar`] of a [`calendar_unit`]), [`sliding_window`], [`compound`], [`first_of`],
+//!   [`calendar`] of a [`calendar_unit`] in a [`time_zone`]), [`sliding_window`], [`compound`], [`first_of`],
 //!   [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`], [`test_clock`]; [`storage`] has one class for each kind of store,
 //!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
 //!   functions. A [`decision`] is about [`decision_limits`], each with its [`limit_decision`]; [`settlement`] changes it.
@@ -56,6 +56,7 @@ mod status;
 mod storage;
 mod storage_argument;
 mod test_clock;
+mod time_zone;
 mod token_bucket;
 mod token_counts;
 mod unknown_directives;

@@ -11,7 +11,7 @@ namespace TokenBucket;
  *     interval = 60
  *
  * The file is in the format of php.ini, one section for each limit: `limit` and `interval` (so many in so many seconds), `algorithm`
- * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window; concurrency is for concurrency_limit()), `storage` (a DSN; the default is
+ * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window; calendar has `unit` and `timezone` for `interval`; concurrency is for concurrency_limit()), `storage` (a DSN; the default is
  * token_bucket.storage), `enforce` and `on_error` (defaults: the directives). A section with `all = a b c` is a Compound of
  * these limits, one with `first = a b c` a FirstOf. A changed file is in force in every worker within two seconds, without a reload. One that has a mistake, or is
  * gone, changes nothing, and each worker warns once.
