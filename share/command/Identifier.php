@@ -144,7 +144,7 @@ final class Identifier extends Target
             $is_blocked = $decision->wouldDeny();
             $hits = $is_blocked || $algorithm === 'token_bucket' ? null : $decision->getUsedTokens();
             // The calendar goes on without a call.
-            $is_stored = $algorithm === 'calendar' ? $is_blocked || $hits > 0 : $decision->getResetAfter() > 0;
+            $is_stored = $algorithm === 'calendar' ? $is_blocked || ($hits ?? 0) > 0 : $decision->getResetAfter() > 0;
             if ($is_stored) {
                 $states[] = new State($this->text(), $algorithm, $is_blocked, $hits, $decision->getResetAfter());
             }
