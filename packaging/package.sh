@@ -28,10 +28,12 @@ scripts/build.sh --lib --target-dir target/package --config "target.'cfg(all())'
 mkdir -p dist
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
-mkdir -p "$folder/docs/benchmarks"
+mkdir -p "$folder/docs/benchmarks" "$folder/docs/scaling" "$folder/docs/images"
 install -m 644 LICENSE README.md SECURITY.md token_bucket.ini "$folder/"
 install -m 644 docs/*.md "$folder/docs/"
-install -m 644 docs/benchmarks/*.svg "$folder/docs/benchmarks/"
+install -m 644 docs/images/*.svg "$folder/docs/images/"
+install -m 644 docs/benchmarks/* "$folder/docs/benchmarks/"
+install -m 644 docs/scaling/*.md docs/scaling/*.svg "$folder/docs/scaling/"
 install -m 644 target/package/release/libtoken_bucket.so "$folder/token_bucket.so"
 install -m 644 "$sysroot/share/doc/rust/COPYRIGHT-library.html" "$folder/LICENSES-Rust-library.html"
 "$php" -n packaging/third-party-licenses.php "$target" >"$folder/LICENSES-crates.txt"

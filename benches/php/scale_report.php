@@ -21,13 +21,24 @@ $model = model_costs($data);
 file_put_contents("$folder/scaling.md", implode("\n", [
     first_section(kept('environment'), $simulated['rates']),
     cost_section($data, $model),
-    redis_section(kept('redis_cost')),
-    point_section($data['points'], $simulated['points']),
     hot_key_section($data['hot']),
     growth_section($data, $model, $simulated),
     advice_section($simulated),
-    process_section($data['memory'], kept('one-word')),
+    command_section(),
+]));
+file_put_contents("$folder/scaling/model.md", implode("\n", [
+    "# The model behind scaling\n\nFor readers of [scaling.md](../scaling.md) who want to know how its fleets are simulated. Written by `scripts/bench.sh scale`.\n",
     method_section($data, $simulated['bound']),
+    point_section($data['points'], $simulated['points']),
+]));
+file_put_contents("$folder/scaling/tables.md", implode("\n", [
+    "# All tables of scaling\n\nWritten by `scripts/bench.sh scale`. [scaling.md](../scaling.md) says what was measured and simulated, how, and on which machine.\n",
+    cost_table($data, $model),
+    redis_section(kept('redis_cost')),
+    hot_key_table($data['hot']),
+    client_table($simulated['clients']),
+    point_table($data['points'], $simulated['points']),
+    process_section($data['memory'], kept('one-word')),
 ]));
 [$within, $all] = deviations($data['points'], $simulated['points']);
-echo "\nSimulated within 20 % of what was measured: $within of $all points. Written: $folder/scaling.md, $folder/scaling/*.svg and costs.txt\n";
+echo "\nSimulated within 20 % of what was measured: $within of $all points. Written: $folder/scaling.md, and model.md, tables.md, *.svg and costs.txt in $folder/scaling\n";

@@ -10,7 +10,7 @@ $code = '$b = new TokenBucket(null, "x", 1, 1);
 $php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS')
     . ' -d display_errors=0 -d token_bucket.shm_path=' . $folder . ' -d token_bucket.shm_size=8M -r ' . escapeshellarg($code);
 echo str_replace($folder, '<folder>', (string) shell_exec("ulimit -f 100; $php 2>&1; echo status $?"));
-array_map(unlink(...), array_filter(glob("$folder/*/{,.}*", GLOB_BRACE), is_file(...)));
+array_map(unlink(...), array_filter([...glob("$folder/*/*"), ...glob("$folder/*/.*")], is_file(...)));
 array_map(rmdir(...), glob("$folder/*"));
 rmdir($folder);
 ?>

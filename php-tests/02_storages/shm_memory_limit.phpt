@@ -31,7 +31,7 @@ foreach (['128M', '60M', '8M'] as $size) {
         . " -d display_errors=0 -d token_bucket.shm_path=$folder -d token_bucket.shm_size=$size -r " . escapeshellarg($code);
     echo "$size: ", str_replace($folder, '<folder>', (string) shell_exec("echo \$\$ >$group/cgroup.procs && $php 2>&1; echo status $?"));
 }
-array_map(unlink(...), array_filter(glob("$folder/*/{,.}*", GLOB_BRACE), is_file(...)));
+array_map(unlink(...), array_filter([...glob("$folder/*/*"), ...glob("$folder/*/.*")], is_file(...)));
 array_map(rmdir(...), glob("$folder/*"));
 rmdir($folder);
 rmdir($group);

@@ -50,7 +50,7 @@ function show(string $kind, Server $server, int $connected, ?callable $fill = nu
     foreach (array_unique($warnings) as $warning) {
         echo "    $warning\n";
     }
-    array_map(unlink(...), glob("$server->folder/{connected,done}.*", GLOB_BRACE));
+    array_map(unlink(...), [...glob("$server->folder/connected.*"), ...glob("$server->folder/done.*")]);
 }
 
 $redis = new Server('redis');

@@ -12,7 +12,7 @@ token_bucket.connect_timeout_ms=5000
 require dirname(__DIR__) . '/servers.inc';
 
 $files = fn (): int => count(scandir('/proc/self/fd'));
-$maps = fn (): int => substr_count(file_get_contents('/proc/self/maps'), "\n");
+$maps = fn (): int => preg_match_all('~ /.*$~m', file_get_contents('/proc/self/maps'));
 $shown = function (string $dsn): string {
     ini_set('token_bucket.storage', $dsn);
     ob_start();

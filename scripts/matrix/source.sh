@@ -11,14 +11,14 @@ case "$1" in
     zts) options="--enable-zts --with-apxs2=$(command -v apxs) --enable-opcache --disable-opcache-jit" ;;
     # As FrankenPHP's documentation has it.
     embed) options="--enable-zts --enable-embed --disable-zend-signals --enable-zend-max-execution-timers --enable-opcache
-        --disable-opcache-jit --enable-session --enable-filter" ;;
+        --disable-opcache-jit" ;;
     # Alpine's C library. Debian has no SQLite for it.
     musl) options="--without-pdo-sqlite --without-valgrind --disable-mysqlnd-compression-support CC=musl-gcc" ;;
     *) echo "usage: $0 nts|zts|embed|musl" >&2; exit 2 ;;
 esac
 # The extensions that the tests use.
 options="--enable-debug --disable-all --enable-fpm --disable-cgi --disable-phpdbg --without-pear
-    --enable-pcntl --enable-posix --enable-tokenizer --enable-mysqlnd --with-mysqli --enable-pdo --with-pdo-mysql --with-pdo-sqlite $options"
+    --enable-pcntl --enable-posix --enable-tokenizer --enable-session --enable-filter --enable-mysqlnd --with-mysqli --enable-pdo --with-pdo-mysql --with-pdo-sqlite $options"
 
 cli=php$(php -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')-cli
 version=$(dpkg-query -W -f='${source:Version}' "$cli")

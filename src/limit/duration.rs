@@ -28,6 +28,8 @@ pub fn describe_seconds(seconds: f64) -> String {
 /// # Errors
 ///
 /// It must be at least a nanosecond and at most four years.
+// Where it is inlined, the compiler also rounds the seconds that an Option does not have, and valgrind reports those.
+#[inline(never)]
 pub fn duration_from_seconds(seconds: f64) -> Result<u64, LimitError> {
     let ns = (seconds * SECOND as f64).round();
     match ns >= 1.0 && ns <= MAX_REFILL as f64 {

@@ -43,8 +43,8 @@ pub enum Op {
         expiry: Option<u64>,
     },
     /// Takes what a call cost beyond its estimate, also if it is not there: at most until the bucket lacks two
-    /// capacities, or the window has twice its hits. A sliding window fills up and no more. Denied by a block
-    /// alone.
+    /// capacities, or the window has twice its hits. A sliding window fills up and no more. In a bucket that a
+    /// `Check` has overdrawn it is forgiven with the debt. Denied by a block alone.
     Settle {
         /// Tokens.
         cost: u64,

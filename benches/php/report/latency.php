@@ -20,8 +20,8 @@ function latency(): Section
             $plot[$store][$name] = [median($mean) / 1e3, max(median($p99), median($mean)) / 1e3];
             if (!$limiter->is_ours() && min($ratio, $tail) < 1) {
                 $section->losses[] = ['latency', $store, $limiter->title . over_admission_of($name), implode('; ', array_filter([
-                    $ratio < 1 ? 'a call takes ' . ratio($ratio) . ' (less in ' . rounds_below($mean, $measured[$ours]['mean']) . ')' : '',
-                    $tail < 1 ? 'the 99th percentile is ' . ratio($tail) . ' (less in ' . rounds_below($p99, $measured[$ours]['p99']) . ')' : '',
+                    $ratio < 1 ? 'a call ' . ratio($ratio) . ' (' . rounds_below($mean, $measured[$ours]['mean']) . ')' : '',
+                    $tail < 1 ? '99th percentile ' . ratio($tail) . ' (' . rounds_below($p99, $measured[$ours]['p99']) . ')' : '',
                 ]))];
             }
             if ($name === 'shm' || str_starts_with($name, 'symfony_apcu') || str_starts_with($name, 'symfony_redis_unix')) {
@@ -29,10 +29,12 @@ function latency(): Section
             }
         }
     }
-    $section->text = "One process, one bucket, every call accepted. How many times what token_bucket takes on the same store:\n\n"
+    // The plot stands at the top of the page.
+    dots('latency', $plot, 'µs a decision (dot: mean, line: to the 99th percentile)', true);
+    $section->text = "One process, one bucket, every call accepted: the plot above. [In numbers](benchmarks/tables.md#latency-of-a-decision), with the ratios and the 99th percentiles.";
+    $section->tables = "One process, one bucket, every call accepted. How many times what token_bucket takes on the same store:\n\n"
         . table(['store', 'limiter', 'a call', '99th percentile'], $ratios, 'llrr')
-        . "\n" . dots('latency', $plot, 'µs a decision (dot: mean, line: to the 99th percentile)', true)
-        . "In numbers: a call within a loop of many (the empty loop is taken off), and of " . number_format($data['single_calls'])
+        . "\nIn numbers: a call within a loop of many (the empty loop is taken off), and of " . number_format($data['single_calls'])
         . " calls a round each timed by itself the median and the 99th percentile, with what the timing takes (about a tenth of a microsecond) in them:\n\n"
         . table(['store', 'limiter', 'a call in a loop', 'single: median', 'single: 99th percentile'], $times, 'llrrr');
     return $section;

@@ -27,8 +27,8 @@ function outage(): Section
             $ours = $callers['token_bucket'];
             if ($name !== 'token_bucket') {
                 $behind = array_filter([
-                    $measured['slowest'] < $ours['slowest'] ? 'its slowest call took ' . duration($measured['slowest']) . ' against ' . duration($ours['slowest']) : '',
-                    ($measured['back_after'] ?? INF) < ($ours['back_after'] ?? INF) ? "asks the server $back after it is back, token_bucket, whose breaker tries it about once a second, after " . digits($ours['back_after'] ?? INF) . ' s' : '',
+                    $measured['slowest'] < $ours['slowest'] ? 'slowest call ' . duration($measured['slowest']) . ', token_bucket ' . duration($ours['slowest']) : '',
+                    ($measured['back_after'] ?? INF) < ($ours['back_after'] ?? INF) ? "asks again after $back, token_bucket after " . digits($ours['back_after'] ?? INF) . ' s' : '',
                 ]);
                 if ($behind) {
                     $section->losses[] = ["server $outage", 'Redis, unix socket', OUTAGE_TITLES[$name], implode('; ', $behind)];

@@ -25,11 +25,13 @@ function over_admission(): Section
             $section->summary[] = "Accepted of {$data['limit']}: $limiter->title, $limiter->store: up to " . number_format($most);
         }
     }
+    $too_many = array_filter($rows, fn (array $row) => $row[4] !== 'exact');
     $section->text = "A limit of {$data['limit']} that does not come back while this runs; {$data['processes']} processes with {$data['tries']} tries each begin at once, as many times as the table says. "
-        . "A process that waits for its lock and has not finished after {$data['patience']} s stops there: the last column tells how many tries there were of " . number_format($all_tries) . ". "
-        . "A race need not show every time: a limiter that accepted no more than it should in this run is called exact here, and may yet be none.\n\n"
-        . table(['store', 'limiter', 'most', 'median', '', 'times', 'tries, median'], $rows, 'llrrlrr')
+        . "A process that waits for its lock and has not finished after {$data['patience']} s stops there. "
+        . "A race need not show every time: a limiter that accepted no more than it should in this run is called exact here, and may yet be none. [All limiters](benchmarks/tables.md#how-many-calls-are-accepted); those that were not exact:\n\n"
+        . table(['store', 'limiter', 'most', 'median', '', 'times', 'tries, median'], $too_many, 'llrrlrr')
         . "\nThe counter by `apcu_fetch` and `apcu_store`, the bucket by `GET` and `SET`, and symfony/rate-limiter without a lock read and write in two steps, and other processes may write between them. "
         . "The lock by `add` is done without after ten tries, as it was published.\n";
+    $section->tables = 'Tries of ' . number_format($all_tries) . " in the last column.\n\n" . table(['store', 'limiter', 'most', 'median', '', 'times', 'tries, median'], $rows, 'llrrlrr');
     return $section;
 }

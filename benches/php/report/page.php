@@ -30,7 +30,7 @@ function page(): Section
         foreach ($rivals as $name => $limiter) {
             $ratio = ratio_of($pages[$name]['cpu_ns'], $ours);
             if (!$limiter->is_ours() && $ratio < 1) {
-                $section->losses[] = ['a whole page', $store, $limiter->title . over_admission_of($name), "the worker's processor time is " . percent($ratio) . ' (less in ' . rounds_below($pages[$name]['cpu_ns'], $ours) . ')'];
+                $section->losses[] = ['a whole page', $store, $limiter->title . over_admission_of($name), "the worker's processor time is " . percent($ratio) . ' (' . rounds_below($pages[$name]['cpu_ns'], $ours) . ')'];
             }
         }
     }
@@ -52,6 +52,7 @@ function page(): Section
         . "Processor time is that of the workers (`schedstat`), user and system. Instructions are counted by valgrind in php-cgi over {$counted['requests']} requests and are the same from run to run but for some in ten thousand; "
         . "what the kernel does is not in them, which is most of what a server's round trip takes. With the extension not loaded at all the instructions of the page differ by " . percent($counted['pages']['without the extension'] / $counted['pages']['none']) . ".\n\n"
         . dots('page', $plot, "µs of a worker's processor time a request", false)
-        . table(['limiter', 'requests a second', "worker's processor time a request", 'instructions a request'], $numbers, 'lrrr');
+        . "[In numbers](benchmarks/tables.md#a-whole-page).";
+    $section->tables = table(['limiter', 'requests a second', "worker's processor time a request", 'instructions a request'], $numbers, 'lrrr');
     return $section;
 }

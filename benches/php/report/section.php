@@ -12,6 +12,8 @@ final class Section
     /** @var string[] lines for the terminal */
     public array $summary = [];
     public string $text = '';
+    /** What stands in benchmarks/tables.md alone. */
+    public string $tables = '';
 
     public function __construct(public readonly string $title)
     {

@@ -36,8 +36,8 @@ function throughput(): Section
         lines("throughput-$buckets", $lines, $rows, ucfirst($what), ['x_label' => 'processes', 'y_label' => 'decisions a second', 'x_base' => 2, 'settings' => 'set xrange [0.9:9]; set xtics (1, 2, 4, 8)']);
         $plots .= "![decisions a second, $what](benchmarks/throughput-$buckets.svg)\n";
     }
-    $section->text .= table(['', 'limiter', ...array_slice($heads, 1)], $scaling, 'llrrr') . "\n$plots\nDecisions a second, of all processes together:\n\n"
-        . table(['', 'limiter', ...$heads], $numbers, 'llrrrr');
+    $section->text .= table(['', 'limiter', ...array_slice($heads, 1)], $scaling, 'llrrr') . "\n$plots\n[In numbers](benchmarks/tables.md#throughput-of-several-processes).";
+    $section->tables = "Decisions a second, of all processes together:\n\n" . table(['', 'limiter', ...$heads], $numbers, 'llrrrr');
     $shm = $data['buckets']['different']['shm'];
     $two = ratio_of($shm[2], $shm[1]);
     $section->goals[] = new Goal('`shm:`, different buckets, from one process to two', 'at least 1.8 times as many decisions', ratio($two), $two >= 1.8);

@@ -18,24 +18,42 @@ function cost_section(array $data, array $model): string
     $rows = [];
     foreach (STORE_TITLES as $store => $title) {
         $kinds = $data['costs'][$store];
-        $each = fn (string $what, Closure $format, array $of = ['quiet', 'hot', 'lease']) => implode(' / ', array_map(
-            fn (string $kind) => $format(median($kinds[$kind][$what])),
-            array_filter($of, fn (string $kind) => isset($kinds[$kind][$what])),
-        ));
         $busy = $data['busy'][$store] ?? null;
         $rows[] = [
             $title,
-            $busy ? $each('trips', digits(...)) : '0',
-            $each('ns', duration(...)),
-            $each('ns', duration(...), ['denied']),
-            $busy ? $each('cpu', duration(...)) : '',
+            of_kinds($kinds, 'ns', duration(...)),
             $busy ? implode(' / ', array_map(fn (string $kind) => duration(median($busy[$kind]['cpu'])), ['busy_quiet', 'busy_own', 'busy_lease'])) : '',
-            $busy ? implode(' / ', array_map(fn (string $kind) => digits(median($kinds[$kind]['in']) + median($kinds[$kind]['out'])), ['quiet', 'hot', 'lease'])) : '',
             number_format($model[$store]['client_bytes']),
         ];
     }
     return "## What a decision costs\n\nMeasured, one process, servers on one core and the process on the other: on a quiet key / on a busy key / on a busy key with `lease={$data['lease']}`.\n\n"
-        . table(['store', 'trips', 'takes', 'denied, and known', "the server's processor, asleep before", 'the same, kept busy', 'bytes on the wire', 'MB of a million clients'], $rows, 'lrrrrrrr')
-        . "\n- **Asleep or busy**: a processor that slept has to wake up for each call, so a server that has much to do needs less for a decision. It is kept busy by {$data['busy_processes']} processes on its own core. What breaks first depends on the second number. The cluster has three nodes, and one of them a replica.\n"
-        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes. For a store on servers each host has 9 MiB besides, whatever the number of clients ([configuration.md](runtimes.md#containers)).\n";
+        . table(['store', 'takes', "a busy server's processor", 'MB of a million clients'], $rows, 'lrrr')
+        . "\n- **A busy server** needs less for a decision than one that slept, which has to wake up for each call: it is kept busy by {$data['busy_processes']} processes on its own core. What breaks first depends on this number.\n"
+        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes. For a store on servers each host has 9 MiB besides ([runtimes.md](runtimes.md#containers)).\n"
+        . "- **Trips, bytes on the wire, a server that slept, what Redis spends it on**: [the tables](scaling/tables.md#what-a-decision-costs).\n";
+}
+
+function cost_table(array $data, array $model): string
+{
+    $rows = [];
+    foreach (STORE_TITLES as $store => $title) {
+        $kinds = $data['costs'][$store];
+        $is_remote = isset($data['busy'][$store]);
+        $rows[] = [
+            $title,
+            $is_remote ? of_kinds($kinds, 'trips', digits(...)) : '0',
+            of_kinds($kinds, 'ns', duration(...), ['denied']),
+            $is_remote ? of_kinds($kinds, 'cpu', duration(...)) : '',
+            $is_remote ? implode(' / ', array_map(fn (string $kind) => digits(median($kinds[$kind]['in']) + median($kinds[$kind]['out'])), ['quiet', 'hot', 'lease'])) : '',
+        ];
+    }
+    return "## What a decision costs\n\nOn a quiet key / on a busy key / on a busy key with `lease={$data['lease']}`. The cluster has three nodes, and one of them a replica.\n\n"
+        . table(['store', 'trips', 'denied, and known: takes', "the server's processor, asleep before", 'bytes on the wire'], $rows, 'lrrrr');
+}
+
+/** What was measured of each kind of key, as far as it was. */
+function of_kinds(array $kinds, string $what, Closure $format, array $of = ['quiet', 'hot', 'lease']): string
+{
+    $measured = array_filter($of, fn (string $kind) => isset($kinds[$kind][$what]));
+    return implode(' / ', array_map(fn (string $kind) => $format(median($kinds[$kind][$what])), $measured));
 }

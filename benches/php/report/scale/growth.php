@@ -30,24 +30,31 @@ function growth_section(array $data, array $model, array $simulated): string
     $sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
     lines('memory', array_map(fn ($store) => explode(',', STORE_TITLES[$store])[0], $stores), array_map(fn (int $size) => [$size, ...array_map(fn ($store) => $size * $model[$store]['client_bytes'], $stores)], $sizes), 'Memory of limited clients', ['x_label' => 'clients', 'y_label' => 'bytes', 'x_base' => 10, 'x_format' => '%.0s %c'], 'scaling');
 
+    $trips = fn (int $clients) => digits(fleets($simulated['clients'], ['limit' => 'high', 'lease' => 100, 'clients' => $clients])[0]['trips']);
     $text = "## More hosts\n\n![the 99th percentile over the number of hosts](scaling/hosts.svg)\n\n" . "Each host makes 1,000 calls a second on one key. The stores keep up with:\n\n" . hosts_text($simulated['hosts'])
         . "\n## When leases pay\n\n![trips a decision over calls a second on a key](scaling/key.svg)\n\n" . key_text($simulated['key'])
-        . "\n## More clients\n\n![processor time of the servers, 10 million clients](scaling/many-clients.svg)\n\nRedis, 100 hosts, 50,000 calls a second in all:\n\n";
-    $rows = [];
-    foreach ([['low', 'a limit of 100, and 10 a second'], ['high', 'a limit that accepts all']] as [$limit, $what]) {
-        $with = fn (int $lease, int $clients) => fleets($simulated['clients'], ['limit' => $limit, 'lease' => $lease, 'clients' => $clients])[0];
-        foreach ([1, 10_000, 1_000_000, 10_000_000] as $clients) {
-            [$without, $leases] = [$with(0, $clients), $with(100, $clients)];
-            $rows[] = [$what, number_format($clients), percent_of($without['accepted']), percent_of($without['known_denials']), digits($without['trips']), digits($leases['trips']), percent_of($without['busiest']), percent_of($leases['busiest'])];
-        }
-    }
-    $text .= table(['clients have', 'clients', 'accepted', 'denials that the host knows', 'trips a decision', 'with leases', "the server's processor", 'with leases'], $rows, 'lrrrrrrr');
-    $text .= "\nThe more clients share the calls, the fewer are busy on one host: leases save less. Here they cost at most one trip more in " . number_format(max_cost($simulated['clients'])) . ".\n\n";
+        . "\n## More clients\n\n![processor time of the servers, 10 million clients](scaling/many-clients.svg)\n\n";
+    $text .= "The more clients share the calls, the fewer are busy on one host: leases save less. Redis, 100 hosts, 50,000 calls a second in all, with `lease=100`: {$trips(1)} trips a decision for one client, "
+        . "{$trips(10_000)} for 10,000, {$trips(10_000_000)} for 10 million. At most they cost one trip more in " . number_format(max_cost($simulated['clients'])) . " ([the table](scaling/tables.md#more-clients)).\n\n";
     $text .= "![memory over the number of clients](scaling/memory.svg)\n\n";
     $rows = array_map(fn (array $table) => ["`{$table['size']}`", number_format($table['clients']), duration($table['ns']), number_format($table['used']), number_format($table['evictions']), number_format($table['denied_newcomers'])], $data['tables']);
     return $text . "**A full table in shared memory** (measured; each client is limited, so none may be forgotten):\n\n"
         . table(['`shm_size`', 'clients', 'a call takes', 'buckets in use', 'evicted', 'calls denied for want of room'], $rows, 'lrrrrr')
         . "\nAn evicted client's debt is not forgotten: a newcomer inherits it ([stores.md](stores.md#shared-memory)). So a table that is too small denies newcomers, and no client gains. Leave half of the table empty.\n";
+}
+
+function client_table(array $fleets): string
+{
+    $rows = [];
+    foreach ([['low', 'a limit of 100, and 10 a second'], ['high', 'a limit that accepts all']] as [$limit, $what]) {
+        $with = fn (int $lease, int $clients) => fleets($fleets, ['limit' => $limit, 'lease' => $lease, 'clients' => $clients])[0];
+        foreach ([1, 10_000, 1_000_000, 10_000_000] as $clients) {
+            [$without, $leases] = [$with(0, $clients), $with(100, $clients)];
+            $rows[] = [$what, number_format($clients), percent_of($without['accepted']), percent_of($without['known_denials']), digits($without['trips']), digits($leases['trips']), percent_of($without['busiest']), percent_of($leases['busiest'])];
+        }
+    }
+    return "## More clients\n\nRedis, 100 hosts, 50,000 calls a second in all:\n\n"
+        . table(['clients have', 'clients', 'accepted', 'denials that the host knows', 'trips a decision', 'with leases', "the server's processor", 'with leases'], $rows, 'lrrrrrrr');
 }
 
 function percent_of(float $part): string

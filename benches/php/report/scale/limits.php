@@ -66,7 +66,7 @@ function first_section(array $on, array $rates): string
     return "# Scaling\n\nFor operators of many hosts: what a decision costs each store, what breaks first when hosts, calls or clients become more, and what to do then.\n\n"
         . "## What breaks first\n\nThe most calls a second of 100 hosts that each store kept up with, of 1,000, 2,000, 3,000, 5,000, 7,000, 10,000 and so on to 2 million (simulated with measured costs):\n\n"
         . table(['store', 'calls on', 'without leases', '`lease=100`', 'what is short first', 'network then, without and with'], $rows, 'llrrlr')
-        . "\n\"One key\" is a limit that all calls share and that accepts them. Each of \"10 million clients\" has a limit of 100 and 10 a second; [the model](#the-model-and-what-it-leaves-out) says how they call. "
+        . "\n\"One key\" is a limit that all calls share and that accepts them. Each of \"10 million clients\" has a limit of 100 and 10 a second; [the model](scaling/model.md) says how they call. "
         . "**All of these are extrapolated**: no measurement had more than four hosts.\n\n"
         . "![load of the busiest server, one key](scaling/one-key.svg)\n\n"
         . "`scripts/bench.sh scale` writes this page. It measured the costs on {$on['date']} (commit {$on['commit']}) on $machine, PHP {$on['php']}.$busy\n";

@@ -1,6 +1,6 @@
 <?php
 /*
- * The section on the model.
+ * The section on the model, and the one on how to use it.
  */
 
 function method_section(array $data, array $bounds): string
@@ -10,7 +10,7 @@ function method_section(array $data, array $bounds): string
         ## The model, and what it leaves out
 
         `benches/scale` simulates each call as an event: the worker's own work, the network, a queue before the server's processors. Leases, the deny cache and the arithmetic of limits in it are the
-        extension's own code, with the simulated time. It fails if a client gets more than the [bounds](stores.md#leases) allow, in all or in any stretch of time. Where
+        extension's own code, with the simulated time. It fails if a client gets more than the [bounds](../leases.md) allow, in all or in any stretch of time. Where
         hosts with `lease=100` call twice as often as a limit of 10,000 and 10,000 a second allows, they hand out at most so many tokens beyond it in any stretch: $beyond; hosts x 100 are the bound.
 
         | | |
@@ -24,7 +24,15 @@ function method_section(array $data, array $bounds): string
         | not in it | time-outs and breakers (a call above 50 ms counts as late), TLS, replicas, resharding, a contended word in shared memory |
         | extrapolated | everything above four hosts and two cores; servers and callers shared them in all measurements |
 
-        All of it again (needs what `make bench` needs): `scripts/bench.sh scale`; in short, into `target/bench`: `BENCH_ROUNDS=2 scripts/bench.sh scale`. Your fleet, with the costs of
+        MD;
+}
+
+function command_section(): string
+{
+    return <<<'MD'
+        ## Your fleet
+
+        All of this page again (needs what `make bench` needs): `scripts/bench.sh scale`; in short, into `target/bench`: `BENCH_ROUNDS=2 scripts/bench.sh scale`. Your fleet, with the costs of
         [costs.txt](scaling/costs.txt) or of your own run:
 
             cargo bench --bench scale -- store=redis_tcp hosts=40 calls=60000 clients=2000000 capacity=300 rate=5 lease=100 network=250

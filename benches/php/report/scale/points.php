@@ -24,7 +24,20 @@ function deviations(array $points, array $simulated): array
 
 function point_section(array $points, array $simulated): string
 {
-    $rows = [];
+    [$within, $all] = deviations($points, $simulated);
+    return "## Does the simulation come to what was measured?\n\nDecisions a second of one, two and four hosts of one process each, with tables of their own, that ask one server as often as they can: "
+        . "$within of $all are within 20 % ([the table](tables.md#measured-and-simulated)). The simulation knows the costs above, none of these numbers. Where they are further apart:\n\n" . <<<'MD'
+        - **memcached has four threads, MariaDB one for each connection.** With more hosts more of them sleep while others work, and a decision costs the server more. In the simulation any thread that is awake does what is
+          left on a processor: it is too good by this much for a server of which each thread has little to do.
+        - **Quiet keys with leases** are called about once a second by each host here, where a lease is just worth it: a fleet that is a little faster has leases, one that is slower has none.
+        - **Whose swap is lost** depends on how the callers share their processor. The simulation changes between them at each call, Linux after milliseconds.
+
+        MD;
+}
+
+function point_table(array $points, array $simulated): string
+{
+    $rows = $of_four = [];
     foreach ($points as $point) {
         $name = "{$point['store']} {$point['keys']} {$point['lease']}";
         $simulation = simulation_of($point, $simulated);
@@ -41,16 +54,6 @@ function point_section(array $points, array $simulated): string
         ksort($row);
         array_push($row, ...$of_four[$name]);
     }
-    [$within, $all] = deviations($points, $simulated);
-    return "## Does the simulation come to what was measured?\n\nDecisions a second, measured / simulated: hosts of one process each, with tables of their own, that ask one server as often as they can. "
-        . "$within of $all are within 20 %.\n\n"
-        . table(['store', 'calls on', '1 host', '2 hosts', '4 hosts', '4: trips a decision', "4: the server's processor"], array_map(array_values(...), $rows), 'llrrrrr') . "\n" . <<<'MD'
-        The simulation knows the costs above, none of these numbers. Where they are further apart (bold), the last columns say why:
-
-        - **memcached has four threads, MariaDB one for each connection.** With more hosts more of them sleep while others work, and a decision costs the server more. In the simulation what is left on a
-          processor is done by any thread that is awake. So it is too good by this much for a server of which each thread has little to do.
-        - **Quiet keys with leases** are called about once a second by each host here, where a lease is just worth it: a fleet that is a little faster has leases, one that is slower has none.
-        - **Whose swap is lost** depends on how the callers share their processor. The simulation changes between them at each call, Linux after milliseconds.
-
-        MD;
+    return "## Measured and simulated\n\nDecisions a second, measured / simulated.\n\n"
+        . table(['store', 'calls on', '1 host', '2 hosts', '4 hosts', '4: trips a decision', "4: the server's processor"], array_map(array_values(...), $rows), 'llrrrrr');
 }
