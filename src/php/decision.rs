@@ -126,11 +126,12 @@ impl DecisionObject {
     fn denial(&self) -> String {
         let names: Vec<_> =
             self.limits.denying().map(|limit| http::printable(limit.name())).collect();
-        format!(
-            "Denied by {}. {}",
-            names.join(", "),
-            http::detail(self.limits.retry_after_seconds())
-        )
+        let seconds = self.limits.retry_after_seconds();
+        let advice = match seconds {
+            Some(_) => "",
+            None => " Take the limit at most, and settle() what it costs.",
+        };
+        format!("Denied by {}. {}{advice}", names.join(", "), http::detail(seconds))
     }
 
     /// The problem of an HTTP answer; none if the call was accepted.
