@@ -3,7 +3,7 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize fuzz soak package try-install clean
+.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz soak package try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
@@ -53,6 +53,10 @@ matrix: ## test on other PHPs and servers: Debian 13's, testing's and experiment
 sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a million of each call, object and exception
 	@scripts/setup/packages.sh sanitize
 	@scripts/sanitize.sh
+
+mutants: ## change the code in one place at a time and see whether a test notices: days; SHARD=0/40 for a fortieth
+	@scripts/setup/packages.sh test
+	@scripts/mutants.sh
 
 fuzz: ## fuzz the parsers, the files and the operations: SECONDS=30 for each target
 	@scripts/setup/packages.sh fuzz
