@@ -17,6 +17,7 @@ declare(strict_types=1);
 
 namespace TokenBucket\StatusPage;
 
+use TokenBucket\CalendarWindow;
 use TokenBucket\Compound;
 use TokenBucket\FixedWindow;
 use TokenBucket\Limiter;
@@ -267,7 +268,7 @@ function posted_limiter(): Limiter
 /** A block alone denies them a call of cost 0. */
 function limits_in_code(string $identifier): Limiter
 {
-    return new Compound(\TokenBucket::per(null, $identifier, 1, 1), new FixedWindow(null, $identifier, 1, 1), new SlidingWindow(null, $identifier, 1, 1));
+    return new Compound(\TokenBucket::per(null, $identifier, 1, 1), new FixedWindow(null, $identifier, 1, 1), new SlidingWindow(null, $identifier, 1, 1), new CalendarWindow(null, $identifier, 1, 'year'));
 }
 
 function reset_client(): string
@@ -457,7 +458,7 @@ function send_reading(string $source, float $now, array $limits): void
  *         evictions: int, most_denied: array<int|string, int>}>,
  *     denials: list<array<string, mixed>>,
  *     limits_file: array{path: string, error: string|null}|null,
- *     named_limits: array<int|string, array{all?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
+ *     named_limits: array<int|string, array{all?: list<string>, first?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
  *     tables: list<array{name: string, holds: string, path: string, bytes: int, slots: int, used: int, evictions: int, denied_newcomers: int}>,
  *     servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>,
  *     directives: array<string, string>,
@@ -479,7 +480,7 @@ function change_view(array $status, string $token, string $notice): string
 {
     $options = '';
     foreach ($status['named_limits'] as $name => $limit) {
-        if (isset($limit['interval'])) {
+        if (\array_key_exists('limited', $limit)) {
             $selected = field($_POST, 'limit') === (string) $name ? ' selected' : '';
             $options .= '<option' . $selected . '>' . escape((string) $name) . "</option>\n";
         }
@@ -625,7 +626,7 @@ function limits_section(array $status): string
     foreach ($status['named_limits'] + $status['limits'] as $name => $_) {
         $named = $status['named_limits'][$name] ?? null;
         $counts = $status['limits'][$name] ?? null;
-        if (isset($named['all'], $counts)) {
+        if ($named !== null && !isset($named['algorithm']) && $counts !== null) {
             // A set has no counts: these are of limits in the code.
             $rows[] = [limit_name($name), rule($named), '', '', '', ''];
             $named = null;
@@ -661,12 +662,16 @@ function limit_name(int|string $name): string
 /** Describes a limit or a set of the file of token_bucket.limits. */
 function rule(array $limit): string
 {
-    if (isset($limit['all'])) {
-        return 'all of <code>' . implode('</code>, <code>', array_map(show_text(...), $limit['all'])) . '</code>';
+    foreach (['all' => 'all of', 'first' => 'the first that accepts of'] as $set => $words) {
+        if (isset($limit[$set])) {
+            return "$words <code>" . implode('</code>, <code>', array_map(show_text(...), $limit[$set])) . '</code>';
+        }
     }
-    $rule = isset($limit['lifetime'])
-        ? number($limit['limit']) . ' at once, each for ' . duration($limit['lifetime']) . ' at most'
-        : number($limit['limit']) . ' in ' . duration($limit['interval']) . ', ' . str_replace('_', ' ', escape($limit['algorithm']));
+    $rule = number($limit['limit']) . match (true) {
+        isset($limit['lifetime']) => ' at once, each for ' . duration($limit['lifetime']) . ' at most',
+        isset($limit['unit']) => " in a $limit[unit] of " . escape($limit['timezone']) . ', calendar',
+        default => ' in ' . duration($limit['interval']) . ', ' . str_replace('_', ' ', escape($limit['algorithm'])),
+    };
     $mode = match ($limit['enforce']) {
         true => '<span class="tag">enforced</span>',
         false => '<span class="tag warn">dry run</span>',
@@ -716,7 +721,7 @@ function store_failures(array $counts): string
 
 /**
  * @param array{
- *     named_limits: array<int|string, array{all?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
+ *     named_limits: array<int|string, array{all?: list<string>, first?: list<string>, enforce?: bool|null, limited?: array<int|string, float>|null, ...}>,
  *     blocked_in_code: list<array{string, string, float}>,
  *     ...
  * } $status
@@ -726,7 +731,7 @@ function limited_section(array $status, ?string $token): string
     $rows = [];
     $unknown = [];
     foreach ($status['named_limits'] as $name => $limit) {
-        if (!isset($limit['interval'])) {
+        if (!\array_key_exists('limited', $limit)) {
             continue;
         }
         if ($limit['limited'] === null) {
@@ -865,7 +870,7 @@ function note_of_more(array $rows, string $section): string
 function identifier_buttons(array $status, string $name, string $identifier, ?string $token): string
 {
     $named = $status['named_limits'][$name] ?? null;
-    $is_named = isset($named['interval']) && str_starts_with($identifier, "$name:");
+    $is_named = isset($named['limit']) && !isset($named['lifetime']) && str_starts_with($identifier, "$name:");
     return match (true) {
         \strlen($identifier) >= CUT_AT_BYTES => '',
         $is_named => client_buttons($name, substr($identifier, \strlen($name) + 1), $token),

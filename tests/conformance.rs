@@ -22,7 +22,7 @@ use token_bucket::limit::{
 };
 use token_bucket::limiter::{
     DecidedBy, FlaggedDecision, Limiter, Limiters, Member, Policy, RecordHandle, Settings, Settled,
-    Settlement, StoreSettings, peek_all, settle as settle_all, take_all,
+    Settlement, StoreSettings, peek_all, peek_first, settle as settle_all, take_all, take_first,
 };
 use token_bucket::mapped::FileSettings;
 use token_bucket::net::Timeouts;
@@ -183,6 +183,7 @@ on_every_store!(
     several_limits_are_charged_or_none,
     dry_run_denies_no_compound,
     any_sequence_on_a_compound_is_decided_as_by_take_all,
+    any_sequence_on_a_first_of_is_decided_as_by_take_first,
 );
 
 fn bucket_starts_full_and_refills(bench: &Bench) {
@@ -589,6 +590,84 @@ impl<'a> Compound<'a> {
         let answers = take_all(&self.members(costs), Some(now)).answer.unwrap();
         answers.into_iter().map(|answer| answer.unwrap().decision).collect()
     }
+}
+
+/// The differential test of calls on several limits, of which the first one that accepts is charged.
+fn any_sequence_on_a_first_of_is_decided_as_by_take_first(bench: &Bench) {
+    let hour = 3_600 * SECOND;
+    let ends = [T0 - hour, T0 + SECOND, T0 + hour];
+    let limits = vec![calendar(4, ends), per_period(3, 7.0), fixed(5, 2.5), sliding(4, 3.0)];
+    let watched = bench.limiter_with(|policy| policy.enforce = false);
+    let alone = prop_oneof![
+        (1u64..4).prop_map(|cost| Op::Take { cost }),
+        (1..SECOND).prop_map(|duration| Op::Block { duration }),
+        Just(Op::Reset),
+    ];
+    let call = (
+        0u64..1_000_000,
+        prop_oneof![
+            4 => (0u64..5, 0u64..4, prop::option::of(0u64..9)).prop_map(Ok),
+            1 => (0usize..4, alone).prop_map(Err),
+        ],
+    );
+    let config = ProptestConfig {
+        cases: bench.sequences,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let sequence = Cell::new(0u32);
+    proptest!(config, |(calls in prop::collection::vec(call, 1..30), enforced: [bool; 4])| {
+        sequence.set(sequence.get() + 1);
+        // One slot of a cluster in every other sequence.
+        let tag = if sequence.get().is_multiple_of(2) { "{t}" } else { "" };
+        let name = |i: usize| format!("f{tag}{}-{i}", sequence.get()).into_bytes();
+        let limiters = enforced.map(|is_enforced| if is_enforced { &bench.limiter } else { &watched });
+        let first_of = Compound::new(limiters.into(), (0..4).map(name).collect(), limits.clone());
+        let (mut states, mut now) = ([StoredState::FULL; 4], T0);
+        for (micros, call) in calls {
+            now += micros * 1_000;
+            let (cost, leave, real) = match call {
+                Ok(call) => call,
+                Err((i, op)) => {
+                    states[i] = apply(&limits[i], &states[i], now, op).1;
+                    bench.call(&name(i), &limits[i], op, now);
+                    continue;
+                }
+            };
+            let charge = |i: usize| {
+                Charge { limit: &limits[i], state: states[i].clone(), op: Op::take(cost, leave), is_enforced: enforced[i] }
+            };
+            let charges: Vec<_> = (0..4).map(charge).collect();
+            let expected = token_bucket::limit::take_first(&charges, now);
+            let members: Vec<_> =
+                first_of.members(&[cost; 4]).into_iter().map(|it| Member { leave, ..it }).collect();
+            let seen = peek_first(&members, Some(now)).answer.unwrap();
+            let taken = take_first(&members, Some(now)).answer.unwrap();
+            let decisions: Vec<_> = taken.each.iter().flatten().map(|it| it.decision).collect();
+            prop_assert_eq!(&decisions, &expected.decisions(), "{} leaving {}", cost, leave);
+            for (state, (_, after)) in states.iter_mut().zip(&expected.each) {
+                state.clone_from(after);
+            }
+            // A call that takes nothing is not blocked by what it would leave.
+            if cost > 0 {
+                prop_assert_eq!((seen.place, seen.each.len()), (taken.place, 4));
+            }
+            let decision = decisions[taken.place];
+            let is_last = taken.place + 1 == decisions.len();
+            prop_assert_eq!(expected.is_accepted, decision.accepted && is_last);
+            if let (true, Some(real)) = (decision.accepted && decision.taken > 0, real) {
+                let i = taken.place;
+                let settlement = Settlement {
+                    limiter: first_of.limiters[i], identifier: &first_of.names[i], limit: &limits[i],
+                    decision: &decision, decided_by: DecidedBy::Store, cost: real,
+                };
+                settlement.settle(Some(now)).answer.unwrap();
+                if real != cost {
+                    states[i] = apply(&limits[i], &states[i], now, decision.settle(real)).1;
+                }
+            }
+        }
+    });
 }
 
 fn several_limits_are_charged_or_none(bench: &Bench) {

@@ -115,10 +115,12 @@ fn parse_several(u: &mut Unstructured<'_>) -> Result<()> {
         }
         None => assert!(now > MAX_NOW, "a reply was not read"),
     }
-    assert!(parse_reply_for_all(&reply, states.len() + 1).is_none(), "a state is missing");
+    if let Some(fewer) = states.len().checked_sub(1) {
+        assert!(parse_reply_for_all(&reply, fewer).is_none(), "a state too many");
+    }
     let any = [&reply[..reply.len().min(head.len())], &bytes(u)?].concat();
     let keys = u.int_in_range(0..=16usize)?;
     let parsed = parse_reply_for_all(&any, keys);
-    assert!(parsed.is_none_or(|parsed| parsed.before.len() == keys && parsed.now <= MAX_NOW));
+    assert!(parsed.is_none_or(|parsed| parsed.before.len() <= keys && parsed.now <= MAX_NOW));
     Ok(())
 }

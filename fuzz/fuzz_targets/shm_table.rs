@@ -26,7 +26,8 @@ const SETS: u64 = (MIN_SIZE - HEADER) / SET;
 /// The places of a sliding window that may have any words: the others are empty.
 const PLACES: u64 = 2;
 /// The kinds of limits whose state is one slot.
-const WORDS: [LimitKind; 2] = [LimitKind::TokenBucket, LimitKind::FixedWindow];
+const WORDS: [LimitKind; 3] =
+    [LimitKind::TokenBucket, LimitKind::FixedWindow, LimitKind::CalendarWindow];
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = run(&mut Unstructured::new(bytes));
@@ -62,7 +63,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         write(&file, at, words);
     }
     let shm = SharedMemory::new(location(Purpose::Buckets));
-    let key_hashes: [[Cell<KeyHash>; 3]; 3] = Default::default();
+    let key_hashes: [[Cell<KeyHash>; LimitKind::ALL.len()]; 3] = Default::default();
     for _ in 0..32 {
         if u.is_empty() {
             break;
@@ -81,10 +82,12 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             _ => judge_slot(limit, located(id, kind), &file, now, op, decide),
         };
         // A denied call is accepted at the time that the answer named: at the end of a block, unless it
-        // asks for more than the capacity.
+        // asks for more than the capacity. Another clock may have written the end of a calendar window, which is a
+        // little before this one's.
         if let (false, Op::Take { cost }, true) =
             (decision.accepted, op, decision.retry_at <= MAX_NOW)
             && cost <= limit.capacity()
+            && !matches!(limit, Limit::CalendarWindow(_))
             && !(is_sliding(limit) && may_be_denied_again(limit, id, &file, now))
         {
             now = decision.retry_at;
@@ -101,7 +104,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes a call on a bucket or a fixed window, whose set and tag these are, and judges it.
+/// Makes a call on a bucket or a window of one slot, whose set and tag these are, and judges it.
 fn judge_slot(
     limit: &Limit,
     (at, tag): (u64, u64),
@@ -189,10 +192,11 @@ fn judge_window(
     if !is_busy {
         keeps_promises(&limit, op, &decision, false);
     }
-    // A call changes nothing but the sets of its places; a block or a reset frees those of larger limits, too.
+    // A call changes nothing but the sets of its places; a block, a reset or a refund frees those of larger limits, too.
     let own: HashSet<usize> = places.iter().map(|(at, _)| index(*at)).collect();
     let mut others = (0..before.len()).filter(|set| !own.contains(set));
-    if !matches!(op, Op::Block { .. } | Op::Reset) {
+    let is_refund = matches!(op, Op::Refund { .. });
+    if !is_refund && !matches!(op, Op::Block { .. } | Op::Reset) {
         assert!(others.all(|set| before[set] == after[set]), "{told}");
     }
     // It corrects a hit from the future.
@@ -204,7 +208,8 @@ fn judge_window(
     let latest = now + window.interval();
     let taken = now_seen.hits.iter().filter(|leaves_at| **leaves_at == latest).count();
     assert!(taken as u64 >= decision.taken, "a hit was forgotten: {told}");
-    if seen.is_clear && window.max_hits() as u64 <= SETS {
+    // A refund also sees what stands in the places of larger limits.
+    if seen.is_clear && !is_refund && window.max_hits() as u64 <= SETS {
         let (expected, state) = window.apply(&seen.state(), now, op);
         assert_eq!(decision, expected, "{told}");
         // What has expired need not be stored, and a hit from the future is corrected by a call that meets it.

@@ -2,9 +2,12 @@
 
 use arbitrary::{Result, Unstructured};
 use token_bucket::limit::{
-    Decision, FixedWindow, Limit, MAX_BLOCK, MAX_HITS, MAX_NOW, MAX_SLIDING_HITS, Op, SECOND,
-    SlidingWindow, TokenBucket,
+    CalendarWindow, Decision, FixedWindow, Limit, MAX_BLOCK, MAX_HITS, MAX_NOW, MAX_SLIDING_HITS,
+    Op, SECOND, SlidingWindow, TokenBucket,
 };
+
+/// How much the ends of one calendar window may differ, in nanoseconds.
+const CALENDAR_SLACK: u64 = 600 * SECOND;
 
 /// A number up to `most`: more often a small one, or one at the end of the range.
 pub fn number(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
@@ -21,7 +24,7 @@ pub fn number(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
 /// A valid limit.
 pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
     let capacity = number(u, i32::MAX as u64)?.max(1) as i64;
-    let limit = match u.int_in_range(0..=7u8)? {
+    let limit = match u.int_in_range(0..=8u8)? {
         0 | 1 => TokenBucket::per_period(capacity, number(u, 126_230_400)?.max(1) as f64).ok(),
         2 => TokenBucket::per_second(capacity, number(u, SECOND)?.max(1) as f64).ok(),
         3 => TokenBucket::per_second(capacity, f64::from_bits(u.arbitrary()?).abs()).ok(),
@@ -29,10 +32,11 @@ pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
             let (a, b) = (number(u, SECOND)?.max(1), number(u, u32::MAX.into())?.max(1));
             TokenBucket::per_second(capacity, a as f64 / b as f64).ok()
         }
+        5 => return Ok(calendar(u, capacity)?.unwrap_or_else(any)),
         kind => {
             let interval = number(u, 126_230_400 * SECOND)?.max(1) as f64 / SECOND as f64;
             let limit = match kind {
-                5 => FixedWindow::new(capacity.min(MAX_HITS.into()), interval).map(Limit::from),
+                6 => FixedWindow::new(capacity.min(MAX_HITS.into()), interval).map(Limit::from),
                 _ => {
                     // Mostly few hits: a store looks at each of them.
                     let is_long = u.ratio(1, 8)?;
@@ -44,6 +48,15 @@ pub fn limit(u: &mut Unstructured<'_>) -> Result<Limit> {
         }
     };
     Ok(limit.map_or_else(any, Limit::from))
+}
+
+/// A calendar window near the times of the calls; its ends are an hour to a year apart.
+fn calendar(u: &mut Unstructured<'_>, hits: i64) -> Result<Option<Limit>> {
+    let mut length = || Ok((3_600 + number(u, 31_622_400 - 3_600)?) * SECOND);
+    let [second, third] = [length()?, length()?];
+    let first = time(u, 1_000_000 * SECOND)?;
+    let ends = [first, first + second, first + second + third];
+    Ok(CalendarWindow::new(hits.min(MAX_HITS.into()), ends).map(Limit::from).ok())
 }
 
 fn any() -> Limit {
@@ -116,18 +129,29 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     }
     match op {
         Op::Take { cost } | Op::Reserve { cost, .. } if accepted => assert_eq!(taken, cost),
-        Op::TakeUpTo { most, least, .. } if accepted => {
+        Op::TakeUpTo { most, least, leave } if accepted => {
             assert!((least..=most).contains(&taken));
             assert!(taken + remaining <= limit.capacity());
-            assert!(taken == most || remaining == 0, "took less than was there");
+            assert!(remaining >= leave, "took what it had to leave");
+            assert!(taken == most || remaining == leave, "took less than was there");
         }
         Op::Check if accepted => assert_eq!(taken, 1),
+        // As much as there can be, also if it is not there.
+        Op::Settle { cost } => assert!(taken <= cost.min(2 * limit.capacity())),
         _ => assert_eq!(taken, 0, "took tokens without need"),
     }
     let (most, grain) = match limit {
         Limit::TokenBucket(bucket) => (bucket.refill_time().ceil(), 500),
         Limit::FixedWindow(window) => (window.interval(), 1),
-        Limit::CalendarWindow(window) => (window.length(), 0),
+        Limit::CalendarWindow(window) => {
+            let [_, second, third] = window.ends();
+            let end = window.ends().into_iter().find(|end| now < *end);
+            let left = end
+                .unwrap_or_else(|| now + third - second - (now - third) % (third - second))
+                - now;
+            // Shortly before an end a later one is taken for that of the next window, by another process's clock.
+            (if left > CALENDAR_SLACK { left } else { 2 * MAX_NOW }, CALENDAR_SLACK)
+        }
         Limit::SlidingWindow(window) => (window.interval(), 0),
     };
     // The longest debt, and the longest wait for a reservation.
@@ -162,7 +186,8 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
         (false, Op::Start { .. } | Op::Refund { .. }) => {}
         (false, _) => {
             assert!(retry_at > now, "denied, with a retry at once");
-            assert!(retry_at - now <= furthest, "denied for longer than a refill");
+            let is_soon = retry_at - now <= furthest;
+            assert!(is_soon, "denied for longer than a refill: {op:?} of {limit:?}: {decision:?}");
         }
     }
     if let Limit::SlidingWindow(_) = limit {
@@ -178,6 +203,7 @@ pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool
     }
     // A reservation is added to the debt.
     let added = if matches!(op, Op::Reserve { .. }) { most } else { 0 };
-    assert!(expires_at - now <= furthest + LONGEST + added);
+    let ends = expires_at - now <= furthest + LONGEST + added;
+    assert!(ends, "remembered for too long: {op:?} of {limit:?}: {decision:?}");
     assert!(wait == 0 || matches!(op, Op::Reserve { max_wait, .. } if wait <= max_wait));
 }

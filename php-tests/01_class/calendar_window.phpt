@@ -1,5 +1,5 @@
 --TEST--
-CalendarWindow: hits come back at the calendar's boundary in the time zone, also on days of 23 and 25 hours
+CalendarWindow: hits come back at the calendar's boundary in the time zone, also on days of 23 and 25 hours, where a zone leaves out a day, and at the beginning of 1970
 --INI--
 token_bucket.test_clock=1
 date.timezone=Asia/Tokyo
@@ -24,6 +24,8 @@ foreach ([new SharedMemoryStorage('shm:'), new ArrayStorage] as $storage) {
         ['week', 'America/New_York', '2024-03-10 23:59:59', '2024-03-11 00:00'],
         ['month', 'Europe/Berlin', '2024-02-01 00:00', '2024-03-01 00:00'],
         ['month', 'UTC', '2024-12-31 23:59:59', '2025-01-01 00:00'],
+        ['day', 'Pacific/Apia', '2011-12-29 12:00', '2011-12-31 00:00'],
+        ['month', 'Europe/Berlin', '1970-01-01 01:16:40', '1970-02-01 00:00'],
         ['year', 'Pacific/Auckland', '2023-07-01 00:00', '2024-01-01 00:00'],
     ] as [$unit, $zone, $from, $until]) {
         TestClock::freeze($at($from, $zone));
@@ -76,6 +78,8 @@ week UTC: in 1 0 84, in 0 0 84, out 0 302400 84, out 0 0.000999936 2.7776E-7, in
 week America/New_York: in 1 0 0.00027777777777778, in 0 0 0.00027777777777778, out 0 1 0.00027777777777778, out 0 0.000999936 2.7776E-7, in 1 0 168, in 0 0 168, out 0 604800 168
 month Europe/Berlin: in 1 0 696, in 0 0 696, out 0 2505600 696, out 0 0.000999936 2.7776E-7, in 1 0 743, in 0 0 743, out 0 2674800 743
 month UTC: in 1 0 0.00027777777777778, in 0 0 0.00027777777777778, out 0 1 0.00027777777777778, out 0 0.000999936 2.7776E-7, in 1 0 744, in 0 0 744, out 0 2678400 744
+day Pacific/Apia: in 1 0 12, in 0 0 12, out 0 43200 12, out 0 0.000999936 2.7776E-7, in 1 0 24, in 0 0 24, out 0 86400 24
+month Europe/Berlin: in 1 0 742.72222222222, in 0 0 742.72222222222, out 0 2673800 742.72222222222, out 0 0.001 2.7777777777778E-7, in 1 0 672, in 0 0 672, out 0 2419200 672
 year Pacific/Auckland: in 1 0 4415, in 0 0 4415, out 0 15894000 4415, out 0 0.000999936 2.7776E-7, in 1 0 8784, in 0 0 8784, out 0 31622400 8784
 TokenBucket\ArrayStorage
 hour UTC: in 1 0 0.41777777777778, in 0 0 0.41777777777778, out 0 1504 0.41777777777778, out 0 0.000999936 2.7776E-7, in 1 0 1, in 0 0 1, out 0 3600 1
@@ -87,6 +91,8 @@ week UTC: in 1 0 84, in 0 0 84, out 0 302400 84, out 0 0.000999936 2.7776E-7, in
 week America/New_York: in 1 0 0.00027777777777778, in 0 0 0.00027777777777778, out 0 1 0.00027777777777778, out 0 0.000999936 2.7776E-7, in 1 0 168, in 0 0 168, out 0 604800 168
 month Europe/Berlin: in 1 0 696, in 0 0 696, out 0 2505600 696, out 0 0.000999936 2.7776E-7, in 1 0 743, in 0 0 743, out 0 2674800 743
 month UTC: in 1 0 0.00027777777777778, in 0 0 0.00027777777777778, out 0 1 0.00027777777777778, out 0 0.000999936 2.7776E-7, in 1 0 744, in 0 0 744, out 0 2678400 744
+day Pacific/Apia: in 1 0 12, in 0 0 12, out 0 43200 12, out 0 0.000999936 2.7776E-7, in 1 0 24, in 0 0 24, out 0 86400 24
+month Europe/Berlin: in 1 0 742.72222222222, in 0 0 742.72222222222, out 0 2673800 742.72222222222, out 0 0.001 2.7777777777778E-7, in 1 0 672, in 0 0 672, out 0 2419200 672
 year Pacific/Auckland: in 1 0 4415, in 0 0 4415, out 0 15894000 4415, out 0 0.000999936 2.7776E-7, in 1 0 8784, in 0 0 8784, out 0 31622400 8784
 in 0 0 24, out 0 86400 24
 out 0 86400 24
@@ -97,7 +103,7 @@ Array
 )
 [true,["month"],3600] [true,9,false,false] [false,60]
 int(9)
-object(TokenBucket\CalendarWindow)#5 (4) {
+object(TokenBucket\CalendarWindow)#6 (4) {
   ["identifier"]=>
   string(4) "both"
   ["limit"]=>

@@ -124,8 +124,8 @@ ValueError: TokenBucket\Compound::__construct(): Argument #1 must have a limit: 
 ValueError: TokenBucket\Compound::__construct(): Argument #2 must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took
 ValueError: TokenBucket\Compound::__construct(): Argument #1 must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took
 int(1)
-ValueError: TokenBucket\Compound::__construct(): Argument #17 must not exceed the 16 limiters of a Compound, those of nested ones included
-ValueError: TokenBucket\Compound::__construct(): Argument #3 must not exceed the 16 limiters of a Compound, those of nested ones included
+ValueError: TokenBucket\Compound::__construct(): Argument #17 must not bring the limiters of the Compound above 16
+ValueError: TokenBucket\Compound::__construct(): Argument #3 must not bring the limiters of the Compound above 16
 the same bucket
 ValueError: TokenBucket\Compound::__construct(): Argument #2 must not use the same bucket as another limiter of the Compound
 ValueError: TokenBucket\Compound::__construct(): Argument #3 must not use the same bucket as another limiter of the Compound

@@ -51,7 +51,7 @@ int(3)
 int(5)
 int(2)
 TokenBucket\LimitExceededException RuntimeException Exception 19 0: Denied by user. Try again in 10 seconds. truefalse
-TokenBucket\LimitExceededException RuntimeException Exception 19 0: Denied by user. The request is larger than the limit allows at any time. truefalse
+TokenBucket\LimitExceededException RuntimeException Exception 19 0: Denied by user. The request is larger than the limit allows at any time. Take the limit at most, and settle() what it costs. truefalse
 TokenBucket\LimitExceededException RuntimeException Exception 19 0: Denied by user, default. Try again in 60 seconds. truefalse
 {"accepted":false,"limit":5,"remaining_tokens":2,"retry_after":10,"reset_after":30,"wait":0,"degraded":false,"would_deny":true}
 Error: Call to private TokenBucket\LimitExceededException::__construct() from global scope

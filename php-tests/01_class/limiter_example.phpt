@@ -27,6 +27,11 @@ $login = limiter('login', ['login_network' => '192.0.2.1', 'login_pair' => '192.
 $decision = $login->attempt(5);
 echo json_encode($login->attempt()->getDeniedBy()), ' ', limiter('login_network', '192.0.2.1')->peek()->getRemainingTokens(), "\n";
 
+echo "\nWhat a batch job leaves, and when credits are charged:\n";
+echo limiter('search_batch', 'bob')->takeUpTo(30)->getTokens(), ' ', limiter('search', 'bob')->takeUpTo(30)->getTokens(), "\n";
+$plan = limiter('plan', 'bob');
+echo json_encode([$plan->attempt(10_000)->getChargedTo(), $plan->attempt()->getChargedTo()]), "\n";
+
 echo "\nThe limit that is tried out:\n";
 limiter('page', '192.0.2.1')->consume(120);
 $decision = limiter('page', '192.0.2.1')->attempt();
@@ -40,11 +45,19 @@ TokenBucket "login_pair";q=5;w=300
 TokenBucket "login_account";q=100;w=3600
 TokenBucket\SlidingWindow "contact_form";q=3;w=600
 TokenBucket\FixedWindow "export";q=50;w=86400
+TokenBucket "search_batch";q=30;w=60
+TokenBucket\FirstOf "included";q=10000;w=2673800
+TokenBucket\CalendarWindow "included";q=10000;w=2673800
+TokenBucket\FixedWindow "credits";q=5000;w=31536000
 TokenBucket "page";q=120;w=60
 TokenBucket\ConcurrencyLimit
 
 The call in the comment on the set:
 ["login_pair"] 25
+
+What a batch job leaves, and when credits are charged:
+20 10
+[["included"],["credits"]]
 
 The limit that is tried out:
 [true,true]

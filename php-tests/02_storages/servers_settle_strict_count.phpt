@@ -1,5 +1,5 @@
 --TEST--
-Decision: settle(): what 8 processes were charged and what is left is what there was, on every store, also with leases; a process that is killed leaves its last call open
+Decision: settle(): what 8 processes were charged and what is left is what there was, on every store, also with leases; a process that is killed leaves its last call open; calls that leave tokens take the rest
 --EXTENSIONS--
 pcntl
 posix
@@ -12,7 +12,7 @@ token_bucket.shm_size=4M
 <?php
 require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/servers.inc';
-use TokenBucket\{Compound, FixedWindow, SlidingWindow};
+use TokenBucket\{CalendarWindow, Compound, FixedWindow, SlidingWindow};
 
 const LIMIT = 1_000;
 const LEASE = 20;
@@ -21,6 +21,7 @@ $kinds = [
     'leased' => fn (string $dsn, string $id) => new TokenBucket(with($dsn, 'lease=' . LEASE), $id, LIMIT, 0.00001),
     'window' => fn (string $dsn, string $id) => new FixedWindow($dsn, $id, LIMIT, 3600),
     'sliding' => fn (string $dsn, string $id) => new SlidingWindow($dsn, $id, LIMIT, 3600),
+    'calendar' => fn (string $dsn, string $id) => new CalendarWindow($dsn, $id, LIMIT, 'year'),
     'both' => fn (string $dsn, string $id) => new Compound(new TokenBucket($dsn, "{{$id}}a", LIMIT, 0.00001), new FixedWindow($dsn, "{{$id}}b", LIMIT, 3600)),
 ];
 /** Calls with an estimate each, settled at what they cost. Returns what they were charged; $note gets each sum. */
@@ -47,6 +48,18 @@ foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
         $least = LIMIT - ($kind === 'leased' ? LEASE : 0);
         if ($charged + $left > LIMIT || $charged + $left < $least) {
             echo "$name, $kind: $charged charged, $left left\n";
+        }
+    }
+    // Calls that leave tokens take exactly the rest.
+    foreach (array_diff_key($kinds, ['leased' => 1]) as $kind => $make) {
+        $id = bin2hex(random_bytes(8));
+        $accepted = array_sum(in_processes(8, function () use ($make, $dsn, $id): int {
+            $limiter = $make($dsn, $id);
+            return array_sum(array_map(fn (): int => (int) $limiter->attempt(19, leave: 50)->isAccepted(), range(1, 8)));
+        }));
+        $left = $make($dsn, $id)->peek(0)->getRemainingTokens();
+        if ([$accepted, $left] !== [50, 50]) {
+            echo "$name, $kind: $accepted calls left $left\n";
         }
     }
     // Killed at any moment: of the last call it is not known how far it came.

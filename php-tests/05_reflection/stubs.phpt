@@ -137,4 +137,4 @@ foreach (array_filter($files) as $name) {
 echo count(array_filter($files)), " classes, ", count($files), " stubs\n";
 ?>
 --EXPECT--
-22 classes, 33 stubs
+23 classes, 34 stubs

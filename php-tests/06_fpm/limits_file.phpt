@@ -107,4 +107,4 @@ from 2 to 3: no other limit, after two seconds [3]
 from 3 to 4: no other limit, after two seconds [4]
 from 4 to 4: no other limit, after two seconds [4]
 warnings: 4 of 4 workers
-TokenBucket\limiter(): token_bucket.limits: FILE: line 2004: [last] must have limit and interval, or all, or like; the limits that were read before stay in force
+TokenBucket\limiter(): token_bucket.limits: FILE: line 2004: [last] must have limit and interval, or all, or first, or like; the limits that were read before stay in force

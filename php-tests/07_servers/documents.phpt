@@ -28,6 +28,7 @@ $hash = USERS[$user];
 [$storage, $cluster, $db] = ['array:', 'array:', null];
 $bucket = $limiter = TokenBucket::per('array:', 'page', 5, 60);
 [$tokens, $api] = [TokenBucket::per('array:', 'tokens', 100, 60), TokenBucket::per('array:', 'api', 100, 60)];
+[$quota, $credits, $cost] = [TokenBucket::per('array:', 'quota', 100, 60), TokenBucket::per('array:', 'credits', 100, 60), 2];
 $tries = TokenBucket::per('array:', 'tries', 30, 300);
 $pair = TokenBucket::per('array:', 'pair', 5, 300);
 $decision = TokenBucket::per('array:', 'decision', 5, 60)->attempt();

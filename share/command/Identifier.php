@@ -4,6 +4,7 @@ declare(strict_types=1);
 namespace TokenBucket\Command;
 
 use TokenBucket;
+use TokenBucket\CalendarWindow;
 use TokenBucket\Compound;
 use TokenBucket\ConcurrencyLimit;
 use TokenBucket\ConfigurationException;
@@ -13,13 +14,16 @@ use TokenBucket\LeakyBucket;
 use TokenBucket\Limiter;
 use TokenBucket\SlidingWindow;
 
+use function TokenBucket\concurrency_limit;
+use function TokenBucket\status;
+
 /** The limits in code that may stand under an identifier. Their numbers are in the code alone. */
 final class Identifier extends Target
 {
     private const CONCURRENCY = 'concurrency';
-    private const ALGORITHMS = ['token_bucket', 'leaky_bucket', 'fixed_window', 'sliding_window', self::CONCURRENCY];
+    private const ALGORITHMS = ['token_bucket', 'leaky_bucket', 'fixed_window', 'sliding_window', 'calendar', self::CONCURRENCY];
     /** The largest limit of each algorithm that has a state of its own. A peek() with it, over years, shows the state as it is. */
-    private const WIDEST = ['token_bucket' => 2_147_483_647, 'fixed_window' => 16_777_214, 'sliding_window' => 1024];
+    private const WIDEST = ['token_bucket' => 2_147_483_647, 'fixed_window' => 16_777_214, 'sliding_window' => 1024, 'calendar' => 16_777_214];
     private const YEARS = 126_000_000.0;
     /** What the warning of this process's outage said: only its first call warns. */
     private static ?string $reason = null;
@@ -28,8 +32,15 @@ final class Identifier extends Target
      * @param string|null $storage   null: token_bucket.storage
      * @param string|null $algorithm null: all, but for ConcurrencyLimits
      * @param string|null $without   an algorithm whose state is that of another limit
+     * @param ConcurrencyLimit|null $named the limit of a file that has the permits; null: one in code
      */
-    public function __construct(private string $identifier, private ?string $storage = null, private ?string $algorithm = null, private ?string $without = null)
+    public function __construct(
+        private string $identifier,
+        private ?string $storage = null,
+        private ?string $algorithm = null,
+        private ?string $without = null,
+        private ?ConcurrencyLimit $named = null,
+    )
     {
     }
 
@@ -50,6 +61,21 @@ final class Identifier extends Target
             throw new UsageError('--algorithm must be ' . implode(', ', self::ALGORITHMS) . '; it is "' . Text::printable($algorithm) . '"');
         }
         return new self(Client::read($word, '--identifier', $arguments->has('network')), $arguments->value('storage'), $algorithm);
+    }
+
+    /**
+     * @param list<string> $words NAME CLIENT
+     *
+     * @return self|null null if NAME is no limit of the file of how many run at once
+     */
+    public static function ofNamedPermits(array $words, bool $is_network): ?self
+    {
+        if (count($words) !== 2 || !isset(status()['named_limits'][$words[0]]['lifetime'])) {
+            return null;
+        }
+        $client = Client::read($words[1], 'CLIENT', $is_network);
+        $named = self::checked(static fn (): ConcurrencyLimit => concurrency_limit($words[0], $client));
+        return new self("$words[0]:$client", null, self::CONCURRENCY, null, $named);
     }
 
     public function text(): string
@@ -77,7 +103,7 @@ final class Identifier extends Target
     protected function blockNow(float $seconds): void
     {
         if ($this->algorithm === self::CONCURRENCY) {
-            throw new UsageError('--algorithm concurrency cannot be blocked');
+            throw new UsageError('permits cannot be blocked; a limit of calls can');
         }
         $this->all()->block($seconds);
     }
@@ -108,13 +134,18 @@ final class Identifier extends Target
      */
     public function states(): array
     {
+        if ($this->named !== null) {
+            return [];
+        }
         $states = [];
         foreach ($this->algorithms() as $algorithm) {
             $decision = self::answered(fn(): Decision => $this->make($algorithm, self::WIDEST[$algorithm], self::YEARS)->peek(0));
             // A block denies also a call of cost 0.
             $is_blocked = $decision->wouldDeny();
             $hits = $is_blocked || $algorithm === 'token_bucket' ? null : $decision->getUsedTokens();
-            if ($decision->getResetAfter() > 0) {
+            // The calendar goes on without a call.
+            $is_stored = $algorithm === 'calendar' ? $is_blocked || ($hits ?? 0) > 0 : $decision->getResetAfter() > 0;
+            if ($is_stored) {
                 $states[] = new State($this->text(), $algorithm, $is_blocked, $hits, $decision->getResetAfter());
             }
         }
@@ -159,12 +190,12 @@ final class Identifier extends Target
     /** For reset() and block(), which need no numbers. */
     private function all(): Compound
     {
-        return new Compound(...array_map(fn (string $algorithm): Limiter => $this->make($algorithm, 1, 1.0), $this->algorithms()));
+        return new Compound(...array_map(fn (string $algorithm): Limiter => $this->make($algorithm, 1, self::YEARS), $this->algorithms()));
     }
 
     private function permits(): ConcurrencyLimit
     {
-        return self::checked(fn (): ConcurrencyLimit => new ConcurrencyLimit($this->storage, $this->identifier, 1));
+        return $this->named ?? self::checked(fn (): ConcurrencyLimit => new ConcurrencyLimit($this->storage, $this->identifier, 1));
     }
 
     private function make(string $algorithm, int $limit, float $interval): Limiter
@@ -174,6 +205,10 @@ final class Identifier extends Target
             'leaky_bucket' => new LeakyBucket($this->storage, $this->identifier, $limit, $interval),
             'fixed_window' => new FixedWindow($this->storage, $this->identifier, $limit, $interval),
             'sliding_window' => new SlidingWindow($this->storage, $this->identifier, $limit, $interval),
+            // With the longest unit the end of a shorter one counts, too.
+            'calendar' => $interval === self::YEARS
+                ? new CalendarWindow($this->storage, $this->identifier, $limit, 'year')
+                : throw new UsageError('--algorithm calendar has no --interval; without --limit it shows the calls that count'),
             self::CONCURRENCY => throw new UsageError('--algorithm concurrency has permits; --limit tells nothing of them'),
         });
     }

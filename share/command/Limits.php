@@ -47,9 +47,15 @@ final class Limits implements Command
     /** @param array<string, mixed> $limit */
     private static function describe(array $limit): string
     {
-        return isset($limit['all'])
-            ? 'all of ' . implode(', ', $limit['all'])
-            : (isset($limit['lifetime']) ? "$limit[limit] at once, each for " . Text::duration($limit['lifetime']) . ' at most'
-                : "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]") . ($limit['enforce'] === false ? ', dry run' : '');
+        foreach (['all' => 'all of ', 'first' => 'the first that accepts of '] as $set => $words) {
+            if (isset($limit[$set])) {
+                return $words . implode(', ', $limit[$set]);
+            }
+        }
+        return match (true) {
+            isset($limit['lifetime']) => "$limit[limit] at once, each for " . Text::duration($limit['lifetime']) . ' at most',
+            isset($limit['unit']) => "$limit[limit] in a $limit[unit] of $limit[timezone], $limit[algorithm]",
+            default => "$limit[limit] in " . Text::duration($limit['interval']) . ", $limit[algorithm]",
+        } . ($limit['enforce'] === false ? ', dry run' : '');
     }
 }

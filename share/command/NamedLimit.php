@@ -55,13 +55,13 @@ final class NamedLimit extends Target
      */
     public static function isCounted(array $status, string $name): bool
     {
-        return isset($status['named_limits'][$name]) && !isset($status['named_limits'][$name]['all']);
+        return isset($status['named_limits'][$name]['algorithm']);
     }
 
     /**
      * Under which names the calls on a limit, or on those of a set, are counted. A limit in code may have the name of a set.
      *
-     * @param array{limits: array<string, mixed>, named_limits: array<string, array{all?: list<string>, ...}>, ...} $status
+     * @param array{limits: array<string, mixed>, named_limits: array<string, array{all?: list<string>, first?: list<string>, ...}>, ...} $status
      *
      * @return list<string>
      *
@@ -69,7 +69,8 @@ final class NamedLimit extends Target
      */
     public static function counted(array $status, string $name, Arguments $arguments): array
     {
-        $names = [$name, ...$status['named_limits'][$name]['all'] ?? []];
+        $rule = $status['named_limits'][$name] ?? [];
+        $names = [$name, ...$rule['all'] ?? $rule['first'] ?? []];
         $known = array_map('strval', array_keys($status['limits']));
         if (array_intersect($names, $known) === []) {
             Prefixes::warn($arguments);

@@ -33,7 +33,7 @@ abstract class Target
     {
         $identifier = Identifier::named($arguments);
         if ($identifier === null) {
-            return new NamedLimit($words, $arguments->has('network'));
+            return Identifier::ofNamedPermits($words, $arguments->has('network')) ?? new NamedLimit($words, $arguments->has('network'));
         }
         return $words === [] ? $identifier : throw new UsageError('--identifier stands in place of NAME CLIENT; there is also ' . Text::printable($words[0]));
     }

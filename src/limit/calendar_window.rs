@@ -37,10 +37,7 @@ impl CalendarWindow {
     /// The hits must be within 1 and [`MAX_HITS`].
     pub fn new(max_hits: i64, ends: [u64; 3]) -> Result<Self, LimitError> {
         let max_hits = u32::try_from(max_hits).ok().filter(|n| (1..=MAX_HITS).contains(n));
-        let [first, second, third] = ends;
-        let second = second.max(first.saturating_add(SECOND));
-        let third = third.max(second.saturating_add(SECOND));
-        Ok(Self { max_hits: max_hits.ok_or(LimitError::Hits)?, ends: [first, second, third] })
+        Ok(Self { max_hits: max_hits.ok_or(LimitError::Hits)?, ends: apart(ends) })
     }
 
     /// The hits that it allows.
@@ -61,7 +58,7 @@ impl CalendarWindow {
     /// The window by a clock that shows this much less.
     #[must_use]
     pub fn by_clock_behind(&self, by: u64) -> Self {
-        Self { ends: self.ends.map(|end| end.saturating_sub(by)), ..*self }
+        Self { ends: apart(self.ends.map(|end| end.saturating_sub(by))), ..*self }
     }
 
     /// The end of the window of `now`.
@@ -91,6 +88,12 @@ impl CalendarWindow {
             false => (is_same || is_from_future).then_some((end - 1, hits)),
         }
     }
+}
+
+/// The ends, each at least a second after the other.
+fn apart([first, second, third]: [u64; 3]) -> [u64; 3] {
+    let second = second.max(first.saturating_add(SECOND));
+    [first, second, third.max(second.saturating_add(SECOND))]
 }
 
 impl WordAlgorithm for CalendarWindow {
@@ -160,6 +163,12 @@ mod tests {
 
     fn take(window: &CalendarWindow, state: State, now: u64) -> (Decision, State) {
         window.apply(state, now, &Op::Take { cost: 1 })
+    }
+
+    #[test]
+    fn clock_that_is_set_to_before_all_ends_still_finds_a_window() {
+        let (decision, _) = take(&days(1).by_clock_behind(u64::MAX), State::FULL, T);
+        assert_eq!((decision.accepted, decision.expires_at), (true, T + SECOND));
     }
 
     #[test]

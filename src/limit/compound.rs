@@ -1,9 +1,18 @@
-//! Several limits on one call: all of them are changed, or none.
+//! Several limits on one call: all of them are changed or none, or the first one that accepts.
 
 use super::any_limit::{Limit, apply};
 use super::decision::Decision;
 use super::op::Op;
 use super::stored_state::StoredState;
+
+/// Which of several limits a call is charged to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointRule {
+    /// All of them, if each enforced one accepts; else none.
+    All,
+    /// The first one that accepts.
+    First,
+}
 
 /// One of several limits, and what a call asks of it.
 #[derive(Clone, Debug)]
@@ -22,9 +31,9 @@ pub struct Charge<'a> {
 /// What came of a call on several limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointDecision {
-    /// Whether all enforced limits accepted.
+    /// Whether all enforced limits accepted, or the first one that could.
     pub is_accepted: bool,
-    /// The decision of each limit, and the state to remember.
+    /// The decision of each limit, and the state to remember; under [`JointRule::First`] of none after the one that accepts.
     pub each: Vec<(Decision, StoredState)>,
 }
 
@@ -33,6 +42,28 @@ impl JointDecision {
     pub fn decisions(&self) -> Vec<Decision> {
         self.each.iter().map(|(decision, _)| *decision).collect()
     }
+}
+
+/// Applies the operations to the limits that the rule names.
+pub fn take_by(rule: JointRule, charges: &[Charge<'_>], now: u64) -> JointDecision {
+    match rule {
+        JointRule::All => take_all(charges, now),
+        JointRule::First => take_first(charges, now),
+    }
+}
+
+/// Applies the operation of the first limit that accepts, enforced or not, and changes no other one.
+pub fn take_first(charges: &[Charge<'_>], now: u64) -> JointDecision {
+    let mut each = Vec::with_capacity(charges.len());
+    for charge in charges {
+        let (decision, after) = apply(charge.limit, &charge.state, now, charge.op);
+        if decision.accepted {
+            each.push((decision, after));
+            return JointDecision { is_accepted: true, each };
+        }
+        each.push((decision, charge.state.clone()));
+    }
+    JointDecision { is_accepted: false, each }
 }
 
 /// Applies the operations to all limits if each of the enforced ones accepts, else to none.

@@ -14,6 +14,7 @@ mod algorithm;
 mod any_limit;
 mod block;
 mod bounds;
+mod calendar_unit;
 mod calendar_window;
 mod compound;
 mod decision;
@@ -36,8 +37,9 @@ pub use any_limit::{Limit, apply};
 pub use bounds::{
     MAX_BLOCK, MAX_CAPACITY, MAX_HITS, MAX_NOW, MAX_PERMITS, MAX_RATE, MAX_REFILL, MAX_SLIDING_HITS,
 };
+pub use calendar_unit::CalendarUnit;
 pub use calendar_window::CalendarWindow;
-pub use compound::{Charge, JointDecision, take_all};
+pub use compound::{Charge, JointDecision, JointRule, take_all, take_by, take_first};
 pub use decision::{Available, Decision};
 pub use duration::{describe_seconds, duration_from_seconds};
 pub use error::LimitError;

@@ -11,13 +11,13 @@ use super::joint_call::{Calls, JointCall, JointOp};
 use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, Report};
-use crate::limit::Decision;
+use crate::limit::{Decision, JointRule};
 use crate::store::Time;
 
 /// The most limits of a call.
 pub const MAX_MEMBERS: usize = 16;
 
-/// The answer of each limit, in their order; none of a limit that was not asked, because another one denies.
+/// The answer of each limit, in their order; none of a limit that was not asked, because another one has decided.
 pub type Answers = Vec<Option<FlaggedDecision>>;
 
 /// Takes from all limits if every enforced one accepts, else from none. Counts the call for each limit that
@@ -27,31 +27,46 @@ pub type Answers = Vec<Option<FlaggedDecision>>;
 ///
 /// Those of [`Limiter::decide`](super::limiter::Limiter::decide). What was taken is given back first, unless that server fails, too.
 pub fn take_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, mut event) = JointCall::new(members, JointOp::Take, frozen).ask();
-    let asked = || members.iter().zip(&calls).filter_map(|(it, call)| Some((it, call.as_ref()?)));
-    let is_admitted = asked().all(|(member, report)| member.is_admitted_by(report));
+    let (calls, event) = JointCall::new(members, JointRule::All, JointOp::Take, frozen).ask();
+    let is_admitted = members
+        .iter()
+        .zip(&calls)
+        .all(|(member, call)| call.as_ref().is_none_or(|report| member.is_admitted_by(report)));
+    let is_counted = |_, member: &Member<'_>, report: &Report| {
+        // Else neither charged nor denying.
+        is_admitted || !member.is_admitted_by(report)
+    };
+    let event = count(members, &calls, event, is_counted);
+    finish(members, calls, event, frozen)
+}
+
+/// Counts a call for each limit on which it was made and of which `is_counted` says so; for the others only what happened
+/// beside its answer. Returns `event` with the warnings of likely mistakes.
+pub(super) fn count(
+    members: &[Member<'_>],
+    calls: &Calls,
+    mut event: Option<Box<Event>>,
+    is_counted: impl Fn(usize, &Member<'_>, &Report) -> bool,
+) -> Option<Box<Event>> {
     let now = boot_time();
-    for (member, report) in asked() {
-        let is_accepted = report.answer.as_ref().is_ok_and(|decision| decision.accepted);
-        let denies = member.limiter.is_enforced() && !is_accepted;
+    for (i, (member, call)) in members.iter().zip(calls).enumerate() {
+        let Some(report) = call else { continue };
+        if !is_counted(i, member, report) {
+            member.limiter.statistics.count_incidents(member.context(), report);
+            continue;
+        }
         let (limiter, limit, context) = (member.limiter, member.limit, member.context());
         let cause = || match &report.answer {
             Ok(decision) => limiter.denial_cause(limit, report.decided_by, decision.is_blocked),
             Err(_) => limiter.denial_cause(limit, DecidedBy::Policy, false),
         };
+        let (op, limit, now) = (member.take(), Some(limit), || now);
         let accepted = |decision: &Decision| decision.accepted;
-        match is_admitted || denies {
-            true => {
-                let (op, limit, now) = (member.take(), Some(limit), || now);
-                let statistics = &limiter.statistics;
-                let mistake = statistics.count(&context, limit, op, report, accepted, now, cause);
-                event = Event::both(event, mistake);
-            }
-            // Neither charged nor denying.
-            false => limiter.statistics.count_incidents(context, report),
-        }
+        let statistics = &limiter.statistics;
+        let mistake = statistics.count(&context, limit, op, report, accepted, now, cause);
+        event = Event::both(event, mistake);
     }
-    finish(members, calls, event, frozen)
+    event
 }
 
 /// Takes as [`take_all`] does; returns only whether the call may go on.
@@ -76,12 +91,12 @@ pub fn admits_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<bool> {
 ///
 /// Those of [`take_all`].
 pub fn peek_all(members: &[Member<'_>], frozen: Option<u64>) -> Report<Answers> {
-    let (calls, event) = JointCall::new(members, JointOp::Peek, frozen).ask();
+    let (calls, event) = JointCall::new(members, JointRule::All, JointOp::Peek, frozen).ask();
     finish(members, calls, event, frozen)
 }
 
 /// The report of the whole call: all answers, and what there is to report beside them.
-fn finish(
+pub(super) fn finish(
     members: &[Member<'_>],
     calls: Calls,
     event: Option<Box<Event>>,

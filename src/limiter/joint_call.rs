@@ -5,19 +5,19 @@ use super::settlement::Settlement;
 use super::together::decide_together;
 use crate::clock::boot_time;
 use crate::guard::{DecidedBy, Event, NoAnswer, Report};
-use crate::limit::Op;
+use crate::limit::{JointRule, Op};
 use crate::net::Timeouts;
 use crate::store::Request;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// The calls on each limit so far; none on a limit that was not asked, because another one denies.
+/// The calls on each limit so far; none on a limit that was not asked, because another one has decided.
 pub type Calls = Vec<Option<Report>>;
 
 /// What a call does to the limits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum JointOp {
-    /// Charges them all, or none.
+    /// Charges those that the rule names.
     Take,
     /// Looks at them.
     Peek,
@@ -28,6 +28,7 @@ pub struct JointCall<'a> {
     members: &'a [Member<'a>],
     frozen: Option<u64>,
     purpose: JointOp,
+    rule: JointRule,
     /// Why the server of all limits gave no answer. Each limit's own policy answers then.
     no_answer: Option<NoAnswer>,
     /// The time that servers have cost this call which gave no answer.
@@ -36,11 +37,16 @@ pub struct JointCall<'a> {
 
 impl<'a> JointCall<'a> {
     /// A call at the time of a test's clock, if it is `frozen`.
-    pub fn new(members: &'a [Member<'a>], purpose: JointOp, frozen: Option<u64>) -> Self {
-        Self { members, frozen, purpose, no_answer: None, wasted: Cell::default() }
+    pub fn new(
+        members: &'a [Member<'a>],
+        rule: JointRule,
+        purpose: JointOp,
+        frozen: Option<u64>,
+    ) -> Self {
+        Self { members, frozen, purpose, rule, no_answer: None, wasted: Cell::default() }
     }
 
-    /// Asks all limits. Returns also what there is to report beside the calls.
+    /// Asks the limits, all of them or up to the first that accepts. Returns also what there is to report beside the calls.
     pub fn ask(mut self) -> (Calls, Option<Box<Event>>) {
         if let Some(denials) = self.known_denials() {
             return (denials, None);
@@ -64,7 +70,8 @@ impl<'a> JointCall<'a> {
         }
     }
 
-    /// The denials that this host knows without asking a server, if one of them denies the call.
+    /// The denials that this host knows without asking a server, if they deny the call: one of them does, or all of them if
+    /// any limit may be charged.
     fn known_denials(&self) -> Option<Calls> {
         let (now, time) = (boot_time(), self.frozen.into());
         let known = |member: &Member<'_>| {
@@ -77,16 +84,25 @@ impl<'a> JointCall<'a> {
         let denies = |(member, call): (&Member<'_>, &Option<Report>)| {
             call.as_ref().is_some_and(|report| !member.is_admitted_by(report))
         };
-        self.members.iter().zip(&calls).any(denies).then_some(calls)
+        let mut each = self.members.iter().zip(&calls);
+        let is_denied = match self.rule {
+            JointRule::All => each.any(denies),
+            JointRule::First => calls.iter().all(Option::is_some),
+        };
+        is_denied.then_some(calls)
     }
 
     /// Lets the server on which all limits are decide in one step. None if they are not on one server, or it cannot do
     /// that.
     fn ask_together(&self, event: &mut Option<Box<Event>>) -> Option<Result<Calls, NoAnswer>> {
         let ops: Vec<Op> = self.members.iter().map(|member| self.op(member)).collect();
-        let decided = decide_together(self.members, &ops, self.frozen, event)?;
+        let decided = decide_together(self.members, &ops, self.rule, self.frozen, event)?;
         let by_store = |decision| Some(Report::answered(decision, DecidedBy::Store));
-        Some(decided.map(|decisions| decisions.into_iter().map(by_store).collect()))
+        Some(decided.map(|decisions| {
+            let calls = decisions.into_iter().map(by_store);
+            let unasked = std::iter::repeat_with(|| None);
+            calls.chain(unasked).take(self.members.len()).collect()
+        }))
     }
 
     /// The time-outs of a limit, less what other servers have cost. None if too little is left: a server would be blamed
@@ -97,12 +113,30 @@ impl<'a> JointCall<'a> {
     }
 
     fn ask_in_order(&self) -> Calls {
-        match self.purpose {
-            JointOp::Take => self.take_in_order(),
-            JointOp::Peek => {
+        match (self.rule, self.purpose) {
+            (JointRule::First, _) => self.ask_until_accepted(),
+            (JointRule::All, JointOp::Take) => self.take_in_order(),
+            (JointRule::All, JointOp::Peek) => {
                 self.members.iter().map(|it| Some(self.ask_one(it, it.peek()))).collect()
             }
         }
+    }
+
+    /// Asks one limit after the other until one accepts, or fails the call: nothing has to be given back.
+    fn ask_until_accepted(&self) -> Calls {
+        let mut calls: Calls = self.members.iter().map(|_| None).collect();
+        for (member, call) in self.members.iter().zip(&mut calls) {
+            let report = self.ask_one(member, self.op(member));
+            let ends_call = match &report.answer {
+                Ok(decision) => decision.accepted,
+                Err(_) => member.limiter.is_enforced(),
+            };
+            *call = Some(report);
+            if ends_call {
+                break;
+            }
+        }
+        calls
     }
 
     fn ask_one(&self, member: &Member<'_>, op: Op) -> Report {

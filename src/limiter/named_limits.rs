@@ -1,10 +1,12 @@
 //! Limits that an operator names in a file, one section each.
 
+mod calendar;
 mod concurrency;
 mod limit;
 mod section;
 
 use crate::dsn::sanitize;
+pub use calendar::CALENDAR;
 pub use concurrency::{CONCURRENCY, DEFAULT_LIFETIME};
 use limit::mistake;
 pub use limit::{Algorithm, FileError, NamedLimit, Rule};
@@ -42,12 +44,15 @@ const MAX_LIMITS: usize = 1_000;
 const NO_SECTION: &str = "a section must come first: [the limit's name]";
 
 impl NamedLimits {
-    /// Reads the limits from the lines of a file.
+    /// Reads the limits from the lines of a file. `is_zone` knows the time zones.
     ///
     /// # Errors
     ///
     /// The first mistake in the file.
-    pub fn from_lines(lines: &[FileLine]) -> Result<Self, FileError> {
+    pub fn from_lines(
+        lines: &[FileLine],
+        is_zone: impl Fn(&str) -> bool,
+    ) -> Result<Self, FileError> {
         let mut sections: Vec<Section<'_>> = Vec::new();
         for FileLine { number, content } in lines {
             match content {
@@ -56,7 +61,7 @@ impl NamedLimits {
                 }
                 LineContent::Section(name) => sections.push(Section::begin(*number, name)?),
                 LineContent::Entry(key, value) => match sections.last_mut() {
-                    Some(section) => section.set(*number, key, value)?,
+                    Some(section) => section.set(*number, key, value, &is_zone)?,
                     None => return Err(mistake(*number, NO_SECTION)),
                 },
             }
@@ -86,9 +91,7 @@ impl NamedLimits {
                 let other = sanitize(&other);
                 mistake(
                     like_line,
-                    format!(
-                        "like must name a limit with limit and interval, and [{other}] is none"
-                    ),
+                    format!("like must name a limit of calls, and [{other}] is none"),
                 )
             };
             limits.push((line, like.ok_or_else(wrong)?));
@@ -124,29 +127,35 @@ impl NamedLimits {
 fn check_sets(limits: &[(u32, NamedLimit)]) -> Result<(), FileError> {
     let rules: HashMap<&str, &NamedLimit> =
         limits.iter().map(|(_, limit)| (limit.name.as_str(), limit)).collect();
-    let key = |name: &String| rules.get(name.as_str()).map(|limit| limit.key.as_str());
+    let bucket = |name: &String| rules.get(name.as_str()).map(|limit| limit.key.as_str());
     for (line, set) in limits {
-        let Rule::All(names) = &set.rule else { continue };
+        let (key, names) = match &set.rule {
+            Rule::All(names) => ("all", names),
+            Rule::First(names) => ("first", names),
+            Rule::One { .. } | Rule::Calendar { .. } | Rule::Concurrency(_) => continue,
+        };
         for name in names {
             let message = match rules.get(name.as_str()) {
                 None => format!(
-                    "all must name limits of this file, and [{}] is not there",
+                    "{key} must name limits of this file, and [{}] is not there",
                     sanitize(name)
                 ),
-                Some(NamedLimit { rule: Rule::All(_), .. }) => {
-                    format!("all must name limits, and [{name}] is a set itself")
+                Some(NamedLimit { rule: Rule::All(_) | Rule::First(_), .. }) => {
+                    format!("{key} must name limits, and [{name}] is a set itself")
                 }
                 Some(NamedLimit { rule: Rule::Concurrency(_), .. }) => {
                     format!(
-                        "all must name other limits, and [{name}] is one of how many run at once"
+                        "{key} must name other limits, and [{name}] is one of how many run at once"
                     )
                 }
                 Some(_) if names.iter().filter(|other| *other == name).count() > 1 => {
-                    format!("all must name each limit once, and {name} is there twice")
+                    format!("{key} must name each limit once, and {name} is there twice")
                 }
-                Some(_) if names.iter().filter(|other| key(other) == key(name)).count() > 1 => {
+                Some(_)
+                    if names.iter().filter(|other| bucket(other) == bucket(name)).count() > 1 =>
+                {
                     format!(
-                        "all must not name two limits of the same buckets, and {name} is like another one"
+                        "{key} must not name two limits of the same buckets, and {name} is like another one"
                     )
                 }
                 Some(_) => continue,

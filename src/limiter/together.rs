@@ -3,13 +3,14 @@
 use super::member::Member;
 use crate::clock::boot_time;
 use crate::guard::{Event, Guard, NoAnswer};
-use crate::limit::{Decision, Op};
+use crate::limit::{Decision, JointRule, Op};
 use crate::store::{JointRequest, Key, Request};
 
-/// Lets the server on which all limits are decide in one step. None if they are not on one server, or it cannot do that.
+/// Lets the server on which all limits are decide in one step, by this rule. None if they are not on one server, or it cannot do that.
 pub(super) fn decide_together(
     members: &[Member<'_>],
     ops: &[Op],
+    rule: JointRule,
     frozen: Option<u64>,
     event: &mut Option<Box<Event>>,
 ) -> Option<Result<Vec<Decision>, NoAnswer>> {
@@ -21,7 +22,7 @@ pub(super) fn decide_together(
     let requests: Vec<Request<'_>> = with_keys
         .map(|((it, key), op)| it.limiter.request(key, it.limit, op, frozen.into()))
         .collect();
-    if !store.can_decide_all(&requests) {
+    if !store.can_decide_all(&requests, rule) {
         return None;
     }
     let joint = |(member, request): (&Member<'_>, _)| JointRequest {
@@ -31,7 +32,7 @@ pub(super) fn decide_together(
     let joint: Vec<_> = members.iter().zip(requests.iter().copied()).map(joint).collect();
     let Request { key, timeouts, .. } = *requests.first()?;
     let asked = first_guard.asked(key, *timeouts, boot_time());
-    let decisions = match first_guard.ask(asked, event, || store.decide_all(&joint)) {
+    let decisions = match first_guard.ask(asked, event, || store.decide_all(&joint, rule)) {
         Ok(decisions) => decisions,
         Err(no_answer) => return Some(Err(no_answer)),
     };

@@ -1,19 +1,17 @@
 //! Where the hours, days, weeks, months and years of a time zone begin, by PHP's own time zones.
 
-use super::calendar_unit::{Calendar, Unit};
-use super::engine::exceptions::{Thrown, logic_exception, take_exception, value_error};
+use super::calendar_unit::{Calendar, phrases};
+use super::engine::exceptions::{Thrown, logic_exception, value_error};
 use super::globals::GLOBALS;
+use super::time_zone::{call, new_object, open_zone};
 use crate::clock::coarse_unix_time;
-use crate::limit::{CalendarWindow, SECOND};
-use ext_php_rs::boxed::ZBox;
-use ext_php_rs::convert::IntoZvalDyn;
-use ext_php_rs::types::{ZendObject, Zval};
-use ext_php_rs::zend::ClassEntry;
+use crate::limit::{CalendarUnit, CalendarWindow, SECOND};
+use ext_php_rs::types::Zval;
 use std::cell::Cell;
 
 /// The calendar of a time zone; `position` is that of its argument. The worker keeps each calendar: there are as many as
 /// time zones, and five of each.
-pub fn find(unit: Unit, zone: &str, position: u32) -> Result<&'static Calendar, Thrown> {
+pub fn find(unit: CalendarUnit, zone: &str, position: u32) -> Result<&'static Calendar, Thrown> {
     let is_known = |known: &&&Calendar| known.unit == unit && known.zone == zone;
     if let Some(known) = GLOBALS.get().calendars.borrow().iter().find(is_known) {
         return Ok(known);
@@ -49,9 +47,9 @@ pub fn ends(calendar: &Calendar) -> Result<[u64; 3], Thrown> {
 
 fn compute(calendar: &Calendar, now: i64) -> Option<[u64; 3]> {
     let zone = open_zone(&calendar.zone)?;
-    let [this, next] = calendar.unit.phrases();
+    let [this, next] = phrases(calendar.unit);
     let ends = match calendar.unit {
-        Unit::Hour => {
+        CalendarUnit::Hour => {
             let hour = |time: i64| Some(time - (time + offset(&zone, time)?).rem_euclid(3_600));
             let begin = hour(now)?;
             [begin, begin + 3_600, begin + 7_200]
@@ -61,7 +59,8 @@ fn compute(calendar: &Calendar, now: i64) -> Option<[u64; 3]> {
             [boundary(&zone, now, this)?, end, boundary(&zone, end, next)?]
         }
     };
-    let ns = |seconds: i64| Some(u64::try_from(seconds).ok()? * SECOND);
+    // A window that began before 1970 begins then: a test's clock may be in it.
+    let ns = |seconds: i64| Some(u64::try_from(seconds.max(0)).ok()? * SECOND);
     let [first, second, third] = ends;
     Some([ns(first)?, ns(second)?, ns(third)?])
 }
@@ -73,15 +72,6 @@ fn is_within([first, second, _]: [u64; 3]) -> bool {
 /// The time of a test's clock, or of day; up to some milliseconds old, which the store's clock corrects.
 fn now() -> u64 {
     GLOBALS.get().frozen_time.get().unwrap_or_else(coarse_unix_time)
-}
-
-/// A `DateTimeZone`; none if PHP does not know it.
-fn open_zone(name: &str) -> Option<Zval> {
-    let mut zone = new_object("DateTimeZone", vec![&name])?;
-    let mut value = Zval::new();
-    // Holds the object by its count.
-    value.set_object(&mut zone);
-    Some(value)
 }
 
 /// What `phrase` means at a time in a zone, in seconds since 1970.
@@ -99,16 +89,4 @@ fn offset(zone: &Zval, time: i64) -> Option<i64> {
 fn moment(zone: &Zval, time: i64) -> Option<Zval> {
     let utc = new_object("DateTimeImmutable", vec![&format!("@{time}")])?;
     call(&utc, "setTimezone", vec![zone])
-}
-
-fn new_object(class: &str, arguments: Vec<&dyn IntoZvalDyn>) -> Option<ZBox<ZendObject>> {
-    let object = ClassEntry::try_find(class)?.new();
-    call(&object, "__construct", arguments)?;
-    Some(object)
-}
-
-/// Calls a method of an object of PHP's own. None if it throws, or is not there.
-fn call(object: &ZendObject, method: &str, arguments: Vec<&dyn IntoZvalDyn>) -> Option<Zval> {
-    let answer = object.try_call_method(method, arguments).ok();
-    if take_exception() { None } else { answer }
 }

@@ -1,7 +1,7 @@
 //! `TokenBucket\CalendarWindow`.
 
 use super::calendar;
-use super::calendar_unit::{Calendar, Unit};
+use super::calendar_unit::Calendar;
 use super::engine::call::{Call, handler};
 use super::engine::declare::{
     self, Class, Method, Parameter, Type, no_discard, optional, public, required,
@@ -12,7 +12,7 @@ use super::interfaces::{self, DECISION, SECONDS, TOKEN_COUNT, TOKENS};
 use super::limiter_methods::{self, IDENTIFIER, LEAVE, LIMIT_NAME, STORAGE};
 use super::limiter_object::{LimitArguments, LimiterObject, parse_name_at};
 use super::storage_argument::{Backend, parse_storage_argument};
-use crate::limit::{CalendarWindow, Limit};
+use crate::limit::{CalendarUnit, CalendarWindow, Limit};
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::ZendStr;
 use std::ptr;
@@ -60,7 +60,7 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     let backend = parse_storage_argument(call)?;
     call.string(2)?;
     let hits = call.int(LIMIT_POSITION, 0)?;
-    let unit = Unit::from_name(call.string(UNIT_POSITION)?.as_bytes());
+    let unit = CalendarUnit::from_name(call.string(UNIT_POSITION)?.as_bytes());
     let zone = if call.is_passed(TIMEZONE_POSITION) {
         text(call.string(TIMEZONE_POSITION)?)
     } else {
@@ -72,8 +72,8 @@ fn construct(call: &Call) -> Result<(), Thrown> {
             "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",
         ));
     }
-    let unit =
-        unit.ok_or_else(|| value_error(UNIT_POSITION, format!("must be {}", Unit::VALUES)))?;
+    let unit = unit
+        .ok_or_else(|| value_error(UNIT_POSITION, format!("must be {}", CalendarUnit::VALUES)))?;
     CalendarWindow::new(hits, [0; 3]).map_err(|error| value_error(LIMIT_POSITION, error))?;
     let calendar = calendar::find(unit, zone.unwrap_or_default(), TIMEZONE_POSITION)?;
     let limit = Rc::new(limit(hits, calendar)?);

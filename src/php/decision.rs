@@ -1,5 +1,6 @@
 //! `TokenBucket\Decision`: the outcome of one call, on one limit or several.
 
+use super::decision_limits::DecisionLimits;
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler, string};
 use super::engine::declare::{self, Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
@@ -22,17 +23,11 @@ use std::time::Duration;
 
 /// The value of a `TokenBucket\Decision`.
 pub struct DecisionObject {
-    limits: Limits,
+    limits: DecisionLimits,
     /// The process that made it and may call `settle()` or `refund()`; 0 once it has.
     settleable_by: Cell<u64>,
     /// When the wait of a reservation ends, in nanoseconds of this host's clock or of the frozen one.
     ready_at: u64,
-}
-
-/// Those of the limits that were asked: at least one.
-enum Limits {
-    One(LimitDecision),
-    Several(Box<[LimitDecision]>),
 }
 
 /// `TokenBucket\Decision`.
@@ -53,6 +48,7 @@ const METHODS: &[Method] = &[
     public(c"wait", handler!(wait), &[], Type::BOOL),
     public(c"ensureAccepted", handler!(ensure_accepted), &[], Type::STATIC),
     public(c"getDeniedBy", handler!(get_denied_by), &[], Type::ARRAY),
+    public(c"getChargedTo", handler!(get_charged_to), &[], Type::ARRAY),
     public(c"getHeaders", handler!(get_headers), &[], Type::ARRAY),
     public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
     public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
@@ -81,16 +77,22 @@ impl DecisionObject {
     /// The decision of one limit.
     #[inline(always)]
     pub fn one(decision: LimitDecision) -> Self {
-        Self::new(Limits::One(decision))
+        Self::new(DecisionLimits::One(decision))
     }
 
     /// The decision of several limits, of which at least one was asked.
     pub fn several(decisions: Vec<LimitDecision>) -> Self {
-        Self::new(Limits::Several(decisions.into_boxed_slice()))
+        Self::new(DecisionLimits::Several(decisions.into_boxed_slice()))
+    }
+
+    /// The decision of several limits that all deny a call which any of them might have accepted; `soonest` is the place of
+    /// the one whose decision it is.
+    pub fn denied(decisions: Vec<LimitDecision>, soonest: usize) -> Self {
+        Self::new(DecisionLimits::Denied { each: decisions.into_boxed_slice(), soonest })
     }
 
     #[inline(always)]
-    fn new(limits: Limits) -> Self {
+    fn new(limits: DecisionLimits) -> Self {
         Self { limits, settleable_by: Cell::new(process::generation()), ready_at: 0 }
     }
 
@@ -101,91 +103,20 @@ impl DecisionObject {
         Self { ready_at: now.saturating_add(wait), ..Self::one(decision) }
     }
 
-    fn limits(&self) -> &[LimitDecision] {
-        match &self.limits {
-            Limits::One(limit) => std::slice::from_ref(limit),
-            Limits::Several(limits) => limits,
-        }
-    }
-
-    fn limits_mut(&mut self) -> &mut [LimitDecision] {
-        match &mut self.limits {
-            Limits::One(limit) => std::slice::from_mut(limit),
-            Limits::Several(limits) => limits,
-        }
-    }
-
-    fn is_admitted(&self) -> bool {
-        self.limits().iter().all(|limit| limit.flagged.is_admitted())
-    }
-
-    /// The limits that deny the call.
-    fn denying(&self) -> impl Iterator<Item = &LimitDecision> {
-        self.limits().iter().filter(|limit| !limit.flagged.is_admitted())
-    }
-
-    /// The limit with the fewest tokens left.
-    fn strictest(&self) -> Option<&LimitDecision> {
-        self.limits().iter().min_by_key(|limit| limit.remaining())
-    }
-
-    fn limit(&self) -> i64 {
-        self.strictest().map_or(0, LimitDecision::capacity)
-    }
-
-    fn remaining(&self) -> i64 {
-        self.strictest().map_or(0, LimitDecision::remaining)
-    }
-
-    fn tokens(&self) -> i64 {
-        let tokens = self.limits().iter().map(LimitDecision::tokens).min().unwrap_or(0);
-        if self.is_admitted() { tokens } else { 0 }
-    }
-
-    /// The longest of some times of all limits, in seconds.
-    fn longest(&self, time: impl Fn(&LimitDecision) -> f64) -> f64 {
-        self.limits().iter().map(time).fold(0.0, f64::max)
-    }
-
-    fn retry_after(&self) -> f64 {
-        self.longest(LimitDecision::retry_after)
-    }
-
-    fn retry_after_seconds(&self) -> Option<u64> {
-        let each = self.limits().iter().map(LimitDecision::retry_after_seconds);
-        each.collect::<Option<Vec<_>>>().map(|all| all.into_iter().max().unwrap_or(0))
-    }
-
-    fn reset_after(&self) -> f64 {
-        self.longest(|limit| limit.decided().reset_after())
-    }
-
-    fn wait(&self) -> f64 {
-        self.longest(LimitDecision::wait)
-    }
-
     /// What is left of the wait of a reservation, in nanoseconds.
     fn wait_left(&self) -> u64 {
         // No more than the wait, for a test may have frozen the clock or let it run since.
-        let wait = self.limits().iter().map(LimitDecision::wait_ns).max().unwrap_or(0);
+        let wait = self.limits.wait_ns();
         if wait == 0 { 0 } else { self.ready_at.saturating_sub(GLOBALS.get().now()).min(wait) }
-    }
-
-    fn is_degraded(&self) -> bool {
-        self.limits().iter().any(|limit| limit.flagged.flags.is_degraded())
-    }
-
-    fn would_deny(&self) -> bool {
-        self.limits().iter().any(|limit| !limit.decided().accepted)
     }
 
     /// The fields of an HTTP answer.
     fn headers(&self) -> ZBox<ZendHashTable> {
-        let policies: Vec<_> = self.limits().iter().map(LimitDecision::policy).collect();
+        let policies: Vec<_> = self.limits.asked().iter().map(LimitDecision::policy).collect();
         let mut fields = ZendHashTable::new();
         let _ = fields.insert("RateLimit-Policy", http::rate_limit_policy(&policies));
         let _ = fields.insert("RateLimit", http::rate_limit(&policies));
-        if let Some(seconds @ 1..) = self.retry_after_seconds() {
+        if let Some(seconds @ 1..) = self.limits.retry_after_seconds() {
             let _ = fields.insert("Retry-After", seconds.to_string());
         }
         fields
@@ -193,21 +124,28 @@ impl DecisionObject {
 
     /// What an exception says of a denied call.
     fn denial(&self) -> String {
-        let names: Vec<_> = self.denying().map(|limit| http::printable(limit.name())).collect();
-        format!("Denied by {}. {}", names.join(", "), http::detail(self.retry_after_seconds()))
+        let names: Vec<_> =
+            self.limits.denying().map(|limit| http::printable(limit.name())).collect();
+        let seconds = self.limits.retry_after_seconds();
+        let advice = match seconds {
+            Some(_) => "",
+            None => " Take the limit at most, and settle() what it costs.",
+        };
+        format!("Denied by {}. {}{advice}", names.join(", "), http::detail(seconds))
     }
 
     /// The problem of an HTTP answer; none if the call was accepted.
     fn problem(&self) -> Option<ZBox<ZendHashTable>> {
-        if self.is_admitted() {
+        if self.limits.is_admitted() {
             return None;
         }
-        let names = self.denying().map(|limit| string(http::printable(limit.name()).as_bytes()));
+        let names =
+            self.limits.denying().map(|limit| string(http::printable(limit.name()).as_bytes()));
         let mut problem = ZendHashTable::new();
         let _ = problem.insert("type", http::QUOTA_EXCEEDED);
         let _ = problem.insert("title", "Too many requests");
         let _ = problem.insert("status", 429);
-        let _ = problem.insert("detail", http::detail(self.retry_after_seconds()));
+        let _ = problem.insert("detail", http::detail(self.limits.retry_after_seconds()));
         let _ = problem.insert("violated-policies", list(names));
         Some(problem)
     }
@@ -215,18 +153,18 @@ impl DecisionObject {
     /// Adds what JSON and `var_dump()` show. `never` stands for an infinite `retry_after`, which JSON
     /// cannot express.
     fn fill(&self, table: &mut ZendHashTable, never: Zval) {
-        let retry_after = self.retry_after();
-        let _ = table.insert("accepted", self.is_admitted());
-        let _ = table.insert("limit", self.limit());
-        let _ = table.insert("remaining_tokens", self.remaining());
+        let retry_after = self.limits.retry_after();
+        let _ = table.insert("accepted", self.limits.is_admitted());
+        let _ = table.insert("limit", self.limits.limit());
+        let _ = table.insert("remaining_tokens", self.limits.remaining());
         let _ = match retry_after.is_finite() {
             true => table.insert("retry_after", retry_after),
             false => table.insert("retry_after", never),
         };
-        let _ = table.insert("reset_after", self.reset_after());
-        let _ = table.insert("wait", self.wait());
-        let _ = table.insert("degraded", self.is_degraded());
-        let _ = table.insert("would_deny", self.would_deny());
+        let _ = table.insert("reset_after", self.limits.reset_after());
+        let _ = table.insert("wait", self.limits.wait());
+        let _ = table.insert("degraded", self.limits.is_degraded());
+        let _ = table.insert("would_deny", self.limits.would_deny());
     }
 }
 
@@ -236,7 +174,7 @@ impl Native for DecisionObject {
     }
 
     fn truth(&self) -> Option<bool> {
-        Some(self.is_admitted())
+        Some(self.limits.is_admitted())
     }
 
     fn dump(&self, properties: &mut ZendHashTable) {
@@ -248,37 +186,39 @@ impl Native for DecisionObject {
 
 fn is_accepted(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(call.with_this(DecisionObject::is_admitted)?)
+    call.return_bool(call.with_this(|this: &DecisionObject| this.limits.is_admitted())?)
 }
 
 fn get_limit(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_int(call.with_this(DecisionObject::limit)?)
+    call.return_int(call.with_this(|this: &DecisionObject| this.limits.limit())?)
 }
 
 fn get_tokens(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_int(call.with_this(DecisionObject::tokens)?)
+    call.return_int(call.with_this(|this: &DecisionObject| this.limits.tokens())?)
 }
 
 fn get_remaining_tokens(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_int(call.with_this(DecisionObject::remaining)?)
+    call.return_int(call.with_this(|this: &DecisionObject| this.limits.remaining())?)
 }
 
 fn get_used_tokens(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_int(call.with_this(|this: &DecisionObject| this.limit() - this.remaining())?)
+    call.return_int(
+        call.with_this(|this: &DecisionObject| this.limits.limit() - this.limits.remaining())?,
+    )
 }
 
 fn get_retry_after(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_float(call.with_this(DecisionObject::retry_after)?)
+    call.return_float(call.with_this(|this: &DecisionObject| this.limits.retry_after())?)
 }
 
 fn get_retry_after_seconds(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    match call.with_this(DecisionObject::retry_after_seconds)? {
+    match call.with_this(|this: &DecisionObject| this.limits.retry_after_seconds())? {
         // Fits: at most some years.
         Some(seconds) => call.return_int(seconds as i64),
         None => call.return_value(Zval::null()),
@@ -287,18 +227,18 @@ fn get_retry_after_seconds(call: &Call) -> Result<(), Thrown> {
 
 fn get_reset_after(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_float(call.with_this(DecisionObject::reset_after)?)
+    call.return_float(call.with_this(|this: &DecisionObject| this.limits.reset_after())?)
 }
 
 fn get_wait(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_float(call.with_this(DecisionObject::wait)?)
+    call.return_float(call.with_this(|this: &DecisionObject| this.limits.wait())?)
 }
 
 fn wait(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let (is_admitted, left) =
-        call.with_this(|this: &DecisionObject| (this.is_admitted(), this.wait_left()))?;
+        call.with_this(|this: &DecisionObject| (this.limits.is_admitted(), this.wait_left()))?;
     let frozen_time = &GLOBALS.get().frozen_time;
     match frozen_time.get() {
         // A frozen clock moves on instead of the test.
@@ -312,7 +252,7 @@ fn wait(call: &Call) -> Result<(), Thrown> {
 
 fn ensure_accepted(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let denial = |this: &DecisionObject| (!this.is_admitted()).then(|| this.denial());
+    let denial = |this: &DecisionObject| (!this.limits.is_admitted()).then(|| this.denial());
     match call.with_this(denial)? {
         None => call.return_value(call.this_value()),
         Some(message) => Err(limit_exceeded::throw(call.this_value(), &message)),
@@ -321,7 +261,15 @@ fn ensure_accepted(call: &Call) -> Result<(), Thrown> {
 
 fn get_denied_by(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    let names = |this: &DecisionObject| list(this.denying().map(|limit| string(limit.name())));
+    let names =
+        |this: &DecisionObject| list(this.limits.denying().map(|limit| string(limit.name())));
+    call.return_value(call.with_this(names)?)
+}
+
+fn get_charged_to(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let names =
+        |this: &DecisionObject| list(this.limits.charged().map(|limit| string(limit.name())));
     call.return_value(call.with_this(names)?)
 }
 
@@ -340,18 +288,19 @@ fn get_problem(call: &Call) -> Result<(), Thrown> {
 
 fn is_degraded(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(call.with_this(DecisionObject::is_degraded)?)
+    call.return_bool(call.with_this(|this: &DecisionObject| this.limits.is_degraded())?)
 }
 
 fn would_deny(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_bool(call.with_this(DecisionObject::would_deny)?)
+    call.return_bool(call.with_this(|this: &DecisionObject| this.limits.would_deny())?)
 }
 
 fn settle(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(1, 1)?;
     // A denied call took nothing, and knows only the limits that were asked.
-    let limits = |this: &DecisionObject| this.is_admitted().then_some(this.limits().len());
+    let limits =
+        |this: &DecisionObject| this.limits.is_admitted().then_some(this.limits.asked().len());
     return_settled(call, "settle", &token_counts::parse(call, 1, call.with_this(limits)?, 0)?)
 }
 
@@ -364,7 +313,7 @@ fn refund(call: &Call) -> Result<(), Thrown> {
 fn return_settled(call: &Call, method: &str, costs: &TokenCounts) -> Result<(), Thrown> {
     let outcome = call.with_this_mut(|this: &mut DecisionObject| {
         let is_first = this.settleable_by.replace(0) == process::generation();
-        settlement::settle(this.limits_mut(), is_first, costs)
+        settlement::settle(this.limits.asked_mut(), is_first, costs)
     })?;
     settlement::return_outcome(call, method, outcome)
 }

@@ -6,6 +6,7 @@
 //! each version of the file.
 
 use super::ini_text;
+use super::time_zone::open_zone;
 use crate::clock::coarse_time;
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
@@ -190,7 +191,8 @@ impl LimitsFile {
         if text.len() as u64 > MAX_SIZE {
             return Err(at(&"must be at most 1 MiB"));
         }
-        let limits = ini_text::read(&text).and_then(|lines| NamedLimits::from_lines(&lines));
+        let limits = ini_text::read(&text)
+            .and_then(|lines| NamedLimits::from_lines(&lines, |zone| open_zone(zone).is_some()));
         limits
             .map(Some)
             .map_err(|mistake| at(&format!("line {}: {}", mistake.line, mistake.message)))

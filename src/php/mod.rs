@@ -1,13 +1,13 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
 //! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`calendar_window`] (by the
-//!   [`calendar`] of a [`calendar_unit`]), [`sliding_window`], [`compound`],
+//!   [`calendar`] of a [`calendar_unit`] in a [`time_zone`]), [`sliding_window`], [`compound`], [`first_of`],
 //!   [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`], [`test_clock`]; [`storage`] has one class for each kind of store,
 //!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
-//!   functions. [`limit_decision`] is what a [`decision`] holds for each limit; [`settlement`] changes it.
+//!   functions. A [`decision`] is about [`decision_limits`], each with its [`limit_decision`]; [`settlement`] changes it.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
 //!   [`storage_argument`]; [`interval_limit`] is what [`leaky_bucket`], [`fixed_window`] and [`sliding_window`] have in
-//!   common, and [`token_counts`] the arguments for several limits. [`permit_registry`] has the permits of the request, and gives them back at its end.
+//!   common, [`limiter_set`] those of several limiters, and [`token_counts`] the arguments for several limits. [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and [`default_storage`] holds the
 //!   one that is opened; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
@@ -22,11 +22,13 @@ mod calendar_window;
 mod compound;
 mod concurrency_limit;
 mod decision;
+mod decision_limits;
 mod default_storage;
 mod denials;
 mod directives;
 mod engine;
 mod events;
+mod first_of;
 mod fixed_window;
 mod globals;
 mod info;
@@ -39,6 +41,7 @@ mod limit_decision;
 mod limit_exceeded;
 mod limiter_methods;
 mod limiter_object;
+mod limiter_set;
 mod limits_file;
 mod module;
 mod named_limiter;
@@ -53,6 +56,7 @@ mod status;
 mod storage;
 mod storage_argument;
 mod test_clock;
+mod time_zone;
 mod token_bucket;
 mod token_counts;
 mod unknown_directives;
@@ -71,6 +75,7 @@ fn register_classes() {
     calendar_window::register();
     sliding_window::register();
     compound::register();
+    first_of::register();
     permit::register();
     concurrency_limit::register();
     test_clock::register();

@@ -1,19 +1,22 @@
 //! `TokenBucket\limiter()` and `TokenBucket\concurrency_limit()`.
 
-use super::compound::{self, CompoundObject, Part};
+use super::compound;
 use super::concurrency_limit::{self, ConcurrencyLimitObject};
 use super::engine::call::{Call, handler};
-use super::engine::declare::{Method, Type, function, required};
+use super::engine::declare::{Class, Method, Type, function, required};
 use super::engine::exceptions::{Thrown, type_error, value_error};
 use super::engine::shared_string::SharedString;
 use super::events::deliver_warning;
+use super::first_of;
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
+use super::limiter_set::{LimiterSet, Part};
 use super::limits_file::LoadedLimits;
 use super::storage_argument::{Backend, Leaving};
-use super::{fixed_window, leaky_bucket, sliding_window, token_bucket};
+use super::{calendar, calendar_window, fixed_window, leaky_bucket, sliding_window, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
+use crate::limit::{JointRule, Limit};
 use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::rc::Rc;
@@ -83,43 +86,51 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
         (Rule::Concurrency(_), _) => {
             Err(of_other_kind(named, "limits how many run at once", "concurrency_limit"))
         }
-        (Rule::One { .. }, Some(_)) => Err(type_error(format!(
+        (Rule::One { .. } | Rule::Calendar { .. }, Some(_)) => Err(type_error(format!(
             "TokenBucket\\limiter(): Argument #{CLIENT} ($client) must be of type string for a limit of its own, array given"
         ))),
-        (Rule::One { algorithm, count, interval, limit }, None) => {
+        (Rule::One { .. } | Rule::Calendar { .. }, None) => {
             let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
             let limiter = limiter_of(&loaded, at, named)?;
             let backend = match named.leave {
                 0 => Backend::Native(limiter),
                 leave => Backend::Leaving(Box::new(Leaving { limiter, leave })),
             };
-            let arguments = arguments(*algorithm, *count, *interval);
-            let class = match algorithm {
-                Algorithm::TokenBucket => &token_bucket::CLASS,
-                Algorithm::LeakyBucket => &leaky_bucket::CLASS,
-                Algorithm::FixedWindow => &fixed_window::CLASS,
-                Algorithm::SlidingWindow => &sliding_window::CLASS,
-            };
+            let OneLimit { limit, arguments, class } = one_limit(&named.rule)?;
             let name = call.non_null(1).and_then(SharedString::from_zval);
-            let object = LimiterObject::new(backend, identifier, Rc::clone(limit), arguments, name);
+            let object = LimiterObject::new(backend, identifier, limit, arguments, name);
             call.return_new(class, object)
         }
-        (Rule::All(members), list) => {
-            let parts = members.iter().enumerate().map(|(i, member)| {
-                let client = match list {
-                    Some(list) => client_of(list, member, i)?,
-                    None => client(call, call.string(CLIENT)?)?,
-                };
-                part(&loaded, member, client)
-            });
-            let parts = parts.collect::<Result<Vec<Part>, Thrown>>()?;
-            if let Some(list) = list
-                && list.len() != members.len()
-            {
-                return Err(wrong_list(members));
-            }
-            call.return_new(&compound::CLASS, CompoundObject::new(parts))
-        }
+        (Rule::All(members), list) => call.return_new(
+            &compound::CLASS,
+            limiter_set(call, &loaded, JointRule::All, members, list)?,
+        ),
+        (Rule::First(members), list) => call.return_new(
+            &first_of::CLASS,
+            limiter_set(call, &loaded, JointRule::First, members, list)?,
+        ),
+    }
+}
+
+/// The limiters of a set, for one client or one each.
+fn limiter_set(
+    call: &Call,
+    loaded: &LoadedLimits,
+    rule: JointRule,
+    members: &[String],
+    list: Option<&ZendHashTable>,
+) -> Result<LimiterSet, Thrown> {
+    let parts = members.iter().enumerate().map(|(i, member)| {
+        let client = match list {
+            Some(list) => client_of(list, member, i)?,
+            None => client(call, call.string(CLIENT)?)?,
+        };
+        part(loaded, member, client)
+    });
+    let parts = parts.collect::<Result<Vec<Part>, Thrown>>()?;
+    match list {
+        Some(list) if list.len() != members.len() => Err(wrong_list(members)),
+        _ => Ok(LimiterSet::new(rule, parts)),
     }
 }
 
@@ -145,19 +156,10 @@ fn wrong_list(members: &[String]) -> Thrown {
 fn part(loaded: &LoadedLimits, member: &str, client: &[u8]) -> Result<Part, Thrown> {
     let at = loaded.limits.position(member.as_bytes()).ok_or(Thrown)?;
     let named = loaded.limits.get(at).ok_or(Thrown)?;
-    // Only limits are in a set.
-    let Rule::One { limit, algorithm, count, interval } = &named.rule else { return Err(Thrown) };
-    let arguments = arguments(*algorithm, *count, *interval);
+    let OneLimit { limit, arguments, .. } = one_limit(&named.rule)?;
     let limiter = limiter_of(loaded, at, named)?;
     let name = SharedString::joined([member.as_bytes(), b"", b""]);
-    Ok(Part::new(
-        limiter,
-        identifier(named, client)?,
-        name,
-        Rc::clone(limit),
-        arguments,
-        named.leave,
-    ))
+    Ok(Part::new(limiter, identifier(named, client)?, name, limit, arguments, named.leave))
 }
 
 /// The identifier of a client under a limit: the name and the client.
@@ -182,16 +184,40 @@ fn limiter_of(loaded: &LoadedLimits, at: usize, named: &NamedLimit) -> Result<Rc
     Ok(limiter)
 }
 
-/// What the constructor would have been given.
-fn arguments(algorithm: Algorithm, count: i64, interval: f64) -> LimitArguments {
-    match algorithm {
-        Algorithm::TokenBucket => {
-            LimitArguments::TokenBucket(Some(count), Some(count as f64 / interval))
+/// A limit, with its class and what the constructor would have been given.
+struct OneLimit {
+    limit: Rc<Limit>,
+    arguments: LimitArguments,
+    class: &'static Class,
+}
+
+/// The limit of a rule; only limits of calls stand alone or in a set.
+fn one_limit(rule: &Rule) -> Result<OneLimit, Thrown> {
+    let (limit, arguments, class) = match rule {
+        Rule::Calendar { count, unit, timezone } => {
+            // The file was read with this time zone, so no argument is wrong.
+            let calendar = calendar::find(*unit, timezone, CLIENT)?;
+            let limit = Rc::new(calendar_window::limit(*count, calendar)?);
+            let arguments = LimitArguments::Calendar { limit: *count, calendar };
+            (limit, arguments, &calendar_window::CLASS)
         }
-        Algorithm::LeakyBucket | Algorithm::FixedWindow | Algorithm::SlidingWindow => {
-            LimitArguments::Interval { limit: count, interval }
+        Rule::One { algorithm, count, interval, limit } => {
+            let of_interval = LimitArguments::Interval { limit: *count, interval: *interval };
+            let (arguments, class) = match algorithm {
+                Algorithm::TokenBucket => {
+                    let rate = *count as f64 / interval;
+                    let arguments = LimitArguments::TokenBucket(Some(*count), Some(rate));
+                    (arguments, &token_bucket::CLASS)
+                }
+                Algorithm::LeakyBucket => (of_interval, &leaky_bucket::CLASS),
+                Algorithm::FixedWindow => (of_interval, &fixed_window::CLASS),
+                Algorithm::SlidingWindow => (of_interval, &sliding_window::CLASS),
+            };
+            (Rc::clone(limit), arguments, class)
         }
-    }
+        Rule::Concurrency(_) | Rule::All(_) | Rule::First(_) => return Err(Thrown),
+    };
+    Ok(OneLimit { limit, arguments, class })
 }
 
 /// A `ConfigurationException` that lists the names.

@@ -10,11 +10,13 @@ use super::events::{deliver_warning, log_event};
 use super::globals::GLOBALS;
 use super::limits_file::LoadedLimits;
 use super::statistics::of_prefix;
+use super::{calendar, calendar_window};
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
-    CONCURRENCY, CallContext, Host, Identifier, LONGEST_IDENTIFIER, LimitName, LimitStatistics,
-    Limiter, NamedLimit, Report, Rule, ServerStatus, Status, TableStatus, prometheus, unix_time,
+    CALENDAR, CONCURRENCY, CallContext, Host, Identifier, LONGEST_IDENTIFIER, LimitName,
+    LimitStatistics, Limiter, NamedLimit, Report, Rule, ServerStatus, Status, TableStatus,
+    prometheus, unix_time,
 };
 use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
@@ -82,7 +84,7 @@ fn return_status(call: &Call) -> Result<(), Thrown> {
     array.put("limits", of_prefix(&status.limits, &prefix, track));
     array.put("denials", of_current_prefix(|_| true, MOST_IN_STATUS));
     array.put("limits_file", limits_file());
-    array.put("named_limits", named_limits(loaded, &status, &prefix, track));
+    array.put("named_limits", named_limits(loaded, &status, &prefix, track)?);
     array.put("tables", status.tables.iter().map(table).collect::<PhpArray>());
     array.put("servers", status.servers.iter().map(server).collect::<PhpArray>());
     array.put("directives", directives());
@@ -107,7 +109,7 @@ fn named_limits(
     status: &Status,
     prefix: &[u8],
     track: bool,
-) -> PhpArray {
+) -> Result<PhpArray, Thrown> {
     let mut array = PhpArray::new();
     for named in loaded.iter().flat_map(|loaded| loaded.limits.iter()) {
         let is_counted_as = |name: &LimitName| {
@@ -115,19 +117,27 @@ fn named_limits(
         };
         let counts = status.limits.iter().find(|(name, _)| is_counted_as(name));
         let counts = counts.map(|(_, counts)| counts).filter(|_| track);
-        array.put(&named.name, named_limit(named, counts));
+        array.put(&named.name, named_limit(named, counts)?);
     }
-    array
+    Ok(array)
 }
 
-fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> PhpArray {
+fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> Result<PhpArray, Thrown> {
     let mut row = PhpArray::new();
     let limit = match &named.rule {
         Rule::One { algorithm, count, interval, limit } => {
             row.put("algorithm", algorithm.name());
             row.put("limit", *count);
             row.put("interval", *interval);
-            Some(limit)
+            Some(Rc::clone(limit))
+        }
+        Rule::Calendar { count, unit, timezone } => {
+            row.put("algorithm", CALENDAR);
+            row.put("limit", *count);
+            row.put("unit", unit.name());
+            row.put("timezone", timezone.as_str());
+            // The file was read with this time zone, so no argument is wrong.
+            Some(Rc::new(calendar_window::limit(*count, calendar::find(*unit, timezone, 0)?)?))
         }
         Rule::Concurrency(limit) => {
             row.put("algorithm", CONCURRENCY);
@@ -135,9 +145,10 @@ fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> PhpArray
             row.put("lifetime", limit.lifetime() as f64 / SECOND as f64);
             None
         }
-        Rule::All(members) => {
-            row.put("all", members.iter().map(String::as_str).collect::<PhpArray>());
-            return row;
+        Rule::All(members) | Rule::First(members) => {
+            let key = if let Rule::All(_) = named.rule { "all" } else { "first" };
+            row.put(key, members.iter().map(String::as_str).collect::<PhpArray>());
+            return Ok(row);
         }
     };
     row.put("storage", named.storage().map(Dsn::redact).as_deref());
@@ -148,9 +159,9 @@ fn named_limit(named: &NamedLimit, counts: Option<&LimitStatistics>) -> PhpArray
     if let Some(limit) = limit {
         // A question to a server for each client would take long.
         let local = limiter.filter(|limiter| !limiter.is_remote());
-        row.put("limited", local.map(|limiter| limited_clients(named, counts, &limiter, limit)));
+        row.put("limited", local.map(|limiter| limited_clients(named, counts, &limiter, &limit)));
     }
-    row
+    Ok(row)
 }
 
 /// The clients, of those that were denied most, whose next call would be denied, and for how many seconds.

@@ -37,7 +37,7 @@ final class Compound implements Limiter
      * @throws \ArgumentCountError without a limiter, or if one is passed by name
      * @throws \ValueError if there are more than 16 limiters, if two use the same bucket, or if one is a TokenBucket without a
      *     capacity or a rate, or is on a storage written in PHP
-     * @throws \TypeError if a limiter is not an object of this extension's classes
+     * @throws \TypeError if a limiter is not an object of this extension's classes, or is a FirstOf
      */
     public function __construct(Limiter ...$limiters) {}
 

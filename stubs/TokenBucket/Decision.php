@@ -7,6 +7,7 @@ namespace TokenBucket;
  *
  * The decision of a Compound is about all limits that were asked: it is accepted if none of them denies. It has the fewest
  * tokens of any, as getRetryAfter() the longest wait of those that deny, and as getResetAfter() the longest of all.
+ * The decision of a FirstOf is that of the limit that was charged, or that would accept soonest.
  *
  * A call that costs more than the capacity is never accepted: never is INF in seconds, and null in whole seconds and in JSON.
  *
@@ -74,6 +75,14 @@ final class Decision implements \JsonSerializable
      * @return list<string>
      */
     public function getDeniedBy(): array {}
+
+    /**
+     * The names of the limits that the call has taken something of, as getDeniedBy() names them. Empty for a denied call, a
+     * peek(), and a call that goes on though nothing was taken. Which limit of a FirstOf it is; those of a Compound.
+     *
+     * @return list<string>
+     */
+    public function getChargedTo(): array {}
 
     /**
      * The fields of an HTTP response that tell a client about the limits (draft-ietf-httpapi-ratelimit-headers).

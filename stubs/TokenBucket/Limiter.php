@@ -3,7 +3,7 @@
 namespace TokenBucket;
 
 /**
- * What TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow and Compound have in common, for type declarations.
+ * What TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow, Compound and FirstOf have in common, for type declarations.
  *
  * $tokens is 0 or more in every method; a negative count is a \ValueError. Every method throws a StorageException if
  * the storage fails and no on-error policy answers.

@@ -11,9 +11,9 @@ namespace TokenBucket;
  *     interval = 60
  *
  * The file is in the format of php.ini, one section for each limit: `limit` and `interval` (so many in so many seconds), `algorithm`
- * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window; concurrency is for concurrency_limit()), `storage` (a DSN; the default is
+ * (token_bucket, which is the default, leaky_bucket, fixed_window or sliding_window; calendar has `unit` and `timezone` for `interval`; concurrency is for concurrency_limit()), `storage` (a DSN; the default is
  * token_bucket.storage), `enforce` and `on_error` (defaults: the directives). A section with `all = a b c` is a Compound of
- * these limits. A changed file is in force in every worker within two seconds, without a reload. One that has a mistake, or is
+ * these limits, one with `first = a b c` a FirstOf. A changed file is in force in every worker within two seconds, without a reload. One that has a mistake, or is
  * gone, changes nothing, and each worker warns once.
  *
  * A limit's identifier is its name, a colon and the client: limiter('login', '192.0.2.1') decides on the bucket
@@ -23,7 +23,7 @@ namespace TokenBucket;
  * @param string|array $client names the client: 1 to 4,096 bytes with the limit's name before it. For a set also an array with
  *                             a client for each of its limits, by their names or in their order
  *
- * @return Limiter a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound
+ * @return Limiter a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow, Compound or FirstOf
  *
  * @throws \ValueError if the client is empty or too long, or the array does not fit the set
  * @throws \TypeError for an array if the name is not that of a set

@@ -5,7 +5,7 @@ declare(strict_types=1);
 
 require __DIR__ . '/application.inc';
 
-write_file('limits.ini', "[login]\nalgorithm = sliding_window\nlimit = 5\ninterval = 900\n[set]\nall = login\n[0]\nlimit = 1\ninterval = 900\n[1]\nlimit = 1\ninterval = 900\n");
+write_file('limits.ini', "[login]\nalgorithm = sliding_window\nlimit = 5\ninterval = 900\n[set]\nall = login\n[plan]\nfirst = month login\n[month]\nalgorithm = calendar\nlimit = 3\nunit = month\ntimezone = Europe/Berlin\n[report]\nalgorithm = concurrency\nlimit = 2\n[0]\nlimit = 1\ninterval = 900\n[1]\nlimit = 1\ninterval = 900\n");
 
 // The login of README, whose client is blocked, beside a limit of the same name in the file.
 application('$tries = \TokenBucket::per(null, "login:192.0.2.1", 20, 300); $tries->block(300); $tries->consume();');
@@ -34,7 +34,7 @@ $each = 'foreach ([\TokenBucket::per(null, $id, 9, 900), new LeakyBucket(null, $
 $result = run(['block', '--identifier', 'mail:anna', '3600']);
 check('a block denies the calls of each algorithm', $result['code'] === 0 && application("\$id = 'mail:anna'; $each echo (int) \$limiter->consume(0);") === '0000', $result);
 check('peek shows each state', array_column(json('peek', '--identifier', 'mail:anna')['states'], 'blocked', 'algorithm')
-    === ['token_bucket' => true, 'fixed_window' => true, 'sliding_window' => true]);
+    === ['token_bucket' => true, 'fixed_window' => true, 'sliding_window' => true, 'calendar' => true]);
 run(['reset', '--identifier', 'mail:anna', '--algorithm', 'fixed_window']);
 check('one algorithm alone is reset', application("\$id = 'mail:anna'; $each echo (int) \$limiter->consume(0);") === '0010');
 run(['reset', '--identifier', 'mail:anna']);
@@ -56,6 +56,25 @@ $held = application('$permit = (new ConcurrencyLimit(null, "report:anna", 2))->a
     echo shell_exec(' . var_export(implode(' ', array_map('escapeshellarg', [...php($options), __DIR__ . '/../../bin/token-bucket'])), true) . ' . " peek --identifier report:anna --algorithm concurrency --user ' . $user . '");');
 check('permits are counted', $held === "report:anna: 1 permits are held\n", $held);
 check('and freed', run(['reset', '--identifier', 'report:anna', '--algorithm', 'concurrency'])['code'] === 0);
+
+$held = application('$permit = concurrency_limit("report", "eve")->acquire();
+    echo shell_exec(' . var_export(implode(' ', array_map('escapeshellarg', [...php($options), __DIR__ . '/../../bin/token-bucket'])), true) . ' . " peek report eve --user ' . $user . '");');
+check('those of a named limit by its name', $held === "report:eve: 1 permits are held\n", $held);
+check('and freed', run(['reset', 'report', 'eve'])['out'] === "report:eve: nothing was stored\n", run(['reset', 'report', 'eve']));
+check('but not blocked', str_contains(run(['block', 'report', 'eve', '5'])['err'], 'permits cannot be blocked'));
+
+// Limits of the calendar, and of several the first that accepts.
+application('limiter("month", "anna")->consume(2);');
+check('a limit of the calendar tells what is left', run(['peek', 'month', 'anna'])['out'] === "month anna: 1 of 3 left\n", run(['peek', 'month', 'anna']));
+check('also under its identifier', preg_match('~, calendar: 2 calls count, the last for ~', run(['peek', '--identifier', 'month:anna'])['out']) === 1, run(['peek', '--identifier', 'month:anna']));
+check('the next limit of a set follows', run(['peek', 'plan', 'anna'])['out'] === "plan anna: 1 of 3 left\n", run(['peek', 'plan', 'anna']));
+run(['block', '--identifier', 'month:anna', '60']);
+check('a block of the identifier blocks it', application('var_dump(limiter("month", "anna")->consume());') === "bool(false)\n");
+check('then the next limit of the set accepts', run(['peek', 'plan', 'anna'])['out'] === "plan anna: 5 of 5 left\n", run(['peek', 'plan', 'anna']));
+run(['reset', 'plan', 'anna']);
+check('a set is reset as a whole', application('var_dump(limiter("month", "anna")->consume(3));') === "bool(true)\n");
+$rules = command(['limits', 'check', $limits], '', [], $options)['out'];
+check('limits check describes both', str_contains($rules, '3 in a month of Europe/Berlin, calendar') && str_contains($rules, 'the first that accepts of month, login'), $rules);
 
 // Identifiers of any bytes, which no shell reads: as top shows them, on standard input.
 $odd = ["odd:\xff\x1b[2J\n'\$(touch here)", 'odd:\xff', "odd:a'; touch here;'", 'odd:\x5cxff', "odd:\xfe"];

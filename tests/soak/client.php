@@ -39,16 +39,18 @@ final class Client
     {
         $store = $this->kind === 'guest' ? $this->meeting_place() : $this->any_store();
         $buckets = [$this->is_at_hot_key() ? array_key_first($store->hot) : $store->target()];
-        // Attackers also give tokens back, and take from two of them at once, which leases do not serve. The others use buckets and windows in turn.
-        $how = $this->kind === 'attacker' && !$this->is_at_hot_key() ? $n % ($store->lease > 0 ? 2 : 4) : 0;
-        if ($how >= 2) {
+        // Attackers also give tokens back, settle, leave some, and ask two buckets at once, which leases do not serve. The others use buckets
+        // and windows in turn.
+        $ways = $this->kind === 'attacker' && !$this->is_at_hot_key() ? ($store->lease > 0 ? array_slice(WAYS, 0, ALONE) : WAYS) : [[]];
+        $way = $ways[$n % count($ways)];
+        if (array_intersect($way, ['with', 'first'])) {
             $buckets = array_rand($store->hot, 2);
             shuffle($buckets);
         }
-        $word = $n % 2 ? ' window' : '';
+        $word = ['', ' window', ' calendar'][$n % 3];
         [$capacity, $rate] = $store->limit();
         $get = ['dsn' => $store->dsn, 'offset' => $this->offset] + match ($this->kind) {
-            'attacker' => ['id' => $buckets[0], 'tries' => 6, 'capacity' => $capacity, 'rate' => $rate] + ($how % 2 ? ['refund' => 1] : []) + ($how >= 2 ? ['with' => $buckets[1]] : []),
+            'attacker' => ['id' => $buckets[0], 'tries' => 6, 'capacity' => $capacity, 'rate' => $rate] + array_fill_keys($way, $buckets[1] ?? 1),
             'flood' => ['id' => "flood$word:$this->number-$n", 'tries' => 6, 'capacity' => 5, 'rate' => 1, 'flood' => 1],
             'blocker' => ['id' => "blocked$word:$this->number-$n", 'tries' => 3, 'capacity' => 100, 'rate' => 20, 'block' => 1],
             'honest' => ['id' => "honest$word:$this->number-" . mt_rand(1, 20), 'tries' => 1, 'capacity' => 100, 'rate' => 20],

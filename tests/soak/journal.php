@@ -31,12 +31,12 @@ final class Second
     }
 
     /**
-     * @param list<string> $buckets all of which the call takes from
+     * @param list<string> $buckets all of which the call takes from, or the one that is `charged`
      * @param list<int|string> $call as page.php reports it
      */
     public function call(string $store, array $buckets, string $client, array $call): void
     {
-        [$before, $after, $took, $queued, $accepted, $degraded, $connected, $warning, $refunds, $paused] = $call;
+        [$before, $after, $took, $queued, $accepted, $degraded, $connected, $warning, $refunds, $paused, $charged] = $call;
         $seen = &$this->of($store);
         $seen['calls']++;
         $seen['admitted'] += $accepted;
@@ -62,7 +62,7 @@ final class Second
         // Not a call that is refunded: its tokens come back, even if the reply to the refund is lost. Nor a degraded one on
         // two buckets: either may be the server's or this host's.
         if ($accepted && $client === 'attacker' && !$refunds && !($degraded && count($buckets) > 1)) {
-            foreach ($buckets as $bucket) {
+            foreach ($charged === null ? $buckets : [$buckets[$charged]] as $bucket) {
                 $seen['journal'][] = [$bucket, $degraded, $before, $after];
             }
         }

@@ -2,10 +2,12 @@
 /*
  * The page that the workers serve: takes `tries` tokens from one bucket, or one token from each of `tries` new
  * buckets, and reports each call: its result, its time, how long it took, and the last warning it caused. An identifier that
- * begins with a window's word is a sliding window's, which allows its capacity in the time in which a bucket fills.
+ * begins with a window's word is a sliding window's, which allows its capacity in the time in which a bucket fills; with a
+ * calendar's, an hour's that nobody uses up.
  *
- * With `with`, each call takes from that bucket or window, too, or from none. With `refund`, every second token is given back.
- * With `block`, the bucket or the window is blocked after the first call. With `permits`, a permit is taken and held for some
+ * With `with`, each call takes from that bucket or window, too, or from none; with `first`, from that one if the other denies.
+ * With `leave`, a token stays. With `refund`, every second token is given back; with `settle`, every second call costs one token less
+ * or more than its estimate. With `block`, the bucket or the window is blocked after the first call. With `permits`, a permit is taken and held for some
  * milliseconds instead, and given back by the end of the request.
  */
 ini_set('log_errors', '1');
@@ -40,10 +42,15 @@ function clocks(): array
     return [(int) (microtime(true) * 1e6) * 1000, hrtime(true) + (int) $_GET['offset']];
 }
 
-function limiter(string $id): TokenBucket\Limiter
+function limiter(string $id, ?string $name = null): TokenBucket\Limiter
 {
     ['dsn' => $dsn, 'capacity' => $capacity, 'rate' => $rate] = $_GET;
-    return str_contains(strtok($id, ':'), 'window') ? new TokenBucket\SlidingWindow($dsn, $id, $capacity, $capacity / $rate) : new TokenBucket($dsn, $id, $capacity, $rate);
+    $word = strtok($id, ':');
+    return match (true) {
+        str_contains($word, 'window') => new TokenBucket\SlidingWindow($dsn, $id, $capacity, $capacity / $rate, $name),
+        str_contains($word, 'calendar') => new TokenBucket\CalendarWindow($dsn, $id, 1_000_000, 'hour', name: $name),
+        default => new TokenBucket($dsn, $id, $capacity, $rate, $name),
+    };
 }
 
 // The controls: a sleep, and a server that is never stopped, asked without the extension. If these are late, the
@@ -88,9 +95,14 @@ for ($i = 0; $i < $tries; $i++) {
     if (isset($_GET['with'])) {
         $bucket = new TokenBucket\Compound($bucket, limiter($_GET['with']));
     }
+    if (isset($_GET['first'])) {
+        $bucket = new TokenBucket\FirstOf(limiter($id, '0'), limiter($_GET['first'], '1'));
+    }
+    $settles = isset($_GET['settle']) && $i % 2 === 0;
+    $estimate = $settles && $i % 4 === 0 ? 2 : 1;
     error_clear_last();
     [$queued, $pauses, $before, $start] = [queued(), pauses(), clocks(), hrtime(true)];
-    $decision = $bucket->attempt();
+    $decision = $bucket->attempt($estimate, (int) isset($_GET['leave']));
     [$took, $after] = [hrtime(true) - $start, clocks()];
     $warning = error_get_last()['message'] ?? '';
     [$queued, $pauses] = [queued() - $queued, pauses() - $pauses];
@@ -107,16 +119,18 @@ for ($i = 0; $i < $tries; $i++) {
     // Servers count in microseconds, so each bound is widened by one.
     $call = [$before[$clock] - 1_000, $after[$clock] + 1_000, $took, $queued, (int) $decision->isAccepted(), (int) $decision->isDegraded(), (int) $connected, $warning];
     $refunds = isset($_GET['refund']) && $i % 2 === 0 && $decision->isAccepted();
-    $calls[] = [...$call, (int) $refunds, (int) ($pauses > 0)];
+    $calls[] = [...$call, (int) $refunds, (int) ($pauses > 0), isset($_GET['first']) ? (int) ($decision->getChargedTo()[0] ?? 0) : null];
     if ($refunds) {
         $decision->refund();
+    } elseif ($settles && $decision->isAccepted()) {
+        $decision->settle(3 - $estimate);
     }
     if (isset($_GET['block']) && $i === 0) {
         error_clear_last();
         $bucket->block(30);
         $calls[0][7] = error_get_last()['message'] ?? $warning;
     }
-    if ($remote && ($refunds || isset($_GET['block']))) {
+    if ($remote && ($refunds || $settles || isset($_GET['block']))) {
         $had = sockets();
     }
 }

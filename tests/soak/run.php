@@ -13,6 +13,9 @@ const WORKERS = 8;
 /** The first HOT_CLIENTS attackers want the same bucket of a hot store at the same time. */
 const HOT_CLIENTS = 4;
 const CLIENTS = ['attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'attacker', 'flood', 'flood', 'blocker', 'honest', 'honest', 'honest', 'honest', 'guest', 'guest', 'guest', 'guest', 'control', 'control'];
+/** How an attacker calls, as page.php knows it; the first ALONE ways take from one bucket. */
+const WAYS = [[], ['refund'], ['settle'], ['leave'], ['with'], ['with', 'refund'], ['first'], ['first', 'settle']];
+const ALONE = 4;
 /**
  * The number of buckets that attackers fight for on each store, and of sliding windows, and their limit: a window allows
  * CAPACITY in any CAPACITY / RATE seconds.
@@ -152,7 +155,7 @@ printf(
     $faults->killed, $faults->reloads, $lost, $may_be_lost, $errors,
 );
 printf(
-    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; for each of %1\$d sliding windows, %2\$d calls in any %4\$.1f s; a bucket or window that a killed server lost starts full again; while a server is down this host's own allows as much. Above bound: calls over that bound in any stretch of time. A refunded call does not count, a call on two of them counts for each.\n",
+    "Attackers allowed: for each of %d buckets, %d calls and %d more a second; for each of %1\$d sliding windows, %2\$d calls in any %4\$.1f s; a bucket or window that a killed server lost starts full again; while a server is down this host's own allows as much. Above bound: calls over that bound in any stretch of time. A refunded call does not count, a call on two of them counts for each that it is charged to.\n",
     BUCKETS, CAPACITY, RATE, CAPACITY / RATE,
 );
 printf("With leases of %d tokens: %d calls and %d more a second in all, and a lease more in any stretch of time.\n", LEASE, LEASED_CAPACITY, LEASED_RATE);

@@ -89,6 +89,7 @@ function memory_cases(): array
     $in_process = new TokenBucket('array:', 'hot', 1_000_000_000, 1_000_000);
     $in_process->consume(1_000_000);
     $three = array_map(fn ($name) => new TokenBucket(null, $name, 1_000_000_000, 1_000_000), ['one', 'two', 'three']);
+    $first = new TokenBucket\FirstOf($hot, $three[0]);
     $storage = new TokenBucket\SharedMemoryStorage;
     $limiters = limiters();
     apcu_store('counter', 0);
@@ -108,6 +109,7 @@ function memory_cases(): array
         'held' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt()->refund(); } },
         'settled' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt()->settle(2); } },
         'leaving' => function ($n) use ($hot) { for ($i = 0; $i < $n; $i++) { $hot->attempt(1, 5); } },
+        'first' => function ($n) use ($first) { for ($i = 0; $i < $n; $i++) { $first->attempt(); } },
         'fixed' => consume_window(new TokenBucket\FixedWindow(null, 'calls-fixed', 16_000_000, 31_536_000.0)),
         'calendar' => consume_window(new TokenBucket\CalendarWindow(null, 'calls-calendar', 16_000_000, 'year')),
         'three' => three_calls($three),
@@ -149,6 +151,7 @@ function memory_rows(): array
         ['`attempt()->refund()`', 'held', 'attempt'],
         ['`attempt()->settle()`', 'settled', 'attempt'],
         ['`attempt(1, leave: 5)`', 'leaving', 'attempt'],
+        ['`FirstOf` of two, the first accepts, `attempt()`', 'first', 'attempt'],
         ['`CalendarWindow`, `consume()`', 'calendar', 'fixed'],
         ['`Compound` of three, `consume()`', 'compound', 'consume'],
         ['three `consume()`, one after the other', 'three', 'consume'],

@@ -18,7 +18,8 @@ use function TokenBucket\limiter;
 /**
  * Asks a limit before each request is handled, and answers with 429 if it denies.
  *
- * The decision is an attribute of the request, Decision::class. A handler in which only failures count calls its refund().
+ * The decision is an attribute of the request, Decision::class. A handler in which only failures count calls its refund(), and one
+ * that knows the cost only afterwards its settle(); or its answer tells the cost in a header.
  */
 final class RateLimitMiddleware implements MiddlewareInterface
 {
@@ -46,8 +47,10 @@ final class RateLimitMiddleware implements MiddlewareInterface
      *     fn (ServerRequestInterface $request): bool
      * @param bool $showLimits whether answers tell the limit and what is left of it. False for a login, so that a guesser does not
      *     learn it: only a denial then has a field, Retry-After
+     * @param string|null $costHeader the header in which an answer of the handler tells what the request cost, a whole number: it is
+     *     charged in place of $cost, the estimate, and the header is removed. An answer without it leaves the estimate charged
      *
-     * @throws \InvalidArgumentException if the limit's name is empty, or a route or a cost is invalid
+     * @throws \InvalidArgumentException if the limit's or the header's name is empty, or a route or a cost is invalid
      * @throws \LogicException without the extension token_bucket
      */
     public function __construct(
@@ -57,10 +60,14 @@ final class RateLimitMiddleware implements MiddlewareInterface
         int|array|callable $cost = 1,
         array|callable $skip = [],
         private readonly bool $showLimits = true,
+        private readonly ?string $costHeader = null,
     ) {
         Extension::check();
         if ($limit === '') {
             throw new \InvalidArgumentException('$limit must be the name of a limit or a function that makes a limiter');
+        }
+        if ($costHeader === '') {
+            throw new \InvalidArgumentException('$costHeader must be the name of a header or null');
         }
         // A string is always a name, for a limit may have the name of a function, such as "key" or "file".
         $this->limiterFor = is_string($limit)
@@ -85,7 +92,7 @@ final class RateLimitMiddleware implements MiddlewareInterface
         }
         $decision = $this->decide($request);
         $response = $decision->isAccepted()
-            ? $handler->handle($request->withAttribute(Decision::class, $decision))
+            ? $this->settled($handler->handle($request->withAttribute(Decision::class, $decision)), $decision)
             : $this->denial($decision);
         return $this->withHeaders($response, $decision);
     }
@@ -113,6 +120,19 @@ final class RateLimitMiddleware implements MiddlewareInterface
     {
         $given = is_int($result) ? $result : get_debug_type($result);
         return new \UnexpectedValueException("The function \$$argument of RateLimitMiddleware must return $expected, $given returned");
+    }
+
+    private function settled(ResponseInterface $response, Decision $decision): ResponseInterface
+    {
+        if ($this->costHeader === null || !$response->hasHeader($this->costHeader)) {
+            return $response;
+        }
+        $cost = $response->getHeaderLine($this->costHeader);
+        if (!ctype_digit($cost)) {
+            throw new \UnexpectedValueException("The header $this->costHeader must be a whole number of 0 or more, \"$cost\" given");
+        }
+        $decision->settle((int) $cost);
+        return $response->withoutHeader($this->costHeader);
     }
 
     private function denial(Decision $decision): ResponseInterface

@@ -153,6 +153,35 @@ final class RateLimitMiddlewareTest extends TestCase
         self::assertSame(429, $this->send($middleware, headers: ['X-Password' => 'guess'])->getStatusCode());
     }
 
+    public function test_request_is_charged_the_cost_in_the_answers_header_in_place_of_the_estimate(): void
+    {
+        $this->page = new Page(static fn (ServerRequestInterface $request): ResponseInterface => new Response(200, $request->getQueryParams()));
+        $middleware = new RateLimitMiddleware($this->limit(20, 60), new Psr17Factory(), cost: 5, costHeader: 'X-Cost');
+
+        $less = $this->answer($middleware, ['X-Cost' => '2']);
+        self::assertSame('"api";r=18;t=6', $less->getHeaderLine('RateLimit'));
+        self::assertFalse($less->hasHeader('X-Cost'));
+        self::assertStringContainsString('r=11;', $this->answer($middleware, ['X-Cost' => '7'])->getHeaderLine('RateLimit'), 'more');
+        self::assertStringContainsString('r=6;', $this->answer($middleware, [])->getHeaderLine('RateLimit'), 'the estimate stays');
+        self::assertStringContainsString('r=6;', $this->answer($middleware, ['X-Cost' => '0'])->getHeaderLine('RateLimit'));
+        self::assertStringContainsString('r=0;', $this->answer($middleware, ['X-Cost' => '16'])->getHeaderLine('RateLimit'));
+        self::assertSame('45', $this->answer($middleware, [])->getHeaderLine('Retry-After'), '10 are owed, and 5 more are asked for');
+    }
+
+    public function test_page_settles_the_decision(): void
+    {
+        $this->page = new Page(static function (ServerRequestInterface $request): ResponseInterface {
+            $request->getAttribute(Decision::class)->settle(2);
+            return new Response(204, ['X-Cost' => '9']);
+        });
+
+        $answer = $this->send(new RateLimitMiddleware($this->limit(20, 60), new Psr17Factory(), cost: 5));
+        self::assertSame(['"api";r=18;t=6', '9'], [$answer->getHeaderLine('RateLimit'), $answer->getHeaderLine('X-Cost')]);
+        // Once: what the page has settled stays so.
+        $answer = $this->send(new RateLimitMiddleware($this->limit(20, 60), new Psr17Factory(), cost: 5, costHeader: 'X-Cost'));
+        self::assertStringContainsString('r=18;', $answer->getHeaderLine('RateLimit'));
+    }
+
     public function test_login_tells_nothing_but_retry_after(): void
     {
         $middleware = new RateLimitMiddleware($this->limit(1, 60), new Psr17Factory(), showLimits: false);
@@ -200,6 +229,9 @@ final class RateLimitMiddlewareTest extends TestCase
         $this->assertMistake('-1 returned', fn () => $this->send(new RateLimitMiddleware($limit, $responses, cost: fn () => -1)));
         $this->assertMistake('must return a TokenBucket\Limiter', fn () => $this->send(new RateLimitMiddleware(fn () => true, $responses)));
         self::assertSame([], $this->page->requests);
+        $this->assertMistake('the name of a header', fn () => new RateLimitMiddleware($limit, $responses, costHeader: ''));
+        $this->page = new Page(static fn (): ResponseInterface => new Response(200, ['X-Cost' => '1.5']));
+        $this->assertMistake('X-Cost must be a whole number of 0 or more, "1.5" given', fn () => $this->send(new RateLimitMiddleware($limit, $responses, costHeader: 'X-Cost')));
     }
 
     private function assertMistake(string $words, callable $call): void
@@ -218,6 +250,13 @@ final class RateLimitMiddlewareTest extends TestCase
     {
         $storage = new TokenBucket\ArrayStorage();
         return static fn (string $client): Limiter => TokenBucket::per($storage, "$name:$client", $limit, $seconds);
+    }
+
+    /** @param array<string, string> $headers those of the page's answer */
+    private function answer(RateLimitMiddleware $middleware, array $headers): ResponseInterface
+    {
+        $request = new ServerRequest('GET', 'http://example.org/', [], null, '1.1', ['REMOTE_ADDR' => '192.0.2.1']);
+        return $middleware->process($request->withQueryParams($headers), $this->page);
     }
 
     /** @param array<string, string> $headers */

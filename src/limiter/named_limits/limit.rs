@@ -1,7 +1,9 @@
 //! A limit of a file, and a mistake in one.
 
 use crate::dsn::OnError;
-use crate::limit::{FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket};
+use crate::limit::{
+    CalendarUnit, FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket,
+};
 use crate::limiter::settings::Settings;
 use std::rc::Rc;
 
@@ -44,10 +46,21 @@ pub enum Rule {
         /// The limit.
         limit: Rc<Limit>,
     },
+    /// So many in a unit of the calendar.
+    Calendar {
+        /// Hits.
+        count: i64,
+        /// The unit.
+        unit: CalendarUnit,
+        /// The time zone.
+        timezone: String,
+    },
     /// How many run at once.
     Concurrency(PermitLimit),
     /// Several limits, of which a call is charged all or none: their names.
     All(Vec<String>),
+    /// Several limits, of which the first one that accepts is charged: their names.
+    First(Vec<String>),
 }
 
 /// The algorithms by the names they have in the file.
@@ -65,7 +78,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     pub(super) const VALUES: &'static str =
-        "token_bucket, leaky_bucket, fixed_window, sliding_window or concurrency";
+        "token_bucket, leaky_bucket, fixed_window, sliding_window, calendar or concurrency";
 
     pub(super) fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -106,7 +119,7 @@ impl NamedLimit {
 
     /// The same limit and buckets under another name. None if this is a set.
     pub(super) fn like(&self, name: &str, leave: u64) -> Option<Self> {
-        let Rule::One { .. } = &self.rule else { return None };
+        let (Rule::One { .. } | Rule::Calendar { .. }) = &self.rule else { return None };
         Some(Self { name: name.to_owned(), leave, ..self.clone() })
     }
 

@@ -1,9 +1,10 @@
 //! A section of a file of limits, while it is read.
 
+use super::calendar::{CALENDAR, calendar_rule};
 use super::concurrency::{CONCURRENCY, permit_limit};
 use super::limit::{Algorithm, FileError, NamedLimit, Rule, mistake};
 use crate::dsn::{Dsn, OnError, sanitize};
-use crate::limit::LimitError;
+use crate::limit::{CalendarUnit, LimitError};
 use crate::limiter::compound::MAX_MEMBERS;
 use crate::statistics::LONGEST_NAME;
 use std::rc::Rc;
@@ -11,8 +12,7 @@ use std::rc::Rc;
 /// The longest name, in bytes: a longer one would be cut in the statistics, where `status()` looks for it.
 const MAX_NAME: usize = LONGEST_NAME;
 
-const KEYS: &str =
-    "algorithm, limit, interval, lifetime, storage, enforce, on_error, leave, like or all";
+const KEYS: &str = "algorithm, limit, interval, unit, timezone, lifetime, storage, enforce, on_error, leave, like, all or first";
 
 /// What a section says.
 pub(super) enum Finished {
@@ -20,6 +20,14 @@ pub(super) enum Finished {
     Limit(NamedLimit),
     /// Another limit of the file under this name.
     Like { line: u32, other: String, leave: u64 },
+}
+
+/// What stands for the algorithm.
+enum Kind {
+    Algorithm(Algorithm),
+    Calendar,
+    /// How many run at once.
+    Concurrency,
 }
 
 /// A value and its line.
@@ -30,15 +38,17 @@ type At<T> = Option<(u32, T)>;
 pub(super) struct Section<'a> {
     pub(super) line: u32,
     pub(super) name: &'a str,
-    /// `None`: how many run at once.
-    algorithm: At<Option<Algorithm>>,
+    algorithm: At<Kind>,
     limit: At<i64>,
     interval: At<f64>,
+    unit: At<CalendarUnit>,
+    timezone: At<String>,
     lifetime: At<f64>,
     storage: At<String>,
     enforce: At<bool>,
     on_error: At<OnError>,
     all: At<Vec<String>>,
+    first: At<Vec<String>>,
     like: At<String>,
     leave: At<u32>,
 }
@@ -57,17 +67,34 @@ impl<'a> Section<'a> {
         Ok(Self { line, name, ..Self::default() })
     }
 
-    pub(super) fn set(&mut self, line: u32, key: &str, value: &str) -> Result<(), FileError> {
+    /// Sets a key. `is_zone` knows the time zones.
+    pub(super) fn set(
+        &mut self,
+        line: u32,
+        key: &str,
+        value: &str,
+        is_zone: impl Fn(&str) -> bool,
+    ) -> Result<(), FileError> {
         match key {
             "algorithm" => {
                 let algorithm = match value {
-                    CONCURRENCY => Some(None),
-                    _ => Algorithm::from_name(value).map(Some),
+                    CONCURRENCY => Some(Kind::Concurrency),
+                    CALENDAR => Some(Kind::Calendar),
+                    _ => Algorithm::from_name(value).map(Kind::Algorithm),
                 };
                 put(&mut self.algorithm, line, key, algorithm, Algorithm::VALUES)
             }
             "limit" => put(&mut self.limit, line, key, value.parse().ok(), "a whole number"),
             "interval" => put(&mut self.interval, line, key, value.parse().ok(), "a number"),
+            "unit" => {
+                let unit = CalendarUnit::from_name(value.as_bytes());
+                put(&mut self.unit, line, key, unit, CalendarUnit::VALUES)
+            }
+            "timezone" => {
+                let zone = is_zone(value).then(|| value.to_owned());
+                let must_be = "a time zone that PHP knows, such as Europe/Berlin";
+                put(&mut self.timezone, line, key, zone, must_be)
+            }
             "lifetime" => put(&mut self.lifetime, line, key, value.parse().ok(), "a number"),
             "storage" => {
                 // A DSN's message shows no password.
@@ -79,17 +106,8 @@ impl<'a> Section<'a> {
                 let policy = OnError::from_name(value.as_bytes());
                 put(&mut self.on_error, line, key, policy, OnError::VALUES)
             }
-            "all" => {
-                let names: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
-                let names = (1..=MAX_MEMBERS).contains(&names.len()).then_some(names);
-                put(
-                    &mut self.all,
-                    line,
-                    key,
-                    names,
-                    "the names of 1 to 16 limits, with spaces between",
-                )
-            }
+            "all" => put(&mut self.all, line, key, names(value, 1), &names_of(1)),
+            "first" => put(&mut self.first, line, key, names(value, 2), &names_of(2)),
             "like" => put(&mut self.like, line, key, Some(value.to_owned()), ""),
             "leave" => {
                 put(&mut self.leave, line, key, value.parse().ok(), "a whole number, 0 or more")
@@ -105,12 +123,14 @@ impl<'a> Section<'a> {
         let leave = self.leave.map_or(0, |(_, leave)| leave.into());
         let has_limit = self.limit.is_some()
             || self.interval.is_some()
+            || self.unit.is_some()
+            || self.timezone.is_some()
             || self.lifetime.is_some()
             || self.algorithm.is_some();
         let has_settings =
             self.storage.is_some() || self.enforce.is_some() || self.on_error.is_some();
         if let Some((line, other)) = self.like {
-            return match has_limit || has_settings || self.all.is_some() {
+            return match has_limit || has_settings || self.all.is_some() || self.first.is_some() {
                 true => Err(mistake(
                     line,
                     "like must stand alone, or with leave: the other limit has the other keys",
@@ -119,31 +139,49 @@ impl<'a> Section<'a> {
             };
         }
         let value = |it: At<String>| it.map(|(_, value)| value);
-        let rule = match (self.all, self.limit, self.interval) {
-            (None, limit, interval) if matches!(self.algorithm, Some((_, None))) => {
+        let is_set_alone = !(has_limit || has_settings || self.leave.is_some());
+        let set = match (self.all, self.first) {
+            (Some((_, names)), None) if is_set_alone => Some(Rule::All(names)),
+            (None, Some((_, names))) if is_set_alone => Some(Rule::First(names)),
+            (Some((line, _)), _) => {
+                return Err(mistake(line, "all must stand alone: its limits have the other keys"));
+            }
+            (None, Some((line, _))) => {
+                return Err(mistake(
+                    line,
+                    "first must stand alone: its limits have the other keys",
+                ));
+            }
+            (None, None) => None,
+        };
+        let calendar_line =
+            self.unit.as_ref().map(|it| it.0).or(self.timezone.as_ref().map(|it| it.0));
+        let rule = match (set, self.limit, self.interval) {
+            (Some(set), ..) => set,
+            (None, limit, interval) if matches!(self.algorithm, Some((_, Kind::Calendar))) => {
+                let has_other_keys = interval.is_some() || self.lifetime.is_some();
+                let rule =
+                    calendar_rule(self.line, limit, self.unit, self.timezone, has_other_keys);
+                rule.map_err(|(line, message)| mistake(line, message))?
+            }
+            _ if let Some(line) = calendar_line => {
+                return Err(mistake(line, "unit and timezone are for algorithm = calendar"));
+            }
+            (None, limit, interval) if matches!(self.algorithm, Some((_, Kind::Concurrency))) => {
                 if let Some((line, _)) = self.leave {
                     return Err(mistake(line, "leave is not for algorithm = concurrency"));
                 }
                 let limit = permit_limit(self.line, limit, interval, self.lifetime);
                 Rule::Concurrency(limit.map_err(|(line, message)| mistake(line, message))?)
             }
-            (Some((_, names)), None, None)
-                if self.algorithm.is_none()
-                    && self.lifetime.is_none()
-                    && !has_settings
-                    && self.leave.is_none() =>
-            {
-                Rule::All(names)
-            }
-            (Some((line, _)), ..) => {
-                return Err(mistake(line, "all must stand alone: its limits have the other keys"));
-            }
             (None, Some((limit_line, count)), Some((interval_line, interval))) => {
                 if let Some((line, _)) = self.lifetime {
                     return Err(mistake(line, "lifetime is for algorithm = concurrency"));
                 }
-                let algorithm =
-                    self.algorithm.and_then(|(_, it)| it).unwrap_or(Algorithm::TokenBucket);
+                let algorithm = match self.algorithm {
+                    Some((_, Kind::Algorithm(algorithm))) => algorithm,
+                    _ => Algorithm::TokenBucket,
+                };
                 let limit = algorithm.limit(count, interval).map_err(|error| match error {
                     LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
                         mistake(limit_line, format!("limit {error}"))
@@ -156,9 +194,10 @@ impl<'a> Section<'a> {
                 })?;
                 Rule::One { algorithm, count, interval, limit: Rc::new(limit) }
             }
-            _ => {
+            (None, ..) => {
                 let name = self.name;
-                let message = format!("[{name}] must have limit and interval, or all, or like");
+                let message =
+                    format!("[{name}] must have limit and interval, or all, or first, or like");
                 return Err(mistake(self.line, message));
             }
         };
@@ -189,6 +228,16 @@ fn put<T>(
             Err(mistake(line, format!("{key} must not be there twice: it is in line {first}, too")))
         }
     }
+}
+
+/// The names of limits in a value, if they are as many as a set may have.
+fn names(value: &str, least: usize) -> Option<Vec<String>> {
+    let names: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
+    (least..=MAX_MEMBERS).contains(&names.len()).then_some(names)
+}
+
+fn names_of(least: usize) -> String {
+    format!("the names of {least} to {MAX_MEMBERS} limits, with spaces between")
 }
 
 fn parse_switch(value: &str) -> Option<bool> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::dsn::OnError;
+use crate::limit::CalendarUnit;
 use crate::limiter::settings::Settings;
 
 /// A much simpler reader than PHP's, for lines without comments and quotes.
@@ -18,7 +19,7 @@ fn read(text: &str) -> Result<NamedLimits, FileError> {
             FileLine { number, content }
         })
         .collect();
-    NamedLimits::from_lines(&lines)
+    NamedLimits::from_lines(&lines, |zone| zone == "Europe/Berlin")
 }
 
 #[test]
@@ -42,6 +43,24 @@ fn limits_and_sets_are_found_by_name() {
     let policy = network.override_settings(Settings::default()).policy;
     assert_eq!((policy.enforce, policy.on_error), (false, OnError::Closed));
     assert!(find(b"logi").is_none() && find(b"").is_none());
+}
+
+#[test]
+fn limit_of_the_calendar_has_a_unit_and_a_time_zone() {
+    let limits = read(
+        "[a]\nalgorithm = calendar\nlimit = 9\nunit = month\ntimezone = Europe/Berlin\n\
+         [b]\nlike = a\n[c]\nfirst = a d\n[d]\nalgorithm = calendar\nlimit = 1\nunit = hour",
+    )
+    .unwrap();
+    for (name, expected) in [
+        (b"a", (9, CalendarUnit::Month, "Europe/Berlin")),
+        (b"b", (9, CalendarUnit::Month, "Europe/Berlin")),
+        (b"d", (1, CalendarUnit::Hour, "UTC")),
+    ] {
+        let rule = &limits.get(limits.position(name).unwrap()).unwrap().rule;
+        let Rule::Calendar { count, unit, timezone } = rule else { panic!() };
+        assert_eq!((*count, *unit, timezone.as_str()), expected);
+    }
 }
 
 #[test]
@@ -111,6 +130,28 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         ("[a]\nall = b\nlimit = 5\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
         ("[a]\nall =", 2, "all must be the names"),
         ("[a]\nall = b\nleave = 3\n[b]\nlimit = 5\ninterval = 1", 2, "all must stand alone"),
+        ("[a]\nalgorithm = calendar\nlimit = 5", 1, "must have limit and unit, and no interval"),
+        ("[a]\nalgorithm = calendar\nlimit = 5\nunit = month\ninterval = 5", 1, "and no interval"),
+        ("[a]\nalgorithm = calendar\nlimit = 0\nunit = month", 3, "limit must be between 1 and"),
+        ("[a]\nalgorithm = calendar\nlimit = 5\nunit = decade", 4, "unit must be \"hour\", "),
+        (
+            "[a]\nalgorithm = calendar\nlimit = 5\nunit = day\ntimezone = Berlin",
+            5,
+            "timezone must be a time zone that PHP knows",
+        ),
+        ("[a]\nlimit = 5\ninterval = 1\nunit = day", 4, "unit and timezone are for algorithm"),
+        ("[a]\nall = b\nunit = day", 2, "all must stand alone"),
+        ("[a]\nfirst = b\n[b]\nlimit = 5\ninterval = 1", 2, "first must be the names of 2 to 16"),
+        ("[a]\nfirst = b c\nleave = 3", 2, "first must stand alone"),
+        ("[a]\nfirst = b c\nall = b c", 3, "all must stand alone"),
+        (
+            "[a]\nfirst = b c\n[b]\nlimit = 5\ninterval = 1",
+            1,
+            "first must name limits of this file",
+        ),
+        ("[a]\nfirst = b b\n[b]\nlimit = 5\ninterval = 1", 1, "first must name each limit once"),
+        ("[a]\nfirst = b c\n[b]\nall = c\n[c]\nlimit = 5\ninterval = 1", 1, "[b] is a set itself"),
+        ("[a]\nlike = b\nfirst = b c", 2, "like must stand alone"),
         ("[a]\nlimit = 5\ninterval = 1\nleave = -1", 4, "leave must be a whole number"),
         ("[a]\nlike = b", 2, "[b] is none"),
         ("[a]\nlike = a", 2, "[a] is none"),

@@ -33,7 +33,7 @@ use super::request::{JointRequest, Request, Store};
 use super::swap::SwapDecider;
 use crate::dsn::MysqlTarget;
 use crate::error::Result;
-use crate::limit::Decision;
+use crate::limit::{Decision, JointRule};
 use crate::mapped::MappedFile;
 use crate::net::Timeouts;
 use database::Database;
@@ -70,11 +70,12 @@ impl Store for Mysql {
         Ok(decision.into())
     }
 
-    fn can_decide_all(&self, _: &[Request<'_>]) -> bool {
-        true
+    /// The first that accepts is found by one call after the other: a transaction would lock the rows of all.
+    fn can_decide_all(&self, _: &[Request<'_>], rule: JointRule) -> bool {
+        rule == JointRule::All
     }
 
-    fn decide_all(&self, requests: &[JointRequest<'_>]) -> Result<Vec<Decision>> {
+    fn decide_all(&self, requests: &[JointRequest<'_>], _: JointRule) -> Result<Vec<Decision>> {
         let decisions = joint::decide_all(&self.database, requests)?;
         self.database.note_success();
         Ok(decisions)

@@ -1,14 +1,14 @@
--- Changes several buckets and windows, or none of them. Continues the files of all algorithms.
+-- Changes several buckets and windows or none of them, or the first one that accepts. Continues the files of all algorithms.
 --
--- ARGV[1]  the opcode is T, or P to change nothing
+-- ARGV[1]  the opcode is T; O to change only the first one that accepts; P to change nothing
 -- ARGV[3]  of the first key: its algorithm, b (bucket), w (window) or s (sliding window); its opcode; r if its
 --          denial denies the call, else -; the further number of some opcodes
 -- ARGV[4]  the numbers of the call and of its limit, as for one key; and so on for the other keys
 -- Reply    "1" (changed) or "0", the server's seconds, " ", its microseconds, " ", then of each key the
---          value before the call, behind its length (2 bytes), and the mark
+--          value before the call, behind its length (2 bytes), and the mark. With O the keys end with the changed one
 
 local algorithms = {b = bucket, w = window, s = sliding}
-local is_accepted = true
+local is_accepted = op ~= 'O'
 local before, values, ends = {}, {}, {}
 for i = 1, #KEYS do
   local stored, how, numbers = redis.call('GET', KEYS[i]), ARGV[2 * i + 1], ARGV[2 * i + 2]
@@ -21,10 +21,15 @@ for i = 1, #KEYS do
     accepted, value, s = decide(opcode, stored, numbers, extra)
   end
   values[i], ends[i] = value, s
-  if accepted == '0' and string.sub(how, 3, 3) == 'r' then is_accepted = false end
   -- A longer value is not a state.
   local size = stored and #stored <= 9217 and #stored or 0
   before[i] = struct.pack('>I2', size) .. (size > 0 and stored or '')
+  if op == 'O' and accepted == '1' then
+    is_accepted = true
+    if value then store(KEYS[i], value, s) end
+    break
+  end
+  if accepted == '0' and string.sub(how, 3, 3) == 'r' then is_accepted = false end
 end
 if is_accepted and op == 'T' then
   for i, key in ipairs(KEYS) do

@@ -1,0 +1,44 @@
+//! The units of a calendar window.
+
+/// How long a window lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CalendarUnit {
+    /// From one full hour of the zone's clock to the next.
+    Hour,
+    /// From midnight to midnight: 23 to 25 hours.
+    Day,
+    /// From Monday on.
+    Week,
+    /// A month.
+    Month,
+    /// A year.
+    Year,
+}
+
+impl CalendarUnit {
+    /// All names, for messages.
+    pub const VALUES: &'static str = "\"hour\", \"day\", \"week\", \"month\" or \"year\"";
+
+    /// The unit of this name.
+    pub fn from_name(name: &[u8]) -> Option<Self> {
+        match name {
+            b"hour" => Some(Self::Hour),
+            b"day" => Some(Self::Day),
+            b"week" => Some(Self::Week),
+            b"month" => Some(Self::Month),
+            b"year" => Some(Self::Year),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Year => "year",
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Several limiters in one object: what `Compound` and `FirstOf` carry and share.
+
+use super::calendar_window;
+use super::engine::argument::Argument;
+use super::engine::call::{Call, handler};
+use super::engine::declare::{Method, Type, public};
+use super::engine::exceptions::{Thrown, error, value_error};
+use super::engine::object::{self, Handlers, Native};
+use super::engine::shared_string::SharedString;
+use super::events::deliver;
+use super::globals::GLOBALS;
+use super::interfaces::SECONDS;
+use super::limit_decision::{LimitDecision, Origin};
+use super::limiter_methods::parse_block_duration;
+use super::limiter_object::{LimitArguments, LimiterObject};
+use super::storage_argument::Backend;
+use crate::limit::{JointRule, Limit, Op};
+use crate::limiter::{
+    FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
+};
+use ext_php_rs::types::{ZendHashTable, Zval};
+use std::cell::Cell;
+use std::ptr;
+use std::rc::Rc;
+
+/// The value of a `TokenBucket\Compound` or a `TokenBucket\FirstOf`.
+pub struct LimiterSet {
+    /// Which of them a call is charged to.
+    pub rule: JointRule,
+    /// Counted, so that a call keeps its limiters if PHP code constructs the object again meanwhile.
+    pub parts: Rc<[Part]>,
+    /// The place of the limiter that a `FirstOf` has charged last.
+    pub charged: Cell<Option<usize>>,
+}
+
+static HANDLERS: Handlers = Handlers::new();
+
+pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
+pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
+
+/// One of several limiters, as it was when the object was made.
+#[derive(Clone)]
+pub struct Part {
+    limiter: Rc<Limiter>,
+    identifier: SharedString,
+    name: Option<SharedString>,
+    limit: Rc<Limit>,
+    /// What its constructor was given.
+    arguments: LimitArguments,
+    /// Each call leaves so many tokens.
+    leave: u64,
+    key_hash: Cell<KeyHash>,
+    record: Cell<RecordHandle>,
+}
+
+impl Native for LimiterSet {
+    fn handlers() -> &'static Handlers {
+        &HANDLERS
+    }
+
+    fn dump(&self, properties: &mut ZendHashTable) {
+        let mut identifiers = Zval::new_array();
+        if let Some(list) = identifiers.array_mut() {
+            self.parts.iter().for_each(|part| drop(list.push(part.identifier.to_zval())));
+        }
+        let _ = properties.insert("identifiers", identifiers);
+    }
+}
+
+impl LimiterSet {
+    /// These limiters, of which each has its own bucket.
+    pub fn new(rule: JointRule, parts: Vec<Part>) -> Self {
+        Self { rule, parts: parts.into(), charged: Cell::default() }
+    }
+}
+
+impl Part {
+    /// A limiter of this name.
+    pub fn new(
+        limiter: Rc<Limiter>,
+        identifier: SharedString,
+        name: SharedString,
+        limit: Rc<Limit>,
+        arguments: LimitArguments,
+        leave: u64,
+    ) -> Self {
+        let (name, key_hash, record) = (Some(name), Cell::default(), Cell::default());
+        Self { limiter, identifier, name, limit, arguments, leave, key_hash, record }
+    }
+
+    /// The limiter in an argument; none if that is no object of such a class.
+    pub fn from_argument(argument: Argument<'_>) -> Result<Option<Self>, Thrown> {
+        let n = argument.position();
+        let object = argument.value().object();
+        let Some(object) = object.filter(|object| object::carries::<LimiterObject>(object)) else {
+            return Ok(None);
+        };
+        // SAFETY: the object carries a LimiterObject; the reference ends before PHP code can run.
+        match unsafe { object::borrow::<LimiterObject>(ptr::from_ref(object).cast_mut()) } {
+            Some(value) => Self::from_object(value, n).map(Some),
+            None => Err(not_initialized(n)),
+        }
+    }
+
+    fn from_object(value: &LimiterObject, n: u32) -> Result<Self, Thrown> {
+        let (limiter, leave) = match &value.backend {
+            Backend::Native(limiter) => (limiter, 0),
+            Backend::Leaving(low) => (&low.limiter, low.leave),
+            Backend::Php(..) => {
+                return Err(value_error(
+                    n,
+                    "must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took",
+                ));
+            }
+        };
+        let Some(limit) = &value.limit else {
+            return Err(value_error(
+                n,
+                "must have a limit: $bucket_capacity and $tokens_per_second",
+            ));
+        };
+        Ok(Self {
+            limiter: Rc::clone(limiter),
+            identifier: value.shared_identifier(),
+            name: value.shared_name(),
+            limit: Rc::clone(limit),
+            arguments: value.arguments,
+            leave,
+            key_hash: Cell::default(),
+            record: Cell::default(),
+        })
+    }
+
+    /// Whether both are about one bucket.
+    fn has_bucket_of(&self, other: &Self) -> bool {
+        let (own, others) = (self.identifier.as_bytes(), other.identifier.as_bytes());
+        self.limit.is_of_same_kind(&other.limit)
+            && self.limiter.has_same_key(own, &other.limiter, others)
+    }
+
+    /// The limit, of which a call takes `cost` and leaves so many.
+    pub fn member(&self, cost: u64, leave: u64) -> Member<'_> {
+        Member {
+            limiter: &self.limiter,
+            identifier: self.identifier.as_bytes(),
+            name: self.name.as_ref().map(SharedString::as_bytes),
+            key_hash: &self.key_hash,
+            record: &self.record,
+            limit: &self.limit,
+            cost,
+            leave: leave.max(self.leave),
+        }
+    }
+
+    /// Makes a call on this limit alone.
+    pub fn decide(&self, op: Op) -> Report<FlaggedDecision> {
+        let context = self.member(0, 0).context();
+        self.limiter.decide(&context, &self.limit, &op, GLOBALS.get().frozen_time.get())
+    }
+
+    /// A decision on this limit, of a call that asked for so many tokens.
+    pub fn decision(&self, flagged: FlaggedDecision, asked: u64) -> LimitDecision {
+        let (identifier, name) = (self.identifier.clone(), self.name.clone());
+        let origin = Origin { limiter: Some(Rc::clone(&self.limiter)), identifier, name };
+        LimitDecision { flagged, limit: Rc::clone(&self.limit), asked, origin }
+    }
+}
+
+/// Adds a limiter that an argument of a constructor has, of a class of this name.
+pub fn add(parts: &mut Vec<Part>, part: Part, position: u32, class: &str) -> Result<(), Thrown> {
+    if parts.len() == MAX_MEMBERS {
+        let message = format!("must not bring the limiters of the {class} above {MAX_MEMBERS}");
+        return Err(value_error(position, message));
+    }
+    if parts.iter().any(|other| part.has_bucket_of(other)) {
+        let message = format!("must not use the same bucket as another limiter of the {class}");
+        return Err(value_error(position, message));
+    }
+    parts.push(part);
+    Ok(())
+}
+
+pub fn not_initialized(n: u32) -> Thrown {
+    error(format!(
+        "The limiter in argument #{n} is not initialized: a constructor that overrides must call \
+         parent::__construct()"
+    ))
+}
+
+/// The limiters of the call's object. One whose window of the calendar has ended gets the ends of the open one.
+pub fn parts(call: &Call) -> Result<Rc<[Part]>, Thrown> {
+    let parts = call.with_this(|this: &LimiterSet| Rc::clone(&this.parts))?;
+    let is_calendar = |part: &Part| matches!(part.arguments, LimitArguments::Calendar { .. });
+    if !parts.iter().any(is_calendar) {
+        return Ok(parts);
+    }
+    let mut current = parts.to_vec();
+    let mut has_changed = false;
+    for part in &mut current {
+        if let Some(limit) = calendar_window::next_limit(&part.limit, part.arguments)? {
+            (part.limit, has_changed) = (limit, true);
+        }
+    }
+    if has_changed {
+        let current: Rc<[Part]> = current.into();
+        let set = |this: &mut LimiterSet| this.parts = Rc::clone(&current);
+        call.with_this_mut(set)?;
+        return Ok(current);
+    }
+    Ok(parts)
+}
+
+pub fn reset(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    let parts = parts(call)?;
+    change_each(&parts, std::iter::repeat(Op::Reset)).map(drop)
+}
+
+pub fn block(call: &Call) -> Result<(), Thrown> {
+    let duration = parse_block_duration(call)?;
+    let parts = parts(call)?;
+    change_each(&parts, std::iter::repeat(Op::Block { duration })).map(drop)
+}
+
+/// Applies an operation to each limit, to all of them before a warning or an error of one can end the call.
+pub fn change_each(
+    parts: &[Part],
+    ops: impl Iterator<Item = Op>,
+) -> Result<Vec<FlaggedDecision>, Thrown> {
+    let reports = parts.iter().zip(ops).map(|(part, op)| part.decide(op));
+    deliver(Report::of_all(reports))
+}
