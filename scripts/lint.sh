@@ -36,6 +36,8 @@ php -n scripts/lint/imports.php src
 pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md CHANGELOG.md"
 php -n scripts/lint/links.php $pages
 php -n scripts/lint/named_tests.php $pages
+# A number of speed is what make bench wrote.
+php -n scripts/lint/speed.php
 
 if command -v cargo-deny >/dev/null; then
     # The advisories come from a repository that some machines cannot reach.

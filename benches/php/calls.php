@@ -1,6 +1,7 @@
 <?php
 /*
- * Measures calls beside the cheapest equivalent in PHP and its clients: the tables of docs/stores.md and docs/benchmarks.md.
+ * Measures calls beside the cheapest equivalent in PHP and its clients, on two cores. Whole limiters are beside each other in
+ * latency.php alone, so that no two measurements say the same.
  *
  * Each case is a function that makes $n calls in a loop; the time of the empty loop is subtracted.
  */
@@ -10,27 +11,25 @@ require __DIR__ . '/calls/memory.php';
 require __DIR__ . '/calls/servers.php';
 
 mysql_tables();
-$data = ['rounds' => rounds(15), 'tables' => []];
+on_two_cores(server_pids());
+$data = ['rounds' => rounds(9), 'tables' => []];
 
 $cases = memory_cases();
 $calls = array_fill_keys(array_keys($cases), 200_000);
-$calls['symfony'] = $calls['locked'] = 4_000;
 $data['tables'][] = rows('shared memory, ns per call', memory_rows(), MEMORY_NAMES, measure($cases, $calls, $data['rounds']), 1);
 
 $cases = server_cases();
-$calls = array_fill_keys(array_keys($cases), 1_000);
+$calls = array_fill_keys(array_keys($cases), 500);
 $calls['loop'] = $calls['denied'] = 200_000;
-$calls['redis_lease_unix'] = $calls['redis_lease_tcp'] = 100_000;
+$calls['redis_lease_unix'] = $calls['redis_lease_tcp'] = 50_000;
 $data['tables'][] = rows('servers, µs per call', server_rows(), SERVER_NAMES, measure($cases, $calls, $data['rounds']), 1e3);
 
-// One core for client and server: whether the kernel uses one or two is chance, and changes a round trip threefold.
-on_one_core([getmypid(), sql_pid('mariadb'), sql_pid('mysql')]);
 $cases = sql_cases();
 $data['statements'] = mysql_statements($cases);
-$calls = array_fill_keys(array_keys($cases), 1_000);
+$calls = array_fill_keys(array_keys($cases), 500);
 $calls['loop'] = 200_000;
 $rows = [...sql_rows('mariadb'), ...sql_rows('mysql')];
-$data['tables'][] = rows('unix socket, one core, no wait for a disk; µs per call', $rows, SERVER_NAMES, measure($cases, $calls, $data['rounds']), 1e3);
+$data['tables'][] = rows('unix socket, no wait for a disk; µs per call', $rows, SERVER_NAMES, measure($cases, $calls, $data['rounds']), 1e3);
 keep('calls', $data);
 
 /** @return array<string, float[]> nanoseconds a call, by round */

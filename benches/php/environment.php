@@ -18,13 +18,13 @@ keep('environment', [
     'memory_gib' => round(preg_match('/MemTotal: +(\d+)/', file_get_contents('/proc/meminfo'), $found) ? $found[1] / 2 ** 20 : 0),
     'kernel' => php_uname('s') . ' ' . php_uname('r'),
     'system' => preg_match('/^PRETTY_NAME="(.*)"/m', file_get_contents('/etc/os-release'), $found) ? $found[1] : '',
-    'load' => sys_getloadavg()[0],
     'php' => PHP_VERSION . (PHP_ZTS ? ', thread-safe' : ''),
-    'extensions' => array_map(phpversion(...), array_combine($names = ['token_bucket', 'apcu', 'redis', 'memcached', 'memcache', 'pdo_mysql'], $names)),
+    'extensions' => array_map(phpversion(...), array_combine($names = ['token_bucket', 'apcu', 'igbinary', 'redis', 'memcached', 'memcache', 'pdo_mysql'], $names)),
     'symfony' => array_map(
         fn ($package) => run("dpkg-query -W -f='\${Version}' php-symfony-$package"),
         ['symfony/rate-limiter' => 'rate-limiter', 'symfony/cache' => 'cache', 'symfony/lock' => 'lock'],
     ),
+    'symfony_newest' => array_combine(['symfony/rate-limiter', 'symfony/cache', 'symfony/lock'], array_map(newest_symfony_version(...), ['rate-limiter', 'cache', 'lock'])),
     'servers' => [
         'Redis' => $redis->info('server')['redis_version'],
         'memcached' => array_values(($memcached = php_memcached(getenv('TB_MEMCACHED_UNIX')))->getVersion())[0],

@@ -9,9 +9,9 @@ require dirname(__DIR__, 2) . '/php-tests/servers.inc';
 
 use Symfony\Component\Cache\Adapter\RedisAdapter;
 
-const SECONDS = 10;
-const FAILS_AT = 3;
-const BACK_AT = 6;
+const SECONDS = 8;
+const FAILS_AT = 2;
+const BACK_AT = 5;
 
 /** The time between the beginnings of two calls, if the first has returned. */
 const EVERY_NS = 2_000_000;

@@ -19,10 +19,12 @@ $server = new WebServer(__DIR__ . '/page');
 foreach (PAGES as $page) {
     $answer = $server->get($page);
     str_contains((string) $answer, 'articles</h1>') || throw new RuntimeException("The page with $page: $answer\n{$server->logs()}");
-    load($server, $page, 1);
+    for ($i = 0; $i < 100; $i++) {
+        $server->get($page);
+    }
 }
 
-$data = ['rounds' => rounds(11), 'seconds' => SECONDS, 'connections' => CONNECTIONS, 'workers' => WebServer::WORKERS, 'bytes' => strlen($server->get('none')), 'pages' => array_fill_keys(PAGES, [])];
+$data = ['rounds' => rounds(7), 'seconds' => SECONDS, 'connections' => CONNECTIONS, 'workers' => WebServer::WORKERS, 'bytes' => strlen($server->get('none')), 'pages' => array_fill_keys(PAGES, [])];
 for ($round = 0; $round < $data['rounds']; $round++) {
     $passes = [];
     foreach ([...in_turn(PAGES, $round), ...CLOSE, ...CLOSE] as $page) {

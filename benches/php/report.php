@@ -8,11 +8,14 @@ require __DIR__ . '/lib/bench.php';
 require __DIR__ . '/report/section.php';
 require __DIR__ . '/report/markdown.php';
 require __DIR__ . '/report/plots.php';
-foreach (['environment', 'summary', 'latency', 'throughput', 'server_cpu', 'outage', 'over_admission', 'page', 'calls'] as $file) {
+foreach (['environment', 'summary', 'latency', 'throughput', 'server_cpu', 'open_loop', 'outage', 'over_admission', 'page', 'calls'] as $file) {
     require __DIR__ . "/report/$file.php";
 }
 
-$sections = [latency(), throughput(), server_cpu(), outage(), over_admission(), page(), calls()];
+$folder = getenv('BENCH_PAGE');
+// Plots of an older run.
+array_map(unlink(...), glob("$folder/benchmarks/*.svg"));
+$sections = [latency(), open_loop(), throughput(), server_cpu(), outage(), over_admission(), page(), calls()];
 $goals = array_merge(...array_map(fn ($section) => $section->goals, $sections));
 $losses = array_merge(...array_map(fn ($section) => $section->losses, $sections));
 
@@ -27,8 +30,7 @@ foreach ($sections as $section) {
     $text .= "## $section->title\n\n" . trim($section->text) . "\n\n";
     $tables .= $section->tables === '' ? '' : "\n## $section->title\n\n" . trim($section->tables) . "\n";
 }
-$text .= "## The machine and the versions\n\n" . configuration();
-$folder = getenv('BENCH_PAGE');
+$tables .= "\n## The machine and the versions\n\n" . configuration();
 file_put_contents("$folder/benchmarks.md", $text);
 file_put_contents("$folder/benchmarks/tables.md", $tables);
 

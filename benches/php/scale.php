@@ -2,9 +2,6 @@
 /*
  * Measures what decisions cost on each store: the constants of the model in docs/scaling.md, and the points that the simulation
  * (benches/scale) has to come to with them.
- *
- * Servers run on the first core and callers on the second: whether the kernel uses one core or two for a round trip is chance else,
- * and changes its time threefold.
  */
 
 require __DIR__ . '/lib/bench.php';
@@ -17,7 +14,6 @@ require __DIR__ . '/scale/one_bucket.php';
 require __DIR__ . '/scale/hot_key.php';
 
 const STORES = ['shm', 'redis_unix', 'redis_tcp', 'redis_cluster', 'memcached_unix', 'memcached_tcp', 'mariadb_unix'];
-const LEASE = 100;
 /** The kinds of calls of one process: on which buckets, with which lease, how many a round. */
 const CALLS = [
     'hot' => ['hot', 0, 2_000],
@@ -54,17 +50,16 @@ $data['tables'] = full_tables();
 keep('scale', $data);
 write_costs(data_folder() . '/scale-costs.txt', model_costs($data));
 
-/** The callers, which this process starts, have the second core and the servers the first. */
-function on_two_cores(array $servers): void
+/** @return int[] the processes of these servers; a store without one is null */
+function pids(array $servers): array
 {
-    on_one_core(array_merge(...array_map(fn ($server) => $server->pids, array_values(array_filter($servers)))), 0);
-    on_one_core([getmypid()], 1);
+    return array_merge(...array_map(fn ($server) => $server->pids, array_values(array_filter($servers))));
 }
 
 /** What a decision of one process costs, in each round: nanoseconds, of the caller's processor, of the servers'; trips; bytes. */
 function costs(array $servers, int $rounds): array
 {
-    on_two_cores($servers);
+    on_two_cores(pids($servers));
     $cases = $costs = [];
     foreach ($servers as $store => $server) {
         foreach (CALLS as $kind => [$keys, $lease, $n]) {
@@ -95,7 +90,7 @@ function costs(array $servers, int $rounds): array
 /** What a decision costs a server that does not sleep between two: many processes and the server on one core. */
 function busy_costs(array $servers, int $rounds): array
 {
-    on_two_cores($servers);
+    on_two_cores(pids($servers));
     on_one_core([getmypid()]);
     $costs = [];
     for ($round = 0; $round < $rounds; $round++) {
@@ -135,7 +130,7 @@ function busy_process(string $dsn, string $keys): Closure
 /** What several hosts of one process each decide at once, and what that costs the server. */
 function points(array $servers, int $rounds): array
 {
-    on_two_cores($servers);
+    on_two_cores(pids($servers));
     $points = [];
     for ($round = 0; $round < $rounds; $round++) {
         foreach (FLEETS as $store) {

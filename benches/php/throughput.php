@@ -10,7 +10,7 @@ const COMPARED = ['shm', 'apcu_window', 'symfony_apcu', 'symfony_apcu_lock', 're
 const SECONDS = 0.35;
 
 $limiters = limiters();
-$data = ['rounds' => rounds(7), 'seconds' => SECONDS, 'processes' => PROCESSES];
+$data = ['rounds' => rounds(5), 'seconds' => SECONDS, 'processes' => PROCESSES];
 $data['buckets'] = array_fill_keys(['one', 'different'], array_fill_keys(COMPARED, array_fill_keys(PROCESSES, [])));
 for ($round = 0; $round < $data['rounds']; $round++) {
     foreach (in_turn(COMPARED, $round) as $name) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Unpacks packages with all their dependencies into a folder, which it keeps and prints. Nothing is installed:
-# scripts/setup/unpacked.sh runs a program from there.
+# scripts/setup/unpacked.sh runs a program from there. The file packages in it names the packages and their versions.
 # Usage: unpack.sh RELEASE PACKAGE...    a release of Debian (unstable), or `own` for this machine's
 set -eu
 cd "$(dirname "$0")/../.."
@@ -37,6 +37,7 @@ if [ ! -d "$folder" ]; then
             dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink --no-same-owner -C "$new" \
                 --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' --exclude='./usr/share/locale/*'
         done
+        (cd "$apt/archives" && ls -- *.deb >"$new/packages")
     } >"$new/log" 2>&1 || { tail -n 20 "$new/log" >&2; exit 1; }
     rm -rf "$apt"
     chmod 755 "$new"

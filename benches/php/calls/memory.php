@@ -91,7 +91,6 @@ function memory_cases(): array
     $three = array_map(fn ($name) => new TokenBucket(null, $name, 1_000_000_000, 1_000_000), ['one', 'two', 'three']);
     $first = new TokenBucket\FirstOf($hot, $three[0]);
     $storage = new TokenBucket\SharedMemoryStorage;
-    $limiters = limiters();
     apcu_store('counter', 0);
     foreach ($identifiers as $identifier) {
         apcu_store($identifier, 0);
@@ -131,8 +130,6 @@ function memory_cases(): array
         'apcu_inc' => function ($n) { for ($i = 0; $i < $n; $i++) { apcu_inc('counter'); } },
         'apcu_many' => function ($n) use ($identifiers) { for ($i = 0; $i < $n; $i++) { apcu_inc($identifiers[($i * 7919) % 100_000]); } },
         'apcu_pair' => function ($n) { for ($i = 0; $i < $n; $i++) { apcu_store('counter', apcu_fetch('counter') + 1); } },
-        'symfony' => ($limiters['symfony_apcu']->open)('calls', CAPACITY, RATE),
-        'locked' => ($limiters['symfony_apcu_lock']->open)('calls', CAPACITY, RATE),
     ];
 }
 
@@ -171,8 +168,6 @@ function memory_rows(): array
         ['`apcu_inc()`', 'apcu_inc', null],
         ['`apcu_inc()`, 100,000 keys at random', 'apcu_many', null],
         ['`apcu_fetch()` and `apcu_store()`', 'apcu_pair', null],
-        ['symfony/rate-limiter, token bucket on APCu, no lock', 'symfony', 'consume'],
-        ['symfony/rate-limiter, with its flock lock', 'locked', 'consume'],
     ];
 }
 
@@ -185,4 +180,5 @@ const MEMORY_NAMES = [
     'plain' => 'the plain object',
     'new' => '`new TokenBucket(null, ...)`',
     'attempt' => '`attempt()`',
+    'fixed' => '`FixedWindow`',
 ];

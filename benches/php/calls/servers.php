@@ -29,31 +29,12 @@ function ping(Redis $redis): Closure
     return function ($n) use ($redis) { for ($i = 0; $i < $n; $i++) { $redis->ping(); } };
 }
 
-/** A counter with php-memcached: read it, and write it if it is unchanged. */
-function counter_cas(string $dsn): Closure
+/** The cheapest round trip of php-memcached. */
+function get(string $dsn): Closure
 {
     $memcached = php_memcached($dsn);
     $memcached->set('counter', 0);
-    return function ($n) use ($memcached) {
-        for ($i = 0; $i < $n; $i++) {
-            $read = $memcached->get('counter', null, Memcached::GET_EXTENDED);
-            $memcached->cas($read['cas'], 'counter', $read['value'] + 1);
-        }
-    };
-}
-
-/** A counter with php-memcache: an added key is the lock, and deleted at the end. */
-function counter_lock(string $dsn): Closure
-{
-    $memcache = php_memcache($dsn);
-    $memcache->set('number', 0);
-    return function ($n) use ($memcache) {
-        for ($i = 0; $i < $n; $i++) {
-            $memcache->add('lock', 1);
-            $memcache->set('number', $memcache->get('number') + 1);
-            $memcache->delete('lock');
-        }
-    };
+    return function ($n) use ($memcached) { for ($i = 0; $i < $n; $i++) { $memcached->get('counter'); } };
 }
 
 /** Buckets that no recent call used, so that no state was handed off. */
@@ -87,6 +68,7 @@ function mysql_statements(array $cases): array
     $told = [];
     foreach (['mariadb', 'mysql'] as $engine) {
         $db = pdo($engine);
+        $cases["pdo_$engine"] = (limiters()["pdo_$engine"]->open)('calls', CAPACITY, RATE);
         $count = fn () => $db->query("SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_begin', 'Com_commit', 'Com_select', 'Com_insert', 'Com_update')")
             ->fetchAll(PDO::FETCH_KEY_PAIR);
         foreach ([$engine => '`consume()` on one bucket', "{$engine}_many" => '`consume()` on many', "{$engine}_denied" => 'a denied `attempt()`', "pdo_$engine" => 'the PDO transaction'] as $case => $name) {
@@ -107,14 +89,11 @@ const SQL_NAMES = ['mariadb' => 'MariaDB', 'mysql' => 'MySQL'];
 
 function server_cases(): array
 {
-    $limiters = limiters();
-    $open = fn (string $name) => ($limiters[$name]->open)('calls', CAPACITY, RATE);
     $denied = bucket(getenv('TB_REDIS_UNIX') . '&prefix=denied:', 1, 0.001);
     $cases = ['loop' => function ($n) { for ($i = 0; $i < $n; $i++) { } }];
     foreach (['unix' => getenv('TB_REDIS_UNIX'), 'tcp' => getenv('TB_REDIS')] as $kind => $dsn) {
         $cases += [
             "ping_$kind" => ping(phpredis($dsn)),
-            "evalsha_$kind" => $open("redis_{$kind}_gcra"),
             "redis_$kind" => consume(bucket($dsn)),
             "redis_lease_$kind" => consume(bucket($dsn . (str_contains($dsn, '?') ? '&' : '?') . 'lease=100&prefix=lease:')),
             "redis_three_$kind" => three_calls(three_buckets($dsn)),
@@ -122,15 +101,11 @@ function server_cases(): array
             "redis_permit_$kind" => acquire_and_release(patient($dsn)),
         ];
     }
-    $cases += [
-        'denied' => consume($denied),
-        'symfony' => $open('symfony_redis_unix'),
-        'locked' => $open('symfony_redis_unix_lock'),
-    ];
-    foreach (['unix' => getenv('TB_MEMCACHED_UNIX'), 'tcp' => getenv('TB_MEMCACHED')] as $kind => $dsn) {
+    $cases['denied'] = consume($denied);
+    foreach (['unix', 'tcp'] as $kind) {
+        $dsn = memcached_dsn($kind);
         $cases += [
-            "get_cas_$kind" => counter_cas($dsn),
-            "add_lock_$kind" => counter_lock($dsn),
+            "get_$kind" => get($dsn),
             "memcached_$kind" => consume(bucket($dsn)),
             "memcached_compound_$kind" => consume_compound(three_buckets($dsn)),
         ];
@@ -140,14 +115,11 @@ function server_cases(): array
 
 function sql_cases(): array
 {
-    $limiters = limiters();
-    $open = fn (string $name) => ($limiters[$name]->open)('calls', CAPACITY, RATE);
     $cases = ['loop' => function ($n) { for ($i = 0; $i < $n; $i++) { } }];
     foreach (['mariadb', 'mysql'] as $engine) {
         $cases += [
             $engine => consume(bucket(sql_dsn($engine))),
             "{$engine}_compound" => consume_compound(three_buckets(sql_dsn($engine))),
-            "pdo_$engine" => $open("pdo_$engine"),
             "{$engine}_many" => consume_many(sql_dsn($engine)),
             "pdo_{$engine}_many" => pdo_transaction(pdo($engine), 'many', CAPACITY, RATE, MANY),
             "{$engine}_denied" => denied_attempt(sql_dsn($engine)),
@@ -161,70 +133,53 @@ function sql_cases(): array
 function server_rows(): array
 {
     return [
-        ['Redis, unix socket: `consume()`', 'redis_unix', 'evalsha_unix'],
-        ['', 'redis_unix', 'ping_unix'],
+        ['Redis, unix socket: `consume()`', 'redis_unix', 'ping_unix'],
         ['`consume()` with `lease=100`', 'redis_lease_unix', 'redis_unix'],
         ['`Compound` of three', 'redis_compound_unix', 'redis_unix'],
         ['three `consume()`, one after the other', 'redis_three_unix', 'redis_unix'],
         ['`ConcurrencyLimit` of five, `acquire()->release()`: two round trips', 'redis_permit_unix', 'redis_unix'],
         ['a denied call, with the deny cache', 'denied', 'ping_unix'],
         ['phpredis `ping()`', 'ping_unix', null],
-        ['phpredis `evalSha()` of a minimal GCRA script', 'evalsha_unix', null],
-        ['symfony/rate-limiter on phpredis, no lock', 'symfony', 'redis_unix'],
-        ['symfony/rate-limiter, with its Redis lock', 'locked', 'redis_unix'],
-        ['Redis, TCP: `consume()`', 'redis_tcp', 'evalsha_tcp'],
-        ['', 'redis_tcp', 'ping_tcp'],
+        ['Redis, TCP: `consume()`', 'redis_tcp', 'ping_tcp'],
         ['`consume()` with `lease=100`', 'redis_lease_tcp', 'redis_tcp'],
         ['`Compound` of three', 'redis_compound_tcp', 'redis_tcp'],
         ['three `consume()`, one after the other', 'redis_three_tcp', 'redis_tcp'],
         ['`ConcurrencyLimit` of five, `acquire()->release()`: two round trips', 'redis_permit_tcp', 'redis_tcp'],
         ['phpredis `ping()`', 'ping_tcp', null],
-        ['phpredis `evalSha()`', 'evalsha_tcp', null],
-        ['memcached, unix socket: `consume()`', 'memcached_unix', 'get_cas_unix'],
-        ['', 'memcached_unix', 'add_lock_unix'],
+        ['memcached, unix socket: `consume()`', 'memcached_unix', 'get_unix'],
         ['`Compound` of three', 'memcached_compound_unix', 'memcached_unix'],
-        ['php-memcached `get()` and `cas()`', 'get_cas_unix', null],
-        ['php-memcache `add()`, `get()`, `set()`, `delete()`', 'add_lock_unix', null],
-        ['memcached, TCP: `consume()`', 'memcached_tcp', 'get_cas_tcp'],
-        ['', 'memcached_tcp', 'add_lock_tcp'],
+        ['php-memcached `get()`', 'get_unix', null],
+        ['memcached, TCP: `consume()`', 'memcached_tcp', 'get_tcp'],
         ['`Compound` of three', 'memcached_compound_tcp', 'memcached_tcp'],
-        ['php-memcached `get()` and `cas()`', 'get_cas_tcp', null],
-        ['php-memcache `add()`, `get()`, `set()`, `delete()`', 'add_lock_tcp', null],
+        ['php-memcached `get()`', 'get_tcp', null],
     ];
 }
 
 function sql_rows(string $engine): array
 {
     return [
-        [SQL_NAMES[$engine] . ': `consume()` on one bucket', $engine, "pdo_$engine"],
+        [SQL_NAMES[$engine] . ': `consume()` on one bucket', $engine, "pdo_{$engine}_select"],
         ['`Compound` of three, one transaction', "{$engine}_compound", $engine],
         ['`consume()` on 1,000 buckets, one after the other', "{$engine}_many", "pdo_{$engine}_many"],
         ['a denied `attempt()`, without the deny cache', "{$engine}_denied", "pdo_{$engine}_select"],
-        ['the PDO transaction with its row lock', "pdo_$engine", null],
         ['the PDO transaction, 1,000 rows', "pdo_{$engine}_many", null],
         ['a `SELECT` of the row by primary key, by PDO', "pdo_{$engine}_select", null],
     ];
 }
 
 const SERVER_NAMES = [
-    'pdo_mariadb' => 'the PDO transaction',
-    'pdo_mysql' => 'the PDO transaction',
     'pdo_mariadb_many' => 'the PDO transaction',
     'pdo_mysql_many' => 'the PDO transaction',
     'pdo_mariadb_select' => 'the `SELECT`',
     'pdo_mysql_select' => 'the `SELECT`',
     'ping_unix' => '`ping()`',
     'ping_tcp' => '`ping()`',
-    'evalsha_unix' => '`evalSha()`',
-    'evalsha_tcp' => '`evalSha()`',
     'redis_unix' => '`consume()`',
     'redis_tcp' => '`consume()`',
     'memcached_unix' => '`consume()`',
     'memcached_tcp' => '`consume()`',
     'mariadb' => '`consume()`',
     'mysql' => '`consume()`',
-    'get_cas_unix' => '`get()` and `cas()`',
-    'get_cas_tcp' => '`get()` and `cas()`',
-    'add_lock_unix' => 'add, get, set, delete',
-    'add_lock_tcp' => 'add, get, set, delete',
+    'get_unix' => '`get()`',
+    'get_tcp' => '`get()`',
 ];

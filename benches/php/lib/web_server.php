@@ -128,6 +128,7 @@ final class WebServer
                 access_log off;
                 $temporary
                 keepalive_requests 1000000;
+                keepalive_timeout 1h;
                 upstream fpm { server unix:$this->folder/fpm.sock; }
                 server {
                     listen 127.0.0.1:$this->port;

@@ -52,6 +52,21 @@ function server_limiters(): array
     return array_filter(limiters(), fn ($limiter) => $limiter->store !== MEMORY);
 }
 
+/** @return array<string, int> the process of each store's server */
+function server_pids(): array
+{
+    $redis = phpredis(redis_dsn('unix'))->info('server')['process_id'];
+    $memcached = fn (string $kind) => memcached_stats(memcached_dsn($kind), 'stats')['pid'];
+    return [
+        'Redis, unix socket' => $redis,
+        'Redis, TCP' => $redis,
+        'memcached, unix socket' => $memcached('unix'),
+        'memcached, TCP' => $memcached('tcp'),
+        'MariaDB, unix socket' => sql_pid('mariadb'),
+        'MySQL, unix socket' => sql_pid('mysql'),
+    ];
+}
+
 /** Seconds in which a bucket refills: the window of the recipes that count in windows. */
 function window(int $capacity, float $rate): int
 {
@@ -66,6 +81,6 @@ function place(string $dsn): array
     return [$host, (int) $port];
 }
 
-foreach (['token_bucket', 'symfony', 'memory', 'redis', 'memcached', 'mysql'] as $file) {
+foreach (['token_bucket', 'symfony', 'memory', 'redis', 'memcached', 'mysql', 'variants'] as $file) {
     require_once __DIR__ . "/$file.php";
 }

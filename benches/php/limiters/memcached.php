@@ -12,7 +12,7 @@ function memcached_limiters(): array
 {
     $all = [];
     foreach (['unix' => 'memcached, unix socket', 'tcp' => 'memcached, TCP'] as $kind => $store) {
-        $dsn = getenv($kind === 'unix' ? 'TB_MEMCACHED_UNIX' : 'TB_MEMCACHED');
+        $dsn = memcached_dsn($kind);
         $all = [
             ...$all,
             token_bucket("memcached_$kind", $store, patient($dsn)),
@@ -23,6 +23,11 @@ function memcached_limiters(): array
         ];
     }
     return $all;
+}
+
+function memcached_dsn(string $kind): string
+{
+    return getenv($kind === 'unix' ? 'TB_MEMCACHED_UNIX' : 'TB_MEMCACHED');
 }
 
 function php_memcached(string $dsn): Memcached

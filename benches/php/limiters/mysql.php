@@ -18,8 +18,8 @@ function mysql_limiters(): array
     $store = 'MariaDB, unix socket';
     return [
         ...$limiters,
-        symfony('symfony_pdo', 'PDO, no lock', $store, fn () => [new PdoAdapter(pdo('mariadb'), 'bench'), null]),
-        symfony('symfony_pdo_lock', 'PDO, its PDO lock', $store, fn () => [new PdoAdapter(pdo('mariadb'), 'bench'), new PdoStore(pdo('mariadb'))]),
+        symfony('symfony_pdo', 'PDO, no lock', $store, fn () => [new PdoAdapter(pdo('mariadb', true), 'bench'), null]),
+        symfony('symfony_pdo_lock', 'PDO, its PDO lock', $store, fn () => [new PdoAdapter(pdo('mariadb', true), 'bench'), new PdoStore(pdo('mariadb', true))]),
     ];
 }
 
@@ -48,9 +48,10 @@ function mysql_tables(): void
     }
 }
 
-function pdo(string $engine): PDO
+/** With $emulates, PDO's default, a statement takes one round trip rather than two. */
+function pdo(string $engine, bool $emulates = false): PDO
 {
-    $options = [PDO::ATTR_EMULATE_PREPARES => false, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION];
+    $options = [PDO::ATTR_EMULATE_PREPARES => $emulates, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION];
     return new PDO('mysql:dbname=limits;unix_socket=' . getenv('TB_SERVERS') . "/$engine.sock", 'root', '', $options);
 }
 

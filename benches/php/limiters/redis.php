@@ -3,7 +3,6 @@
  * Limiters on Redis: the recipes for phpredis, and symfony's.
  */
 
-use Symfony\Component\Cache\Adapter\RedisAdapter;
 use Symfony\Component\Lock\Store\RedisStore;
 
 /** The smallest script of a limiter: one time for each key, in microseconds (GCRA). */
@@ -31,8 +30,8 @@ function redis_limiters(): array
             new Limiter("redis_{$kind}_window", 'phpredis, `INCR` and `EXPIRE`', $store, $on(redis_window(...))),
             new Limiter("redis_{$kind}_pair", 'phpredis, `GET` and `SET` of a bucket', $store, $on(redis_pair(...))),
             new Limiter("redis_{$kind}_gcra", 'phpredis, `EVALSHA` of a minimal script (GCRA)', $store, $on(redis_gcra(...))),
-            symfony("symfony_redis_$kind", 'no lock', $store, fn () => [new RedisAdapter(phpredis($dsn), 'bench'), null]),
-            symfony("symfony_redis_{$kind}_lock", 'its Redis lock', $store, fn () => [new RedisAdapter($redis = phpredis($dsn), 'bench'), new RedisStore($redis)]),
+            symfony("symfony_redis_$kind", 'no lock', $store, fn () => [symfony_on_redis(phpredis($dsn)), null]),
+            symfony("symfony_redis_{$kind}_lock", 'its Redis lock', $store, fn () => [symfony_on_redis($redis = phpredis($dsn)), new RedisStore($redis)]),
         ];
     }
     return $all;

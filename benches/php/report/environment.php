@@ -3,19 +3,26 @@
  * The section on the machine and the versions.
  */
 
+const SUBJECTS = ['environment', 'latency', 'throughput', 'server_cpu', 'open_loop', 'outage', 'over_admission', 'page', 'instructions', 'calls'];
+
+const IN_ROUNDS = [
+    'latency' => 'latency', 'calls' => 'calls', 'open_loop' => 'the fixed rate', 'throughput' => 'throughput', 'server_cpu' => "the servers' processor time",
+    'over_admission' => 'accepted calls, and in memory ten times as many', 'page' => 'the page',
+];
+
 function introduction(): string
 {
     $on = kept('environment');
-    $rounds = array_map(fn ($subject) => kept($subject)['rounds'], ['latency', 'throughput', 'server_cpu', 'over_admission', 'page']);
+    $rounds = implode(', ', array_map(fn ($subject, $name) => kept($subject)['rounds'] . " for $name", array_keys(IN_ROUNDS), IN_ROUNDS));
     $machine = ($on['virtual'] ? 'a virtual machine with ' : '') . "{$on['cores']} cores of an {$on['cpu']}";
-    $busy = $on['load'] < 0.5 ? '' : ' **The machine was busy with other things when this run began** (load ' . digits($on['load']) . ').';
+    $busy = busy_mark(...SUBJECTS);
     return <<<MD
-        Measured on {$on['date']} on $machine, {$on['system']}, PHP {$on['php']}; [all of it](#the-machine-and-the-versions) is below. This page is
+        Measured on {$on['date']} on $machine, {$on['system']}, PHP {$on['php']}; [all of it](benchmarks/tables.md#the-machine-and-the-versions). This page is
         written by `make bench` from what it measured; to repeat it: `make bench`.
 
-        Everything is measured in each of several rounds, in another order each time (here {$rounds[0]} for latency, {$rounds[1]} for throughput, {$rounds[2]} for the servers' processor time, {$rounds[3]} for
-        over-admission, {$rounds[4]} for the page; in memory over-admission ten times as often). A number is the median of the rounds; a ratio is the median of each round's ratio, so
-        what slows down a whole round does not show in it.{$busy} Other machines give other numbers: the ratios are what to look at.
+        Rivals run as their users run them: opcache on, connections kept, igbinary where symfony has a use for it. Where one process is measured (latency, calls, the fixed rate on Redis, the servers' processor time),
+        the servers have one core and it has the other. Everything is measured in rounds ($rounds), in another order each time. A number is the median of the rounds; a ratio is the median of
+        each round's ratio, so what slows down a whole round does not show in it.{$busy} Other machines give other numbers: the ratios are what to look at.
 
         MD;
 }
@@ -33,16 +40,17 @@ function configuration(): string
         ['processor', "{$on['cpu']}, {$on['cores']} cores" . ($on['virtual'] ? ', virtual' : '')],
         ['memory', "{$on['memory_gib']} GiB"],
         ['kernel, system', "{$on['kernel']}, {$on['system']}"],
-        ['load when it began', digits($on['load']) . ' (an idle machine has about 0)'],
-        ['PHP', "{$on['php']}; php-cli without php.ini, opcache and JIT off; in php-fpm and php-cgi opcache on, JIT off"],
+        ['cores that others used', 'before a subject at most ' . digits(max(array_map(fn ($subject) => kept($subject)['busy_cores'], SUBJECTS)))],
+        ['PHP', "{$on['php']}; without php.ini, opcache on; JIT off but where a row says so (tracing, 64 MB)"],
         ['extensions', $list($on['extensions'])],
-        ['Symfony', $list($on['symfony'])],
+        ['Symfony', $list($on['symfony']) . '; in the rows that say so ' . $list($on['symfony_newest']) . ', from Debian testing. Its cache asks Composer for phpredis 6; it was measured on the one above, with which it works'],
+        ['Laravel', 'not measured: version 13 of Debian testing needs PHP 8.3'],
         ['servers and tools', $list($on['servers'])],
         ['Redis', "on this host, TCP on the loopback or a unix socket, with a password; $redis: nothing is kept on disk"],
         ['memcached', "on this host, TCP on the loopback or a unix socket; {$on['memcached_threads']} threads"],
         ['MariaDB', "on this host, a unix socket; $settings; MySQL with the same, where it has them"],
         ['token_bucket', 'defaults, but `timeout_ms` and `connect_timeout_ms` of 5000 and `on_error=throw`, so that no call of a busy machine is decided elsewhere unseen; in the outage all defaults'],
-        ['connections', 'kept by each process for all its calls'],
-        ['phpredis, php-memcached, php-memcache', 'defaults; php-memcached with TCP_NODELAY; in the outage as its section says'],
+        ['connections', 'kept by each process for all its calls; in php-fpm `pconnect` for phpredis'],
+        ['phpredis, php-memcached, php-memcache, PDO', 'defaults; php-memcached with TCP_NODELAY; symfony on PDO with statements that PDO prepares itself, its default; in the outage as its section says'],
     ], 'll');
 }

@@ -9,7 +9,8 @@ function latency(): Section
     $data = kept('latency');
     $measured = $data['limiters'];
     $ratios = $times = $plot = [];
-    foreach (by_store(limiters()) as $store => $limiters) {
+    $shown = limiters() + array_map(fn (Variant $variant) => $variant->limiter, variants());
+    foreach (by_store($shown) as $store => $limiters) {
         $ours = array_key_first($limiters);
         foreach ($limiters as $name => $limiter) {
             ['mean' => $mean, 'median' => $median, 'p99' => $p99] = $measured[$name];
@@ -30,7 +31,7 @@ function latency(): Section
         }
     }
     // The plot stands at the top of the page.
-    dots('latency', $plot, 'µs a decision (dot: mean, line: to the 99th percentile)', true);
+    dots('latency', $shown, $plot, 'µs a decision (dot: mean, line: to the 99th percentile)', true);
     $section->text = "One process, one bucket, every call accepted: the plot above. [In numbers](benchmarks/tables.md#latency-of-a-decision), with the ratios and the 99th percentiles.";
     $section->tables = "One process, one bucket, every call accepted. How many times what token_bucket takes on the same store:\n\n"
         . table(['store', 'limiter', 'a call', '99th percentile'], $ratios, 'llrr')

@@ -13,6 +13,7 @@ const OUTAGE_TITLES = [
 
 function outage(): Section
 {
+    $plot = null;
     $section = new Section('When the server fails');
     $data = kept('outage');
     $section->text = "Each limiter calls its Redis from a process of its own, every {$data['every_ms']} ms if the call before has returned, all through the same outage: the server fails after {$data['fails_at']} s "
@@ -40,17 +41,21 @@ function outage(): Section
         }
         $section->summary[] = "Server $outage: slowest call of token_bucket " . duration($callers['token_bucket']['slowest']) . ", of phpredis " . duration($callers['phpredis']['slowest'])
             . ' (0.1 s time-outs: ' . duration($callers['phpredis_timeout']['slowest']) . "), of symfony " . duration($callers['symfony']['slowest']);
-        $files = [];
-        foreach ($points as $name => $values) {
-            $files[] = plot_data("outage-$outage-$name", $values);
-        }
-        plot('outage', "outage-$outage", [
-            'files' => implode(' ', $files), 'titles' => implode('|', array_map(fn ($name) => plain(OUTAGE_TITLES[$name]), array_keys($callers))),
-            'heading' => "Redis is $outage", 'fails' => (float) $data['fails_at'], 'back' => (float) $data['back_at'], 'seconds' => (float) $data['seconds'],
-        ]);
         $section->text .= "\n### The server is $outage\n\nCalls begun while it was gone (and 0.05 s before):\n\n"
-            . table(['', 'calls', 'slowest', 'median', 'decided by this host', 'accepted undecided', 'asked again after'], $rows, 'lrrrrrr')
-            . "\n![the slowest call of each {$data['bin_ms']} ms while the server is $outage](benchmarks/outage-$outage.svg)\n";
+            . table(['', 'calls', 'slowest', 'median', 'decided by this host', 'accepted undecided', 'asked again after'], $rows, 'lrrrrrr');
+        $plot ??= slowest_calls($data, $points, $outage);
     }
+    $section->text .= "\n$plot";
     return $section;
+}
+
+/** Plots an outage. */
+function slowest_calls(array $data, array $points, string $outage): string
+{
+    $files = array_map(fn ($name, $values) => plot_data("outage-$outage-$name", $values), array_keys($points), $points);
+    plot('outage', "outage-$outage", [
+        'files' => implode(' ', $files), 'titles' => implode('|', array_map(fn ($name) => plain(OUTAGE_TITLES[$name]), array_keys($points))),
+        'heading' => "Redis is $outage", 'fails' => (float) $data['fails_at'], 'back' => (float) $data['back_at'], 'seconds' => (float) $data['seconds'],
+    ]);
+    return "![the slowest call of each {$data['bin_ms']} ms while the server is $outage](benchmarks/outage-$outage.svg)\n";
 }

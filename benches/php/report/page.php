@@ -51,7 +51,7 @@ function page(): Section
         . "\nFrom round to round the page without a limiter had " . number_format(min($spread)) . ' to ' . number_format(max($spread)) . " requests a second, so of that column a difference below some percent says little. "
         . "Processor time is that of the workers (`schedstat`), user and system. Instructions are counted by valgrind in php-cgi over {$counted['requests']} requests and are the same from run to run but for some in ten thousand; "
         . "what the kernel does is not in them, which is most of what a server's round trip takes. With the extension not loaded at all the instructions of the page differ by " . percent($counted['pages']['without the extension'] / $counted['pages']['none']) . ".\n\n"
-        . dots('page', $plot, "µs of a worker's processor time a request", false)
+        . dots('page', $limiters, $plot, "µs of a worker's processor time a request", false)
         . "[In numbers](benchmarks/tables.md#a-whole-page).";
     $section->tables = table(['limiter', 'requests a second', "worker's processor time a request", 'instructions a request'], $numbers, 'lrrr');
     return $section;

@@ -46,11 +46,11 @@ function lines(string $name, array $titles, array $rows, string $heading, array 
 /**
  * Plots one dot for each limiter, on a logarithmic or linear scale, with a line to a second number.
  *
+ * @param array<string, Limiter> $limiters that have titles
  * @param array<string, array<string, float[]>> $groups by heading, limiter's name: the dot, the line's end
  */
-function dots(string $name, array $groups, string $label, bool $logarithmic): string
+function dots(string $name, array $limiters, array $groups, string $label, bool $logarithmic): string
 {
-    $limiters = limiters();
     $rows = $labels = [];
     $y = 0;
     foreach ($groups as $heading => $values) {

@@ -17,7 +17,8 @@ function summary(): string
     $most = fn (string $limiter) => 'up to ' . number_format(max($admitted['limiters'][$limiter]['admitted']));
     $more = fn (string $page) => percent($instructions[$page] / $instructions['none']);
     $slowest = fn (string $caller) => duration($outages['stopped'][$caller]['slowest']);
-    return table(['', 'token_bucket', 'symfony/rate-limiter', 'with its lock'], [
+    preg_match('/^\d+\.\d+/', kept('environment')['symfony']['symfony/rate-limiter'], $version);
+    return table(['', 'token_bucket', "symfony/rate-limiter $version[0]", 'with its lock'], [
         ['a decision in shared memory (symfony: APCu)', ...$decision('shm', 'symfony_apcu')],
         ['a decision on Redis, unix socket', ...$decision('redis_unix', 'symfony_redis_unix')],
         ["accepted of {$admitted['limit']} by {$admitted['processes']} processes at once", $most('shm'), $most('symfony_apcu'), $most('symfony_apcu_lock')],

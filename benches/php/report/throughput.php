@@ -14,7 +14,7 @@ function throughput(): Section
     $title = fn (string $name) => $limiters[$name]->title . ($limiters[$name]->store === MEMORY ? '' : ", {$limiters[$name]->store}");
 
     $section->text = "All begin at once, for {$data['seconds']} s; what they decided is added up. This machine has $cores cores: more processes than that share them, and where there is "
-        . "a server it shares them too.\n\nHow many times what one process does:\n\n";
+        . "a server it shares them too. ";
     $scaling = $numbers = [];
     $plots = '';
     foreach (['one' => 'one bucket for all', 'different' => 'a bucket for each'] as $buckets => $what) {
@@ -36,8 +36,8 @@ function throughput(): Section
         lines("throughput-$buckets", $lines, $rows, ucfirst($what), ['x_label' => 'processes', 'y_label' => 'decisions a second', 'x_base' => 2, 'settings' => 'set xrange [0.9:9]; set xtics (1, 2, 4, 8)']);
         $plots .= "![decisions a second, $what](benchmarks/throughput-$buckets.svg)\n";
     }
-    $section->text .= table(['', 'limiter', ...array_slice($heads, 1)], $scaling, 'llrrr') . "\n$plots\n[In numbers](benchmarks/tables.md#throughput-of-several-processes).";
-    $section->tables = "Decisions a second, of all processes together:\n\n" . table(['', 'limiter', ...$heads], $numbers, 'llrrrr');
+    $section->text .= "[In numbers](benchmarks/tables.md#throughput-of-several-processes).\n\n$plots";
+    $section->tables = "How many times what one process does:\n\n" . table(['', 'limiter', ...array_slice($heads, 1)], $scaling, 'llrrr') . "\n" . "Decisions a second, of all processes together:\n\n" . table(['', 'limiter', ...$heads], $numbers, 'llrrrr');
     $shm = $data['buckets']['different']['shm'];
     $two = ratio_of($shm[2], $shm[1]);
     $section->goals[] = new Goal('`shm:`, different buckets, from one process to two', 'at least 1.8 times as many decisions', ratio($two), $two >= 1.8);

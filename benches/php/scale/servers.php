@@ -3,6 +3,9 @@
  * The stores whose costs are measured, and what their servers count of their own.
  */
 
+/** The tokens of a lease, where calls have one. */
+const LEASE = 100;
+
 /** The servers of a store: their processes, and a connection to each that reads its counters. */
 abstract class Servers
 {

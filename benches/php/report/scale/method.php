@@ -32,7 +32,7 @@ function command_section(): string
     return <<<'MD'
         ## Your fleet
 
-        All of this page again (needs what `make bench` needs): `scripts/bench.sh scale`; in short, into `target/bench`: `BENCH_ROUNDS=2 scripts/bench.sh scale`. Your fleet, with the costs of
+        All of this page again (needs what `make bench` needs): `scripts/bench.sh scale`; in short, into `target/bench`: `QUICK=1 scripts/bench.sh scale`. Your fleet, with the costs of
         [costs.txt](scaling/costs.txt) or of your own run:
 
             cargo bench --bench scale -- store=redis_tcp hosts=40 calls=60000 clients=2000000 capacity=300 rate=5 lease=100 network=250

@@ -1,0 +1,32 @@
+<?php
+/*
+ * The sentence on speed in README, made from the pages of the benchmarks: the report writes it, and make lint compares it.
+ */
+
+function readme_sentence(string $page, string $tables): string
+{
+    $find = function (string $pattern, string $text): array {
+        preg_match("/^\\| $pattern/m", $text, $found) || throw new RuntimeException("The benchmarks have no row $pattern");
+        return array_slice($found, 1);
+    };
+    $number = fn (string $text): string => two_digits((float) str_replace(',', '', $text));
+    [$memory, $unit, $apcu] = $find('a decision in shared memory [^|]*\\| ([\\d.,]+) (\\S+) \\| ([\\d.,]+) x', $page);
+    [$redis, $redis_unit, $symfony] = $find('a decision on Redis, unix socket \\| ([\\d.,]+) (\\S+) \\| ([\\d.,]+) x', $page);
+    [$window] = $find('Redis, unix socket \\| phpredis, `INCR` and `EXPIRE` \\| ([\\d.,]+) x', $tables);
+    return "A decision took {$number($memory)} $unit in shared memory and {$number($redis)} $redis_unit on Redis' unix socket, symfony/rate-limiter on the same stores {$number($apcu)} and {$number($symfony)} times as long; "
+        . "phpredis' `INCR` and `EXPIRE` took {$number($window)} times token_bucket's time on Redis:";
+}
+
+function two_digits(float $number): string
+{
+    $places = 1 - (int) floor(log10($number));
+    return number_format(round($number, $places), max(0, $places), '.', '');
+}
+
+/** README with this sentence in the place of the one that it has. */
+function with_sentence(string $readme, string $sentence): string
+{
+    $lines = wordwrap("- **Fast.** $sentence [docs/benchmarks.md](docs/benchmarks.md#where-token_bucket-loses).", 170, "\n  ");
+    $changed = preg_replace('/^- \*\*Fast\.\*\* .*?(?=\n- )/ms', addcslashes($lines, '\\$'), $readme, 1, $count);
+    return $count === 1 ? $changed : throw new RuntimeException('README has no paragraph "Fast."');
+}
