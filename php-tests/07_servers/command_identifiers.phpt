@@ -25,12 +25,13 @@ function command(string $dsn, string $words): string
 foreach (['TB_REDIS', 'TB_REDIS_CLUSTER', 'TB_MEMCACHED', 'TB_MARIADB', 'TB_MYSQL'] as $name) {
     $dsn = server_dsn($name);
     $id = 'command:' . bin2hex(random_bytes(8));
-    $limiters = [TokenBucket::per($dsn, $id, 9, 900), new TokenBucket\FixedWindow($dsn, $id, 9, 900), new TokenBucket\SlidingWindow($dsn, $id, 9, 900)];
+    $limiters = [TokenBucket::per($dsn, $id, 9, 900), new TokenBucket\FixedWindow($dsn, $id, 9, 900), new TokenBucket\SlidingWindow($dsn, $id, 9, 900),
+        new TokenBucket\CalendarWindow($dsn, $id, 9, 'year')];
     $accepted = fn (): string => implode(' ', array_map(fn (TokenBucket\Limiter $limiter): string => $limiter->consume(3) ? 'accepted' : 'denied', $limiters));
 
     echo "$name: ", $accepted(), '; ';
     $states = states($dsn, $id);
-    echo (int) round($states['token_bucket']['seconds'] / 300), ' ', $states['fixed_window']['hits'], ' ', $states['sliding_window']['hits'], '; ';
+    echo (int) round($states['token_bucket']['seconds'] / 300), ' ', $states['fixed_window']['hits'], ' ', $states['sliding_window']['hits'], ' ', $states['calendar']['hits'], '; ';
     command($dsn, "block --identifier $id 600");
     echo $accepted(), '; ';
     echo implode(' ', array_map(fn (array $state): string => $state['blocked'] ? 'blocked' : 'open', states($dsn, $id))), '; ';
@@ -40,8 +41,8 @@ foreach (['TB_REDIS', 'TB_REDIS_CLUSTER', 'TB_MEMCACHED', 'TB_MARIADB', 'TB_MYSQ
 }
 ?>
 --EXPECT--
-TB_REDIS: accepted accepted accepted; 1 3 3; denied denied denied; blocked blocked blocked; 0; accepted accepted accepted
-TB_REDIS_CLUSTER: accepted accepted accepted; 1 3 3; denied denied denied; blocked blocked blocked; 0; accepted accepted accepted
-TB_MEMCACHED: accepted accepted accepted; 1 3 3; denied denied denied; blocked blocked blocked; 0; accepted accepted accepted
-TB_MARIADB: accepted accepted accepted; 1 3 3; denied denied denied; blocked blocked blocked; 0; accepted accepted accepted
-TB_MYSQL: accepted accepted accepted; 1 3 3; denied denied denied; blocked blocked blocked; 0; accepted accepted accepted
+TB_REDIS: accepted accepted accepted accepted; 1 3 3 3; denied denied denied denied; blocked blocked blocked blocked; 0; accepted accepted accepted accepted
+TB_REDIS_CLUSTER: accepted accepted accepted accepted; 1 3 3 3; denied denied denied denied; blocked blocked blocked blocked; 0; accepted accepted accepted accepted
+TB_MEMCACHED: accepted accepted accepted accepted; 1 3 3 3; denied denied denied denied; blocked blocked blocked blocked; 0; accepted accepted accepted accepted
+TB_MARIADB: accepted accepted accepted accepted; 1 3 3 3; denied denied denied denied; blocked blocked blocked blocked; 0; accepted accepted accepted accepted
+TB_MYSQL: accepted accepted accepted accepted; 1 3 3 3; denied denied denied denied; blocked blocked blocked blocked; 0; accepted accepted accepted accepted
