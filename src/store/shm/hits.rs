@@ -2,8 +2,9 @@
 //!
 //! A window of L hits has L places, each a key of its own: the window's key and a number. A hit is taken by one
 //! compare-and-swap, in the first place that is free. A call that takes several hits first looks whether there
-//! are enough, then takes one after the other, and gives them back if another process was faster. So there are
-//! never more hits than the limit allows; while hits are given back, others may find fewer for a moment.
+//! are enough, then takes one after the other, and gives them back if another process was faster. A call that leaves
+//! some looks again when it has its hits. So there are never more hits than the limit allows; while hits are given
+//! back, others may find fewer for a moment.
 //!
 //! All of a call happens at one time, which its hits are stored with. A hit that another process took since then
 //! counts. A process that was suspended for longer begins again, at a later time. One that is killed in between
@@ -143,7 +144,7 @@ impl<W: Word> WindowInTable<'_, W> {
             match decision.taken {
                 0 if is_final => return Some(decision),
                 0 => {}
-                hits if self.take(&seen, hits) => return Some(decision),
+                hits if self.take(&seen, hits, op) => return Some(decision),
                 _ => {}
             }
             losses += 1;
@@ -246,7 +247,8 @@ impl<W: Word> WindowInTable<'_, W> {
 
     /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were
     /// faster.
-    fn take(&self, seen: &SeenPlaces, hits: u64) -> bool {
+    fn take(&self, seen: &SeenPlaces, hits: u64, op: Op) -> bool {
+        let leaves_at = self.now.get() + self.window.interval();
         let mut taken = Vec::new();
         for number in &seen.free {
             if taken.len() as u64 == hits {
@@ -258,14 +260,20 @@ impl<W: Word> WindowInTable<'_, W> {
                 _ => {}
             }
         }
-        let is_done = taken.len() as u64 == hits;
+        let is_done = taken.len() as u64 == hits && self.leaves_enough(op);
         if !is_done {
-            let leaves_at = self.now.get() + self.window.interval();
             for number in taken {
                 self.free(number, leaves_at);
             }
         }
         is_done
+    }
+
+    /// Whether as many places are free as the operation leaves, now that it has its hits. Of several calls that left
+    /// enough when they looked, the one that takes its hits last sees those of all.
+    fn leaves_enough(&self, op: Op) -> bool {
+        let Op::TakeUpTo { leave: leave @ 1.., .. } = op else { return true };
+        self.look(Op::Peek { cost: 1 }).is_some_and(|seen| seen.free.len() as u64 >= leave)
     }
 
     /// Gives hits back: those that leave at `expiry`, or without it the latest ones. None if other processes were

@@ -184,7 +184,7 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
         let (decision, _) = window.apply(&seen.state, now, Op::Take { cost: 3 });
         // The rival's clock reading is later.
         assert!(table.decide(&window, hash(1), now + 1, Op::Take { cost: 1 }).accepted);
-        assert!(it.take(&seen, decision.taken));
+        assert!(it.take(&seen, decision.taken, Op::Take { cost: 3 }));
         assert!(it.decide::<Decision>(decision.settle(0)).unwrap().accepted);
     });
     let left = table.decide(&window, hash(1), now + 1, Op::Peek { cost: 0 }).available;
