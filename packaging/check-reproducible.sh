@@ -6,9 +6,12 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+# One commit for both, even if another is made meanwhile.
+commit=$(git rev-parse HEAD)
 # Usage: make_in FOLDER
 make_in() {
     git clone --quiet . "$1"
+    git -C "$1" checkout --quiet --detach "$commit"
     "$1/packaging/package.sh" >"$work/log" 2>&1 || { tail -n 20 "$work/log"; exit 1; }
     rm -rf "$1/target"
     sed "s|^|    |" "$1/dist/SHA256SUMS"
