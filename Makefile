@@ -3,7 +3,7 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz soak package try-install clean
+.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz soak package release-check try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
@@ -68,7 +68,13 @@ soak: build ## attack every store while servers and workers fail: MINUTES=10, SE
 
 package: ## make the archive of a release and a Debian package, in dist/
 	@scripts/setup/packages.sh package
+	@scripts/setup/release-tools.sh
 	@packaging/package.sh
+
+release-check: ## make the packages of the last commit in two folders and compare them byte for byte
+	@scripts/setup/packages.sh package
+	@scripts/setup/release-tools.sh
+	@packaging/check-reproducible.sh
 
 try-install: package ## try every way to install in fresh Debian systems, as root
 	@scripts/setup/packages.sh try-install

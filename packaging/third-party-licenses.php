@@ -37,7 +37,12 @@ foreach (json_decode(output("cargo metadata --locked --format-version 1 --filter
         continue;
     }
     $crates[$crate] = $package->license ?? 'see below';
-    $files = glob(dirname($package->manifest_path) . '/{LICEN[CS]E,COPYING,COPYRIGHT,NOTICE,UNLICENSE,licen[cs]e}*{,/*}', GLOB_BRACE);
+    // musl has no GLOB_BRACE.
+    $files = [];
+    foreach (['LICEN[CS]E', 'COPYING', 'COPYRIGHT', 'NOTICE', 'UNLICENSE', 'licen[cs]e'] as $name) {
+        $path = dirname($package->manifest_path) . "/$name*";
+        array_push($files, ...glob($path), ...glob("$path/*"));
+    }
     $texts = array_map(fn ($file) => trim(str_replace("\r", '', file_get_contents($file))), array_filter($files, 'is_file'));
     if ($texts === []) {
         $without[$crate] = $package->repository;

@@ -72,6 +72,8 @@ if command -v composer >/dev/null; then
 else
     echo "composer.json not checked: apt-get install composer"
 fi
+# A tag can be moved to another commit.
+! grep -nE 'uses: [^.]' .github/workflows/*.yml | grep -vE '@[0-9a-f]{40} # v' || { echo "Actions must be pinned by commit, with the version behind it"; exit 1; }
 if command -v actionlint >/dev/null; then
     actionlint .github/workflows/*.yml
 else
@@ -80,7 +82,8 @@ fi
 if command -v check-jsonschema >/dev/null; then
     check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/proposal.yml
     check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+    check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 else
-    echo "Issue templates not checked: pip install check-jsonschema"
+    echo "Issue templates and Dependabot not checked: pip install check-jsonschema"
 fi
 echo "Lint passed"

@@ -34,6 +34,7 @@ check_package() {
     as_root php -d "token_bucket.limits=/usr/share/doc/$deb_name/examples/limits.ini" \
         -r 'exit(TokenBucket\limiter("search", "192.0.2.1")->consume() ? 0 : 1);'
     as_root sh -c 'zcat /usr/share/man/man1/token-bucket.1.gz | grep -x ".SH NAME"'
+    as_root sh -c "cd /usr/share/token-bucket && ls status.php alerts.yml grafana.json integrations/*/README.md /usr/share/doc/$deb_name/examples/login.php /usr/share/doc/$deb_name/token_bucket.cdx.json"
     echo "    apt installed it with what it needs; limits.ini and the man page are there"
     [ ! -d bin ] || { as_root token-bucket --help; echo "    token-bucket runs"; }
 
