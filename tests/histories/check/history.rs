@@ -1,0 +1,151 @@
+//! A history: what was asked of each key, when, and what came back.
+
+use std::collections::{BTreeMap, HashMap};
+use token_bucket::limit::{FixedWindow, Limit, Op, TokenBucket};
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub accepted: bool,
+    /// `None` where the call does not tell.
+    pub left: Option<Left>,
+}
+
+/// What a decision tells beside yes or no.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Left {
+    pub remaining: u64,
+    /// Nanoseconds until the bucket is full or the window ends; `None` where it was not recorded.
+    pub reset_after: Option<u64>,
+}
+
+/// One call. Times are nanoseconds since 1970.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub process: String,
+    pub op: Op,
+    pub begin: u64,
+    /// The end of the call, or the death of its process.
+    pub end: u64,
+    /// `None`: the process died, and the call may have been decided or not.
+    pub answer: Option<Answer>,
+}
+
+/// The calls on one key, in the order of each process.
+#[derive(Debug)]
+pub struct Key {
+    pub limit: Limit,
+    pub processes: Vec<Vec<Call>>,
+}
+
+/// All that was recorded in one run.
+#[derive(Debug, Default)]
+pub struct History {
+    pub keys: BTreeMap<String, Key>,
+}
+
+impl History {
+    /// Reads files of one run.
+    pub fn parse(texts: &[String]) -> Result<Self, String> {
+        let lines = || texts.iter().flat_map(|text| text.lines());
+        let mut history = Self::default();
+        let mut deaths = HashMap::new();
+        for line in lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            match words.as_slice() {
+                ["limit", key, algorithm, limit, interval] => {
+                    let limit =
+                        read_limit(algorithm, limit, interval).ok_or_else(|| wrong(line))?;
+                    history.keys.insert((*key).to_owned(), Key { limit, processes: Vec::new() });
+                }
+                ["died", process, time] => {
+                    deaths.insert(*process, time.parse::<u64>().map_err(|_| wrong(line))?);
+                }
+                ["begin" | "end", ..] => {}
+                _ => return Err(wrong(line)),
+            }
+        }
+        // The calls of each key and process, as they were begun.
+        let mut calls: BTreeMap<(&str, &str), Vec<Call>> = BTreeMap::new();
+        let mut keys: HashMap<&str, &str> = HashMap::new();
+        for line in lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            match words.as_slice() {
+                ["begin", process, key, time, op @ ..] => {
+                    keys.insert(process, key);
+                    let begin = time.parse().map_err(|_| wrong(line))?;
+                    let op = read_op(op).ok_or_else(|| wrong(line))?;
+                    let end = deaths.get(process).copied().unwrap_or(u64::MAX / 2);
+                    let call =
+                        Call { process: (*process).to_owned(), op, begin, end, answer: None };
+                    calls.entry((key, process)).or_default().push(call);
+                }
+                ["end", process, time, answer @ ..] => {
+                    let call = keys
+                        .get(process)
+                        .and_then(|key| calls.get_mut(&(*key, *process)))
+                        .and_then(|calls| calls.last_mut())
+                        .ok_or_else(|| wrong(line))?;
+                    call.end = time.parse().map_err(|_| wrong(line))?;
+                    call.answer = Some(read_answer(answer).ok_or_else(|| wrong(line))?);
+                }
+                _ => {}
+            }
+        }
+        for ((key, process), calls) in calls {
+            let key = history
+                .keys
+                .get_mut(key)
+                .ok_or_else(|| format!("{process} calls {key}, which has no limit"))?;
+            key.processes.push(calls);
+        }
+        Ok(history)
+    }
+}
+
+fn wrong(line: &str) -> String {
+    format!("not a line of a history: {line}")
+}
+
+fn read_limit(algorithm: &str, limit: &str, interval: &str) -> Option<Limit> {
+    let (limit, interval) = (limit.parse::<i64>().ok()?, interval.parse::<f64>().ok()?);
+    match algorithm {
+        "token_bucket" => Some(TokenBucket::per_period(limit, interval).ok()?.into()),
+        "fixed_window" => Some(FixedWindow::new(limit, interval).ok()?.into()),
+        _ => None,
+    }
+}
+
+fn read_op(words: &[&str]) -> Option<Op> {
+    let number = |word: &str| word.parse::<u64>().ok();
+    match words {
+        ["attempt", cost, leave] => Some(Op::take(number(cost)?, number(leave)?)),
+        ["takeUpTo", most, least] => {
+            Some(Op::TakeUpTo { most: number(most)?, least: number(least)?, leave: 0 })
+        }
+        ["peek", cost] => Some(Op::Peek { cost: number(cost)? }),
+        ["refund", cost] => Some(Op::Refund { cost: number(cost)?, expiry: None }),
+        ["reset"] => Some(Op::Reset),
+        _ => None,
+    }
+}
+
+fn read_answer(words: &[&str]) -> Option<Answer> {
+    let accepted = |word: &str| match word {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    };
+    match words {
+        [yes] => Some(Answer { accepted: accepted(yes)?, left: None }),
+        [yes, remaining, reset_after] => {
+            let reset_after = match *reset_after {
+                "-" => None,
+                seconds => Some((seconds.parse::<f64>().ok()? * 1e9).round() as u64),
+            };
+            let left = Left { remaining: remaining.parse().ok()?, reset_after };
+            Some(Answer { accepted: accepted(yes)?, left: Some(left) })
+        }
+        _ => None,
+    }
+}

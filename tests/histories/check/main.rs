@@ -1,0 +1,59 @@
+//! Checks recorded histories: is there an order of the calls in which the limit gives these answers?
+//!
+//! Usage: `check_history FILE...`, the files of one run. docs/exactness.md has their format.
+
+mod history;
+mod picture;
+mod search;
+
+use history::History;
+use search::Outcome;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// The result for all keys, as text, and whether every call is explained.
+fn report(history: &History) -> (String, bool) {
+    let (mut explained, mut unknown, mut keys, mut text) = (0, 0, 0, String::new());
+    let mut unexplained = 0;
+    for (name, key) in &history.keys {
+        keys += 1;
+        match search::explain(key) {
+            Outcome::Explained { calls, died } => {
+                explained += calls;
+                unknown += died;
+            }
+            Outcome::Unexplained(stuck) => {
+                unexplained += 1;
+                let _ = writeln!(
+                    text,
+                    "{name}: no order explains the calls\n{}",
+                    picture::draw(&stuck)
+                );
+            }
+            Outcome::GaveUp => {
+                unexplained += 1;
+                let _ = writeln!(text, "{name}: given up, too many orders");
+            }
+        }
+    }
+    let _ = writeln!(
+        text,
+        "{explained} calls on {} keys explained, {unknown} of killed processes among them unknown; {unexplained} keys not explained",
+        keys - unexplained
+    );
+    (text, unexplained == 0)
+}
+
+fn main() -> ExitCode {
+    let texts: Result<Vec<String>, _> =
+        std::env::args().skip(1).map(std::fs::read_to_string).collect();
+    let read = texts.map_err(|e| e.to_string()).and_then(|texts| History::parse(&texts));
+    let (text, good) = match read {
+        Ok(history) if !history.keys.is_empty() => report(&history),
+        Ok(_) => ("no history in these files\n".to_owned(), false),
+        Err(mistake) => (format!("{mistake}\n"), false),
+    };
+    let written = std::io::stdout().write_all(text.as_bytes());
+    if good && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
