@@ -60,6 +60,10 @@ impl<L: WordAlgorithm, R: Reply> Change for BucketChange<'_, L, R> {
         self.limit.inherited_state(expires_at, self.latest())
     }
 
+    fn latest(&self, _now: u64) -> u64 {
+        self.latest()
+    }
+
     fn takes(&self) -> bool {
         self.limit.takes(*self.op)
     }
@@ -83,6 +87,8 @@ impl<L: WordAlgorithm, R: Reply> Change for BucketChange<'_, L, R> {
 mod tests {
     use super::*;
     use crate::limit::{FixedWindow, SECOND, Span, TokenBucket};
+    use crate::store::shm::table::update;
+    use portable_atomic::AtomicU128;
 
     /// What a call that read the clock `late` ns ago makes of a state that was written just now.
     fn apply_late(limit: &impl WordAlgorithm, late: u64, state: State) -> Option<State> {
@@ -111,5 +117,23 @@ mod tests {
             let hit = apply_late(&window, late, State::Window { ends_at, hits: 1 });
             assert_eq!(hit, Some(State::Window { ends_at, hits: 2 }));
         }
+    }
+
+    #[test]
+    fn withdrawn_claim_denies_no_newcomer_whose_clock_reading_is_older() {
+        let (window, now) = (FixedWindow::new(5, 1.0).unwrap(), boot_time() - 60_000_000);
+        let claim = Slot::claim(1, now + 1_000_000);
+        let set = [AtomicU128::new(claim.as_tombstone().0), AtomicU128::new(0)];
+        let mut change: BucketChange<'_, _, Decision> = BucketChange {
+            limit: &window,
+            op: &Op::Take { cost: 1 },
+            now,
+            is_frozen: false,
+            statistics: &TableStatistics::default(),
+            lacked_room: false,
+            reply: None,
+        };
+        update(&set, 2, now, &mut change);
+        assert!(change.reply.unwrap().accepted);
     }
 }

@@ -84,6 +84,11 @@ pub trait Change {
     /// `expires_at`.
     fn inherited_state(&self, expires_at: u64) -> State;
 
+    /// A time that is not before any slot that was read so far was written; `now` is the time of the call.
+    fn latest(&self, now: u64) -> u64 {
+        now
+    }
+
     /// Whether the change takes tokens if enough of them are there: then a newcomer must be
     /// remembered.
     fn takes(&self) -> bool;
@@ -201,7 +206,8 @@ fn plan<C: Change>(set: &[Slot], tag: u64, now: u64, change: &mut C) -> Plan {
     if let Some((at, slot)) = slots(set).find(|(_, slot)| slot.tag() == tag) {
         return if slot.is_claim() { Plan::Commit(at) } else { Plan::LookAgain };
     }
-    let tombstone = if C::EVICTS { find_tombstone(set, now) } else { None };
+    let (tombstone, now) =
+        if C::EVICTS { current_tombstone(set, now, change) } else { (None, now) };
     let Some(reused) = find_reusable(set, now, tombstone) else { return Plan::End };
     if !C::EVICTS && is_in_use(reused.1, now) {
         change.note_full();
@@ -222,6 +228,20 @@ fn plan<C: Change>(set: &[Slot], tag: u64, now: u64, change: &mut C) -> Plan {
         _ => None,
     };
     Plan::Claim { reused, start, raised }
+}
+
+/// The tombstone of the set, and the time by which it is in use.
+///
+/// A claim of a full bucket that was withdrawn a moment ago is a tombstone that expired when it was made. To a process that
+/// has read the clock before that it looks like one in use, so such a process reads the clock again.
+fn current_tombstone(set: &[Slot], now: u64, change: &impl Change) -> (Option<SeenSlot>, u64) {
+    match find_tombstone(set, now) {
+        None => (None, now),
+        Some(_) => {
+            let now = change.latest(now);
+            (find_tombstone(set, now), now)
+        }
+    }
 }
 
 /// What the tombstone of the set has to owe once the slot `reused` is reused; none if the set needs

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use token_bucket::limit::{FixedWindow, Limit, Op, TokenBucket};
 
+/// Nanoseconds after a process's death within which a server may decide on a call that it had sent.
+const ON_THE_WAY: u64 = 1_000_000_000;
+
 /// What came back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -25,7 +28,7 @@ pub struct Call {
     pub process: String,
     pub op: Op,
     pub begin: u64,
-    /// The end of the call, or the death of its process.
+    /// The end of the call, or [`ON_THE_WAY`] after the death of its process.
     pub end: u64,
     /// `None`: the process died, and the call may have been decided or not.
     pub answer: Option<Answer>,
@@ -75,7 +78,7 @@ impl History {
                     keys.insert(process, key);
                     let begin = time.parse().map_err(|_| wrong(line))?;
                     let op = read_op(op).ok_or_else(|| wrong(line))?;
-                    let end = deaths.get(process).copied().unwrap_or(u64::MAX / 2);
+                    let end = deaths.get(process).map_or(u64::MAX / 2, |death| death + ON_THE_WAY);
                     let call =
                         Call { process: (*process).to_owned(), op, begin, end, answer: None };
                     calls.entry((key, process)).or_default().push(call);

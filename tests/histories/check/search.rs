@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_call_of_a_process_that_died_happened_once() {
-        let [begin, end] = call("b", 2.0, 3.0, "yes 0 -");
+        let [begin, end] = call("b", 3.0, 4.0, "yes 0 -");
         let died = [
             format!("begin a k {} attempt 1 0", at(0.0)),
             format!("died a {}", at(1.0)),
