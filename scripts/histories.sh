@@ -21,9 +21,7 @@ history() {
     # shellcheck disable=SC2086
     "$php" -n $posix -d extension="${EXTENSION:-$PWD/target/release/libtoken_bucket.so}" -d token_bucket.shm_path="$folder/tables" \
         -d token_bucket.on_error=throw -d token_bucket.deny_cache=0 tests/histories/record.php "$2" "$folder/$1" "${SECONDS_EACH:-5}" "${3:-ours}"
-    find "$folder/$1" -type f -exec cat {} + >"$folder/$1.history"
-    rm -r "${folder:?}/$1"
-    "$check" "$folder/$1.history"
+    "$check" "$folder/$1"
 }
 
 for store in "shared-memory shm:histories" "Redis $TB_REDIS" "memcached $TB_MEMCACHED" "MariaDB $TB_MARIADB" "MySQL $TB_MYSQL"; do

@@ -6,6 +6,9 @@ use token_bucket::limit::{FixedWindow, Limit, Op, TokenBucket};
 /// Nanoseconds after a process's death within which a server may decide on a call that it had sent.
 const ON_THE_WAY: u64 = 1_000_000_000;
 
+/// The process of what the store has charged beyond what the answers say.
+pub const LOST: &str = "lost";
+
 /// What came back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -38,6 +41,8 @@ pub struct Call {
 #[derive(Debug)]
 pub struct Key {
     pub limit: Limit,
+    /// Tokens that the store may have charged beyond what the answers say.
+    pub lost: usize,
     pub processes: Vec<Vec<Call>>,
 }
 
@@ -50,16 +55,23 @@ pub struct History {
 impl History {
     /// Reads files of one run.
     pub fn parse(texts: &[String]) -> Result<Self, String> {
-        let lines = || texts.iter().flat_map(|text| text.lines());
+        // A process that was killed may have left half of a line.
+        let lines = || {
+            texts.iter().flat_map(|text| {
+                text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'))
+            })
+        };
         let mut history = Self::default();
         let mut deaths = HashMap::new();
         for line in lines() {
             let words: Vec<&str> = line.split(' ').collect();
             match words.as_slice() {
-                ["limit", key, algorithm, limit, interval] => {
+                ["limit", key, algorithm, limit, interval, lost] => {
                     let limit =
                         read_limit(algorithm, limit, interval).ok_or_else(|| wrong(line))?;
-                    history.keys.insert((*key).to_owned(), Key { limit, processes: Vec::new() });
+                    let lost = lost.parse().map_err(|_| wrong(line))?;
+                    let new = Key { limit, lost, processes: Vec::new() };
+                    history.keys.insert((*key).to_owned(), new);
                 }
                 ["died", process, time] => {
                     deaths.insert(*process, time.parse::<u64>().map_err(|_| wrong(line))?);
@@ -102,8 +114,24 @@ impl History {
                 .ok_or_else(|| format!("{process} calls {key}, which has no limit"))?;
             key.processes.push(calls);
         }
+        for key in history.keys.values_mut() {
+            key.processes.extend(lost_calls(key));
+        }
         Ok(history)
     }
+}
+
+/// What the store may have charged beyond what the answers say, as calls of a process that knows of none.
+fn lost_calls(key: &Key) -> Option<Vec<Call>> {
+    let calls = || key.processes.iter().flatten();
+    let call = Call {
+        process: LOST.to_owned(),
+        op: Op::Take { cost: 1 },
+        begin: calls().map(|call| call.begin).min()?,
+        end: calls().map(|call| call.end).max()?,
+        answer: None,
+    };
+    (key.lost > 0).then(|| vec![call; key.lost])
 }
 
 fn wrong(line: &str) -> String {

@@ -1,6 +1,6 @@
 //! Checks recorded histories: is there an order of the calls in which the limit gives these answers?
 //!
-//! Usage: `check_history FILE...`, the files of one run. docs/exactness.md has their format.
+//! Usage: `check_history FOLDER`, the files of one run. docs/exactness.md has their format.
 
 mod history;
 mod picture;
@@ -9,7 +9,9 @@ mod search;
 use history::History;
 use search::Outcome;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The result for all keys, as text, and whether every call is explained.
@@ -45,15 +47,21 @@ fn report(history: &History) -> (String, bool) {
     (text, unexplained == 0)
 }
 
+/// The texts of all files in a folder.
+fn read_folder(path: &Path) -> io::Result<Vec<String>> {
+    fs::read_dir(path)?.map(|entry| fs::read_to_string(entry?.path())).collect()
+}
+
 fn main() -> ExitCode {
-    let texts: Result<Vec<String>, _> =
-        std::env::args().skip(1).map(std::fs::read_to_string).collect();
-    let read = texts.map_err(|e| e.to_string()).and_then(|texts| History::parse(&texts));
+    let folder = std::env::args().nth(1).unwrap_or_default();
+    let read = read_folder(Path::new(&folder))
+        .map_err(|e| format!("{folder}: {e}"))
+        .and_then(|texts| History::parse(&texts));
     let (text, good) = match read {
         Ok(history) if !history.keys.is_empty() => report(&history),
-        Ok(_) => ("no history in these files\n".to_owned(), false),
+        Ok(_) => ("no history in this folder\n".to_owned(), false),
         Err(mistake) => (format!("{mistake}\n"), false),
     };
-    let written = std::io::stdout().write_all(text.as_bytes());
+    let written = io::stdout().write_all(text.as_bytes());
     if good && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

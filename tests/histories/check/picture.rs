@@ -38,7 +38,10 @@ fn answer(call: &Call) -> String {
         None => "died".to_owned(),
         Some(Answer { accepted, left }) => {
             let said = if *accepted { "yes" } else { "no" };
-            left.as_ref().map_or(said.to_owned(), |left| format!("{said}, {} left", left.remaining))
+            let Some(left) = left else { return said.to_owned() };
+            let full =
+                left.reset_after.map_or(String::new(), |ns| format!(", full in {} µs", ns / 1_000));
+            format!("{said}, {} left{full}", left.remaining)
         }
     }
 }

@@ -6,7 +6,7 @@
 //! by which it may have been later. Each answer tells how far the state's end is away; that narrows the range,
 //! and an answer that no time of the range gives is not explained.
 
-use crate::history::{Call, Key};
+use crate::history::{Call, Key, LOST};
 use std::collections::HashSet;
 use token_bucket::limit::{Decision, Limit, Op, StoredState, apply};
 
@@ -82,7 +82,7 @@ pub fn explain(key: &Key) -> Outcome {
     match found {
         Some(true) => Outcome::Explained {
             calls: calls.clone().filter(|call| call.answer.is_some()).count(),
-            died: calls.filter(|call| call.answer.is_none()).count(),
+            died: calls.filter(|call| call.answer.is_none() && call.process != LOST).count(),
         },
         Some(false) => Outcome::Unexplained(search.stuck()),
         None => Outcome::GaveUp,
@@ -203,28 +203,42 @@ fn known_after(limit: &Limit, known: &Known, call: &Call) -> Vec<Known> {
     if last < first {
         return after;
     }
-    for now in times(limit, known, call, first, last) {
-        let (decision, state) = apply(limit, &known.state, now, call.op);
-        let range = Known {
-            earliest: known.earliest.max(from.saturating_sub(now)),
-            latest: known.latest.min(to.saturating_sub(now)),
-            state,
-        };
-        if now >= first
-            && now <= last
-            && range.earliest <= range.latest
-            && fits(limit, &decision, call)
-        {
-            // Without an answer's times any time of the call is possible, and the range stays.
-            let range = if reset_after(call).is_some() {
-                range
-            } else {
-                Known { state: range.state, ..known.clone() }
-            };
-            after.push(range);
+    match reset_after(call) {
+        Some(reset_after) => {
+            for now in times(limit, known, call.op, last, reset_after) {
+                let (decision, state) = apply(limit, &known.state, now, call.op);
+                let earliest = known.earliest.max(from.saturating_sub(now));
+                let latest = known.latest.min(to.saturating_sub(now));
+                let is_within = now >= first && now <= last && earliest <= latest;
+                if is_within && fits(limit, &decision, call) {
+                    after.push(Known { state, earliest, latest });
+                }
+            }
+        }
+        // Any time of the call is possible.
+        None => {
+            for (now, op) in [first, last]
+                .into_iter()
+                .flat_map(|now| parts(call).into_iter().map(move |op| (now, op)))
+            {
+                let (decision, state) = apply(limit, &known.state, now, op);
+                if fits(limit, &decision, call) {
+                    after.push(Known { state, ..known.clone() });
+                }
+            }
         }
     }
     after
+}
+
+/// The operation; of one whose cost depends on what is there, one for each cost.
+fn parts(call: &Call) -> Vec<Op> {
+    match call.op {
+        Op::TakeUpTo { most, least, leave } => {
+            (least..=most).map(|cost| Op::take(cost, leave)).collect()
+        }
+        op => vec![op],
+    }
 }
 
 /// After a call that found the bucket full or no window open.
@@ -241,23 +255,15 @@ fn full_before(limit: &Limit, known: &Known, call: &Call, from: u64, to: u64) ->
     })
 }
 
-/// The times at which the call may have been decided. The answer's `reset_after` gives it, for the end of a state that
-/// has not expired does not depend on the time of the call.
-fn times(limit: &Limit, known: &Known, call: &Call, first: u64, last: u64) -> Vec<u64> {
-    let mut times = vec![first, last];
-    if let Some(reset_after) = reset_after(call) {
-        let ends: Vec<u64> = times
-            .iter()
-            .map(|now| apply(limit, &known.state, *now, call.op).0.expires_at)
-            .collect();
-        times = ends
-            .iter()
-            .filter_map(|end| end.checked_sub(reset_after))
-            .flat_map(|now| [now, now + 1, now.saturating_sub(1)])
-            .collect();
-    }
-    times.dedup();
-    times
+/// The times at which the call may have been decided. The answer gives them: the end of a state that has not expired
+/// depends on what the call took, not on its time. `Settle` takes whether or not it is there.
+fn times(limit: &Limit, known: &Known, op: Op, last: u64, reset_after: u64) -> Vec<u64> {
+    let end = |cost| apply(limit, &known.state, last, Op::Settle { cost }).0.expires_at;
+    let costs = if op.takes_hits() { op.cost() } else { 0 };
+    (0..=costs)
+        .filter_map(|cost| end(cost).checked_sub(reset_after))
+        .flat_map(|now| [now, now + 1, now.saturating_sub(1)])
+        .collect()
 }
 
 fn reset_after(call: &Call) -> Option<u64> {
@@ -284,7 +290,7 @@ mod tests {
     use crate::history::History;
 
     fn outcome(lines: &[&str]) -> Outcome {
-        let mut text = String::from("limit k token_bucket 3 3000\n");
+        let mut text = String::from("limit k token_bucket 3 3000 0\n");
         lines.iter().for_each(|line| text += &format!("{line}\n"));
         explain(History::parse(&[text]).unwrap().keys.get("k").unwrap())
     }
