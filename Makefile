@@ -3,7 +3,7 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz soak package release-check try-install clean
+.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz histories soak package release-check try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
@@ -61,6 +61,10 @@ mutants: ## change the code in one place at a time and see whether a test notice
 fuzz: ## fuzz the parsers, the files and the operations: SECONDS=30 for each target
 	@scripts/setup/packages.sh fuzz
 	@scripts/fuzz.sh $(SECONDS)
+
+histories: build ## record calls of processes that are killed and stopped, and search an order that explains them: SECONDS=30 on each store
+	@scripts/setup/packages.sh test
+	@SECONDS_EACH="$(SECONDS)" scripts/histories.sh
 
 soak: build ## attack every store while servers and workers fail: MINUTES=10, SEED= repeats a run
 	@scripts/setup/packages.sh test

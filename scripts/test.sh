@@ -27,6 +27,9 @@ scripts/test/rust.sh
 step "PHP: classes, stores, directives, errors, reflection, php-fpm, servers"
 scripts/phpt.sh -s
 
+step "Histories: is there an order of the calls that explains their answers?"
+SHORT=1 SECONDS_EACH=3 scripts/histories.sh
+
 step "PHP: MySQL in MariaDB's place"
 scripts/test/mysql-for-mariadb.sh
 

@@ -12,6 +12,11 @@ const CALLS = 40;
 // On these one process asks for equal calls of others, too. If it dies or is stopped they ask again, and what it took is lost:
 // at most four tokens for each of them, twice in a round.
 $lost = preg_match('/^(memcached|mysql)/', $dsn) ? 2 * 4 * (PROCESSES - 1) : 0;
+if (str_starts_with($dsn, 'mysql')) {
+    (new TokenBucket\MysqlStorage($dsn))->prepare();
+}
+// Times are read in whole microseconds; on a database a process may estimate the server's clock from an earlier reading.
+$clock_error = str_starts_with($dsn, 'mysql') ? 20_000_000 : 5_000;
 $make = CALLERS[$argv[4] ?? 'ours'];
 mt_srand((int) (getenv('SEED') ?: random_int(0, 1 << 30)));
 
@@ -49,7 +54,7 @@ $run = dechex(random_int(1 << 28, (1 << 32) - 1));
 for ($round = 0; $round === 0 || hrtime(true) < $until; $round++) {
     $key = "history-$run-$round";
     [$algorithm, $limit, $interval] = LIMITS[$round % count(LIMITS)];
-    $lines = "limit $key $algorithm $limit $interval $lost\n";
+    $lines = "limit $key $algorithm $limit $interval $lost $clock_error\n";
     $pids = [];
     for ($i = 0; $i < PROCESSES; $i++) {
         $seed = mt_rand();

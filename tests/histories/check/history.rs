@@ -43,6 +43,8 @@ pub struct Key {
     pub limit: Limit,
     /// Tokens that the store may have charged beyond what the answers say.
     pub lost: usize,
+    /// Nanoseconds by which the time of a decision may lie outside the call.
+    pub clock_error: u64,
     pub processes: Vec<Vec<Call>>,
 }
 
@@ -66,11 +68,12 @@ impl History {
         for line in lines() {
             let words: Vec<&str> = line.split(' ').collect();
             match words.as_slice() {
-                ["limit", key, algorithm, limit, interval, lost] => {
+                ["limit", key, algorithm, limit, interval, lost, clock_error] => {
                     let limit =
                         read_limit(algorithm, limit, interval).ok_or_else(|| wrong(line))?;
                     let lost = lost.parse().map_err(|_| wrong(line))?;
-                    let new = Key { limit, lost, processes: Vec::new() };
+                    let clock_error = clock_error.parse().map_err(|_| wrong(line))?;
+                    let new = Key { limit, lost, clock_error, processes: Vec::new() };
                     history.keys.insert((*key).to_owned(), new);
                 }
                 ["died", process, time] => {

@@ -14,16 +14,15 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The result for all keys, as text, and whether every call is explained.
+/// The result for all keys, as text, and whether it is good: no key is unexplained, and most calls have an answer.
 fn report(history: &History) -> (String, bool) {
-    let (mut explained, mut unknown, mut keys, mut text) = (0, 0, 0, String::new());
-    let mut unexplained = 0;
+    let (mut answered, mut died, mut unexplained, mut given_up) = (0, 0, 0, 0);
+    let mut text = String::new();
     for (name, key) in &history.keys {
-        keys += 1;
         match search::explain(key) {
-            Outcome::Explained { calls, died } => {
-                explained += calls;
-                unknown += died;
+            Outcome::Explained(calls) => {
+                answered += calls.answered;
+                died += calls.died;
             }
             Outcome::Unexplained(stuck) => {
                 unexplained += 1;
@@ -33,18 +32,15 @@ fn report(history: &History) -> (String, bool) {
                     picture::draw(&stuck)
                 );
             }
-            Outcome::GaveUp => {
-                unexplained += 1;
-                let _ = writeln!(text, "{name}: given up, too many orders");
-            }
+            Outcome::GaveUp => given_up += 1,
         }
     }
+    let explained = history.keys.len() - unexplained - given_up;
     let _ = writeln!(
         text,
-        "{explained} calls on {} keys explained, {unknown} of killed processes among them unknown; {unexplained} keys not explained",
-        keys - unexplained
+        "{answered} calls on {explained} keys explained, {died} without an answer among them; not explained: {unexplained} keys, too many orders: {given_up}"
     );
-    (text, unexplained == 0)
+    (text, unexplained == 0 && answered > died)
 }
 
 /// The texts of all files in a folder.

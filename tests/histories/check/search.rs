@@ -10,8 +10,6 @@ use crate::history::{Call, Key, LOST};
 use std::collections::HashSet;
 use token_bucket::limit::{Decision, Limit, Op, StoredState, apply};
 
-/// Nanoseconds by which a recorded time may differ from the store's: both are read in whole microseconds.
-const CLOCK_ERROR: u64 = 5_000;
 /// Nanoseconds by which a recorded answer may differ, for it went through a float.
 const ROUNDING: u64 = 1_000;
 /// How many calls are tried for one key before the search gives up.
@@ -19,12 +17,19 @@ const MAX_TRIED: usize = 2_000_000;
 
 /// What the search found.
 pub enum Outcome {
-    /// There is an order. `died`: calls of processes that died, which may have been decided or not.
-    Explained { calls: usize, died: usize },
+    /// There is an order.
+    Explained(Calls),
     /// There is none.
     Unexplained(Stuck),
     /// Too many orders.
     GaveUp,
+}
+
+/// How many calls an order has.
+pub struct Calls {
+    pub answered: usize,
+    /// Without an answer, since the process died or got an error: they may have been decided or not.
+    pub died: usize,
 }
 
 /// Where the longest order that could be found ends.
@@ -78,12 +83,12 @@ pub fn explain(key: &Key) -> Outcome {
         longest_known: Known::FULL,
     };
     let found = search.run();
-    let calls = key.processes.iter().flatten();
+    let count = |is_answered| {
+        let calls = key.processes.iter().flatten().filter(|call| call.process != LOST);
+        calls.filter(|call| call.answer.is_some() == is_answered).count()
+    };
     match found {
-        Some(true) => Outcome::Explained {
-            calls: calls.clone().filter(|call| call.answer.is_some()).count(),
-            died: calls.filter(|call| call.answer.is_none() && call.process != LOST).count(),
-        },
+        Some(true) => Outcome::Explained(Calls { answered: count(true), died: count(false) }),
         Some(false) => Outcome::Unexplained(search.stuck()),
         None => Outcome::GaveUp,
     }
@@ -163,9 +168,7 @@ impl Search<'_> {
         let mut candidates = candidates(self.key, &self.done);
         candidates.sort_by_key(|(_, call)| (call.answer.is_some(), std::cmp::Reverse(call.end)));
         let steps = |(process, call): (usize, &Call)| {
-            known_after(&self.key.limit, known, call)
-                .into_iter()
-                .map(move |known| Step { process, known })
+            known_after(self.key, known, call).into_iter().map(move |known| Step { process, known })
         };
         candidates.into_iter().flat_map(steps).collect()
     }
@@ -194,8 +197,10 @@ fn candidates<'a>(key: &'a Key, done: &'a [usize]) -> Vec<(usize, &'a Call)> {
 }
 
 /// What may be known after a call; nothing if it cannot be next.
-fn known_after(limit: &Limit, known: &Known, call: &Call) -> Vec<Known> {
-    let (from, to) = (call.begin.saturating_sub(CLOCK_ERROR), call.end.saturating_add(CLOCK_ERROR));
+fn known_after(key: &Key, known: &Known, call: &Call) -> Vec<Known> {
+    let limit = &key.limit;
+    let from = call.begin.saturating_sub(key.clock_error);
+    let to = call.end.saturating_add(key.clock_error);
     let mut after: Vec<Known> = full_before(limit, known, call, from, to).into_iter().collect();
     // The times of the call on the clock of `known.state`.
     let (first, last) = (from.saturating_sub(known.latest), to.saturating_sub(known.earliest));
@@ -205,14 +210,20 @@ fn known_after(limit: &Limit, known: &Known, call: &Call) -> Vec<Known> {
     }
     match reset_after(call) {
         Some(reset_after) => {
-            for now in times(limit, known, call.op, last, reset_after) {
+            let known_at = |now: u64| {
                 let (decision, state) = apply(limit, &known.state, now, call.op);
                 let earliest = known.earliest.max(from.saturating_sub(now));
                 let latest = known.latest.min(to.saturating_sub(now));
                 let is_within = now >= first && now <= last && earliest <= latest;
-                if is_within && fits(limit, &decision, call) {
-                    after.push(Known { state, earliest, latest });
-                }
+                (is_within && fits(limit, &decision, call)).then_some(Known {
+                    state,
+                    earliest,
+                    latest,
+                })
+            };
+            for now in times(limit, known, call.op, last, reset_after) {
+                // The answer may have been rounded.
+                after.extend([now, now + 1, now.saturating_sub(1)].into_iter().find_map(known_at));
             }
         }
         // Any time of the call is possible.
@@ -260,10 +271,7 @@ fn full_before(limit: &Limit, known: &Known, call: &Call, from: u64, to: u64) ->
 fn times(limit: &Limit, known: &Known, op: Op, last: u64, reset_after: u64) -> Vec<u64> {
     let end = |cost| apply(limit, &known.state, last, Op::Settle { cost }).0.expires_at;
     let costs = if op.takes_hits() { op.cost() } else { 0 };
-    (0..=costs)
-        .filter_map(|cost| end(cost).checked_sub(reset_after))
-        .flat_map(|now| [now, now + 1, now.saturating_sub(1)])
-        .collect()
+    (0..=costs).filter_map(|cost| end(cost).checked_sub(reset_after)).collect()
 }
 
 fn reset_after(call: &Call) -> Option<u64> {
@@ -290,13 +298,13 @@ mod tests {
     use crate::history::History;
 
     fn outcome(lines: &[&str]) -> Outcome {
-        let mut text = String::from("limit k token_bucket 3 3000 0\n");
+        let mut text = String::from("limit k token_bucket 3 3000 0 5000\n");
         lines.iter().for_each(|line| text += &format!("{line}\n"));
         explain(History::parse(&[text]).unwrap().keys.get("k").unwrap())
     }
 
     fn is_explained(lines: &[&str]) -> bool {
-        matches!(outcome(lines), Outcome::Explained { .. })
+        matches!(outcome(lines), Outcome::Explained(_))
     }
 
     /// A time, seconds after the first.
