@@ -5,8 +5,8 @@ pcntl
 posix
 --INI--
 token_bucket.on_error=throw
-token_bucket.timeout_ms=5000
-token_bucket.connect_timeout_ms=5000
+token_bucket.timeout_ms=20000
+token_bucket.connect_timeout_ms=20000
 token_bucket.deny_cache=0
 --FILE--
 <?php
