@@ -40,7 +40,6 @@ pub(super) struct OwnBatch<'a> {
     pub batches: Batches<'a>,
     pub batch: Batch,
     pub key: u64,
-    pub kind: u64,
     /// How long this process is waited for before each trip, in nanoseconds.
     pub asking_time: u64,
 }
@@ -255,7 +254,7 @@ impl<'a> Room<'a> {
 
     fn publish(mut self, basis: &Basis) {
         if let Some(reserved) = self.reserved.take() {
-            results::publish(self.own.batches, &reserved, self.own.kind, basis);
+            results::publish(self.own.batches, &reserved, self.own.batch.kind, basis);
         }
     }
 }

@@ -9,8 +9,9 @@
 //!   hashes say so: they are two kinds.
 //! * A member uses what was published for its own batch alone, whose number no other has, and its place in the batch, which
 //!   no other call has. So no grant is used twice, or by a later call.
-//! * A process that asks is waited for until a time that it has set. If it is killed or paused, its members join again, and
-//!   what it takes for them is lost. A process that finds that it was given up takes for itself alone.
+//! * A process that asks is waited for until a time that it has set, and prolongs unless calls of another kind wait. If it is
+//!   killed or paused, its members join again, and what it takes for them is lost. A process that finds that it was given up
+//!   takes for itself alone.
 //! * A member that gives up leaves, if it was the last to join. Else what is taken for it is lost.
 //!
 //! `tests/swap_protocol.rs` lets loom run three processes.
@@ -126,7 +127,11 @@ impl<'a, W: Bell, const R: usize> Caller<'a, W, R> {
             (true, false) if !may_ask => Some(Step::TooLate),
             (true, false) => {
                 let is_closed = self.batches.replace(word, joined.closed(until));
-                is_closed.then_some(Step::Ask(Batch { number: open.number, share }))
+                is_closed.then_some(Step::Ask(Batch {
+                    number: open.number,
+                    kind: self.kind,
+                    share,
+                }))
             }
             (false, true) => self.wait_for_turn(word, open, now),
             (false, false) => match stuck {
@@ -141,7 +146,7 @@ impl<'a, W: Bell, const R: usize> Caller<'a, W, R> {
                         return None;
                     }
                     self.batches.ring(OTHERS | members_of(open.number));
-                    Some(Step::Ask(Batch { number, share: Share::ALONE }))
+                    Some(Step::Ask(Batch { number, kind: self.kind, share: Share::ALONE }))
                 }
                 Some((_, number)) if number == open.number => self.wait_for_turn(word, open, now),
                 _ => {
@@ -205,7 +210,8 @@ impl<'a, W: Bell, const R: usize> Caller<'a, W, R> {
         if open.is_sealed || open.members == MAX_MEMBERS {
             self.batches.ring(OTHERS);
         }
-        Some(Step::Ask(Batch { number, share: Share { index, count: open.members } }))
+        let share = Share { index, count: open.members };
+        Some(Step::Ask(Batch { number, kind: self.kind, share }))
     }
 
     /// Gives up. A call that is the last of the open batch leaves it, and has nothing taken for it.
@@ -236,8 +242,8 @@ fn sleep(word: u128, groups: u32, open: Control, now: u64) -> Step {
     Step::Sleep(Sleep { seen: word as u32, groups, at_most: Duration::from_nanos(left) })
 }
 
-/// Makes the process that asks be waited for `until`. Returns the share of those whose calls it may decide on: its own
-/// alone, if it was given up.
+/// Makes the process that asks be waited for `until`, but for no longer than so far if calls of another kind wait: theirs may
+/// be another key, whose server answers. Returns the share of those whose calls it may decide on: its own alone, if it was given up.
 pub fn extend<W: Bell, const R: usize>(
     batches: Batches<'_, W, R>,
     batch: &Batch,
@@ -248,7 +254,8 @@ pub fn extend<W: Bell, const R: usize>(
         if !open.is_batch_of(batch.number) {
             return Share::ALONE;
         }
-        if batches.replace(word, open.extended(until)) {
+        let others_wait = open.is_sealed || open.members > 0 && open.kind != batch.kind;
+        if others_wait || batches.replace(word, open.extended(until)) {
             return batch.share;
         }
     }

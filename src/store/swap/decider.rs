@@ -98,7 +98,7 @@ fn decide_in_batch<E: SwapEntry>(
                 return Ok(repeated::decide_by(&basis, request, index));
             }
             Step::Ask(batch) => {
-                let own = OwnBatch { batches, batch, key, kind, asking_time };
+                let own = OwnBatch { batches, batch, key, asking_time };
                 return Attempt { entry, request, batch: Some(own) }.decide(&mut budget);
             }
             Step::Sleep(sleep) if budget.left() > Duration::ZERO => {

@@ -101,6 +101,8 @@ impl<W: Bell, const R: usize> Batches<'_, W, R> {
 pub struct Batch {
     /// Its number.
     pub number: u32,
+    /// The kind of its calls.
+    pub kind: u64,
     /// Whose calls are decided on.
     pub share: Share,
 }

@@ -139,7 +139,7 @@ fn decide_for(register: &Register, limit: &Limit, op: Op, count: u32) -> Vec<Res
         let mut first = members.remove(0);
         let Step::Ask(batch) = first.step(0, SECOND, true) else { panic!("none asks") };
         assert_eq!(batch.share, Share { index: 0, count });
-        let own = OwnBatch { batches, batch, key: 1, kind, asking_time: SECOND };
+        let own = OwnBatch { batches, batch, key: 1, asking_time: SECOND };
         let mut budget = Budget::start(timeouts(LONG));
         decisions.push(Attempt { entry: register, request, batch: Some(own) }.decide(&mut budget));
         for mut member in members {
@@ -302,9 +302,8 @@ fn process_that_was_given_up_takes_for_itself_alone() {
         let share = Share { index: 2, count: 7 };
         let own = OwnBatch {
             batches,
-            batch: Batch { number: 5, share },
+            batch: Batch { number: 5, kind: 2, share },
             key: 1,
-            kind: 2,
             asking_time: 1,
         };
         let mut budget = Budget::start(timeouts(LONG));
