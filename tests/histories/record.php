@@ -1,23 +1,39 @@
 <?php
 /*
- * Records histories: processes call one limit at a time on a store while some of them are killed or paused.
- * Usage: php record.php DSN FOLDER SECONDS [ours|get-and-set]. docs/exactness.md has the format of the files.
+ * Records histories: processes call one key at a time on a store while some of them are killed or paused.
+ * Usage: php record.php CASE STORE FOLDER SECONDS [FAULT]
+ * CASE: a function of ours.php or rivals.php. STORE: a DSN; with a FAULT redis, memcached, mariadbd or mysqld, which is then started.
+ * FAULT: stop, restart, or cut: answers come late or not at all. docs/exactness.md has the format of the files.
  */
-require __DIR__ . '/callers.php';
+require dirname(__DIR__, 2) . '/php-tests/servers.inc';
+require __DIR__ . '/ours.php';
+require __DIR__ . '/rivals.php';
+require __DIR__ . '/faults.php';
 
 const PROCESSES = 5;
 const CALLS = 40;
 
-[, $dsn, $folder, $seconds] = $argv;
+/** One round: the `limit` lines of its key, and what makes, in a process, a function that tells its next operation and how to make it. */
+final class Round
+{
+    /** @param list<string> $limits */
+    public function __construct(public readonly array $limits, public readonly Closure $caller)
+    {
+    }
+}
+
+[, $case, $store, $folder, $seconds] = $argv;
+$faults = isset($argv[5]) ? new Faults($argv[5], $store) : null;
+$dsn = $faults ? $faults->dsn() : $store;
+$is_database = str_starts_with($dsn, 'mysql');
 // On these one process asks for equal calls of others, too. If it dies or is stopped they ask again, and what it took is lost:
-// at most four tokens for each of them, twice in a round.
-$lost = preg_match('/^(memcached|mysql)/', $dsn) ? 2 * 4 * (PROCESSES - 1) : 0;
-if (str_starts_with($dsn, 'mysql')) {
-    (new TokenBucket\MysqlStorage($dsn))->prepare();
+// at most four tokens for each of them, twice in a round. A call whose answer is cut may be repeated.
+$lost = (preg_match('/^(memcached|mysql)/', $dsn) ? 2 * 4 * (PROCESSES - 1) : 0) + ($faults?->lost() ?? 0);
+if ($is_database) {
+    prepared($dsn);
 }
 // Times are read in whole microseconds; on a database a process may estimate the server's clock from an earlier reading.
-$clock_error = str_starts_with($dsn, 'mysql') ? 20_000_000 : 5_000;
-$make = CALLERS[$argv[4] ?? 'ours'];
+$clock_error = $is_database ? 20_000_000 : 5_000;
 mt_srand((int) (getenv('SEED') ?: random_int(0, 1 << 30)));
 
 /** Nanoseconds since 1970, in whole microseconds. */
@@ -27,16 +43,16 @@ function now(): int
     return ($sec * 1_000_000 + $usec) * 1_000;
 }
 
-/** Calls a limit and writes down when, what and the answer. */
-function call_and_record(string $file, string $process, string $key, Closure $call, int $seed): never
+/** Makes calls and writes down when, what and the answer. */
+function call_and_record(string $file, string $process, string $key, Closure $next, int $seed): never
 {
     mt_srand($seed);
     $out = fopen($file, 'ab');
     stream_set_write_buffer($out, 0);
     for ($i = 0; $i < CALLS; $i++) {
-        $op = OPS[mt_rand(0, count(OPS) - 1)];
+        [$op, $call] = $next();
         fwrite($out, "begin $process $key " . now() . " $op\n");
-        $answer = $call(explode(' ', $op));
+        $answer = $call();
         // What is not known is not written: the call may have been decided or not, and the process goes on as another.
         if ($answer === null) {
             $process .= '+';
@@ -51,18 +67,22 @@ function call_and_record(string $file, string $process, string $key, Closure $ca
 
 $until = hrtime(true) + (int) ($seconds * 1e9);
 $run = dechex(random_int(1 << 28, (1 << 32) - 1));
-for ($round = 0; $round === 0 || hrtime(true) < $until; $round++) {
-    $key = "history-$run-$round";
-    [$algorithm, $limit, $interval] = LIMITS[$round % count(LIMITS)];
-    $lines = "limit $key $algorithm $limit $interval $lost $clock_error\n";
+for ($number = 0; $number === 0 || hrtime(true) < $until; $number++) {
+    $key = "history-$run-$number";
+    $round = $case($case === 'get_and_set_files' || $case === 'laravel_files' ? $folder : $dsn, $key, $number);
+    $lines = '';
+    foreach ($round->limits as $limit) {
+        // A limit may bring its own bound of what is lost.
+        $lines .= "limit $key $limit " . (substr_count($limit, ' ') === 2 ? "$lost " : '') . "$clock_error\n";
+    }
     $pids = [];
     for ($i = 0; $i < PROCESSES; $i++) {
         $seed = mt_rand();
         $pid = pcntl_fork();
         if ($pid === 0) {
-            call_and_record("$folder/$round-$i", "$round.$i", $key, $make($dsn, $key, $algorithm, $limit, $interval), $seed);
+            call_and_record("$folder/$number-$i", "$number.$i", $key, ($round->caller)(), $seed);
         }
-        $pids[$pid] = "$round.$i";
+        $pids[$pid] = "$number.$i";
     }
     usleep(mt_rand(500, 4_000));
     // One is stopped in the middle of a call, and one killed.
@@ -72,9 +92,10 @@ for ($round = 0; $round === 0 || hrtime(true) < $until; $round++) {
     posix_kill($killed, SIGKILL);
     usleep(mt_rand(0, 3_000));
     posix_kill($paused, SIGCONT);
+    $lines .= $faults?->happen($key, "$number.server") ?? '';
     foreach ($pids as $pid => $process) {
         pcntl_waitpid($pid, $status);
         $lines .= "died $process " . now() . "\n";
     }
-    file_put_contents("$folder/$round", $lines);
+    file_put_contents("$folder/$number", $lines);
 }

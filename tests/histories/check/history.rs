@@ -1,7 +1,7 @@
 //! A history: what was asked of each key, when, and what came back.
 
 use std::collections::{BTreeMap, HashMap};
-use token_bucket::limit::{FixedWindow, Limit, Op, TokenBucket};
+use token_bucket::limit::{CalendarWindow, FixedWindow, Limit, Op, SlidingWindow, TokenBucket};
 
 /// Nanoseconds after a process's death within which a server may decide on a call that it had sent.
 const ON_THE_WAY: u64 = 1_000_000_000;
@@ -25,11 +25,39 @@ pub struct Left {
     pub reset_after: Option<u64>,
 }
 
+/// What a call asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Of a bucket or window, or of all limits of a compound.
+    Op(Op),
+    /// Hits of one member of a compound alone.
+    Only { member: usize, cost: u64 },
+    /// A permit.
+    Acquire,
+    /// Gives the process's latest permit back.
+    Release,
+    /// The permits of the process of this number are free, for it died.
+    Freed { owner: usize },
+}
+
+/// What is limited.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A bucket or window whose state ends at a time.
+    Ending(Limit),
+    /// A sliding window.
+    Sliding(SlidingWindow),
+    /// Limits that do not come back during the history: the hits of each. Several are a compound.
+    Counted(Vec<u64>),
+    /// So many permits.
+    Permits(u64),
+}
+
 /// One call. Times are nanoseconds since 1970.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub process: String,
-    pub op: Op,
+    pub asked: Asked,
     pub begin: u64,
     /// The end of the call, or [`ON_THE_WAY`] after the death of its process.
     pub end: u64,
@@ -40,9 +68,9 @@ pub struct Call {
 /// The calls on one key, in the order of each process.
 #[derive(Debug)]
 pub struct Key {
-    pub limit: Limit,
-    /// Tokens that the store may have charged beyond what the answers say.
-    pub lost: usize,
+    pub kind: Kind,
+    /// Tokens that the store may have charged beyond what the answers say, or keep from the calls.
+    pub lost: u64,
     /// Nanoseconds by which the time of a decision may lie outside the call.
     pub clock_error: u64,
     pub processes: Vec<Vec<Call>>,
@@ -69,12 +97,17 @@ impl History {
             let words: Vec<&str> = line.split(' ').collect();
             match words.as_slice() {
                 ["limit", key, algorithm, limit, interval, lost, clock_error] => {
-                    let limit =
-                        read_limit(algorithm, limit, interval).ok_or_else(|| wrong(line))?;
+                    let kind = read_kind(algorithm, limit, interval).ok_or_else(|| wrong(line))?;
                     let lost = lost.parse().map_err(|_| wrong(line))?;
                     let clock_error = clock_error.parse().map_err(|_| wrong(line))?;
-                    let new = Key { limit, lost, clock_error, processes: Vec::new() };
-                    history.keys.insert((*key).to_owned(), new);
+                    let new = Key { kind, lost, clock_error, processes: Vec::new() };
+                    match (history.keys.get_mut(*key).map(|key| &mut key.kind), &new.kind) {
+                        (Some(Kind::Counted(limits)), Kind::Counted(more)) => limits.extend(more),
+                        (Some(_), _) => return Err(wrong(line)),
+                        (None, _) => {
+                            history.keys.insert((*key).to_owned(), new);
+                        }
+                    }
                 }
                 ["died", process, time] => {
                     deaths.insert(*process, time.parse::<u64>().map_err(|_| wrong(line))?);
@@ -92,10 +125,10 @@ impl History {
                 ["begin", process, key, time, op @ ..] => {
                     keys.insert(process, key);
                     let begin = time.parse().map_err(|_| wrong(line))?;
-                    let op = read_op(op).ok_or_else(|| wrong(line))?;
+                    let asked = read_asked(op).ok_or_else(|| wrong(line))?;
                     let end = deaths.get(process).map_or(u64::MAX / 2, |death| death + ON_THE_WAY);
                     let call =
-                        Call { process: (*process).to_owned(), op, begin, end, answer: None };
+                        Call { process: (*process).to_owned(), asked, begin, end, answer: None };
                     calls.entry((key, process)).or_default().push(call);
                 }
                 ["end", process, time, answer @ ..] => {
@@ -118,7 +151,11 @@ impl History {
             key.processes.push(calls);
         }
         for key in history.keys.values_mut() {
-            key.processes.extend(lost_calls(key));
+            key.processes.extend(match key.kind {
+                Kind::Ending(_) => lost_calls(key).into_iter().collect(),
+                Kind::Permits(_) => freed_permits(key, &deaths),
+                _ => Vec::new(),
+            });
         }
         Ok(history)
     }
@@ -129,39 +166,69 @@ fn lost_calls(key: &Key) -> Option<Vec<Call>> {
     let calls = || key.processes.iter().flatten();
     let call = Call {
         process: LOST.to_owned(),
-        op: Op::Take { cost: 1 },
+        asked: Asked::Op(Op::Take { cost: 1 }),
         begin: calls().map(|call| call.begin).min()?,
         end: calls().map(|call| call.end).max()?,
         answer: None,
     };
-    (key.lost > 0).then(|| vec![call; key.lost])
+    (key.lost > 0).then(|| vec![call; usize::try_from(key.lost).unwrap_or(usize::MAX)])
+}
+
+/// The death of each process, which may free its permits.
+fn freed_permits(key: &Key, deaths: &HashMap<&str, u64>) -> Vec<Vec<Call>> {
+    let free = |(owner, calls): (usize, &Vec<Call>)| {
+        let last = calls.last()?;
+        let end = deaths.get(last.process.as_str())? + ON_THE_WAY;
+        let (process, asked) = (LOST.to_owned(), Asked::Freed { owner });
+        Some(vec![Call { process, asked, begin: last.begin, end, answer: None }])
+    };
+    key.processes.iter().enumerate().filter_map(free).collect()
 }
 
 fn wrong(line: &str) -> String {
     format!("not a line of a history: {line}")
 }
 
-fn read_limit(algorithm: &str, limit: &str, interval: &str) -> Option<Limit> {
-    let (limit, interval) = (limit.parse::<i64>().ok()?, interval.parse::<f64>().ok()?);
-    match algorithm {
-        "token_bucket" => Some(TokenBucket::per_period(limit, interval).ok()?.into()),
-        "fixed_window" => Some(FixedWindow::new(limit, interval).ok()?.into()),
-        _ => None,
-    }
+fn read_kind(algorithm: &str, limit: &str, interval: &str) -> Option<Kind> {
+    let max = limit.parse::<i64>().ok()?;
+    let hour = |n: u64| Some((interval.parse::<u64>().ok()? + 3_600 * n) * 1_000_000_000);
+    let seconds = interval.parse::<f64>().ok()?;
+    Some(match algorithm {
+        "token_bucket" => Kind::Ending(TokenBucket::per_period(max, seconds).ok()?.into()),
+        "fixed_window" => Kind::Ending(FixedWindow::new(max, seconds).ok()?.into()),
+        "calendar_hour" => {
+            let ends = [hour(0)?, hour(1)?, hour(2)?];
+            Kind::Ending(CalendarWindow::new(max, ends).ok()?.into())
+        }
+        "sliding_window" => Kind::Sliding(SlidingWindow::new(max, seconds).ok()?),
+        "counted" => Kind::Counted(vec![max.try_into().ok()?]),
+        "permits" => Kind::Permits(max.try_into().ok()?),
+        _ => return None,
+    })
 }
 
-fn read_op(words: &[&str]) -> Option<Op> {
+fn read_asked(words: &[&str]) -> Option<Asked> {
     let number = |word: &str| word.parse::<u64>().ok();
-    match words {
-        ["attempt", cost, leave] => Some(Op::take(number(cost)?, number(leave)?)),
+    let op = match words {
+        ["attempt", cost, leave] => Op::take(number(cost)?, number(leave)?),
         ["takeUpTo", most, least] => {
-            Some(Op::TakeUpTo { most: number(most)?, least: number(least)?, leave: 0 })
+            Op::TakeUpTo { most: number(most)?, least: number(least)?, leave: 0 }
         }
-        ["peek", cost] => Some(Op::Peek { cost: number(cost)? }),
-        ["refund", cost] => Some(Op::Refund { cost: number(cost)?, expiry: None }),
-        ["reset"] => Some(Op::Reset),
-        _ => None,
-    }
+        ["peek", cost] => Op::Peek { cost: number(cost)? },
+        ["refund", cost] => Op::Refund { cost: number(cost)?, expiry: None },
+        ["settle", taken, cost] => match number(cost)?.checked_sub(number(taken)?) {
+            Some(more) => Op::Settle { cost: more },
+            None => Op::Refund { cost: number(taken)? - number(cost)?, expiry: None },
+        },
+        ["reset"] => Op::Reset,
+        ["only", member, cost] => {
+            return Some(Asked::Only { member: member.parse().ok()?, cost: number(cost)? });
+        }
+        ["acquire"] => return Some(Asked::Acquire),
+        ["release"] => return Some(Asked::Release),
+        _ => return None,
+    };
+    Some(Asked::Op(op))
 }
 
 fn read_answer(words: &[&str]) -> Option<Answer> {

@@ -25,7 +25,7 @@ pub fn draw(stuck: &Stuck) -> String {
                 text,
                 "  {line}  {:8} {:?}: {} ({marks})",
                 call.process,
-                call.op,
+                call.asked,
                 answer(call)
             );
         }

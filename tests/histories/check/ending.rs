@@ -1,0 +1,147 @@
+//! Buckets and windows whose state ends at a time.
+//!
+//! The store's clock is not in a history: a call was decided at some time between its begin and its end. The pure
+//! function depends on differences of times alone, so a state is kept as one exact state and the range of times
+//! by which it may have been later. Each answer tells how far the state's end is away; that narrows the range,
+//! and an answer that no time of the range gives is not explained.
+
+use crate::history::{Asked, Call};
+use crate::search::Model;
+use token_bucket::limit::{Decision, Limit, Op, StoredState, apply};
+
+/// Nanoseconds by which a recorded answer may differ, for it went through a float.
+const ROUNDING: u64 = 1_000;
+
+/// What is known of the state: it is `state`, later by `earliest` to `latest` nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Known {
+    state: StoredState,
+    earliest: u64,
+    latest: u64,
+}
+
+impl Known {
+    const FULL: Self = Self { state: StoredState::FULL, earliest: 0, latest: 0 };
+}
+
+/// A bucket or window.
+pub struct Ending {
+    pub limit: Limit,
+    /// Nanoseconds by which the time of a decision may lie outside the call.
+    pub clock_error: u64,
+}
+
+impl Model for Ending {
+    type Known = Known;
+
+    fn first(&self) -> Known {
+        Known::FULL
+    }
+
+    fn after(&self, known: &Known, _: usize, call: &Call) -> Vec<Known> {
+        match call.asked {
+            Asked::Op(op) => known_after(self, known, call, op),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What may be known after a call; nothing if it cannot be next.
+fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known> {
+    let limit = &model.limit;
+    let from = call.begin.saturating_sub(model.clock_error);
+    let to = call.end.saturating_add(model.clock_error);
+    let mut after: Vec<Known> =
+        full_before(limit, known, call, op, [from, to]).into_iter().collect();
+    // The times of the call on the clock of `known.state`.
+    let (first, last) = (from.saturating_sub(known.latest), to.saturating_sub(known.earliest));
+    let last = last.min(known.state.expires_at().saturating_sub(1));
+    if last < first {
+        return after;
+    }
+    match reset_after(call) {
+        Some(reset_after) => {
+            let known_at = |now: u64| {
+                let (decision, state) = apply(limit, &known.state, now, op);
+                let earliest = known.earliest.max(from.saturating_sub(now));
+                let latest = known.latest.min(to.saturating_sub(now));
+                let is_within = now >= first && now <= last && earliest <= latest;
+                (is_within && fits(limit, &decision, call, op)).then_some(Known {
+                    state,
+                    earliest,
+                    latest,
+                })
+            };
+            for now in times(limit, known, op, last, reset_after) {
+                // The answer may have been rounded.
+                after.extend([now, now + 1, now.saturating_sub(1)].into_iter().find_map(known_at));
+            }
+        }
+        // Any time of the call is possible.
+        None => {
+            for (now, op) in [first, last]
+                .into_iter()
+                .flat_map(|now| parts(op).into_iter().map(move |op| (now, op)))
+            {
+                let (decision, state) = apply(limit, &known.state, now, op);
+                if fits(limit, &decision, call, op) {
+                    after.push(Known { state, ..known.clone() });
+                }
+            }
+        }
+    }
+    after
+}
+
+/// The operation; of one whose cost depends on what is there, one for each cost.
+fn parts(op: Op) -> Vec<Op> {
+    match op {
+        Op::TakeUpTo { most, least, leave } => {
+            (least..=most).map(|cost| Op::take(cost, leave)).collect()
+        }
+        op => vec![op],
+    }
+}
+
+/// After a call that found the bucket full or no window open.
+fn full_before(
+    limit: &Limit,
+    known: &Known,
+    call: &Call,
+    op: Op,
+    [from, to]: [u64; 2],
+) -> Option<Known> {
+    let now = from.max(known.state.expires_at().saturating_add(known.earliest));
+    let (decision, state) = apply(limit, &StoredState::FULL, now, op);
+    if now > to || !fits(limit, &decision, call, op) {
+        return None;
+    }
+    // The end of a calendar's window does not depend on when the call came.
+    let latest = if matches!(limit, Limit::CalendarWindow(_)) { 0 } else { to - now };
+    Some(if state.expires_at() <= now { Known::FULL } else { Known { state, earliest: 0, latest } })
+}
+
+/// The times at which the call may have been decided. The answer gives them: the end of a state that has not expired
+/// depends on what the call took, not on its time. `Settle` takes whether or not it is there.
+fn times(limit: &Limit, known: &Known, op: Op, last: u64, reset_after: u64) -> Vec<u64> {
+    let end = |cost| apply(limit, &known.state, last, Op::Settle { cost }).0.expires_at;
+    let costs = if op.takes_hits() { op.cost() } else { 0 };
+    (0..=costs).filter_map(|cost| end(cost).checked_sub(reset_after)).collect()
+}
+
+fn reset_after(call: &Call) -> Option<u64> {
+    call.answer.as_ref()?.left.as_ref()?.reset_after
+}
+
+/// Whether a decision is the one that was recorded. A call without an answer fits always.
+fn fits(limit: &Limit, decision: &Decision, call: &Call, op: Op) -> bool {
+    let Some(answer) = &call.answer else { return true };
+    let left_fits = answer.left.as_ref().is_none_or(|left| {
+        let reset_after = decision.expires_at.saturating_sub(decision.now);
+        left.remaining == limit.remaining(decision)
+            && left.reset_after.is_none_or(|recorded| recorded.abs_diff(reset_after) <= ROUNDING)
+    });
+    // What refund(), settle() and reset() say is no part of the decision.
+    let is_told = !matches!(op, Op::Refund { .. } | Op::Settle { .. } | Op::Reset);
+    left_fits && (!is_told || answer.accepted == decision.accepted)
+}
