@@ -3,7 +3,7 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz histories soak package release-check try-install clean
+.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz histories planted-faults soak package release-check try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
@@ -62,9 +62,13 @@ fuzz: ## fuzz the parsers, the files and the operations: SECONDS=30 for each tar
 	@scripts/setup/packages.sh fuzz
 	@scripts/fuzz.sh $(SECONDS)
 
-histories: build ## record calls of processes that are killed and stopped, and search an order that explains them: SECONDS=30 on each store
-	@scripts/setup/packages.sh test
-	@SECONDS_EACH="$(SECONDS)" scripts/histories.sh
+histories: build ## record calls while processes and servers fail, and search an order that explains them: MINUTES=10
+	@scripts/setup/packages.sh histories
+	@MINUTES="$(MINUTES)" scripts/histories.sh
+
+planted-faults: ## put a fault into the extension on purpose, one after the other, and let the histories find it
+	@scripts/setup/packages.sh histories
+	@scripts/planted-faults.sh
 
 soak: build ## attack every store while servers and workers fail: MINUTES=10, SEED= repeats a run
 	@scripts/setup/packages.sh test

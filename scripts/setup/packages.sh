@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the missing Debian packages of a make target; needs no rights if none is missing.
-# Usage: packages.sh build|demo|test|bench|matrix|arm64|sanitize|fuzz|package|try-install|valkey|integrations
+# Usage: packages.sh build|demo|test|bench|histories|matrix|arm64|sanitize|fuzz|package|try-install|valkey|integrations
 # TB_INTEGRATIONS= names some of the folders in integrations/, each of which has a list.
 set -eu
 
@@ -10,6 +10,7 @@ servers="redis-server redis-sentinel memcached mariadb-server openssl"
 fuzz="$build g++"
 test="$demo $servers php-mysql php-sqlite3 libfcgi-bin valgrind gcc g++ iproute2 nftables haproxy prometheus chromium chromium-driver fonts-dejavu-core"
 bench="$test php-cgi php-redis php-memcached php-memcache php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock wrk gnuplot-nox"
+histories="$test php-redis php-memcached php-apcu php-symfony-rate-limiter php-symfony-cache php-symfony-lock php-illuminate-cache php-illuminate-filesystem"
 matrix="$test apache2-bin apache2-dev apache2-utils build-essential debootstrap dpkg-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross libsqlite3-dev
     musl-tools"
 # What the tests that run on an emulated processor need.
@@ -30,6 +31,7 @@ case "${1-}" in
     demo) wanted=$demo ;;
     test | sanitize) wanted=$test ;;
     bench) wanted=$bench ;;
+    histories) wanted=$histories ;;
     matrix) wanted=$matrix ;;
     arm64) wanted=$arm64 ;;
     fuzz) wanted=$fuzz ;;

@@ -24,25 +24,33 @@ function limits(string $dsn, string $key, int $round): Round
         'sliding_window' => new SlidingWindow($dsn, $key, $limit, $interval),
         'calendar_hour' => new CalendarWindow($dsn, $key, $limit, 'hour', 'UTC'),
     };
-    // A sliding window gives back the latest hits, whoever took them.
-    $ops = $algorithm === 'sliding_window' ? TAKES : [...TAKES, ...REFUNDS];
+    // A sliding window gives back the latest hits, whoever took them; a calendar window takes all hits or none.
+    $ops = match ($algorithm) {
+        'sliding_window' => TAKES,
+        'calendar_hour' => [...preg_grep('/^takeUpTo/', TAKES, PREG_GREP_INVERT), ...REFUNDS],
+        default => [...TAKES, ...REFUNDS],
+    };
+    // There the hits of a window are taken one by one, and what is left is counted beside other calls.
+    $tells_rest = !($algorithm === 'sliding_window' && str_starts_with($dsn, 'shm:'));
     // What a decision may still give back becomes less with time, which is not recorded.
     $settles = $interval > 1_000 && $algorithm !== 'sliding_window';
     $begin = $algorithm === 'calendar_hour' ? intdiv(time(), 3_600) * 3_600 : $interval;
-    return new Round(["$algorithm $limit $begin"], function () use ($make, $ops, $settles, $dsn): Closure {
+    return new Round(["$algorithm $limit $begin"], function () use ($make, $ops, $settles, $tells_rest, $dsn): Closure {
         $limiter = $make();
         $taken = null;
-        return function () use ($limiter, $ops, $settles, &$taken, $dsn): array {
+        return function () use ($limiter, $ops, $settles, $tells_rest, &$taken, $dsn): array {
             if ($taken && mt_rand(0, 1)) {
-                [$decision, $taken] = [$taken, null];
-                $cost = mt_rand(1, 5);
-                return ["settle {$decision->getTokens()} $cost", fn (): ?string => $decision->settle($cost) === null ? null : 'yes'];
+                return settled($taken, $dsn);
             }
             $op = $ops[mt_rand(0, count($ops) - 1)];
-            return [$op, function () use ($limiter, $op, $settles, &$taken, $dsn): ?string {
+            return [$op, function () use ($limiter, $op, $settles, $tells_rest, &$taken, $dsn): ?string {
                 $answer = answer_of($limiter, $op, $dsn);
                 $taken = $settles && $answer instanceof Decision && $answer->getTokens() > 2 ? $answer : null;
-                return $answer instanceof Decision ? told($answer, var_export($answer->getResetAfter(), true)) : $answer;
+                return match (true) {
+                    !$answer instanceof Decision => $answer,
+                    $tells_rest => told($answer, var_export($answer->getResetAfter(), true)),
+                    default => $answer->isAccepted() ? 'yes' : 'no',
+                };
             }];
         };
     });
@@ -54,22 +62,30 @@ function compound(string $dsn, string $key): Round
     // Elsewhere it is one call after the other: another call may be denied meanwhile, and a killed process leaves its charges.
     $is_one_trip = (bool) preg_match('/^(redis|mysql)/', $dsn);
     $lost = $is_one_trip ? 0 : 2 * 3 * PROCESSES;
-    $ops = ['attempt 1 0', 'attempt 1 0', 'attempt 3 0', 'attempt 1 5', 'only 0 2', 'only 1 1', 'peek 1', ...($is_one_trip ? REFUNDS : [])];
-    return new Round(["counted 60 0 $lost", "counted 40 0 $lost"], fn (): Closure => function () use ($dsn, $key, $ops, $is_one_trip): array {
-        static $limiters = null;
-        $limiters ??= [TokenBucket::per($dsn, "{{$key}}a", 60, 60_000), new FixedWindow($dsn, "{{$key}}b", 40, 3_600)];
-        $op = $ops[mt_rand(0, count($ops) - 1)];
-        return [$op, function () use ($limiters, $op, $dsn, $is_one_trip): ?string {
-            [$method, $member] = explode(' ', $op);
-            $answer = $method === 'only'
-                ? answer_of($limiters[$member], str_replace("only $member", 'attempt', $op), $dsn)
-                : answer_of(new Compound(...$limiters), $op, $dsn);
-            return match (true) {
-                !$answer instanceof Decision => $answer,
-                $is_one_trip => told($answer, '-'),
-                default => $answer->isAccepted() ? 'yes' : 'no',
-            };
-        }];
+    $ops = ['attempt 1 0', 'attempt 1 0', 'attempt 3 0', 'attempt 1 5', 'only 0 2', 'only 1 1', 'peek 1'];
+    return new Round(["counted 60 0 $lost", "counted 40 0 $lost"], function () use ($dsn, $key, $ops, $is_one_trip): Closure {
+        // One node of a cluster has both.
+        $limiters = [TokenBucket::per($dsn, "{{$key}}a", 60, 60_000), new FixedWindow($dsn, "{{$key}}b", 40, 3_600)];
+        $compound = new Compound(...$limiters);
+        $taken = null;
+        return function () use ($limiters, $compound, $dsn, $ops, $is_one_trip, &$taken): array {
+            if ($taken && mt_rand(0, 1)) {
+                return settled($taken, $dsn);
+            }
+            $op = $ops[mt_rand(0, count($ops) - 1)];
+            return [$op, function () use ($limiters, $compound, $op, $dsn, $is_one_trip, &$taken): ?string {
+                [$method, $member] = explode(' ', $op);
+                $answer = $method === 'only'
+                    ? answer_of($limiters[$member], str_replace("only $member", 'attempt', $op), $dsn)
+                    : answer_of($compound, $op, $dsn);
+                $taken = $is_one_trip && $op === 'attempt 3 0' && $answer instanceof Decision && $answer->isAccepted() ? $answer : null;
+                return match (true) {
+                    !$answer instanceof Decision => $answer,
+                    $is_one_trip => told($answer, '-'),
+                    default => $answer->isAccepted() ? 'yes' : 'no',
+                };
+            }];
+        };
     });
 }
 
@@ -106,10 +122,33 @@ function leases(string $dsn, string $key): Round
             $op = 'attempt ' . mt_rand(1, 3) . ' 0';
             return [$op, function () use ($bucket, $op, $dsn): ?string {
                 $answer = answer_of($bucket, $op, $dsn);
-                return $answer ? ($answer->isAccepted() ? 'yes' : 'no') : null;
+                return $answer instanceof Decision ? ($answer->isAccepted() ? 'yes' : 'no') : null;
             }];
         };
     });
+}
+
+/** A bucket in a table that other keys fill between its calls. What it owed when it was evicted it owes when it is back, or more. */
+function flood(string $dsn, string $key): Round
+{
+    return new Round(['counted 60 0 60'], function () use ($dsn, $key): Closure {
+        $bucket = TokenBucket::per($dsn, $key, 60, 60_000);
+        return function () use ($bucket, $dsn, $key): array {
+            static $others = 0;
+            for ($i = 0; $i < 500; $i++) {
+                TokenBucket::per($dsn, "$key-" . getmypid() . '-' . $others++, 2, 2_000_000)->consume();
+            }
+            return ['attempt 1 0', fn (): string => $bucket->consume() ? 'yes' : 'no'];
+        };
+    });
+}
+
+/** The operation that settles what a decision took, which is forgotten. */
+function settled(?Decision &$taken, string $dsn): array
+{
+    [$decision, $taken] = [$taken, null];
+    $cost = mt_rand(1, 5);
+    return ["settle {$decision->getTokens()} $cost", fn (): ?string => answered(fn () => $decision->settle($cost), $dsn)];
 }
 
 /** The answer to an operation; null if it is not known. */
@@ -117,15 +156,21 @@ function answer_of(object $limiter, string $op, string $dsn): Decision|string|nu
 {
     $words = explode(' ', $op);
     $method = array_shift($words);
+    return answered(fn () => $limiter->$method(...array_map(intval(...), $words)), $dsn);
+}
+
+/** The answer of a call; null if it is not known. A refund that was not done may have come too late. */
+function answered(Closure $call, string $dsn): Decision|string|null
+{
     try {
-        $answer = $limiter->$method(...array_map(intval(...), $words));
+        $answer = $call();
     } catch (StorageException) {
         // The server is back soon: the next call asks it.
         TokenBucket\forget_server($dsn);
         usleep(1_000);
         return null;
     }
-    return is_bool($answer) ? ($answer ? 'yes' : 'no') : $answer;
+    return $answer instanceof Decision ? $answer : ($answer ? 'yes' : null);
 }
 
 function told(Decision $decision, string $reset_after): string

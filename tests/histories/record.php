@@ -95,6 +95,7 @@ for ($number = 0; $number === 0 || hrtime(true) < $until; $number++) {
     $lines .= $faults?->happen($key, "$number.server") ?? '';
     foreach ($pids as $pid => $process) {
         pcntl_waitpid($pid, $status);
+        pcntl_wifsignaled($status) || exit(1);
         $lines .= "died $process " . now() . "\n";
     }
     file_put_contents("$folder/$number", $lines);

@@ -25,6 +25,11 @@ impl Model for Counted {
             Asked::Op(Op::Refund { cost, .. }) => {
                 return vec![used.iter().map(|used| used.saturating_sub(cost)).collect()];
             }
+            // What is not there is taken, too, down to a capacity below empty.
+            Asked::Op(Op::Settle { cost }) => {
+                let limits = self.limits.iter().zip(used);
+                return vec![limits.map(|(limit, used)| (used + cost).min(2 * limit)).collect()];
+            }
             Asked::Op(op @ (Op::Take { cost } | Op::TakeUpTo { most: cost, .. })) => {
                 self.take(used, call, op.needs(), |_| cost)
             }
@@ -58,7 +63,7 @@ impl Counted {
         let least = || {
             let left = self.limits.iter().zip(&after).enumerate();
             let asked = left.filter(|(at, _)| !is_only || cost(*at) > 0);
-            asked.map(|(_, (limit, used))| limit - used).min()
+            asked.map(|(_, (limit, used))| limit.saturating_sub(*used)).min()
         };
         let is_right = if answer.accepted { is_there } else { may_be_denied };
         (is_right && answer.left.as_ref().is_none_or(|left| least() == Some(left.remaining)))

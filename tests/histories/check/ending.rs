@@ -111,13 +111,20 @@ fn full_before(
     op: Op,
     [from, to]: [u64; 2],
 ) -> Option<Known> {
-    let now = from.max(known.state.expires_at().saturating_add(known.earliest));
+    let is_calendar = matches!(limit, Limit::CalendarWindow(_));
+    let now = match reset_after(call) {
+        // The end of a calendar's window does not depend on when the call came, so it tells that.
+        Some(reset_after) if is_calendar && reset_after > 0 => {
+            let opened = apply(limit, &StoredState::FULL, from, Op::Settle { cost: 1 }).0;
+            opened.expires_at.checked_sub(reset_after)?.max(from)
+        }
+        _ => from.max(known.state.expires_at().saturating_add(known.earliest)),
+    };
     let (decision, state) = apply(limit, &StoredState::FULL, now, op);
     if now > to || !fits(limit, &decision, call, op) {
         return None;
     }
-    // The end of a calendar's window does not depend on when the call came.
-    let latest = if matches!(limit, Limit::CalendarWindow(_)) { 0 } else { to - now };
+    let latest = if is_calendar { 0 } else { to - now };
     Some(if state.expires_at() <= now { Known::FULL } else { Known { state, earliest: 0, latest } })
 }
 
