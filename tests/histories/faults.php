@@ -11,6 +11,9 @@ final class Faults
     public function __construct(private readonly string $fault, private readonly string $kind)
     {
         $this->server = new Server($kind);
+        if (str_starts_with($this->server->dsn(), 'mysql')) {
+            prepared($this->server->dsn());
+        }
         $this->port = $fault === 'cut' ? $this->proxy() : $this->server->port;
     }
 
@@ -20,10 +23,10 @@ final class Faults
         return "$dsn?timeout_ms=1000&connect_timeout_ms=1000";
     }
 
-    /** How many tokens a round may lose by it: a call whose answer is cut is asked again if that gives no token twice. */
+    /** How many tokens a round may lose by it: a call for four of them that is repeated may be charged twice, in a batch for all processes. */
     public function lost(): int
     {
-        return $this->fault === 'cut' ? 16 : 0;
+        return $this->fault === 'cut' ? 8 * 4 * ($this->kind === 'redis' ? 1 : PROCESSES) : 0;
     }
 
     /** Lets it happen once. Returns lines for the history. */

@@ -167,7 +167,7 @@ function answered(Closure $call, string $dsn): Decision|string|null
     } catch (StorageException) {
         // The server is back soon: the next call asks it.
         TokenBucket\forget_server($dsn);
-        usleep(1_000);
+        usleep(30_000);
         return null;
     }
     return $answer instanceof Decision ? $answer : ($answer ? 'yes' : null);

@@ -29,11 +29,12 @@ $is_database = str_starts_with($dsn, 'mysql');
 // On these one process asks for equal calls of others, too. If it dies or is stopped they ask again, and what it took is lost:
 // at most four tokens for each of them, twice in a round. A call whose answer is cut may be repeated.
 $lost = (preg_match('/^(memcached|mysql)/', $dsn) ? 2 * 4 * (PROCESSES - 1) : 0) + ($faults?->lost() ?? 0);
-if ($is_database) {
+if ($is_database && !$faults) {
     prepared($dsn);
 }
-// Times are read in whole microseconds; on a database a process may estimate the server's clock from an earlier reading.
-$clock_error = $is_database ? 20_000_000 : 5_000;
+// Times are read in whole microseconds; on a database a process may estimate the server's clock from an earlier reading, but
+// for a sliding window.
+$clock_error = fn (string $limit): int => $is_database && !str_starts_with($limit, 'sliding') ? 20_000_000 : 5_000;
 mt_srand((int) (getenv('SEED') ?: random_int(0, 1 << 30)));
 
 /** Nanoseconds since 1970, in whole microseconds. */
@@ -53,12 +54,9 @@ function call_and_record(string $file, string $process, string $key, Closure $ne
         [$op, $call] = $next();
         fwrite($out, "begin $process $key " . now() . " $op\n");
         $answer = $call();
-        // What is not known is not written: the call may have been decided or not, and the process goes on as another.
-        if ($answer === null) {
-            $process .= '+';
-            continue;
-        }
-        fwrite($out, "end $process " . now() . " $answer\n");
+        // If it is not known, the call may have been decided or not, as of one that died, and the process goes on as another.
+        fwrite($out, ($answer === null ? "died $process " . now() : "end $process " . now() . " $answer") . "\n");
+        $process .= $answer === null ? '+' : '';
     }
     // Nothing that was inherited may run.
     posix_kill(getmypid(), SIGKILL);
@@ -73,7 +71,7 @@ for ($number = 0; $number === 0 || hrtime(true) < $until; $number++) {
     $lines = '';
     foreach ($round->limits as $limit) {
         // A limit may bring its own bound of what is lost.
-        $lines .= "limit $key $limit " . (substr_count($limit, ' ') === 2 ? "$lost " : '') . "$clock_error\n";
+        $lines .= "limit $key $limit " . (substr_count($limit, ' ') === 2 ? "$lost " : '') . $clock_error($limit) . "\n";
     }
     $pids = [];
     for ($i = 0; $i < PROCESSES; $i++) {

@@ -98,7 +98,7 @@ function laravel_files(string $folder, string $key): Round
         $limiter = new RateLimiter(new Repository(new FileStore(new Filesystem(), "$folder/../laravel")));
         return function (int $cost) use ($limiter, $key): array {
             if ($limiter->attempts($key) + $cost > HITS) {
-                return [false, $limiter->remaining($key, HITS)];
+                return [false, max(0, $limiter->remaining($key, HITS))];
             }
             for ($left = $cost; $left > 0; $left--) {
                 $limiter->hit($key, 3_600);
@@ -112,5 +112,6 @@ function phpredis(string $dsn): Redis
 {
     $redis = new Redis();
     $redis->connect(parse_url($dsn, PHP_URL_HOST), parse_url($dsn, PHP_URL_PORT));
+    $redis->auth(rawurldecode((string) parse_url($dsn, PHP_URL_PASS)));
     return $redis;
 }

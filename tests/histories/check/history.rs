@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use token_bucket::limit::{CalendarWindow, FixedWindow, Limit, Op, SlidingWindow, TokenBucket};
 
-/// Nanoseconds after a process's death within which a server may decide on a call that it had sent.
+/// Nanoseconds after a process's death, or an error, within which a server may decide on a call that was sent.
 const ON_THE_WAY: u64 = 1_000_000_000;
 
 /// The process of what the store has charged beyond what the answers say.
@@ -152,7 +152,7 @@ impl History {
         }
         for key in history.keys.values_mut() {
             key.processes.extend(match key.kind {
-                Kind::Ending(_) => lost_calls(key).into_iter().collect(),
+                Kind::Ending(_) | Kind::Sliding(_) => lost_calls(key).into_iter().collect(),
                 Kind::Permits(_) => freed_permits(key, &deaths),
                 _ => Vec::new(),
             });

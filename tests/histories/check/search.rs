@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt::Debug;
 
 /// How many calls are tried for one key before the search gives up.
-const MAX_TRIED: usize = 2_000_000;
+const MAX_TRIED: usize = 500_000;
 
 /// What the search found.
 pub enum Outcome {

@@ -30,16 +30,16 @@ impl Model for Sliding {
     }
 
     fn after(&self, known: &Vec<Came>, _: usize, call: &Call) -> Vec<Vec<Came>> {
-        (0..=known.len())
-            .filter_map(|gone| self.after_leaving(known, gone, call))
-            .flatten()
-            .collect()
+        if call.asked == Asked::Op(Op::Reset) {
+            return vec![Vec::new()];
+        }
+        (0..=known.len()).filter_map(|gone| self.after_leaving(known, gone, call)).collect()
     }
 }
 
 impl Sliding {
     /// What may be known after a call by which the first `gone` of the hits had left.
-    fn after_leaving(&self, known: &[Came], gone: usize, call: &Call) -> Option<Vec<Vec<Came>>> {
+    fn after_leaving(&self, known: &[Came], gone: usize, call: &Call) -> Option<Vec<Came>> {
         let Asked::Op(op) = call.asked else { return None };
         let leaves = |time: u64| time + self.window.interval();
         let (left, kept) = known.split_at_checked(gone)?;
@@ -69,6 +69,6 @@ impl Sliding {
         if taken > 0 {
             after.push(Came { hits: taken, earliest, latest });
         }
-        fits.then(|| vec![after])
+        fits.then_some(after)
     }
 }
