@@ -20,7 +20,7 @@ for name; do
     (cd "$copy/tree" && CARGO_TARGET_DIR=$copy/target cargo build --locked --quiet)
     printf '%-34s' "$name"
     # shellcheck disable=SC2046
-    EXTENSION=$copy/target/debug/libtoken_bucket.so SECONDS_EACH=${SECONDS_EACH:-20} \
+    PLANTED=1 EXTENSION=$copy/target/debug/libtoken_bucket.so SECONDS_EACH=${SECONDS_EACH:-20} \
         scripts/histories.sh found_out $(sed -n '1s/^# //p' "$patch") || failed=1
 done
 rm -rf "$copy/tree"
