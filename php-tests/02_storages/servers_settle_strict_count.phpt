@@ -12,7 +12,7 @@ token_bucket.shm_size=4M
 <?php
 require dirname(__DIR__) . '/processes.inc';
 require dirname(__DIR__) . '/servers.inc';
-use TokenBucket\{CalendarWindow, Compound, FixedWindow, SlidingWindow};
+use TokenBucket\{CalendarWindow, Compound, Decision, FixedWindow, SlidingWindow};
 
 const LIMIT = 1_000;
 const LEASE = 20;
@@ -24,11 +24,18 @@ $kinds = [
     'calendar' => fn (string $dsn, string $id) => new CalendarWindow($dsn, $id, LIMIT, 'year'),
     'both' => fn (string $dsn, string $id) => new Compound(new TokenBucket($dsn, "{{$id}}a", LIMIT, 0.00001), new FixedWindow($dsn, "{{$id}}b", LIMIT, 3600)),
 ];
+// A bucket below empty tells by its time how far; a window is too large to be used up. The least that is left, and what is used.
+$by_time = fn (Decision $decision): int => (int) round($decision->getResetAfter() * 0.00001);
+$killed_kinds = [
+    'bucket' => [$kinds['bucket'], 0, $by_time],
+    'leaving' => [$kinds['bucket'], 50, $by_time],
+    'calendar' => [fn (string $dsn, string $id) => new CalendarWindow($dsn, $id, 1_000_000, 'year'), 0, fn (Decision $decision): int => $decision->getUsedTokens()],
+];
 /** Calls with an estimate each, settled at what they cost. Returns what they were charged; $note gets each sum. */
-$work = function ($limiter, int $calls, ?callable $note = null): int {
+$work = function ($limiter, int $calls, ?callable $note = null, int $leave = 0): int {
     for ($charged = 0; $calls > 0; $calls--) {
         [$estimate, $cost] = [mt_rand(1, 5), mt_rand(0, 8)];
-        $decision = $limiter->attempt($estimate);
+        $decision = $limiter->attempt($estimate, $leave);
         if ($decision->isAccepted()) {
             $charged += $decision->settle($cost) === true ? $cost : $estimate;
         }
@@ -63,32 +70,32 @@ foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
         }
     }
     // Killed at any moment: of the last call it is not known how far it came.
-    $id = bin2hex(random_bytes(8));
-    $files = [];
-    for ($killed = 0; $killed < 8; $killed++) {
-        $files[] = $file = tempnam(sys_get_temp_dir(), 'tb');
-        if (($pid = pcntl_fork()) === 0) {
-            mt_srand($killed);
-            $log = fopen($file, 'ab');
-            stream_set_write_buffer($log, 0);
-            $work($kinds['bucket']($dsn, $id), 1_000_000, fn (int $sum) => fwrite($log, pack('q', $sum)));
+    foreach ($killed_kinds as $kind => [$make, $leave, $used_by]) {
+        $id = bin2hex(random_bytes(8));
+        $files = [];
+        for ($killed = 0; $killed < 8; $killed++) {
+            $files[] = $file = tempnam(sys_get_temp_dir(), 'tb');
+            if (($pid = pcntl_fork()) === 0) {
+                mt_srand($killed);
+                $log = fopen($file, 'ab');
+                stream_set_write_buffer($log, 0);
+                $work($make($dsn, $id), 1_000_000, fn (int $sum) => fwrite($log, pack('q', $sum)), $leave);
+            }
+            wait_until(function () use ($file): bool {
+                clearstatcache();
+                return filesize($file) > 8;
+            });
+            usleep(mt_rand(0, 3_000));
+            posix_kill($pid, SIGKILL);
+            pcntl_waitpid($pid, $status);
         }
-        wait_until(function () use ($file): bool {
-            clearstatcache();
-            return filesize($file) > 8;
-        });
-        usleep(mt_rand(0, 3_000));
-        posix_kill($pid, SIGKILL);
-        pcntl_waitpid($pid, $status);
-    }
-    $last = fn (string $file): int => unpack('q', substr(file_get_contents($file), 8 * (intdiv(filesize($file), 8) - 1)))[1];
-    $charged = array_sum(array_map($last, $files));
-    array_map(unlink(...), $files);
-    $decision = $kinds['bucket']($dsn, $id)->peek(0);
-    // A bucket below empty tells by its time how far.
-    $used = (int) round($decision->getResetAfter() * 0.00001);
-    if ($used < $charged || $used > $charged + 8 * 8) {
-        echo "$name, killed: $charged charged, $used used\n";
+        $last = fn (string $file): int => unpack('q', substr(file_get_contents($file), 8 * (intdiv(filesize($file), 8) - 1)))[1];
+        $charged = array_sum(array_map($last, $files));
+        array_map(unlink(...), $files);
+        $used = $used_by($make($dsn, $id)->peek(0));
+        if ($used < $charged || $used > $charged + 8 * 8) {
+            echo "$name, $kind, killed: $charged charged, $used used\n";
+        }
     }
 }
 echo "done\n";
