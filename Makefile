@@ -3,7 +3,7 @@ SHELL := /bin/sh
 MINUTES ?= 10
 SECONDS ?= 30
 
-.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz histories planted-faults soak package release-check try-install clean
+.PHONY: help build install uninstall demo test check test-quick test-integrations lint bench matrix sanitize mutants fuzz histories planted-faults planted-lua soak package release-check try-install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
@@ -69,6 +69,10 @@ histories: build ## record calls while processes and servers fail, and search an
 planted-faults: ## put a fault into the extension on purpose, one after the other, and let the histories find it
 	@scripts/setup/packages.sh histories
 	@scripts/planted-faults.sh
+
+planted-lua: ## put a fault into Redis's scripts on purpose, one after the other, and see that the tests notice it
+	@scripts/setup/packages.sh test
+	@scripts/planted-lua.sh
 
 soak: build ## attack every store while servers and workers fail: MINUTES=10, SEED= repeats a run
 	@scripts/setup/packages.sh test
