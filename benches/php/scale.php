@@ -5,6 +5,7 @@
  */
 
 require __DIR__ . '/lib/bench.php';
+require_once __DIR__ . '/../../php-tests/base.inc';
 require __DIR__ . '/scale/servers.php';
 require __DIR__ . '/scale/work.php';
 require __DIR__ . '/scale/hosts.php';
@@ -38,11 +39,11 @@ foreach (STORES as $store) {
 }
 $rounds = rounds(9);
 $data = ['rounds' => $rounds, 'lease' => LEASE, 'clients' => CLIENTS, 'busy_processes' => BUSY_PROCESSES, 'threads' => memcached_stats(getenv('TB_MEMCACHED_UNIX'), 'stats')['threads']];
-$data['hot'] = hot_keys();
 $data['memory'] = decisions_in_memory($rounds);
 $data['costs'] = costs($servers, $rounds);
 $data['busy'] = busy_costs(array_filter($servers), $rounds);
 $data['points'] = points($servers, intdiv($rounds + 1, 2));
+$data['hot'] = hot_keys();
 foreach (array_filter($servers) as $store => $server) {
     $data['bytes'][$store] = bytes_per_client($server, scale_dsn($store, 0));
 }

@@ -1,30 +1,42 @@
 <?php
 /*
- * One key that the workers of several hosts want at once, as often as they can. Servers and workers share all cores.
+ * One key that the workers of several hosts want at once, as often as they can. Servers have one core, all workers the other.
  */
 
-/** Hosts, workers of each, and tokens of a lease. */
-const HOT_CASES = [[1, 20, 0], [1, 50, 0], [2, 10, 0], [2, 20, 0], [2, 50, 0], [2, 10, LEASE], [2, 50, LEASE]];
+/** Hosts, workers of each, tokens of a lease, and the microseconds of a round trip; 0 for this machine's own. */
+const HOT_CASES = [
+    [1, 20, 0, 0], [1, 50, 0, 0], [2, 10, 0, 0], [2, 20, 0, 0], [2, 50, 0, 0],
+    [2, 10, LEASE, 0], [2, 20, LEASE, 0], [2, 50, LEASE, 0],
+    [1, 20, 0, 1_000], [1, 50, 0, 1_000], [1, 20, 0, 4_000], [1, 50, 0, 4_000],
+];
 const HOT_STORES = ['redis_tcp', 'memcached_tcp', 'mariadb_tcp', 'mysql_tcp'];
 
 /** What the workers got of each store, in each case. */
 function hot_keys(): array
 {
+    on_two_cores([...Servers::of('redis_tcp')->pids, ...Servers::of('memcached_tcp')->pids, sql_pid('mariadb'), sql_pid('mysql')]);
     $results = [];
     foreach (HOT_STORES as $store) {
-        foreach (HOT_CASES as [$hosts, $workers, $lease]) {
-            $results[] = ['store' => $store, 'hosts' => $hosts, 'workers' => $workers, 'lease' => $lease, ...hot_key($store, $hosts, $workers, $lease)];
+        foreach (HOT_CASES as [$hosts, $workers, $lease, $far]) {
+            // On Redis each call is a trip, too many for the proxy that makes a server far.
+            if ($far === 0 || $store !== 'redis_tcp') {
+                $case = ['store' => $store, 'hosts' => $hosts, 'workers' => $workers, 'lease' => $lease, 'far' => $far];
+                $results[] = [...$case, ...hot_key(...$case)];
+            }
         }
     }
     return $results;
 }
 
 /** @return array{calls: int, denied: int, degraded: int, slow: int} of all workers */
-function hot_key(string $store, int $hosts, int $workers, int $lease): array
+function hot_key(string $store, int $hosts, int $workers, int $lease, int $far): array
 {
     $dsn = (string) getenv('TB_' . strtoupper(strstr($store, '_', true)));
+    if ($far > 0) {
+        [$proxy, $dsn] = far($dsn, $far);
+    }
     $dsn .= (str_contains($dsn, '?') ? '&' : '?') . "lease=$lease&timeout_ms=50&connect_timeout_ms=100&on_error=fallback";
-    $key = "hot:$hosts:$workers:$lease:" . getmypid();
+    $key = "hot:$hosts:$workers:$lease:$far:" . getmypid();
     $processes = [];
     for ($i = 0; $i < $hosts * $workers; $i++) {
         $folder = getenv('BENCH_TABLES') . '/host-' . $i % $hosts;
@@ -46,5 +58,20 @@ function hot_key(string $store, int $hosts, int $workers, int $lease): array
         }
         proc_close($process);
     }
+    if (isset($proxy)) {
+        proc_terminate($proxy);
+        proc_close($proxy);
+    }
     return $sum;
+}
+
+/** @return array{resource, string} a proxy that makes the server of a DSN far, on the servers' core, and the DSN by way of it */
+function far(string $dsn, int $microseconds): array
+{
+    $port = free_port();
+    preg_match('/127\.0\.0\.1:(\d+)/', $dsn, $found);
+    $proxy = proc_open([PHP_BINARY, '-n', __DIR__ . '/far_proxy.php', (string) $port, $found[1], (string) $microseconds], [], $pipes);
+    on_one_core([proc_get_status($proxy)['pid']], 0);
+    wait_until(fn (): bool => (bool) @stream_socket_client("tcp://127.0.0.1:$port"));
+    return [$proxy, str_replace($found[0], "127.0.0.1:$port", $dsn)];
 }
