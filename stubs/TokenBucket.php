@@ -3,13 +3,13 @@
 /**
  * A token bucket: holds some tokens, starts full, refills continuously.
  *
- *     $bucket = TokenBucket::per(null, "login:$ip", 5, 300);   // five at once, five back in 300 seconds
+ *     $bucket = TokenBucket::per(null, "search:$ip", 30, 60);  // 30 at once, 30 back in 60 seconds
  *     if ($bucket->consume()) { ... }
  *
- * Every call is one atomic step, under any number of processes. All objects with the same identifier on the same storage
+ * A decision is one atomic step, under any number of processes. All objects with the same identifier on the same storage
  * use one bucket. The constructor is the classic call: it takes the refill as tokens per second.
  *
- *     $bucket = new TokenBucket(null, "login:$ip", 10, 1);     // ten tokens, one back each second
+ *     $bucket = new TokenBucket(null, "search:$ip", 10, 1);    // ten tokens, one back each second
  *
  * May be extended; consume() and key() may be overridden. Cannot be cloned or serialized.
  *
