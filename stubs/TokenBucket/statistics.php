@@ -15,7 +15,7 @@ namespace TokenBucket;
  * reset_statistics() frees names.
  *
  * Each limit has
- * - checked: calls of consume(), check(), attempt(), takeUpTo() and reserve() that were decided; the sum of the next two. A call of a
+ * - checked: calls of consume(), check(), attempt(), takeUpTo(), reserve() and acquire() that were decided; the sum of the next two. A call of a
  *   Compound counts for each limit that is charged or that denies
  * - accepted: calls that were accepted
  * - denied: calls that were denied
