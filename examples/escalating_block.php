@@ -1,7 +1,7 @@
 <?php
 /* The login of docs/login.md that blocks for longer each time: every 5th failure of a day blocks the user at the network, every
- * 30th the network, for 5 minutes, then for 10, 20 and so on up to 11 hours. From the eighth block of a day on every
- * failure blocks for those. The user is "joe", the password "secret".
+ * 30th the network, for 5 minutes, then for 10, 20 and so on. From the eighth block of a day on every failure
+ * blocks for 10 hours and 40 minutes. The user is "joe", the password "secret".
  *
  *     php -d extension=token_bucket -S 127.0.0.1:8080 examples/escalating_block.php
  */

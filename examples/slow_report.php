@@ -6,14 +6,14 @@
  *     curl -i 'http://127.0.0.1:8080/?customer=alpha&rows=20'
  *
  * The permits go back at the end of the request, however it ends: the client hangs up, a fatal error, a time-out, a worker
- * that is killed.
+ * that is killed (on Redis when their lifetime ends).
  */
 declare(strict_types=1);
 
 use TokenBucket\ConcurrencyLimit;
 
-/** Longer than a row takes: each row renews the permits. */
-const LEASE = 30.0;
+/** Seconds, longer than a row takes: each row renews the permits. */
+const LIFETIME = 30.0;
 
 function refuse(int $status, int $retry_after, string $reason): never
 {
@@ -30,11 +30,11 @@ if (!is_string($customer) || !preg_match('/^\w{1,32}$/D', $customer)) {
 }
 
 // The customer's own limit first: a customer's second request takes no place from other customers.
-$own = (new ConcurrencyLimit(null, "report:$customer", 1, LEASE, 'report'))->acquire();
+$own = (new ConcurrencyLimit(null, "report:$customer", 1, LIFETIME, 'report'))->acquire();
 if ($own === null) {
     refuse(429, 5, 'Your last report is not finished yet.');
 }
-$shared = (new ConcurrencyLimit(null, 'reports', 3, LEASE))->acquire();
+$shared = (new ConcurrencyLimit(null, 'reports', 3, LIFETIME))->acquire();
 if ($shared === null) {
     // Not the customer's fault. The permit of their own goes back here.
     refuse(503, 15, 'Many reports are being made. Please come back in a moment.');

@@ -33,9 +33,13 @@ php -n scripts/lint/imports.php src
 
 # README is short; the links of all pages lead somewhere, and the tests that they name are there.
 [ "$(wc -l <README.md)" -le 150 ] || { echo "README.md has more than 150 lines"; exit 1; }
-pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md CHANGELOG.md"
+pages="README.md docs/*.md docs/*/*.md integrations/README.md integrations/*/README.md examples/*/README.md stubs/README.md ARCHITECTURE.md SECURITY.md CONTRIBUTING.md CHANGELOG.md"
 php -n scripts/lint/links.php $pages
 php -n scripts/lint/named_tests.php $pages
+# Who is called by an alert finds what to do.
+for alert in $(sed -n 's/^ *- alert: //p' share/alerts.yml); do
+    grep -qx "### $alert" docs/fleet.md || { echo "docs/fleet.md has no runbook for $alert"; exit 1; }
+done
 # A number of speed is what make bench wrote.
 php -n scripts/lint/speed.php
 

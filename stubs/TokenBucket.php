@@ -3,13 +3,13 @@
 /**
  * A token bucket: holds some tokens, starts full, refills continuously.
  *
- *     $bucket = TokenBucket::per(null, "login:$ip", 5, 300);   // five at once, five back in 300 seconds
+ *     $bucket = TokenBucket::per(null, "search:$ip", 30, 60);  // 30 at once, 30 back in 60 seconds
  *     if ($bucket->consume()) { ... }
  *
- * Every call is one atomic step, under any number of processes. All objects with the same identifier on the same storage
+ * A decision is one atomic step, under any number of processes. All objects with the same identifier on the same storage
  * use one bucket. The constructor is the classic call: it takes the refill as tokens per second.
  *
- *     $bucket = new TokenBucket(null, "login:$ip", 10, 1);     // ten tokens, one back each second
+ *     $bucket = new TokenBucket(null, "search:$ip", 10, 1);    // ten tokens, one back each second
  *
  * May be extended; consume() and key() may be overridden. Cannot be cloned or serialized.
  *
@@ -106,10 +106,10 @@ class TokenBucket implements TokenBucket\Limiter
     public function consume(int $token_count = 1): bool {}
 
     /**
-     * Takes one token, even if the bucket is empty; **true means limited**. For logins: a client that keeps calling while it
-     * is limited stays limited. A client that is silent for a whole window has a full bucket again.
+     * Takes one token, even if the bucket is empty; **true means limited**. A client that keeps calling while it is limited stays
+     * limited. A client that is silent for a whole window has a full bucket again.
      *
-     *     $limiter = new TokenBucket(null, 'login');
+     *     $limiter = new TokenBucket(null, 'whois');
      *     if ($limiter->check($ip, 10, 300)) { ... }   // limited: more than 10 in 300 seconds
      *
      * @param string|null $id     names the client, 1 to 4,096 bytes; the call uses the bucket of key($id). Null: the object's own
@@ -170,8 +170,8 @@ class TokenBucket implements TokenBucket\Limiter
     public function peek(int $tokens = 1, int $leave = 0): TokenBucket\Decision {}
 
     /**
-     * Takes tokens, in advance if the bucket does not have them yet. The decision's getWait() is the time to wait before
-     * acting.
+     * Takes tokens, in advance if the bucket does not have them yet. The decision's wait() sleeps until they may be used, and is
+     * false at once if the call is denied, whose getWait() is 0.0.
      *
      * @param int        $tokens  0 or more; more than the capacity is never accepted
      * @param float|null $maxWait the longest wait in seconds, 0 or more: a call that would have to wait longer is denied and
@@ -210,8 +210,8 @@ class TokenBucket implements TokenBucket\Limiter
      * Denies every call on the identifier for some time: also one of cost 0, also check().
      *
      * Denied calls meanwhile do not lengthen it, and a refund gives nothing back. Of two blocks the one that ends later
-     * counts. Afterwards the bucket is full. Needs no capacity and no rate. reset() lifts the block. A block is seen by all
-     * that share the storage; where token_bucket.deny_cache is on, another host sees a reset() within a second.
+     * counts. Afterwards the bucket is full. Needs no capacity and no rate. reset() lifts the block, and in a shared-memory
+     * table that other clients keep full it may shrink to the wait for one token. A block is seen by all that share the storage; where token_bucket.deny_cache is on, another host sees a reset() within a second.
      *
      * If the storage fails, on_error=fallback blocks in this host's own buckets, `open` and `closed` do nothing. On MariaDB
      * and MySQL a block needs the columns that MysqlStorage::prepare() adds. A FixedWindow on the same identifier is not
@@ -228,7 +228,7 @@ class TokenBucket implements TokenBucket\Limiter
     public function block(float $seconds): void {}
 
     /**
-     * Makes the identifier of a client's bucket from the object's identifier and $id: "login:192.0.2.1".
+     * Makes the identifier of a client's bucket from the object's identifier and $id: "whois:192.0.2.1".
      *
      * A colon or percent sign in the object's identifier is escaped, so that no two pairs make the same identifier. Override
      * this method to make identifiers in another way: it must return 1 to 4,096 bytes.

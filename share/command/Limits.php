@@ -15,7 +15,7 @@ final class Limits implements Command
 
     public static function notes(): string
     {
-        return "Prints the limits of the file, or its first mistake.\nExit code 1: the file has a mistake, and no worker would take it.";
+        return "Prints the limits of the file, or its first mistake.\nWarns if others may change it, or all may read its passwords.\nExit code 1: the file has a mistake, and no worker would take it.";
     }
 
     public function run(Arguments $arguments): int
@@ -41,7 +41,24 @@ final class Limits implements Command
         } else {
             fwrite(STDERR, Text::lines((string) preg_replace('~^token_bucket\.limits: ~', '', $error)) . "\n");
         }
+        foreach (self::risks($path) as $risk) {
+            fwrite(STDERR, Text::printable($path) . " $risk\n");
+        }
         return $error === null ? Application::SUCCESS : Application::FAILURE;
+    }
+
+    /** @return list<string> who may set the limits, or read a password, by the file's owner and mode */
+    private static function risks(string $path): array
+    {
+        [$mode, $owner] = [(int) fileperms($path), (int) fileowner($path)];
+        $has_password = preg_match('~^\s*storage\s*=.*(://[^/\s"]*:[^\s"]*@|[?&]sentinel_password=)~mi', (string) @file_get_contents($path)) === 1;
+        $name = function_exists('posix_getpwuid') ? posix_getpwuid($owner)['name'] ?? $owner : $owner;
+        $is_own = $owner === 0 || !function_exists('posix_geteuid') || $owner === posix_geteuid();
+        return array_keys(array_filter([
+            "belongs to $name, whose programs may change the limits: chown root" => !$is_own,
+            'may be written to by others, who set the limits then: chmod go-w' => ($mode & 0o022) !== 0,
+            'has a password and may be read by every user: chmod o-r' => $has_password && ($mode & 0o004) !== 0,
+        ]));
     }
 
     /** @param array<string, mixed> $limit */

@@ -129,7 +129,7 @@ pub fn usage(region: &Region) -> TableUsage {
 }
 
 impl LeaseKey<'_> {
-    /// A hash of the limit: of 512 other limits one has the same.
+    /// A hash of the limit. Two different limits have the same with a chance of one in 512.
     pub fn limit_hash(bucket: &TokenBucket) -> u32 {
         let mut hasher = SipHasher13::new();
         let full = bucket.refill_time();

@@ -1,4 +1,4 @@
-//! Counts the calls of all workers of a host, by the prefixes and names of the limits.
+//! Counts the calls of all workers of one system user on a host, by the prefixes and names of the limits.
 
 use super::context::CallContext;
 use super::denial_log::{DenialCause, DenialLog, LoggedDenial};

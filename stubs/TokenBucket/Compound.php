@@ -6,8 +6,8 @@ namespace TokenBucket;
  * Several limits as one: a call is charged to all of them, or to none.
  *
  *     $limit = new TokenBucket\Compound(
- *         TokenBucket::per(null, "login:$ip", 5, 300),
- *         TokenBucket::per(null, 'logins', 1_000, 60),
+ *         TokenBucket::per(null, "login:$network $user", 5, 300),
+ *         TokenBucket::per(null, "login:$network", 30, 300),
  *     );
  *     if ($limit->consume()) { ... }
  *

@@ -43,7 +43,7 @@ final class Decision implements \JsonSerializable
     /** Seconds until the bucket is full or the window ends, if no further call takes tokens. */
     public function getResetAfter(): float {}
 
-    /** Seconds to wait before acting on a reserve(); 0.0 after any other call. */
+    /** Seconds to wait before acting on a reserve(); 0.0 after any other call, and if the call is denied: ask isAccepted() first. */
     public function getWait(): float {}
 
     /**

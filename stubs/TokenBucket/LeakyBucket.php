@@ -85,8 +85,8 @@ final class LeakyBucket implements Limiter
     public function peek(int $tokens = 1, int $leave = 0): Decision {}
 
     /**
-     * Raises the level, in advance if that does not fit yet. The decision's getWait() is the time to wait before acting, and its
-     * wait() waits.
+     * Raises the level, in advance if that does not fit yet. The decision's wait() sleeps until it may be used, and is false at once
+     * if the call is denied, whose getWait() is 0.0.
      *
      * @param int        $tokens  0 or more; more than the limit is never accepted
      * @param float|null $maxWait the longest wait in seconds, 0 or more: a call that would have to wait longer is denied and

@@ -6,7 +6,7 @@ namespace TokenBucket;
  * Returns the network that a client belongs to, for use in an identifier. A client with one IPv6 address usually has 2^64 of
  * them, so a bucket for each address would not limit it.
  *
- *     $bucket = TokenBucket::per(null, 'login:' . client_network($_SERVER['REMOTE_ADDR']), 5, 300);
+ *     $bucket = TokenBucket::per(null, 'search:' . client_network($_SERVER['REMOTE_ADDR']), 30, 60);
  *
  * A /64 is the smallest network that a provider gives to a customer. Many give a /56 or a /48: add a second, larger
  * limit for that.

@@ -5,9 +5,9 @@ namespace TokenBucket;
 /**
  * Returns the limiter that an operator has named in the file of token_bucket.limits, for one client.
  *
- *     ; /etc/token_bucket.limits.ini                       if (!limiter('login', $network)->consume()) { ... }
- *     [login]
- *     limit = 20
+ *     ; /etc/token_bucket.limits.ini                       if (!limiter('search', $network)->consume()) { ... }
+ *     [search]
+ *     limit = 30
  *     interval = 60
  *
  * The file is in the format of php.ini, one section for each limit: `limit` and `interval` (so many in so many seconds), `algorithm`
@@ -16,8 +16,8 @@ namespace TokenBucket;
  * these limits, one with `first = a b c` a FirstOf. A changed file is in force in every worker within two seconds, without a reload. One that has a mistake, or is
  * gone, changes nothing, and each worker warns once.
  *
- * A limit's identifier is its name, a colon and the client: limiter('login', '192.0.2.1') decides on the bucket
- * "login:192.0.2.1", and statistics() counts it under "login".
+ * A limit's identifier is its name, a colon and the client: limiter('search', '192.0.2.1') decides on the bucket
+ * "search:192.0.2.1", and statistics() counts it under "search".
  *
  * @param string       $name   the name of a limit or of a set
  * @param string|array $client names the client: 1 to 4,096 bytes with the limit's name before it. For a set also an array with

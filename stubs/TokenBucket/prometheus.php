@@ -3,7 +3,7 @@
 namespace TokenBucket;
 
 /**
- * Returns the counts of all workers of this host and user, of all prefixes, in Prometheus's text format 0.0.4.
+ * Returns the counts of all workers of one system user on this host, of all prefixes, in Prometheus's text format 0.0.4.
  *
  *     header('Content-Type: text/plain; version=0.0.4');
  *     echo TokenBucket\prometheus();

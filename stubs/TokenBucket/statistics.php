@@ -3,7 +3,7 @@
 namespace TokenBucket;
 
 /**
- * Returns what all workers of this host and system user have counted since the host booted, by the names of the limits.
+ * Returns what all workers of one system user on this host have counted since the host booted, by the names of the limits.
  *
  * A prefix is a value of token_bucket.prefix: two sites or pools of one system user have separate counts. The prefix= of a DSN names
  * keys only and has no effect here.
@@ -15,7 +15,7 @@ namespace TokenBucket;
  * reset_statistics() frees names.
  *
  * Each limit has
- * - checked: calls of consume(), check(), attempt(), takeUpTo() and reserve() that were decided; the sum of the next two. A call of a
+ * - checked: calls of consume(), check(), attempt(), takeUpTo(), reserve() and acquire() that were decided; the sum of the next two. A call of a
  *   Compound counts for each limit that is charged or that denies
  * - accepted: calls that were accepted
  * - denied: calls that were denied

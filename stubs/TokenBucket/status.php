@@ -3,7 +3,7 @@
 namespace TokenBucket;
 
 /**
- * Returns what an operator wants to know of all workers of this host and user: what was counted, who is limited, how full the
+ * Returns what an operator wants to know of all workers of one system user on this host: what was counted, who is limited, how full the
  * tables are, which servers answer, and which directives are in force.
  *
  * - version: of the extension

@@ -8,7 +8,7 @@ require __DIR__ . '/application.inc';
 write_file('limits.ini', "[login]\nalgorithm = sliding_window\nlimit = 5\ninterval = 900\n[set]\nall = login\n[plan]\nfirst = month login\n[month]\nalgorithm = calendar\nlimit = 3\nunit = month\ntimezone = Europe/Berlin\n[report]\nalgorithm = concurrency\nlimit = 2\n[0]\nlimit = 1\ninterval = 900\n[1]\nlimit = 1\ninterval = 900\n");
 
 // The login of README, whose client is blocked, beside a limit of the same name in the file.
-application('$tries = \TokenBucket::per(null, "login:192.0.2.1", 20, 300); $tries->block(300); $tries->consume();');
+application('$tries = \TokenBucket::per(null, "login:192.0.2.1", 30, 300); $tries->block(300); $tries->consume();');
 $result = run(['top']);
 check('top shows the whole identifier of a limit in code, and its block', preg_match('~^ +1  login +login:192\.0\.2\.1 +blocked for~', $result['out']) === 1, $result);
 $result = run(['peek', 'login', '192.0.2.1']);

@@ -11,7 +11,7 @@ use Illuminate\Queue\Middleware\RateLimited as LaravelRateLimited;
 use Illuminate\Support\Collection;
 use stdClass;
 
-/** Laravel's job middleware with one atomic call a job: workers at the same time start no job too many. */
+/** Laravel's job middleware with one call a job: workers at the same time start no job too many. */
 class RateLimited extends LaravelRateLimited
 {
     /** Laravel waits this much longer before it tries a job again. */

@@ -14,8 +14,8 @@ use stdClass;
 use Symfony\Component\HttpFoundation\Response;
 
 /**
- * Laravel's throttle middleware with one atomic call a request: it takes a hit from each limit before the request is handled,
- * instead of asking first and counting then.
+ * Laravel's throttle middleware with one call a request: it takes a hit from each limit, or from none, before the request is
+ * handled, instead of asking first and counting then.
  */
 class ThrottleRequests extends LaravelThrottleRequests
 {

@@ -29,7 +29,7 @@ function cost_section(array $data, array $model): string
     return "## What a decision costs\n\nMeasured, one process, servers on one core and the process on the other: on a quiet key / on a busy key / on a busy key with `lease={$data['lease']}`.\n\n"
         . table(['store', 'takes', "a busy server's processor", 'MB of a million clients'], $rows, 'lrrr')
         . "\n- **A busy server** needs less for a decision than one that slept, which has to wake up for each call: it is kept busy by {$data['busy_processes']} processes on its own core. What breaks first depends on this number.\n"
-        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes. For a store on servers each host has 9 MiB besides ([runtimes.md](runtimes.md#containers)).\n"
+        . '- **Memory** is that of limited clients (' . number_format($data['clients']) . " were measured) with keys of about 20 bytes. What each host has besides: [fleet.md](fleet.md#what-to-plan).\n"
         . "- **Trips, bytes on the wire, a server that slept, what Redis spends it on**: [the tables](scaling/tables.md#what-a-decision-costs).\n";
 }
 

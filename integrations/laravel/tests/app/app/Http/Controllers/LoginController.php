@@ -16,7 +16,7 @@ class LoginController
     public function chargeFirst(Request $request): Response
     {
         $key = $this->key($request);
-        if (!RateLimiter::attempt($key, self::ATTEMPTS, static fn () => true)) {
+        if (!RateLimiter::attempt($key, self::ATTEMPTS, static fn () => true, 300)) {
             return response('Too many attempts.', 429, ['Retry-After' => RateLimiter::availableIn($key)]);
         }
         if (!$this->isPasswordRight($request)) {
