@@ -1,51 +1,74 @@
 //! The errors of stores and settings. PHP's own argument checks have theirs.
 
 /// An error that a caller gets. Its message names what is wrong and what is accepted, and holds no secret.
+///
+/// One word: results with it are passed on in registers (`make bench`, `consume()`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+#[error("{}", .0.message)]
+pub struct Error(Box<Content>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Content {
+    kind: ErrorKind,
+    message: String,
+}
+
+/// What an error is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
     /// A DSN or a directive is not valid.
-    #[error("{0}")]
-    Configuration(String),
+    Configuration,
     /// A store cannot be opened or does not answer. For a store on servers the guard opens the breaker.
-    #[error("{0}")]
-    Storage(String),
+    Storage,
     /// This process cannot reach the store. Other processes may.
-    #[error("{0}")]
-    Local(String),
+    Local,
     /// The store is up, but does not decide on this key.
-    #[error("{0}")]
-    Refused(String),
+    Refused,
     /// This key cannot be decided on at this moment. That says nothing of the store, which may not have been asked.
-    #[error("{0}")]
-    Busy(String),
+    Busy,
 }
 
 /// A result whose error has a message for the caller.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Makes an [`Error::Configuration`].
+    #[cold]
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Content { kind, message: message.into() }))
+    }
+
+    /// Makes an error of [`ErrorKind::Configuration`].
     pub fn configuration(message: impl Into<String>) -> Self {
-        Self::Configuration(message.into())
+        Self::new(ErrorKind::Configuration, message)
     }
 
-    /// Makes an [`Error::Storage`].
+    /// Makes an error of [`ErrorKind::Storage`].
     pub fn storage(message: impl Into<String>) -> Self {
-        Self::Storage(message.into())
+        Self::new(ErrorKind::Storage, message)
     }
 
-    /// Makes an [`Error::Local`].
+    /// Makes an error of [`ErrorKind::Local`].
     pub fn local(message: impl Into<String>) -> Self {
-        Self::Local(message.into())
+        Self::new(ErrorKind::Local, message)
     }
 
-    /// Makes an [`Error::Busy`].
+    /// Makes an error of [`ErrorKind::Busy`].
     pub fn busy(message: impl Into<String>) -> Self {
-        Self::Busy(message.into())
+        Self::new(ErrorKind::Busy, message)
     }
 
-    /// Makes an [`Error::Refused`].
+    /// Makes an error of [`ErrorKind::Refused`].
     pub fn refused(message: impl Into<String>) -> Self {
-        Self::Refused(message.into())
+        Self::new(ErrorKind::Refused, message)
+    }
+
+    /// What the error is about.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Its message.
+    pub fn into_message(self) -> String {
+        self.0.message
     }
 }

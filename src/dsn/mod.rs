@@ -40,7 +40,7 @@ impl Dsn {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`], naming the scheme, parameter or value that is not accepted, and listing
+    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration), naming the scheme, parameter or value that is not accepted, and listing
     /// those that are.
     ///
     /// # Example

@@ -118,7 +118,7 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] if the value is not accepted.
+    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if the value is not accepted.
     pub fn set_parameter(&mut self, parameter: &DsnParameter<'_>) -> Result<()> {
         match self {
             Self::Redis(RedisTarget { database, topology, tls, .. }) => {
@@ -149,7 +149,7 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] if one is missing.
+    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if one is missing.
     pub fn check_parameters(&self) -> Result<()> {
         let tls = match self {
             Self::Redis(RedisTarget { tls, .. }) | Self::Mysql(MysqlTarget { tls, .. }) => tls,
@@ -180,7 +180,7 @@ impl Target {
 ///
 /// # Errors
 ///
-/// [`Error::Configuration`] listing the schemes, or naming the form that the scheme asks for.
+/// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) listing the schemes, or naming the form that the scheme asks for.
 pub fn parse(location: &str) -> Result<Target> {
     let known = || SCHEMES.map(|scheme| format!("{}:", scheme.form.scheme)).join(", ");
     let Some((name, rest)) = location.split_once(':') else {

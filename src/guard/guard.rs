@@ -11,7 +11,7 @@ use super::policy::Policy;
 use super::report::{DecidedBy, Report};
 use crate::clock::boot_time;
 use crate::dsn::OnError;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Decision, Op, SECOND};
 use crate::net::Timeouts;
 use crate::store::{Answer, Key, RemoteStore, Request};
@@ -184,8 +184,9 @@ impl Guard {
         }
         let answer = call();
         if let GateEntry::Place(place) = gate {
-            let has_failed = matches!(answer, Err(Error::Storage(_) | Error::Local(_)));
-            self.host.leave_gate(place, !has_failed);
+            let has_failed =
+                |error: &Error| matches!(error.kind(), ErrorKind::Storage | ErrorKind::Local);
+            self.host.leave_gate(place, !answer.as_ref().is_err_and(has_failed));
         }
         match answer {
             Ok(answer) => {
@@ -230,11 +231,11 @@ impl Guard {
         let consequence = self.consequence();
         let is_due =
             |reason: &str| consequence.is_some() && host.refusal_warnings.claim(reason, sent);
-        let is_busy = matches!(error, Error::Busy(_));
-        let (reason, until) = match error {
-            Error::Storage(reason) => {
+        let (kind, reason) = (error.kind(), error.to_string());
+        let until = match kind {
+            ErrorKind::Storage => {
                 self.note_recovery(host.end_outage(boot_time()), event);
-                let until = match host.note_failure(breaker, access, &reason, sent) {
+                match host.note_failure(breaker, access, &reason, sent) {
                     FailureMeaning::OutageBegins => Some("; until a call succeeds, "),
                     FailureMeaning::OutageContinues => None,
                     FailureMeaning::CallAlone => {
@@ -243,35 +244,32 @@ impl Guard {
                         is_worth_a_warning
                             .then_some(", while others are answered; until this process is, ")
                     }
-                };
-                (reason, until)
+                }
             }
             // Other processes may reach the server.
-            Error::Local(reason) => {
+            ErrorKind::Local => {
                 host.give_back(breaker, access);
                 host.note_unable(&reason, boot_time());
                 let is_first = host.local.note_unable(breaker, boot_time());
-                (reason, is_first.then_some("; until this process can ask it, "))
+                is_first.then_some("; until this process can ask it, ")
             }
             // Other keys are not concerned, and it is not known whether the server is up.
-            Error::Busy(reason) => {
+            ErrorKind::Busy => {
                 host.give_back(breaker, access);
-                let is_due = is_due(&reason);
-                (reason, is_due.then_some("; "))
+                is_due(&reason).then_some("; ")
             }
             // The server is up, and other keys are not concerned.
-            Error::Refused(reason) => {
+            ErrorKind::Refused => {
                 host.note_success(breaker, access);
                 host.local.note_reached(breaker);
-                let is_due = is_due(&reason);
-                (reason, is_due.then_some("; "))
+                is_due(&reason).then_some("; ")
             }
-            other @ Error::Configuration(_) => return NoAnswer::Error(other),
+            ErrorKind::Configuration => return NoAnswer::Error(error),
         };
         if let Some((until, consequence)) = until.zip(consequence) {
             event.get_or_insert_default().warnings.push(format!("{reason}{until}{consequence}"));
         }
-        NoAnswer::Outage { reason, was_asked: true, is_busy }
+        NoAnswer::Outage { reason, was_asked: true, is_busy: kind == ErrorKind::Busy }
     }
 
     /// Notes for the log that the servers answer again, after an outage of so many nanoseconds if there was one.
@@ -315,7 +313,7 @@ impl Guard {
             OnError::Fallback => match (answers.on_host)(&self.host) {
                 // Another process is making the host's file. A bucket of this process alone would accept what
                 // others accept, too.
-                Err(Error::Storage(_)) => by_policy(answers.closed),
+                Err(error) if error.kind() == ErrorKind::Storage => by_policy(answers.closed),
                 answer => (answer, DecidedBy::Host),
             },
             OnError::Open => by_policy(answers.open),

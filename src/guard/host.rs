@@ -162,7 +162,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if it cannot.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if it cannot.
     pub fn check_memory(&self) -> Result<()> {
         mapped::check(self.memory.file().location())
     }
@@ -171,7 +171,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if no memory can be had.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if no memory can be had.
     pub fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         self.memory.decide(request)
     }

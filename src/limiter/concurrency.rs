@@ -45,7 +45,7 @@ pub fn has_permits(limiter: &Limiter) -> bool {
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] if the store failed and the on-error policy is to throw.
+/// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the store failed and the on-error policy is to throw.
 #[inline(always)]
 pub fn acquire(
     limiter: &Rc<Limiter>,
@@ -230,7 +230,7 @@ impl HeldPermit {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if the store failed and the on-error policy is to throw. The permit stays held until
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the store failed and the on-error policy is to throw. The permit stays held until
     /// its lifetime ends then.
     #[inline(always)]
     pub fn release(self, frozen: Option<u64>) -> Report<()> {

@@ -65,7 +65,7 @@ impl Limiter {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if the store failed and the on-error policy is to
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the store failed and the on-error policy is to
     /// throw.
     #[inline(always)]
     pub fn decide(
@@ -267,7 +267,7 @@ impl Limiter {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if it cannot.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if it cannot.
     pub fn check_memory(&self) -> Result<()> {
         match self.host() {
             None => self.store.check_memory(),

@@ -35,7 +35,7 @@ impl Limiters {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`](crate::error::Error::Configuration) if the DSN is not valid.
+    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if the DSN is not valid.
     pub fn get(&self, dsn: &[u8], prefix: &[u8], settings: &Settings) -> Result<Rc<Limiter>> {
         let is_same = |cached: &&CachedLimiter| {
             cached.dsn == dsn && cached.prefix == prefix && cached.settings == *settings
@@ -57,7 +57,7 @@ impl Limiters {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`](crate::error::Error::Configuration) if the DSN is not valid.
+    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if the DSN is not valid.
     pub fn unshared(&self, dsn: &[u8], prefix: &[u8], settings: &Settings) -> Result<Limiter> {
         self.make(dsn, prefix, settings, &Stores::default())
     }

@@ -19,7 +19,7 @@ const OTHERS: u32 = 0o077;
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] naming the path, if the directory cannot be made or opened, belongs to another
+/// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) naming the path, if the directory cannot be made or opened, belongs to another
 /// user, is open to others, or is not a directory.
 pub fn open(base: &Path, name: &str) -> Result<OwnedFd> {
     let path = base.join(name);
@@ -89,7 +89,7 @@ pub struct Lock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] if the system cannot lock it.
+/// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the system cannot lock it.
 pub fn lock(directory: &OwnedFd, path: &Path, timeout_ms: u32) -> Result<Option<Lock>> {
     // A descriptor of its own: a child that inherited `directory` would share its lock.
     let own = fs::openat(directory.as_fd(), ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())

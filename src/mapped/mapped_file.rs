@@ -86,7 +86,7 @@ impl MappedFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if no file can be had.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if no file can be had.
     #[cold]
     pub fn open(&self) -> Result<()> {
         let mut region = self.region.borrow_mut();

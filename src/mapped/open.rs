@@ -23,7 +23,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] naming the path, if the file cannot be made (no space, no permission),
+/// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) naming the path, if the file cannot be made (no space, no permission),
 /// belongs to another user, is open to others or is a symbolic link.
 pub fn open(location: &Location) -> Result<Region> {
     open_within(location, lock_timeout(location.purpose))?
@@ -94,7 +94,7 @@ pub fn check(location: &Location) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::Storage`] if there is no memory.
+/// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if there is no memory.
 pub fn without_file(purpose: Purpose) -> Result<Region> {
     let make = || {
         let mut region = Region::map_anonymous(purpose, MIN_SIZE)?;

@@ -167,7 +167,7 @@ impl Region {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) naming the path, if it cannot be opened.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) naming the path, if it cannot be opened.
     pub fn reopen(&self) -> Result<Option<OwnedFd>> {
         let Some(FileIdentity { path, stat: own }) = &self.file else { return Ok(None) };
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;

@@ -37,7 +37,7 @@ impl DefaultStorage {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] if the value of php.ini, the pool or the request is invalid.
+    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if the value of php.ini, the pool or the request is invalid.
     pub fn dsn(&self) -> Result<String, Error> {
         match self.error() {
             Some(message) => Err(Error::configuration(message)),

@@ -79,7 +79,7 @@ impl LimitsFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] if no file could be read yet.
+    /// [`ErrorKind::Configuration`](crate::error::ErrorKind::Configuration) if no file could be read yet.
     #[inline]
     pub fn limits(
         &self,

@@ -95,7 +95,7 @@ pub trait PermitLists {
     ///
     /// # Errors
     ///
-    /// [`Error::Local`](crate::error::Error::Local) if none can be made.
+    /// [`ErrorKind::Local`](crate::error::ErrorKind::Local) if none can be made.
     fn new_id(&self) -> Result<PermitId>;
 
     /// Applies an operation to a list, as [`HeldPermits::apply`](crate::limit::HeldPermits::apply) does.

@@ -108,9 +108,9 @@ pub trait Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if a server failed,
-    /// [`Error::Local`](crate::error::Error::Local) if this process cannot reach it, and
-    /// [`Error::Refused`](crate::error::Error::Refused) if it is up but does not decide on this key.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if a server failed,
+    /// [`ErrorKind::Local`](crate::error::ErrorKind::Local) if this process cannot reach it, and
+    /// [`ErrorKind::Refused`](crate::error::ErrorKind::Refused) if it is up but does not decide on this key.
     fn decide(&self, request: &Request<'_>) -> Result<Answer>;
 
     /// Decides, and returns no more than whether the call was accepted. The state changes as by
@@ -162,7 +162,7 @@ pub trait Store {
     ///
     /// # Errors
     ///
-    /// The [`Error::Storage`](crate::error::Error::Storage) of a decision.
+    /// The [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) of a decision.
     fn check_memory(&self) -> Result<()> {
         Ok(())
     }

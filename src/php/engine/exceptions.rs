@@ -4,7 +4,7 @@
 
 use super::declare::{self, Class};
 use super::versions;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use ext_php_rs::exception::{PhpException, throw_object};
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -93,13 +93,11 @@ pub fn throw_with_property(class: &Class, message: &str, property: &str, value: 
 impl From<Error> for Thrown {
     #[cold]
     fn from(error: Error) -> Self {
-        let class = match error {
-            Error::Configuration(_) => &CONFIGURATION_EXCEPTION,
-            Error::Storage(_) | Error::Local(_) | Error::Refused(_) | Error::Busy(_) => {
-                &STORAGE_EXCEPTION
-            }
+        let class = match error.kind() {
+            ErrorKind::Configuration => &CONFIGURATION_EXCEPTION,
+            _ => &STORAGE_EXCEPTION,
         };
-        throw(class.get(), error.to_string())
+        throw(class.get(), error.into_message())
     }
 }
 

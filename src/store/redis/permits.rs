@@ -50,7 +50,7 @@ pub fn is_possible(op: PermitOp, PermitAnswer { accepted, active }: PermitAnswer
 ///
 /// # Errors
 ///
-/// [`Error::Local`] if the system gives no random numbers.
+/// [`ErrorKind::Local`](crate::error::ErrorKind::Local) if the system gives no random numbers.
 pub fn new_id() -> Result<PermitId> {
     let mut id = [0; 16];
     getrandom(&mut id, GetRandomFlags::empty())

@@ -54,7 +54,7 @@ impl Holder {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the file cannot be opened.
     pub fn new(region: &Region, file_number: u32) -> Result<Option<Self>> {
         if !region.has_file() {
             return Ok(Some(Self::without_lock(file_number)));
@@ -127,7 +127,7 @@ impl Living {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the file cannot be opened.
     pub fn in_file(region: &Region) -> Result<Self> {
         let file = region.reopen()?.and_then(|file| KeptDescriptor::new(file).ok()).map(Rc::new);
         Ok(Self { file, known: Vec::new(), left: usize::MAX, is_incomplete: false })

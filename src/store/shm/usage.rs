@@ -41,7 +41,7 @@ impl TableUsage {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`](crate::error::Error::Storage) if the file cannot be opened once more.
+    /// [`ErrorKind::Storage`](crate::error::ErrorKind::Storage) if the file cannot be opened once more.
     pub fn of_permits(region: &Region) -> Result<Self> {
         let (now, mut living) = (boot_time(), Living::in_file(region)?);
         let slots = region.area::<Set>(Area::Permits).iter().flat_map(|set| &set.0);

@@ -10,7 +10,7 @@ use super::repeated::{Applied, apply_all};
 use super::results;
 use super::results::Reserved;
 use crate::clock::{Reading, boot_time};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Decision, Limit, SECOND, StoredState};
 use crate::net::budget::Budget;
 use crate::store::request::Request;
@@ -280,8 +280,8 @@ enum Tried {
 /// Makes a trip. If it has less than half of a call's time, its failure says nothing of the server.
 fn within<T>(budget: &mut Budget, trip: impl FnOnce(&mut Budget) -> Result<T>) -> Result<T> {
     let has_little = budget.left() < budget.timeouts().call / 2;
-    trip(budget).map_err(|error| match error {
-        Error::Storage(reason) if has_little => Error::Busy(reason),
-        other => other,
+    trip(budget).map_err(|error| match error.kind() {
+        ErrorKind::Storage if has_little => Error::busy(error.into_message()),
+        _ => error,
     })
 }
