@@ -4,7 +4,7 @@ use super::calendar;
 use super::calendar_unit::Calendar;
 use super::engine::call::{Call, handler};
 use super::engine::declare::{
-    self, Class, Method, Parameter, Type, no_discard, optional, public, required,
+    Class, Method, Parameter, Type, no_discard, optional, public, required,
 };
 use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
@@ -15,7 +15,6 @@ use super::storage_argument::{Backend, parse_storage_argument};
 use crate::limit::{CalendarUnit, CalendarWindow, Limit};
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::ZendStr;
-use std::ptr;
 use std::rc::Rc;
 
 /// The class.
@@ -51,8 +50,7 @@ const METHODS: &[Method] = &[
 pub fn register() {
     let interfaces = [&interfaces::LIMITER];
     let name = "TokenBucket\\CalendarWindow";
-    declare::class(&CLASS, name, ClassFlags::Final, METHODS, ptr::null_mut(), &interfaces);
-    object::install_handlers::<LimiterObject>(&CLASS);
+    object::class::<LimiterObject>(&CLASS, name, ClassFlags::Final, METHODS, &interfaces);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {

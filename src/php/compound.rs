@@ -3,7 +3,6 @@
 use super::decision::{self, DecisionObject};
 use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
-use super::engine::declare;
 use super::engine::declare::{
     Class, Method, Parameter, Type, no_discard, optional, public, variadic,
 };
@@ -47,8 +46,7 @@ const METHODS: &[Method] = &[
 /// Makes the class known to the engine.
 pub fn register() {
     let (flags, interfaces) = (ClassFlags::Final, [&interfaces::LIMITER]);
-    declare::class(&CLASS, "TokenBucket\\Compound", flags, METHODS, ptr::null_mut(), &interfaces);
-    object::install_handlers::<LimiterSet>(&CLASS);
+    object::class::<LimiterSet>(&CLASS, "TokenBucket\\Compound", flags, METHODS, &interfaces);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {

@@ -1,13 +1,11 @@
 //! `TokenBucket\ConcurrencyLimit`: how many run at once.
 
 use super::engine::call::{Call, handler};
-use super::engine::declare;
 use super::engine::declare::{
     Class, Method, Parameter, Type, no_discard, optional, public, required,
 };
 use super::engine::exceptions::{Thrown, value_error};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{self, Handlers, Native};
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
@@ -23,7 +21,6 @@ use crate::limiter::{
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use std::cell::Cell;
-use std::ptr;
 use std::rc::Rc;
 
 /// The value of a `TokenBucket\ConcurrencyLimit`.
@@ -63,9 +60,8 @@ const METHODS: &[Method] = &[
 
 /// Makes the class known to the engine.
 pub fn register() {
-    let flags = ClassFlags::Final;
-    declare::class(&CLASS, "TokenBucket\\ConcurrencyLimit", flags, METHODS, ptr::null_mut(), &[]);
-    object::install_handlers::<ConcurrencyLimitObject>(&CLASS);
+    let name = "TokenBucket\\ConcurrencyLimit";
+    object::class::<ConcurrencyLimitObject>(&CLASS, name, ClassFlags::Final, METHODS, &[]);
 }
 
 impl Native for ConcurrencyLimitObject {

@@ -17,7 +17,6 @@ use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::cell::Cell;
-use std::ptr;
 use std::thread;
 use std::time::Duration;
 
@@ -66,11 +65,10 @@ unsafe extern "C" {
 /// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-    declare::class(&CLASS, "TokenBucket\\Decision", flags, METHODS, ptr::null_mut(), &[]);
+    object::class::<DecisionObject>(&CLASS, "TokenBucket\\Decision", flags, METHODS, &[]);
     // SAFETY: the JSON extension is part of every PHP from 8.0 on, and registers its interface before the
     // engine loads extensions from files.
     declare::implement(&CLASS, unsafe { php_json_serializable_ce });
-    object::install_handlers::<DecisionObject>(&CLASS);
 }
 
 impl DecisionObject {

@@ -2,7 +2,7 @@
 
 use super::decision::{self, DecisionObject};
 use super::engine::call::{Call, handler};
-use super::engine::declare::{self, Class, Method, Type, no_discard, public, variadic};
+use super::engine::declare::{Class, Method, Type, no_discard, public, variadic};
 use super::engine::exceptions::{Thrown, argument_type_error};
 use super::engine::object;
 use super::events::deliver;
@@ -15,7 +15,6 @@ use crate::limiter::{
     FirstAnswer, FlaggedDecision, Member, Report, peek_first, take_first, take_on_host,
 };
 use ext_php_rs::flags::ClassFlags;
-use std::ptr;
 use std::rc::Rc;
 
 /// The class.
@@ -39,8 +38,7 @@ const METHODS: &[Method] = &[
 /// Makes the class known to the engine.
 pub fn register() {
     let (flags, interfaces) = (ClassFlags::Final, [&interfaces::LIMITER]);
-    declare::class(&CLASS, "TokenBucket\\FirstOf", flags, METHODS, ptr::null_mut(), &interfaces);
-    object::install_handlers::<LimiterSet>(&CLASS);
+    object::class::<LimiterSet>(&CLASS, "TokenBucket\\FirstOf", flags, METHODS, &interfaces);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {

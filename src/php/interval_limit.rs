@@ -2,7 +2,6 @@
 //! int $limit, float $interval, $name)`. The three classes are final.
 
 use super::engine::call::Call;
-use super::engine::declare;
 use super::engine::declare::{Class, Handler, Method, Parameter, Type, public, required};
 use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
@@ -15,7 +14,6 @@ use super::limiter_object::{LimitArguments, LimiterObject};
 use super::storage_argument::{Backend, parse_storage_argument};
 use crate::limit::{Limit, LimitError};
 use ext_php_rs::flags::ClassFlags;
-use std::ptr;
 use std::rc::Rc;
 
 /// The positions of the arguments in the constructors, for error messages.
@@ -45,8 +43,7 @@ pub fn register(class: &Class, name: &str, constructor: Handler, more: &[Method]
     let common = [constructor, CONSUME, ATTEMPT, TAKE_UP_TO, PEEK, REFUND, RESET, BLOCK];
     let methods = [&common, more].concat();
     let interfaces = [&interfaces::LIMITER];
-    declare::class(class, name, ClassFlags::Final, &methods, ptr::null_mut(), &interfaces);
-    object::install_handlers::<LimiterObject>(class);
+    object::class::<LimiterObject>(class, name, ClassFlags::Final, &methods, &interfaces);
 }
 
 /// Reads the arguments of the constructor in the order of its parameters, so that the first one of a wrong

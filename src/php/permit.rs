@@ -1,11 +1,9 @@
 //! `TokenBucket\Permit`: one permit of a `ConcurrencyLimit`.
 
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
-use super::engine::declare;
 use super::engine::declare::{Class, Method, Type, optional, public};
 use super::engine::exceptions::{Thrown, value_error};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{self, Handlers, Native};
 use super::engine::shared_string::SharedString;
 use super::events::{deliver, log_event};
 use super::globals::GLOBALS;
@@ -15,7 +13,6 @@ use crate::limiter::HeldPermit;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::ZendHashTable;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 
 /// The value of a `TokenBucket\Permit`.
 pub struct PermitObject {
@@ -44,8 +41,7 @@ const METHODS: &[Method] = &[
 /// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-    declare::class(&CLASS, "TokenBucket\\Permit", flags, METHODS, ptr::null_mut(), &[]);
-    object::install_handlers::<PermitObject>(&CLASS);
+    object::class::<PermitObject>(&CLASS, "TokenBucket\\Permit", flags, METHODS, &[]);
 }
 
 impl PermitObject {

@@ -8,11 +8,9 @@
 //! skips these frames, which leak no more than references that end with the request.
 
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
-use super::engine::declare;
 use super::engine::declare::{Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, error, type_error};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{self, Handlers, Native};
 use super::engine::versions;
 use crate::limit::{Available, Decision, TokenBucket};
 use ext_php_rs::convert::IntoZval;
@@ -53,8 +51,7 @@ const METHODS: &[Method] =
 /// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-    declare::class(&CLASS, "TokenBucket\\Bootstrap", flags, METHODS, ptr::null_mut(), &[]);
-    object::install_handlers::<BootstrapObject>(&CLASS);
+    object::class::<BootstrapObject>(&CLASS, "TokenBucket\\Bootstrap", flags, METHODS, &[]);
 }
 
 impl Native for BootstrapObject {

@@ -4,13 +4,11 @@
 //! `bootstrap()` and `consume()` serve code that was written for the contract `TokenBucketStorage`.
 
 use super::engine::call::{Call, handler};
-use super::engine::declare;
 use super::engine::declare::{
     Class, Method, Parameter, Type, optional, public, required, sensitive,
 };
 use super::engine::exceptions::{Thrown, error, logic_exception, value_error};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{self, Handlers, Native};
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces;
@@ -131,8 +129,7 @@ pub fn register() {
         let constructor = public(c"__construct", handler!(construct), constructor, Type::NONE);
         let methods = [constructor, PREPARE, BOOTSTRAP, CONSUME];
         let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-        declare::class(class, name, flags, &methods, ptr::null_mut(), &[&interfaces::STORAGE]);
-        object::install_handlers::<StorageObject>(class);
+        object::class::<StorageObject>(class, name, flags, &methods, &[&interfaces::STORAGE]);
     }
 }
 

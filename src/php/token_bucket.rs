@@ -78,8 +78,7 @@ const METHODS: &[Method] = &[
 /// Makes the class known to the engine.
 pub fn register() {
     let (flags, limiter) = (ClassFlags::empty(), [&interfaces::LIMITER]);
-    declare::class(&CLASS, "TokenBucket", flags, METHODS, ptr::null_mut(), &limiter);
-    object::install_handlers::<LimiterObject>(&CLASS);
+    object::class::<LimiterObject>(&CLASS, "TokenBucket", flags, METHODS, &limiter);
     declare::constant(&CLASS, "MILLISECOND", 0.001);
     for (name, seconds) in
         [("SECOND", 1i64), ("MINUTE", 60), ("HOUR", 3_600), ("DAY", 86_400), ("WEEK", 604_800)]

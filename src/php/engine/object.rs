@@ -1,8 +1,9 @@
 //! PHP objects that carry a Rust value.
 
-use super::declare::Class;
+use super::declare::{self, Class, Method};
 use super::versions;
 use ext_php_rs::ffi;
+use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::ffi::c_int;
@@ -39,9 +40,16 @@ impl Handlers {
     }
 }
 
-/// Makes the objects of a class, and of the classes that extend it, carry a `T`. They cannot be cloned,
-/// compared or serialized. At startup only.
-pub fn install_handlers<T: Native>(class: &Class) {
+/// Registers a class without a parent whose objects, and those of the classes that extend it, carry a `T`. They cannot
+/// be cloned, compared or serialized. At startup only.
+pub fn class<T: Native>(
+    class: &Class,
+    name: &str,
+    flags: ClassFlags,
+    methods: &[Method],
+    interfaces: &[&Class],
+) {
+    declare::class(class, name, flags, methods, ptr::null_mut(), interfaces);
     // SAFETY: the engine's table of standard handlers is plain data, complete before extensions start.
     let mut handlers = unsafe { ffi::std_object_handlers };
     versions::set_offset(&mut handlers, offset_of!(Object<T>, std));
