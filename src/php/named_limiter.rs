@@ -13,7 +13,7 @@ use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limiter_set::{LimiterSet, Part};
 use super::limits_file::LoadedLimits;
 use super::storage_argument::{Backend, Leaving};
-use super::{calendar, calendar_window, fixed_window, leaky_bucket, sliding_window, token_bucket};
+use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
 use crate::limit::{JointRule, Limit};
@@ -209,9 +209,9 @@ fn one_limit(rule: &Rule) -> Result<OneLimit, Thrown> {
                     let arguments = LimitArguments::TokenBucket(Some(*count), Some(rate));
                     (arguments, &token_bucket::CLASS)
                 }
-                Algorithm::LeakyBucket => (of_interval, &leaky_bucket::CLASS),
-                Algorithm::FixedWindow => (of_interval, &fixed_window::CLASS),
-                Algorithm::SlidingWindow => (of_interval, &sliding_window::CLASS),
+                Algorithm::LeakyBucket => (of_interval, &interval_limit::LEAKY_BUCKET),
+                Algorithm::FixedWindow => (of_interval, &interval_limit::FIXED_WINDOW),
+                Algorithm::SlidingWindow => (of_interval, &interval_limit::SLIDING_WINDOW),
             };
             (Rc::clone(limit), arguments, class)
         }
