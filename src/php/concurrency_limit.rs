@@ -19,7 +19,7 @@ use crate::limiter::{
     self, CallContext, DEFAULT_LIFETIME, Identifier, KeyHash, Limiter, NO_PERMITS, RecordHandle,
 };
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::{ZendHashTable, Zval};
+use ext_php_rs::types::ZendHashTable;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -134,7 +134,7 @@ fn acquire(call: &Call) -> Result<(), Thrown> {
     })?;
     match deliver(report)? {
         Some(permit) => call.return_new(&permit::CLASS, permit),
-        None => call.return_value(Zval::null()),
+        None => call.return_value(()),
     }
 }
 
@@ -144,7 +144,7 @@ fn get_active(call: &Call) -> Result<(), Thrown> {
     let active = call.with_this(|this: &ConcurrencyLimitObject| {
         limiter::count_permits(&this.limiter, &this.context(), &this.limit, frozen)
     })?;
-    call.return_int(i64::from(deliver(active)?))
+    call.return_value(i64::from(deliver(active)?))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {

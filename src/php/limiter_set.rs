@@ -6,6 +6,7 @@ use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Type, public};
 use super::engine::exceptions::{Thrown, error, value_error};
 use super::engine::object::{self, Handlers, Native};
+use super::engine::php_array::PhpArray;
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
@@ -18,7 +19,7 @@ use crate::limit::{JointRule, Limit, Op};
 use crate::limiter::{
     FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
 };
-use ext_php_rs::types::{ZendHashTable, Zval};
+use ext_php_rs::types::ZendHashTable;
 use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
@@ -59,10 +60,8 @@ impl Native for LimiterSet {
     }
 
     fn dump(&self, properties: &mut ZendHashTable) {
-        let mut identifiers = Zval::new_array();
-        if let Some(list) = identifiers.array_mut() {
-            self.parts.iter().for_each(|part| drop(list.push(part.identifier.to_zval())));
-        }
+        let identifiers = self.parts.iter().map(|part| part.identifier.to_zval());
+        let identifiers: PhpArray = identifiers.collect();
         let _ = properties.insert("identifiers", identifiers);
     }
 }

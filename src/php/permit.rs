@@ -95,5 +95,5 @@ fn renew(call: &Call) -> Result<(), Thrown> {
     let (globals, lifetime) = (GLOBALS.get(), lifetime.unwrap_or(own_lifetime));
     let frozen = globals.frozen_time.get();
     let renewed = globals.permits.with(permit, |permit| permit.renew(lifetime, frozen));
-    call.return_bool_or_null(renewed.map_or(Ok(Some(false)), deliver)?)
+    call.return_value(renewed.map_or(Ok(Some(false)), deliver)?)
 }

@@ -73,7 +73,7 @@ fn note_level(limit: &mut LimitDecision, level: Option<Decision>) {
 /// Returns the outcome to PHP, or throws in the name of `method`.
 pub fn return_outcome(call: &Call, method: &str, outcome: Outcome) -> Result<(), Thrown> {
     match outcome {
-        Some(report) => call.return_bool_or_null(deliver(report)?),
+        Some(report) => call.return_value(deliver(report)?),
         None => Err(logic_exception(format!(
             "{method}() is not available on a storage written in PHP: TokenBucketStorage has consume() only"
         ))),

@@ -2,10 +2,10 @@
 
 use super::denials::{MOST_IN_STATUS, of_current_prefix};
 use super::directives::DIRECTIVES;
-use super::engine::call::{Call, handler};
+use super::engine::call::{Call, handler, string};
 use super::engine::declare::{Method, Type, function, required};
 use super::engine::exceptions::Thrown;
-use super::engine::php_array::{PhpArray, PhpValue};
+use super::engine::php_array::PhpArray;
 use super::events::{deliver_warning, log_event};
 use super::globals::GLOBALS;
 use super::limits_file::LoadedLimits;
@@ -88,7 +88,7 @@ fn return_status(call: &Call) -> Result<(), Thrown> {
     array.put("tables", status.tables.iter().map(table).collect::<PhpArray>());
     array.put("servers", status.servers.iter().map(server).collect::<PhpArray>());
     array.put("directives", directives());
-    call.return_value(array.into_zval())
+    call.return_value(array)
 }
 
 /// The file of `token_bucket.limits`, and what is wrong with it. None if no file is named.
@@ -98,7 +98,7 @@ fn limits_file() -> Option<PhpArray> {
     let error = globals.limits_file.error();
     (!path.as_os_str().is_empty()).then(|| {
         let mut file = PhpArray::new();
-        file.put("path", path.as_os_str().as_encoded_bytes());
+        file.put("path", string(path.as_os_str().as_encoded_bytes()));
         file.put("error", error.as_deref());
         file
     })
@@ -202,7 +202,7 @@ fn table(table: &TableStatus) -> PhpArray {
     let mut row = PhpArray::new();
     row.put("name", table.name.as_str());
     row.put("holds", table.kind.name());
-    row.put("path", table.path.as_os_str().as_encoded_bytes());
+    row.put("path", string(table.path.as_os_str().as_encoded_bytes()));
     row.put("bytes", table.size);
     row.put("slots", table.usage.slots as u64);
     row.put("used", table.usage.used as u64);

@@ -273,8 +273,8 @@ fn compare_microtimes(call: &Call) -> Result<(), Thrown> {
         true => m1.abs() < MICROTIME_DELTA,
         false => ((m1 - m2) / m2).abs() < MICROTIME_DELTA,
     };
-    call.return_int(match is_equal {
-        true => 0,
+    call.return_value(match is_equal {
+        true => 0i64,
         false if m1 > m2 => 1,
         false => -1,
     })
