@@ -12,7 +12,7 @@ use super::limiter_methods::{
     TAKE_UP_TO,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
-use super::storage_argument::{Backend, parse_storage_argument};
+use super::storage_argument::{Backend, expect_own_storage, parse_storage_argument};
 use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow};
 use ext_php_rs::flags::ClassFlags;
 use std::rc::Rc;
@@ -22,7 +22,6 @@ pub static FIXED_WINDOW: Class = Class::new();
 pub static SLIDING_WINDOW: Class = Class::new();
 
 /// The positions of the arguments in the constructors, for error messages.
-pub const STORAGE_POSITION: u32 = 1;
 pub const LIMIT_POSITION: u32 = 3;
 pub const INTERVAL_POSITION: u32 = 4;
 
@@ -93,12 +92,7 @@ fn construct_window<T: Into<Limit>>(
     limit: fn(i64, f64) -> Result<T, LimitError>,
 ) -> Result<(), Thrown> {
     let IntervalArguments { backend, limit: hits, interval } = parse_arguments(call)?;
-    if let Backend::Php(..) = backend {
-        return Err(value_error(
-            STORAGE_POSITION,
-            "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",
-        ));
-    }
+    expect_own_storage(&backend)?;
     let limit = limit(hits, interval).map_err(|error| match error {
         LimitError::Hits | LimitError::SlidingHits => value_error(LIMIT_POSITION, error),
         _ => value_error(INTERVAL_POSITION, error),
