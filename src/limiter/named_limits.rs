@@ -1,15 +1,11 @@
 //! Limits that an operator names in a file, one section each.
 
-mod calendar;
-mod concurrency;
 mod limit;
 mod section;
 
 use crate::dsn::sanitize;
-pub use calendar::CALENDAR;
-pub use concurrency::{CONCURRENCY, DEFAULT_LIFETIME};
 use limit::mistake;
-pub use limit::{Algorithm, FileError, NamedLimit, Rule};
+pub use limit::{Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, NamedLimit, Rule};
 use section::{Finished, Section};
 use std::collections::{HashMap, HashSet};
 

@@ -7,6 +7,13 @@ use crate::limit::{
 use crate::limiter::settings::Settings;
 use std::rc::Rc;
 
+/// The algorithm of a section that limits so many in a unit of the calendar.
+pub const CALENDAR: &str = "calendar";
+/// The algorithm of a section that limits how many run at once.
+pub const CONCURRENCY: &str = "concurrency";
+/// How long a permit is held at most, in seconds, where nothing else is said.
+pub const DEFAULT_LIFETIME: f64 = 60.0;
+
 /// A mistake in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileError {
@@ -81,13 +88,9 @@ impl Algorithm {
         "token_bucket, leaky_bucket, fixed_window, sliding_window, calendar or concurrency";
 
     pub(super) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "token_bucket" => Some(Self::TokenBucket),
-            "leaky_bucket" => Some(Self::LeakyBucket),
-            "fixed_window" => Some(Self::FixedWindow),
-            "sliding_window" => Some(Self::SlidingWindow),
-            _ => None,
-        }
+        [Self::TokenBucket, Self::LeakyBucket, Self::FixedWindow, Self::SlidingWindow]
+            .into_iter()
+            .find(|algorithm| algorithm.name() == name)
     }
 
     /// Its name in the file.
