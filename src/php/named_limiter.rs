@@ -4,7 +4,7 @@ use super::compound;
 use super::concurrency_limit::{self, ConcurrencyLimitObject};
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Class, Method, Type, function, required};
-use super::engine::exceptions::{Thrown, type_error, value_error};
+use super::engine::exceptions::{Thrown, argument_type_error, value_error};
 use super::engine::shared_string::SharedString;
 use super::events::deliver_warning;
 use super::first_of;
@@ -86,9 +86,10 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
         (Rule::Concurrency(_), _) => {
             Err(of_other_kind(named, "limits how many run at once", "concurrency_limit"))
         }
-        (Rule::One { .. } | Rule::Calendar { .. }, Some(_)) => Err(type_error(format!(
-            "TokenBucket\\limiter(): Argument #{CLIENT} ($client) must be of type string for a limit of its own, array given"
-        ))),
+        (Rule::One { .. } | Rule::Calendar { .. }, Some(_)) => Err(argument_type_error(
+            CLIENT,
+            "must be of type string for a limit of its own, array given",
+        )),
         (Rule::One { .. } | Rule::Calendar { .. }, None) => {
             let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
             let limiter = limiter_of(&loaded, at, named)?;
@@ -129,7 +130,10 @@ fn limiter_set(
     });
     let parts = parts.collect::<Result<Vec<Part>, Thrown>>()?;
     match list {
-        Some(list) if list.len() != members.len() => Err(wrong_list(members)),
+        Some(list) if list.len() != members.len() => {
+            let members = members.join(", ");
+            Err(value_error(CLIENT, format!("must have one client for each of {members}")))
+        }
         _ => Ok(LimiterSet::new(rule, parts)),
     }
 }
@@ -147,10 +151,6 @@ fn client_of<'a>(list: &'a ZendHashTable, member: &str, i: usize) -> Result<&'a 
     };
     let text = value.zend_str().map(ZendStr::as_bytes).filter(|text| !text.is_empty());
     text.ok_or_else(|| value_error(CLIENT, format!("must have a string for the limit {member}")))
-}
-
-fn wrong_list(members: &[String]) -> Thrown {
-    value_error(CLIENT, format!("must have one client for each of {}", members.join(", ")))
 }
 
 fn part(loaded: &LoadedLimits, member: &str, client: &[u8]) -> Result<Part, Thrown> {

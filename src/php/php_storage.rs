@@ -9,7 +9,7 @@
 
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
 use super::engine::declare::{Class, Method, Type, public};
-use super::engine::exceptions::{Thrown, error, type_error};
+use super::engine::exceptions::{Thrown, type_error};
 use super::engine::object::{self, Handlers, Native};
 use super::engine::versions;
 use crate::limit::{Available, Decision, TokenBucket};
@@ -141,8 +141,7 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
 /// Makes a `Closure` of `Bootstrap::__invoke()`.
 fn make_closure(value: BootstrapObject) -> Result<Zval, Thrown> {
     let (class, mut this) = (CLASS.as_ptr(), Zval::new());
-    let function =
-        find_method(CLASS.get(), c"__invoke").ok_or_else(|| throw_no_method(c"__invoke"))?;
+    let function = find_method(CLASS.get(), c"__invoke").ok_or(Thrown)?;
     this.value.obj = object::create_with(&CLASS, value);
     this.u1.type_info = ffi::IS_OBJECT_EX;
     // SAFETY: `this` holds the only reference to the new object, and drops it when the closure has its own.
@@ -162,7 +161,8 @@ fn call_method<const N: usize>(
     // SAFETY: a live object, to which the caller holds a reference, and a method of its class.
     unsafe {
         let class = (*object).ce;
-        let function = find_method(&*class, name).ok_or_else(|| throw_no_method(name))?;
+        // There is always one: a class has the methods of its interfaces.
+        let function = find_method(&*class, name).ok_or(Thrown)?;
         ffi::zend_call_known_function(
             function,
             object,
@@ -174,12 +174,6 @@ fn call_method<const N: usize>(
         );
     }
     if ExecutorGlobals::has_exception() { Err(Thrown) } else { Ok(result) }
-}
-
-/// Throws where the engine guarantees the method: every class has those of its interfaces.
-#[cold]
-fn throw_no_method(name: &CStr) -> Thrown {
-    error(format!("The storage has no method {}()", name.to_string_lossy()))
 }
 
 /// Finds a method of a class by its name in lower case.
