@@ -103,23 +103,10 @@ const REQUIRED_DSN: &[Parameter] = &[sensitive(required(c"dsn", Type::STRING))];
 
 /// The methods of `TokenBucketStorage`, with return types.
 const PREPARE: Method = public(c"prepare", handler!(prepare), &[], Type::VOID);
-const BOOTSTRAP: Method = public(
-    c"bootstrap",
-    handler!(bootstrap),
-    &[required(c"identifier", Type::NONE), required(c"microtime", Type::NONE)],
-    Type::VOID,
-);
-const CONSUME: Method = public(
-    c"consume",
-    handler!(consume),
-    &[
-        required(c"identifier", Type::NONE),
-        required(c"microtime", Type::NONE),
-        required(c"full_microtime", Type::NONE),
-        required(c"bootstrap_closure", Type::NONE),
-    ],
-    Type::BOOL,
-);
+const BOOTSTRAP: Method =
+    public(c"bootstrap", handler!(bootstrap), interfaces::BOOTSTRAP_PARAMETERS, Type::VOID);
+const CONSUME: Method =
+    public(c"consume", handler!(consume), interfaces::CONSUME_PARAMETERS, Type::BOOL);
 
 static HANDLERS: Handlers = Handlers::new();
 
