@@ -16,7 +16,6 @@ use crate::limit::{CalendarUnit, CalendarWindow, Limit};
 use ext_php_rs::flags::ClassFlags;
 use std::rc::Rc;
 
-/// The class.
 pub static CLASS: Class = Class::new();
 
 const PARAMETERS: &[Parameter] = &[
@@ -55,7 +54,6 @@ const METHODS: &[Method] = &[
     in_open_window!(BLOCK, limiter_methods::block),
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let interfaces = [&interfaces::LIMITER];
     let name = "TokenBucket\\CalendarWindow";

@@ -14,7 +14,6 @@ use crate::limit::{JointRule, Op};
 use crate::limiter::{Answers, FlaggedDecision, Member, admits_all, peek_all, take_all};
 use ext_php_rs::flags::ClassFlags;
 
-/// The class.
 pub static CLASS: Class = Class::new();
 
 /// One number for all limits, or a list with one for each.
@@ -39,7 +38,6 @@ const METHODS: &[Method] = &[
     BLOCK,
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let (flags, interfaces) = (ClassFlags::Final, [&interfaces::LIMITER]);
     object::class::<LimiterSet>(&CLASS, "TokenBucket\\Compound", flags, METHODS, &interfaces);

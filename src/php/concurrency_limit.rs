@@ -5,7 +5,7 @@ use super::engine::declare::{
     Class, Method, Parameter, Type, no_discard, optional, public, required,
 };
 use super::engine::exceptions::{Thrown, value_error};
-use super::engine::object::{self, Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
@@ -34,9 +34,7 @@ pub struct ConcurrencyLimitObject {
     record: Cell<RecordHandle>,
 }
 
-/// The class.
 pub static CLASS: Class = Class::new();
-static HANDLERS: Handlers = Handlers::new();
 
 const PARAMETERS: &[Parameter] = &[
     STORAGE,
@@ -58,16 +56,13 @@ const METHODS: &[Method] = &[
     public(c"reset", handler!(reset), &[], Type::VOID),
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let name = "TokenBucket\\ConcurrencyLimit";
     object::class::<ConcurrencyLimitObject>(&CLASS, name, ClassFlags::Final, METHODS, &[]);
 }
 
 impl Native for ConcurrencyLimitObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());

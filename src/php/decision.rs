@@ -4,7 +4,7 @@ use super::decision_limits::DecisionLimits;
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler, string};
 use super::engine::declare::{self, Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
-use super::engine::object::{self, Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
@@ -33,8 +33,6 @@ pub struct DecisionObject {
 
 /// `TokenBucket\Decision`.
 pub static CLASS: Class = Class::new();
-
-static HANDLERS: Handlers = Handlers::new();
 
 /// A method without arguments that returns what `$read` says of the decision.
 macro_rules! getter {
@@ -71,7 +69,6 @@ unsafe extern "C" {
     static php_json_serializable_ce: *mut ClassEntry;
 }
 
-/// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
     object::class::<DecisionObject>(&CLASS, "TokenBucket\\Decision", flags, METHODS, &[]);
@@ -181,9 +178,7 @@ impl DecisionObject {
 }
 
 impl Native for DecisionObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn truth(&self) -> Option<bool> {
         Some(self.limits.is_admitted())

@@ -17,7 +17,6 @@ use crate::limiter::{
 use ext_php_rs::flags::ClassFlags;
 use std::rc::Rc;
 
-/// The class.
 pub static CLASS: Class = Class::new();
 
 const METHODS: &[Method] = &[
@@ -35,7 +34,6 @@ const METHODS: &[Method] = &[
     BLOCK,
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let (flags, interfaces) = (ClassFlags::Final, [&interfaces::LIMITER]);
     object::class::<LimiterSet>(&CLASS, "TokenBucket\\FirstOf", flags, METHODS, &interfaces);

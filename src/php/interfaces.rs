@@ -48,7 +48,6 @@ const LIMITER_METHODS: &[Method] = &[
     signature(c"block", &[SECONDS], Type::VOID),
 ];
 
-/// Makes the interfaces known to the engine.
 pub fn register() {
     declare::interface(&STORAGE, "TokenBucketStorage", STORAGE_METHODS);
     declare::interface(&LIMITER, "TokenBucket\\Limiter", LIMITER_METHODS);

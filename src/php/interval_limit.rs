@@ -41,7 +41,6 @@ pub const PARAMETERS: &[Parameter] = &[
     LIMIT_NAME,
 ];
 
-/// Makes the classes known to the engine.
 pub fn register() {
     let leaky_bucket = handler!(construct_leaky_bucket);
     class(&LEAKY_BUCKET, "TokenBucket\\LeakyBucket", leaky_bucket, &[RESERVE]);

@@ -16,7 +16,6 @@ const PROPERTY: &str = "decision";
 const METHODS: &[Method] =
     &[public(c"getDecision", handler!(get_decision), &[], DECISION), NO_CONSTRUCTOR];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let (parent, flags) = (exceptions::runtime_exception(), ClassFlags::Final);
     let name = "TokenBucket\\LimitExceededException";

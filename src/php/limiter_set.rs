@@ -5,7 +5,7 @@ use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Parameter, Type, public, variadic};
 use super::engine::exceptions::{Thrown, argument_type_error, error, value_error};
-use super::engine::object::{self, Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::engine::php_array::PhpArray;
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
@@ -34,8 +34,6 @@ pub struct LimiterSet {
     pub charged: Cell<Option<usize>>,
 }
 
-static HANDLERS: Handlers = Handlers::new();
-
 /// The parameter of the constructors.
 pub const LIMITERS: &[Parameter] = &[variadic(c"limiters", Type::object(c"TokenBucket\\Limiter"))];
 
@@ -58,9 +56,7 @@ pub struct Part {
 }
 
 impl Native for LimiterSet {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let identifiers = self.parts.iter().map(|part| part.identifier.to_zval());

@@ -3,7 +3,7 @@
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
 use super::engine::declare::{Class, Method, Type, optional, public};
 use super::engine::exceptions::{Thrown, value_error};
-use super::engine::object::{self, Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::engine::shared_string::SharedString;
 use super::events::{deliver, log_event};
 use super::globals::GLOBALS;
@@ -25,8 +25,6 @@ pub struct PermitObject {
 /// `TokenBucket\Permit`.
 pub static CLASS: Class = Class::new();
 
-static HANDLERS: Handlers = Handlers::new();
-
 const METHODS: &[Method] = &[
     public(c"release", handler!(release_permit), &[], Type::VOID),
     public(
@@ -38,7 +36,6 @@ const METHODS: &[Method] = &[
     NO_CONSTRUCTOR,
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
     object::class::<PermitObject>(&CLASS, "TokenBucket\\Permit", flags, METHODS, &[]);
@@ -66,9 +63,7 @@ impl Drop for PermitObject {
 }
 
 impl Native for PermitObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());

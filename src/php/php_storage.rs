@@ -10,7 +10,7 @@
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
 use super::engine::declare::{Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, type_error};
-use super::engine::object::{self, Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::engine::versions;
 use crate::limit::{Available, Decision, TokenBucket};
 use ext_php_rs::convert::IntoZval;
@@ -43,21 +43,17 @@ struct BootstrapObject {
 }
 
 static CLASS: Class = Class::new();
-static HANDLERS: Handlers = Handlers::new();
 
 const METHODS: &[Method] =
     &[public(c"__invoke", handler!(bootstrap), &[], Type::BOOL), NO_CONSTRUCTOR];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
     object::class::<BootstrapObject>(&CLASS, "TokenBucket\\Bootstrap", flags, METHODS, &[]);
 }
 
 impl Native for BootstrapObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, _properties: &mut ZendHashTable) {}
 

@@ -8,7 +8,7 @@ use super::engine::declare::{
     Class, Method, Parameter, Type, optional, public, required, sensitive,
 };
 use super::engine::exceptions::{Thrown, error, logic_exception, value_error};
-use super::engine::object::{self, Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces;
@@ -108,9 +108,6 @@ const BOOTSTRAP: Method =
 const CONSUME: Method =
     public(c"consume", handler!(consume), interfaces::CONSUME_PARAMETERS, Type::BOOL);
 
-static HANDLERS: Handlers = Handlers::new();
-
-/// Makes the classes known to the engine.
 pub fn register() {
     for StorageClass { class, name, constructor, .. } in &CLASSES {
         let constructor = public(c"__construct", handler!(construct), constructor, Type::NONE);
@@ -141,9 +138,7 @@ pub fn limiter_of(object: &ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thro
 }
 
 impl Native for StorageObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("dsn", Dsn::redact(&self.dsn));

@@ -26,7 +26,6 @@ use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// The class.
 pub static CLASS: Class = Class::new();
 /// `compare_microtimes()` takes two times for equal if they differ by less than this share of the second.
 const MICROTIME_DELTA: f64 = 0.0001;
@@ -75,7 +74,6 @@ const METHODS: &[Method] = &[
     method(PROTECTED, c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let (flags, limiter) = (ClassFlags::empty(), [&interfaces::LIMITER]);
     object::class::<LimiterObject>(&CLASS, "TokenBucket", flags, METHODS, &limiter);

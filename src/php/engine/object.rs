@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A Rust value that a PHP object carries.
 pub trait Native: Sized + 'static {
-    /// The handlers of the objects that carry such a value.
+    /// The handlers of the objects that carry such a value: by `own_handlers!()`.
     fn handlers() -> &'static Handlers;
 
     /// Adds the properties that `var_dump()` shows.
@@ -29,6 +29,18 @@ pub trait Native: Sized + 'static {
         &[]
     }
 }
+
+/// Gives a [`Native`] type its own table of handlers.
+macro_rules! own_handlers {
+    () => {
+        fn handlers() -> &'static $crate::php::engine::object::Handlers {
+            use $crate::php::engine::object::Handlers;
+            static HANDLERS: Handlers = Handlers::new();
+            &HANDLERS
+        }
+    };
+}
+pub(crate) use own_handlers;
 
 /// The engine's table of handlers for the objects that carry one type of value.
 pub struct Handlers(AtomicPtr<ffi::zend_object_handlers>);
