@@ -28,7 +28,7 @@ pub enum LineContent {
 }
 
 /// All limits of a file.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct NamedLimits {
     /// Sorted by name.
     limits: Vec<NamedLimit>,
@@ -98,14 +98,10 @@ impl NamedLimits {
         Ok(Self { limits })
     }
 
-    /// Where the limit of this name is.
-    pub fn position(&self, name: &[u8]) -> Option<usize> {
-        self.limits.binary_search_by(|limit| limit.name.as_bytes().cmp(name)).ok()
-    }
-
-    /// The limit at a position.
-    pub fn get(&self, position: usize) -> Option<&NamedLimit> {
-        self.limits.get(position)
+    /// The limit of this name.
+    pub fn find(&self, name: &[u8]) -> Option<&NamedLimit> {
+        let found = self.limits.binary_search_by(|limit| limit.name.as_bytes().cmp(name));
+        self.limits.get(found.ok()?)
     }
 
     /// All limits and sets, in the order of their names.

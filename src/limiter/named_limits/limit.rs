@@ -4,7 +4,9 @@ use crate::dsn::OnError;
 use crate::limit::{
     CalendarUnit, FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket,
 };
+use crate::limiter::limiter::Limiter;
 use crate::limiter::settings::Settings;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The algorithm of a section that limits so many in a unit of the calendar.
@@ -24,7 +26,7 @@ pub struct FileError {
 }
 
 /// A limit or a set of limits that has a name.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NamedLimit {
     /// The name.
     pub name: String,
@@ -34,6 +36,8 @@ pub struct NamedLimit {
     pub key: String,
     /// How many tokens or hits each call leaves.
     pub leave: u64,
+    /// Its limiter, once it was used. Emptied when a directive changes.
+    pub limiter: RefCell<Option<Rc<Limiter>>>,
     pub(super) storage: Option<String>,
     pub(super) on_error: Option<OnError>,
     pub(super) enforce: Option<bool>,

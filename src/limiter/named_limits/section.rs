@@ -7,6 +7,7 @@ use crate::dsn::{Dsn, OnError, sanitize};
 use crate::limit::{CalendarUnit, CalendarWindow, LimitError, PermitLimit};
 use crate::limiter::compound::MAX_MEMBERS;
 use crate::statistics::LONGEST_NAME;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The longest name, in bytes: a longer one would be cut in the statistics, where `status()` looks for it.
@@ -163,6 +164,7 @@ impl<'a> Section<'a> {
             key: self.name.to_owned(),
             leave,
             rule,
+            limiter: RefCell::default(),
             storage: value(self.storage),
             on_error: self.on_error.map(|(_, it)| it),
             enforce: self.enforce.map(|(_, it)| it),
