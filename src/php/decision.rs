@@ -42,7 +42,7 @@ macro_rules! getter {
 }
 
 const METHODS: &[Method] = &[
-    getter!(c"isAccepted", |it| it.limits.is_admitted(), Type::BOOL),
+    public(c"isAccepted", handler!(is_accepted), &[], Type::BOOL),
     getter!(c"getLimit", |it| it.limits.limit(), Type::INT),
     getter!(c"getTokens", |it| it.limits.tokens(), Type::INT),
     getter!(c"getRemainingTokens", |it| it.limits.remaining(), Type::INT),
@@ -189,6 +189,12 @@ impl Native for DecisionObject {
         never.set_double(f64::INFINITY);
         self.fill(properties, never);
     }
+}
+
+/// No getter: benchmarks take it for a native method that does nothing.
+fn is_accepted(call: &Call) -> Result<(), Thrown> {
+    call.expect_arguments(0, 0)?;
+    call.return_bool(call.with_this(|this: &DecisionObject| this.limits.is_admitted())?)
 }
 
 fn get<R: IntoZval>(call: &Call, read: impl FnOnce(&DecisionObject) -> R) -> Result<(), Thrown> {

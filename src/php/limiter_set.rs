@@ -188,29 +188,31 @@ fn parts_of(argument: Argument<'_>, rule: JointRule) -> Result<Vec<Part>, Thrown
         return Ok(vec![part]);
     }
     let n = argument.position();
-    let must = match (argument.value().object(), rule) {
-        (Some(object), JointRule::All) if object::carries::<LimiterSet>(object) => {
+    let must = match argument.value().object() {
+        Some(object) if object::carries::<LimiterSet>(object) => {
             let pointer = ptr::from_ref(object).cast_mut();
             // SAFETY: the object carries a LimiterSet; the reference ends before PHP code can run.
-            match unsafe { object::borrow::<LimiterSet>(pointer) } {
-                Some(set) if set.rule == JointRule::All => return Ok(set.parts.to_vec()),
-                Some(_) => {
+            match (rule, unsafe { object::borrow::<LimiterSet>(pointer) }) {
+                (JointRule::All, Some(set)) if set.rule == rule => return Ok(set.parts.to_vec()),
+                (JointRule::All, Some(_)) => {
                     "must not be a FirstOf: no store decides in one step on all of some limits and the first of others"
                 }
-                None => return Err(not_initialized(n)),
+                (JointRule::All, None) => return Err(not_initialized(n)),
+                (JointRule::First, _) => {
+                    "must be a single limiter: no store decides in one step on all of some limits and the first of others"
+                }
             }
         }
-        (Some(object), JointRule::First) if object::carries::<LimiterSet>(object) => {
-            "must be a single limiter: no store decides in one step on all of some limits and the first of others"
-        }
-        (Some(object), JointRule::All) if object.instance_of(interfaces::LIMITER.get()) => {
-            "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP \
-             cannot be charged together with others"
-        }
-        (Some(object), JointRule::First) if object.instance_of(interfaces::LIMITER.get()) => {
-            "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow or SlidingWindow: the decision of a \
-             limiter written in PHP cannot be settled where it was made"
-        }
+        Some(object) if object.instance_of(interfaces::LIMITER.get()) => match rule {
+            JointRule::All => {
+                "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP \
+                 cannot be charged together with others"
+            }
+            JointRule::First => {
+                "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow or SlidingWindow: the decision of a \
+                 limiter written in PHP cannot be settled where it was made"
+            }
+        },
         _ => return Err(argument.throw_wrong_class(c"TokenBucket\\Limiter")),
     };
     Err(argument_type_error(n, must))

@@ -26,7 +26,8 @@ impl PhpArray {
         Self(Zval::new_array())
     }
 
-    /// Puts a value into the array. As in a script, a key of digits becomes an int: `"12"` is 12.
+    /// Puts a value into the array; null for an int above 2^63, which nothing that is counted reaches. As in a script,
+    /// a key of digits becomes an int: `"12"` is 12.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl IntoZval) {
         unsafe extern "C" {
             // ext-php-rs does not bind its header.
