@@ -113,31 +113,26 @@ impl LimitsFile {
         }
         self.look_at.set(coarse_time() + SECOND);
         let loaded = self.limits.borrow().clone();
-        let error = match self.read_if_changed(path, loaded.is_some()) {
-            Ok(None) => None,
-            Ok(Some(limits)) => {
+        match (self.read_if_changed(path, loaded.is_some()), loaded) {
+            (Ok(Some(limits)), _) => {
                 let limits = Rc::new(limits);
                 self.limits.replace(Some(Rc::clone(&limits)));
                 self.error.take();
-                return Ok((limits, None));
+                Ok((limits, None))
             }
-            Err(error) => {
+            (Ok(None), Some(limits)) => Ok((limits, None)),
+            (Err(error), Some(limits)) => {
+                let warning = format!("{error}; the limits that were read before stay in force");
+                self.error.replace(Some(error));
+                Ok((limits, Some(warning)))
+            }
+            (read, None) => {
+                let error = read.err().unwrap_or_default();
                 self.error.replace(Some(error.clone()));
-                Some(error)
-            }
-        };
-        match (loaded, error) {
-            (Some(limits), error) => {
-                let warning = error.map(|error| {
-                    format!("{error}; the limits that were read before stay in force")
-                });
-                Ok((limits, warning))
-            }
-            (None, error) => {
                 // The next call looks again.
                 self.seen.set(None);
                 self.look_at.set(0);
-                Err(Error::configuration(error.unwrap_or_default()))
+                Err(Error::configuration(error))
             }
         }
     }
