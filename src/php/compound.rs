@@ -11,7 +11,7 @@ use super::interfaces::{self, DECISION};
 use super::limiter_set::{self, BLOCK, LimiterSet, Part, RESET, change_each, parts};
 use super::token_counts;
 use crate::limit::{JointRule, Op};
-use crate::limiter::{Answers, FlaggedDecision, Member, admits_all, peek_all, take_all};
+use crate::limiter::{Answers, FlaggedDecision, Member, Report, admits_all, peek_all, take_all};
 use ext_php_rs::flags::ClassFlags;
 
 pub static CLASS: Class = Class::new();
@@ -60,32 +60,27 @@ fn consume(call: &Call) -> Result<(), Thrown> {
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 2)?;
-    let parts = parts(call)?;
-    let members = members(call, &parts)?;
-    let answers = deliver(take_all(&members, GLOBALS.get().frozen_time.get()))?;
-    return_decision(call, &parts, &answers, |member| members.get(member).map_or(0, |it| it.cost))
+    return_decision(call, take_all, |member| member.cost)
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
+    return_decision(call, peek_all, |_| 0)
+}
+
+/// Asks the limits and returns their decision; `asked` says how many tokens the call asked of each.
+fn return_decision(
+    call: &Call,
+    ask: fn(&[Member<'_>], Option<u64>) -> Report<Answers>,
+    asked: fn(&Member<'_>) -> u64,
+) -> Result<(), Thrown> {
     call.expect_arguments(0, 2)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
-    let answers = deliver(peek_all(&members, GLOBALS.get().frozen_time.get()))?;
-    return_decision(call, &parts, &answers, |_| 0)
-}
-
-fn return_decision(
-    call: &Call,
-    parts: &[Part],
-    answers: &Answers,
-    asked: impl Fn(usize) -> u64,
-) -> Result<(), Thrown> {
-    let decisions = parts.iter().zip(answers).enumerate();
+    let answers = deliver(ask(&members, GLOBALS.get().frozen_time.get()))?;
+    let each = parts.iter().zip(&members).zip(&answers);
     let decisions =
-        decisions.filter_map(|(i, (part, answer))| Some(part.decision((*answer)?, asked(i))));
-    let decisions = DecisionObject::several(decisions.collect());
-    call.return_new(&decision::CLASS, decisions)
+        each.filter_map(|((part, member), answer)| Some(part.decision((*answer)?, asked(member))));
+    call.return_new(&decision::CLASS, DecisionObject::several(decisions.collect()))
 }
 
 fn refund(call: &Call) -> Result<(), Thrown> {
