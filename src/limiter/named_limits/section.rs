@@ -139,11 +139,10 @@ impl<'a> Section<'a> {
                 false => Ok(Finished::Like { line, other, leave }),
             };
         }
-        let value = |it: At<String>| it.map(|(_, value)| value);
         let is_set_alone = !(has_limit || has_settings || self.leave.is_some());
-        let set = match (self.all.take(), self.first.take()) {
-            (Some((_, names)), None) if is_set_alone => Some(Rule::All(names)),
-            (None, Some((_, names))) if is_set_alone => Some(Rule::First(names)),
+        let rule = match (self.all.take(), self.first.take()) {
+            (Some((_, names)), None) if is_set_alone => Rule::All(names),
+            (None, Some((_, names))) if is_set_alone => Rule::First(names),
             (Some((line, _)), _) => {
                 return Err(mistake(line, "all must stand alone: its limits have the other keys"));
             }
@@ -153,11 +152,7 @@ impl<'a> Section<'a> {
                     "first must stand alone: its limits have the other keys",
                 ));
             }
-            (None, None) => None,
-        };
-        let rule = match set {
-            Some(set) => set,
-            None => self.rule()?,
+            (None, None) => self.rule()?,
         };
         Ok(Finished::Limit(NamedLimit {
             name: self.name.to_owned(),
@@ -165,7 +160,7 @@ impl<'a> Section<'a> {
             leave,
             rule,
             limiter: RefCell::default(),
-            storage: value(self.storage),
+            storage: self.storage.map(|(_, it)| it),
             on_error: self.on_error.map(|(_, it)| it),
             enforce: self.enforce.map(|(_, it)| it),
         }))
