@@ -26,7 +26,7 @@ file_put_contents(__DIR__ . '/limiter_concurrency.limits.ini', <<<'INI'
     limit = 1
     storage = memcached://127.0.0.1:1
 
-    [api]
+    [calls_beside_permits]
     limit = 10
     interval = 60
     INI);
@@ -54,7 +54,7 @@ foreach (status()['named_limits'] as $name => $row) {
 }
 thrown(
     fn () => limiter('permits_report', 'anna'),
-    fn () => concurrency_limit('api', 'anna'),
+    fn () => concurrency_limit('calls_beside_permits', 'anna'),
     fn () => concurrency_limit('far', 'anna'),
     fn () => concurrency_limit('nothing', 'anna'),
     fn () => concurrency_limit('permits_report', ''),
@@ -80,14 +80,14 @@ the same as in code: 2
 2 0
 2 1 0
 {"permits_export":[2,0,1],"permits_report":[3,1,0]}
-api: {"algorithm":"token_bucket","limit":10,"interval":60,"storage":null,"enforce":true,"on_error":"fallback","limited":[]}
+calls_beside_permits: {"algorithm":"token_bucket","limit":10,"interval":60,"storage":null,"enforce":true,"on_error":"fallback","limited":[]}
 far: {"algorithm":"concurrency","limit":1,"lifetime":60,"storage":"memcached:\/\/127.0.0.1:1","enforce":true,"on_error":"fallback"}
 permits_export: {"algorithm":"concurrency","limit":1,"lifetime":60,"storage":null,"enforce":false,"on_error":"fallback"}
 permits_report: {"algorithm":"concurrency","limit":2,"lifetime":120.5,"storage":null,"enforce":true,"on_error":"fallback"}
 TokenBucket\ConfigurationException: [permits_report] in token_bucket.limits limits how many run at once: TokenBucket\concurrency_limit() makes it
-TokenBucket\ConfigurationException: [api] in token_bucket.limits limits calls: TokenBucket\limiter() makes it
+TokenBucket\ConfigurationException: [calls_beside_permits] in token_bucket.limits limits calls: TokenBucket\limiter() makes it
 TokenBucket\ConfigurationException: TokenBucket\ConcurrencyLimit needs a storage on shared memory (shm:), on array: or on Redis (redis: and its like); memcached, MariaDB and MySQL, and storages written in PHP hold no permits
-TokenBucket\ConfigurationException: token_bucket.limits has no limit "nothing": must be one of api, far, permits_export, permits_report
+TokenBucket\ConfigurationException: token_bucket.limits has no limit "nothing": must be one of calls_beside_permits, far, permits_export, permits_report
 ValueError: TokenBucket\concurrency_limit(): Argument #2 ($client) must be between 1 and 4096 bytes long
 TypeError: TokenBucket\concurrency_limit(): Argument #2 ($client) must be of type string, array given
 ArgumentCountError: TokenBucket\concurrency_limit() expects exactly 2 arguments, 1 given

@@ -1,15 +1,11 @@
 //! Limits that an operator names in a file, one section each.
 
-mod calendar;
-mod concurrency;
 mod limit;
 mod section;
 
 use crate::dsn::sanitize;
-pub use calendar::CALENDAR;
-pub use concurrency::{CONCURRENCY, DEFAULT_LIFETIME};
 use limit::mistake;
-pub use limit::{Algorithm, FileError, NamedLimit, Rule};
+pub use limit::{Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, NamedLimit, Rule};
 use section::{Finished, Section};
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +28,7 @@ pub enum LineContent {
 }
 
 /// All limits of a file.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct NamedLimits {
     /// Sorted by name.
     limits: Vec<NamedLimit>,
@@ -102,14 +98,10 @@ impl NamedLimits {
         Ok(Self { limits })
     }
 
-    /// Where the limit of this name is.
-    pub fn position(&self, name: &[u8]) -> Option<usize> {
-        self.limits.binary_search_by(|limit| limit.name.as_bytes().cmp(name)).ok()
-    }
-
-    /// The limit at a position.
-    pub fn get(&self, position: usize) -> Option<&NamedLimit> {
-        self.limits.get(position)
+    /// The limit of this name.
+    pub fn find(&self, name: &[u8]) -> Option<&NamedLimit> {
+        let found = self.limits.binary_search_by(|limit| limit.name.as_bytes().cmp(name));
+        self.limits.get(found.ok()?)
     }
 
     /// All limits and sets, in the order of their names.

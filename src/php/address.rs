@@ -2,7 +2,7 @@
 
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Type, function, optional, required};
-use super::engine::exceptions::{Thrown, type_error, value_error};
+use super::engine::exceptions::{Thrown, argument_type_error, value_error};
 use crate::address::{Network, client, network};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 
@@ -56,18 +56,16 @@ fn bits(call: &Call, n: u32, default: u32, most: u32) -> Result<u32, Thrown> {
 fn parse_proxies(list: &ZendHashTable) -> Result<Vec<Network>, Thrown> {
     list.values()
         .map(|proxy| {
-            let text = proxy.zend_str().map(ZendStr::as_bytes).ok_or_else(|| {
-                type_error(
-                    "TokenBucket\\client_address(): Argument #2 ($trustedProxies) must be a list of \
-                     strings",
-                )
-            })?;
+            let text = proxy.zend_str().map(ZendStr::as_bytes);
+            let text = text.ok_or_else(|| argument_type_error(2, "must be a list of strings"))?;
             Network::parse(text).ok_or_else(|| {
                 let text = String::from_utf8_lossy(text);
                 let text = text.escape_debug();
                 value_error(
                     2,
-                    format!("must contain addresses and networks like 10.0.0.0/8, \"{text}\" given"),
+                    format!(
+                        "must contain addresses and networks like 10.0.0.0/8, \"{text}\" given"
+                    ),
                 )
             })
         })

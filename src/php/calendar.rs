@@ -50,8 +50,7 @@ fn compute(calendar: &Calendar, now: i64) -> Option<[u64; 3]> {
     let [this, next] = phrases(calendar.unit);
     let ends = match calendar.unit {
         CalendarUnit::Hour => {
-            let hour = |time: i64| Some(time - (time + offset(&zone, time)?).rem_euclid(3_600));
-            let begin = hour(now)?;
+            let begin = now - (now + offset(&zone, now)?).rem_euclid(3_600);
             [begin, begin + 3_600, begin + 7_200]
         }
         _ => {
@@ -60,9 +59,7 @@ fn compute(calendar: &Calendar, now: i64) -> Option<[u64; 3]> {
         }
     };
     // A window that began before 1970 begins then: a test's clock may be in it.
-    let ns = |seconds: i64| Some(u64::try_from(seconds.max(0)).ok()? * SECOND);
-    let [first, second, third] = ends;
-    Some([ns(first)?, ns(second)?, ns(third)?])
+    Some(ends.map(|seconds: i64| seconds.max(0) as u64 * SECOND))
 }
 
 fn is_within([first, second, _]: [u64; 3]) -> bool {

@@ -3,22 +3,19 @@
 use super::calendar;
 use super::calendar_unit::Calendar;
 use super::engine::call::{Call, handler};
-use super::engine::declare::{
-    self, Class, Method, Parameter, Type, no_discard, optional, public, required,
-};
+use super::engine::declare::{Class, Method, Parameter, Type, optional, public, required};
 use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
-use super::interfaces::{self, DECISION, SECONDS, TOKEN_COUNT, TOKENS};
-use super::limiter_methods::{self, IDENTIFIER, LEAVE, LIMIT_NAME, STORAGE};
+use super::interfaces;
+use super::limiter_methods::{
+    self, ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE,
+};
 use super::limiter_object::{LimitArguments, LimiterObject, parse_name_at};
-use super::storage_argument::{Backend, parse_storage_argument};
+use super::storage_argument::{expect_own_storage, parse_storage_argument};
 use crate::limit::{CalendarUnit, CalendarWindow, Limit};
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::ZendStr;
-use std::ptr;
 use std::rc::Rc;
 
-/// The class.
 pub static CLASS: Class = Class::new();
 
 const PARAMETERS: &[Parameter] = &[
@@ -31,28 +28,36 @@ const PARAMETERS: &[Parameter] = &[
 ];
 
 /// The positions of the arguments.
-const STORAGE_POSITION: u32 = 1;
 const LIMIT_POSITION: u32 = 3;
 const UNIT_POSITION: u32 = 4;
 const TIMEZONE_POSITION: u32 = 5;
 const NAME_POSITION: u32 = 6;
 
+/// A method of all limiters that first looks whether the window has ended.
+macro_rules! in_open_window {
+    ($method:expr, $run:path) => {{
+        let handler = handler!(|call: &Call| {
+            look_at_calendar(call)?;
+            $run(call)
+        });
+        Method { handler: Some(handler), ..$method }
+    }};
+}
+
 const METHODS: &[Method] = &[
     public(c"__construct", handler!(construct), PARAMETERS, Type::NONE),
-    public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
-    no_discard(public(c"attempt", handler!(attempt), &[TOKENS, LEAVE], DECISION)),
-    public(c"peek", handler!(peek), &[TOKENS, LEAVE], DECISION),
-    public(c"refund", handler!(refund), &[TOKENS], Type::BOOL),
-    public(c"reset", handler!(reset), &[], Type::VOID),
-    public(c"block", handler!(block), &[SECONDS], Type::VOID),
+    in_open_window!(CONSUME, limiter_methods::consume),
+    in_open_window!(ATTEMPT, limiter_methods::attempt),
+    in_open_window!(PEEK, limiter_methods::peek),
+    in_open_window!(REFUND, limiter_methods::refund),
+    in_open_window!(RESET, limiter_methods::reset),
+    in_open_window!(BLOCK, limiter_methods::block),
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let interfaces = [&interfaces::LIMITER];
     let name = "TokenBucket\\CalendarWindow";
-    declare::class(&CLASS, name, ClassFlags::Final, METHODS, ptr::null_mut(), &interfaces);
-    object::install_handlers::<LimiterObject>(&CLASS);
+    object::class::<LimiterObject>(&CLASS, name, ClassFlags::Final, METHODS, &interfaces);
 }
 
 fn construct(call: &Call) -> Result<(), Thrown> {
@@ -61,31 +66,21 @@ fn construct(call: &Call) -> Result<(), Thrown> {
     call.string(2)?;
     let hits = call.int(LIMIT_POSITION, 0)?;
     let unit = CalendarUnit::from_name(call.string(UNIT_POSITION)?.as_bytes());
-    let zone = if call.is_passed(TIMEZONE_POSITION) {
-        text(call.string(TIMEZONE_POSITION)?)
-    } else {
-        Some("UTC")
+    let zone = match call.is_passed(TIMEZONE_POSITION) {
+        true => call.string(TIMEZONE_POSITION)?.as_str().unwrap_or_default(),
+        false => "UTC",
     };
-    if let Backend::Php(..) = backend {
-        return Err(value_error(
-            STORAGE_POSITION,
-            "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",
-        ));
-    }
+    expect_own_storage(&backend)?;
     let unit = unit
         .ok_or_else(|| value_error(UNIT_POSITION, format!("must be {}", CalendarUnit::VALUES)))?;
     CalendarWindow::new(hits, [0; 3]).map_err(|error| value_error(LIMIT_POSITION, error))?;
-    let calendar = calendar::find(unit, zone.unwrap_or_default(), TIMEZONE_POSITION)?;
+    let calendar = calendar::find(unit, zone, TIMEZONE_POSITION)?;
     let limit = Rc::new(limit(hits, calendar)?);
     let name = parse_name_at(call, NAME_POSITION)?;
     let arguments = LimitArguments::Calendar { limit: hits, calendar };
     let identifier = call.identifier(2)?;
     call.construct(LimiterObject::new(backend, identifier, limit, arguments, name));
     Ok(())
-}
-
-fn text(text: &ZendStr) -> Option<&str> {
-    text.as_str().ok()
 }
 
 /// The limit of the window that is open now.
@@ -120,34 +115,4 @@ fn look_at_calendar(call: &Call) -> Result<(), Thrown> {
         call.with_this_mut(|this: &mut LimiterObject| this.limit = Some(limit))?;
     }
     Ok(())
-}
-
-fn consume(call: &Call) -> Result<(), Thrown> {
-    look_at_calendar(call)?;
-    limiter_methods::consume(call)
-}
-
-fn attempt(call: &Call) -> Result<(), Thrown> {
-    look_at_calendar(call)?;
-    limiter_methods::attempt(call)
-}
-
-fn peek(call: &Call) -> Result<(), Thrown> {
-    look_at_calendar(call)?;
-    limiter_methods::peek(call)
-}
-
-fn refund(call: &Call) -> Result<(), Thrown> {
-    look_at_calendar(call)?;
-    limiter_methods::refund(call)
-}
-
-fn reset(call: &Call) -> Result<(), Thrown> {
-    look_at_calendar(call)?;
-    limiter_methods::reset(call)
-}
-
-fn block(call: &Call) -> Result<(), Thrown> {
-    look_at_calendar(call)?;
-    limiter_methods::block(call)
 }

@@ -1,13 +1,9 @@
 //! `TokenBucket\Compound`: several limits, of which a call is charged all or none.
 
 use super::decision::{self, DecisionObject};
-use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
-use super::engine::declare;
-use super::engine::declare::{
-    Class, Method, Parameter, Type, no_discard, optional, public, variadic,
-};
-use super::engine::exceptions::{Thrown, argument_type_error};
+use super::engine::declare::{Class, Method, Parameter, Type, no_discard, optional, public};
+use super::engine::exceptions::Thrown;
 use super::engine::object;
 use super::events::deliver;
 use super::globals::GLOBALS;
@@ -15,11 +11,9 @@ use super::interfaces::{self, DECISION};
 use super::limiter_set::{self, BLOCK, LimiterSet, Part, RESET, change_each, parts};
 use super::token_counts;
 use crate::limit::{JointRule, Op};
-use crate::limiter::{Answers, FlaggedDecision, Member, admits_all, peek_all, take_all};
+use crate::limiter::{Answers, FlaggedDecision, Member, Report, admits_all, peek_all, take_all};
 use ext_php_rs::flags::ClassFlags;
-use std::ptr;
 
-/// The class.
 pub static CLASS: Class = Class::new();
 
 /// One number for all limits, or a list with one for each.
@@ -32,8 +26,8 @@ const TOKEN_COUNT: Parameter = Parameter { name: c"token_count", ..TOKENS };
 const METHODS: &[Method] = &[
     public(
         c"__construct",
-        handler!(construct),
-        &[variadic(c"limiters", Type::object(c"TokenBucket\\Limiter"))],
+        handler!(|call: &Call| limiter_set::construct(call, JointRule::All)),
+        limiter_set::LIMITERS,
         Type::NONE,
     ),
     public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
@@ -44,55 +38,9 @@ const METHODS: &[Method] = &[
     BLOCK,
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let (flags, interfaces) = (ClassFlags::Final, [&interfaces::LIMITER]);
-    declare::class(&CLASS, "TokenBucket\\Compound", flags, METHODS, ptr::null_mut(), &interfaces);
-    object::install_handlers::<LimiterSet>(&CLASS);
-}
-
-fn construct(call: &Call) -> Result<(), Thrown> {
-    call.expect_no_named_arguments()?;
-    call.expect_arguments(1, u32::MAX)?;
-    let mut parts: Vec<Part> = Vec::new();
-    for argument in call.arguments() {
-        for part in parts_of(argument)? {
-            limiter_set::add(&mut parts, part, argument.position(), "Compound")?;
-        }
-    }
-    call.construct(LimiterSet::new(JointRule::All, parts));
-    Ok(())
-}
-
-/// The limiters in an argument: one, or those of another compound.
-fn parts_of(argument: Argument<'_>) -> Result<Vec<Part>, Thrown> {
-    if let Some(part) = Part::from_argument(argument)? {
-        return Ok(vec![part]);
-    }
-    let n = argument.position();
-    let Some(object) = argument.value().object() else {
-        return Err(argument.throw_wrong_class(c"TokenBucket\\Limiter"));
-    };
-    if object::carries::<LimiterSet>(object) {
-        let pointer = ptr::from_ref(object).cast_mut();
-        // SAFETY: the object carries a LimiterSet; the reference ends before PHP code can run.
-        return match unsafe { object::borrow::<LimiterSet>(pointer) } {
-            Some(set) if set.rule == JointRule::All => Ok(set.parts.to_vec()),
-            Some(_) => Err(argument_type_error(
-                n,
-                "must not be a FirstOf: no store decides in one step on all of some limits and the first of others",
-            )),
-            None => Err(limiter_set::not_initialized(n)),
-        };
-    }
-    match object.instance_of(interfaces::LIMITER.get()) {
-        true => Err(argument_type_error(
-            n,
-            "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP \
-             cannot be charged together with others",
-        )),
-        false => Err(argument.throw_wrong_class(c"TokenBucket\\Limiter")),
-    }
+    object::class::<LimiterSet>(&CLASS, "TokenBucket\\Compound", flags, METHODS, &interfaces);
 }
 
 /// The limiters of the call's object, each with what the call asks of it.
@@ -112,32 +60,27 @@ fn consume(call: &Call) -> Result<(), Thrown> {
 }
 
 fn attempt(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 2)?;
-    let parts = parts(call)?;
-    let members = members(call, &parts)?;
-    let answers = deliver(take_all(&members, GLOBALS.get().frozen_time.get()))?;
-    return_decision(call, &parts, &answers, |member| members.get(member).map_or(0, |it| it.cost))
+    return_decision(call, take_all, |member| member.cost)
 }
 
 fn peek(call: &Call) -> Result<(), Thrown> {
+    return_decision(call, peek_all, |_| 0)
+}
+
+/// Asks the limits and returns their decision; `asked` says how many tokens the call asked of each.
+fn return_decision(
+    call: &Call,
+    ask: fn(&[Member<'_>], Option<u64>) -> Report<Answers>,
+    asked: fn(&Member<'_>) -> u64,
+) -> Result<(), Thrown> {
     call.expect_arguments(0, 2)?;
     let parts = parts(call)?;
     let members = members(call, &parts)?;
-    let answers = deliver(peek_all(&members, GLOBALS.get().frozen_time.get()))?;
-    return_decision(call, &parts, &answers, |_| 0)
-}
-
-fn return_decision(
-    call: &Call,
-    parts: &[Part],
-    answers: &Answers,
-    asked: impl Fn(usize) -> u64,
-) -> Result<(), Thrown> {
-    let decisions = parts.iter().zip(answers).enumerate();
+    let answers = deliver(ask(&members, GLOBALS.get().frozen_time.get()))?;
+    let each = parts.iter().zip(&members).zip(&answers);
     let decisions =
-        decisions.filter_map(|(i, (part, answer))| Some(part.decision((*answer)?, asked(i))));
-    let decisions = DecisionObject::several(decisions.collect());
-    call.return_new(&decision::CLASS, decisions)
+        each.filter_map(|((part, member), answer)| Some(part.decision((*answer)?, asked(member))));
+    call.return_new(&decision::CLASS, DecisionObject::several(decisions.collect()))
 }
 
 fn refund(call: &Call) -> Result<(), Thrown> {

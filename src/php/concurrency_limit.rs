@@ -1,13 +1,11 @@
 //! `TokenBucket\ConcurrencyLimit`: how many run at once.
 
 use super::engine::call::{Call, handler};
-use super::engine::declare;
 use super::engine::declare::{
     Class, Method, Parameter, Type, no_discard, optional, public, required,
 };
 use super::engine::exceptions::{Thrown, value_error};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
@@ -21,9 +19,8 @@ use crate::limiter::{
     self, CallContext, DEFAULT_LIFETIME, Identifier, KeyHash, Limiter, NO_PERMITS, RecordHandle,
 };
 use ext_php_rs::flags::ClassFlags;
-use ext_php_rs::types::{ZendHashTable, Zval};
+use ext_php_rs::types::ZendHashTable;
 use std::cell::Cell;
-use std::ptr;
 use std::rc::Rc;
 
 /// The value of a `TokenBucket\ConcurrencyLimit`.
@@ -37,9 +34,7 @@ pub struct ConcurrencyLimitObject {
     record: Cell<RecordHandle>,
 }
 
-/// The class.
 pub static CLASS: Class = Class::new();
-static HANDLERS: Handlers = Handlers::new();
 
 const PARAMETERS: &[Parameter] = &[
     STORAGE,
@@ -61,17 +56,13 @@ const METHODS: &[Method] = &[
     public(c"reset", handler!(reset), &[], Type::VOID),
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
-    let flags = ClassFlags::Final;
-    declare::class(&CLASS, "TokenBucket\\ConcurrencyLimit", flags, METHODS, ptr::null_mut(), &[]);
-    object::install_handlers::<ConcurrencyLimitObject>(&CLASS);
+    let name = "TokenBucket\\ConcurrencyLimit";
+    object::class::<ConcurrencyLimitObject>(&CLASS, name, ClassFlags::Final, METHODS, &[]);
 }
 
 impl Native for ConcurrencyLimitObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());
@@ -138,7 +129,7 @@ fn acquire(call: &Call) -> Result<(), Thrown> {
     })?;
     match deliver(report)? {
         Some(permit) => call.return_new(&permit::CLASS, permit),
-        None => call.return_value(Zval::null()),
+        None => call.return_value(()),
     }
 }
 
@@ -148,7 +139,7 @@ fn get_active(call: &Call) -> Result<(), Thrown> {
     let active = call.with_this(|this: &ConcurrencyLimitObject| {
         limiter::count_permits(&this.limiter, &this.context(), &this.limit, frozen)
     })?;
-    call.return_int(i64::from(deliver(active)?))
+    call.return_value(i64::from(deliver(active)?))
 }
 
 fn reset(call: &Call) -> Result<(), Thrown> {

@@ -4,7 +4,8 @@ use super::decision_limits::DecisionLimits;
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler, string};
 use super::engine::declare::{self, Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, logic_exception};
-use super::engine::object::{self, Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
+use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
 use super::limit_exceeded;
@@ -13,11 +14,11 @@ use super::token_counts::{self, TokenCounts};
 use crate::limit::MAX_NOW;
 use crate::{http, process};
 use ext_php_rs::boxed::ZBox;
+use ext_php_rs::convert::IntoZval;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::cell::Cell;
-use std::ptr;
 use std::thread;
 use std::time::Duration;
 
@@ -33,29 +34,34 @@ pub struct DecisionObject {
 /// `TokenBucket\Decision`.
 pub static CLASS: Class = Class::new();
 
-static HANDLERS: Handlers = Handlers::new();
+/// A method without arguments that returns what `$read` says of the decision.
+macro_rules! getter {
+    ($name:literal, $read:expr, $returns:expr) => {
+        public($name, handler!(|call: &Call| get(call, $read)), &[], $returns)
+    };
+}
 
 const METHODS: &[Method] = &[
     public(c"isAccepted", handler!(is_accepted), &[], Type::BOOL),
-    public(c"getLimit", handler!(get_limit), &[], Type::INT),
-    public(c"getTokens", handler!(get_tokens), &[], Type::INT),
-    public(c"getRemainingTokens", handler!(get_remaining_tokens), &[], Type::INT),
-    public(c"getUsedTokens", handler!(get_used_tokens), &[], Type::INT),
-    public(c"getRetryAfter", handler!(get_retry_after), &[], Type::FLOAT),
-    public(c"getRetryAfterSeconds", handler!(get_retry_after_seconds), &[], Type::INT.or_null()),
-    public(c"getResetAfter", handler!(get_reset_after), &[], Type::FLOAT),
-    public(c"getWait", handler!(get_wait), &[], Type::FLOAT),
+    getter!(c"getLimit", |it| it.limits.limit(), Type::INT),
+    getter!(c"getTokens", |it| it.limits.tokens(), Type::INT),
+    getter!(c"getRemainingTokens", |it| it.limits.remaining(), Type::INT),
+    getter!(c"getUsedTokens", |it| it.limits.limit() - it.limits.remaining(), Type::INT),
+    getter!(c"getRetryAfter", |it| it.limits.retry_after(), Type::FLOAT),
+    getter!(c"getRetryAfterSeconds", |it| it.limits.retry_after_seconds(), Type::INT.or_null()),
+    getter!(c"getResetAfter", |it| it.limits.reset_after(), Type::FLOAT),
+    getter!(c"getWait", |it| it.limits.wait(), Type::FLOAT),
     public(c"wait", handler!(wait), &[], Type::BOOL),
     public(c"ensureAccepted", handler!(ensure_accepted), &[], Type::STATIC),
-    public(c"getDeniedBy", handler!(get_denied_by), &[], Type::ARRAY),
-    public(c"getChargedTo", handler!(get_charged_to), &[], Type::ARRAY),
-    public(c"getHeaders", handler!(get_headers), &[], Type::ARRAY),
+    getter!(c"getDeniedBy", |it| names(it.limits.denying()), Type::ARRAY),
+    getter!(c"getChargedTo", |it| names(it.limits.charged()), Type::ARRAY),
+    getter!(c"getHeaders", DecisionObject::headers, Type::ARRAY),
     public(c"getProblem", handler!(get_problem), &[], Type::ARRAY),
-    public(c"isDegraded", handler!(is_degraded), &[], Type::BOOL),
-    public(c"wouldDeny", handler!(would_deny), &[], Type::BOOL),
+    getter!(c"isDegraded", |it| it.limits.is_degraded(), Type::BOOL),
+    getter!(c"wouldDeny", |it| it.limits.would_deny(), Type::BOOL),
     public(c"settle", handler!(settle), &[COSTS], Type::BOOL.or_null()),
     public(c"refund", handler!(refund), &[], Type::BOOL.or_null()),
-    public(c"jsonSerialize", handler!(json_serialize), &[], Type::ARRAY),
+    getter!(c"jsonSerialize", DecisionObject::to_json, Type::ARRAY),
     NO_CONSTRUCTOR,
 ];
 
@@ -63,14 +69,12 @@ unsafe extern "C" {
     static php_json_serializable_ce: *mut ClassEntry;
 }
 
-/// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-    declare::class(&CLASS, "TokenBucket\\Decision", flags, METHODS, ptr::null_mut(), &[]);
+    object::class::<DecisionObject>(&CLASS, "TokenBucket\\Decision", flags, METHODS, &[]);
     // SAFETY: the JSON extension is part of every PHP from 8.0 on, and registers its interface before the
     // engine loads extensions from files.
     declare::implement(&CLASS, unsafe { php_json_serializable_ce });
-    object::install_handlers::<DecisionObject>(&CLASS);
 }
 
 impl DecisionObject {
@@ -139,15 +143,20 @@ impl DecisionObject {
         if self.limits.is_admitted() {
             return None;
         }
-        let names =
-            self.limits.denying().map(|limit| string(http::printable(limit.name()).as_bytes()));
+        let names = self.limits.denying().map(|limit| http::printable(limit.name()));
         let mut problem = ZendHashTable::new();
         let _ = problem.insert("type", http::QUOTA_EXCEEDED);
         let _ = problem.insert("title", "Too many requests");
         let _ = problem.insert("status", 429);
         let _ = problem.insert("detail", http::detail(self.limits.retry_after_seconds()));
-        let _ = problem.insert("violated-policies", list(names));
+        let _ = problem.insert("violated-policies", names.collect::<PhpArray>());
         Some(problem)
+    }
+
+    fn to_json(&self) -> ZBox<ZendHashTable> {
+        let mut table = ZendHashTable::new();
+        self.fill(&mut table, Zval::null());
+        table
     }
 
     /// Adds what JSON and `var_dump()` show. `never` stands for an infinite `retry_after`, which JSON
@@ -169,9 +178,7 @@ impl DecisionObject {
 }
 
 impl Native for DecisionObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn truth(&self) -> Option<bool> {
         Some(self.limits.is_admitted())
@@ -184,55 +191,19 @@ impl Native for DecisionObject {
     }
 }
 
+/// No getter: benchmarks take it for a native method that does nothing.
 fn is_accepted(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     call.return_bool(call.with_this(|this: &DecisionObject| this.limits.is_admitted())?)
 }
 
-fn get_limit(call: &Call) -> Result<(), Thrown> {
+fn get<R: IntoZval>(call: &Call, read: impl FnOnce(&DecisionObject) -> R) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
-    call.return_int(call.with_this(|this: &DecisionObject| this.limits.limit())?)
+    call.return_value(call.with_this(read)?)
 }
 
-fn get_tokens(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    call.return_int(call.with_this(|this: &DecisionObject| this.limits.tokens())?)
-}
-
-fn get_remaining_tokens(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    call.return_int(call.with_this(|this: &DecisionObject| this.limits.remaining())?)
-}
-
-fn get_used_tokens(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    call.return_int(
-        call.with_this(|this: &DecisionObject| this.limits.limit() - this.limits.remaining())?,
-    )
-}
-
-fn get_retry_after(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    call.return_float(call.with_this(|this: &DecisionObject| this.limits.retry_after())?)
-}
-
-fn get_retry_after_seconds(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    match call.with_this(|this: &DecisionObject| this.limits.retry_after_seconds())? {
-        // Fits: at most some years.
-        Some(seconds) => call.return_int(seconds as i64),
-        None => call.return_value(Zval::null()),
-    }
-}
-
-fn get_reset_after(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    call.return_float(call.with_this(|this: &DecisionObject| this.limits.reset_after())?)
-}
-
-fn get_wait(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    call.return_float(call.with_this(|this: &DecisionObject| this.limits.wait())?)
+fn names<'a>(limits: impl Iterator<Item = &'a LimitDecision>) -> PhpArray {
+    limits.map(|limit| string(limit.name())).collect()
 }
 
 fn wait(call: &Call) -> Result<(), Thrown> {
@@ -259,41 +230,12 @@ fn ensure_accepted(call: &Call) -> Result<(), Thrown> {
     }
 }
 
-fn get_denied_by(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    let names =
-        |this: &DecisionObject| list(this.limits.denying().map(|limit| string(limit.name())));
-    call.return_value(call.with_this(names)?)
-}
-
-fn get_charged_to(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    let names =
-        |this: &DecisionObject| list(this.limits.charged().map(|limit| string(limit.name())));
-    call.return_value(call.with_this(names)?)
-}
-
-fn get_headers(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    return_table(call, call.with_this(DecisionObject::headers)?)
-}
-
 fn get_problem(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     match call.with_this(DecisionObject::problem)? {
-        Some(problem) => return_table(call, problem),
+        Some(problem) => call.return_value(problem),
         None => Err(logic_exception("getProblem() describes a denied call; this one was accepted")),
     }
-}
-
-fn is_degraded(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    call.return_bool(call.with_this(|this: &DecisionObject| this.limits.is_degraded())?)
-}
-
-fn would_deny(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    call.return_bool(call.with_this(|this: &DecisionObject| this.limits.would_deny())?)
 }
 
 fn settle(call: &Call) -> Result<(), Thrown> {
@@ -316,27 +258,4 @@ fn return_settled(call: &Call, method: &str, costs: &TokenCounts) -> Result<(), 
         settlement::settle(this.limits.asked_mut(), is_first, costs)
     })?;
     settlement::return_outcome(call, method, outcome)
-}
-
-fn json_serialize(call: &Call) -> Result<(), Thrown> {
-    call.expect_arguments(0, 0)?;
-    let mut table = ZendHashTable::new();
-    call.with_this(|this: &DecisionObject| this.fill(&mut table, Zval::null()))?;
-    return_table(call, table)
-}
-
-fn return_table(call: &Call, table: ZBox<ZendHashTable>) -> Result<(), Thrown> {
-    let mut result = Zval::new();
-    result.set_hashtable(table);
-    call.return_value(result)
-}
-
-fn list(values: impl Iterator<Item = Zval>) -> Zval {
-    let mut list = ZendHashTable::new();
-    for value in values {
-        let _ = list.push(value);
-    }
-    let mut result = Zval::new();
-    result.set_hashtable(list);
-    result
 }

@@ -1,9 +1,9 @@
 //! `TokenBucket\denials()`.
 
-use super::engine::call::{Call, handler};
+use super::engine::call::{Call, handler, string};
 use super::engine::declare::{Method, Type, function, optional};
 use super::engine::exceptions::Thrown;
-use super::engine::php_array::{PhpArray, PhpValue};
+use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
 use super::statistics::OTHERS;
 use crate::limit::SECOND;
@@ -33,7 +33,7 @@ fn return_denials(call: &Call) -> Result<(), Thrown> {
         name.as_deref().is_none_or(|name| name == name_of(denial))
             && client.as_deref().is_none_or(|client| is_of_client(denial, client))
     };
-    call.return_value(of_current_prefix(is_wanted, usize::MAX).into_zval())
+    call.return_value(of_current_prefix(is_wanted, usize::MAX))
 }
 
 /// Makes a list of the denials below the current prefix, the latest first.
@@ -66,8 +66,8 @@ fn row(denial: &LoggedDenial, track: bool) -> PhpArray {
     let cause = &denial.cause;
     let is_known = track && !denial.identifier.is_empty();
     let mut row = PhpArray::new();
-    row.put("name", name_of(denial));
-    row.put("identifier", is_known.then_some(denial.identifier.as_slice()));
+    row.put("name", string(name_of(denial)));
+    row.put("identifier", is_known.then(|| string(&denial.identifier)));
     row.put("algorithm", cause.kind.name());
     row.put("limit", cause.capacity);
     row.put("interval", (cause.window > 0).then(|| cause.window as f64 / SECOND as f64));

@@ -7,6 +7,9 @@ use ext_php_rs::zend::{ExecutorGlobals, ProcessGlobals};
 use std::ffi::{CStr, CString, c_char, c_int};
 
 const E_WARNING: c_int = ffi::E_WARNING as c_int;
+/// How severe a line in the log is, as syslog counts.
+const LOG_WARNING: c_int = 4;
+const LOG_NOTICE: c_int = 5;
 /// The type of a zval without a value.
 const UNDEF: u8 = ffi::IS_UNDEF as u8;
 
@@ -64,17 +67,17 @@ pub fn deliver_warning(warning: Option<String>) -> Result<(), Thrown> {
 #[cold]
 pub fn log_event(event: Option<Box<Event>>) {
     let Some(event) = event else { return };
-    event.recoveries.iter().for_each(|text| log(text, Severity::Notice));
-    event.warnings.iter().for_each(|text| log(text, Severity::Warning));
+    event.recoveries.iter().for_each(|text| log(text, LOG_NOTICE));
+    event.warnings.iter().for_each(|text| log(text, LOG_WARNING));
 }
 
 #[cold]
 fn emit_and_check(event: &Event) -> Result<(), Thrown> {
-    event.recoveries.iter().for_each(|text| log(text, Severity::Notice));
+    event.recoveries.iter().for_each(|text| log(text, LOG_NOTICE));
     for warning in &event.warnings {
         match is_handled_by_application() {
             // The call has an answer. A handler that throws or exits would put its own in that place.
-            true => log(warning, Severity::Warning),
+            true => log(warning, LOG_WARNING),
             false => emit_warning(warning),
         }
     }
@@ -106,7 +109,7 @@ pub fn emit_warning(message: &str) {
     }
     let text = c_string(text);
     // SAFETY: the format takes the one string it is given.
-    unsafe { zend_error(ffi::E_WARNING as c_int, c"%s".as_ptr(), text.as_ptr()) };
+    unsafe { zend_error(E_WARNING, c"%s".as_ptr(), text.as_ptr()) };
 }
 
 /// A text for the engine, which would end it at a NUL.
@@ -149,17 +152,8 @@ fn is_shown_as_html() -> bool {
     globals.html_errors && globals.display_errors != 0
 }
 
-/// How severe a line in the log is, as syslog counts.
-#[derive(Clone, Copy)]
-enum Severity {
-    /// `LOG_WARNING`
-    Warning = 4,
-    /// `LOG_NOTICE`
-    Notice = 5,
-}
-
 /// Writes a line to PHP's log, if `log_errors` is on. No error handler is called.
-fn log(message: &str, severity: Severity) {
+fn log(message: &str, severity: c_int) {
     unsafe extern "C" {
         // ext-php-rs does not bind its header.
         fn php_log_err_with_severity(message: *const c_char, severity: c_int);
@@ -169,5 +163,5 @@ fn log(message: &str, severity: Severity) {
     }
     let message = c_string(format!("token_bucket: {message}"));
     // SAFETY: the engine reads a string that ends with NUL.
-    unsafe { php_log_err_with_severity(message.as_ptr(), severity as c_int) };
+    unsafe { php_log_err_with_severity(message.as_ptr(), severity) };
 }

@@ -2,8 +2,8 @@
 
 use super::decision::{self, DecisionObject};
 use super::engine::call::{Call, handler};
-use super::engine::declare::{self, Class, Method, Type, no_discard, public, variadic};
-use super::engine::exceptions::{Thrown, argument_type_error};
+use super::engine::declare::{Class, Method, Type, no_discard, public};
+use super::engine::exceptions::Thrown;
 use super::engine::object;
 use super::events::deliver;
 use super::globals::GLOBALS;
@@ -15,17 +15,15 @@ use crate::limiter::{
     FirstAnswer, FlaggedDecision, Member, Report, peek_first, take_first, take_on_host,
 };
 use ext_php_rs::flags::ClassFlags;
-use std::ptr;
 use std::rc::Rc;
 
-/// The class.
 pub static CLASS: Class = Class::new();
 
 const METHODS: &[Method] = &[
     public(
         c"__construct",
-        handler!(construct),
-        &[variadic(c"limiters", Type::object(c"TokenBucket\\Limiter"))],
+        handler!(|call: &Call| limiter_set::construct(call, JointRule::First)),
+        limiter_set::LIMITERS,
         Type::NONE,
     ),
     public(c"consume", handler!(consume), &[TOKEN_COUNT], Type::BOOL),
@@ -36,37 +34,9 @@ const METHODS: &[Method] = &[
     BLOCK,
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let (flags, interfaces) = (ClassFlags::Final, [&interfaces::LIMITER]);
-    declare::class(&CLASS, "TokenBucket\\FirstOf", flags, METHODS, ptr::null_mut(), &interfaces);
-    object::install_handlers::<LimiterSet>(&CLASS);
-}
-
-fn construct(call: &Call) -> Result<(), Thrown> {
-    call.expect_no_named_arguments()?;
-    call.expect_arguments(2, u32::MAX)?;
-    let mut parts = Vec::new();
-    for argument in call.arguments() {
-        let position = argument.position();
-        let Some(part) = Part::from_argument(argument)? else {
-            let object = argument.value().object();
-            let message = match object {
-                Some(object) if object::carries::<LimiterSet>(object) => {
-                    "must be a single limiter: no store decides in one step on all of some limits and the first of others"
-                }
-                Some(object) if object.instance_of(interfaces::LIMITER.get()) => {
-                    "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow or SlidingWindow: the decision of a \
-                     limiter written in PHP cannot be settled where it was made"
-                }
-                _ => return Err(argument.throw_wrong_class(c"TokenBucket\\Limiter")),
-            };
-            return Err(argument_type_error(position, message));
-        };
-        limiter_set::add(&mut parts, part, position, "FirstOf")?;
-    }
-    call.construct(LimiterSet::new(JointRule::First, parts));
-    Ok(())
+    object::class::<LimiterSet>(&CLASS, "TokenBucket\\FirstOf", flags, METHODS, &interfaces);
 }
 
 /// Takes from the first limiter that accepts.

@@ -15,21 +15,19 @@ pub static LIMITER: Class = Class::new();
 /// interface had a return type.
 const STORAGE_METHODS: &[Method] = &[
     signature(c"prepare", &[], Type::NONE),
-    signature(
-        c"bootstrap",
-        &[required(c"identifier", Type::NONE), required(c"microtime", Type::NONE)],
-        Type::NONE,
-    ),
-    signature(
-        c"consume",
-        &[
-            required(c"identifier", Type::NONE),
-            required(c"microtime", Type::NONE),
-            required(c"full_microtime", Type::NONE),
-            required(c"bootstrap_closure", Type::NONE),
-        ],
-        Type::NONE,
-    ),
+    signature(c"bootstrap", BOOTSTRAP_PARAMETERS, Type::NONE),
+    signature(c"consume", CONSUME_PARAMETERS, Type::NONE),
+];
+
+/// The parameters of a storage's `bootstrap()`.
+pub const BOOTSTRAP_PARAMETERS: &[Parameter] =
+    &[required(c"identifier", Type::NONE), required(c"microtime", Type::NONE)];
+/// The parameters of a storage's `consume()`.
+pub const CONSUME_PARAMETERS: &[Parameter] = &[
+    required(c"identifier", Type::NONE),
+    required(c"microtime", Type::NONE),
+    required(c"full_microtime", Type::NONE),
+    required(c"bootstrap_closure", Type::NONE),
 ];
 
 /// The parameter of the methods that take tokens or hits.
@@ -50,7 +48,6 @@ const LIMITER_METHODS: &[Method] = &[
     signature(c"block", &[SECONDS], Type::VOID),
 ];
 
-/// Makes the interfaces known to the engine.
 pub fn register() {
     declare::interface(&STORAGE, "TokenBucketStorage", STORAGE_METHODS);
     declare::interface(&LIMITER, "TokenBucket\\Limiter", LIMITER_METHODS);

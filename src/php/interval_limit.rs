@@ -1,25 +1,27 @@
-//! What `LeakyBucket`, `FixedWindow`, `SlidingWindow` and `TokenBucket::per()` share: the parameters `($storage, $identifier,
-//! int $limit, float $interval, $name)`. The three classes are final.
+//! `TokenBucket\LeakyBucket`, `FixedWindow` and `SlidingWindow`: the classes of `($storage, $identifier, int $limit, float
+//! $interval, $name)`, the parameters of `TokenBucket::per()`.
 
-use super::engine::call::Call;
-use super::engine::declare;
+use super::engine::call::{Call, handler};
 use super::engine::declare::{Class, Handler, Method, Parameter, Type, public, required};
 use super::engine::exceptions::{Thrown, value_error};
 use super::engine::object;
 use super::globals::GLOBALS;
 use super::interfaces;
 use super::limiter_methods::{
-    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESET, STORAGE, TAKE_UP_TO,
+    ATTEMPT, BLOCK, CONSUME, IDENTIFIER, LIMIT_NAME, PEEK, REFUND, RESERVE, RESET, STORAGE,
+    TAKE_UP_TO,
 };
 use super::limiter_object::{LimitArguments, LimiterObject};
-use super::storage_argument::{Backend, parse_storage_argument};
-use crate::limit::{Limit, LimitError};
+use super::storage_argument::{Backend, expect_own_storage, parse_storage_argument};
+use crate::limit::{FixedWindow, Limit, LimitError, SlidingWindow};
 use ext_php_rs::flags::ClassFlags;
-use std::ptr;
 use std::rc::Rc;
 
+pub static LEAKY_BUCKET: Class = Class::new();
+pub static FIXED_WINDOW: Class = Class::new();
+pub static SLIDING_WINDOW: Class = Class::new();
+
 /// The positions of the arguments in the constructors, for error messages.
-pub const STORAGE_POSITION: u32 = 1;
 pub const LIMIT_POSITION: u32 = 3;
 pub const INTERVAL_POSITION: u32 = 4;
 
@@ -39,14 +41,20 @@ pub const PARAMETERS: &[Parameter] = &[
     LIMIT_NAME,
 ];
 
-/// Makes a class known to the engine, with methods that the others lack. At startup only.
-pub fn register(class: &Class, name: &str, constructor: Handler, more: &[Method]) {
+pub fn register() {
+    let leaky_bucket = handler!(construct_leaky_bucket);
+    class(&LEAKY_BUCKET, "TokenBucket\\LeakyBucket", leaky_bucket, &[RESERVE]);
+    class(&FIXED_WINDOW, "TokenBucket\\FixedWindow", handler!(construct_fixed_window), &[]);
+    class(&SLIDING_WINDOW, "TokenBucket\\SlidingWindow", handler!(construct_sliding_window), &[]);
+}
+
+/// Makes a class known to the engine, with methods that the others lack.
+fn class(class: &Class, name: &str, constructor: Handler, more: &[Method]) {
     let constructor = public(c"__construct", constructor, PARAMETERS, Type::NONE);
     let common = [constructor, CONSUME, ATTEMPT, TAKE_UP_TO, PEEK, REFUND, RESET, BLOCK];
     let methods = [&common, more].concat();
     let interfaces = [&interfaces::LIMITER];
-    declare::class(class, name, ClassFlags::Final, &methods, ptr::null_mut(), &interfaces);
-    object::install_handlers::<LimiterObject>(class);
+    object::class::<LimiterObject>(class, name, ClassFlags::Final, &methods, &interfaces);
 }
 
 /// Reads the arguments of the constructor in the order of its parameters, so that the first one of a wrong
@@ -60,24 +68,36 @@ pub fn parse_arguments(call: &Call) -> Result<IntervalArguments, Thrown> {
     Ok(IntervalArguments { backend, limit, interval })
 }
 
+fn construct_leaky_bucket(call: &Call) -> Result<(), Thrown> {
+    let IntervalArguments { backend, limit: capacity, interval } = parse_arguments(call)?;
+    // A leaky bucket decides as the token bucket does that refills at the rate at which this one leaks.
+    let limit = limit_per_interval(capacity, interval)?;
+    let arguments = LimitArguments::Interval { limit: capacity, interval };
+    call.construct(LimiterObject::from_call(call, backend, Some(limit), arguments)?);
+    Ok(())
+}
+
+fn construct_fixed_window(call: &Call) -> Result<(), Thrown> {
+    construct_window(call, FixedWindow::new)
+}
+
+fn construct_sliding_window(call: &Call) -> Result<(), Thrown> {
+    construct_window(call, SlidingWindow::new)
+}
+
 /// Constructs a window. `limit` makes it from the number of hits and the interval in seconds.
-pub fn construct_window(
+fn construct_window<T: Into<Limit>>(
     call: &Call,
-    limit: impl FnOnce(i64, f64) -> Result<Limit, LimitError>,
+    limit: fn(i64, f64) -> Result<T, LimitError>,
 ) -> Result<(), Thrown> {
     let IntervalArguments { backend, limit: hits, interval } = parse_arguments(call)?;
-    if let Backend::Php(..) = backend {
-        return Err(value_error(
-            STORAGE_POSITION,
-            "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",
-        ));
-    }
+    expect_own_storage(&backend)?;
     let limit = limit(hits, interval).map_err(|error| match error {
         LimitError::Hits | LimitError::SlidingHits => value_error(LIMIT_POSITION, error),
         _ => value_error(INTERVAL_POSITION, error),
     })?;
     let arguments = LimitArguments::Interval { limit: hits, interval };
-    let limiter = LimiterObject::from_call(call, backend, Some(Rc::new(limit)), arguments)?;
+    let limiter = LimiterObject::from_call(call, backend, Some(Rc::new(limit.into())), arguments)?;
     call.construct(limiter);
     Ok(())
 }

@@ -16,9 +16,8 @@ const PROPERTY: &str = "decision";
 const METHODS: &[Method] =
     &[public(c"getDecision", handler!(get_decision), &[], DECISION), NO_CONSTRUCTOR];
 
-/// Makes the class known to the engine.
 pub fn register() {
-    let (parent, flags) = (exceptions::runtime_exception(), ClassFlags::Final);
+    let (parent, flags) = (exceptions::spl_ce_RuntimeException, ClassFlags::Final);
     let name = "TokenBucket\\LimitExceededException";
     declare::class(&CLASS, name, flags, METHODS, parent, &[&exceptions::MARKER]);
     declare::private_property(&CLASS, PROPERTY);

@@ -3,7 +3,7 @@
 use super::calendar_unit::Calendar;
 use super::engine::call::Call;
 use super::engine::exceptions::{Thrown, logic_exception};
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{Native, own_handlers};
 use super::engine::shared_string::SharedString;
 use super::events::{Answered, answered};
 use super::globals::GLOBALS;
@@ -20,8 +20,6 @@ use std::rc::Rc;
 const IDENTIFIER: u32 = 2;
 /// The position of `$name` in the constructors.
 const NAME: u32 = 5;
-
-static HANDLERS: Handlers = Handlers::new();
 
 /// The value of a `TokenBucket`, or of a class of `interval_limit`.
 pub struct LimiterObject {
@@ -50,9 +48,7 @@ pub enum LimitArguments {
 }
 
 impl Native for LimiterObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
         if let LimitArguments::Calendar { limit, calendar } = self.arguments {

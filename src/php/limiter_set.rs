@@ -3,13 +3,14 @@
 use super::calendar_window;
 use super::engine::argument::Argument;
 use super::engine::call::{Call, handler};
-use super::engine::declare::{Method, Type, public};
-use super::engine::exceptions::{Thrown, error, value_error};
-use super::engine::object::{self, Handlers, Native};
+use super::engine::declare::{Method, Parameter, Type, public, variadic};
+use super::engine::exceptions::{Thrown, argument_type_error, error, value_error};
+use super::engine::object::{self, Native, own_handlers};
+use super::engine::php_array::PhpArray;
 use super::engine::shared_string::SharedString;
 use super::events::deliver;
 use super::globals::GLOBALS;
-use super::interfaces::SECONDS;
+use super::interfaces::{self, SECONDS};
 use super::limit_decision::{LimitDecision, Origin};
 use super::limiter_methods::parse_block_duration;
 use super::limiter_object::{LimitArguments, LimiterObject};
@@ -18,7 +19,7 @@ use crate::limit::{JointRule, Limit, Op};
 use crate::limiter::{
     FlaggedDecision, KeyHash, Limiter, MAX_MEMBERS, Member, RecordHandle, Report,
 };
-use ext_php_rs::types::{ZendHashTable, Zval};
+use ext_php_rs::types::ZendHashTable;
 use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
@@ -33,7 +34,8 @@ pub struct LimiterSet {
     pub charged: Cell<Option<usize>>,
 }
 
-static HANDLERS: Handlers = Handlers::new();
+/// The parameter of the constructors.
+pub const LIMITERS: &[Parameter] = &[variadic(c"limiters", Type::object(c"TokenBucket\\Limiter"))];
 
 pub const RESET: Method = public(c"reset", handler!(reset), &[], Type::VOID);
 pub const BLOCK: Method = public(c"block", handler!(block), &[SECONDS], Type::VOID);
@@ -54,15 +56,11 @@ pub struct Part {
 }
 
 impl Native for LimiterSet {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
-        let mut identifiers = Zval::new_array();
-        if let Some(list) = identifiers.array_mut() {
-            self.parts.iter().for_each(|part| drop(list.push(part.identifier.to_zval())));
-        }
+        let identifiers = self.parts.iter().map(|part| part.identifier.to_zval());
+        let identifiers: PhpArray = identifiers.collect();
         let _ = properties.insert("identifiers", identifiers);
     }
 }
@@ -89,7 +87,7 @@ impl Part {
     }
 
     /// The limiter in an argument; none if that is no object of such a class.
-    pub fn from_argument(argument: Argument<'_>) -> Result<Option<Self>, Thrown> {
+    fn from_argument(argument: Argument<'_>) -> Result<Option<Self>, Thrown> {
         let n = argument.position();
         let object = argument.value().object();
         let Some(object) = object.filter(|object| object::carries::<LimiterObject>(object)) else {
@@ -166,8 +164,62 @@ impl Part {
     }
 }
 
+/// Makes the value of a `Compound` or a `FirstOf` of the limiters in the arguments.
+pub fn construct(call: &Call, rule: JointRule) -> Result<(), Thrown> {
+    let (class, least) = match rule {
+        JointRule::All => ("Compound", 1),
+        JointRule::First => ("FirstOf", 2),
+    };
+    call.expect_no_named_arguments()?;
+    call.expect_arguments(least, u32::MAX)?;
+    let mut parts = Vec::new();
+    for argument in call.arguments() {
+        for part in parts_of(argument, rule)? {
+            add(&mut parts, part, argument.position(), class)?;
+        }
+    }
+    call.construct(LimiterSet::new(rule, parts));
+    Ok(())
+}
+
+/// The limiters in an argument: one, or those of another compound.
+fn parts_of(argument: Argument<'_>, rule: JointRule) -> Result<Vec<Part>, Thrown> {
+    if let Some(part) = Part::from_argument(argument)? {
+        return Ok(vec![part]);
+    }
+    let n = argument.position();
+    let must = match argument.value().object() {
+        Some(object) if object::carries::<LimiterSet>(object) => {
+            let pointer = ptr::from_ref(object).cast_mut();
+            // SAFETY: the object carries a LimiterSet; the reference ends before PHP code can run.
+            match (rule, unsafe { object::borrow::<LimiterSet>(pointer) }) {
+                (JointRule::All, Some(set)) if set.rule == rule => return Ok(set.parts.to_vec()),
+                (JointRule::All, Some(_)) => {
+                    "must not be a FirstOf: no store decides in one step on all of some limits and the first of others"
+                }
+                (JointRule::All, None) => return Err(not_initialized(n)),
+                (JointRule::First, _) => {
+                    "must be a single limiter: no store decides in one step on all of some limits and the first of others"
+                }
+            }
+        }
+        Some(object) if object.instance_of(interfaces::LIMITER.get()) => match rule {
+            JointRule::All => {
+                "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow, SlidingWindow or Compound: a limiter written in PHP \
+                 cannot be charged together with others"
+            }
+            JointRule::First => {
+                "must be a TokenBucket, LeakyBucket, FixedWindow, CalendarWindow or SlidingWindow: the decision of a \
+                 limiter written in PHP cannot be settled where it was made"
+            }
+        },
+        _ => return Err(argument.throw_wrong_class(c"TokenBucket\\Limiter")),
+    };
+    Err(argument_type_error(n, must))
+}
+
 /// Adds a limiter that an argument of a constructor has, of a class of this name.
-pub fn add(parts: &mut Vec<Part>, part: Part, position: u32, class: &str) -> Result<(), Thrown> {
+fn add(parts: &mut Vec<Part>, part: Part, position: u32, class: &str) -> Result<(), Thrown> {
     if parts.len() == MAX_MEMBERS {
         let message = format!("must not bring the limiters of the {class} above {MAX_MEMBERS}");
         return Err(value_error(position, message));
@@ -180,7 +232,7 @@ pub fn add(parts: &mut Vec<Part>, part: Part, position: u32, class: &str) -> Res
     Ok(())
 }
 
-pub fn not_initialized(n: u32) -> Thrown {
+fn not_initialized(n: u32) -> Thrown {
     error(format!(
         "The limiter in argument #{n} is not initialized: a constructor that overrides must call \
          parent::__construct()"

@@ -11,7 +11,7 @@ use crate::clock::coarse_time;
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
 use crate::limit::SECOND;
-use crate::limiter::{Limiter, NamedLimits};
+use crate::limiter::NamedLimits;
 use rustix::fs::OFlags;
 use std::cell::{Cell, RefCell};
 use std::fs::{File, Metadata, OpenOptions};
@@ -31,20 +31,12 @@ const MAX_SIZE: u64 = 1 << 20;
 pub struct LimitsFile {
     path: RefCell<PathBuf>,
     /// The limits in force; none before a file was read.
-    limits: RefCell<Option<Rc<LoadedLimits>>>,
+    limits: RefCell<Option<Rc<NamedLimits>>>,
     /// The version that was looked at last; none if there was no file.
     seen: Cell<Option<Version>>,
     look_at: Cell<u64>,
     /// What is wrong with the version that was read last.
     error: RefCell<Option<String>>,
-}
-
-/// The limits of a file.
-pub struct LoadedLimits {
-    /// The limits.
-    pub limits: NamedLimits,
-    /// The limiter of each, once it was used. Emptied when a directive changes.
-    pub limiters: RefCell<Vec<Option<Rc<Limiter>>>>,
 }
 
 /// Identifies a version of the file.
@@ -84,7 +76,7 @@ impl LimitsFile {
     pub fn limits(
         &self,
         path: impl FnOnce() -> PathBuf,
-    ) -> Result<(Rc<LoadedLimits>, Option<String>)> {
+    ) -> Result<(Rc<NamedLimits>, Option<String>)> {
         if coarse_time() < self.look_at.get()
             && let Some(limits) = &*self.limits.borrow()
         {
@@ -100,14 +92,14 @@ impl LimitsFile {
 
     /// Forgets what depends on other directives.
     pub fn forget_limiters(&self) {
-        if let Some(loaded) = &*self.limits.borrow() {
-            loaded.limiters.borrow_mut().fill(None);
+        if let Some(limits) = &*self.limits.borrow() {
+            limits.iter().for_each(|limit| drop(limit.limiter.take()));
         }
         self.look_at.set(0);
     }
 
     #[cold]
-    fn look(&self, path: &Path) -> Result<(Rc<LoadedLimits>, Option<String>)> {
+    fn look(&self, path: &Path) -> Result<(Rc<NamedLimits>, Option<String>)> {
         if *self.path.borrow() != *path {
             self.path.replace(path.to_owned());
             self.limits.take();
@@ -121,33 +113,26 @@ impl LimitsFile {
         }
         self.look_at.set(coarse_time() + SECOND);
         let loaded = self.limits.borrow().clone();
-        let error = match self.read_if_changed(path, loaded.is_some()) {
-            Ok(None) => None,
-            Ok(Some(limits)) => {
-                let count = limits.names().count();
-                let limiters = RefCell::new(vec![None; count]);
-                let limits = Rc::new(LoadedLimits { limits, limiters });
+        match (self.read_if_changed(path, loaded.is_some()), loaded) {
+            (Ok(Some(limits)), _) => {
+                let limits = Rc::new(limits);
                 self.limits.replace(Some(Rc::clone(&limits)));
                 self.error.take();
-                return Ok((limits, None));
+                Ok((limits, None))
             }
-            Err(error) => {
+            (Ok(None), Some(limits)) => Ok((limits, None)),
+            (Err(error), Some(limits)) => {
+                let warning = format!("{error}; the limits that were read before stay in force");
+                self.error.replace(Some(error));
+                Ok((limits, Some(warning)))
+            }
+            (read, None) => {
+                let error = read.err().unwrap_or_default();
                 self.error.replace(Some(error.clone()));
-                Some(error)
-            }
-        };
-        match (loaded, error) {
-            (Some(limits), error) => {
-                let warning = error.map(|error| {
-                    format!("{error}; the limits that were read before stay in force")
-                });
-                Ok((limits, warning))
-            }
-            (None, error) => {
                 // The next call looks again.
                 self.seen.set(None);
                 self.look_at.set(0);
-                Err(Error::configuration(error.unwrap_or_default()))
+                Err(Error::configuration(error))
             }
         }
     }

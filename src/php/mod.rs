@@ -1,13 +1,13 @@
 //! The PHP extension: the only folder that knows PHP. It asks `crate::limiter`, never `crate::store`.
 //!
-//! * Classes, one file each: [`token_bucket`], [`leaky_bucket`], [`fixed_window`], [`calendar_window`] (by the
-//!   [`calendar`] of a [`calendar_unit`] in a [`time_zone`]), [`sliding_window`], [`compound`], [`first_of`],
-//!   [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`], [`test_clock`]; [`storage`] has one class for each kind of store,
-//!   [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
+//! * Classes, one file each: [`token_bucket`], [`calendar_window`] (by the [`calendar`] of a [`calendar_unit`] in a
+//!   [`time_zone`]), [`compound`], [`first_of`], [`concurrency_limit`], [`permit`], [`decision`], [`limit_exceeded`],
+//!   [`test_clock`]; [`interval_limit`] has the leaky bucket and the fixed and sliding window, [`storage`] one class for each
+//!   kind of store, [`interfaces`] the interfaces. [`statistics`], [`status`], [`denials`], [`named_limiter`] and [`address`] have the
 //!   functions. A [`decision`] is about [`decision_limits`], each with its [`limit_decision`]; [`settlement`] changes it.
 //! * The limiters share [`limiter_object`] (the value in their objects), [`limiter_methods`] and
-//!   [`storage_argument`]; [`interval_limit`] is what [`leaky_bucket`], [`fixed_window`] and [`sliding_window`] have in
-//!   common, [`limiter_set`] those of several limiters, and [`token_counts`] the arguments for several limits. [`permit_registry`] has the permits of the request, and gives them back at its end.
+//!   [`storage_argument`]; those of several limiters [`limiter_set`], and [`token_counts`], the arguments for several limits.
+//!   [`permit_registry`] has the permits of the request, and gives them back at its end.
 //!   [`php_storage`] calls storages that are written in PHP.
 //! * [`directives`] is the table of directives, [`ini`] makes it known to the engine, and [`default_storage`] holds the
 //!   one that is opened; [`unknown_directives`] warns of others, [`limits_file`] reads the file of named limits.
@@ -29,14 +29,12 @@ mod directives;
 mod engine;
 mod events;
 mod first_of;
-mod fixed_window;
 mod globals;
 mod info;
 mod ini;
 mod ini_text;
 mod interfaces;
 mod interval_limit;
-mod leaky_bucket;
 mod limit_decision;
 mod limit_exceeded;
 mod limiter_methods;
@@ -50,7 +48,6 @@ mod permit_registry;
 mod php_storage;
 mod request;
 mod settlement;
-mod sliding_window;
 mod statistics;
 mod status;
 mod storage;
@@ -70,10 +67,8 @@ fn register_classes() {
     storage::register();
     php_storage::register();
     token_bucket::register();
-    leaky_bucket::register();
-    fixed_window::register();
+    interval_limit::register();
     calendar_window::register();
-    sliding_window::register();
     compound::register();
     first_of::register();
     permit::register();

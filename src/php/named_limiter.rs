@@ -4,20 +4,19 @@ use super::compound;
 use super::concurrency_limit::{self, ConcurrencyLimitObject};
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Class, Method, Type, function, required};
-use super::engine::exceptions::{Thrown, type_error, value_error};
+use super::engine::exceptions::{Thrown, argument_type_error, value_error};
 use super::engine::shared_string::SharedString;
 use super::events::deliver_warning;
 use super::first_of;
 use super::globals::GLOBALS;
 use super::limiter_object::{LimitArguments, LimiterObject};
 use super::limiter_set::{LimiterSet, Part};
-use super::limits_file::LoadedLimits;
 use super::storage_argument::{Backend, Leaving};
-use super::{calendar, calendar_window, fixed_window, leaky_bucket, sliding_window, token_bucket};
+use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
 use crate::error::Error;
 use crate::limit::{JointRule, Limit};
-use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, Rule};
+use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, NamedLimits, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use std::rc::Rc;
 
@@ -38,29 +37,30 @@ pub const CONCURRENCY_LIMIT: Method = function(
     Type::object(c"TokenBucket\\ConcurrencyLimit"),
 );
 
-/// The limits in force, and where the one of a name is.
-fn find(name: &[u8]) -> Result<(Rc<LoadedLimits>, usize), Thrown> {
+/// The limits in force.
+fn limits_in_force() -> Result<Rc<NamedLimits>, Thrown> {
     let globals = GLOBALS.get();
     let path = || globals.directives.limits.get();
-    let (loaded, warning) = globals.limits_file.limits(path)?;
+    let (limits, warning) = globals.limits_file.limits(path)?;
     // An output callback may run any PHP code; the limits are kept by their count.
     deliver_warning(warning)?;
-    match loaded.limits.position(name) {
-        Some(at) => Ok((loaded, at)),
-        None => Err(unknown(&loaded, name)),
-    }
+    Ok(limits)
+}
+
+fn find<'a>(limits: &'a NamedLimits, name: &ZendStr) -> Result<&'a NamedLimit, Thrown> {
+    limits.find(name.as_bytes()).ok_or_else(|| unknown(limits, name.as_bytes()))
 }
 
 fn concurrency_limit(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(2, 2)?;
     let name = call.string(1)?;
     let client = client(call, call.string(CLIENT)?)?;
-    let (loaded, at) = find(name.as_bytes())?;
-    let Some(named) = loaded.limits.get(at) else { return Err(Thrown) };
+    let limits = limits_in_force()?;
+    let named = find(&limits, name)?;
     let Rule::Concurrency(limit) = &named.rule else {
         return Err(of_other_kind(named, "limits calls", "limiter"));
     };
-    let (identifier, limiter) = (identifier(named, client)?, limiter_of(&loaded, at, named)?);
+    let (identifier, limiter) = (identifier(named, client)?, limiter_of(named)?);
     let name = call.non_null(1).and_then(SharedString::from_zval);
     let object = ConcurrencyLimitObject::new(limiter, identifier, *limit, name)?;
     call.return_new(&concurrency_limit::CLASS, object)
@@ -79,19 +79,20 @@ fn of_other_kind(named: &NamedLimit, what: &str, function: &str) -> Thrown {
 fn limiter(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(2, 2)?;
     let name = call.string(1)?;
-    let (loaded, at) = find(name.as_bytes())?;
-    let Some(named) = loaded.limits.get(at) else { return Err(Thrown) };
+    let limits = limits_in_force()?;
+    let named = find(&limits, name)?;
     let list = call.non_null(CLIENT).and_then(Zval::array);
     match (&named.rule, list) {
         (Rule::Concurrency(_), _) => {
             Err(of_other_kind(named, "limits how many run at once", "concurrency_limit"))
         }
-        (Rule::One { .. } | Rule::Calendar { .. }, Some(_)) => Err(type_error(format!(
-            "TokenBucket\\limiter(): Argument #{CLIENT} ($client) must be of type string for a limit of its own, array given"
-        ))),
+        (Rule::One { .. } | Rule::Calendar { .. }, Some(_)) => Err(argument_type_error(
+            CLIENT,
+            "must be of type string for a limit of its own, array given",
+        )),
         (Rule::One { .. } | Rule::Calendar { .. }, None) => {
             let identifier = identifier(named, client(call, call.string(CLIENT)?)?)?;
-            let limiter = limiter_of(&loaded, at, named)?;
+            let limiter = limiter_of(named)?;
             let backend = match named.leave {
                 0 => Backend::Native(limiter),
                 leave => Backend::Leaving(Box::new(Leaving { limiter, leave })),
@@ -103,11 +104,11 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
         }
         (Rule::All(members), list) => call.return_new(
             &compound::CLASS,
-            limiter_set(call, &loaded, JointRule::All, members, list)?,
+            limiter_set(call, &limits, JointRule::All, members, list)?,
         ),
         (Rule::First(members), list) => call.return_new(
             &first_of::CLASS,
-            limiter_set(call, &loaded, JointRule::First, members, list)?,
+            limiter_set(call, &limits, JointRule::First, members, list)?,
         ),
     }
 }
@@ -115,7 +116,7 @@ fn limiter(call: &Call) -> Result<(), Thrown> {
 /// The limiters of a set, for one client or one each.
 fn limiter_set(
     call: &Call,
-    loaded: &LoadedLimits,
+    limits: &NamedLimits,
     rule: JointRule,
     members: &[String],
     list: Option<&ZendHashTable>,
@@ -125,11 +126,14 @@ fn limiter_set(
             Some(list) => client_of(list, member, i)?,
             None => client(call, call.string(CLIENT)?)?,
         };
-        part(loaded, member, client)
+        part(limits, member, client)
     });
     let parts = parts.collect::<Result<Vec<Part>, Thrown>>()?;
     match list {
-        Some(list) if list.len() != members.len() => Err(wrong_list(members)),
+        Some(list) if list.len() != members.len() => {
+            let members = members.join(", ");
+            Err(value_error(CLIENT, format!("must have one client for each of {members}")))
+        }
         _ => Ok(LimiterSet::new(rule, parts)),
     }
 }
@@ -149,15 +153,10 @@ fn client_of<'a>(list: &'a ZendHashTable, member: &str, i: usize) -> Result<&'a 
     text.ok_or_else(|| value_error(CLIENT, format!("must have a string for the limit {member}")))
 }
 
-fn wrong_list(members: &[String]) -> Thrown {
-    value_error(CLIENT, format!("must have one client for each of {}", members.join(", ")))
-}
-
-fn part(loaded: &LoadedLimits, member: &str, client: &[u8]) -> Result<Part, Thrown> {
-    let at = loaded.limits.position(member.as_bytes()).ok_or(Thrown)?;
-    let named = loaded.limits.get(at).ok_or(Thrown)?;
+fn part(limits: &NamedLimits, member: &str, client: &[u8]) -> Result<Part, Thrown> {
+    let named = limits.find(member.as_bytes()).ok_or(Thrown)?;
     let OneLimit { limit, arguments, .. } = one_limit(&named.rule)?;
-    let limiter = limiter_of(loaded, at, named)?;
+    let limiter = limiter_of(named)?;
     let name = SharedString::joined([member.as_bytes(), b"", b""]);
     Ok(Part::new(limiter, identifier(named, client)?, name, limit, arguments, named.leave))
 }
@@ -173,14 +172,12 @@ fn identifier(named: &NamedLimit, client: &[u8]) -> Result<SharedString, Thrown>
 }
 
 /// The limiter of a limit, which the worker makes once.
-fn limiter_of(loaded: &LoadedLimits, at: usize, named: &NamedLimit) -> Result<Rc<Limiter>, Thrown> {
-    if let Some(Some(limiter)) = loaded.limiters.borrow().get(at) {
+fn limiter_of(named: &NamedLimit) -> Result<Rc<Limiter>, Thrown> {
+    if let Some(limiter) = &*named.limiter.borrow() {
         return Ok(Rc::clone(limiter));
     }
     let limiter = GLOBALS.get().limiter_for(named)?;
-    if let Some(place) = loaded.limiters.borrow_mut().get_mut(at) {
-        *place = Some(Rc::clone(&limiter));
-    }
+    named.limiter.replace(Some(Rc::clone(&limiter)));
     Ok(limiter)
 }
 
@@ -209,9 +206,9 @@ fn one_limit(rule: &Rule) -> Result<OneLimit, Thrown> {
                     let arguments = LimitArguments::TokenBucket(Some(*count), Some(rate));
                     (arguments, &token_bucket::CLASS)
                 }
-                Algorithm::LeakyBucket => (of_interval, &leaky_bucket::CLASS),
-                Algorithm::FixedWindow => (of_interval, &fixed_window::CLASS),
-                Algorithm::SlidingWindow => (of_interval, &sliding_window::CLASS),
+                Algorithm::LeakyBucket => (of_interval, &interval_limit::LEAKY_BUCKET),
+                Algorithm::FixedWindow => (of_interval, &interval_limit::FIXED_WINDOW),
+                Algorithm::SlidingWindow => (of_interval, &interval_limit::SLIDING_WINDOW),
             };
             (Rc::clone(limit), arguments, class)
         }
@@ -222,9 +219,9 @@ fn one_limit(rule: &Rule) -> Result<OneLimit, Thrown> {
 
 /// A `ConfigurationException` that lists the names.
 #[cold]
-fn unknown(loaded: &LoadedLimits, name: &[u8]) -> Thrown {
+fn unknown(limits: &NamedLimits, name: &[u8]) -> Thrown {
     const MOST: usize = 20;
-    let mut names: Vec<&str> = loaded.limits.names().take(MOST + 1).collect();
+    let mut names: Vec<&str> = limits.names().take(MOST + 1).collect();
     if names.len() > MOST {
         names.splice(MOST.., ["..."]);
     }

@@ -1,11 +1,9 @@
 //! `TokenBucket\Permit`: one permit of a `ConcurrencyLimit`.
 
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
-use super::engine::declare;
 use super::engine::declare::{Class, Method, Type, optional, public};
 use super::engine::exceptions::{Thrown, value_error};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::engine::shared_string::SharedString;
 use super::events::{deliver, log_event};
 use super::globals::GLOBALS;
@@ -15,7 +13,6 @@ use crate::limiter::HeldPermit;
 use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::ZendHashTable;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 
 /// The value of a `TokenBucket\Permit`.
 pub struct PermitObject {
@@ -28,8 +25,6 @@ pub struct PermitObject {
 /// `TokenBucket\Permit`.
 pub static CLASS: Class = Class::new();
 
-static HANDLERS: Handlers = Handlers::new();
-
 const METHODS: &[Method] = &[
     public(c"release", handler!(release_permit), &[], Type::VOID),
     public(
@@ -41,11 +36,9 @@ const METHODS: &[Method] = &[
     NO_CONSTRUCTOR,
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-    declare::class(&CLASS, "TokenBucket\\Permit", flags, METHODS, ptr::null_mut(), &[]);
-    object::install_handlers::<PermitObject>(&CLASS);
+    object::class::<PermitObject>(&CLASS, "TokenBucket\\Permit", flags, METHODS, &[]);
 }
 
 impl PermitObject {
@@ -70,9 +63,7 @@ impl Drop for PermitObject {
 }
 
 impl Native for PermitObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("identifier", self.identifier.to_zval());
@@ -99,5 +90,5 @@ fn renew(call: &Call) -> Result<(), Thrown> {
     let (globals, lifetime) = (GLOBALS.get(), lifetime.unwrap_or(own_lifetime));
     let frozen = globals.frozen_time.get();
     let renewed = globals.permits.with(permit, |permit| permit.renew(lifetime, frozen));
-    call.return_bool_or_null(renewed.map_or(Ok(Some(false)), deliver)?)
+    call.return_value(renewed.map_or(Ok(Some(false)), deliver)?)
 }

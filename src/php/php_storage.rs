@@ -8,11 +8,9 @@
 //! skips these frames, which leak no more than references that end with the request.
 
 use super::engine::call::{Call, NO_CONSTRUCTOR, handler};
-use super::engine::declare;
 use super::engine::declare::{Class, Method, Type, public};
-use super::engine::exceptions::{Thrown, error, type_error};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::exceptions::{Thrown, type_error};
+use super::engine::object::{self, Native, own_handlers};
 use super::engine::versions;
 use crate::limit::{Available, Decision, TokenBucket};
 use ext_php_rs::convert::IntoZval;
@@ -45,22 +43,17 @@ struct BootstrapObject {
 }
 
 static CLASS: Class = Class::new();
-static HANDLERS: Handlers = Handlers::new();
 
 const METHODS: &[Method] =
     &[public(c"__invoke", handler!(bootstrap), &[], Type::BOOL), NO_CONSTRUCTOR];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-    declare::class(&CLASS, "TokenBucket\\Bootstrap", flags, METHODS, ptr::null_mut(), &[]);
-    object::install_handlers::<BootstrapObject>(&CLASS);
+    object::class::<BootstrapObject>(&CLASS, "TokenBucket\\Bootstrap", flags, METHODS, &[]);
 }
 
 impl Native for BootstrapObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, _properties: &mut ZendHashTable) {}
 
@@ -144,8 +137,7 @@ fn bootstrap(call: &Call) -> Result<(), Thrown> {
 /// Makes a `Closure` of `Bootstrap::__invoke()`.
 fn make_closure(value: BootstrapObject) -> Result<Zval, Thrown> {
     let (class, mut this) = (CLASS.as_ptr(), Zval::new());
-    let function =
-        find_method(CLASS.get(), c"__invoke").ok_or_else(|| throw_no_method(c"__invoke"))?;
+    let function = find_method(CLASS.get(), c"__invoke").ok_or(Thrown)?;
     this.value.obj = object::create_with(&CLASS, value);
     this.u1.type_info = ffi::IS_OBJECT_EX;
     // SAFETY: `this` holds the only reference to the new object, and drops it when the closure has its own.
@@ -165,7 +157,8 @@ fn call_method<const N: usize>(
     // SAFETY: a live object, to which the caller holds a reference, and a method of its class.
     unsafe {
         let class = (*object).ce;
-        let function = find_method(&*class, name).ok_or_else(|| throw_no_method(name))?;
+        // There is always one: a class has the methods of its interfaces.
+        let function = find_method(&*class, name).ok_or(Thrown)?;
         ffi::zend_call_known_function(
             function,
             object,
@@ -177,12 +170,6 @@ fn call_method<const N: usize>(
         );
     }
     if ExecutorGlobals::has_exception() { Err(Thrown) } else { Ok(result) }
-}
-
-/// Throws where the engine guarantees the method: every class has those of its interfaces.
-#[cold]
-fn throw_no_method(name: &CStr) -> Thrown {
-    error(format!("The storage has no method {}()", name.to_string_lossy()))
 }
 
 /// Finds a method of a class by its name in lower case.

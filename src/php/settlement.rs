@@ -2,10 +2,11 @@
 
 use super::engine::call::Call;
 use super::engine::declare::{Parameter, Type, required};
-use super::engine::exceptions::{Thrown, logic_exception};
+use super::engine::exceptions::Thrown;
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::limit_decision::LimitDecision;
+use super::limiter_object::throw_unsupported;
 use super::token_counts::TokenCounts;
 use crate::limit::Decision;
 use crate::limiter::{DecidedBy, Report, Settled, Settlement, settle as settle_all};
@@ -73,9 +74,7 @@ fn note_level(limit: &mut LimitDecision, level: Option<Decision>) {
 /// Returns the outcome to PHP, or throws in the name of `method`.
 pub fn return_outcome(call: &Call, method: &str, outcome: Outcome) -> Result<(), Thrown> {
     match outcome {
-        Some(report) => call.return_bool_or_null(deliver(report)?),
-        None => Err(logic_exception(format!(
-            "{method}() is not available on a storage written in PHP: TokenBucketStorage has consume() only"
-        ))),
+        Some(report) => call.return_value(deliver(report)?),
+        None => Err(throw_unsupported(method)),
     }
 }

@@ -3,7 +3,7 @@
 use super::engine::call::{Call, handler};
 use super::engine::declare::{Method, Parameter, Type, function, optional};
 use super::engine::exceptions::Thrown;
-use super::engine::php_array::{PhpArray, PhpValue};
+use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
 use crate::limiter::{LimitName, LimitStatistics, Outcome};
 
@@ -36,7 +36,7 @@ fn statistics(call: &Call) -> Result<(), Thrown> {
         Some(wanted) => of_prefix(&snapshot, &wanted, track),
         None => by_prefix(&snapshot, track),
     };
-    call.return_value(counts.into_zval())
+    call.return_value(counts)
 }
 
 fn reset_statistics(call: &Call) -> Result<(), Thrown> {

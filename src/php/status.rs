@@ -2,21 +2,20 @@
 
 use super::denials::{MOST_IN_STATUS, of_current_prefix};
 use super::directives::DIRECTIVES;
-use super::engine::call::{Call, handler};
+use super::engine::call::{Call, handler, string};
 use super::engine::declare::{Method, Type, function, required};
 use super::engine::exceptions::Thrown;
-use super::engine::php_array::{PhpArray, PhpValue};
+use super::engine::php_array::PhpArray;
 use super::events::{deliver_warning, log_event};
 use super::globals::GLOBALS;
-use super::limits_file::LoadedLimits;
 use super::statistics::of_prefix;
 use super::{calendar, calendar_window};
 use crate::dsn::Dsn;
 use crate::limit::{Decision, Limit, Op, SECOND};
 use crate::limiter::{
     CALENDAR, CONCURRENCY, CallContext, Host, Identifier, LONGEST_IDENTIFIER, LimitName,
-    LimitStatistics, Limiter, NamedLimit, Report, Rule, ServerStatus, Status, TableStatus,
-    prometheus, unix_time,
+    LimitStatistics, Limiter, NamedLimit, NamedLimits, Report, Rule, ServerStatus, Status,
+    TableStatus, prometheus, unix_time,
 };
 use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
@@ -47,7 +46,7 @@ fn return_prometheus(call: &Call) -> Result<(), Thrown> {
 }
 
 /// The limits in force, if there is a file of them that could be read.
-fn look_at_limits_file() -> Result<Option<Rc<LoadedLimits>>, Thrown> {
+fn look_at_limits_file() -> Result<Option<Rc<NamedLimits>>, Thrown> {
     let globals = GLOBALS.get();
     let Ok((loaded, warning)) = globals.limits_file.limits(|| globals.directives.limits.get())
     else {
@@ -58,12 +57,12 @@ fn look_at_limits_file() -> Result<Option<Rc<LoadedLimits>>, Thrown> {
     Ok(Some(loaded))
 }
 
-fn collect(loaded: Option<&LoadedLimits>) -> Status {
+fn collect(loaded: Option<&NamedLimits>) -> Status {
     let globals = GLOBALS.get();
     let is_file_named = !globals.directives.limits.get().as_os_str().is_empty();
     let is_file_valid = is_file_named.then(|| globals.limits_file.error().is_none());
     let files = globals.directives.settings().store.files;
-    let named = loaded.iter().flat_map(|loaded| loaded.limits.iter());
+    let named = loaded.iter().flat_map(|loaded| loaded.iter());
     let configured = globals.configured_limiters(named);
     let hosts = configured.iter().filter_map(|limiter| limiter.host());
     let errors = configured.iter().filter_map(|limiter| limiter.check_memory().err());
@@ -88,7 +87,7 @@ fn return_status(call: &Call) -> Result<(), Thrown> {
     array.put("tables", status.tables.iter().map(table).collect::<PhpArray>());
     array.put("servers", status.servers.iter().map(server).collect::<PhpArray>());
     array.put("directives", directives());
-    call.return_value(array.into_zval())
+    call.return_value(array)
 }
 
 /// The file of `token_bucket.limits`, and what is wrong with it. None if no file is named.
@@ -98,20 +97,20 @@ fn limits_file() -> Option<PhpArray> {
     let error = globals.limits_file.error();
     (!path.as_os_str().is_empty()).then(|| {
         let mut file = PhpArray::new();
-        file.put("path", path.as_os_str().as_encoded_bytes());
+        file.put("path", string(path.as_os_str().as_encoded_bytes()));
         file.put("error", error.as_deref());
         file
     })
 }
 
 fn named_limits(
-    loaded: Option<Rc<LoadedLimits>>,
+    loaded: Option<Rc<NamedLimits>>,
     status: &Status,
     prefix: &[u8],
     track: bool,
 ) -> Result<PhpArray, Thrown> {
     let mut array = PhpArray::new();
-    for named in loaded.iter().flat_map(|loaded| loaded.limits.iter()) {
+    for named in loaded.iter().flat_map(|loaded| loaded.iter()) {
         let is_counted_as = |name: &LimitName| {
             name.prefix() == Some(prefix) && name.name() == Some(named.name.as_bytes())
         };
@@ -202,7 +201,7 @@ fn table(table: &TableStatus) -> PhpArray {
     let mut row = PhpArray::new();
     row.put("name", table.name.as_str());
     row.put("holds", table.kind.name());
-    row.put("path", table.path.as_os_str().as_encoded_bytes());
+    row.put("path", string(table.path.as_os_str().as_encoded_bytes()));
     row.put("bytes", table.size);
     row.put("slots", table.usage.slots as u64);
     row.put("used", table.usage.used as u64);

@@ -4,13 +4,11 @@
 //! `bootstrap()` and `consume()` serve code that was written for the contract `TokenBucketStorage`.
 
 use super::engine::call::{Call, handler};
-use super::engine::declare;
 use super::engine::declare::{
     Class, Method, Parameter, Type, optional, public, required, sensitive,
 };
 use super::engine::exceptions::{Thrown, error, logic_exception, value_error};
-use super::engine::object;
-use super::engine::object::{Handlers, Native};
+use super::engine::object::{self, Native, own_handlers};
 use super::events::deliver;
 use super::globals::GLOBALS;
 use super::interfaces;
@@ -105,34 +103,17 @@ const REQUIRED_DSN: &[Parameter] = &[sensitive(required(c"dsn", Type::STRING))];
 
 /// The methods of `TokenBucketStorage`, with return types.
 const PREPARE: Method = public(c"prepare", handler!(prepare), &[], Type::VOID);
-const BOOTSTRAP: Method = public(
-    c"bootstrap",
-    handler!(bootstrap),
-    &[required(c"identifier", Type::NONE), required(c"microtime", Type::NONE)],
-    Type::VOID,
-);
-const CONSUME: Method = public(
-    c"consume",
-    handler!(consume),
-    &[
-        required(c"identifier", Type::NONE),
-        required(c"microtime", Type::NONE),
-        required(c"full_microtime", Type::NONE),
-        required(c"bootstrap_closure", Type::NONE),
-    ],
-    Type::BOOL,
-);
+const BOOTSTRAP: Method =
+    public(c"bootstrap", handler!(bootstrap), interfaces::BOOTSTRAP_PARAMETERS, Type::VOID);
+const CONSUME: Method =
+    public(c"consume", handler!(consume), interfaces::CONSUME_PARAMETERS, Type::BOOL);
 
-static HANDLERS: Handlers = Handlers::new();
-
-/// Makes the classes known to the engine.
 pub fn register() {
     for StorageClass { class, name, constructor, .. } in &CLASSES {
         let constructor = public(c"__construct", handler!(construct), constructor, Type::NONE);
         let methods = [constructor, PREPARE, BOOTSTRAP, CONSUME];
         let flags = ClassFlags::Final | ClassFlags::NoDynamicProperties;
-        declare::class(class, name, flags, &methods, ptr::null_mut(), &[&interfaces::STORAGE]);
-        object::install_handlers::<StorageObject>(class);
+        object::class::<StorageObject>(class, name, flags, &methods, &[&interfaces::STORAGE]);
     }
 }
 
@@ -157,9 +138,7 @@ pub fn limiter_of(object: &ffi::zend_object) -> Result<Option<Rc<Limiter>>, Thro
 }
 
 impl Native for StorageObject {
-    fn handlers() -> &'static Handlers {
-        &HANDLERS
-    }
+    own_handlers!();
 
     fn dump(&self, properties: &mut ZendHashTable) {
         let _ = properties.insert("dsn", Dsn::redact(&self.dsn));

@@ -1,7 +1,7 @@
 //! The argument `$storage` of the limiters' constructors.
 
 use super::engine::call::Call;
-use super::engine::exceptions::Thrown;
+use super::engine::exceptions::{Thrown, value_error};
 use super::globals::GLOBALS;
 use super::{interfaces, storage};
 use crate::dsn::looks_like_dsn;
@@ -56,6 +56,17 @@ fn explain(dsn: &[u8], error: Error) -> Error {
         true => error,
         false => Error::configuration(format!(
             "{error}; the first argument is the storage, the second the identifier"
+        )),
+    }
+}
+
+/// Throws if a storage written in PHP is given to a limit that is no token bucket.
+pub fn expect_own_storage(backend: &Backend) -> Result<(), Thrown> {
+    match backend {
+        Backend::Native(_) | Backend::Leaving(_) => Ok(()),
+        Backend::Php(_) => Err(value_error(
+            STORAGE,
+            "must not be a storage written in PHP: TokenBucketStorage supports token buckets only",
         )),
     }
 }

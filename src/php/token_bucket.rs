@@ -26,7 +26,6 @@ use ext_php_rs::zend::ExecutorGlobals;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// The class.
 pub static CLASS: Class = Class::new();
 /// `compare_microtimes()` takes two times for equal if they differ by less than this share of the second.
 const MICROTIME_DELTA: f64 = 0.0001;
@@ -75,11 +74,9 @@ const METHODS: &[Method] = &[
     method(PROTECTED, c"key", handler!(key), &[required(c"id", Type::STRING)], Type::STRING),
 ];
 
-/// Makes the class known to the engine.
 pub fn register() {
     let (flags, limiter) = (ClassFlags::empty(), [&interfaces::LIMITER]);
-    declare::class(&CLASS, "TokenBucket", flags, METHODS, ptr::null_mut(), &limiter);
-    object::install_handlers::<LimiterObject>(&CLASS);
+    object::class::<LimiterObject>(&CLASS, "TokenBucket", flags, METHODS, &limiter);
     declare::constant(&CLASS, "MILLISECOND", 0.001);
     for (name, seconds) in
         [("SECOND", 1i64), ("MINUTE", 60), ("HOUR", 3_600), ("DAY", 86_400), ("WEEK", 604_800)]
@@ -274,8 +271,8 @@ fn compare_microtimes(call: &Call) -> Result<(), Thrown> {
         true => m1.abs() < MICROTIME_DELTA,
         false => ((m1 - m2) / m2).abs() < MICROTIME_DELTA,
     };
-    call.return_int(match is_equal {
-        true => 0,
+    call.return_value(match is_equal {
+        true => 0i64,
         false if m1 > m2 => 1,
         false => -1,
     })

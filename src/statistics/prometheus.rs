@@ -11,32 +11,24 @@ use std::fmt::Write as _;
 /// The label value of limits that have no record of their own, and of names that were inferred from identifiers.
 const OTHERS: &str = "*";
 
-/// What a metric counts in the statistics of a limit.
-type Count = fn(&OutcomeCounts) -> u64;
-
-const LIMIT_COUNTERS: [(&str, &str, Count); 7] = [
-    ("checks", "Calls that were decided.", |counts| {
-        sum(counts, &[Outcome::Accepted, Outcome::Denied, Outcome::DryRunDenied])
-    }),
-    ("denied", "Calls that were denied.", |counts| sum(counts, &[Outcome::Denied])),
-    ("would_deny", "Calls that only a dry run accepted.", |counts| {
-        sum(counts, &[Outcome::DryRunDenied])
-    }),
-    ("store_errors", "Calls on which the store failed.", |counts| sum(counts, &[Outcome::Failed])),
-    ("busy", "Calls that could not be decided on in their time beside others.", |counts| {
-        sum(counts, &[Outcome::Busy])
-    }),
-    ("degraded", "Calls that on_error answered.", |counts| sum(counts, &[Outcome::Degraded])),
+/// The counters of a limit: the name, the help, and the outcomes that are counted.
+const LIMIT_COUNTERS: [(&str, &str, &[Outcome]); 7] = [
+    (
+        "checks",
+        "Calls that were decided.",
+        &[Outcome::Accepted, Outcome::Denied, Outcome::DryRunDenied],
+    ),
+    ("denied", "Calls that were denied.", &[Outcome::Denied]),
+    ("would_deny", "Calls that only a dry run accepted.", &[Outcome::DryRunDenied]),
+    ("store_errors", "Calls on which the store failed.", &[Outcome::Failed]),
+    ("busy", "Calls that could not be decided on in their time beside others.", &[Outcome::Busy]),
+    ("degraded", "Calls that on_error answered.", &[Outcome::Degraded]),
     (
         "evictions",
         "Calls that evicted a bucket in use, or were denied for want of a slot.",
-        |counts| sum(counts, &[Outcome::Evicted]),
+        &[Outcome::Evicted],
     ),
 ];
-
-fn sum(counts: &OutcomeCounts, outcomes: &[Outcome]) -> u64 {
-    outcomes.iter().filter_map(|outcome| counts.get(*outcome as usize)).sum()
-}
 
 /// The metrics, as a scrape of Prometheus reads them.
 pub fn prometheus(status: &Status) -> String {
@@ -71,9 +63,11 @@ fn limits(text: &mut Text, status: &Status) {
         add(text(name.name()), &given);
         add(OTHERS.to_owned(), inferred);
     }
-    for (name, help, count) in LIMIT_COUNTERS {
+    for (name, help, outcomes) in LIMIT_COUNTERS {
         let samples = counts.iter().map(|((prefix, limit), counts)| {
-            ([("prefix", prefix.as_str()), ("limit", limit.as_str())], count(counts) as f64)
+            let counted = outcomes.iter().filter_map(|outcome| counts.get(*outcome as usize));
+            let labels = [("prefix", prefix.as_str()), ("limit", limit.as_str())];
+            (labels, counted.sum::<u64>() as f64)
         });
         text.counter(name, help, samples);
     }
@@ -205,17 +199,16 @@ mod tests {
         (name, LimitStatistics { outcomes, ..LimitStatistics::default() })
     }
 
+    fn status(limits: Vec<(LimitName, LimitStatistics)>) -> Status {
+        let (memory_errors, tables, servers) = (Vec::new(), Vec::new(), Vec::new());
+        Status { memory_errors, limits, tables, servers, is_limits_file_valid: None }
+    }
+
     #[test]
     fn each_metric_has_its_help_and_type_before_its_samples() {
         let limits =
             vec![limit("tb:", "login", [5, 2, 1, 0, 0, 0, 0]), limit("b:", "login", [1; 7])];
-        let text = prometheus(&Status {
-            memory_errors: Vec::new(),
-            limits,
-            tables: Vec::new(),
-            servers: Vec::new(),
-            is_limits_file_valid: None,
-        });
+        let text = prometheus(&status(limits));
         let checks = "# HELP token_bucket_checks_total Calls that were decided.\n\
                       # TYPE token_bucket_checks_total counter\n\
                       token_bucket_checks_total{prefix=\"b:\",limit=\"login\"} 3\n\
@@ -235,13 +228,10 @@ mod tests {
         let odd = limit("tb:", "a\"b\\c\nd", [4, 0, 0, 0, 0, 0, 0]);
         let (name, last_failure) = ("Redis".to_owned(), Some("no answer".to_owned()));
         let server = ServerStatus { name, is_down: true, since: 0, outages: 3, last_failure };
-        let limits = vec![client, odd, others];
         let text = prometheus(&Status {
-            memory_errors: Vec::new(),
-            limits,
-            tables: Vec::new(),
             servers: vec![server],
             is_limits_file_valid: Some(false),
+            ..status(vec![client, odd, others])
         });
         assert!(text.contains(r#"token_bucket_checks_total{prefix="tb:",limit="*"} 1"#), "{text}");
         assert!(text.contains(r#"token_bucket_checks_total{prefix="*",limit="*"} 6"#));

@@ -4,8 +4,17 @@ use crate::dsn::OnError;
 use crate::limit::{
     CalendarUnit, FixedWindow, Limit, LimitError, PermitLimit, SlidingWindow, TokenBucket,
 };
+use crate::limiter::limiter::Limiter;
 use crate::limiter::settings::Settings;
+use std::cell::RefCell;
 use std::rc::Rc;
+
+/// The algorithm of a section that limits so many in a unit of the calendar.
+pub const CALENDAR: &str = "calendar";
+/// The algorithm of a section that limits how many run at once.
+pub const CONCURRENCY: &str = "concurrency";
+/// How long a permit is held at most, in seconds, where nothing else is said.
+pub const DEFAULT_LIFETIME: f64 = 60.0;
 
 /// A mistake in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +26,7 @@ pub struct FileError {
 }
 
 /// A limit or a set of limits that has a name.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NamedLimit {
     /// The name.
     pub name: String,
@@ -27,6 +36,8 @@ pub struct NamedLimit {
     pub key: String,
     /// How many tokens or hits each call leaves.
     pub leave: u64,
+    /// Its limiter, once it was used. Emptied when a directive changes.
+    pub limiter: RefCell<Option<Rc<Limiter>>>,
     pub(super) storage: Option<String>,
     pub(super) on_error: Option<OnError>,
     pub(super) enforce: Option<bool>,
@@ -81,13 +92,9 @@ impl Algorithm {
         "token_bucket, leaky_bucket, fixed_window, sliding_window, calendar or concurrency";
 
     pub(super) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "token_bucket" => Some(Self::TokenBucket),
-            "leaky_bucket" => Some(Self::LeakyBucket),
-            "fixed_window" => Some(Self::FixedWindow),
-            "sliding_window" => Some(Self::SlidingWindow),
-            _ => None,
-        }
+        [Self::TokenBucket, Self::LeakyBucket, Self::FixedWindow, Self::SlidingWindow]
+            .into_iter()
+            .find(|algorithm| algorithm.name() == name)
     }
 
     /// Its name in the file.

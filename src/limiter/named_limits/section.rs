@@ -1,12 +1,13 @@
 //! A section of a file of limits, while it is read.
 
-use super::calendar::{CALENDAR, calendar_rule};
-use super::concurrency::{CONCURRENCY, permit_limit};
-use super::limit::{Algorithm, FileError, NamedLimit, Rule, mistake};
+use super::limit::{
+    Algorithm, CALENDAR, CONCURRENCY, DEFAULT_LIFETIME, FileError, NamedLimit, Rule, mistake,
+};
 use crate::dsn::{Dsn, OnError, sanitize};
-use crate::limit::{CalendarUnit, LimitError};
+use crate::limit::{CalendarUnit, CalendarWindow, LimitError, PermitLimit};
 use crate::limiter::compound::MAX_MEMBERS;
 use crate::statistics::LONGEST_NAME;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The longest name, in bytes: a longer one would be cut in the statistics, where `status()` looks for it.
@@ -119,7 +120,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    pub(super) fn finish(self) -> Result<Finished, FileError> {
+    pub(super) fn finish(mut self) -> Result<Finished, FileError> {
         let leave = self.leave.map_or(0, |(_, leave)| leave.into());
         let has_limit = self.limit.is_some()
             || self.interval.is_some()
@@ -129,7 +130,7 @@ impl<'a> Section<'a> {
             || self.algorithm.is_some();
         let has_settings =
             self.storage.is_some() || self.enforce.is_some() || self.on_error.is_some();
-        if let Some((line, other)) = self.like {
+        if let Some((line, other)) = self.like.take() {
             return match has_limit || has_settings || self.all.is_some() || self.first.is_some() {
                 true => Err(mistake(
                     line,
@@ -138,11 +139,10 @@ impl<'a> Section<'a> {
                 false => Ok(Finished::Like { line, other, leave }),
             };
         }
-        let value = |it: At<String>| it.map(|(_, value)| value);
         let is_set_alone = !(has_limit || has_settings || self.leave.is_some());
-        let set = match (self.all, self.first) {
-            (Some((_, names)), None) if is_set_alone => Some(Rule::All(names)),
-            (None, Some((_, names))) if is_set_alone => Some(Rule::First(names)),
+        let rule = match (self.all.take(), self.first.take()) {
+            (Some((_, names)), None) if is_set_alone => Rule::All(names),
+            (None, Some((_, names))) if is_set_alone => Rule::First(names),
             (Some((line, _)), _) => {
                 return Err(mistake(line, "all must stand alone: its limits have the other keys"));
             }
@@ -152,64 +152,86 @@ impl<'a> Section<'a> {
                     "first must stand alone: its limits have the other keys",
                 ));
             }
-            (None, None) => None,
-        };
-        let calendar_line =
-            self.unit.as_ref().map(|it| it.0).or(self.timezone.as_ref().map(|it| it.0));
-        let rule = match (set, self.limit, self.interval) {
-            (Some(set), ..) => set,
-            (None, limit, interval) if matches!(self.algorithm, Some((_, Kind::Calendar))) => {
-                let has_other_keys = interval.is_some() || self.lifetime.is_some();
-                let rule =
-                    calendar_rule(self.line, limit, self.unit, self.timezone, has_other_keys);
-                rule.map_err(|(line, message)| mistake(line, message))?
-            }
-            _ if let Some(line) = calendar_line => {
-                return Err(mistake(line, "unit and timezone are for algorithm = calendar"));
-            }
-            (None, limit, interval) if matches!(self.algorithm, Some((_, Kind::Concurrency))) => {
-                if let Some((line, _)) = self.leave {
-                    return Err(mistake(line, "leave is not for algorithm = concurrency"));
-                }
-                let limit = permit_limit(self.line, limit, interval, self.lifetime);
-                Rule::Concurrency(limit.map_err(|(line, message)| mistake(line, message))?)
-            }
-            (None, Some((limit_line, count)), Some((interval_line, interval))) => {
-                if let Some((line, _)) = self.lifetime {
-                    return Err(mistake(line, "lifetime is for algorithm = concurrency"));
-                }
-                let algorithm = match self.algorithm {
-                    Some((_, Kind::Algorithm(algorithm))) => algorithm,
-                    _ => Algorithm::TokenBucket,
-                };
-                let limit = algorithm.limit(count, interval).map_err(|error| match error {
-                    LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
-                        mistake(limit_line, format!("limit {error}"))
-                    }
-                    LimitError::RateTooHigh => mistake(
-                        interval_line,
-                        "interval must be at least one nanosecond for each unit of limit",
-                    ),
-                    _ => mistake(interval_line, format!("interval {}", LimitError::Interval)),
-                })?;
-                Rule::One { algorithm, count, interval, limit: Rc::new(limit) }
-            }
-            (None, ..) => {
-                let name = self.name;
-                let message =
-                    format!("[{name}] must have limit and interval, or all, or first, or like");
-                return Err(mistake(self.line, message));
-            }
+            (None, None) => self.rule()?,
         };
         Ok(Finished::Limit(NamedLimit {
             name: self.name.to_owned(),
             key: self.name.to_owned(),
             leave,
             rule,
-            storage: value(self.storage),
+            limiter: RefCell::default(),
+            storage: self.storage.map(|(_, it)| it),
             on_error: self.on_error.map(|(_, it)| it),
             enforce: self.enforce.map(|(_, it)| it),
         }))
+    }
+
+    /// The limit of a section that is neither a set nor like another one.
+    fn rule(&mut self) -> Result<Rule, FileError> {
+        let of_unit = self.unit.as_ref().map(|(line, _)| *line);
+        let of_zone = self.timezone.as_ref().map(|(line, _)| *line);
+        match (&self.algorithm, of_unit.or(of_zone)) {
+            (Some((_, Kind::Calendar)), _) => self.calendar(),
+            (_, Some(line)) => Err(mistake(line, "unit and timezone are for algorithm = calendar")),
+            (Some((_, Kind::Concurrency)), None) => self.concurrency(),
+            (Some((_, Kind::Algorithm(algorithm))), None) => self.one(*algorithm),
+            (None, None) => self.one(Algorithm::TokenBucket),
+        }
+    }
+
+    fn calendar(&mut self) -> Result<Rule, FileError> {
+        let (Some((limit_line, count)), Some((_, unit)), None, None) =
+            (self.limit, self.unit, self.interval, self.lifetime)
+        else {
+            let message =
+                "a limit of the calendar must have limit and unit, and no interval or lifetime";
+            return Err(mistake(self.line, message));
+        };
+        CalendarWindow::new(count, [0; 3])
+            .map_err(|error| mistake(limit_line, format!("limit {error}")))?;
+        let timezone = self.timezone.take().map_or_else(|| "UTC".to_owned(), |(_, zone)| zone);
+        Ok(Rule::Calendar { count, unit, timezone })
+    }
+
+    fn concurrency(&self) -> Result<Rule, FileError> {
+        if let Some((line, _)) = self.leave {
+            return Err(mistake(line, "leave is not for algorithm = concurrency"));
+        }
+        let (Some((limit_line, max)), None) = (self.limit, self.interval) else {
+            let message = "a limit of how many run at once must have limit, and no interval";
+            return Err(mistake(self.line, message));
+        };
+        let (lifetime_line, lifetime) = self.lifetime.unwrap_or((limit_line, DEFAULT_LIFETIME));
+        let limit = PermitLimit::new(max, lifetime).map_err(|error| match error {
+            LimitError::Permits => mistake(limit_line, format!("limit {error}")),
+            _ => mistake(lifetime_line, format!("lifetime {error}")),
+        })?;
+        Ok(Rule::Concurrency(limit))
+    }
+
+    fn one(&self, algorithm: Algorithm) -> Result<Rule, FileError> {
+        let (Some((limit_line, count)), Some((interval_line, interval))) =
+            (self.limit, self.interval)
+        else {
+            let name = self.name;
+            let message =
+                format!("[{name}] must have limit and interval, or all, or first, or like");
+            return Err(mistake(self.line, message));
+        };
+        if let Some((line, _)) = self.lifetime {
+            return Err(mistake(line, "lifetime is for algorithm = concurrency"));
+        }
+        let limit = algorithm.limit(count, interval).map_err(|error| match error {
+            LimitError::Capacity | LimitError::Hits | LimitError::SlidingHits => {
+                mistake(limit_line, format!("limit {error}"))
+            }
+            LimitError::RateTooHigh => mistake(
+                interval_line,
+                "interval must be at least one nanosecond for each unit of limit",
+            ),
+            _ => mistake(interval_line, format!("interval {}", LimitError::Interval)),
+        })?;
+        Ok(Rule::One { algorithm, count, interval, limit: Rc::new(limit) })
     }
 }
 

@@ -29,7 +29,7 @@ fn limits_and_sets_are_found_by_name() {
          [network]\nlimit = 20\ninterval = 60.5\nstorage = array:\nenforce = off\non_error = closed\n",
     )
     .unwrap();
-    let find = |name: &[u8]| limits.get(limits.position(name)?);
+    let find = |name: &[u8]| limits.find(name);
     assert_eq!(limits.names().collect::<Vec<_>>(), ["login", "network", "user"]);
     let Rule::All(names) = &find(b"login").unwrap().rule else { panic!() };
     assert_eq!(names, &["network", "user"]);
@@ -57,7 +57,7 @@ fn limit_of_the_calendar_has_a_unit_and_a_time_zone() {
         (b"b", (9, CalendarUnit::Month, "Europe/Berlin")),
         (b"d", (1, CalendarUnit::Hour, "UTC")),
     ] {
-        let rule = &limits.get(limits.position(name).unwrap()).unwrap().rule;
+        let rule = &limits.find(name).unwrap().rule;
         let Rule::Calendar { count, unit, timezone } = rule else { panic!() };
         assert_eq!((*count, *unit, timezone.as_str()), expected);
     }
@@ -68,8 +68,7 @@ fn limit_like_another_has_its_buckets_under_another_name() {
     let limits =
         read("[batch]\nlike = api\nleave = 20\n[api]\nlimit = 90\ninterval = 60\nstorage = array:")
             .unwrap();
-    let find = |name: &[u8]| limits.get(limits.position(name).unwrap()).unwrap();
-    let (batch, api) = (find(b"batch"), find(b"api"));
+    let (batch, api) = (limits.find(b"batch").unwrap(), limits.find(b"api").unwrap());
     assert_eq!((batch.key.as_str(), batch.leave, batch.storage()), ("api", 20, Some("array:")));
     assert_eq!((api.key.as_str(), api.leave), ("api", 0));
     let Rule::One { count, .. } = batch.rule else { panic!() };
@@ -161,7 +160,7 @@ fn first_mistake_is_reported_with_its_line_and_what_is_right() {
         ("[a]\nall = b c\n[b]\nlike = c\n[c]\nlimit = 5\ninterval = 1", 1, "like another one"),
         ("[a]\n".repeat(1_001).as_str(), 1_001, "must have at most 1000 limits"),
     ] {
-        let error = read(text).unwrap_err();
+        let error = read(text).err().unwrap();
         assert_eq!(error.line, line, "{text}: {}", error.message);
         assert!(error.message.contains(message), "{text}: {}", error.message);
     }

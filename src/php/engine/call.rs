@@ -9,6 +9,7 @@ use super::object::{self, Native};
 use super::shared_string::SharedString;
 use super::versions;
 use crate::limiter::MAX_IDENTIFIER;
+use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 use ext_php_rs::zend::ExecuteData;
@@ -20,7 +21,7 @@ const FRAME_SLOTS: usize = size_of::<ExecuteData>().div_ceil(size_of::<Zval>());
 
 /// Makes a [`Handler`](super::declare::Handler) of a function that takes a [`Call`].
 macro_rules! handler {
-    ($function:path) => {{
+    ($function:expr) => {{
         unsafe extern "C" fn handler(
             frame: *mut ::ext_php_rs::zend::ExecuteData,
             result: *mut ::ext_php_rs::types::Zval,
@@ -330,39 +331,9 @@ impl Call {
         Ok(())
     }
 
-    /// Returns a bool, or null, to PHP.
-    pub fn return_bool_or_null(&self, value: Option<bool>) -> Result<(), Thrown> {
-        match value {
-            Some(value) => self.return_bool(value),
-            None => self.return_value(Zval::null()),
-        }
-    }
-
     /// Returns a new string to PHP.
     pub fn return_string(&self, text: &[u8]) -> Result<(), Thrown> {
         self.return_value(string(text))
-    }
-
-    /// Returns an int to PHP.
-    #[inline]
-    pub fn return_int(&self, value: i64) -> Result<(), Thrown> {
-        // SAFETY: the engine passes a place for the result, which owns nothing yet.
-        unsafe {
-            (*self.result).value.lval = value;
-            (*self.result).u1.type_info = ffi::IS_LONG;
-        }
-        Ok(())
-    }
-
-    /// Returns a float to PHP.
-    #[inline]
-    pub fn return_float(&self, value: f64) -> Result<(), Thrown> {
-        // SAFETY: the engine passes a place for the result, which owns nothing yet.
-        unsafe {
-            (*self.result).value.dval = value;
-            (*self.result).u1.type_info = ffi::IS_DOUBLE;
-        }
-        Ok(())
     }
 
     /// Returns a new object to PHP.
@@ -377,8 +348,9 @@ impl Call {
         Ok(())
     }
 
-    /// Returns any value to PHP.
-    pub fn return_value(&self, value: Zval) -> Result<(), Thrown> {
+    /// Returns any value to PHP; `None` is null.
+    pub fn return_value(&self, value: impl IntoZval) -> Result<(), Thrown> {
+        let value = value.into_zval(false).unwrap_or_default();
         // SAFETY: the engine passes a place for the result, which owns nothing yet.
         unsafe { self.result.write(value) };
         Ok(())

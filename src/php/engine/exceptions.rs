@@ -22,32 +22,24 @@ pub static MARKER: Class = Class::new();
 static STORAGE_EXCEPTION: Class = Class::new();
 static CONFIGURATION_EXCEPTION: Class = Class::new();
 
+// SAFETY: SPL is part of every PHP. It sets these before the engine loads extensions from files, and never again.
 unsafe extern "C" {
-    static spl_ce_RuntimeException: *mut ClassEntry;
-    static spl_ce_InvalidArgumentException: *mut ClassEntry;
-    static spl_ce_LogicException: *mut ClassEntry;
+    pub safe static spl_ce_RuntimeException: *mut ClassEntry;
+    safe static spl_ce_InvalidArgumentException: *mut ClassEntry;
+    safe static spl_ce_LogicException: *mut ClassEntry;
 }
 
 /// Makes the exceptions known to the engine.
 pub fn register() {
     declare::interface(&MARKER, "TokenBucket\\TokenBucketException", &[]);
     declare::implement(&MARKER, ptr::from_ref(ce::throwable()).cast_mut());
-    // SAFETY: SPL is part of every PHP, and registers its classes before the engine loads extensions
-    // from files.
-    let (runtime, argument) = (runtime_exception(), unsafe { spl_ce_InvalidArgumentException });
+    let (runtime, argument) = (spl_ce_RuntimeException, spl_ce_InvalidArgumentException);
     for (class, name, parent) in [
         (&STORAGE_EXCEPTION, "TokenBucket\\StorageException", runtime),
         (&CONFIGURATION_EXCEPTION, "TokenBucket\\ConfigurationException", argument),
     ] {
         declare::class(class, name, ClassFlags::empty(), &[], parent, &[&MARKER]);
     }
-}
-
-/// PHP's `RuntimeException`.
-pub fn runtime_exception() -> *mut ClassEntry {
-    // SAFETY: SPL is part of every PHP, and registers its classes before the engine loads extensions
-    // from files.
-    unsafe { spl_ce_RuntimeException }
 }
 
 /// Throws an exception of a class of this extension that has a private property, with a value for it.
@@ -111,7 +103,7 @@ fn throw(class: &'static ClassEntry, message: String) -> Thrown {
 /// Throws a `LogicException`, for a call that no correct program makes.
 #[cold]
 pub fn logic_exception(message: impl Into<String>) -> Thrown {
-    // SAFETY: SPL has registered its classes before this extension was loaded.
+    // SAFETY: null, or a class that lives as long as the process.
     match unsafe { spl_ce_LogicException.as_ref() } {
         Some(class) => throw(class, message.into()),
         None => error(message),

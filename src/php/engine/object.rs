@@ -1,8 +1,9 @@
 //! PHP objects that carry a Rust value.
 
-use super::declare::Class;
+use super::declare::{self, Class, Method};
 use super::versions;
 use ext_php_rs::ffi;
+use ext_php_rs::flags::ClassFlags;
 use ext_php_rs::types::{ZendHashTable, Zval};
 use ext_php_rs::zend::ClassEntry;
 use std::ffi::c_int;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A Rust value that a PHP object carries.
 pub trait Native: Sized + 'static {
-    /// The handlers of the objects that carry such a value.
+    /// The handlers of the objects that carry such a value: by `own_handlers!()`.
     fn handlers() -> &'static Handlers;
 
     /// Adds the properties that `var_dump()` shows.
@@ -29,6 +30,18 @@ pub trait Native: Sized + 'static {
     }
 }
 
+/// Gives a [`Native`] type its own table of handlers.
+macro_rules! own_handlers {
+    () => {
+        fn handlers() -> &'static $crate::php::engine::object::Handlers {
+            use $crate::php::engine::object::Handlers;
+            static HANDLERS: Handlers = Handlers::new();
+            &HANDLERS
+        }
+    };
+}
+pub(crate) use own_handlers;
+
 /// The engine's table of handlers for the objects that carry one type of value.
 pub struct Handlers(AtomicPtr<ffi::zend_object_handlers>);
 
@@ -39,9 +52,16 @@ impl Handlers {
     }
 }
 
-/// Makes the objects of a class, and of the classes that extend it, carry a `T`. They cannot be cloned,
-/// compared or serialized. At startup only.
-pub fn install_handlers<T: Native>(class: &Class) {
+/// Registers a class without a parent whose objects, and those of the classes that extend it, carry a `T`. They cannot
+/// be cloned, compared or serialized. At startup only.
+pub fn class<T: Native>(
+    class: &Class,
+    name: &str,
+    flags: ClassFlags,
+    methods: &[Method],
+    interfaces: &[&Class],
+) {
+    declare::class(class, name, flags, methods, ptr::null_mut(), interfaces);
     // SAFETY: the engine's table of standard handlers is plain data, complete before extensions start.
     let mut handlers = unsafe { ffi::std_object_handlers };
     versions::set_offset(&mut handlers, offset_of!(Object<T>, std));
