@@ -6,7 +6,7 @@ token_bucket.test_clock=1
 --FILE--
 <?php
 use TokenBucket\{Compound, FixedWindow, LeakyBucket, SlidingWindow, TestClock};
-use function TokenBucket\{limiter, statistics};
+use function TokenBucket\{denials, limiter, statistics, status};
 
 $kinds = [
     'TokenBucket' => fn (string $dsn, string $id) => TokenBucket::per($dsn, $id, 10, 100),
@@ -62,6 +62,12 @@ file_put_contents($file, <<<'INI'
     limit = 10
     interval = 100
     storage = "array:"
+    [small]
+    limit = 10
+    interval = 100
+    [small_batch]
+    like = small
+    leave = 6
     [report]
     all = batch day
     [day]
@@ -78,6 +84,10 @@ $api->reset();
 echo json_encode([$report->attempt(4)->isAccepted(), $report->attempt()->getDeniedBy(), $api->consume(5), limiter('day', 'x')->consume(2), limiter('day', 'x')->consume(1)]), ' ';
 echo json_encode((new Compound($batch, limiter('day', 'x')))->attempt()->getDeniedBy()), ' ';
 echo json_encode(array_map(fn (string $name): array => array_slice(statistics()[$name], 0, 3), ['api', 'batch'])), "\n";
+
+// Where a person looks for a client that is denied, its name is that of the client.
+echo json_encode([status()['named_limits']['small_batch']['limited'], limiter('small_batch', 'carl')->consume(4), limiter('small_batch', 'carl')->consume(), array_keys(status()['named_limits']['small_batch']['limited'])]), ' ';
+echo json_encode([count(denials('small_batch', 'carl')), count(denials(null, 'small:carl')), count(denials('small_batch', 'small_batch:carl'))]), "\n";
 ?>
 --CLEAN--
 <?php
@@ -98,3 +108,4 @@ Compound: [true,4,6,0] [false,0,6,10] [false,0,6,10] [true,0,6,0] [false,0,6,10]
 [6,0,2,0,2]
 [true,["default"],true,false,8,18]
 TokenBucket [true,false,true,["batch"],false,0] [false,true] [true,["batch"],true,false,true] ["batch","day"] [{"checked":2,"accepted":2,"denied":0},{"checked":9,"accepted":3,"denied":6}]
+[[],true,false,["carl"]] [1,1,0]

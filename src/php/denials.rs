@@ -6,9 +6,10 @@ use super::engine::exceptions::Thrown;
 use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
 use super::statistics::OTHERS;
+use super::status::look_at_limits_file;
 use crate::limit::SECOND;
 use crate::limiter::{
-    DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitName, LoggedDenial, unix_time,
+    DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitName, LoggedDenial, NamedLimits, unix_time,
 };
 
 /// How many denials `status()` has.
@@ -29,9 +30,12 @@ fn return_denials(call: &Call) -> Result<(), Thrown> {
     let (name, client) = (call.string_or_null(1)?, call.string_or_null(2)?);
     let name = name.map(|name| name.as_bytes().to_vec());
     let client = client.map(|client| client.as_bytes().to_vec());
+    let loaded = look_at_limits_file()?;
     let is_wanted = |denial: &LoggedDenial| {
         name.as_deref().is_none_or(|name| name == name_of(denial))
-            && client.as_deref().is_none_or(|client| is_of_client(denial, client))
+            && client
+                .as_deref()
+                .is_none_or(|client| is_of_client(denial, client, loaded.as_deref()))
     };
     call.return_value(of_current_prefix(is_wanted, usize::MAX))
 }
@@ -52,12 +56,15 @@ fn name_of(denial: &LoggedDenial) -> &[u8] {
     denial.limit.name().unwrap_or(OTHERS)
 }
 
-/// Whether a denial is of this client: the identifier, or what stands in it behind the limit's name.
-fn is_of_client(denial: &LoggedDenial, client: &[u8]) -> bool {
+/// Whether a denial is of this client: the identifier, or what stands in it behind the limit's name, or behind that of the limit
+/// whose buckets it has.
+fn is_of_client(denial: &LoggedDenial, client: &[u8], loaded: Option<&NamedLimits>) -> bool {
     let cut = |text: &[u8]| text.get(..LONGEST_IDENTIFIER).unwrap_or(text) == denial.identifier;
-    let named = || match &denial.limit {
-        LimitName::Known(_, name) => cut(&[name.as_slice(), b":", client].concat()),
-        LimitName::Others => false,
+    let named = || {
+        let LimitName::Known(_, name) = &denial.limit else { return false };
+        let like = loaded.and_then(|loaded| loaded.find(name));
+        let key = like.map_or(name.as_slice(), |named| named.key.as_bytes());
+        [name, key].iter().any(|name| cut(&[name, b":".as_slice(), client].concat()))
     };
     cut(client) || named()
 }

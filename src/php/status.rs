@@ -46,7 +46,7 @@ fn return_prometheus(call: &Call) -> Result<(), Thrown> {
 }
 
 /// The limits in force, if there is a file of them that could be read.
-fn look_at_limits_file() -> Result<Option<Rc<NamedLimits>>, Thrown> {
+pub fn look_at_limits_file() -> Result<Option<Rc<NamedLimits>>, Thrown> {
     let globals = GLOBALS.get();
     let Ok((loaded, warning)) = globals.limits_file.limits(|| globals.directives.limits.get())
     else {
@@ -173,12 +173,13 @@ fn limited_clients(
     let mut clients = PhpArray::new();
     for (identifier, _) in counts.iter().flat_map(|counts| &counts.denied) {
         let client = identifier
-            .strip_prefix(named.name.as_bytes())
+            .strip_prefix(named.key.as_bytes())
             .and_then(|rest| rest.strip_prefix(b":"))
             // A longer one is cut: its client is not known.
             .filter(|_| identifier.len() < LONGEST_IDENTIFIER);
         let Some(client) = client else { continue };
-        let decision = peek(identifier, limiter, limit).filter(|decision| !decision.accepted);
+        let op = Op::Peek { cost: 1 }.leaving(named.leave);
+        let decision = look_at(identifier, limiter, limit, &op).filter(|look| !look.accepted);
         if let Some(decision) = decision {
             clients.put(client, decision.retry_after());
         }
@@ -186,13 +187,12 @@ fn limited_clients(
     clients
 }
 
-fn peek(identifier: &[u8], limiter: &Limiter, limit: &Limit) -> Option<Decision> {
+fn look_at(identifier: &[u8], limiter: &Limiter, limit: &Limit, peek: &Op) -> Option<Decision> {
     let (key_hash, record) = (Cell::default(), Cell::default());
     let identifier = Identifier::Plain(identifier);
     let context = CallContext { identifier, name: None, key_hash: &key_hash, record: &record };
     let frozen = GLOBALS.get().frozen_time.get();
-    let Report { answer, event, .. } =
-        limiter.decide(&context, limit, &Op::Peek { cost: 1 }, frozen);
+    let Report { answer, event, .. } = limiter.decide(&context, limit, peek, frozen);
     log_event(event);
     Some(answer.ok()?.decision)
 }
