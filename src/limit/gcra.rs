@@ -43,7 +43,7 @@ impl WordAlgorithm for TokenBucket {
     #[inline(always)]
     fn is_from_future(&self, state: State, now: u64) -> bool {
         match state {
-            State::Filling { full_at } => full_at.ns > now + self.full.ns,
+            State::Filling { full_at } => full_at > latest(self, now),
             other => earliest_write(self, other) > now,
         }
     }

@@ -9,7 +9,7 @@ use crate::guard::{self, DecidedBy, Guard, Host, Policy, Report, Stores};
 use crate::identifier::{Identifier, client_identifier, needs_escape};
 use crate::limit::{Decision, Limit, Op, Reply, StoredState, apply};
 use crate::net::Timeouts;
-use crate::statistics::{CallContext, CallStatistics, DenialCause, Statistics};
+use crate::statistics::{CallContext, CallStatistics, DenialCause, Incidents, Statistics};
 use crate::store::{Answer, Key, KeyHash, LimitKind, Request, Store, Time};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -154,24 +154,26 @@ impl Limiter {
         let Some(guard) = &self.guard else {
             let time = frozen.map_or(Time::Read(now), Time::Frozen);
             let request = self.request(&key, limit, op, time);
-            let report = Report::of_local(ask(&*self.store, &request));
+            let answer = ask(&*self.store, &request);
             // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
-            let known = report.answer.as_ref().ok().and_then(|reply| reply.is_blocked());
+            let reply = answer.as_ref().ok().map(|answer| answer.decision);
             let cause = || {
-                let is_blocked = known.unwrap_or_else(|| self.is_blocked(&request));
+                let is_blocked = reply.and_then(Reply::is_blocked);
+                let is_blocked = is_blocked.unwrap_or_else(|| self.is_blocked(&request));
                 self.denial_cause(limit, DecidedBy::Store, is_blocked)
             };
-            let is_accepted = |reply: &R| reply.is_accepted();
-            let mistake = self.statistics.count(
+            let (accepted, incidents) =
+                (reply.map(Reply::is_accepted), Incidents::of_local(&answer));
+            let mistake = self.statistics.count_call(
                 context,
                 Some(limit),
                 *op,
-                &report,
-                is_accepted,
+                accepted,
+                incidents,
                 || now,
                 cause,
             );
-            return Report { event: mistake, ..report };
+            return Report { event: mistake, ..Report::of_local(answer) };
         };
         let request = self.request(&key, limit, op, frozen.into());
         let report = guard::decide(guard, &request, now);

@@ -4,14 +4,15 @@ use super::context::CallContext;
 use super::denial_log::{DenialCause, DenialReason};
 use super::records::Outcome;
 use super::statistics::Statistics;
+use crate::error::Result;
 use crate::guard::{Event, Policy, Report};
 use crate::limit::{Limit, Op};
-use crate::store::Store;
+use crate::store::{Answer, Store};
 
 /// What happened in a call beside its answer. Not the report itself: a reference to it would keep it in memory (`make bench`,
 /// `check()`).
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Incidents {
+pub struct Incidents {
     has_failed: bool,
     is_busy: bool,
     is_degraded: bool,
@@ -21,6 +22,22 @@ struct Incidents {
 impl Incidents {
     const NONE: Self =
         Self { has_failed: false, is_busy: false, is_degraded: false, lacked_room: false };
+
+    /// Those of a call that a store on this host answered, or that failed there.
+    #[inline(always)]
+    pub fn of_local<T>(answer: &Result<Answer<T>>) -> Self {
+        let lacked_room = answer.as_ref().is_ok_and(|answer| answer.lacked_room);
+        Self { has_failed: answer.is_err(), lacked_room, ..Self::NONE }
+    }
+
+    fn of<T>(report: &Report<T>) -> Self {
+        Self {
+            has_failed: report.has_failed,
+            is_busy: report.is_busy,
+            is_degraded: report.is_degraded(),
+            lacked_room: report.lacked_room,
+        }
+    }
 }
 
 /// Counts the calls on a limiter.
@@ -56,13 +73,9 @@ impl CallStatistics {
         let _ = self.statistics.count(context, None, outcome);
     }
 
-    /// Counts a call that asked whether to go on, and what happened during any call: the usual cases first, for they are
-    /// part of every decision. `now` and `cause` are asked for a denial. Returns the warning of a likely mistake.
+    /// Counts a call by its report, as [`count_call`](Self::count_call) does.
     #[inline(always)]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a struct of them would lie in memory (make bench)"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "those of count_call()")]
     pub fn count<T>(
         &self,
         context: &CallContext<'_>,
@@ -74,12 +87,26 @@ impl CallStatistics {
         cause: impl FnOnce() -> DenialCause,
     ) -> Option<Box<Event>> {
         let accepted = report.answer.as_ref().ok().map(is_accepted);
-        let incidents = Incidents {
-            has_failed: report.has_failed,
-            is_busy: report.is_busy,
-            is_degraded: report.is_degraded(),
-            lacked_room: report.lacked_room,
-        };
+        self.count_call(context, limit, op, accepted, Incidents::of(report), now, cause)
+    }
+
+    /// Counts a call that asked whether to go on, and what happened during any call: the usual cases first, for they are
+    /// part of every decision. `now` and `cause` are asked for a denial. Returns the warning of a likely mistake.
+    #[inline(always)]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a struct of them would lie in memory (make bench)"
+    )]
+    pub fn count_call(
+        &self,
+        context: &CallContext<'_>,
+        limit: Option<&Limit>,
+        op: Op,
+        accepted: Option<bool>,
+        incidents: Incidents,
+        now: impl FnOnce() -> u64,
+        cause: impl FnOnce() -> DenialCause,
+    ) -> Option<Box<Event>> {
         match (op, accepted) {
             (Op::Take { .. } | Op::Check, Some(true)) if incidents == Incidents::NONE => {
                 self.count_accepted(context, limit)

@@ -23,7 +23,7 @@ mod status;
 mod tables;
 mod watch;
 
-pub use call_statistics::CallStatistics;
+pub use call_statistics::{CallStatistics, Incidents};
 pub use context::CallContext;
 pub use denial_log::{DenialCause, DenialReason, DeniedBy, LoggedDenial};
 pub use denied::LONGEST_IDENTIFIER;

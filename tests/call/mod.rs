@@ -34,7 +34,6 @@ impl Change for Call {
 
 /// Applies an operation; returns whether it is accepted.
 pub fn run<W: Word>(set: &[W], tag: u64, limit: TokenBucket, op: Op) -> bool {
-    let mut call = Call { limit, op, decision: None };
-    update(set, tag, NOW, &mut call);
-    call.decision.unwrap().accepted
+    let call = Call { limit, op, decision: None };
+    update(set, tag, NOW, call).decision.unwrap().accepted
 }

@@ -20,12 +20,10 @@ pub struct BucketChange<'a, L, R> {
     pub reply: Option<R>,
 }
 
-impl<L: WordAlgorithm, R> BucketChange<'_, L, R> {
-    /// A time that is not before any state that was read so far was written.
-    #[cold]
-    fn latest(&self) -> u64 {
-        if self.is_frozen { self.now } else { self.now.max(boot_time()) }
-    }
+/// A time that is not before any state that was read so far was written. Not a method: the change would have to lie in memory.
+#[cold]
+fn latest(now: u64, is_frozen: bool) -> u64 {
+    if is_frozen { now } else { now.max(boot_time()) }
 }
 
 impl<L: WordAlgorithm, R: Reply> BucketChange<'_, L, R> {
@@ -36,7 +34,7 @@ impl<L: WordAlgorithm, R: Reply> BucketChange<'_, L, R> {
         // may have written a state that is later than the reading. It is not from the future, and
         // must not be cut to that reading.
         if self.limit.is_from_future(state, self.now) {
-            self.now = self.latest();
+            self.now = latest(self.now, self.is_frozen);
         }
         let (reply, after): (R, State) = self.limit.apply(state, self.now, self.op);
         let is_accepted = reply.is_accepted();
@@ -55,7 +53,7 @@ impl<L: WordAlgorithm, R: Reply> Change for BucketChange<'_, L, R> {
             None => {
                 // Of a full bucket it expired when it was made, which may be after the clock was read here.
                 if slot.is_claim() {
-                    self.now = self.latest();
+                    self.now = latest(self.now, self.is_frozen);
                 }
                 self.apply_to(slot.state()).map(|after| Slot::committed(slot.tag(), after))
             }
@@ -63,11 +61,11 @@ impl<L: WordAlgorithm, R: Reply> Change for BucketChange<'_, L, R> {
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {
-        self.limit.inherited_state(expires_at, self.latest())
+        self.limit.inherited_state(expires_at, latest(self.now, self.is_frozen))
     }
 
     fn latest(&self, _now: u64) -> u64 {
-        self.latest()
+        latest(self.now, self.is_frozen)
     }
 
     fn takes(&self) -> bool {
@@ -132,7 +130,7 @@ mod tests {
         // Another process's claim of the same key, and one of another key that was withdrawn.
         for (slot, tag) in [(claim, 1), (claim.as_tombstone(), 2)] {
             let set = [AtomicU128::new(slot.0), AtomicU128::new(0)];
-            let mut change: BucketChange<'_, _, Decision> = BucketChange {
+            let change: BucketChange<'_, _, Decision> = BucketChange {
                 limit: &window,
                 op: &Op::Take { cost: 1 },
                 now,
@@ -141,7 +139,7 @@ mod tests {
                 lacked_room: false,
                 reply: None,
             };
-            update(&set, tag, now, &mut change);
+            let change = update(&set, tag, now, change);
             assert!(change.reply.unwrap().accepted, "{tag}");
         }
     }

@@ -53,9 +53,7 @@ pub fn is_held(slot: Slot, now: u64) -> bool {
 /// its slot.
 #[inline(always)]
 pub fn take<W: Word>(set: &[W], tag: u64, now: u64, held: HeldSlot) -> Option<Slot> {
-    let mut change = Take { now, held, taken: None };
-    update(set, tag, now, &mut change);
-    change.taken
+    update(set, tag, now, Take { now, held, taken: None }).taken
 }
 
 /// Frees the permit with this content. Returns whether it was there: not if its slot was freed or taken

@@ -355,7 +355,7 @@ impl<W: Word> WindowInTable<'_, W> {
         let (found, accepted) = (PlaceState::Taken(now + self.window.interval()), false);
         let mut change = PlaceChange { place, op, now, statistics, lacked_room, found, accepted };
         if let Some((set, tag)) = self.places.get(number) {
-            table::update(&set.0, tag, now, &mut change);
+            change = table::update(&set.0, tag, now, change);
         }
         (change.found, change.accepted)
     }

@@ -107,7 +107,7 @@ impl SharedMemory {
             let Request { op, time, .. } = *request;
             let (statistics, is_frozen) =
                 (TableStatistics::in_file(region), time.frozen().is_some());
-            let mut change = BucketChange {
+            let change = BucketChange {
                 limit,
                 op,
                 now,
@@ -116,7 +116,7 @@ impl SharedMemory {
                 lacked_room: false,
                 reply: None,
             };
-            table::update(&set.0, tag, now, &mut change);
+            let change = table::update(&set.0, tag, now, change);
             let decision = change.reply.ok_or_else(not_open)?;
             Ok(Answer { decision, lacked_room: change.lacked_room })
         })

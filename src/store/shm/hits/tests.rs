@@ -49,7 +49,7 @@ impl Table {
         let (set, tag) = locate(&self.sets, hash).unwrap();
         let op = &Op::Take { cost: 1 };
         let statistics = &self.statistics;
-        let mut change: BucketChange<'_, _, bool> = BucketChange {
+        let change: BucketChange<'_, _, bool> = BucketChange {
             limit,
             op,
             now,
@@ -58,7 +58,7 @@ impl Table {
             lacked_room: false,
             reply: None,
         };
-        table::update(&set.0, tag, now, &mut change);
+        table::update(&set.0, tag, now, change);
     }
 }
 

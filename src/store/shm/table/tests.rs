@@ -51,9 +51,8 @@ impl Change for Call {
 }
 
 fn decide(set: &[AtomicU128], tag: u64, limit: &Limit, op: Op, now: u64) -> Decision {
-    let mut call = Call { limit: *limit, op, now, decision: None, evicted: false };
-    update(set, tag, now, &mut call);
-    call.decision.unwrap()
+    let call = Call { limit: *limit, op, now, decision: None, evicted: false };
+    update(set, tag, now, call).decision.unwrap()
 }
 
 fn call(set: &[AtomicU128], tag: u64, limit: &Limit, op: Op, now: u64) -> bool {
