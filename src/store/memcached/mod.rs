@@ -221,10 +221,6 @@ impl SwapEntry for Item<'_> {
         self.server.link.round_trip()
     }
 
-    fn locked(&self) -> Error {
-        Error::busy(format!("{}: the bucket is too busy", self.store.name()))
-    }
-
     fn server(&self) -> String {
         self.store.name()
     }

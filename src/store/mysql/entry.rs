@@ -6,7 +6,7 @@ use super::link::{MysqlLink, Row, StatementReply};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::clock::{Reading, boot_time};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limit::{SECOND, StoredState};
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
@@ -78,9 +78,7 @@ impl<'a> RowEntry<'a> {
             // down. The next call finds out which it is.
             Failure::TimedOut if had_most => Ok(Swap::Blocked),
             // Other calls took the rest of the time.
-            Failure::TimedOut => {
-                Err(Error::busy(format!("{}: the bucket is too busy", self.server())))
-            }
+            Failure::TimedOut => Err(self.busy()),
             failure => Err(self.database.error(failure, &self.identifier)),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::batch;
-use super::entry::{Found, Swap, SwapEntry, busy};
+use super::entry::{Found, Swap, SwapEntry};
 use super::handoff::{hand_off, handed_off};
 use super::key_record::{Batch, Batches, Share};
 use super::locked_key::{note_lock, note_swapped};
@@ -82,7 +82,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
                 }
             }
         }
-        Err(busy(self.entry))
+        Err(self.entry.busy())
     }
 
     /// Reads, unless the state was handed off, applies and swaps.
@@ -112,7 +112,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
             return Ok(Tried::Decided(applied.decision));
         }
         if !budget.has_time_for(entry.round_trip()) {
-            return Err(busy(entry));
+            return Err(entry.busy());
         }
         let decided_at = applied.decision.now;
         let swap =

@@ -3,7 +3,7 @@
 use super::attempt::{Attempt, OwnBatch};
 use super::batch::{Caller, Step};
 use super::control::Control;
-use super::entry::{SwapEntry, busy};
+use super::entry::SwapEntry;
 use super::key_record::{Batches, KeyRecord};
 use super::locked_key::is_locked;
 use super::repeated;
@@ -108,7 +108,7 @@ fn decide_in_batch<E: SwapEntry>(
             }
             Step::Sleep(_) | Step::TooLate => {
                 caller.leave(now);
-                return Err(busy(entry));
+                return Err(entry.busy());
             }
         }
     }

@@ -239,9 +239,6 @@ fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
         fn round_trip(&self) -> Duration {
             Duration::ZERO
         }
-        fn locked(&self) -> Error {
-            Error::busy("locked")
-        }
         fn server(&self) -> String {
             String::new()
         }
