@@ -43,13 +43,6 @@ pub fn version_of(schema: Schema, microtime: f64) -> Option<u64> {
     (schema != Schema::Legacy).then(|| microtime.to_bits())
 }
 
-impl RowVersion {
-    /// The schema that the row was read by.
-    pub fn schema(&self) -> Schema {
-        self.schema
-    }
-}
-
 impl<'a> RowEntry<'a> {
     /// The row of a key, for a call that is about it.
     pub fn new(database: &'a Database, identifier: Vec<u8>, request: Request<'a>) -> Self {
@@ -165,7 +158,8 @@ impl<'a> RowEntry<'a> {
         Ok((Schema::Legacy, read(link, Schema::Legacy)?))
     }
 
-    fn first_row(
+    /// The first row that a statement returns, if it returns one; empty for a statement without rows.
+    pub(super) fn first_row(
         &self,
         link: &mut MysqlLink,
         statement: Statement,
