@@ -294,12 +294,12 @@ impl RemoteStore for Memcached {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapped::FileSettings;
+    use crate::mapped::{FileSettings, HOST, Location, Purpose};
 
     fn store(names: &[&str]) -> Memcached {
         let server = |host: &&str| Address::Tcp { host: (*host).to_owned(), port: 11211 };
-        let host_file = crate::guard::Host::file(&FileSettings::default());
-        Memcached::new(names.iter().map(server).collect(), Rc::new(host_file))
+        let host_file = Location::new(&FileSettings::default(), HOST, Purpose::Host);
+        Memcached::new(names.iter().map(server).collect(), Rc::new(MappedFile::new(host_file)))
     }
 
     #[test]
