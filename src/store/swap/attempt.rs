@@ -13,6 +13,7 @@ use crate::clock::{Reading, boot_time};
 use crate::error::{Error, Result};
 use crate::limit::{Decision, Limit, SECOND, StoredState};
 use crate::net::budget::Budget;
+use crate::net::pause::note_wait;
 use crate::store::request::Request;
 use portable_atomic::AtomicU128;
 use std::time::Duration;
@@ -156,7 +157,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         let spread = (2 * round_trip.max(SHORTEST_PAUSE)) << lost.min(4);
         let pause = Duration::from_nanos(boot_time() / 64 % spread).min(budget.left() / 2);
         std::thread::sleep(pause);
-        budget.note_wait(pause);
+        note_wait(pause);
     }
 
     /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on: its own alone, if it was

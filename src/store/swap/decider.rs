@@ -13,6 +13,7 @@ use crate::limit::{Decision, Op};
 use crate::mapped::futex::sleep_while;
 use crate::mapped::{Area, MappedFile};
 use crate::net::budget::Budget;
+use crate::net::pause::note_wait;
 use crate::store::key::{Key, KeyHash};
 use crate::store::kind::LimitKind;
 use crate::store::request::Request;
@@ -104,7 +105,7 @@ fn decide_in_batch<E: SwapEntry>(
             Step::Sleep(sleep) if budget.left() > Duration::ZERO => {
                 let at_most = sleep.at_most.min(budget.left());
                 sleep_while(&batches.record.control, sleep.seen, sleep.groups, at_most);
-                budget.note_wait(at_most);
+                note_wait(at_most);
             }
             Step::Sleep(_) | Step::TooLate => {
                 caller.leave(now);

@@ -247,7 +247,7 @@ fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
     let ask = |waited: Duration| {
         let mut budget = Budget::start(timeouts(Duration::from_millis(100)));
         std::thread::sleep(waited);
-        budget.note_wait(waited);
+        note_wait(waited);
         with_request(&limit, TAKE, |request| {
             Attempt { entry: &Silent, request, batch: None }.decide(&mut budget)
         })
