@@ -58,6 +58,8 @@ pub struct Host {
     name: String,
     /// How many breakers the store has.
     breakers: u64,
+    /// What keeps the store's keys apart from others in the files.
+    domain: u64,
     memory: SharedMemory,
     /// This host's permits, for when a server fails.
     permits: SharedPermits,
@@ -96,6 +98,7 @@ impl Host {
         Self {
             name,
             breakers,
+            domain,
             memory: SharedMemory::in_file(Rc::clone(&files.host), domain),
             permits: SharedPermits::in_table(Rc::clone(&files.permits), domain),
             leases: Rc::clone(&files.leases),
@@ -318,7 +321,7 @@ impl Host {
                 hasher.finish()
             }
         };
-        Breakers::id(self.memory.domain().wrapping_add(login), breaker)
+        Breakers::id(self.domain.wrapping_add(login), breaker)
     }
 
     /// The denial that is known of a bucket, by this host's clock.
