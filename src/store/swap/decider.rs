@@ -2,7 +2,6 @@
 
 use super::attempt::{Attempt, OwnBatch};
 use super::batch::{Caller, Step};
-use super::control::Control;
 use super::entry::SwapEntry;
 use super::key_record::{Batches, KeyRecord};
 use super::locked_key::is_locked;
@@ -119,7 +118,7 @@ fn decide_in_batch<E: SwapEntry>(
 fn kind_of(key: u64, request: &Request<'_>, [low, high]: [u64; 2]) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(low, high);
     (key, request.limit, request.op).hash(&mut hasher);
-    Control::kind_of(hasher.finish())
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -25,13 +25,16 @@ struct Register {
     /// The delay of its answers.
     late: Cell<u64>,
     has_locks: bool,
+    /// It answers no reading.
+    is_silent: bool,
 }
 
 impl Register {
     fn new(rivals: u32) -> Self {
         let held = Cell::new((State::FULL, 7));
         let (rivals, reads) = (Cell::new(rivals), Cell::new(0));
-        Self { held, rivals, reads, time: Cell::new(NOW), late: Cell::new(0), has_locks: false }
+        let (time, late) = (Cell::new(NOW), Cell::new(0));
+        Self { held, rivals, reads, time, late, has_locks: false, is_silent: false }
     }
 }
 
@@ -43,6 +46,9 @@ impl SwapEntry for Register {
     }
 
     fn read(&self, _: &mut Budget) -> Result<Found<u64>> {
+        if self.is_silent {
+            return Err(Error::storage("no answer"));
+        }
         self.reads.set(self.reads.get() + 1);
         let (state, version) = self.held.get();
         let (time, now) = (self.time.get(), boot_time());
@@ -221,35 +227,14 @@ fn call_that_waits_longer_than_its_time_is_busy() {
 
 #[test]
 fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
-    struct Silent;
-    impl SwapEntry for Silent {
-        type Version = ();
-        fn connect(&self, _: &mut Budget) -> Result<()> {
-            Ok(())
-        }
-        fn read(&self, _: &mut Budget) -> Result<Found<()>> {
-            Err(Error::storage("no answer"))
-        }
-        fn handed_off(&self, _: &Handoff) -> Option<()> {
-            None
-        }
-        fn swap(&self, (): &(), _: &StoredState, _: u64, _: &mut Budget) -> Result<Swap> {
-            Ok(Swap::Lost)
-        }
-        fn round_trip(&self) -> Duration {
-            Duration::ZERO
-        }
-        fn server(&self) -> String {
-            String::new()
-        }
-    }
+    let silent = Register { is_silent: true, ..Register::new(0) };
     let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
     let ask = |waited: Duration| {
         let mut budget = Budget::start(timeouts(Duration::from_millis(100)));
         std::thread::sleep(waited);
         note_wait(waited);
         with_request(&limit, TAKE, |request| {
-            Attempt { entry: &Silent, request, batch: None }.decide(&mut budget)
+            Attempt { entry: &silent, request, batch: None }.decide(&mut budget)
         })
     };
     assert_eq!(ask(Duration::ZERO), Err(Error::storage("no answer")));
