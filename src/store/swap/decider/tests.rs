@@ -5,11 +5,11 @@ use crate::clock::Reading;
 use crate::error::Error;
 use crate::limit::{Limit, SECOND, SlidingWindow, Span, State, StoredState, TokenBucket, apply};
 use crate::net::Timeouts;
-use crate::store::request::Time;
 use crate::store::swap::batch::release;
 use crate::store::swap::handoff::Handoff;
 use crate::store::swap::key_record::{Batch, Share};
 use crate::store::swap::locked_key::note_lock;
+use crate::store::swap::repeated::tests::with_request;
 use crate::store::swap::{Decide, Found, Swap};
 use portable_atomic::AtomicU128;
 
@@ -98,13 +98,6 @@ impl SwapEntry for Register {
     fn server(&self) -> String {
         "a register".to_owned()
     }
-}
-
-fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
-    let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
-    let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
-    let timeouts = &Timeouts::default();
-    work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts })
 }
 
 fn record() -> KeyRecord {
