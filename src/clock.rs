@@ -1,6 +1,13 @@
 //! The clock of this host, and readings of a server's clock.
 
 use crate::limit::{MAX_NOW, SECOND};
+use rustix::time::ClockId;
+#[cfg(target_os = "linux")]
+use rustix::time::ClockId::{Boottime, MonotonicCoarse, RealtimeCoarse};
+#[cfg(not(target_os = "linux"))]
+use rustix::time::ClockId::{
+    Monotonic as Boottime, Monotonic as MonotonicCoarse, Realtime as RealtimeCoarse,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Nanoseconds since this host booted, sleep included.
@@ -9,17 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// processes can share a table.
 #[inline]
 pub fn boot_time() -> u64 {
-    #[cfg(target_os = "linux")]
-    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Boottime;
-    #[cfg(not(target_os = "linux"))]
-    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
-    read(CLOCK).min(MAX_NOW)
+    read(Boottime).min(MAX_NOW)
 }
 
 #[inline]
-fn read(clock: rustix::time::ClockId) -> u64 {
+fn read(clock: ClockId) -> u64 {
     let time = rustix::time::clock_gettime(clock);
-    // Never negative: the clocks read here count from boot. Does not wrap for 584 years of uptime.
+    // Not negative: the clocks read here count from boot, or from 1970. Does not wrap for 584 years.
     (time.tv_sec as u64).wrapping_mul(SECOND).wrapping_add(time.tv_nsec as u64)
 }
 
@@ -27,26 +30,18 @@ fn read(clock: rustix::time::ClockId) -> u64 {
 /// takes a quarter of [`boot_time`], with which it must not be compared.
 #[inline]
 pub fn coarse_time() -> u64 {
-    #[cfg(target_os = "linux")]
-    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::MonotonicCoarse;
-    #[cfg(not(target_os = "linux"))]
-    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
-    read(CLOCK)
+    read(MonotonicCoarse)
 }
 
 /// The time of day, in nanoseconds since 1970. It steps when the clock is set.
 pub fn unix_nanoseconds() -> u64 {
-    read(rustix::time::ClockId::Realtime).min(MAX_NOW)
+    read(ClockId::Realtime).min(MAX_NOW)
 }
 
 /// The time of day, as [`unix_nanoseconds`] has it, up to some milliseconds old.
 #[inline]
 pub fn coarse_unix_time() -> u64 {
-    #[cfg(target_os = "linux")]
-    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::RealtimeCoarse;
-    #[cfg(not(target_os = "linux"))]
-    const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Realtime;
-    read(CLOCK).min(MAX_NOW)
+    read(RealtimeCoarse).min(MAX_NOW)
 }
 
 /// The time of day at which [`boot_time`] was 0, as of a moment within the last second.

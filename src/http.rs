@@ -3,6 +3,8 @@
 //!
 //! The draft may still rename its parameters: nothing else in this crate knows them.
 
+use percent_encoding::{CONTROLS, percent_encode};
+
 /// What the fields say about one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaPolicy<'a> {
@@ -58,11 +60,7 @@ fn quoted(text: &[u8]) -> String {
 
 /// A name as printable ASCII, all that a String of RFC 9651 may hold: other bytes are percent-encoded.
 pub fn printable(text: &[u8]) -> String {
-    let encode = |byte: &u8| match byte {
-        b' '..=b'~' => char::from(*byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.iter().map(encode).collect()
+    percent_encode(text, CONTROLS).to_string()
 }
 
 #[cfg(test)]

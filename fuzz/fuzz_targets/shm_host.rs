@@ -8,11 +8,10 @@ use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::os::unix::fs::FileExt;
-use std::rc::Rc;
 use token_bucket::clock::boot_time;
 use token_bucket::dsn::Secret;
-use token_bucket::guard::Host;
 use token_bucket::guard::denials::KnownDenial;
+use token_bucket::guard::{Host, HostFiles};
 use token_bucket::mapped::{FileSettings, MIN_SIZE, Purpose};
 use token_bucket::net::Timeouts;
 use token_bucket::store::{LimitKind, Request, Time};
@@ -65,8 +64,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         }
     }
     let files = FileSettings { path: folder().to_owned(), size: MIN_SIZE };
-    let host_file = Rc::new(Host::file(&files));
-    let host = Host::new(STORE, STORE.to_owned(), 1, Secret(String::new()), host_file);
+    let files = HostFiles::new(&files);
+    let host = Host::new(STORE, STORE.to_owned(), 1, Secret(String::new()), &files);
     for _ in 0..32 {
         if u.is_empty() {
             break;

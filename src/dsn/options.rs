@@ -37,6 +37,8 @@ impl OnError {
     /// The accepted values, for messages.
     pub const VALUES: &'static str = "\"fallback\", \"open\", \"closed\" or \"throw\"";
 
+    const ALL: [Self; 4] = [Self::Fallback, Self::Open, Self::Closed, Self::Throw];
+
     /// The name of the policy.
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,13 +51,7 @@ impl OnError {
 
     /// The policy of this name.
     pub fn from_name(name: &[u8]) -> Option<Self> {
-        match name {
-            b"fallback" => Some(Self::Fallback),
-            b"open" => Some(Self::Open),
-            b"closed" => Some(Self::Closed),
-            b"throw" => Some(Self::Throw),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|policy| policy.name().as_bytes() == name)
     }
 }
 

@@ -66,14 +66,6 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether the store is on servers, which may fail while this host does not.
-    pub const fn is_remote(&self) -> bool {
-        match self {
-            Self::SharedMemory { .. } | Self::Array => false,
-            Self::Redis(_) | Self::Memcached { .. } | Self::Mysql(_) => true,
-        }
-    }
-
     /// Whether `token_bucket.prefix` stands before the identifiers. A table of MySQL or MariaDB is a space
     /// of its own, and rows of the legacy schema have no prefix.
     pub const fn needs_prefix(&self) -> bool {

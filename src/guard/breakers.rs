@@ -31,6 +31,7 @@ pub struct Breakers([Breaker; COUNT]);
 unsafe impl Mappable for Breakers {}
 
 #[repr(C)]
+#[derive(Default)]
 struct Breaker {
     state: AtomicU128,
     /// When a process last had an answer, in nanoseconds since boot; at most [`RESOLUTION`] too early.
@@ -42,12 +43,7 @@ struct Breaker {
 
 impl Default for Breakers {
     fn default() -> Self {
-        let breaker = || Breaker {
-            state: AtomicU128::new(0),
-            answered_at: AtomicU64::new(0),
-            failed_at: AtomicU64::new(0),
-        };
-        Self(std::array::from_fn(|_| breaker()))
+        Self(std::array::from_fn(|_| Breaker::default()))
     }
 }
 

@@ -162,18 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn place_of_a_killed_process_becomes_free() {
-        let gates = Gates::default();
-        assert_eq!(enter_all(&gates, 7, 5).len(), 4);
-        assert_eq!(gates.enter(7, 5 + TIME - 1, TIME), GateEntry::Full);
-        let again = enter_all(&gates, 7, 5 + TIME);
-        assert_eq!(again.len(), 4);
-    }
-
-    #[test]
     fn process_that_comes_late_frees_no_place_of_another() {
         let gates = Gates::default();
         let first = enter_all(&gates, 7, 5);
+        assert_eq!(gates.enter(7, 5 + TIME - 1, TIME), GateEntry::Full);
         assert_eq!(enter_all(&gates, 7, 5 + TIME).len(), 4);
         gates.leave(7, first[0], false);
         gates.leave(7, first[0], true);

@@ -166,14 +166,15 @@ impl Guard {
                 "{name} failed a moment ago; it is asked again in {left:.1} s"
             ));
         }
-        let Some(gate) = self.enter_gate(timeouts) else {
+        let gate = self.enter_gate(timeouts);
+        if gate == GateEntry::Full {
             self.host.give_back(breaker, access);
             self.host.local.note_waiting(breaker, boot_time());
             let name = store.name();
             return refused(format!(
                 "other processes of this host are connecting to {name} at this moment"
             ));
-        };
+        }
         let mut sent = sent;
         if let GateEntry::Place(_) = gate {
             // The wait before it says nothing of the server.
@@ -199,20 +200,19 @@ impl Guard {
         }
     }
 
-    /// Waits a little until this process may connect, if it has no connection. None if it may not.
-    fn enter_gate(&self, timeouts: Timeouts) -> Option<GateEntry> {
+    /// Waits a little until this process may connect, if it has no connection.
+    fn enter_gate(&self, timeouts: Timeouts) -> GateEntry {
         if self.store.is_connected() {
-            return Some(GateEntry::WithoutGate);
+            return GateEntry::WithoutGate;
         }
         let (mut wait, end) = (FIRST_WAIT_TO_CONNECT, Instant::now() + timeouts.at_gate());
         loop {
-            match self.host.enter_gate(timeouts) {
-                GateEntry::Full => match end.saturating_duration_since(Instant::now()) {
-                    Duration::ZERO => return None,
-                    left => std::thread::sleep(wait.min(left)),
-                },
-                entry => return Some(entry),
+            let entry = self.host.enter_gate(timeouts);
+            let left = end.saturating_duration_since(Instant::now());
+            if entry != GateEntry::Full || left.is_zero() {
+                return entry;
             }
+            std::thread::sleep(wait.min(left));
             wait *= 2;
         }
     }

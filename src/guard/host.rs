@@ -14,7 +14,7 @@ use crate::dsn::Secret;
 use crate::error::Result;
 use crate::limit::{Limit, SECOND};
 use crate::mapped::{
-    self, Area, FileSettings, HOST, LEASES, LEASES_SIZE, Location, MappedFile, Purpose, Region,
+    self, Area, FileSettings, HOST, LEASES, Location, MappedFile, Purpose, Region,
 };
 use crate::net::Timeouts;
 use crate::store::shm::SharedMemory;
@@ -27,10 +27,26 @@ use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
 
-/// The leases of a store's buckets.
-struct LeaseTable {
-    file: Rc<MappedFile>,
-    keys: Keys,
+/// What stores on servers keep on this host. Each file is opened by the first call that needs it.
+pub struct HostFiles {
+    /// What the host knows about servers.
+    pub host: Rc<MappedFile>,
+    leases: Rc<MappedFile>,
+    /// The permits for when a server fails.
+    permits: Rc<PermitTable>,
+}
+
+impl HostFiles {
+    /// The files that these settings place.
+    pub fn new(files: &FileSettings) -> Self {
+        let file = |name, purpose| Rc::new(MappedFile::new(Location::new(files, name, purpose)));
+        let permits = Location::of_permits(files, HOST, Purpose::HostPermits);
+        Self {
+            host: file(HOST, Purpose::Host),
+            leases: file(LEASES, Purpose::Leases),
+            permits: Rc::new(PermitTable::new(permits)),
+        }
+    }
 }
 
 /// What the processes of this host know of a server, or of several that are one store.
@@ -42,11 +58,15 @@ pub struct Host {
     name: String,
     /// How many breakers the store has.
     breakers: u64,
+    /// What keeps the store's keys apart from others in the files.
+    domain: u64,
     memory: SharedMemory,
-    /// This host's permits, for when a server fails; none for a store that holds none.
-    permits: Option<SharedPermits>,
-    /// The tokens that this host has taken ahead.
-    leases: Option<LeaseTable>,
+    /// This host's permits, for when a server fails.
+    permits: SharedPermits,
+    /// The file of the tokens that this host has taken ahead.
+    leases: Rc<MappedFile>,
+    /// The keys of the leases.
+    lease_keys: Keys,
     /// The breakers depend on the passwords: a process with an old password, which the server
     /// refuses, must not keep processes with the new one from it.
     passwords: Secret,
@@ -63,11 +83,6 @@ pub struct Host {
 }
 
 impl Host {
-    /// The file in which this host keeps what it knows of servers.
-    pub fn file(files: &FileSettings) -> MappedFile {
-        MappedFile::new(Location::new(files, HOST, Purpose::Host))
-    }
-
     /// What is known of the store of this description, which has so many breakers, to callers with these passwords.
     /// Messages call it `name`.
     pub fn new(
@@ -75,50 +90,26 @@ impl Host {
         name: String,
         breakers: u64,
         passwords: Secret,
-        file: Rc<MappedFile>,
+        files: &HostFiles,
     ) -> Self {
         let mut hasher = SipHasher13::new();
         hasher.write(description.as_bytes());
-        let memory = SharedMemory::in_file(file, hasher.finish().max(1));
-        let (local, refusal_warnings) = (LocalFailures::default(), RefusalWarnings::default());
+        let domain = hasher.finish().max(1);
         Self {
             name,
             breakers,
-            memory,
-            permits: None,
-            leases: None,
+            domain,
+            memory: SharedMemory::in_file(Rc::clone(&files.host), domain),
+            permits: SharedPermits::in_table(Rc::clone(&files.permits), domain),
+            leases: Rc::clone(&files.leases),
+            lease_keys: Keys::new(domain),
             passwords,
-            local,
-            refusal_warnings,
+            local: LocalFailures::default(),
+            refusal_warnings: RefusalWarnings::default(),
             has_warned_of_prefix: Cell::new(false),
             note_call_at: Cell::new(0),
             note_use_at: Cell::new(0),
         }
-    }
-
-    /// The table of this host's permits for when a server fails.
-    pub fn permit_table(files: &FileSettings) -> PermitTable {
-        PermitTable::new(Location::of_permits(files, HOST, Purpose::HostPermits))
-    }
-
-    /// What is known of the store, with permits for when it fails.
-    #[must_use]
-    pub fn with_permits(self, table: Rc<PermitTable>) -> Self {
-        let permits = SharedPermits::in_table(table, self.memory.domain());
-        Self { permits: Some(permits), ..self }
-    }
-
-    /// The file of this host's leases.
-    pub fn lease_file(files: &FileSettings) -> MappedFile {
-        let files = FileSettings { size: LEASES_SIZE, ..files.clone() };
-        MappedFile::new(Location::new(&files, LEASES, Purpose::Leases))
-    }
-
-    /// What is known of the store, with leases of its buckets.
-    #[must_use]
-    pub fn with_leases(self, file: Rc<MappedFile>) -> Self {
-        let keys = Keys::new(self.memory.domain());
-        Self { leases: Some(LeaseTable { file, keys }), ..self }
     }
 
     /// Runs `work` on the lease of a bucket, of at most `max` tokens. None if no file can be had, or the limit is no
@@ -132,18 +123,17 @@ impl Host {
         work: impl FnOnce(&LeaseKey<'_>) -> R,
     ) -> Option<R> {
         let Limit::TokenBucket(bucket) = limit else { return None };
-        let LeaseTable { file, keys } = self.leases.as_ref()?;
-        file.open_if_due(now).ok()?;
-        let region = file.region();
+        self.leases.open_if_due(now).ok()?;
+        let region = self.leases.region();
         let region = region.as_ref()?;
-        let hash = keys.hash(key, region, file.number());
+        let hash = self.lease_keys.hash(key, region, self.leases.number());
         let (set, tag) = locate(region.area(Area::Leases), hash)?;
         Some(work(&LeaseKey { set, tag, limit: LeaseKey::limit_hash(bucket), max }))
     }
 
     /// This host's own permits, for a server that fails.
-    pub fn permits(&self) -> Option<&dyn Permits> {
-        self.permits.as_ref().map(|permits| permits as &dyn Permits)
+    pub fn permits(&self) -> &dyn Permits {
+        &self.permits
     }
 
     /// Runs `work` on the host's file; returns nothing if no file can be had.
@@ -331,7 +321,7 @@ impl Host {
                 hasher.finish()
             }
         };
-        Breakers::id(self.memory.domain().wrapping_add(login), breaker)
+        Breakers::id(self.domain.wrapping_add(login), breaker)
     }
 
     /// The denial that is known of a bucket, by this host's clock.

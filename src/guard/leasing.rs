@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::limit::{Decision, Limit, Op};
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
+use crate::net::pause::note_wait;
 use crate::store::{Answer, Request};
 use std::time::Duration;
 
@@ -146,7 +147,7 @@ fn take(guard: &Guard, request: &Request<'_>, cost: u32, sent: u64) -> (Step, Ti
         }
         let at_most = left.min(LONGEST_SLEEP);
         with_lease(guard, request, now, |lease| lease.sleep_while(seen, at_most));
-        budget.note_wait(at_most);
+        note_wait(at_most);
         timeouts.call = budget.left();
         now = boot_time();
     }

@@ -28,7 +28,7 @@ mod stores;
 
 pub use event::Event;
 pub use guard::{Asked, Guard};
-pub use host::Host;
+pub use host::{Host, HostFiles};
 pub use leasing::{correct, decide};
 pub use no_answer::{NoAnswer, PolicyAnswers, answers_to};
 pub use policy::Policy;

@@ -40,15 +40,8 @@ impl<T> Report<T> {
     }
 
     /// The report of a call that was answered by `decided_by`.
-    pub const fn answered(answer: T, decided_by: DecidedBy) -> Self {
-        Self {
-            answer: Ok(answer),
-            decided_by,
-            has_failed: false,
-            is_busy: false,
-            lacked_room: false,
-            event: None,
-        }
+    pub fn answered(answer: T, decided_by: DecidedBy) -> Self {
+        Self { decided_by, ..Self::of_local(Ok(answer.into())) }
     }
 
     /// Whether the store failed, and this host or the on-error policy answered.

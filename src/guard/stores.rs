@@ -1,8 +1,8 @@
 //! The stores of a worker.
 
-use super::host::Host;
+use super::host::{Host, HostFiles};
 use crate::dsn::Target;
-use crate::mapped::{FileSettings, Location, MappedFile, Purpose};
+use crate::mapped::{FileSettings, Location, Purpose};
 use crate::store::array::Array;
 use crate::store::shm::SharedMemory;
 use crate::store::shm::permits::{PermitTable, SharedPermits};
@@ -23,15 +23,6 @@ pub struct Stores {
     opened: RefCell<Vec<(Target, FileSettings, OpenStore)>>,
     /// What stores on servers keep on this host, for each `token_bucket.shm_path`.
     host_files: RefCell<Vec<(FileSettings, Rc<HostFiles>)>>,
-}
-
-/// What stores on servers keep on this host. Each file is opened by the first call that needs it.
-struct HostFiles {
-    /// What the host knows about servers.
-    host: Rc<MappedFile>,
-    leases: Rc<MappedFile>,
-    /// The permits for when a server fails.
-    permits: Rc<PermitTable>,
 }
 
 /// A store that limiters share.
@@ -75,11 +66,9 @@ impl Stores {
         };
         // It holds no passwords.
         let description = format!("{target:?}");
-        let HostFiles { host, leases, permits } = &*self.host_files(files);
+        let files = self.host_files(files);
         let (name, breakers, passwords) = (remote.name(), remote.breakers(), target.passwords());
-        let host = Host::new(&description, name, breakers, passwords, Rc::clone(host))
-            .with_permits(Rc::clone(permits))
-            .with_leases(Rc::clone(leases));
+        let host = Host::new(&description, name, breakers, passwords, &files);
         OpenStore {
             store: Rc::clone(&remote) as Rc<dyn Store>,
             remote: Some((remote, Rc::new(host))),
@@ -91,11 +80,7 @@ impl Stores {
         if let Some((_, found)) = known.iter().find(|(settings, _)| settings == files) {
             return Rc::clone(found);
         }
-        let made = Rc::new(HostFiles {
-            host: Rc::new(Host::file(files)),
-            leases: Rc::new(Host::lease_file(files)),
-            permits: Rc::new(Host::permit_table(files)),
-        });
+        let made = Rc::new(HostFiles::new(files));
         known.push((files.clone(), Rc::clone(&made)));
         made
     }

@@ -10,6 +10,7 @@ use super::sliding_window::SlidingWindow;
 use super::state::State;
 use super::stored_state::StoredState;
 use super::token_bucket::TokenBucket;
+use std::mem::discriminant;
 
 /// A limit: an algorithm and its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,14 +72,8 @@ impl Limit {
     }
 
     /// Whether both limits are of one algorithm, so that they may share a state.
-    pub const fn is_of_same_kind(&self, other: &Self) -> bool {
-        matches!(
-            (self, other),
-            (Self::TokenBucket(_), Self::TokenBucket(_))
-                | (Self::FixedWindow(_), Self::FixedWindow(_))
-                | (Self::CalendarWindow(_), Self::CalendarWindow(_))
-                | (Self::SlidingWindow(_), Self::SlidingWindow(_))
-        )
+    pub fn is_of_same_kind(&self, other: &Self) -> bool {
+        discriminant(self) == discriminant(other)
     }
 
     /// The time in which the limit allows its capacity, in nanoseconds, rounded up: a full refill, or the
@@ -96,9 +91,9 @@ impl Limit {
     pub fn takes(&self, op: Op) -> bool {
         match self {
             Self::TokenBucket(limit) => limit.takes(op),
-            Self::FixedWindow(window) => window.takes(op),
-            Self::CalendarWindow(window) => window.takes(op),
-            Self::SlidingWindow(window) => window.takes(op),
+            Self::FixedWindow(_) | Self::CalendarWindow(_) | Self::SlidingWindow(_) => {
+                op.takes_hits()
+            }
         }
     }
 

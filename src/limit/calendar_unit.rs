@@ -19,16 +19,11 @@ impl CalendarUnit {
     /// All names, for messages.
     pub const VALUES: &'static str = "\"hour\", \"day\", \"week\", \"month\" or \"year\"";
 
+    const ALL: [Self; 5] = [Self::Hour, Self::Day, Self::Week, Self::Month, Self::Year];
+
     /// The unit of this name.
     pub fn from_name(name: &[u8]) -> Option<Self> {
-        match name {
-            b"hour" => Some(Self::Hour),
-            b"day" => Some(Self::Day),
-            b"week" => Some(Self::Week),
-            b"month" => Some(Self::Month),
-            b"year" => Some(Self::Year),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|unit| unit.name().as_bytes() == name)
     }
 
     /// Its name.

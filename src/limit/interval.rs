@@ -160,12 +160,6 @@ mod tests {
     }
 
     #[test]
-    fn ratio_is_exact() {
-        assert_eq!(Interval::from_ratio(300, 10), interval(30 * SECOND, 0, 1));
-        assert_eq!(Interval::from_ratio(60, 7), interval(8_571_428_571, 3, 7));
-    }
-
-    #[test]
     fn power_of_two_is_exact() {
         for exponent in 1..=27 {
             let seconds = 1u128 << exponent;

@@ -112,21 +112,14 @@ impl HeldPermits {
                 }
                 !is_new || has_room
             }
-            PermitOp::Renew { id, lifetime } => match self.0.iter_mut().find(|entry| entry.1 == id)
-            {
-                Some((ends_at, _)) => {
-                    *ends_at = now + lifetime;
-                    true
-                }
-                None => false,
-            },
-            PermitOp::Release { id } => match self.0.iter().position(known(id)) {
-                Some(at) => {
-                    self.0.remove(at);
-                    true
-                }
-                None => false,
-            },
+            PermitOp::Renew { id, lifetime } => {
+                let held = self.0.iter_mut().find(|entry| entry.1 == id);
+                held.map(|(ends_at, _)| *ends_at = now + lifetime).is_some()
+            }
+            PermitOp::Release { id } => {
+                let held = self.0.iter().position(known(id));
+                held.map(|at| self.0.remove(at)).is_some()
+            }
             PermitOp::Count => true,
             PermitOp::Reset => {
                 self.0.clear();

@@ -63,11 +63,6 @@ impl SlidingWindow {
         Place { interval: self.interval }
     }
 
-    /// Whether an operation takes hits if enough of them are left.
-    pub const fn takes(&self, op: Op) -> bool {
-        op.takes_hits()
-    }
-
     /// Applies an operation to a state. A check is one hit; a reservation is a take, without a wait; a start
     /// is denied.
     pub fn apply(&self, state: &StoredState, now: u64, op: Op) -> (Decision, StoredState) {

@@ -61,7 +61,7 @@ pub fn acquire(
         |permits| Ok(permits.acquire(&key, limit, call)?.map(TakenFrom::Store)),
         PolicyAnswers {
             on_host: |host: &Host| {
-                Ok(permits_of(host)?.acquire(&key, limit, call)?.map(TakenFrom::Host).into())
+                Ok(host.permits().acquire(&key, limit, call)?.map(TakenFrom::Host).into())
             },
             open: Some(TakenFrom::Nowhere),
             closed: None,
@@ -113,7 +113,7 @@ pub fn count_permits(
         permit_breaker(limiter, &key),
         |permits| permits.count(&key, call),
         PolicyAnswers {
-            on_host: |host: &Host| Ok(permits_of(host)?.count(&key, call)?.into()),
+            on_host: |host: &Host| Ok(host.permits().count(&key, call)?.into()),
             open: 0,
             closed: limit.max(),
         },
@@ -138,7 +138,7 @@ pub fn reset_permits(
         permit_breaker(limiter, &key),
         |permits| permits.reset(&key, call),
         PolicyAnswers {
-            on_host: |host: &Host| Ok(permits_of(host)?.reset(&key, call)?.into()),
+            on_host: |host: &Host| Ok(host.permits().reset(&key, call)?.into()),
             open: (),
             closed: (),
         },
@@ -183,11 +183,6 @@ const fn permit_call(limiter: &Limiter, frozen: Option<u64>) -> PermitCall<'_> {
     PermitCall { frozen, timeouts: &limiter.timeouts }
 }
 
-/// This host's own permits, for a server that fails.
-fn permits_of(host: &Host) -> Result<&dyn Permits> {
-    host.permits().ok_or_else(|| Error::configuration(NO_PERMITS))
-}
-
 /// The error of a store that holds no permits.
 pub const NO_PERMITS: &str = "TokenBucket\\ConcurrencyLimit needs a storage on shared memory (shm:), on array: or on \
      Redis (redis: and its like); memcached, MariaDB and MySQL, and storages written in PHP hold no permits";
@@ -217,7 +212,7 @@ impl HeldPermit {
                 |permits| permits.renew(handle, lifetime, call).map(Some),
                 PolicyAnswers { open: Some(true), ..PolicyAnswers::none() },
             ),
-            TakenFrom::Host(handle) => by_host(match limiter.host().and_then(Host::permits) {
+            TakenFrom::Host(handle) => by_host(match limiter.host().map(Host::permits) {
                 Some(permits) => permits.renew(handle, lifetime, call),
                 None => Ok(false),
             }),
@@ -246,7 +241,7 @@ impl HeldPermit {
                 |permits| permits.release(handle, call),
                 PolicyAnswers { on_host: |_: &Host| Ok(().into()), open: (), closed: () },
             ),
-            TakenFrom::Host(handle) => on_host(match limiter.host().and_then(Host::permits) {
+            TakenFrom::Host(handle) => on_host(match limiter.host().map(Host::permits) {
                 Some(permits) => permits.release(handle, call),
                 None => Ok(()),
             }),

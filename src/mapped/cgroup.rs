@@ -90,66 +90,53 @@ mod tests {
     use super::*;
     use std::fs::{create_dir_all, remove_dir_all, write};
 
-    /// Files in a folder of a test's own, as the kernel shows them.
-    struct Mount(PathBuf);
-
-    impl Mount {
-        fn new(test: &str) -> Self {
-            let name = format!("token_bucket-cgroup-{test}-{}", std::process::id());
-            Self(std::env::temp_dir().join(name))
+    /// The tightest group of a process, among groups with these files, as the kernel shows them.
+    fn found(test: &str, process: &str, groups: &[(&str, &[(&str, &str)])]) -> Option<GroupMemory> {
+        let name = format!("token_bucket-cgroup-{test}-{}", std::process::id());
+        let mount = std::env::temp_dir().join(name);
+        for (group, files) in groups {
+            create_dir_all(mount.join(group)).unwrap();
+            files
+                .iter()
+                .for_each(|(name, text)| write(mount.join(group).join(name), text).unwrap());
         }
-
-        fn group(&self, group: &str, files: &[(&str, &str)]) {
-            let folder = self.0.join(group);
-            create_dir_all(&folder).unwrap();
-            files.iter().for_each(|(name, text)| write(folder.join(name), text).unwrap());
-        }
-    }
-
-    impl Drop for Mount {
-        fn drop(&mut self) {
-            remove_dir_all(&self.0).unwrap();
-        }
+        let found = tightest_of(process, &mount);
+        remove_dir_all(mount).unwrap();
+        found
     }
 
     #[test]
     fn page_cache_of_files_counts_as_left_and_shared_memory_does_not() {
-        let mount = Mount::new("cache");
         let stat = "anon 20\nfile 50\nshmem 30\n";
         let files = [("memory.max", "100\n"), ("memory.current", "70\n"), ("memory.stat", stat)];
-        mount.group("pod/php", &files);
-        let found = tightest_of("0::/pod/php\n", &mount.0);
+        let found = found("cache", "0::/pod/php\n", &[("pod/php", &files)]);
         assert_eq!(found, Some(GroupMemory { limit: 100, left: 50 }));
     }
 
     #[test]
     fn parent_that_has_less_left_counts() {
-        let mount = Mount::new("parent");
         let files = |limit| [("memory.max", limit), ("memory.current", "40"), ("memory.stat", "")];
-        mount.group("pod", &files("60\n"));
-        mount.group("pod/php", &files("max\n"));
-        let found = tightest_of("0::/pod/php\n", &mount.0);
+        let groups: [(&str, &[_]); 2] = [("pod", &files("60\n")), ("pod/php", &files("max\n"))];
+        let found = found("parent", "0::/pod/php\n", &groups);
         assert_eq!(found, Some(GroupMemory { limit: 60, left: 20 }));
     }
 
     #[test]
     fn version_1_is_found_at_the_mount_where_the_group_has_no_folder() {
-        let mount = Mount::new("version1");
         let files = [
             ("memory.limit_in_bytes", "100\n"),
             ("memory.usage_in_bytes", "90\n"),
             ("memory.stat", "cache 5\ntotal_cache 30\ntotal_shmem 10\n"),
         ];
-        mount.group("memory", &files);
-        let found = tightest_of("5:cpu:/docker/x\n4:memory:/docker/x\n0::/\n", &mount.0);
+        let process = "5:cpu:/docker/x\n4:memory:/docker/x\n0::/\n";
+        let found = found("version1", process, &[("memory", &files)]);
         assert_eq!(found, Some(GroupMemory { limit: 100, left: 30 }));
     }
 
     #[test]
     fn no_limit_is_none() {
-        let mount = Mount::new("none");
-        mount.group("", &[("memory.max", "max\n"), ("memory.current", "1\n")]);
-        assert_eq!(tightest_of("0::/\n", &mount.0), None);
-        assert_eq!(tightest_of("", &mount.0), None);
+        let files = [("memory.max", "max\n"), ("memory.current", "1\n")];
+        assert_eq!(found("none", "0::/\n", &[("", &files)]), None);
+        assert_eq!(found("none", "", &[("", &files)]), None);
     }
 }

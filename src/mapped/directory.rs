@@ -2,11 +2,11 @@
 
 use crate::dsn::printable_path;
 use crate::error::{Error, Result};
-use crate::limit::SECOND;
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -98,7 +98,7 @@ pub fn lock(directory: &OwnedFd, path: &Path, timeout_ms: u32) -> Result<Option<
         match fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Some(Lock(own))),
             Err(Errno::WOULDBLOCK | Errno::INTR) => {
-                std::thread::sleep(std::time::Duration::from_nanos(SECOND / 1_000));
+                std::thread::sleep(Duration::from_millis(1));
             }
             Err(error) => return Err(failed("lock", path, error)),
         }

@@ -24,14 +24,9 @@ mod linux {
 
     /// Sleeps as one of `groups`, a bit each, while the lower 32 bits of the word are `seen`, and `at_most` this long. May return early.
     pub fn sleep_while(word: &AtomicU128, seen: u32, groups: u32, at_most: Duration) {
-        let now = clock_gettime(ClockId::Monotonic);
-        let at_most = Timespec {
-            tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(0),
-            tv_nsec: at_most.subsec_nanos().into(),
-        };
-        let (Some(end), Some(groups)) = (now.checked_add(at_most), NonZeroU32::new(groups)) else {
-            return;
-        };
+        let (now, at_most) = (clock_gettime(ClockId::Monotonic), Timespec::try_from(at_most));
+        let end = at_most.ok().and_then(|at_most| now.checked_add(at_most));
+        let (Some(end), Some(groups)) = (end, NonZeroU32::new(groups)) else { return };
         // However it ends, the caller looks at the word again.
         let _ = futex::wait_bitset(lower_bits(word), Flags::empty(), seen, Some(&end), groups);
     }

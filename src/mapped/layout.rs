@@ -126,69 +126,51 @@ pub(super) struct Extent {
     pub(super) blocks: usize,
 }
 
-/// The extent of each area. An area that the file does not have is empty.
+/// The extent of each area, by its number. An area that the file does not have is empty.
 #[derive(Default)]
-pub(super) struct Areas {
-    buckets: Extent,
-    servers: Extent,
-    denials: Extent,
-    hot_keys: Extent,
-    records: Extent,
-    denial_log: Extent,
-    permits: Extent,
-    leases: Extent,
-}
+pub(super) struct Areas([Extent; 8]);
 
 impl Areas {
-    /// The areas of a file of this purpose and size.
+    /// The areas of a file of this purpose and size, one after the other.
     pub(super) fn new(purpose: Purpose, size: u64) -> Self {
         let body_at = if purpose == Purpose::Host { HOST_BODY_AT } else { BODY_AT };
         let blocks = (size - body_at) as usize / SET_SIZE;
-        let extent = |from, blocks| Extent { start: body_at as usize + from * SET_SIZE, blocks };
-        match purpose {
-            Purpose::Buckets => Self { buckets: extent(0, blocks), ..Self::default() },
+        let lengths = match purpose {
+            Purpose::Buckets => vec![(Area::Buckets, blocks)],
             Purpose::Host => {
                 let servers = SERVERS_SIZE / SET_SIZE;
                 let sixteenth = (blocks - servers) / 16;
-                Self {
-                    servers: extent(0, servers),
-                    buckets: extent(servers, 13 * sixteenth),
-                    denials: extent(servers + 13 * sixteenth, 2 * sixteenth),
-                    hot_keys: extent(servers + 15 * sixteenth, sixteenth),
-                    ..Self::default()
-                }
+                vec![
+                    (Area::Servers, servers),
+                    (Area::Buckets, 13 * sixteenth),
+                    (Area::Denials, 2 * sixteenth),
+                    (Area::HotKeys, sixteenth),
+                ]
             }
             Purpose::Statistics => {
                 let log = DENIAL_LOG_SIZE / SET_SIZE;
                 // The smallest file has no room for the log.
-                let (records, log) =
-                    blocks.checked_sub(log).map_or((blocks, 0), |records| (records, log));
-                Self {
-                    records: extent(0, records),
-                    denial_log: extent(records, log),
-                    ..Self::default()
-                }
+                let log = if blocks < log { 0 } else { log };
+                vec![(Area::Records, blocks - log), (Area::DenialLog, log)]
             }
-            Purpose::Permits | Purpose::HostPermits => {
-                Self { permits: extent(0, blocks), ..Self::default() }
+            Purpose::Permits | Purpose::HostPermits => vec![(Area::Permits, blocks)],
+            Purpose::Leases => vec![(Area::Leases, blocks)],
+        };
+        let (mut areas, mut start) = (Self::default(), body_at as usize);
+        for (area, blocks) in lengths {
+            debug_assert!((area as usize) < areas.0.len(), "there are more areas than extents");
+            if let Some(extent) = areas.0.get_mut(area as usize) {
+                *extent = Extent { start, blocks };
             }
-            Purpose::Leases => Self { leases: extent(0, blocks), ..Self::default() },
+            start += blocks * SET_SIZE;
         }
+        areas
     }
 
     /// Where an area lies.
     #[inline(always)]
-    pub(super) const fn extent(&self, area: Area) -> Extent {
-        match area {
-            Area::Buckets => self.buckets,
-            Area::Servers => self.servers,
-            Area::Denials => self.denials,
-            Area::HotKeys => self.hot_keys,
-            Area::Records => self.records,
-            Area::DenialLog => self.denial_log,
-            Area::Permits => self.permits,
-            Area::Leases => self.leases,
-        }
+    pub(super) fn extent(&self, area: Area) -> Extent {
+        self.0.get(area as usize).copied().unwrap_or_default()
     }
 }
 

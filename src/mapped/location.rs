@@ -1,6 +1,6 @@
 //! Where a file is, and how large it is made.
 
-use super::layout::{LAYOUT, PERMITS_SIZE, Purpose};
+use super::layout::{LAYOUT, LEASES_SIZE, PERMITS_SIZE, Purpose};
 use crate::dsn::is_table_name;
 use std::path::PathBuf;
 
@@ -38,13 +38,17 @@ pub struct Location {
 impl Location {
     /// The file of this name, for this purpose.
     pub fn new(files: &FileSettings, name: &str, purpose: Purpose) -> Self {
-        Self { base: files.path.clone(), name: name.to_owned(), size: files.size, purpose }
+        let size = match purpose {
+            Purpose::Permits | Purpose::HostPermits => PERMITS_SIZE,
+            Purpose::Leases => LEASES_SIZE,
+            Purpose::Buckets | Purpose::Host | Purpose::Statistics => files.size,
+        };
+        Self { base: files.path.clone(), name: name.to_owned(), size, purpose }
     }
 
     /// The file of permits beside the file of this name.
     pub fn of_permits(files: &FileSettings, name: &str, purpose: Purpose) -> Self {
-        let name = format!("{name}.permits");
-        Self { base: files.path.clone(), name, size: PERMITS_SIZE, purpose }
+        Self::new(files, &format!("{name}.permits"), purpose)
     }
 
     /// All files of the user that are named like tables, [`HOST`] or [`LEASES`], with their permits.

@@ -27,8 +27,8 @@ mod region;
 mod text;
 
 pub use layout::{
-    Area, BODY_AT, BREAKERS_AT, DENIAL_LOG_SIZE, GATES_AT, HOST_BODY_AT, LEASES_SIZE, MAX_SIZE,
-    MIN_SIZE, PERMITS_SIZE, Purpose, SEARCHES_AT, SERVERS_SIZE, SET_SIZE, STATISTICS_AT, WATCH_AT,
+    Area, BODY_AT, BREAKERS_AT, DENIAL_LOG_SIZE, GATES_AT, HOST_BODY_AT, MAX_SIZE, MIN_SIZE,
+    PERMITS_SIZE, Purpose, SEARCHES_AT, SERVERS_SIZE, SET_SIZE, STATISTICS_AT, WATCH_AT,
 };
 pub use location::{FileSettings, HOST, LEASES, Location};
 pub use mapped_file::{MappedFile, not_open};

@@ -61,9 +61,4 @@ impl Budget {
         let call = self.timeouts.call;
         self.left() > round_trip.max(call / 8).min(call / 2)
     }
-
-    /// Notes that the call has waited, `at_most` this long, for something other than a server.
-    pub fn note_wait(&self, at_most: Duration) {
-        pause::note_wait(at_most);
-    }
 }

@@ -45,24 +45,20 @@ impl Encryption {
         let Some(tls) = tls else { return Ok(None) };
         let mut loaded = self.loaded.borrow_mut();
         let now = boot_time();
-        let files = match loaded.as_mut() {
-            Some(known) if now < known.check_at => return Ok(Some(Arc::clone(&known.config))),
-            Some(known) => {
-                known.check_at = now + CHECK_EVERY;
-                let files = versions(tls);
-                if files == known.files && !self.is_suspect.get() {
-                    return Ok(Some(Arc::clone(&known.config)));
-                }
-                files
+        if let Some(known) = loaded.as_ref().filter(|known| now < known.check_at) {
+            return Ok(Some(Arc::clone(&known.config)));
+        }
+        let (files, check_at) = (versions(tls), now + CHECK_EVERY);
+        if let Some(known) = loaded.as_mut() {
+            known.check_at = check_at;
+            if files == known.files && !self.is_suspect.get() {
+                return Ok(Some(Arc::clone(&known.config)));
             }
-            None => versions(tls),
-        };
+        }
         match (configure(tls), loaded.as_ref()) {
             (Ok(config), _) => {
                 self.is_suspect.set(false);
-                let known =
-                    Loaded { config: Arc::clone(&config), files, check_at: now + CHECK_EVERY };
-                *loaded = Some(known);
+                *loaded = Some(Loaded { config: Arc::clone(&config), files, check_at });
                 Ok(Some(config))
             }
             // The files may be replaced one after the other at this moment: the old configuration still
@@ -88,10 +84,6 @@ fn versions(tls: &Tls) -> Vec<Option<FileVersion>> {
 }
 
 /// Reads the certificates and makes a configuration.
-///
-/// # Errors
-///
-/// [`Failure::Local`] naming the file that cannot be read or holds nothing of use.
 fn configure(tls: &Tls) -> Result<Arc<ClientConfig>, Failure> {
     let mut roots = RootCertStore::empty();
     match &tls.ca {

@@ -72,18 +72,11 @@ const MIN_SWEEP: usize = 1024;
 impl<S> Entry<S> {
     /// Whether this is the entry of `key`.
     fn has_key(&self, key: &Key<'_>) -> bool {
-        let mut rest = &*self.name;
         // Empty parts are skipped: `b""` is a dangling pointer, and comparing with one is slow on some
         // processors (`make bench`, `consume()` on `array:`).
         let mut parts = key.parts.iter().filter(|part| !part.is_empty());
-        let fits = parts.all(|part| match rest.strip_prefix(*part) {
-            Some(left) => {
-                rest = left;
-                true
-            }
-            None => false,
-        });
-        fits && rest.is_empty() && self.kind == key.kind
+        let rest = parts.try_fold(&*self.name, |rest, part| rest.strip_prefix(*part));
+        rest.is_some_and(<[u8]>::is_empty) && self.kind == key.kind
     }
 }
 

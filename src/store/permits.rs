@@ -41,13 +41,10 @@ pub struct PermitSlot {
     pub(in crate::store) word: u128,
 }
 
-/// A store that holds permits. A permit goes back to the store that gave it.
+/// A store that holds permits. A permit goes back to the store that gave it. Calls fail as
+/// [`Store::decide`](super::Store::decide) does.
 pub trait Permits {
     /// Takes a permit if the limit allows one more; none if it does not.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Store::decide`](super::Store::decide).
     fn acquire(
         &self,
         key: &Key<'_>,
@@ -57,32 +54,16 @@ pub trait Permits {
 
     /// Lets the lifetime of a permit begin anew, for `lifetime` nanoseconds. False if it is not held any more: its
     /// lifetime has ended, or it was released or reset.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Store::decide`](super::Store::decide).
     fn renew(&self, permit: &mut PermitHandle, lifetime: u64, call: PermitCall<'_>)
     -> Result<bool>;
 
     /// Gives a permit back, if it is still held.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Store::decide`](super::Store::decide).
     fn release(&self, permit: &PermitHandle, call: PermitCall<'_>) -> Result<()>;
 
     /// Counts the permits of a key that are held.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Store::decide`](super::Store::decide).
     fn count(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<u32>;
 
     /// Frees all permits of a key, held by any process.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Store::decide`](super::Store::decide).
     fn reset(&self, key: &Key<'_>, call: PermitCall<'_>) -> Result<()>;
 }
 
@@ -99,10 +80,6 @@ pub trait PermitLists {
     fn new_id(&self) -> Result<PermitId>;
 
     /// Applies an operation to a list, as [`HeldPermits::apply`](crate::limit::HeldPermits::apply) does.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Store::decide`](super::Store::decide).
     fn apply_to_list(
         &self,
         name: &[u8],

@@ -82,29 +82,22 @@ fn decode_hits(bytes: &[u8]) -> Option<StoredState> {
 /// Decodes a state that fits a word of shared memory. None if the bytes are not one.
 fn decode_word(bytes: &[u8]) -> Option<State> {
     let (first, rest) = take_time(bytes)?;
-    match *rest {
-        [] => Some(State::Blocked { until: first }),
-        [a, b, c] => Some(State::Window { ends_at: first, hits: u32::from_be_bytes([0, a, b, c]) }),
-        _ => read_bucket(first, rest),
-    }
-}
-
-fn read_bucket(first: u64, rest: &[u8]) -> Option<State> {
-    match rest.len() {
-        4 => {
-            let part = u32::from_be_bytes(*rest.first_chunk()?);
-            Some(State::Filling { full_at: Span { ns: first, part: part.into() } })
+    Some(match *rest {
+        [] => State::Blocked { until: first },
+        [a, b, c] => State::Window { ends_at: first, hits: u32::from_be_bytes([0, a, b, c]) },
+        [a, b, c, d] => {
+            let part = u32::from_be_bytes([a, b, c, d]).into();
+            State::Filling { full_at: Span { ns: first, part } }
         }
-        5 => {
-            let fraction = u32::from_be_bytes(*rest.first_chunk()?);
-            Some(State::Reserved { full_at: first, fraction, ahead: *rest.last()? })
+        [a, b, c, d, ahead] => {
+            let fraction = u32::from_be_bytes([a, b, c, d]);
+            State::Reserved { full_at: first, fraction, ahead }
         }
-        9 => {
-            let (debt, _) = take_time(rest)?;
-            Some(State::Overdrawn { forgiven_at: first, debt })
+        _ => {
+            let (debt, []) = take_time(rest)? else { return None };
+            State::Overdrawn { forgiven_at: first, debt }
         }
-        _ => None,
-    }
+    })
 }
 
 /// Appends a time and the parts of one nanosecond more: 13 bytes.

@@ -7,6 +7,11 @@ fn begins_outage(breakers: &Breakers, id: u64, now: u64) -> bool {
     breakers.note_failure(id, Access::Granted, now, now) == FailureMeaning::OutageBegins
 }
 
+/// Whether a failure at `now` of a call on server 7 that was sent at `sent` may concern this call alone.
+fn fails_alone(breakers: &Breakers, sent: u64, now: u64) -> bool {
+    breakers.note_failure(7, Access::Granted, sent, now) == FailureMeaning::CallAlone
+}
+
 #[test]
 fn answers_are_noted_although_each_breaker_had_a_server_a_moment_ago() {
     let breakers = Breakers::default();
@@ -43,16 +48,19 @@ fn one_call_notes_an_outage_and_one_call_probes() {
 }
 
 #[test]
-fn processes_that_never_had_an_answer_open_the_breaker_only_after_a_second_without_an_answer() {
-    let breakers = Breakers::default();
-    breakers.note_success(7, Access::Granted, SECOND);
-    let fails = |access, sent, now| breakers.note_failure(7, access, sent, now);
+fn first_failure_opens_the_breaker_after_a_second_without_an_answer_and_no_newcomers_before() {
     let (early, late) = (SECOND + 2 * SHORTEST_SILENCE, SECOND + LONG_SILENCE);
-    for now in early..early + 9 {
-        assert_eq!(fails(Access::Newcomer, SECOND, now), FailureMeaning::CallAlone);
+    for access in [Access::Newcomer, Access::Granted] {
+        let breakers = Breakers::default();
+        breakers.note_success(7, Access::Granted, SECOND);
+        let fails = |sent, now| breakers.note_failure(7, access, sent, now);
+        if access == Access::Newcomer {
+            for now in (early..early + 9).chain([late - 1]) {
+                assert_eq!(fails(SECOND, now), FailureMeaning::CallAlone);
+            }
+        }
+        assert_eq!(fails(late, late), FailureMeaning::OutageBegins);
     }
-    assert_eq!(fails(Access::Newcomer, SECOND, late - 1), FailureMeaning::CallAlone);
-    assert_eq!(fails(Access::Newcomer, late, late), FailureMeaning::OutageBegins);
 }
 
 #[test]
@@ -139,36 +147,23 @@ const TIMEOUT: u64 = 50_000_000;
 
 #[test]
 fn second_failure_without_an_answer_between_opens_the_breaker() {
-    let (breakers, sent) = answered();
-    let failed = sent + TIMEOUT;
-    assert_eq!(breakers.note_failure(7, Access::Granted, sent, failed), FailureMeaning::CallAlone);
-    assert_eq!(breakers.access(7, failed, 0), Access::Granted);
-    assert_eq!(
-        breakers.note_failure(7, Access::Granted, failed, failed + TIMEOUT),
-        FailureMeaning::OutageBegins
-    );
-    assert!(matches!(breakers.access(7, failed + TIMEOUT, 0), Access::Denied { .. }));
-}
-
-#[test]
-fn calls_on_their_way_when_the_server_dies_open_the_breaker_together() {
-    let (breakers, sent) = answered();
-    let failed = sent + TIMEOUT;
-    assert_eq!(breakers.note_failure(7, Access::Granted, sent, failed), FailureMeaning::CallAlone);
-    assert_eq!(
-        breakers.note_failure(7, Access::Granted, sent + 1_000, failed + 1_000),
-        FailureMeaning::OutageBegins
-    );
+    // A call that begins after the first has failed, and one that was on its way beside it.
+    for later in [TIMEOUT, 1_000] {
+        let (breakers, sent) = answered();
+        let failed = sent + TIMEOUT;
+        let fails = |sent, now| breakers.note_failure(7, Access::Granted, sent, now);
+        assert_eq!(fails(sent, failed), FailureMeaning::CallAlone);
+        assert_eq!(breakers.access(7, failed, 0), Access::Granted);
+        assert_eq!(fails(sent + later, failed + later), FailureMeaning::OutageBegins);
+        assert!(matches!(breakers.access(7, failed + later, 0), Access::Denied { .. }));
+    }
 }
 
 #[test]
 fn failure_between_answers_opens_nothing() {
     let (breakers, mut now) = answered();
     for _ in 0..1_000 {
-        assert_eq!(
-            breakers.note_failure(7, Access::Granted, now, now + TIMEOUT),
-            FailureMeaning::CallAlone
-        );
+        assert!(fails_alone(&breakers, now, now + TIMEOUT));
         now += TIMEOUT + 1;
         breakers.note_success(7, Access::Granted, now);
     }
@@ -181,23 +176,10 @@ fn processes_refused_at_one_moment_open_nothing() {
     for _ in 0..100 {
         for _ in 0..10 {
             now += 10_000;
-            assert_eq!(
-                breakers.note_failure(7, Access::Granted, now - 9_000, now),
-                FailureMeaning::CallAlone
-            );
+            assert!(fails_alone(&breakers, now - 9_000, now));
         }
         breakers.note_success(7, Access::Granted, now + 1);
     }
-}
-
-#[test]
-fn failure_without_an_answer_for_a_second_opens_the_breaker() {
-    let (breakers, now) = answered();
-    let failed = now + LONG_SILENCE;
-    assert_eq!(
-        breakers.note_failure(7, Access::Granted, failed - TIMEOUT, failed),
-        FailureMeaning::OutageBegins
-    );
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn outage_is_noted_by_the_next_failure_if_the_process_that_began_it_has_died() {
     let files = FileSettings { path: "/nowhere".into(), size: 0 };
-    let host =
-        Host::new("redis", "Redis".into(), 1, Secret(String::new()), Rc::new(Host::file(&files)));
+    let files = HostFiles::new(&files);
+    let host = Host::new("redis", "Redis".into(), 1, Secret(String::new()), &files);
     let outages = || {
         let listed = host.with_region(servers_in).unwrap();
         listed.iter().map(|server| server.outages).sum::<u64>()

@@ -119,15 +119,11 @@ fn parse_reply(bytes: &[u8]) -> Result<Option<MetaReply>, Failure> {
         }
         _ => garbage(),
     })?;
-    let flag = |flag: &[u8]| match flag.split_first() {
-        Some((b'c', number)) => std::str::from_utf8(number).ok()?.parse().ok(),
-        _ => None,
+    let number = |letter: u8, radix| {
+        let mut digits = response.flags().filter_map(|flag| flag.strip_prefix(&[letter]));
+        digits.find_map(|digits| u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok())
     };
-    let cas = response.flags().find_map(flag);
-    let mark = response.flags().find_map(|flag| match flag.split_first() {
-        Some((b'O', mark)) => u64::from_str_radix(std::str::from_utf8(mark).ok()?, 16).ok(),
-        _ => None,
-    });
+    let (cas, mark) = (number(b'c', 10), number(b'O', 16));
     let value = match response.rc() {
         ReturnCode::Va => {
             // The length follows the code; the crate does not return it.

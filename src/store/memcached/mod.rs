@@ -14,22 +14,23 @@ use super::remote::RemoteStore;
 use super::request::{Request, Store};
 use super::swap::handoff::Handoff;
 use super::swap::{Found, MAX_CLOCK_SKEW, Swap, SwapDecider, SwapEntry};
-use crate::clock::{Reading, boot_time};
+use crate::clock::{Reading, boot_time, unix_nanoseconds};
 use crate::dsn::Address;
 use crate::error::{Error, Result};
-use crate::limit::{MAX_NOW, SECOND, StoredState};
+use crate::limit::{SECOND, StoredState};
 use crate::mapped::MappedFile;
 use crate::net::Timeouts;
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::net::kept_connection::KeptConnection;
+use crate::net::pause::Moment;
 use link::{MemcachedLink, MetaReply};
 use memcache::exp::{MetaCommand, MetaOp, ReturnCode};
 use siphasher::sip::SipHasher13;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// How much longer than its state needs an item is kept where a test has frozen the clock, in seconds.
 /// Without a test it is [`MAX_CLOCK_SKEW`].
@@ -39,27 +40,32 @@ const MAX_RELATIVE_TTL: u64 = 30 * 86_400;
 
 /// Buckets in one memcached or several.
 pub struct Memcached {
-    servers: Vec<Address>,
-    links: Vec<KeptConnection<MemcachedLink>>,
+    servers: Vec<Server>,
     decider: SwapDecider,
+}
+
+/// One memcached, and the connection to it.
+struct Server {
+    address: Address,
+    link: KeptConnection<MemcachedLink>,
 }
 
 impl Memcached {
     /// The store on `servers`, whose hot keys have records in `host_file`. Nothing is opened yet.
     pub fn new(servers: Vec<Address>, host_file: Rc<MappedFile>) -> Self {
-        let links = servers.iter().map(|_| KeptConnection::default()).collect();
+        let server = |address| Server { address, link: KeptConnection::default() };
         let decider = SwapDecider::new("memcached", host_file);
-        Self { servers, links, decider }
+        Self { servers: servers.into_iter().map(server).collect(), decider }
     }
 
-    /// The server of a key: the one with the highest hash of server and key (rendezvous hashing).
+    /// The number of a key's server: the one with the highest hash of server and key (rendezvous hashing).
     ///
     /// The order of the servers does not matter, and if a server is added or removed only its own keys
     /// move. The hash has no secret, for all hosts must agree.
     fn server(&self, name: &[u8]) -> usize {
-        let score = |server: &Address| {
+        let score = |server: &Server| {
             let mut hasher = SipHasher13::new();
-            hasher.write(server.to_string().as_bytes());
+            hasher.write(server.address.to_string().as_bytes());
             hasher.write_u8(0);
             hasher.write(name);
             hasher.finish()
@@ -67,21 +73,27 @@ impl Memcached {
         (0..self.servers.len()).max_by_key(|i| self.servers.get(*i).map(score)).unwrap_or_default()
     }
 
-    /// Sends a command to a server, and opens a connection if there is none. `may_repeat`: the command may
-    /// be sent again if it is not known whether it was done.
+    fn addresses(&self) -> String {
+        self.servers.iter().map(|it| it.address.to_string()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Server {
+    fn open(&self, deadline: Moment) -> Result<MemcachedLink, Failure> {
+        MemcachedLink::open(&self.address, deadline)
+    }
+
+    /// Sends a command, and opens a connection if there is none. `may_repeat`: the command may be sent again if
+    /// it is not known whether it was done.
     fn call(
         &self,
-        server: usize,
         command: &MetaCommand,
         may_repeat: bool,
         budget: &mut Budget,
     ) -> Result<MetaReply> {
-        let (Some(address), Some(link)) = (self.servers.get(server), self.links.get(server)) else {
-            return Err(Error::storage("The storage DSN names no memcached"));
-        };
-        let open = |deadline| MemcachedLink::open(address, deadline);
-        let answer = link.call(budget, may_repeat, open, |link, by| link.call(command, by));
-        answer.map_err(|failure| error(address, failure))
+        let open = |deadline| self.open(deadline);
+        let answer = self.link.call(budget, may_repeat, open, |link, by| link.call(command, by));
+        answer.map_err(|failure| self.error(failure))
     }
 
     /// Sends a swap by a token, if there is a connection to the very server process that gave the token: a
@@ -89,37 +101,34 @@ impl Memcached {
     /// lost with the swap and `may_repeat`.
     fn swap(
         &self,
-        server: usize,
         command: &MetaCommand,
         token: &Token,
         may_repeat: bool,
         budget: &mut Budget,
     ) -> Result<Option<MetaReply>> {
-        let (Some(address), Some(link)) = (self.servers.get(server), self.links.get(server)) else {
-            return Ok(None);
-        };
         let is_same = |link: &MemcachedLink| link.opened < token.known_at;
-        let failure = match link.call_only_on(budget, is_same, |link, by| link.call(command, by)) {
+        let called = self.link.call_only_on(budget, is_same, |link, by| link.call(command, by));
+        let failure = match called {
             None => return Ok(None),
             Some(Ok(answer)) => return Ok(Some(answer)),
             Some(Err(failure)) if failure.is_lost() && may_repeat => return Ok(None),
             Some(Err(failure)) if failure.is_lost() => {
-                link.after_loss(budget, |deadline| MemcachedLink::open(address, deadline))
+                self.link.after_loss(budget, |deadline| self.open(deadline))
             }
             Some(Err(failure)) => failure,
         };
-        Err(error(address, failure))
+        Err(self.error(failure))
     }
-}
 
-/// The error of a call that failed.
-fn error(address: &Address, failure: Failure) -> Error {
-    let message = format!("memcached at {address}: {}", failure.reason());
-    match failure {
-        // A server without memory for a new key still denies, for a denial stores nothing.
-        Failure::Refused { .. } | Failure::LostIdle => Error::refused(message),
-        Failure::Local(_) => Error::local(message),
-        _ => Error::storage(message),
+    /// The error of a call that failed.
+    fn error(&self, failure: Failure) -> Error {
+        let message = format!("memcached at {}: {}", self.address, failure.reason());
+        match failure {
+            // A server without memory for a new key still denies, for a denial stores nothing.
+            Failure::Refused { .. } | Failure::LostIdle => Error::refused(message),
+            Failure::Local(_) => Error::local(message),
+            _ => Error::storage(message),
+        }
     }
 }
 
@@ -134,7 +143,7 @@ struct Token {
 /// The item of one key.
 struct Item<'a> {
     store: &'a Memcached,
-    server: usize,
+    server: &'a Server,
     name: Vec<u8>,
     /// Whether the operation may be repeated if it is not known whether it was done.
     may_repeat: bool,
@@ -150,8 +159,8 @@ impl SwapEntry for Item<'_> {
 
     fn read(&self, budget: &mut Budget) -> Result<Found<Option<Token>>> {
         let command = MetaCommand::new(MetaOp::Get, self.name.as_slice()).flag("v").flag("c");
-        let answer = self.store.call(self.server, &command, true, budget)?;
-        let (time, now) = (wall_clock(), boot_time());
+        let answer = self.server.call(&command, true, budget)?;
+        let (time, now) = (unix_nanoseconds(), boot_time());
         let (state, version) = match (answer.value, answer.cas) {
             (Some(value), Some(cas)) => {
                 (record::decode(&value), Some(Token { cas, known_at: now }))
@@ -165,7 +174,7 @@ impl SwapEntry for Item<'_> {
     fn handed_off(&self, handoff: &Handoff) -> Option<Option<Token>> {
         // The clock was read before the swap that gave the token.
         let token = Token { cas: handoff.version, known_at: handoff.clock.sent_at };
-        let opened = self.store.links.get(self.server)?.with(|link| link.opened)?;
+        let opened = self.server.link.with(|link| link.opened)?;
         (opened < token.known_at).then_some(Some(token))
     }
 
@@ -191,35 +200,25 @@ impl SwapEntry for Item<'_> {
         };
         let (server, may_repeat) = (self.server, self.may_repeat);
         let answer = match version {
-            None => self.store.call(server, &command, may_repeat, budget)?,
-            Some(token) => match self.store.swap(server, &command, token, may_repeat, budget)? {
+            None => server.call(&command, may_repeat, budget)?,
+            Some(token) => match server.swap(&command, token, may_repeat, budget)? {
                 Some(answer) => answer,
                 // The item is read again on a new connection. A server that closes every connection is
                 // down.
                 None if !self.lost.replace(true) => return Ok(Swap::Lost),
-                None => return Err(self.hung_up()),
+                None => return Err(server.error(Failure::Lost)),
             },
         };
         Ok(if answer.code == ReturnCode::Hd { Swap::Done(answer.cas) } else { Swap::Lost })
     }
 
     fn connect(&self, budget: &mut Budget) -> Result<()> {
-        let Self { store, server, .. } = *self;
-        let (Some(address), Some(link)) = (store.servers.get(server), store.links.get(server))
-        else {
-            return Ok(());
-        };
-        let opened = link.open_if_none(budget, |deadline| MemcachedLink::open(address, deadline));
-        opened.map_err(|failure| error(address, failure))
+        let opened = self.server.link.open_if_none(budget, |deadline| self.server.open(deadline));
+        opened.map_err(|failure| self.server.error(failure))
     }
 
     fn round_trip(&self) -> Duration {
-        let link = self.store.links.get(self.server);
-        link.map(KeptConnection::round_trip).unwrap_or_default()
-    }
-
-    fn locked(&self) -> Error {
-        Error::busy(format!("{}: the bucket is too busy", self.store.name()))
+        self.server.link.round_trip()
     }
 
     fn server(&self) -> String {
@@ -228,13 +227,6 @@ impl SwapEntry for Item<'_> {
 }
 
 impl Item<'_> {
-    fn hung_up(&self) -> Error {
-        match self.store.servers.get(self.server) {
-            Some(address) => error(address, Failure::Lost),
-            None => self.locked(),
-        }
-    }
-
     /// The time to live of a state, as a flag.
     fn expiry(&self, state: &StoredState, now: u64) -> String {
         let spare = if self.frozen { EXTRA_TTL_WHEN_FROZEN } else { MAX_CLOCK_SKEW };
@@ -242,7 +234,7 @@ impl Item<'_> {
         match seconds {
             relative if relative <= MAX_RELATIVE_TTL => format!("T{relative}"),
             // A date has 31 bits.
-            long => format!("T{}", (wall_clock() / SECOND + long).min(i32::MAX as u64)),
+            long => format!("T{}", (unix_nanoseconds() / SECOND + long).min(i32::MAX as u64)),
         }
     }
 }
@@ -250,8 +242,10 @@ impl Item<'_> {
 impl Store for Memcached {
     fn decide(&self, request: &Request<'_>) -> Result<Answer> {
         let name = key_name(request.key);
-        let server = self.server(&name);
-        let address = self.servers.get(server).map(ToString::to_string).unwrap_or_default();
+        let Some(server) = self.servers.get(self.server(&name)) else {
+            return Err(Error::storage("The storage DSN names no memcached"));
+        };
+        let address = server.address.to_string();
         let (may_repeat, frozen) = (request.op.may_repeat(), request.frozen().is_some());
         let item = Item { store: self, server, name, may_repeat, frozen, lost: Cell::new(false) };
         Ok(self.decider.decide(&item, request, &item.name, address.as_bytes())?.into())
@@ -260,14 +254,14 @@ impl Store for Memcached {
     fn prepare(&self, _: &[u8], timeouts: &Timeouts) -> Result<()> {
         let mut budget = Budget::start(*timeouts);
         let command = MetaCommand::new(MetaOp::Noop, "");
-        (0..self.servers.len())
-            .try_for_each(|server| self.call(server, &command, true, &mut budget).map(drop))
+        self.servers
+            .iter()
+            .try_for_each(|server| server.call(&command, true, &mut budget).map(drop))
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
-        let open = self.links.iter().filter(|kept| kept.is_open()).count();
-        vec![("memcached", servers.join(", ")), ("Connections of this process", open.to_string())]
+        let open = self.servers.iter().filter(|server| server.link.is_open()).count();
+        vec![("memcached", self.addresses()), ("Connections of this process", open.to_string())]
     }
 }
 
@@ -284,35 +278,28 @@ impl RemoteStore for Memcached {
     }
 
     fn is_connected(&self) -> bool {
-        self.links.iter().any(KeptConnection::is_open)
+        self.servers.iter().any(|server| server.link.is_open())
     }
 
     fn keeps_connection(&self, breaker: u64) -> bool {
-        let link = usize::try_from(breaker).ok().and_then(|server| self.links.get(server));
-        link.is_some_and(KeptConnection::keep_if_reusable)
+        let server = usize::try_from(breaker).ok().and_then(|number| self.servers.get(number));
+        server.is_some_and(|server| server.link.keep_if_reusable())
     }
 
     fn name(&self) -> String {
-        let servers: Vec<String> = self.servers.iter().map(ToString::to_string).collect();
-        format!("memcached at {}", servers.join(", "))
+        format!("memcached at {}", self.addresses())
     }
-}
-
-/// Nanoseconds since 1970.
-fn wall_clock() -> u64 {
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(MAX_NOW).min(MAX_NOW)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapped::FileSettings;
+    use crate::mapped::{FileSettings, HOST, Location, Purpose};
 
     fn store(names: &[&str]) -> Memcached {
         let server = |host: &&str| Address::Tcp { host: (*host).to_owned(), port: 11211 };
-        let host_file = crate::guard::Host::file(&FileSettings::default());
-        Memcached::new(names.iter().map(server).collect(), Rc::new(host_file))
+        let host_file = Location::new(&FileSettings::default(), HOST, Purpose::Host);
+        Memcached::new(names.iter().map(server).collect(), Rc::new(MappedFile::new(host_file)))
     }
 
     #[test]
@@ -323,11 +310,8 @@ mod tests {
             let name = format!("tb:{i}");
             let at = three.server(name.as_bytes());
             counts[at] += 1;
-            let then = two.servers[two.server(name.as_bytes())].to_string();
-            match at {
-                1 => {}
-                _ => assert_eq!(then, three.servers[at].to_string()),
-            }
+            let then = &two.servers[two.server(name.as_bytes())].address;
+            assert!(at == 1 || *then == three.servers[at].address);
         }
         assert!(counts.iter().all(|count| *count > 900), "{counts:?}");
         // Every host and every version must choose these.

@@ -6,7 +6,7 @@ use super::link::{MysqlLink, Row, StatementReply};
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::clock::{Reading, boot_time};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limit::{SECOND, StoredState};
 use crate::net::budget::Budget;
 use crate::net::failure::Failure;
@@ -43,13 +43,6 @@ pub fn version_of(schema: Schema, microtime: f64) -> Option<u64> {
     (schema != Schema::Legacy).then(|| microtime.to_bits())
 }
 
-impl RowVersion {
-    /// The schema that the row was read by.
-    pub fn schema(&self) -> Schema {
-        self.schema
-    }
-}
-
 impl<'a> RowEntry<'a> {
     /// The row of a key, for a call that is about it.
     pub fn new(database: &'a Database, identifier: Vec<u8>, request: Request<'a>) -> Self {
@@ -78,9 +71,7 @@ impl<'a> RowEntry<'a> {
             // down. The next call finds out which it is.
             Failure::TimedOut if had_most => Ok(Swap::Blocked),
             // Other calls took the rest of the time.
-            Failure::TimedOut => {
-                Err(Error::busy(format!("{}: the bucket is too busy", self.server())))
-            }
+            Failure::TimedOut => Err(self.busy()),
             failure => Err(self.database.error(failure, &self.identifier)),
         }
     }
@@ -167,7 +158,8 @@ impl<'a> RowEntry<'a> {
         Ok((Schema::Legacy, read(link, Schema::Legacy)?))
     }
 
-    fn first_row(
+    /// The first row that a statement returns, if it returns one; empty for a statement without rows.
+    pub(super) fn first_row(
         &self,
         link: &mut MysqlLink,
         statement: Statement,

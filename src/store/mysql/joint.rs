@@ -67,7 +67,7 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
             entry.insert_missing(&found.version, &mut budget)?;
         }
         // Another process may have prepared the table between two reads.
-        let is_full = found.iter().any(|found| found.version.schema() == Schema::Full);
+        let is_full = found.iter().any(|found| found.version.schema == Schema::Full);
         let schema = if is_full { Schema::Full } else { Schema::Legacy };
         // The row that the last statement was about: another session may have locked it.
         let current = RefCell::new(Vec::new());

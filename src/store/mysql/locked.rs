@@ -11,7 +11,6 @@ use crate::net::budget::Budget;
 use crate::net::failure::Failure;
 use crate::net::pause::Moment;
 use crate::store::swap::{Decide, Swap};
-use mysql_common::value::Value;
 use std::cell::RefCell;
 
 /// A row that a transaction has locked.
@@ -41,14 +40,9 @@ pub fn lock(
     entry: &RowEntry<'_>,
     deadline: Moment,
 ) -> Result<Locked, Failure> {
-    let identifier = [Value::Bytes(entry.identifier.clone())];
-    let (table, schema) = (&entry.database.target.table, entry.schema(schema));
-    let sent_at = boot_time();
-    let rows = match link.execute(Statement::Lock(schema), table, &identifier, deadline)? {
-        StatementReply::Rows(rows) => rows,
-        StatementReply::Done(_) => return Ok(Locked::Unreadable),
-    };
-    let Some(row) = rows.into_iter().next() else { return Ok(Locked::Gone) };
+    let (schema, sent_at) = (entry.schema(schema), boot_time());
+    let row = entry.first_row(link, Statement::Lock(schema), &[entry.identifier()], deadline)?;
+    let Some(row) = row else { return Ok(Locked::Gone) };
     let mut values = row.into_iter();
     let time = values.next().and_then(|clock| row::clock(&clock));
     let columns: Columns = values.collect();

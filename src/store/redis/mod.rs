@@ -35,10 +35,7 @@ pub use permits::parse_permit_reply;
 use rustls::ClientConfig;
 use script_call::ScriptCall;
 use scripts::{arguments, arguments_for_all, remove_mark, script_for};
-#[cfg(fuzzing)]
 pub use scripts::{parse_reply, parse_reply_for_all};
-#[cfg(not(fuzzing))]
-use scripts::{parse_reply, parse_reply_for_all};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -154,18 +151,17 @@ impl Redis {
         redirected: Option<Address>,
     ) -> Result<Vec<u8>, Failed> {
         let must_send_asking = redirected.is_some();
-        let (address, reused) = match redirected {
-            Some(address) => match nodes.link_to(&address, &self.target, tls, budget) {
-                Ok(reused) => (address, reused),
-                Err(failure) => return Err(Failed { address, reused: false, failure }),
-            },
-            None => match nodes.find(&self.target, tls, call.first_name(), budget) {
-                Ok(found) => (found.address, found.reused),
-                Err((address, failure)) => return Err(Failed { address, reused: false, failure }),
-            },
+        let found = match redirected {
+            Some(address) => Ok(address),
+            None => nodes.find(&self.target, tls, call.first_name(), budget),
         };
-        let Some(link) = nodes.link(&address) else {
-            return Err(Failed { address, reused, failure: Failure::Lost });
+        let address = match found {
+            Ok(address) => address,
+            Err((address, failure)) => return Err(Failed { address, reused: false, failure }),
+        };
+        let (link, reused) = match nodes.link_to(&address, &self.target, tls, budget) {
+            Ok(link) => link,
+            Err(failure) => return Err(Failed { address, reused: false, failure }),
         };
         let mut eval = |command: &str, script: &str, budget: &Budget| {
             let mut commands = Vec::with_capacity(2);

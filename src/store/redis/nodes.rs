@@ -9,6 +9,7 @@ use crate::net::pause::Moment;
 use redis::Value;
 use rustls::ClientConfig;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// The number of slots of a cluster.
@@ -36,14 +37,6 @@ pub struct Nodes {
     map: Vec<Range>,
 }
 
-/// A server with an open connection.
-pub struct FoundNode {
-    /// The server.
-    pub address: Address,
-    /// Whether the connection was opened by an earlier call.
-    pub reused: bool,
-}
-
 /// How many breakers a cluster has: so many that few have slots of two nodes, of which one answers while the other is
 /// down.
 pub const BREAKERS: u64 = 32;
@@ -68,23 +61,29 @@ fn hash_tag(name: &[u8]) -> Option<&[u8]> {
     behind.get(..close).filter(|tag| !tag.is_empty())
 }
 
+impl Range {
+    fn contains(&self, slot: u16) -> bool {
+        (self.first..=self.last).contains(&slot)
+    }
+}
+
 impl Nodes {
-    fn range(&self, slot: u16) -> Option<&Range> {
-        self.map.iter().find(|range| (range.first..=range.last).contains(&slot))
+    fn node_of(&self, slot: u16) -> Option<&Address> {
+        self.map.iter().find(|range| range.contains(slot)).map(|range| &range.node)
     }
 
-    /// Finds the server of the key `name`, and opens a connection to it if there is none.
+    /// Finds the server of the key `name`.
     pub fn find(
         &mut self,
         redis: &RedisTarget,
         tls: Option<&Arc<ClientConfig>>,
         name: &[u8],
         budget: &mut Budget,
-    ) -> Result<FoundNode, (Address, Failure)> {
-        let address = match &redis.topology {
-            Topology::Single(address) => address.clone(),
+    ) -> Result<Address, (Address, Failure)> {
+        match &redis.topology {
+            Topology::Single(address) => Ok(address.clone()),
             Topology::Sentinel { sentinels, master, password } => match self.connected_master() {
-                Some(address) => address,
+                Some(address) => Ok(address),
                 None => {
                     let ask = |address: &Address, deadline| {
                         let mut link =
@@ -97,33 +96,22 @@ impl Nodes {
                     };
                     let found = first_that_answers(sentinels, budget, ask)?;
                     self.master = Some(found.clone());
-                    found
+                    Ok(found)
                 }
             },
             Topology::Cluster(seeds) => {
                 let slot = slot(name);
-                if !self
-                    .range(slot)
-                    .map(|range| range.node.clone())
-                    .is_some_and(|it| self.is_trusted(&it))
-                {
+                let known = self.node_of(slot).cloned();
+                if !known.is_some_and(|node| self.is_trusted(&node)) {
                     self.update_map(redis, seeds, tls, budget)?;
                 }
-                match self.range(slot) {
-                    Some(range) => range.node.clone(),
-                    None => {
-                        let reason = format!("no node of the cluster serves slot {slot}");
-                        let seed = seeds.first().cloned();
-                        let seed = seed.unwrap_or(Address::Unix("".into()));
-                        return Err((seed, Failure::Down(reason)));
-                    }
-                }
+                self.node_of(slot).cloned().ok_or_else(|| {
+                    let reason = format!("no node of the cluster serves slot {slot}");
+                    let seed = seeds.first().cloned();
+                    (seed.unwrap_or(Address::Unix("".into())), Failure::Down(reason))
+                })
             }
-        };
-        let reused = self.link_to(&address, redis, tls, budget);
-        reused
-            .map(|reused| FoundNode { address: address.clone(), reused })
-            .map_err(|f| (address, f))
+        }
     }
 
     /// The master, if there is a reusable connection to it. Otherwise the sentinels are asked again: another
@@ -154,25 +142,23 @@ impl Nodes {
         self.links.retain(|_, link| link.is_reusable());
     }
 
-    /// Opens a connection to `address` if there is no reusable one. Returns whether there was one.
+    /// The connection to `address`, opened if there is no reusable one, and whether there was one.
     pub fn link_to(
         &mut self,
         address: &Address,
         redis: &RedisTarget,
         tls: Option<&Arc<ClientConfig>>,
         budget: &mut Budget,
-    ) -> Result<bool, Failure> {
-        if self.has_link(address) {
-            return Ok(true);
+    ) -> Result<(&mut RedisLink, bool), Failure> {
+        // Closes one that is not reusable.
+        self.has_link(address);
+        match self.links.entry(address.clone()) {
+            Entry::Occupied(link) => Ok((link.into_mut(), true)),
+            Entry::Vacant(place) => {
+                let link = RedisLink::open(address, redis, tls, budget.connect_by())?;
+                Ok((place.insert(link), false))
+            }
         }
-        let link = RedisLink::open(address, redis, tls, budget.connect_by())?;
-        self.links.insert(address.clone(), link);
-        Ok(false)
-    }
-
-    /// The connection to a server.
-    pub fn link(&mut self, address: &Address) -> Option<&mut RedisLink> {
-        self.links.get_mut(address)
     }
 
     /// The number of open connections.
@@ -194,7 +180,7 @@ impl Nodes {
     /// Notes that a slot has moved to another node.
     pub fn moved(&mut self, slot: u16, to: Address) {
         // The redirection says nothing about other slots, so the rest of the map stays.
-        self.map.retain(|range| !(range.first..=range.last).contains(&slot));
+        self.map.retain(|range| !range.contains(slot));
         self.map.insert(0, Range { first: slot, last: slot, node: to });
     }
 
@@ -374,10 +360,10 @@ mod tests {
         let answer =
             Value::Array(vec![entry(0, 99, b"a", 1), entry(100, 16383, b"", 2), Value::Nil]);
         let mut nodes = Nodes { map: parse_map(&answer, &tcp("seed", 9)), ..Nodes::default() };
-        assert_eq!(nodes.range(99).unwrap().node, tcp("a", 1));
-        assert_eq!(nodes.range(100).unwrap().node, tcp("seed", 2));
+        assert_eq!(nodes.node_of(99), Some(&tcp("a", 1)));
+        assert_eq!(nodes.node_of(100), Some(&tcp("seed", 2)));
         nodes.moved(100, tcp("b", 3));
-        assert_eq!(nodes.range(100).unwrap().node, tcp("b", 3));
-        assert_eq!(nodes.range(101), None, "is asked for anew");
+        assert_eq!(nodes.node_of(100), Some(&tcp("b", 3)));
+        assert_eq!(nodes.node_of(101), None, "is asked for anew");
     }
 }

@@ -32,13 +32,7 @@ pub fn parse_permit_reply(bytes: &[u8]) -> Option<PermitAnswer> {
 /// Whether an answer can be that of an operation.
 pub fn is_possible(op: PermitOp, PermitAnswer { accepted, active }: PermitAnswer) -> bool {
     match op {
-        PermitOp::Acquire { max, .. } => {
-            if accepted {
-                active > 0
-            } else {
-                active >= max
-            }
-        }
+        PermitOp::Acquire { max, .. } => active >= if accepted { 1 } else { max },
         PermitOp::Renew { .. } => !accepted || active > 0,
         PermitOp::Release { .. } => true,
         PermitOp::Count => accepted,

@@ -163,7 +163,7 @@ impl<W: Word> WindowInTable<'_, W> {
         let now = self.now.get();
         // A call that takes hits makes the table remember a newcomer among longer limits: otherwise time would
         // not free its places.
-        let ask = match self.window.takes(op) {
+        let ask = match op.takes_hits() {
             true => Op::Start { missing: 0 },
             false => Op::Peek { cost: 1 },
         };

@@ -39,11 +39,6 @@ impl Keys {
         Self { domain, hash_keys: Cell::default() }
     }
 
-    /// What keeps its keys apart from others in a file.
-    pub const fn domain(&self) -> u64 {
-        self.domain
-    }
-
     /// The hash that places a key in the file of this number. The key remembers it.
     #[inline(always)]
     pub fn hash(&self, key: &Key<'_>, region: &Region, file: u32) -> u64 {

@@ -74,11 +74,6 @@ impl SharedMemory {
         &self.file
     }
 
-    /// What keeps its buckets apart from others in the file.
-    pub fn domain(&self) -> u64 {
-        self.keys.domain()
-    }
-
     /// The hash that places a key in the file that is open. The key remembers it.
     #[inline(always)]
     pub fn hash(&self, key: &Key<'_>, region: &Region) -> u64 {

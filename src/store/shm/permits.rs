@@ -79,19 +79,6 @@ impl PermitTable {
         Holder::new(region, self.file.number())
     }
 
-    /// What `phpinfo()` shows. The file is not made for it.
-    pub fn describe(&self) -> Vec<(&'static str, String)> {
-        let holds = (PERMITS_SIZE - BODY_AT) as usize / size_of::<Set>() * WAYS;
-        let is_there = self.file.region().is_some() || self.file.location().path().exists();
-        let held = match is_there {
-            true => {
-                self.usage().map_or_else(|error| error.to_string(), |usage| usage.used.to_string())
-            }
-            false => "0".to_owned(),
-        };
-        vec![("Permits it can hold", holds.to_string()), ("Permits held", held)]
-    }
-
     /// How full the table is.
     fn usage(&self) -> Result<TableUsage> {
         self.file.open_if_due(boot_time())?;
@@ -121,9 +108,16 @@ impl SharedPermits {
         Self { table, keys: Keys::new(domain) }
     }
 
-    /// What `phpinfo()` shows.
+    /// What `phpinfo()` shows. The file is not made for it.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
-        self.table.describe()
+        let holds = (PERMITS_SIZE - BODY_AT) as usize / size_of::<Set>() * WAYS;
+        let (table, file) = (&self.table, &self.table.file);
+        let is_there = file.region().is_some() || file.location().path().exists();
+        let held = match is_there.then(|| table.usage()) {
+            Some(usage) => usage.map_or_else(|it| it.to_string(), |it| it.used.to_string()),
+            None => "0".to_owned(),
+        };
+        vec![("Permits it can hold", holds.to_string()), ("Permits held", held)]
     }
 
     /// Runs `work` on the permits of a key.

@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::batch;
-use super::entry::{Found, Swap, SwapEntry, busy};
+use super::entry::{Found, Swap, SwapEntry};
 use super::handoff::{hand_off, handed_off};
 use super::key_record::{Batch, Batches, Share};
 use super::locked_key::{note_lock, note_swapped};
@@ -13,6 +13,7 @@ use crate::clock::{Reading, boot_time};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Decision, Limit, SECOND, StoredState};
 use crate::net::budget::Budget;
+use crate::net::pause::note_wait;
 use crate::store::request::Request;
 use portable_atomic::AtomicU128;
 use std::time::Duration;
@@ -82,7 +83,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
                 }
             }
         }
-        Err(busy(self.entry))
+        Err(self.entry.busy())
     }
 
     /// Reads, unless the state was handed off, applies and swaps.
@@ -112,7 +113,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
             return Ok(Tried::Decided(applied.decision));
         }
         if !budget.has_time_for(entry.round_trip()) {
-            return Err(busy(entry));
+            return Err(entry.busy());
         }
         let decided_at = applied.decision.now;
         let swap =
@@ -156,7 +157,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         let spread = (2 * round_trip.max(SHORTEST_PAUSE)) << lost.min(4);
         let pause = Duration::from_nanos(boot_time() / 64 % spread).min(budget.left() / 2);
         std::thread::sleep(pause);
-        budget.note_wait(pause);
+        note_wait(pause);
     }
 
     /// Prolongs the time for which this process is waited for. Returns the calls that it may decide on: its own alone, if it was

@@ -2,8 +2,7 @@
 
 use super::attempt::{Attempt, OwnBatch};
 use super::batch::{Caller, Step};
-use super::control::Control;
-use super::entry::{SwapEntry, busy};
+use super::entry::SwapEntry;
 use super::key_record::{Batches, KeyRecord};
 use super::locked_key::is_locked;
 use super::repeated;
@@ -13,6 +12,7 @@ use crate::limit::{Decision, Op};
 use crate::mapped::futex::sleep_while;
 use crate::mapped::{Area, MappedFile};
 use crate::net::budget::Budget;
+use crate::net::pause::note_wait;
 use crate::store::key::{Key, KeyHash};
 use crate::store::kind::LimitKind;
 use crate::store::request::Request;
@@ -104,11 +104,11 @@ fn decide_in_batch<E: SwapEntry>(
             Step::Sleep(sleep) if budget.left() > Duration::ZERO => {
                 let at_most = sleep.at_most.min(budget.left());
                 sleep_while(&batches.record.control, sleep.seen, sleep.groups, at_most);
-                budget.note_wait(at_most);
+                note_wait(at_most);
             }
             Step::Sleep(_) | Step::TooLate => {
                 caller.leave(now);
-                return Err(busy(entry));
+                return Err(entry.busy());
             }
         }
     }
@@ -118,7 +118,7 @@ fn decide_in_batch<E: SwapEntry>(
 fn kind_of(key: u64, request: &Request<'_>, [low, high]: [u64; 2]) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(low, high);
     (key, request.limit, request.op).hash(&mut hasher);
-    Control::kind_of(hasher.finish())
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -67,13 +67,15 @@ pub trait SwapEntry {
     fn round_trip(&self) -> Duration;
 
     /// The error of a call on a key that was found locked twice.
-    fn locked(&self) -> Error;
+    fn locked(&self) -> Error {
+        self.busy()
+    }
+
+    /// The error of a call that could not be decided on in its time beside others.
+    fn busy(&self) -> Error {
+        Error::busy(format!("{}: the bucket is too busy", self.server()))
+    }
 
     /// Names the server in a message.
     fn server(&self) -> String;
-}
-
-/// The error of a call that could not be decided on in its time beside others.
-pub(super) fn busy<E: SwapEntry>(entry: &E) -> Error {
-    Error::busy(format!("{}: the bucket is too busy", entry.server()))
 }

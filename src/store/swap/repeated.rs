@@ -102,4 +102,4 @@ fn in_time_of(own: u64, decision: Decision) -> Decision {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -5,11 +5,11 @@ use crate::clock::Reading;
 use crate::error::Error;
 use crate::limit::{Limit, SECOND, SlidingWindow, Span, State, StoredState, TokenBucket, apply};
 use crate::net::Timeouts;
-use crate::store::request::Time;
 use crate::store::swap::batch::release;
 use crate::store::swap::handoff::Handoff;
 use crate::store::swap::key_record::{Batch, Share};
 use crate::store::swap::locked_key::note_lock;
+use crate::store::swap::repeated::tests::with_request;
 use crate::store::swap::{Decide, Found, Swap};
 use portable_atomic::AtomicU128;
 
@@ -25,13 +25,16 @@ struct Register {
     /// The delay of its answers.
     late: Cell<u64>,
     has_locks: bool,
+    /// It answers no reading.
+    is_silent: bool,
 }
 
 impl Register {
     fn new(rivals: u32) -> Self {
         let held = Cell::new((State::FULL, 7));
         let (rivals, reads) = (Cell::new(rivals), Cell::new(0));
-        Self { held, rivals, reads, time: Cell::new(NOW), late: Cell::new(0), has_locks: false }
+        let (time, late) = (Cell::new(NOW), Cell::new(0));
+        Self { held, rivals, reads, time, late, has_locks: false, is_silent: false }
     }
 }
 
@@ -43,6 +46,9 @@ impl SwapEntry for Register {
     }
 
     fn read(&self, _: &mut Budget) -> Result<Found<u64>> {
+        if self.is_silent {
+            return Err(Error::storage("no answer"));
+        }
         self.reads.set(self.reads.get() + 1);
         let (state, version) = self.held.get();
         let (time, now) = (self.time.get(), boot_time());
@@ -92,13 +98,6 @@ impl SwapEntry for Register {
     fn server(&self) -> String {
         "a register".to_owned()
     }
-}
-
-fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
-    let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
-    let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
-    let timeouts = &Timeouts::default();
-    work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts })
 }
 
 fn record() -> KeyRecord {
@@ -221,38 +220,14 @@ fn call_that_waits_longer_than_its_time_is_busy() {
 
 #[test]
 fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
-    struct Silent;
-    impl SwapEntry for Silent {
-        type Version = ();
-        fn connect(&self, _: &mut Budget) -> Result<()> {
-            Ok(())
-        }
-        fn read(&self, _: &mut Budget) -> Result<Found<()>> {
-            Err(Error::storage("no answer"))
-        }
-        fn handed_off(&self, _: &Handoff) -> Option<()> {
-            None
-        }
-        fn swap(&self, (): &(), _: &StoredState, _: u64, _: &mut Budget) -> Result<Swap> {
-            Ok(Swap::Lost)
-        }
-        fn round_trip(&self) -> Duration {
-            Duration::ZERO
-        }
-        fn locked(&self) -> Error {
-            Error::busy("locked")
-        }
-        fn server(&self) -> String {
-            String::new()
-        }
-    }
+    let silent = Register { is_silent: true, ..Register::new(0) };
     let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
     let ask = |waited: Duration| {
         let mut budget = Budget::start(timeouts(Duration::from_millis(100)));
         std::thread::sleep(waited);
-        budget.note_wait(waited);
+        note_wait(waited);
         with_request(&limit, TAKE, |request| {
-            Attempt { entry: &Silent, request, batch: None }.decide(&mut budget)
+            Attempt { entry: &silent, request, batch: None }.decide(&mut budget)
         })
     };
     assert_eq!(ask(Duration::ZERO), Err(Error::storage("no answer")));

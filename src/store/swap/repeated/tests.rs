@@ -10,7 +10,8 @@ use std::cell::Cell;
 
 const NOW: u64 = 100_000 * SECOND;
 
-fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
+/// Runs `work` on a request of a call on some key.
+pub fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
     let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
     let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
     let timeouts = &Timeouts::default();
