@@ -62,8 +62,8 @@ fn run() -> Result<String, String> {
 fn usage(argument: &str) -> String {
     format!(
         "unknown argument {argument}. Known: costs=FILE; store=NAME, and with it hosts, workers (of each host), calls (a second, of all hosts; \
-         or the word workers: one busy worker a host), clients, zipf, capacity, rate, lease, deny_cache (0 or 1), nodes, processors (of a server), network \
-         (µs one way), commit (µs), ramp (seconds), seconds, seed"
+         or the word workers: each worker calls all the time), clients, zipf, capacity, rate, lease, deny_cache (0 or 1), nodes, processors (of a server), network \
+         (µs one way, or the word none: all share two processors), commit (µs), ramp (seconds), seconds, seed"
     )
 }
 
@@ -80,6 +80,10 @@ fn one_fleet(
     for (name, value) in arguments {
         let number: f64 = match (name.as_str(), value.as_str()) {
             ("calls", "workers") => 0.0,
+            ("network", "none") => {
+                fleet.network = None;
+                continue;
+            }
             _ => value.parse().map_err(|error| format!("{name}: {error}"))?,
         };
         let most = match name.as_str() {
