@@ -188,7 +188,7 @@ fn flood(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     Ok(fleets)
 }
 
-/// A fleet that is there all at once, beside one that comes within seconds.
+/// The first seconds of a fleet that is there all at once, and of one that comes within seconds.
 fn start(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     let mut fleets = Vec::new();
     for (title, store, nodes) in STORES {
@@ -196,6 +196,7 @@ fn start(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
             let mut fleet = fleet(costs, store)?;
             (fleet.hosts, fleet.lease, fleet.nodes, fleet.ramp) = (100, 100, nodes, ramp);
             fleet.load = Load::Arrivals(if store == "redis_tcp" { 5e5 } else { 2e4 });
+            (fleet.warm_up, fleet.duration) = (0, 4_000_000_000);
             fleets.push((Object::default().text("store", title), fleet));
         }
     }

@@ -37,7 +37,7 @@ pub struct Outcome {
     pub clients: u32,
     /// The most tokens beyond capacity and rate x time in any stretch of time.
     pub most_beyond: f64,
-    /// Calls under way at the end.
+    /// Calls that are under way at the end, or wait for a worker.
     pub unfinished: usize,
 }
 
@@ -164,7 +164,8 @@ impl Outcome {
         (late + busy) * 1_000 <= decisions
             && refused == 0
             && self.busiest < 0.98
-            && (self.unfinished as f64) < 100.0 + calls / 100.0
+            // As many as come within a call's time-out.
+            && (self.unfinished as f64) < 100.0 + calls / 20.0
             && (fleet.clients > 1 || accepted * 1_000 >= decisions * 999)
     }
 }
@@ -244,7 +245,8 @@ impl<'a> Simulation<'a> {
             cpu: sum / self.counts.decisions as f64,
             clients: handed_out.clients,
             most_beyond: handed_out.most_beyond,
-            unfinished: self.calls.len() - self.free.len(),
+            unfinished: self.calls.len() - self.free.len()
+                + self.workers.iter().map(|(_, backlog)| backlog.len()).sum::<usize>(),
             counts: self.counts,
         }
     }
