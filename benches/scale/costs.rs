@@ -19,6 +19,8 @@ pub enum Protocol {
 #[derive(Clone, Debug)]
 pub struct Costs {
     pub protocol: Protocol,
+    /// Whether a swap that was lost twice locks its row.
+    pub has_row_locks: bool,
     /// The server's processor, for a trip that reads a state.
     pub read: u64,
     /// The server's processor, for a trip that takes a token.
@@ -63,12 +65,13 @@ pub fn parse(text: &str) -> Result<HashMap<String, Costs>, String> {
     values
         .into_iter()
         .map(|(store, values)| {
-            Ok((store.to_owned(), read(&values).map_err(|e| format!("{store}: {e}"))?))
+            let costs = read(store, &values).map_err(|error| format!("{store}: {error}"))?;
+            Ok((store.to_owned(), costs))
         })
         .collect()
 }
 
-fn read(values: &HashMap<&str, &str>) -> Result<Costs, String> {
+fn read(store: &str, values: &HashMap<&str, &str>) -> Result<Costs, String> {
     Ok(Costs {
         protocol: match *values.get("protocol").ok_or("no protocol")? {
             "local" => Protocol::Local,
@@ -76,6 +79,7 @@ fn read(values: &HashMap<&str, &str>) -> Result<Costs, String> {
             "swap" => Protocol::Swap,
             other => return Err(format!("unknown protocol {other}")),
         },
+        has_row_locks: store.starts_with("mariadb"),
         read: number(values, "read")?,
         take: number(values, "take")?,
         batch: number(values, "batch")?,

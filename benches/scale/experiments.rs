@@ -69,8 +69,8 @@ fn points(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
                     let labels = Object::default().text("store", store).text("keys", keys);
                     let mut fleet = fleet(costs, store)?;
                     fleet.costs.processors = 1;
-                    (fleet.hosts, fleet.clients, fleet.lease, fleet.load) =
-                        (hosts, clients, lease, Load::Workers);
+                    (fleet.hosts, fleet.workers, fleet.clients) = (hosts, 1, clients);
+                    (fleet.lease, fleet.load) = (lease, Load::Workers);
                     (fleet.zipf, fleet.network, fleet.ramp) = (0.0, None, 0);
                     (fleet.warm_up, fleet.duration) = (100_000_000, 500_000_000);
                     fleets.push((labels, fleet));
@@ -188,7 +188,7 @@ fn flood(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     Ok(fleets)
 }
 
-/// A fleet that is there all at once, beside one that comes within seconds.
+/// The first seconds of a fleet that is there all at once, and of one that comes within seconds.
 fn start(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
     let mut fleets = Vec::new();
     for (title, store, nodes) in STORES {
@@ -196,6 +196,7 @@ fn start(costs: &HashMap<String, Costs>) -> Result<Fleets, String> {
             let mut fleet = fleet(costs, store)?;
             (fleet.hosts, fleet.lease, fleet.nodes, fleet.ramp) = (100, 100, nodes, ramp);
             fleet.load = Load::Arrivals(if store == "redis_tcp" { 5e5 } else { 2e4 });
+            (fleet.warm_up, fleet.duration) = (0, 4_000_000_000);
             fleets.push((Object::default().text("store", title), fleet));
         }
     }
@@ -245,6 +246,9 @@ fn describe_as(labels: Object, fleet: &Fleet, outcome: &Outcome) -> Object {
         .number("known_denials", each(counts.known_denials as f64))
         .number("trips", each(counts.trips as f64))
         .number("lost_swaps", each(counts.lost_swaps as f64))
+        .number("batches", each(counts.batches as f64))
+        .number("locked", each(counts.locked as f64))
+        .number("busy", each(counts.busy as f64))
         .number("late", each(counts.late as f64))
         .number("refused", counts.refused as f64)
         .number("unfinished", outcome.unfinished as f64)

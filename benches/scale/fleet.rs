@@ -24,7 +24,7 @@ pub struct Fleet {
     /// The time of a packet from a host to a server, or back, in nanoseconds. None if all share this machine: then it is what
     /// was measured, and all callers share one processor.
     pub network: Option<u64>,
-    /// How long a swap waits for a disk, in nanoseconds; its row is locked meanwhile.
+    /// How long a write waits for a disk, in nanoseconds; its row is locked meanwhile.
     pub commit: u64,
     /// How long calls become more until they are as many as they will be, in nanoseconds.
     pub ramp: u64,
@@ -39,7 +39,7 @@ pub struct Fleet {
 pub enum Load {
     /// So many a second in all, each at a random host.
     Arrivals(f64),
-    /// Each host has a worker that calls as soon as its last call has returned.
+    /// Each worker calls as soon as its last call has returned.
     Workers,
 }
 

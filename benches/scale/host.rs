@@ -1,4 +1,4 @@
-//! What the workers of one host share: leases and denials, which are the extension's own code, and the hot-key queue.
+//! What the workers of one host share: leases and denials, which are the extension's own code, and batches of calls.
 
 use crate::random::mix;
 use portable_atomic::AtomicU128;
@@ -13,28 +13,77 @@ use token_bucket::store::shm::set::{Set, WAYS, locate};
 const SETS: usize = 8_160;
 /// The longest call with the default time-outs, in nanoseconds.
 const LONGEST_CALL: u64 = 150_000_000;
+/// The most members of a batch of calls: as `src/store/swap/control.rs`.
+const MAX_MEMBERS: usize = 255;
 
 /// A host.
 pub struct Host {
     leases: Box<[Set]>,
     denials: Box<[Set]>,
-    pub queues: HashMap<u32, Queue>,
+    /// The calls that wait for a batch of a client's lease.
+    pub waiting: HashMap<u32, Vec<usize>>,
+    /// The batches of calls, by client.
+    pub batches: HashMap<u32, Batches>,
+    /// The time of a round trip, smoothed, and by how much it differs, in nanoseconds.
+    round_trip: [u64; 2],
 }
 
-/// The hot-key queue of a key.
+/// The batches of the calls on a key.
 #[derive(Default)]
-pub struct Queue {
-    pub is_taken: bool,
-    pub waiting: VecDeque<usize>,
+pub struct Batches {
+    /// The batch for which a member asks the server.
+    pub asked: Option<Batch>,
+    /// Those after it, the next one first.
+    pub open: VecDeque<Batch>,
     pub handoff: Option<Handoff>,
 }
 
-/// The state that the last holder of the queue wrote.
+/// Equal calls, for all of which one asks the server.
+pub struct Batch {
+    op: Op,
+    /// None for a call that has given up: what is taken for it is lost.
+    pub members: Vec<Option<usize>>,
+    /// The decisions on them.
+    pub decisions: Vec<Decision>,
+}
+
+/// The state that the last process of the host wrote.
 #[derive(Clone, Copy)]
 pub struct Handoff {
     pub full_at: Span,
     pub version: u32,
     pub at: u64,
+}
+
+impl Batches {
+    /// Adds a call. The first batch takes no further calls once calls of another kind wait.
+    pub fn join(&mut self, call: usize, op: Op) {
+        let is_sealed = self.open.len() > 1;
+        let mut open = self.open.iter_mut().skip(is_sealed.into());
+        match open.find(|batch| batch.op == op && batch.members.len() < MAX_MEMBERS) {
+            Some(batch) => batch.members.push(Some(call)),
+            None => {
+                let batch = Batch { op, members: vec![Some(call)], decisions: Vec::new() };
+                self.open.push_back(batch)
+            }
+        }
+    }
+
+    /// Removes a call. The last of an open batch has nothing taken for it.
+    pub fn leave(&mut self, call: usize) {
+        for members in self.open.iter_mut().map(|batch| &mut batch.members) {
+            members.pop_if(|last| *last == Some(call));
+        }
+        let members = self.asked.iter_mut().chain(&mut self.open).flat_map(|it| &mut it.members);
+        members.filter(|member| **member == Some(call)).for_each(|member| *member = None);
+        self.open.retain(|batch| batch.members.iter().any(Option::is_some));
+    }
+
+    /// Whether the server may be asked for the batch of a call.
+    pub fn may_ask(&self, call: usize) -> bool {
+        let next = self.open.front().filter(|_| self.asked.is_none());
+        next.is_some_and(|batch| batch.members.contains(&Some(call)))
+    }
 }
 
 impl Host {
@@ -43,8 +92,25 @@ impl Host {
         Self {
             leases: sets(if has_leases { SETS } else { 0 }),
             denials: sets(SETS),
-            queues: HashMap::new(),
+            waiting: HashMap::new(),
+            batches: HashMap::new(),
+            round_trip: [0; 2],
         }
+    }
+
+    /// Notes how long a round trip took: as `src/net/kept_connection.rs`.
+    pub fn note_round_trip(&mut self, took: u64) {
+        let [smoothed, deviation] = self.round_trip;
+        self.round_trip = match smoothed {
+            0 => [took, took / 2],
+            _ => [smoothed * 7 / 8 + took / 8, deviation * 3 / 4 + took.abs_diff(smoothed) / 4],
+        };
+    }
+
+    /// How long a round trip takes as a rule.
+    pub fn round_trip(&self) -> u64 {
+        let [smoothed, deviation] = self.round_trip;
+        smoothed + 4 * deviation
     }
 
     /// Takes a token from the lease of a client, or says what to ask the server.

@@ -62,8 +62,8 @@ fn run() -> Result<String, String> {
 fn usage(argument: &str) -> String {
     format!(
         "unknown argument {argument}. Known: costs=FILE; store=NAME, and with it hosts, workers (of each host), calls (a second, of all hosts; \
-         or the word workers: one busy worker a host), clients, zipf, capacity, rate, lease, deny_cache (0 or 1), nodes, processors (of a server), network \
-         (µs one way), commit (µs), ramp (seconds), seconds, seed"
+         or the word workers: each worker calls all the time), clients, zipf, capacity, rate, lease, deny_cache (0 or 1), nodes, processors (of a server), network \
+         (µs one way, or the word none: all share two processors), commit (µs), ramp and warm_up (seconds), seconds, seed"
     )
 }
 
@@ -80,12 +80,16 @@ fn one_fleet(
     for (name, value) in arguments {
         let number: f64 = match (name.as_str(), value.as_str()) {
             ("calls", "workers") => 0.0,
+            ("network", "none") => {
+                fleet.network = None;
+                continue;
+            }
             _ => value.parse().map_err(|error| format!("{name}: {error}"))?,
         };
         let most = match name.as_str() {
             "zipf" => 10.0,
             "nodes" | "processors" => 1e3,
-            "hosts" | "seconds" | "ramp" => 1e4,
+            "hosts" | "seconds" | "ramp" | "warm_up" => 1e4,
             // They take 44 bytes each.
             "clients" => 5e7,
             "calls" => 1e8,
@@ -110,6 +114,7 @@ fn one_fleet(
             "network" => fleet.network = Some((number * 1e3) as u64),
             "commit" => fleet.commit = (number * 1e3) as u64,
             "ramp" => fleet.ramp = (number * 1e9) as u64,
+            "warm_up" => fleet.warm_up = (number * 1e9) as u64,
             "seconds" => fleet.duration = ((number * 1e9) as u64).max(1_000_000),
             "seed" => fleet.seed = number as u64,
             _ => return Err(usage(name)),

@@ -45,6 +45,11 @@ pub struct Counts {
     pub known_denials: u64,
     pub trips: u64,
     pub lost_swaps: u64,
+    /// Batches of calls that were decided on, and how many took the lock of a row.
+    pub batches: u64,
+    pub locked: u64,
+    /// Calls that could not be decided in their time beside others: `on_error` would have answered them.
+    pub busy: u64,
     /// Decisions that took longer than the default time-out of 50 ms: `on_error` would have answered them.
     pub late: u64,
     /// Calls that found all workers busy and no room to wait.
@@ -62,6 +67,9 @@ impl Counts {
             known_denials: 0,
             trips: 0,
             lost_swaps: 0,
+            batches: 0,
+            locked: 0,
+            busy: 0,
             late: 0,
             refused: 0,
             bytes: [0.0; 2],

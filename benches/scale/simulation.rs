@@ -15,8 +15,7 @@ use crate::results::Counts;
 use crate::server::{HandedOut, States, Station, decide};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use token_bucket::guard::leases;
-use token_bucket::guard::leases::{Fetch, Step};
+use token_bucket::guard::leases::{Fetch, LeaseKey, Step, is_scarce};
 use token_bucket::limit::{Decision, Limit, Op, Span, TokenBucket};
 
 /// The simulated clock begins here: no time is before the beginning.
@@ -38,7 +37,7 @@ pub struct Outcome {
     pub clients: u32,
     /// The most tokens beyond capacity and rate x time in any stretch of time.
     pub most_beyond: f64,
-    /// Calls under way at the end.
+    /// Calls that are under way at the end, or wait for a worker.
     pub unfinished: usize,
 }
 
@@ -56,12 +55,12 @@ enum Event {
     Work(usize),
     /// A caller's processor is free again.
     Worked(usize),
-    /// A process in the queue of a key looks again.
-    Poll(usize, u32),
     /// A call has waited after a lost swap.
     Resume(usize),
-    /// A call has waited for its queue for too long.
-    QueueTimeout(usize, u64),
+    /// The call of this number has waited for as long as it may.
+    TimeOut(usize, u64),
+    /// The row of a client is unlocked.
+    Unlock(u32),
 }
 
 /// What a request asks a server for.
@@ -71,32 +70,62 @@ enum Trip {
     Decide,
     Read,
     Swap,
+    /// To begin a transaction, to lock the row and read it, to update it, and to end the transaction.
+    Begin,
+    Lock,
+    Update,
+    Commit,
+    Rollback,
+}
+
+/// What a call's process does, or waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Asks the server.
+    Asks,
+    /// Waits for the row on the server.
+    AwaitsRow,
+    /// Waits as a member of a batch of calls.
+    AwaitsBatch,
+    /// Wakes up, to ask the server for all members of its batch.
+    WakesToAsk,
+    /// Wakes up with the decision that another process has got for it.
+    WakesDecided,
+    /// Waits for a lease's batch that is on its way.
+    AwaitsLease,
+    /// Wakes up, to look at the lease.
+    WakesToTake,
+    /// Ends.
+    Ends,
 }
 
 struct Call {
     host: usize,
     client: u32,
+    number: u64,
+    stage: Stage,
     /// When its client came, and when a worker began with it.
     came: u64,
     began: u64,
-    /// When the operation was sent.
+    /// When the operation was sent, and how long it may take.
     sent: u64,
+    timeout: u64,
     op: Op,
     trip: Trip,
+    trip_began: u64,
     /// The right to fetch a batch.
     fetch: Option<Fetch>,
-    /// What a trip has answered, and what to write.
+    /// None if the call was not decided in its time.
     decision: Option<Decision>,
-    after: Span,
+    accepted: bool,
+    /// What a trip has read, or what to write.
+    state: Span,
     version: u32,
     is_handed_off: bool,
+    /// Whether the last swap was lost, and how often the call has tried, and lost.
     is_lost: bool,
     tries: u32,
-    has_ticket: bool,
-    /// Whether it ends without a trip.
-    is_local: bool,
-    accepted: bool,
-    number: u64,
+    losses: u32,
 }
 
 pub struct Simulation<'a> {
@@ -115,7 +144,8 @@ pub struct Simulation<'a> {
     stations: Vec<Station>,
     /// The processor that all callers share on one machine.
     callers: Station,
-    locked_until: HashMap<u32, u64>,
+    /// The rows that are locked, and the calls that wait for each.
+    rows: HashMap<u32, VecDeque<usize>>,
     calls: Vec<Call>,
     free: Vec<usize>,
     /// Of each host: the workers that are at work, and when the calls came that wait for one.
@@ -124,17 +154,18 @@ pub struct Simulation<'a> {
 }
 
 impl Outcome {
-    /// Whether no call is late or denied for want of a turn, and no queue grows.
+    /// Whether calls are decided in their time, and no queue grows.
     pub fn keeps_up(&self, fleet: &Fleet) -> bool {
-        let Counts { decisions, accepted, late, refused, .. } = self.counts;
+        let Counts { decisions, accepted, late, busy, refused, .. } = self.counts;
         let calls = match fleet.load {
             Load::Arrivals(calls) => calls,
             Load::Workers => return true,
         };
-        late * 1_000 <= decisions
+        (late + busy) * 1_000 <= decisions
             && refused == 0
             && self.busiest < 0.98
-            && (self.unfinished as f64) < 100.0 + calls / 100.0
+            // As many as come within a call's time-out.
+            && (self.unfinished as f64) < 100.0 + calls / 20.0
             && (fleet.clients > 1 || accepted * 1_000 >= decisions * 999)
     }
 }
@@ -169,7 +200,7 @@ impl<'a> Simulation<'a> {
             local: HashMap::new(),
             stations: (0..fleet.nodes).map(|_| Station::new(fleet.costs.processors)).collect(),
             callers: Station::new(1),
-            locked_until: HashMap::new(),
+            rows: HashMap::new(),
             calls: Vec::new(),
             free: Vec::new(),
             workers: vec![(0, VecDeque::new()); fleet.hosts],
@@ -182,7 +213,8 @@ impl<'a> Simulation<'a> {
     fn go(&mut self) -> Done {
         match self.fleet.load {
             Load::Arrivals(_) => self.at(BEGIN, Event::Arrive),
-            Load::Workers => (0..self.fleet.hosts).try_for_each(|host| self.begin(host, BEGIN))?,
+            Load::Workers => (0..self.fleet.hosts * self.fleet.workers)
+                .try_for_each(|worker| self.begin(worker % self.fleet.hosts, BEGIN))?,
         }
         let (measured_from, end) =
             (BEGIN + self.fleet.warm_up, BEGIN + self.fleet.warm_up + self.fleet.duration);
@@ -213,7 +245,8 @@ impl<'a> Simulation<'a> {
             cpu: sum / self.counts.decisions as f64,
             clients: handed_out.clients,
             most_beyond: handed_out.most_beyond,
-            unfinished: self.calls.len() - self.free.len(),
+            unfinished: self.calls.len() - self.free.len()
+                + self.workers.iter().map(|(_, backlog)| backlog.len()).sum::<usize>(),
             counts: self.counts,
         }
     }
@@ -245,9 +278,9 @@ impl<'a> Simulation<'a> {
                 }
                 self.work(call)
             }
-            Event::Poll(host, client) => self.poll(host, client),
-            Event::Resume(call) => self.read(call),
-            Event::QueueTimeout(call, number) => self.leave_queue_without_ticket(call, number),
+            Event::Resume(call) => self.attempt(call, None),
+            Event::TimeOut(call, number) => self.time_out(call, number),
+            Event::Unlock(client) => self.unlock(client),
         }
     }
 
@@ -280,45 +313,28 @@ impl<'a> Simulation<'a> {
         let client = self.zipf.pick(&mut self.random);
         let now = self.now;
         self.sequence += 1;
-        let mut call = Call {
+        let call = Call {
             host,
             client,
+            number: self.sequence,
+            stage: Stage::Ends,
             came,
             began: now,
             sent: now,
+            timeout: TIMEOUT,
             op: Op::Take { cost: 1 },
             trip: Trip::Decide,
+            trip_began: now,
             fetch: None,
             decision: None,
-            after: Span::default(),
+            accepted: false,
+            state: Span::default(),
             version: 0,
             is_handed_off: false,
             is_lost: false,
             tries: 0,
-            has_ticket: false,
-            is_local: false,
-            accepted: false,
-            number: self.sequence,
+            losses: 0,
         };
-        let mut left_over = 0;
-        if self.fleet.costs.protocol == Protocol::Local {
-            call.is_local = true;
-            call.accepted = self.decide_locally(host, client)?;
-        } else if self.fleet.has_leases() {
-            match self.host(host)?.take(client, &self.bucket, self.fleet.lease, now) {
-                Step::Taken(_) => {
-                    (call.is_local, call.accepted) = (true, true);
-                    self.counts.leased += 1;
-                    self.states.handed_out().note(client, now)?;
-                }
-                Step::Fetch(fetch) => {
-                    left_over = fetch.left_over;
-                    call.fetch = Some(fetch);
-                }
-                Step::Ask | Step::Await(_) => {}
-            }
-        }
-        let is_local = call.is_local;
         let id = match self.free.pop() {
             Some(id) => {
                 *self.call(id)? = call;
@@ -329,12 +345,92 @@ impl<'a> Simulation<'a> {
                 self.calls.len() - 1
             }
         };
-        match (is_local, left_over) {
-            (true, _) => self.decide_without_trip(id, self.fleet.costs.local),
-            (false, 0) => self.ask_for_tokens(id),
-            (false, left_over) => {
-                self.send(id, Op::Refund { cost: left_over.into(), expiry: None })
+        if self.fleet.costs.protocol == Protocol::Local {
+            self.call(id)?.accepted = self.decide_locally(host, client)?;
+            self.decide_without_trip(id, self.fleet.costs.local)
+        } else if self.fleet.has_leases() {
+            self.take_from_lease(id)
+        } else {
+            self.ask_for_tokens(id)
+        }
+    }
+
+    /// Takes a token from the lease. Waits for a batch that is on its way with half of the call's time at most: as
+    /// `src/guard/leasing.rs`.
+    fn take_from_lease(&mut self, id: usize) -> Done {
+        let (now, max) = (self.now, self.fleet.lease);
+        let call = self.call(id)?;
+        let (host, client, number, may_wait_until) =
+            (call.host, call.client, call.number, call.began + TIMEOUT / 2);
+        call.timeout = (call.began + TIMEOUT).saturating_sub(now);
+        match self.host(host)?.take(client, &self.bucket, max, now) {
+            Step::Taken(_) => {
+                self.call(id)?.accepted = true;
+                self.counts.leased += 1;
+                self.states.handed_out().note(client, now)?;
+                self.decide_without_trip(id, self.fleet.costs.local)
             }
+            Step::Fetch(fetch) => {
+                let left_over = fetch.left_over;
+                self.call(id)?.fetch = Some(fetch);
+                match left_over {
+                    0 => self.ask_for_tokens(id),
+                    cost => self.send(id, Op::Refund { cost: cost.into(), expiry: None }),
+                }
+            }
+            Step::Await(_) if now < may_wait_until => {
+                self.call(id)?.stage = Stage::AwaitsLease;
+                self.waiting_for_lease(host, client)?.push(id);
+                self.at(may_wait_until, Event::TimeOut(id, number));
+                Ok(())
+            }
+            Step::Ask | Step::Await(_) => self.ask_for_tokens(id),
+        }
+    }
+
+    /// Ends the fetching of a batch: with tokens, or without.
+    fn end_fetch(&mut self, id: usize, work: impl FnOnce(&LeaseKey<'_>, &Fetch)) -> Done {
+        let (bucket, max) = (self.bucket, self.fleet.lease);
+        let call = self.call(id)?;
+        let (host, client) = (call.host, call.client);
+        let Some(fetch) = call.fetch.take() else { return Ok(()) };
+        self.host(host)?.with_lease(client, &bucket, max, |lease| work(lease, &fetch));
+        let waiting = self.hosts.get_mut(host).and_then(|host| host.waiting.remove(&client));
+        waiting.into_iter().flatten().try_for_each(|id| self.wake(id, Stage::WakesToTake))
+    }
+
+    fn waiting_for_lease(&mut self, host: usize, client: u32) -> Result<&mut Vec<usize>, String> {
+        let host = self.hosts.get_mut(host).ok_or("no such host")?;
+        Ok(host.waiting.entry(client).or_default())
+    }
+
+    /// Wakes a process that slept.
+    fn wake(&mut self, id: usize, stage: Stage) -> Done {
+        let time = self.fleet.costs.caller_wake + self.fleet.costs.local;
+        self.call(id)?.stage = stage;
+        self.occupy(id, time)
+    }
+
+    /// A call has waited for as long as it may.
+    fn time_out(&mut self, id: usize, number: u64) -> Done {
+        let now = self.now;
+        let call = self.call(id)?;
+        let (host, client, stage) = (call.host, call.client, call.stage);
+        let is_over = now >= call.sent + call.timeout;
+        match stage {
+            _ if call.number != number => Ok(()),
+            Stage::AwaitsLease => {
+                self.waiting_for_lease(host, client)?.retain(|waiting| *waiting != id);
+                self.take_from_lease(id)
+            }
+            Stage::AwaitsBatch if is_over => self.leave_batch(id),
+            Stage::AwaitsRow if is_over => {
+                if let Some(row) = self.rows.get_mut(&client) {
+                    row.retain(|waiting| *waiting != id);
+                }
+                self.give_up(id)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -347,7 +443,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn decide_without_trip(&mut self, id: usize, time: u64) -> Done {
-        self.call(id)?.is_local = true;
+        self.call(id)?.stage = Stage::Ends;
         self.occupy(id, time)
     }
 
@@ -362,21 +458,17 @@ impl<'a> Simulation<'a> {
     }
 
     fn ask_for_tokens(&mut self, id: usize) -> Done {
-        let (now, limit, bucket, lease) = (self.now, self.limit, self.bucket, self.fleet.lease);
+        let (now, limit) = (self.now, self.limit);
         let has_deny_cache = self.fleet.deny_cache;
         let call = self.call(id)?;
         let (host, client) = (call.host, call.client);
-        let fetch = call.fetch.take();
         if has_deny_cache && self.host(host)?.knows_denial(client, &limit, now) {
-            if let Some(fetch) = fetch {
-                self.host(host)?
-                    .with_lease(client, &bucket, lease, |lease| lease.give_up(&fetch, false));
-            }
+            self.end_fetch(id, |lease, fetch| lease.give_up(fetch, false))?;
             self.counts.known_denials += 1;
             return self.decide_without_trip(id, self.fleet.costs.denied);
         }
-        let op = fetch.as_ref().map_or(Op::Take { cost: 1 }, |fetch| fetch.op(&limit, 1, now));
-        self.call(id)?.fetch = fetch;
+        let fetch = self.call(id)?.fetch.as_ref();
+        let op = fetch.map_or(Op::Take { cost: 1 }, |fetch| fetch.op(&limit, 1, now));
         self.send(id, op)
     }
 
@@ -385,37 +477,35 @@ impl<'a> Simulation<'a> {
         let now = self.now;
         let is_swap = self.fleet.costs.protocol == Protocol::Swap;
         let call = self.call(id)?;
-        (call.op, call.sent, call.tries, call.trip) = (op, now, 0, Trip::Decide);
-        if is_swap { self.queue(id) } else { self.request(id) }
+        (call.op, call.sent, call.decision) = (op, now, None);
+        if is_swap { self.join(id) } else { self.request(id, Trip::Decide) }
     }
 
-    /// The server has answered an operation.
+    /// The operation is decided on, or its time is over.
     fn decided(&mut self, id: usize) -> Done {
-        self.leave_queue(id)?;
-        let (now, limit, bucket, max) = (self.now, self.limit, self.bucket, self.fleet.lease);
+        let (now, limit) = (self.now, self.limit);
         let call = self.call(id)?;
         if let Op::Refund { .. } = call.op {
             return self.ask_for_tokens(id);
         }
-        let decision = call.decision.ok_or("no decision")?;
         let (host, client, sent) = (call.host, call.client, call.sent);
-        call.accepted = decision.accepted;
-        let fetch = call.fetch.take();
-        let host = self.host(host)?;
-        if !decision.accepted {
-            host.note_denial(client, &decision, sent, now);
-        }
-        if let Some(fetch) = fetch {
-            host.with_lease(client, &bucket, max, |lease| match decision.accepted {
-                true => {
-                    let full_at = sent + (decision.expires_at - decision.now);
-                    let is_scarce = leases::is_scarce(&limit, &decision);
-                    // A batch is at most 4,095.
-                    let tokens = decision.taken.saturating_sub(1) as u32;
-                    lease.put(&fetch, tokens, full_at, is_scarce, sent, now);
-                }
-                false => lease.give_up(&fetch, false),
-            });
+        let decision = call.decision;
+        call.accepted = decision.is_some_and(|decision| decision.accepted);
+        match decision {
+            Some(decision) if decision.accepted => self.end_fetch(id, |lease, fetch| {
+                let full_at = sent + (decision.expires_at - decision.now);
+                // A batch is at most 4,095.
+                let tokens = decision.taken.saturating_sub(1) as u32;
+                lease.put(fetch, tokens, full_at, is_scarce(&limit, &decision), sent, now);
+            })?,
+            Some(denial) => {
+                self.host(host)?.note_denial(client, &denial, sent, now);
+                self.end_fetch(id, |lease, fetch| lease.give_up(fetch, false))?;
+            }
+            None => {
+                self.counts.busy += 1;
+                self.end_fetch(id, |lease, fetch| lease.give_up(fetch, true))?;
+            }
         }
         self.end(id)
     }
@@ -423,6 +513,7 @@ impl<'a> Simulation<'a> {
     fn end(&mut self, id: usize) -> Done {
         let now = self.now;
         let call = self.call(id)?;
+        call.stage = Stage::Ends;
         let (host, came, began, accepted) = (call.host, call.came, call.began, call.accepted);
         self.free.push(id);
         let counts = &mut self.counts;

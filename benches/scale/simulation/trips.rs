@@ -1,14 +1,21 @@
 //! What happens between a request and its reply: the network, the server's processors and the caller's.
 
-use super::{Done, Event, Simulation, Trip};
+use super::{Done, Event, Simulation, Stage, Trip};
 use crate::random::mix;
 use crate::server::Station;
+use std::collections::VecDeque;
 use token_bucket::limit::{Decision, Op};
 
 impl Simulation<'_> {
-    pub(super) fn request(&mut self, id: usize) -> Done {
+    pub(super) fn request(&mut self, id: usize, trip: Trip) -> Done {
+        let now = self.now;
+        let call = self.call(id)?;
+        (call.stage, call.trip) = (Stage::Asks, trip);
+        if !matches!(trip, Trip::Lock | Trip::Update | Trip::Commit | Trip::Rollback) {
+            call.trip_began = now;
+        }
         // On one machine the time between two processors is the server's: see reach().
-        self.at(self.now + self.fleet.network.unwrap_or_default(), Event::Reach(id));
+        self.at(now + self.fleet.network.unwrap_or_default(), Event::Reach(id));
         Ok(())
     }
 
@@ -16,19 +23,13 @@ impl Simulation<'_> {
         let call = self.call(id)?;
         let (client, trip, op) = (call.client, call.trip, call.op);
         let now = self.now;
-        let locked_until = if trip == Trip::Swap {
-            self.locked_until.get(&client).copied().unwrap_or(0)
-        } else {
-            0
-        };
-        if locked_until > now {
-            self.at(locked_until, Event::Reach(id));
-            return Ok(());
-        }
         let costs = &self.fleet.costs;
         let (time, bytes) = match (trip, op) {
-            (Trip::Read, _) => (costs.read, costs.read_bytes),
-            (_, Op::TakeUpTo { .. } | Op::Refund { .. }) => (costs.batch, costs.batch_bytes),
+            (Trip::Read | Trip::Lock, _) => (costs.read, costs.read_bytes),
+            (Trip::Decide | Trip::Swap, Op::TakeUpTo { .. } | Op::Refund { .. }) => {
+                (costs.batch, costs.batch_bytes)
+            }
+            // What begins and ends a transaction counts as an update, too.
             _ => (costs.take, costs.take_bytes),
         };
         self.counts.trips += 1;
@@ -57,38 +58,88 @@ impl Simulation<'_> {
         if let Some((next, time)) = self.station(client)?.end() {
             self.at(now + time, Event::Serve(next));
         }
+        self.execute(id)
+    }
+
+    fn execute(&mut self, id: usize) -> Done {
+        let (now, commit) = (self.now, self.fleet.commit);
         let call = self.call(id)?;
-        let (trip, op, version, after, decided) =
-            (call.trip, call.op, call.version, call.after, call.decision);
+        let (client, trip, op, version) = (call.client, call.trip, call.op, call.version);
+        let (number, end) = (call.number, call.sent + call.timeout);
         let mut delay = 0;
         match trip {
+            Trip::Swap | Trip::Lock if self.rows.contains_key(&client) => {
+                self.call(id)?.stage = Stage::AwaitsRow;
+                self.rows.entry(client).or_default().push_back(id);
+                self.at(end.max(now), Event::TimeOut(id, number));
+                return Ok(());
+            }
             Trip::Decide => {
                 let decision = self.states.decide(client, op, now)?;
                 self.note_handed_out(client, op, &decision)?;
                 self.call(id)?.decision = Some(decision);
             }
-            Trip::Read => {
-                let (full_at, version) = self.states.read(client);
-                let call = self.call(id)?;
-                (call.after, call.version) = (full_at, version);
-            }
+            Trip::Read => self.read(id)?,
             Trip::Swap => {
                 let is_lost = self.states.read(client).1 != version;
                 self.call(id)?.is_lost = is_lost;
                 if is_lost {
                     self.counts.lost_swaps += 1;
                 } else {
-                    self.states.write(client, after);
-                    let decision = decided.ok_or("a swap without a decision")?;
-                    self.note_handed_out(client, op, &decision)?;
-                    if self.fleet.commit > 0 {
-                        delay = self.fleet.commit;
-                        self.locked_until.insert(client, now + delay);
+                    self.write(id)?;
+                    if commit > 0 {
+                        delay = commit;
+                        self.rows.insert(client, VecDeque::new());
+                        self.at(now + commit, Event::Unlock(client));
                     }
                 }
             }
+            Trip::Begin => {}
+            Trip::Lock => {
+                self.counts.locked += 1;
+                self.rows.insert(client, VecDeque::new());
+                self.read(id)?;
+            }
+            Trip::Update => self.write(id)?,
+            Trip::Commit | Trip::Rollback => {
+                delay = if trip == Trip::Commit { commit } else { 0 };
+                self.at(now + delay, Event::Unlock(client));
+            }
         }
+        self.call(id)?.stage = Stage::Asks;
         self.at(now + delay + self.fleet.network.unwrap_or(0), Event::Reply(id));
+        Ok(())
+    }
+
+    fn read(&mut self, id: usize) -> Done {
+        let client = self.call(id)?.client;
+        let (full_at, version) = self.states.read(client);
+        let call = self.call(id)?;
+        (call.state, call.version) = (full_at, version);
+        Ok(())
+    }
+
+    /// Writes what a batch has come to.
+    fn write(&mut self, id: usize) -> Done {
+        let call = self.call(id)?;
+        let (host, client, op, state) = (call.host, call.client, call.op, call.state);
+        self.states.write(client, state);
+        let batches = self.host(host)?.batches.get(&client);
+        let batch = batches.and_then(|it| it.asked.as_ref()).ok_or("a swap without a batch")?;
+        let decisions = batch.decisions.clone();
+        decisions.iter().try_for_each(|decision| self.note_handed_out(client, op, decision))
+    }
+
+    /// The calls that wait for a row go on, until one of them locks it again.
+    pub(super) fn unlock(&mut self, client: u32) -> Done {
+        let mut waiting = self.rows.remove(&client).unwrap_or_default();
+        while let Some(next) = waiting.pop_front() {
+            self.execute(next)?;
+            if let Some(row) = self.rows.get_mut(&client) {
+                *row = waiting;
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -114,20 +165,14 @@ impl Simulation<'_> {
     }
 
     pub(super) fn work(&mut self, id: usize) -> Done {
-        let call = self.call(id)?;
-        if call.is_local {
-            return self.end(id);
-        }
-        match call.trip {
-            Trip::Decide => self.decided(id),
-            Trip::Read => {
-                let full_at = call.after;
-                self.decide_on(id, full_at)
-            }
-            Trip::Swap if call.is_lost => self.try_again(id),
-            Trip::Swap => {
-                self.hand_off(id)?;
-                self.decided(id)
+        match self.call(id)?.stage {
+            Stage::Ends => self.end(id),
+            Stage::WakesToTake => self.take_from_lease(id),
+            Stage::WakesToAsk => self.look(id),
+            Stage::WakesDecided => self.decided(id),
+            Stage::Asks => self.go_on(id),
+            Stage::AwaitsRow | Stage::AwaitsBatch | Stage::AwaitsLease => {
+                Err("a call works that waits".to_owned())
             }
         }
     }

@@ -18,8 +18,8 @@ function advice_section(array $simulated): string
         ['many clients', 'a cluster, clients spread over its nodes', "{$most('cluster', 'many', 0)} calls a second on six nodes, {$most('redis', 'many', 0)} on a single Redis. A [hash tag](stores.md#one-slot-of-a-redis-cluster) of each client keeps them spread; one tag for all makes one busy node"],
         ['clients that hammer', 'leave `token_bucket.deny_cache` on', '1,000 calls a second of a client that may make 10, at ten hosts: ' . digits($flood('redis', 0)['trips']) . ' trips a call without it, ' . digits($flood('redis', 1)['trips']) . ' with it; memcached ' . digits($flood('memcached', 0)['trips']) . ' and ' . digits($flood('memcached', 1)['trips'])],
         ['a limit that need not be exact', '`shm:` with the limit divided by the hosts', 'no server is needed; the table below says what that costs'],
-        ['a busy key on memcached or MariaDB', 'Redis', "without a lease {$most('memcached', 'one', 0)} and {$most('mariadb', 'one', 0)} calls a second, with one {$most('memcached', 'one', 100)} and {$most('mariadb', 'one', 100)}. With more, most calls wait for others' swaps, and so does the call that fetches a batch"],
-        ['a fleet that starts all at once', 'give it calls little by little', '100 hosts with 5,000 calls a second each on one key, `lease=100`, Redis: ' . start_text($simulated['start'], 'redis')],
+        ['a busy key on memcached or MariaDB', 'Redis', "without a lease {$most('memcached', 'one', 0)} and {$most('mariadb', 'one', 0)} calls a second, with one {$most('memcached', 'one', 100)} and {$most('mariadb', 'one', 100)}. With more, hosts undo each other's swaps until some calls cannot be decided in their time"],
+        ['a fleet that starts all at once, on memcached or MariaDB', 'give it calls little by little', '100 hosts with 200 calls a second each on one key, `lease=100`; late or not decided in their time in the first four seconds: ' . start_text($simulated['start'])],
     ];
     return "## What to do\n\n" . table(['where it is', 'do', 'shown by (simulated)'], $rows, 'lll')
         . "\nA limit that is divided among hosts denies calls although the fleet is below the limit, for hosts do not get the same calls at the same time. Accepted of calls at 80 % of the limit, each host with a second's tokens:\n\n"
@@ -27,12 +27,13 @@ function advice_section(array $simulated): string
 }
 
 /** How a fleet does that begins at once, and within some seconds. */
-function start_text(array $starts, string $store): string
+function start_text(array $starts): string
 {
-    return implode(', ', array_map(
-        fn (float $ramp) => ($ramp > 0 ? "within $ramp s " : 'at once ') . (fleets($starts, ['store' => $store, 'ramp' => $ramp])[0]['keeps_up'] ? 'it keeps up' : 'it does not keep up'),
-        [0, 3],
-    ));
+    $share = function (string $store, float $ramp) use ($starts): string {
+        $fleet = fleets($starts, ['store' => $store, 'ramp' => $ramp])[0];
+        return percent_of($fleet['busy'] + $fleet['late']);
+    };
+    return implode('; ', array_map(fn (string $store) => FLEET_STORES[$store][0] . " {$share($store, 0)} if all calls come at once, {$share($store, 3)} if they become as many within 3 s", ['memcached', 'mariadb']));
 }
 
 /** What several processes do on one bucket, beside the least that they would have to do. */

@@ -85,10 +85,9 @@ function key_text(array $fleets): string
     $rate = fn (array $fleet) => number_format($fleet['calls'] / $fleet['hosts']);
     $most = max(array_column($fleets, 'trips'));
     [$half, $tenth, $last] = [$from(0.5), $from(0.1), end($fleets)];
-    $best = $from(1.0001 * min(array_column($fleets, 'trips')));
-    return "A key that a host is asked for {$rate($half)} times a second takes " . digits($half['trips']) . " trips a decision, at {$rate($tenth)} times " . digits($tenth['trips'])
+    return "A key that a host is asked for {$rate($half)} times a second takes " . digits($half['trips']) . " trips a decision, at {$rate($tenth)} times " . digits($tenth['trips']) . ", at {$rate($last)} times " . digits($last['trips'])
         . ', at most ' . digits($most) . ": a lease ends after a second, and what is left of it goes back by a trip of its own. A host's own calls count, not the fleet's: with ten times the hosts a key needs ten times the calls. "
-        . "Above {$rate($best)} calls a second trips become more again, " . digits($last['trips']) . " a decision at {$rate($last)}: calls that come while a batch is on its way ask by themselves.\n";
+        . "Calls that come while a lease's tokens are on their way wait for them.\n";
 }
 
 /** Of how many trips without leases there is at most one more with them. */

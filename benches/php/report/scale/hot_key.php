@@ -19,7 +19,7 @@ function hot_key_section(array $results): string
         . hot_key_rows($widest)
         . "\n- **Of a host's workers one** asks memcached, MariaDB or MySQL for all that wait, so more workers make larger batches, not more trips. The hosts still undo each other's swaps; on MariaDB and MySQL a host locks the row after two lost swaps.\n"
         . "- **With a round trip of 1 ms and of 4 ms**, one host of 20 and of 50 workers: at least $least % by memcached, MariaDB or MySQL, and " . ($denied > 0 ? number_format($denied) : 'none') . " denied.\n"
-        . "- **The simulations on this page know no batches**: where they say that hosts undo each other's swaps, each host decides call by call, as one worker alone does.\n";
+        . "- **Many hosts are harder than many workers**: of all hosts one swaps at a time. The simulations on this page have batches, too; where they say that hosts undo each other's swaps, a host's batch finds no turn within 50 ms. On memcached, which has no locks, a host may also swap batch after batch and keep others from it.\n";
 }
 
 function hot_key_table(array $results): string

@@ -33,8 +33,10 @@ function breaking_point(array $fleets): array
 /** What a fleet that does not keep up lacks. */
 function reason(array $fleet): string
 {
+    $is_busy = $fleet['busy'] > 0.001 && $fleet['busiest'] < 0.9;
     return match (true) {
-        $fleet['lost_swaps'] > 1 => "hosts undo each other's swaps",
+        $is_busy && $fleet['locked'] > 0 => "hosts undo each other's swaps, and wait for the row's lock",
+        $is_busy => "hosts undo each other's swaps",
         $fleet['nodes'] > 1 && $fleet['utilisation'] < 0.5 * $fleet['busiest'] => "the one node's processor that has the key",
         default => "the server's processor",
     };
@@ -66,7 +68,8 @@ function first_section(array $on, array $rates): string
     return "# Scaling\n\nFor operators of many hosts: what a decision costs each store, what breaks first when hosts, calls or clients become more, and what to do then.\n\n"
         . "## What breaks first\n\nThe most calls a second of 100 hosts that each store kept up with, of 1,000, 2,000, 3,000, 5,000, 7,000, 10,000 and so on to 2 million (simulated with measured costs):\n\n"
         . table(['store', 'calls on', 'without leases', '`lease=100`', 'what is short first', 'network then, without and with'], $rows, 'llrrlr')
-        . "\n\"One key\" is a limit that all calls share and that accepts them. Each of \"10 million clients\" has a limit of 100 and 10 a second; [the model](scaling/model.md) says how they call. "
+        . "\nA store keeps up while one call in a thousand at most takes longer than 50 ms or cannot be decided in its time (`on_error` answers it then), no queue grows, and no call finds all workers at work. "
+        . "\"One key\" is a limit that all calls share and that accepts them. Each of \"10 million clients\" has a limit of 100 and 10 a second; [the model](scaling/model.md) says how they call. "
         . "**All of these are extrapolated**: no measurement had more than four hosts.\n\n"
         . "![load of the busiest server, one key](scaling/one-key.svg)\n\n"
         . "`scripts/bench.sh scale` writes this page. It measured the costs on {$on['date']} (commit {$on['commit']}) on $machine, PHP {$on['php']}.$busy\n";
