@@ -63,7 +63,7 @@ pub(super) fn count(
         let (op, limit, now) = (member.take(), Some(limit), || now);
         let accepted = |decision: &Decision| decision.accepted;
         let statistics = &limiter.statistics;
-        let mistake = statistics.count(&context, limit, op, report, accepted, now, cause);
+        let mistake = statistics.count(&context, limit, &op, report, accepted, now, cause);
         event = Event::both(event, mistake);
     }
     event

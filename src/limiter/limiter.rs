@@ -167,7 +167,7 @@ impl Limiter {
             let mistake = self.statistics.count_call(
                 context,
                 Some(limit),
-                *op,
+                op,
                 accepted,
                 incidents,
                 || now,
@@ -183,7 +183,7 @@ impl Limiter {
         };
         let is_accepted = |decision: &Decision| decision.accepted;
         let mistake =
-            self.statistics.count(context, Some(limit), *op, &report, is_accepted, || now, cause);
+            self.statistics.count(context, Some(limit), op, &report, is_accepted, || now, cause);
         report.before(mistake).map(|answer| Ok(R::of(answer?)))
     }
 
