@@ -72,6 +72,11 @@ impl<T> Report<T> {
         Report { event, ..Report::of_local(answer.map(Answer::from)) }
     }
 
+    /// Adds what a later part of the call has to report.
+    pub fn add(&mut self, later: Option<Box<Event>>) {
+        self.event = Event::both(self.event.take(), later);
+    }
+
     /// The report with what a later part of the call has to report, too.
     pub fn before(self, later: Option<Box<Event>>) -> Self {
         Self { event: Event::both(self.event, later), ..self }

@@ -76,13 +76,11 @@ impl Limiter {
         frozen: Option<u64>,
     ) -> Report<FlaggedDecision> {
         let ask = |store: &dyn Store, request: &Request<'_>| store.decide(request);
-        let report = self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen);
-        match op {
-            Op::Reset | Op::Block { .. } => {
-                report.before(self.statistics.warn_of_other_users(&*self.store))
-            }
-            _ => report,
+        let mut report = self.flagged(self.call(context, limit, op, frozen, ask), limit, frozen);
+        if let Op::Reset | Op::Block { .. } = op {
+            report.add(self.statistics.warn_of_other_users(&*self.store));
         }
+        report
     }
 
     /// The report with what the decision tells of how it came about. A dry run fails no call.
@@ -93,12 +91,11 @@ impl Limiter {
         limit: &Limit,
         frozen: Option<u64>,
     ) -> Report<FlaggedDecision> {
+        if report.answer.is_err() && !self.policy.enforce {
+            return report.map(|_| Ok(decision_of_failed_dry_run(limit, frozen)));
+        }
         let flags = DecisionFlags::new(report.decided_by, self.policy.enforce);
-        report.map(|answer| match answer {
-            Ok(decision) => Ok(FlaggedDecision { decision, flags }),
-            Err(error) if self.policy.enforce => Err(error),
-            Err(_) => Ok(decision_of_failed_dry_run(limit, frozen)),
-        })
+        report.map(|answer| answer.map(|decision| FlaggedDecision { decision, flags }))
     }
 
     /// Whether a denial denies.
@@ -157,13 +154,13 @@ impl Limiter {
             let answer = ask(&*self.store, &request);
             // Not in the closure: an answer that it borrows would have to lie in memory (make bench, consume()).
             let reply = answer.as_ref().ok().map(|answer| answer.decision);
+            let (accepted, is_blocked) =
+                (reply.map(Reply::is_accepted), reply.and_then(Reply::is_blocked));
             let cause = || {
-                let is_blocked = reply.and_then(Reply::is_blocked);
                 let is_blocked = is_blocked.unwrap_or_else(|| self.is_blocked(&request));
                 self.denial_cause(limit, DecidedBy::Store, is_blocked)
             };
-            let (accepted, incidents) =
-                (reply.map(Reply::is_accepted), Incidents::of_local(&answer));
+            let incidents = Incidents::of_local(&answer);
             let mistake = self.statistics.count_call(
                 context,
                 Some(limit),

@@ -81,7 +81,11 @@ impl DecisionObject {
     /// The decision of one limit.
     #[inline(always)]
     pub fn one(decision: LimitDecision) -> Self {
-        Self::new(DecisionLimits::One(decision))
+        let ready_at = match decision.wait_ns() {
+            0 => 0,
+            wait => ready_in(wait),
+        };
+        Self { ready_at, ..Self::new(DecisionLimits::One(decision)) }
     }
 
     /// The decision of several limits, of which at least one was asked.
@@ -98,13 +102,6 @@ impl DecisionObject {
     #[inline(always)]
     fn new(limits: DecisionLimits) -> Self {
         Self { limits, settleable_by: Cell::new(process::generation()), ready_at: 0 }
-    }
-
-    /// The decision of a reservation that was just made.
-    pub fn reservation(decision: LimitDecision) -> Self {
-        let wait = decision.wait_ns();
-        let now = if wait == 0 { 0 } else { GLOBALS.get().now() };
-        Self { ready_at: now.saturating_add(wait), ..Self::one(decision) }
     }
 
     /// What is left of the wait of a reservation, in nanoseconds.
@@ -175,6 +172,12 @@ impl DecisionObject {
         let _ = table.insert("degraded", self.limits.is_degraded());
         let _ = table.insert("would_deny", self.limits.would_deny());
     }
+}
+
+/// When the wait of a reservation ends that was just made.
+#[cold]
+fn ready_in(wait: u64) -> u64 {
+    GLOBALS.get().now().saturating_add(wait)
 }
 
 impl Native for DecisionObject {

@@ -193,11 +193,7 @@ pub fn return_decision(call: &Call, method: &str, op: Op, leave: u64) -> Result<
             let (identifier, name) = (this.shared_identifier(), this.shared_name());
             let origin = Origin { limiter: Some(Rc::clone(limiter)), identifier, name };
             let decision = LimitDecision { flagged, limit: Rc::clone(limit), asked, origin };
-            let decision = match op {
-                Op::Reserve { .. } => DecisionObject::reservation(decision),
-                _ => DecisionObject::one(decision),
-            };
-            call.return_new(&decision::CLASS, decision)
+            call.return_new(&decision::CLASS, DecisionObject::one(decision))
         }))
     })?;
     returned.deliver()?
