@@ -190,31 +190,34 @@ fn bucket_starts_full_and_refills(bench: &Bench) {
     let limit = per_second(3, 0.5);
     for left in [2, 1, 0] {
         let decision = bench.take(b"x", &limit, 1, T0);
-        assert!(decision.accepted);
+        assert!(decision.is_accepted());
         assert_eq!(limit.remaining(&decision), left);
     }
     let denied = bench.take(b"x", &limit, 1, T0 + SECOND);
-    assert!(!denied.accepted);
+    assert!(!denied.is_accepted());
     assert_eq!((denied.retry_after(), denied.reset_after()), (1.0, 5.0));
-    assert!(!bench.take(b"x", &limit, 1, T0 + 2 * SECOND - 1).accepted);
-    assert!(bench.take(b"x", &limit, 1, T0 + 2 * SECOND).accepted);
-    assert!(bench.take(b"x", &limit, 3, T0 + 60 * SECOND).accepted);
+    assert!(!bench.take(b"x", &limit, 1, T0 + 2 * SECOND - 1).is_accepted());
+    assert!(bench.take(b"x", &limit, 1, T0 + 2 * SECOND).is_accepted());
+    assert!(bench.take(b"x", &limit, 3, T0 + 60 * SECOND).is_accepted());
 }
 
 fn denied_call_changes_nothing(bench: &Bench) {
     let limit = per_second(2, 1.0);
     bench.take(b"x", &limit, 2, T0);
     for step in 0..9 {
-        assert!(!bench.take(b"x", &limit, 1, T0 + step * SECOND / 10).accepted);
-        assert!(!bench.call(b"x", &limit, Op::Peek { cost: 1 }, T0 + step * SECOND / 10).accepted);
+        assert!(!bench.take(b"x", &limit, 1, T0 + step * SECOND / 10).is_accepted());
+        assert!(
+            !bench.call(b"x", &limit, Op::Peek { cost: 1 }, T0 + step * SECOND / 10).is_accepted()
+        );
     }
-    assert!(bench.take(b"x", &limit, 1, T0 + SECOND).accepted);
+    assert!(bench.take(b"x", &limit, 1, T0 + SECOND).is_accepted());
     assert_eq!(bench.take(b"x", &limit, 3, T0).retry_at, Decision::NEVER);
 }
 
 fn check_charges_denied_calls_and_forgives_after_a_refill(bench: &Bench) {
     let limit = per_period(2, 20.0);
-    let check = |seconds: u64| bench.call(b"x", &limit, Op::Check, T0 + seconds * SECOND).accepted;
+    let check =
+        |seconds: u64| bench.call(b"x", &limit, Op::Check, T0 + seconds * SECOND).is_accepted();
     let answers: Vec<bool> = (0..=60).map(check).collect();
     assert!(answers[..2].iter().all(|accepted| *accepted));
     assert!(answers[2..].iter().all(|accepted| !*accepted));
@@ -227,14 +230,14 @@ fn reservations_are_served_in_order(bench: &Bench) {
     let reserve = |max_wait| bench.call(b"x", &limit, Op::Reserve { cost: 1, max_wait }, T0);
     for wait in [0.0, 1.0, 2.0] {
         let decision = reserve(2 * SECOND);
-        assert!(decision.accepted);
+        assert!(decision.is_accepted());
         assert_eq!(decision.wait(), wait);
     }
     let refused = reserve(2 * SECOND);
-    assert!(!refused.accepted);
+    assert!(!refused.is_accepted());
     assert_eq!(refused.retry_after(), 1.0);
-    assert!(!bench.take(b"x", &limit, 1, T0 + 3 * SECOND - 1).accepted);
-    assert!(bench.take(b"x", &limit, 1, T0 + 3 * SECOND).accepted);
+    assert!(!bench.take(b"x", &limit, 1, T0 + 3 * SECOND - 1).is_accepted());
+    assert!(bench.take(b"x", &limit, 1, T0 + 3 * SECOND).is_accepted());
 }
 
 fn refund_and_reset_give_tokens_back(bench: &Bench) {
@@ -250,7 +253,7 @@ fn refund_and_reset_give_tokens_back(bench: &Bench) {
     );
     bench.take(b"x", &limit, 5, T0);
     assert_eq!(limit.remaining(&bench.call(b"x", &limit, Op::Reset, T0)), 5);
-    assert!(bench.take(b"x", &limit, 5, T0).accepted);
+    assert!(bench.take(b"x", &limit, 5, T0).is_accepted());
     assert_eq!(
         limit.remaining(&bench.call(b"new", &limit, Op::Refund { cost: 2, expiry: None }, T0)),
         5
@@ -260,7 +263,7 @@ fn refund_and_reset_give_tokens_back(bench: &Bench) {
 fn changed_limit_takes_effect(bench: &Bench) {
     let (wide, narrow) = (per_second(10, 1.0), per_second(2, 1.0));
     bench.take(b"x", &wide, 5, T0);
-    assert!(!bench.take(b"x", &narrow, 1, T0).accepted);
+    assert!(!bench.take(b"x", &narrow, 1, T0).is_accepted());
     assert_eq!(bench.take(b"x", &narrow, 1, T0).retry_after(), 1.0);
     bench.take(b"y", &narrow, 2, T0);
     assert_eq!(wide.remaining(&bench.call(b"y", &wide, Op::Peek { cost: 0 }, T0)), 8);
@@ -274,10 +277,10 @@ fn different_identifiers_have_different_buckets(bench: &Bench) {
         [&b"a"[..], b"a\0", b"\0a", b"\xff\xfe", b"tb:a", b"a b", &long, &long[1..]].map(Vec::from),
     );
     for name in &names {
-        assert!(bench.take(name, &limit, 1, T0).accepted, "{name:?}");
+        assert!(bench.take(name, &limit, 1, T0).is_accepted(), "{name:?}");
     }
     for name in &names {
-        assert!(!bench.take(name, &limit, 1, T0).accepted, "{name:?}");
+        assert!(!bench.take(name, &limit, 1, T0).is_accepted(), "{name:?}");
     }
 }
 
@@ -293,8 +296,8 @@ fn clock_that_went_back_denies_for_one_refill_at_most(bench: &Bench) {
     bench.take(b"x", &limit, 2, T0);
     let back = T0 - 3_600 * SECOND;
     assert_eq!(bench.take(b"x", &limit, 1, back).retry_after(), 1.0);
-    assert!(!bench.take(b"x", &limit, 1, back + SECOND - 1).accepted);
-    assert!(bench.take(b"x", &limit, 2, back + 2 * SECOND).accepted);
+    assert!(!bench.take(b"x", &limit, 1, back + SECOND - 1).is_accepted());
+    assert!(bench.take(b"x", &limit, 2, back + 2 * SECOND).is_accepted());
 }
 
 fn admits_agrees_with_decide(bench: &Bench) {
@@ -302,7 +305,7 @@ fn admits_agrees_with_decide(bench: &Bench) {
     for i in 0..20 {
         let (op, now) = (Op::Take { cost: i % 3 }, T0 + i * SECOND / 2);
         let decision = bench.call(b"x", &limit, op, now);
-        assert_eq!(bench.admits(b"y", &limit, op, Some(now)), decision.accepted);
+        assert_eq!(bench.admits(b"y", &limit, op, Some(now)), decision.is_accepted());
     }
 }
 
@@ -313,7 +316,7 @@ fn window_opens_ends_and_takes_refunds(bench: &Bench) {
         assert_eq!(window.remaining(&hit(T0 + 2 * SECOND - left)), left);
     }
     let denied = hit(T0 + 9 * SECOND);
-    assert!(!denied.accepted);
+    assert!(!denied.is_accepted());
     assert!((denied.retry_after() - 3.0).abs() < 1e-6);
     assert_eq!(
         window.remaining(&bench.call(b"x", &window, Op::Peek { cost: 1 }, T0 + 9 * SECOND)),
@@ -328,15 +331,15 @@ fn window_opens_ends_and_takes_refunds(bench: &Bench) {
         )),
         2
     );
-    assert!(bench.take(b"x", &window, 2, T0 + 10 * SECOND).accepted);
-    assert!(!hit(T0 + 12 * SECOND - 3).accepted, "its last moment");
+    assert!(bench.take(b"x", &window, 2, T0 + 10 * SECOND).is_accepted());
+    assert!(!hit(T0 + 12 * SECOND - 3).is_accepted(), "its last moment");
     assert_eq!(window.remaining(&hit(T0 + 12 * SECOND)), 2);
     assert_eq!(bench.take(b"x", &window, 4, T0 + 13 * SECOND).retry_at, Decision::NEVER);
     assert_eq!(window.remaining(&bench.call(b"x", &window, Op::Reset, T0 + 13 * SECOND)), 3);
-    assert!(bench.take(b"x", &window, 3, T0 + 13 * SECOND).accepted);
+    assert!(bench.take(b"x", &window, 3, T0 + 13 * SECOND).is_accepted());
     // A clock that went back by an hour denies for one interval.
-    assert!(!hit(T0 - 3_600 * SECOND).accepted);
-    assert!(hit(T0 - 3_590 * SECOND).accepted);
+    assert!(!hit(T0 - 3_600 * SECOND).is_accepted());
+    assert!(hit(T0 - 3_590 * SECOND).is_accepted());
 }
 
 fn windows_and_buckets_of_one_identifier_are_separate(bench: &Bench) {
@@ -344,10 +347,10 @@ fn windows_and_buckets_of_one_identifier_are_separate(bench: &Bench) {
     let long = [b'a'; 300];
     for name in [&b"x"[..], b"x#w", b"#hx", b"a b", b"a b#w", b"x#s", &long] {
         for limit in [&window, &bucket, &sliding] {
-            assert!(bench.take(name, limit, 1, T0).accepted);
+            assert!(bench.take(name, limit, 1, T0).is_accepted());
         }
         for limit in [&window, &bucket, &sliding] {
-            assert!(!bench.take(name, limit, 1, T0).accepted);
+            assert!(!bench.take(name, limit, 1, T0).is_accepted());
         }
     }
 }
@@ -373,10 +376,10 @@ fn takes_what_is_there(bench: &Bench) {
             |most, least| bench.call(name, &limit, Op::TakeUpTo { most, least, leave: 0 }, T0);
         assert_eq!(take(3, 1).taken, 3);
         let denied = take(9, 3);
-        assert_eq!((denied.accepted, denied.taken, limit.remaining(&denied)), (false, 0, 2));
+        assert_eq!((denied.is_accepted(), denied.taken, limit.remaining(&denied)), (false, 0, 2));
         let rest = take(9, 1);
-        assert_eq!((rest.accepted, rest.taken, limit.remaining(&rest)), (true, 2, 0));
-        assert!(!take(1, 1).accepted);
+        assert_eq!((rest.is_accepted(), rest.taken, limit.remaining(&rest)), (true, 2, 0));
+        assert!(!take(1, 1).is_accepted());
         assert_eq!(take(9, 6).retry_at, Decision::NEVER);
     }
 }
@@ -393,16 +396,16 @@ fn block_denies_every_call_until_it_ends(bench: &Bench) {
         block(60, 0);
         for op in [Op::Take { cost: 1 }, Op::Take { cost: 0 }, Op::Check, Op::Peek { cost: 1 }] {
             let denied = call(op, 20);
-            assert!(!denied.accepted && denied.is_blocked, "{op:?}");
+            assert!(!denied.is_accepted() && denied.is_blocked(), "{op:?}");
             assert_eq!((denied.retry_after(), limit.remaining(&denied)), (40.0, 0));
         }
-        assert!(call(Op::Take { cost: 5 }, 60).accepted, "it starts afresh");
+        assert!(call(Op::Take { cost: 5 }, 60).is_accepted(), "it starts afresh");
         block(60, 70);
         block(10, 80);
         assert_eq!(call(Op::Take { cost: 1 }, 90).retry_after(), 40.0, "the later end counts");
         call(Op::Reset, 91);
-        assert!(call(Op::Take { cost: 5 }, 91).accepted);
-        assert!(!call(Op::Refund { cost: 1, expiry: Some(T0) }, 700).accepted);
+        assert!(call(Op::Take { cost: 5 }, 91).is_accepted());
+        assert!(!call(Op::Refund { cost: 1, expiry: Some(T0) }, 700).is_accepted());
     }
 }
 
@@ -437,44 +440,47 @@ fn sliding_window_holds_no_more_hits_than_its_limit(bench: &Bench) {
     let window = sliding(3, 10.0);
     let take = |cost, seconds: u64| bench.take(b"x", &window, cost, T0 + seconds * SECOND);
     for seconds in [0, 4, 4] {
-        assert!(take(1, seconds).accepted);
+        assert!(take(1, seconds).is_accepted());
     }
     let denied = take(1, 9);
-    assert_eq!((denied.accepted, denied.retry_after(), denied.reset_after()), (false, 1.0, 5.0));
+    assert_eq!(
+        (denied.is_accepted(), denied.retry_after(), denied.reset_after()),
+        (false, 1.0, 5.0)
+    );
     assert_eq!(take(2, 9).retry_after(), 5.0, "the second hit leaves later");
-    assert!(!bench.take(b"x", &window, 1, T0 + 10 * SECOND - 1).accepted);
+    assert!(!bench.take(b"x", &window, 1, T0 + 10 * SECOND - 1).is_accepted());
     let next = take(1, 10);
-    assert_eq!((next.accepted, window.remaining(&next), next.reset_after()), (true, 0, 10.0));
-    assert!(!take(2, 13).accepted);
+    assert_eq!((next.is_accepted(), window.remaining(&next), next.reset_after()), (true, 0, 10.0));
+    assert!(!take(2, 13).is_accepted());
     assert_eq!(
         window.remaining(&bench.call(b"x", &window, Op::Peek { cost: 1 }, T0 + 14 * SECOND)),
         2
     );
-    assert!(take(2, 14).accepted, "as many as have left");
+    assert!(take(2, 14).is_accepted(), "as many as have left");
     let refund = Op::Refund { cost: 2, expiry: None };
     assert_eq!(window.remaining(&bench.call(b"x", &window, refund, T0 + 15 * SECOND)), 2);
     assert_eq!(take(1, 15).expires_at, T0 + 25 * SECOND);
     assert_eq!(take(4, 16).retry_at, Decision::NEVER);
     assert_eq!(window.remaining(&bench.call(b"x", &window, Op::Reset, T0 + 16 * SECOND)), 3);
-    assert!(take(3, 16).accepted);
+    assert!(take(3, 16).is_accepted());
     // A clock that went back by an hour denies for one interval.
     let back = T0 - 3_600 * SECOND;
     assert_eq!(bench.take(b"x", &window, 1, back).retry_after(), 10.0);
-    assert!(bench.take(b"x", &window, 3, back + 10 * SECOND).accepted);
+    assert!(bench.take(b"x", &window, 3, back + 10 * SECOND).is_accepted());
 }
 
 fn sliding_window_of_many_hits_is_kept_whole(bench: &Bench) {
     let window = sliding(1_024, 60.0);
     for call in 0..128 {
-        assert!(bench.take(b"x", &window, 8, T0 + call).accepted, "{call}");
+        assert!(bench.take(b"x", &window, 8, T0 + call).is_accepted(), "{call}");
     }
     for early in [1, 8] {
         let denied = bench.take(b"x", &window, early, T0 + 60 * SECOND - 1);
-        assert_eq!((denied.accepted, denied.retry_at), (false, T0 + 60 * SECOND));
+        assert_eq!((denied.is_accepted(), denied.retry_at), (false, T0 + 60 * SECOND));
     }
-    assert!(bench.take(b"x", &window, 80, T0 + 60 * SECOND + 9).accepted);
+    assert!(bench.take(b"x", &window, 80, T0 + 60 * SECOND + 9).is_accepted());
     let left = bench.call(b"x", &window, Op::Peek { cost: 1 }, T0 + 60 * SECOND + 9);
-    assert_eq!((left.accepted, left.retry_at), (false, T0 + 60 * SECOND + 10));
+    assert_eq!((left.is_accepted(), left.retry_at), (false, T0 + 60 * SECOND + 10));
 }
 
 fn call_is_charged_what_it_cost(bench: &Bench) {
@@ -654,8 +660,8 @@ fn any_sequence_on_a_first_of_is_decided_as_by_take_first(bench: &Bench) {
             }
             let decision = decisions[taken.place];
             let is_last = taken.place + 1 == decisions.len();
-            prop_assert_eq!(expected.is_accepted, decision.accepted && is_last);
-            if let (true, Some(real)) = (decision.accepted && decision.taken > 0, real) {
+            prop_assert_eq!(expected.is_accepted, decision.is_accepted() && is_last);
+            if let (true, Some(real)) = (decision.is_accepted() && decision.taken > 0, real) {
                 let i = taken.place;
                 let settlement = Settlement {
                     limiter: first_of.limiters[i], identifier: &first_of.names[i], limit: &limits[i],
@@ -679,8 +685,9 @@ fn several_limits_are_charged_or_none(bench: &Bench) {
         let each = names.iter().zip(&limits);
         each.map(|(name, limit)| limit.remaining(&bench.call(name, limit, peek, T0))).collect()
     };
-    let accepted =
-        |decisions: &[Decision]| -> Vec<bool> { decisions.iter().map(|d| d.accepted).collect() };
+    let accepted = |decisions: &[Decision]| -> Vec<bool> {
+        decisions.iter().map(|d| d.is_accepted()).collect()
+    };
     assert_eq!(accepted(&compound.take(&[1, 1, 1], T0)), [true; 3]);
     assert_eq!(accepted(&compound.take(&[1, 2, 1], T0)), [true, false, true]);
     assert_eq!(left(), [4, 1, 8], "none was charged");
@@ -705,7 +712,7 @@ fn dry_run_denies_no_compound(bench: &Bench) {
     let names = vec![b"a".to_vec(), b"b".to_vec()];
     let compound = Compound::new(vec![&bench.limiter, &watched], names, limits);
     let accepted = |costs: &[u64]| -> Vec<bool> {
-        compound.take(costs, T0).iter().map(|decision| decision.accepted).collect()
+        compound.take(costs, T0).iter().map(|decision| decision.is_accepted()).collect()
     };
     assert_eq!(accepted(&[1, 1]), [true, true]);
     assert_eq!(accepted(&[3, 1]), [true, false], "the first is charged all the same");
@@ -790,7 +797,7 @@ fn any_sequence_on_a_compound_is_decided_as_by_take_all(bench: &Bench) {
                             op => {
                                 let (decision, after) = apply(&limits[i], &states[i], now, op);
                                 states[i] = after;
-                                (decision.accepted, Some(decision))
+                                (decision.is_accepted(), Some(decision))
                             }
                         };
                         prop_assert_eq!(settled[i], Settled { is_done: Some(is_done), level });
@@ -839,15 +846,15 @@ fn calendar_window_ends_at_the_boundary(bench: &Bench) {
     let hour = 3_600 * SECOND;
     let window = calendar(2, [T0, T0 + 23 * hour, T0 + 48 * hour]);
     let take = |cost, hours| bench.take(b"x", &window, cost, T0 + hours * hour);
-    assert_eq!((take(1, 20).expires_at, take(1, 22).accepted), (T0 + 23 * hour, true));
+    assert_eq!((take(1, 20).expires_at, take(1, 22).is_accepted()), (T0 + 23 * hour, true));
     assert_eq!(take(1, 22).retry_at, T0 + 23 * hour);
     assert_eq!(take(3, 22).retry_at, Decision::NEVER);
     assert_eq!(take(2, 23).expires_at, T0 + 48 * hour);
-    assert!(!take(1, 47).accepted);
+    assert!(!take(1, 47).is_accepted());
     // Long after the caller looked at a calendar.
-    assert_eq!((take(2, 99).accepted, take(1, 100).retry_at), (true, T0 + 123 * hour));
+    assert_eq!((take(2, 99).is_accepted(), take(1, 100).retry_at), (true, T0 + 123 * hour));
     // Its state is its own.
-    assert!(bench.take(b"x", &fixed(2, 60.0), 2, T0 + 100 * hour).accepted);
+    assert!(bench.take(b"x", &fixed(2, 60.0), 2, T0 + 100 * hour).is_accepted());
 }
 
 fn any_sequence_on_a_sliding_window_is_decided_as_by_apply(bench: &Bench) {
@@ -891,7 +898,7 @@ fn refunds_of_a_lowered_or_raised_sliding_window_are_done_as_by_apply(bench: &Be
             let (expected, after) = apply(&others[limit], &state, now, op);
             state = after;
             let found = bench.call(name.as_bytes(), &others[limit], op, now);
-            prop_assert_eq!(found.accepted, expected.accepted, "{:?} of {:?}", op, others[limit]);
+            prop_assert_eq!(found.is_accepted(), expected.is_accepted(), "{:?} of {:?}", op, others[limit]);
             let peek = Op::Peek { cost: 1 };
             let (expected, _) = apply(&own, &state, now, peek);
             prop_assert_eq!(bench.call(name.as_bytes(), &own, peek, now), expected, "after {:?}", op);

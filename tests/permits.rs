@@ -187,7 +187,7 @@ fn identifiers_and_kinds_are_separate(bench: &Bench) {
         let take = |context: CallContext<'_>| {
             bench.limiter.decide(&context, &bucket, &Op::Take { cost: 1 }, Some(T0))
         };
-        with_context(name, take).answer.unwrap().decision.accepted
+        with_context(name, take).answer.unwrap().decision.is_accepted()
     };
     let mut held = Vec::new();
     for name in [&b"x"[..], b"y", b"x#c", b"x\0", b"a long name of odd characters \r\n"] {

@@ -577,7 +577,9 @@ fn take_from_all(
     let is_admitted = match with_decision {
         true => {
             let answers = take_all(&members, None).answer.unwrap();
-            answers.iter().all(|answer| answer.is_some_and(|flagged| flagged.decision.accepted))
+            answers
+                .iter()
+                .all(|answer| answer.is_some_and(|flagged| flagged.decision.is_accepted()))
         }
         false => admits_all(&members, None).answer.unwrap(),
     };

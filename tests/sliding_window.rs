@@ -163,7 +163,7 @@ fn work(window: &Window, seed: u64, duration: u64) -> Vec<Call> {
         if decision.taken > 0 && random.below(3) == 0 {
             // Hits that have left by themselves stay in the log.
             let is_whole = window.refund(&decision);
-            if is_whole.accepted {
+            if is_whole.is_accepted() {
                 call.hits = 0;
             }
         }
@@ -215,7 +215,7 @@ fn resets_and_blocks_let_no_call_in_that_the_window_denies() {
             thread::sleep(Duration::from_millis(5 + random.below(30)));
             let op = if random.below(2) == 0 { Op::Reset } else { Op::Block { duration: BLOCK } };
             let (decision, mut call) = timed(|| window.decide(op));
-            assert!(decision.accepted);
+            assert!(decision.is_accepted());
             if op != Op::Reset {
                 blocks.push(Call { begun: call.ended, ended: call.begun + BLOCK, hits: 0 });
                 // While it lasts, and until calls that began before it have ended, there are no hits.
@@ -247,7 +247,7 @@ fn calls_of_one_hit_get_exactly_as_many_as_the_limit() {
             let window = Window::new(&folder.0, "x", limit);
             let take = |i: usize| match (i + thread).is_multiple_of(2) {
                 true => window.accepts(Op::Take { cost: 1 }),
-                false => window.decide(Op::Take { cost: 1 }).accepted,
+                false => window.decide(Op::Take { cost: 1 }).is_accepted(),
             };
             window.taken();
             barrier.wait();
@@ -287,7 +287,7 @@ fn denied_calls_of_several_hits_take_none_in_the_end() {
                 let decision = window.decide(Op::Take { cost: 1 + random.below(3) });
                 let goes = decision.taken > 0 && random.below(2) == 0;
                 if goes {
-                    assert!(window.refund(&decision).accepted, "no hit leaves within an hour");
+                    assert!(window.refund(&decision).is_accepted(), "no hit leaves within an hour");
                 }
                 kept += if goes { 0 } else { decision.taken };
             }
@@ -383,12 +383,15 @@ impl Worker {
             let cost = 1 + random.below(3);
             note(Entry::Begin, cost);
             let decision = window.decide(Op::Take { cost });
-            note(if decision.accepted { Entry::Accepted } else { Entry::Denied }, decision.taken);
+            note(
+                if decision.is_accepted() { Entry::Accepted } else { Entry::Denied },
+                decision.taken,
+            );
             // Gives back most of what it took, so that windows of an hour have hits left.
-            if decision.accepted && random.below(20) > 0 {
+            if decision.is_accepted() && random.below(20) > 0 {
                 note(Entry::BeginRefund, cost);
                 // Hits that have left by themselves stay in the log.
-                if window.refund(&decision).accepted {
+                if window.refund(&decision).is_accepted() {
                     note(Entry::Refunded, cost);
                 }
             }

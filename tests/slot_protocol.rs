@@ -612,7 +612,7 @@ mod window {
     }
 
     pub fn take(places: &Places, cost: u64) -> bool {
-        decide(places, Op::Take { cost }).is_some_and(|decision| decision.accepted)
+        decide(places, Op::Take { cost }).is_some_and(|decision| decision.is_accepted())
     }
 
     /// The hits in the window.
@@ -677,7 +677,7 @@ fn hits_that_are_taken_and_given_back_add_up() {
         1,
         &[TAKE_TWO_HITS, TAKE_ONE_HIT, |places| {
             let refund = Op::Refund { cost: 1, expiry: Some(EARLIER) };
-            window::decide(places, refund).unwrap().accepted
+            window::decide(places, refund).unwrap().is_accepted()
         }],
         3,
         |places, answers| {
@@ -699,7 +699,8 @@ fn decision_is_given_back_whole_while_others_take() {
                 let Some(decision) = window::decide(places, Op::Take { cost: 2 }) else {
                     return false;
                 };
-                decision.accepted && window::decide(places, decision.settle(0)).unwrap().accepted
+                decision.is_accepted()
+                    && window::decide(places, decision.settle(0)).unwrap().is_accepted()
             },
             TAKE_ONE_HIT,
             TAKE_ONE_HIT,

@@ -144,7 +144,7 @@ impl Host {
         match denials::find(&set.0, tag, now) {
             Some(KnownDenial::FullAt(full_at)) => {
                 let state = State::Filling { full_at: Span::from_ns(full_at) };
-                !apply(limit, &state.into(), now, Op::Take { cost: 1 }).0.accepted
+                !apply(limit, &state.into(), now, Op::Take { cost: 1 }).0.is_accepted()
             }
             Some(KnownDenial::BlockedUntil(_)) => true,
             None => false,

@@ -439,7 +439,7 @@ impl<'a> Simulation<'a> {
         let state = self.local.entry((host, client)).or_default();
         let (decision, after) = decide(&self.limit, *state, Op::Take { cost: 1 }, self.now)?;
         *state = after;
-        Ok(decision.accepted)
+        Ok(decision.is_accepted())
     }
 
     fn decide_without_trip(&mut self, id: usize, time: u64) -> Done {
@@ -490,9 +490,9 @@ impl<'a> Simulation<'a> {
         }
         let (host, client, sent) = (call.host, call.client, call.sent);
         let decision = call.decision;
-        call.accepted = decision.is_some_and(|decision| decision.accepted);
+        call.accepted = decision.is_some_and(|decision| decision.is_accepted());
         match decision {
-            Some(decision) if decision.accepted => self.end_fetch(id, |lease, fetch| {
+            Some(decision) if decision.is_accepted() => self.end_fetch(id, |lease, fetch| {
                 let full_at = sent + (decision.expires_at - decision.now);
                 // A batch is at most 4,095.
                 let tokens = decision.taken.saturating_sub(1) as u32;

@@ -71,9 +71,12 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
         if let (Limit::FixedWindow(_), Op::Refund { cost, expiry: Some(expiry) }) = (limit, op) {
             let before = apply(limit, &model[at], now, Op::Peek { cost: 0 }).0;
             let [before, remaining] = [&before, &expected].map(|it| limit.remaining(it));
-            let back = if expected.accepted { cost } else { 0 };
+            let back = if expected.is_accepted() { cost } else { 0 };
             assert_eq!(remaining, before.saturating_add(back).min(limit.capacity()), "{call}");
-            assert!(!expected.accepted || expected.expires_at == expiry && now < expiry, "{call}");
+            assert!(
+                !expected.is_accepted() || expected.expires_at == expiry && now < expiry,
+                "{call}"
+            );
         }
         if expected.taken > 0 {
             last[at] = (expected.taken, expected.expires_at);
@@ -110,7 +113,7 @@ fn play(u: &mut Unstructured<'_>) -> Result<()> {
                 false,
             );
         } else if op.may_repeat() && now % 2 == 0 {
-            assert_eq!(shm.accepts(&request), Ok(expected.accepted.into()), "{call}");
+            assert_eq!(shm.accepts(&request), Ok(expected.is_accepted().into()), "{call}");
         } else {
             assert_eq!(shm.decide(&request), Ok(expected.into()), "{call}");
         }
@@ -176,11 +179,11 @@ impl Log {
         let is_blocked = self.blocked_until > now;
         if let Op::Block { duration } = op {
             let until = self.blocked_until.max(now + duration.min(MAX_BLOCK));
-            assert_eq!((decision.accepted, decision.expires_at), (true, until), "{what}");
+            assert_eq!((decision.is_accepted(), decision.expires_at), (true, until), "{what}");
             return Some(Self { blocked_until: until, now, ..Self::default() });
         }
         if is_blocked && !matches!(op, Op::Reset) {
-            assert!(!decision.accepted && decision.is_blocked, "{what}");
+            assert!(!decision.is_accepted() && decision.is_blocked(), "{what}");
             assert_eq!(decision.expires_at, self.blocked_until, "{what}");
             return Some(self);
         }
@@ -227,8 +230,8 @@ impl Log {
             Op::Start { .. } => false,
             Op::Block { .. } => unreachable!("decided on above"),
         };
-        assert!(!decision.is_blocked, "{what}");
-        assert_eq!(decision.accepted, accepted, "{what}");
+        assert!(!decision.is_blocked(), "{what}");
+        assert_eq!(decision.is_accepted(), accepted, "{what}");
         assert_eq!(decision.available.count_hits(), most - counted(&self, now), "{what}");
         let expires_at = decision.expires_at;
         assert_eq!(counted(&self, expires_at), 0, "{what}");
@@ -292,8 +295,8 @@ impl Reference {
             _ => (until, Self { blocked_until: until, ..self }),
         };
         let retry_at = if op.needs() > limit.capacity() { Decision::NEVER } else { until };
-        assert!(decision.is_blocked, "{what}");
-        assert_eq!(decision.accepted, matches!(op, Op::Block { .. }), "{what}");
+        assert!(decision.is_blocked(), "{what}");
+        assert_eq!(decision.is_accepted(), matches!(op, Op::Block { .. }), "{what}");
         assert_eq!((decision.retry_at, decision.expires_at), (retry_at, until), "{what}");
         Some(after)
     }
@@ -396,8 +399,8 @@ impl Reference {
             }
             Op::TakeUpTo { .. } | Op::Block { .. } => unreachable!("decided on above"),
         };
-        assert!(!decision.is_blocked, "{what}");
-        assert_eq!(decision.accepted, accepted, "{what}");
+        assert!(!decision.is_blocked(), "{what}");
+        assert_eq!(decision.is_accepted(), accepted, "{what}");
         assert_eq!(remaining, left(in_it), "{what}");
         if decision.expires_at > now {
             assert_eq!(u128::from(decision.expires_at - now), in_it.div_ceil(parts), "{what}");

@@ -85,7 +85,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         // asks for more than the capacity. Another clock may have written the end of a calendar window, which is a
         // little before this one's.
         if let (false, Op::Take { cost }, true) =
-            (decision.accepted, op, decision.retry_at <= MAX_NOW)
+            (decision.is_accepted(), op, decision.retry_at <= MAX_NOW)
             && cost <= limit.capacity()
             && !matches!(limit, Limit::CalendarWindow(_))
             && !(is_sliding(limit) && may_be_denied_again(limit, id, &file, now))
@@ -95,7 +95,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             let again = again.expect("the table is open").decision;
             // Any words may be blocks in several places of a window.
             assert!(
-                again.accepted || is_sliding(limit) && again.is_blocked,
+                again.is_accepted() || is_sliding(limit) && again.is_blocked(),
                 "denied at the time that was named: {op:?} of {limit:?}: {decision:?}"
             );
         }
@@ -142,7 +142,7 @@ fn judge_slot(
             // The newcomer's slot, the tombstone, and the claims that were withdrawn.
             assert!(changed <= 2 + claims, "{told}");
             let is_remembered = after.iter().any(mine);
-            if decision.accepted && decision.taken > 0 {
+            if decision.is_accepted() && decision.taken > 0 {
                 assert!(is_remembered, "a call that took tokens was forgotten: {told}");
             }
             if let Op::Block { .. } = op

@@ -102,13 +102,14 @@ pub fn time(u: &mut Unstructured<'_>, now: u64) -> Result<u64> {
 /// other processes were faster at every try.
 pub fn is_busy(limit: &Limit, decision: &Decision) -> bool {
     let is_sliding = matches!(limit, Limit::SlidingWindow(_));
-    is_sliding && !decision.accepted && decision.retry_at == decision.now + SECOND / 1_000
+    is_sliding && !decision.is_accepted() && decision.retry_at == decision.now + SECOND / 1_000
 }
 
 /// Asserts what holds for any decision, whatever a store remembers. `reserved` tells whether that may
 /// be a reservation, which may lie further ahead than a refill.
 pub fn keeps_promises(limit: &Limit, op: Op, decision: &Decision, reserved: bool) {
-    let Decision { accepted, is_blocked, now, retry_at, expires_at, taken, wait, .. } = *decision;
+    let Decision { now, retry_at, expires_at, taken, wait, .. } = *decision;
+    let (accepted, is_blocked) = (decision.is_accepted(), decision.is_blocked());
     let remaining = limit.remaining(decision);
     assert!(remaining <= limit.capacity(), "remaining exceeds the capacity");
     assert!(expires_at >= now);

@@ -19,7 +19,7 @@ pub fn known_denial(host: &Host, request: &Request<'_>, now: u64) -> Option<Deci
         (KnownDenial::FullAt(full_at), Op::Take { cost: 1.. } | Op::TakeUpTo { .. }) => {
             let state = State::Filling { full_at: Span::from_ns(full_at) };
             let (decision, _) = apply(limit, &state.into(), now, op);
-            (!decision.accepted && decision.retry_at != Decision::NEVER).then_some(decision)
+            (!decision.is_accepted() && decision.retry_at != Decision::NEVER).then_some(decision)
         }
         _ => None,
     }
@@ -28,12 +28,12 @@ pub fn known_denial(host: &Host, request: &Request<'_>, now: u64) -> Option<Deci
 /// Notes what the store decided on a call that was sent at `sent`, if that is a denial that need not be asked for again.
 pub fn note_denial(host: &Host, request: &Request<'_>, decision: Decision, sent: u64) {
     let Request { key, limit, op: &op, .. } = *request;
-    if request.frozen().is_some() || decision.accepted && !decision.is_blocked {
+    if request.frozen().is_some() || decision.is_accepted() && !decision.is_blocked() {
         return;
     }
     // The server decided after the call was sent, so a time counted from `sent` is never too late.
     let denial = match op {
-        _ if decision.is_blocked => {
+        _ if decision.is_blocked() => {
             Some(KnownDenial::BlockedUntil(sent + (decision.expires_at - decision.now)))
         }
         Op::Take { .. } | Op::TakeUpTo { .. } => {

@@ -53,7 +53,7 @@ pub fn decide(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
                 Some(Taken { rest, .. }) => {
                     let mut report = guard.decide_without_lease(request, sent);
                     if let Ok(decision) = &mut report.answer
-                        && decision.accepted
+                        && decision.is_accepted()
                     {
                         *decision = with_held(request.limit, *decision, rest);
                     }
@@ -117,7 +117,7 @@ fn correct_by_store<T>(
         return report;
     }
     match refunded {
-        Some(decision) if !decision.is_blocked => {
+        Some(decision) if !decision.is_blocked() => {
             let missing = missing(request.limit, &decision);
             let full_at = sent + (decision.expires_at - decision.now);
             with_lease(guard, request, sent, |lease| lease.note_refund(missing, full_at));
@@ -179,7 +179,7 @@ fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Repo
     let mut report =
         guard.decide_by_store(&batch, asked, |it| it, answers_to(request)).after(event);
     match (report.decided_by, &mut report.answer) {
-        (DecidedBy::Store, Ok(decision)) if decision.accepted => {
+        (DecidedBy::Store, Ok(decision)) if decision.is_accepted() => {
             // Fits: a batch is at most MAX_LEASE.
             let tokens = decision.taken.saturating_sub(cost) as u32;
             let full_at = asked + (decision.expires_at - decision.now);
@@ -202,7 +202,7 @@ fn fetch(guard: &Guard, request: &Request<'_>, fetch: &Fetch, sent: u64) -> Repo
 /// Decides without a lease, and ends it if another host has blocked the bucket.
 fn decide_and_end_if_blocked(guard: &Guard, request: &Request<'_>, sent: u64) -> Report {
     let report = guard.decide_without_lease(request, sent);
-    if report.answer.as_ref().is_ok_and(|decision| decision.is_blocked) {
+    if report.answer.as_ref().is_ok_and(|decision| decision.is_blocked()) {
         end_lease(guard, request);
     }
     report

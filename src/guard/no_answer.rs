@@ -3,7 +3,7 @@
 use super::host::Host;
 use crate::clock::{boot_time, unix_time_at_boot};
 use crate::error::{Error, Result};
-use crate::limit::{Available, Decision, Op, SECOND, StoredState, apply};
+use crate::limit::{Available, Decision, Op, SECOND, StoredState, Verdict, apply};
 use crate::store::{Answer, Request};
 
 /// Why a store gave no answer.
@@ -56,6 +56,6 @@ pub fn answers_to<'a>(
     PolicyAnswers {
         on_host: |host: &Host| host.decide(request),
         open: full,
-        closed: Decision { accepted: false, retry_at, available, ..full },
+        closed: Decision { verdict: Verdict::Denied, retry_at, available, ..full },
     }
 }

@@ -145,9 +145,9 @@ impl Limit {
 ///
 /// let limit = Limit::from(TokenBucket::per_second(1, 1.0)?);
 /// let (first, state) = apply(&limit, &StoredState::FULL, 5_000, Op::Take { cost: 1 });
-/// assert!(first.accepted);
+/// assert!(first.is_accepted());
 /// let (second, _) = apply(&limit, &state, 5_000, Op::Take { cost: 1 });
-/// assert!(!second.accepted);
+/// assert!(!second.is_accepted());
 /// assert_eq!(second.retry_after(), 1.0);
 /// # Ok::<(), token_bucket::limit::LimitError>(())
 /// ```

@@ -4,7 +4,7 @@
 //! starts afresh.
 
 use super::bounds::MAX_BLOCK;
-use super::decision::{Available, Decision};
+use super::decision::{Available, Decision, Verdict};
 use super::op::Op;
 use super::state::State;
 
@@ -27,7 +27,8 @@ fn decide_on_block(state: State, now: u64, op: Op, capacity: u64) -> Option<(Dec
         (_, Op::Block { duration }) => {
             // The later of two blocks counts.
             let until = set.unwrap_or(now).max(now + duration.min(MAX_BLOCK));
-            let decision = Decision { accepted: true, ..denial(until, now, op, capacity) };
+            let decision =
+                Decision { verdict: Verdict::BlockSet, ..denial(until, now, op, capacity) };
             Some((decision, State::Blocked { until }))
         }
         (_, Op::Reset) | (None, _) => None,
@@ -52,8 +53,7 @@ fn find_end(state: State, now: u64) -> Option<u64> {
 /// denied, too.
 fn denial(until: u64, now: u64, op: Op, capacity: u64) -> Decision {
     Decision {
-        accepted: false,
-        is_blocked: true,
+        verdict: Verdict::Blocked,
         now,
         retry_at: if op.needs() > capacity { Decision::NEVER } else { until },
         expires_at: until,
@@ -102,18 +102,18 @@ mod tests {
         ) {
             for limit in limits() {
                 let (set, state) = apply(&limit, &StoredState::FULL, T, Op::Block { duration });
-                prop_assert!(set.accepted && set.retry_at == T + duration);
+                prop_assert!(set.is_accepted() && set.retry_at == T + duration);
                 for (i, op) in ops.iter().enumerate() {
                     let now = T + duration * i as u64 / ops.len() as u64;
                     let (denied, after) = apply(&limit, &state, now, *op);
-                    prop_assert!(!denied.accepted && denied.is_blocked, "{:?}", op);
+                    prop_assert!(!denied.is_accepted() && denied.is_blocked(), "{:?}", op);
                     let retry_at = if op.needs() > 3 { Decision::NEVER } else { T + duration };
                     prop_assert_eq!((denied.retry_at, &after), (retry_at, &state));
                 }
                 let (reset, after) = apply(&limit, &state, T, Op::Reset);
-                prop_assert_eq!((reset.accepted, after), (true, StoredState::FULL));
+                prop_assert_eq!((reset.is_accepted(), after), (true, StoredState::FULL));
                 let all = Op::Take { cost: limit.capacity() };
-                prop_assert!(apply(&limit, &state, T + duration, all).0.accepted, "it starts afresh");
+                prop_assert!(apply(&limit, &state, T + duration, all).0.is_accepted(), "it starts afresh");
             }
         }
     }
@@ -143,7 +143,7 @@ mod tests {
                 apply(&limit, &StoredState::FULL, T + MAX_BLOCK, Op::Block { duration: SECOND });
             let (denied, state) = apply(&limit, &state, T, Op::Take { cost: 1 });
             assert_eq!(denied.retry_at, T + MAX_BLOCK);
-            assert!(apply(&limit, &state, T + MAX_BLOCK, Op::Take { cost: 1 }).0.accepted);
+            assert!(apply(&limit, &state, T + MAX_BLOCK, Op::Take { cost: 1 }).0.is_accepted());
         }
     }
 }

@@ -168,24 +168,24 @@ mod tests {
     #[test]
     fn clock_that_is_set_to_before_all_ends_still_finds_a_window() {
         let (decision, _) = take(&days(1).by_clock_behind(u64::MAX), State::FULL, T);
-        assert_eq!((decision.accepted, decision.expires_at), (true, T + SECOND));
+        assert_eq!((decision.is_accepted(), decision.expires_at), (true, T + SECOND));
     }
 
     #[test]
     fn window_begins_at_the_boundary_and_not_at_the_first_hit() {
         let window = days(1);
         let (first, state) = take(&window, State::FULL, T + 22 * HOUR);
-        assert!(first.accepted);
+        assert!(first.is_accepted());
         assert_eq!(first.expires_at, T + 23 * HOUR);
         let (denied, state) = take(&window, state, T + 23 * HOUR - 1);
-        assert_eq!((denied.accepted, denied.retry_at), (false, T + 23 * HOUR));
+        assert_eq!((denied.is_accepted(), denied.retry_at), (false, T + 23 * HOUR));
         let (next, state) = take(&window, state, T + 23 * HOUR);
-        assert_eq!((next.accepted, next.expires_at), (true, T + 48 * HOUR));
+        assert_eq!((next.is_accepted(), next.expires_at), (true, T + 48 * HOUR));
         // A day of 25 hours; the next one counts as long.
-        assert!(!take(&window, state, T + 48 * HOUR - 1).0.accepted);
+        assert!(!take(&window, state, T + 48 * HOUR - 1).0.is_accepted());
         let (later, state) = take(&window, state, T + 48 * HOUR);
-        assert_eq!((later.accepted, later.expires_at), (true, T + 73 * HOUR));
-        assert!(!take(&window, state, T + 72 * HOUR).0.accepted);
+        assert_eq!((later.is_accepted(), later.expires_at), (true, T + 73 * HOUR));
+        assert!(!take(&window, state, T + 72 * HOUR).0.is_accepted());
         let unused = window.apply::<Decision>(State::FULL, T + HOUR, &Op::Peek { cost: 1 }).0;
         assert_eq!(unused.expires_at, T + 23 * HOUR, "it ends without a hit, too");
     }
@@ -214,7 +214,7 @@ mod tests {
                 let window = if is_other { other } else { exact };
                 let (decision, after) = take(&window, state, clock);
                 state = after;
-                if decision.accepted {
+                if decision.is_accepted() {
                     // The end moves by a whole window, or stays where it was.
                     if decision.expires_at > last + SLACK { hits = 0; }
                     last = decision.expires_at;
@@ -230,7 +230,7 @@ mod tests {
         ) {
             let (window, now) = (days(3), T + hour * HOUR);
             let (decision, _) = take(&window, State::Window { ends_at, hits }, now);
-            prop_assert!(decision.accepted || decision.retry_at <= window.end_at(now) + SLACK);
+            prop_assert!(decision.is_accepted() || decision.retry_at <= window.end_at(now) + SLACK);
         }
     }
 }

@@ -57,7 +57,7 @@ pub fn take_first(charges: &[Charge<'_>], now: u64) -> JointDecision {
     let mut each = Vec::with_capacity(charges.len());
     for charge in charges {
         let (decision, after) = apply(charge.limit, &charge.state, now, charge.op);
-        if decision.accepted {
+        if decision.is_accepted() {
             each.push((decision, after));
             return JointDecision { is_accepted: true, each };
         }
@@ -73,7 +73,7 @@ pub fn take_all(charges: &[Charge<'_>], now: u64) -> JointDecision {
     let apply = |charge: &Charge<'_>, op| apply(charge.limit, &charge.state, now, op);
     let taken: Vec<_> = charges.iter().map(|charge| apply(charge, charge.op)).collect();
     let is_denied = |(charge, (decision, _)): (&Charge<'_>, &(Decision, StoredState))| {
-        charge.is_enforced && !decision.accepted
+        charge.is_enforced && !decision.is_accepted()
     };
     if !charges.iter().zip(&taken).any(is_denied) {
         return JointDecision { is_accepted: true, each: taken };
@@ -117,14 +117,14 @@ mod tests {
                     .iter()
                     .map(|it| apply(it.limit, &it.state, now, it.op))
                     .collect();
-                let accepted = (0..4).all(|i| alone[i].0.accepted || !required[i]);
+                let accepted = (0..4).all(|i| alone[i].0.is_accepted() || !required[i]);
                 let joint = take_all(&charges, now);
                 prop_assert_eq!(joint.is_accepted, accepted);
                 for (i, (decision, after)) in joint.each.into_iter().enumerate() {
-                    prop_assert_eq!(decision.accepted, alone[i].0.accepted);
+                    prop_assert_eq!(decision.is_accepted(), alone[i].0.is_accepted());
                     prop_assert_eq!(decision.retry_at, alone[i].0.retry_at);
                     prop_assert_eq!(&after, if accepted { &alone[i].1 } else { &states[i] });
-                    let is_charged = accepted && decision.accepted;
+                    let is_charged = accepted && decision.is_accepted();
                     prop_assert_eq!(decision.taken, if is_charged { costs[i] } else { 0 });
                     states[i] = after;
                 }

@@ -6,13 +6,11 @@ use super::span::{SECOND, Span};
 /// The answer to one call, as the limit computed it.
 ///
 /// It holds times; methods turn them into the numbers that a caller asks for. Most callers ask for
-/// [`accepted`](Self::accepted) alone.
+/// [`is_accepted`](Self::is_accepted) alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether the call is accepted.
-    pub accepted: bool,
-    /// Whether a block denies the call, or was set by it.
-    pub is_blocked: bool,
+    /// Whether the call is accepted, and whether the identifier is blocked.
+    pub verdict: Verdict,
     /// When the decision was made, in nanoseconds of the store's clock.
     pub now: u64,
     /// The first moment at which the same call would be accepted: `now` if it is accepted,
@@ -27,6 +25,31 @@ pub struct Decision {
     pub taken: u64,
     /// How long the caller of `reserve` has to wait, in nanoseconds.
     pub wait: u64,
+}
+
+/// Whether a call is accepted, and whether the identifier is blocked.
+///
+/// One word instead of two bytes: a decision is copied in words, and the copy of a word that was just written byte by
+/// byte waits for the writes (`make bench`, `attempt()`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Verdict {
+    /// The limit denies the call.
+    Denied = 0,
+    /// The call is accepted.
+    Accepted = 1,
+    /// A block denies the call.
+    Blocked = 2,
+    /// The call has set the block.
+    BlockSet = 3,
+}
+
+impl Verdict {
+    /// The verdict of a limit.
+    #[inline(always)]
+    pub const fn of(accepted: bool) -> Self {
+        if accepted { Self::Accepted } else { Self::Denied }
+    }
 }
 
 /// What is left in a bucket or a window. The limit of the decision says which: [`refill_time`](Self::refill_time) is a
@@ -66,6 +89,18 @@ impl Available {
 impl Decision {
     /// The `retry_at` of a call that can never be accepted.
     pub const NEVER: u64 = u64::MAX;
+
+    /// Whether the call is accepted.
+    #[inline(always)]
+    pub const fn is_accepted(self) -> bool {
+        matches!(self.verdict, Verdict::Accepted | Verdict::BlockSet)
+    }
+
+    /// Whether a block denies the call, or was set by it.
+    #[inline(always)]
+    pub const fn is_blocked(self) -> bool {
+        matches!(self.verdict, Verdict::Blocked | Verdict::BlockSet)
+    }
 
     /// The operation that charges a call this cost in place of what it took.
     pub const fn settle(&self, cost: u64) -> Op {

@@ -3,7 +3,7 @@
 use super::algorithm::WordAlgorithm;
 use super::block;
 use super::bounds::MAX_HITS;
-use super::decision::{Available, Decision};
+use super::decision::{Available, Decision, Verdict};
 use super::duration::duration_from_seconds;
 use super::error::LimitError;
 use super::op::Op;
@@ -131,8 +131,7 @@ impl WindowAt {
         let Self { max_hits, now, open, ends_at, kept, always_ends } = *self;
         let hits = open.unwrap_or(0);
         let accept = |hits: u32| Decision {
-            accepted: true,
-            is_blocked: false,
+            verdict: Verdict::Accepted,
             now,
             retry_at: now,
             expires_at: if open.is_some() || hits > 0 || always_ends { ends_at + 1 } else { now },
@@ -140,7 +139,7 @@ impl WindowAt {
             taken: 0,
             wait: 0,
         };
-        let deny = |retry_at| Decision { accepted: false, retry_at, ..accept(hits) };
+        let deny = |retry_at| Decision { verdict: Verdict::Denied, retry_at, ..accept(hits) };
         let limit = u64::from(max_hits);
         let left = limit.saturating_sub(hits.into());
         let take = |cost: u64| match cost {
@@ -159,16 +158,16 @@ impl WindowAt {
             Op::TakeUpTo { most, least, leave } => {
                 let cost = most.min(left.saturating_sub(leave)).max(least);
                 match take(cost.saturating_add(leave)) {
-                    (needed, _) if needed.accepted => take(cost),
+                    (needed, _) if needed.is_accepted() => take(cost),
                     denied => denied,
                 }
             }
             Op::Peek { cost } => {
-                let Decision { accepted, retry_at, .. } = take(cost).0;
-                (Decision { accepted, retry_at, ..accept(hits) }, state)
+                let Decision { verdict, retry_at, .. } = take(cost).0;
+                (Decision { verdict, retry_at, ..accept(hits) }, state)
             }
             Op::Refund { expiry: Some(expiry), .. } if open.is_none() || !is_meant(expiry) => {
-                (Decision { accepted: false, ..accept(hits) }, kept)
+                (Decision { verdict: Verdict::Denied, ..accept(hits) }, kept)
             }
             Op::Refund { cost, .. } if open.is_some() && cost > 0 => {
                 let hits = u64::from(hits).saturating_sub(cost) as u32;
@@ -225,12 +224,12 @@ mod tests {
         let take = |state, now| window.apply::<Decision>(state, now, &Op::Take { cost: 1 });
         let (first, state) = take(State::FULL, T);
         let (second, state) = take(state, T + SECOND);
-        assert!(first.accepted && second.accepted);
+        assert!(first.is_accepted() && second.is_accepted());
         let (third, state) = take(state, T + 5 * SECOND - 1);
-        assert!(!third.accepted, "its last moment");
+        assert!(!third.is_accepted(), "its last moment");
         assert_eq!((third.retry_at, third.available.count_hits()), (T + 5 * SECOND, 0));
         let (next, state) = take(state, T + 5 * SECOND);
-        assert!(next.accepted);
+        assert!(next.is_accepted());
         assert_eq!(state, State::Window { ends_at: T + 10 * SECOND - 1, hits: 1 });
     }
 
@@ -257,12 +256,12 @@ mod tests {
                 state = after;
                 if cost > 0 && now >= opened_at + 2 * SECOND {
                     // A call that is denied opens no window.
-                    if decision.accepted { (opened_at, hits) = (now, 0); }
+                    if decision.is_accepted() { (opened_at, hits) = (now, 0); }
                 }
-                if decision.accepted { hits += cost; }
+                if decision.is_accepted() { hits += cost; }
                 prop_assert!(hits <= limit as u64);
-                if cost > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
-                    let then = |at| window.apply::<Decision>(state, at, &Op::Take { cost }).0.accepted;
+                if cost > 0 && !decision.is_accepted() && decision.retry_at != Decision::NEVER {
+                    let then = |at| window.apply::<Decision>(state, at, &Op::Take { cost }).0.is_accepted();
                     prop_assert!(then(decision.retry_at));
                     prop_assert!(!then(decision.retry_at - 1));
                 }
@@ -276,7 +275,7 @@ mod tests {
             let window = FixedWindow::new(3, 7.0).unwrap();
             let (decision, _): (Decision, _) =
                 window.apply(State::Window { ends_at, hits }, now, &Op::Take { cost: 1 });
-            prop_assert!(decision.accepted || decision.retry_at <= now + 7 * SECOND);
+            prop_assert!(decision.is_accepted() || decision.retry_at <= now + 7 * SECOND);
         }
     }
 }

@@ -16,7 +16,7 @@
 use super::algorithm::WordAlgorithm;
 use super::block;
 use super::bounds::MAX_DEBT;
-use super::decision::{Available, Decision};
+use super::decision::{Available, Decision, Verdict};
 use super::op::Op;
 use super::reply::Reply;
 use super::span::{FRACTION_BITS, GRAIN, Span, ceil_to_grain};
@@ -187,8 +187,7 @@ impl<'a> Bucket<'a> {
     #[inline(always)]
     fn accept(&self) -> Decision {
         Decision {
-            accepted: true,
-            is_blocked: false,
+            verdict: Verdict::Accepted,
             now: self.now,
             retry_at: self.now,
             expires_at: self.expires_at(),
@@ -201,7 +200,7 @@ impl<'a> Bucket<'a> {
     /// Denies a call until `retry_at` and leaves the bucket as it is.
     #[inline(always)]
     fn deny(&self, retry_at: u64) -> (Decision, State) {
-        (Decision { accepted: false, retry_at, ..self.accept() }, self.state)
+        (Decision { verdict: Verdict::Denied, retry_at, ..self.accept() }, self.state)
     }
 
     /// Accepts a call that takes `taken` tokens, after which the bucket is full at `full_at`, which is not
@@ -209,8 +208,7 @@ impl<'a> Bucket<'a> {
     #[inline(always)]
     fn accept_until(&self, full_at: Span, taken: u64) -> (Decision, State) {
         let decision = Decision {
-            accepted: true,
-            is_blocked: false,
+            verdict: Verdict::Accepted,
             now: self.now,
             retry_at: self.now,
             expires_at: full_at.ceil(),
@@ -252,15 +250,15 @@ impl<'a> Bucket<'a> {
         let there = self.limit.tokens_in(self.available()).saturating_sub(leave);
         let cost = most.min(there).max(least);
         match self.take(cost.saturating_add(leave)) {
-            (needed, _) if needed.accepted => self.take(cost),
+            (needed, _) if needed.is_accepted() => self.take(cost),
             denied => denied,
         }
     }
 
     /// The answer of `take`, with the level that the bucket keeps.
     fn peek(&self, cost: u64) -> Decision {
-        let Decision { accepted, retry_at, .. } = self.take(cost).0;
-        Decision { accepted, retry_at, ..self.accept() }
+        let Decision { verdict, retry_at, .. } = self.take(cost).0;
+        Decision { verdict, retry_at, ..self.accept() }
     }
 
     #[inline(never)]
@@ -277,7 +275,7 @@ impl<'a> Bucket<'a> {
         let charged = Bucket::new(self.limit, state, self.now);
         let retry_at =
             charged.affordable_at(charged.limit.add(charged.full_at, self.limit.interval));
-        (Decision { accepted: false, retry_at, ..charged.accept() }, state)
+        (Decision { verdict: Verdict::Denied, retry_at, ..charged.accept() }, state)
     }
 
     #[inline(never)]
@@ -325,7 +323,7 @@ impl<'a> Bucket<'a> {
         let cost = self.limit.cost_in_time(cost);
         let still_missing = expiry.map(|time| Span::from_ns(time.saturating_sub(self.now)));
         if still_missing == Some(Span::default()) {
-            return (Decision { accepted: false, ..self.accept() }, self.state);
+            return (Decision { verdict: Verdict::Denied, ..self.accept() }, self.state);
         }
         let floor = Span::from_ns(self.now);
         // An expiry is rounded up, so less than a nanosecond is kept back.

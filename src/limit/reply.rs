@@ -31,12 +31,12 @@ impl Reply for Decision {
 
     #[inline(always)]
     fn is_accepted(self) -> bool {
-        self.accepted
+        self.is_accepted()
     }
 
     #[inline(always)]
     fn is_blocked(self) -> Option<bool> {
-        Some(self.is_blocked)
+        Some(self.is_blocked())
     }
 }
 
@@ -44,7 +44,7 @@ impl Reply for Decision {
 impl Reply for bool {
     #[inline(always)]
     fn of(decision: Decision) -> Self {
-        decision.accepted
+        decision.is_accepted()
     }
 
     #[inline(always)]

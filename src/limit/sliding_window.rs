@@ -9,7 +9,7 @@
 use super::algorithm::WordAlgorithm;
 use super::block;
 use super::bounds::MAX_SLIDING_HITS;
-use super::decision::{Available, Decision};
+use super::decision::{Available, Decision, Verdict};
 use super::duration::duration_from_seconds;
 use super::error::LimitError;
 use super::op::Op;
@@ -77,13 +77,13 @@ impl SlidingWindow {
             Op::TakeUpTo { most, least, leave } => {
                 let cost = most.min(hits.left().saturating_sub(leave)).max(least);
                 match hits.take(cost.saturating_add(leave)) {
-                    (needed, _) if needed.accepted => hits.take(cost),
+                    (needed, _) if needed.is_accepted() => hits.take(cost),
                     denied => denied,
                 }
             }
             Op::Peek { cost } => {
-                let Decision { accepted, retry_at, .. } = hits.take(cost).0;
-                let peek = Decision { accepted, retry_at, ..hits.decision(0) };
+                let Decision { verdict, retry_at, .. } = hits.take(cost).0;
+                let peek = Decision { verdict, retry_at, ..hits.decision(0) };
                 return (peek, state.clone());
             }
             Op::Refund { cost, expiry } => hits.refund(cost, expiry),
@@ -93,7 +93,7 @@ impl SlidingWindow {
                 let full = LiveHits::new(self, &StoredState::FULL, now).decision(0);
                 return (full, StoredState::FULL);
             }
-            Op::Start { .. } => (Decision { accepted: false, ..hits.decision(0) }, None),
+            Op::Start { .. } => (Decision { verdict: Verdict::Denied, ..hits.decision(0) }, None),
         };
         match decided {
             (decision, Some(expiries)) if expiries.is_empty() => (decision, StoredState::FULL),
@@ -180,8 +180,7 @@ impl<'a> LiveHits<'a> {
             _ => self.now + self.window.interval,
         };
         Decision {
-            accepted: true,
-            is_blocked: false,
+            verdict: Verdict::Accepted,
             now: self.now,
             retry_at: self.now,
             expires_at,
@@ -205,7 +204,7 @@ impl<'a> LiveHits<'a> {
                     self.expiries.get(too_many as usize - 1).copied().unwrap_or(self.now)
                 }
             };
-            return (Decision { accepted: false, retry_at, ..self.decision(0) }, None);
+            return (Decision { verdict: Verdict::Denied, retry_at, ..self.decision(0) }, None);
         }
         let decision = self.decision(cost);
         let mut expiries = self.expiries.clone();
@@ -228,7 +227,7 @@ impl<'a> LiveHits<'a> {
         let has_removed = rest < cost;
         let after = LiveHits { expiries: kept, ..*self };
         let accepted = expiry.is_none() || has_removed;
-        let decision = Decision { accepted, ..after.decision(0) };
+        let decision = Decision { verdict: Verdict::of(accepted), ..after.decision(0) };
         (decision, has_removed.then_some(after.expiries))
     }
 }
@@ -265,8 +264,7 @@ impl WordAlgorithm for Place {
         let leaves_at = Self::leaves_at(state).min(latest);
         let is_taken = leaves_at > now;
         let decision = Decision {
-            accepted: !is_taken,
-            is_blocked: false,
+            verdict: Verdict::of(!is_taken),
             now,
             retry_at: if is_taken { leaves_at } else { now },
             expires_at: leaves_at.max(now),
@@ -283,9 +281,12 @@ impl WordAlgorithm for Place {
             Op::Take { .. } | Op::Start { .. } if is_taken => (decision, hit_until(leaves_at)),
             Op::Refund { expiry, .. } => {
                 let goes = is_taken && expiry.is_none_or(|expiry| expiry == leaves_at);
-                (Decision { accepted: goes, ..decision }, if goes { State::FULL } else { state })
+                (
+                    Decision { verdict: Verdict::of(goes), ..decision },
+                    if goes { State::FULL } else { state },
+                )
             }
-            Op::Reset => (Decision { accepted: true, ..decision }, State::FULL),
+            Op::Reset => (Decision { verdict: Verdict::Accepted, ..decision }, State::FULL),
             _ => (decision, state),
         };
         (R::of(decision), after)

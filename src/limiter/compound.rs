@@ -57,11 +57,11 @@ pub(super) fn count(
         }
         let (limiter, limit, context) = (member.limiter, member.limit, member.context());
         let cause = || match &report.answer {
-            Ok(decision) => limiter.denial_cause(limit, report.decided_by, decision.is_blocked),
+            Ok(decision) => limiter.denial_cause(limit, report.decided_by, decision.is_blocked()),
             Err(_) => limiter.denial_cause(limit, DecidedBy::Policy, false),
         };
         let (op, limit, now) = (member.take(), Some(limit), || now);
-        let accepted = |decision: &Decision| decision.accepted;
+        let accepted = |decision: &Decision| decision.is_accepted();
         let statistics = &limiter.statistics;
         let mistake = statistics.count(&context, limit, &op, report, accepted, now, cause);
         event = Event::both(event, mistake);

@@ -30,7 +30,7 @@ impl FirstAnswer {
             false => it.decision.retry_after(),
         };
         let place = match asked().next_back() {
-            Some((last, answer)) if answer.decision.accepted => last,
+            Some((last, answer)) if answer.decision.is_accepted() => last,
             _ => asked().min_by(|a, b| wait(a.1).total_cmp(&wait(b.1))).map_or(0, |(i, _)| i),
         };
         Self { each, place }
@@ -52,7 +52,7 @@ pub fn take_first(members: &[Member<'_>], frozen: Option<u64>) -> Report<FirstAn
     let (calls, event) = JointCall::new(members, JointRule::First, JointOp::Take, frozen).ask();
     let asked = calls.iter().flatten().count();
     let last = calls.iter().flatten().last();
-    let is_denied = last.is_some_and(|it| it.answer.as_ref().is_ok_and(|it| !it.accepted));
+    let is_denied = last.is_some_and(|it| it.answer.as_ref().is_ok_and(|it| !it.is_accepted()));
     let has_dry_run = members.iter().any(|member| !member.limiter.is_enforced());
     let is_counted = |i, member: &Member<'_>, _: &Report| match is_denied {
         // A call that a dry run lets go on is not denied.
@@ -72,7 +72,7 @@ pub fn peek_first(members: &[Member<'_>], frozen: Option<u64>) -> Report<FirstAn
     let (mut calls, event) = JointCall::new(members, JointRule::First, JointOp::Peek, frozen).ask();
     // One server has answered for all limits.
     let accepts = |call: &Option<Report>| {
-        call.as_ref().is_some_and(|it| it.answer.as_ref().is_ok_and(|it| it.accepted))
+        call.as_ref().is_some_and(|it| it.answer.as_ref().is_ok_and(|it| it.is_accepted()))
     };
     let asked = calls.iter().position(accepts).map_or(calls.len(), |place| place + 1);
     calls.iter_mut().skip(asked).for_each(|call| drop(call.take()));
@@ -91,7 +91,7 @@ pub fn take_on_host(member: &Member<'_>, frozen: Option<u64>) -> Option<Report<F
     let time = frozen.map_or(Time::Read(now), Time::Frozen);
     let report =
         member.with_request(op, time, |request| Report::of_local(limiter.store.decide(request)));
-    if !report.answer.as_ref().is_ok_and(|decision| decision.accepted) {
+    if !report.answer.as_ref().is_ok_and(|decision| decision.is_accepted()) {
         return None;
     }
     let cause = || limiter.denial_cause(limit, DecidedBy::Store, false);

@@ -15,12 +15,12 @@ pub struct FlaggedDecision {
 impl FlaggedDecision {
     /// Whether the call may go on.
     pub fn is_admitted(&self) -> bool {
-        self.decision.accepted || !self.flags.is_enforced()
+        self.decision.is_accepted() || !self.flags.is_enforced()
     }
 
     /// Whether a refund was made: not if the identifier is blocked, or if the on-error policy alone answered.
     pub fn has_refunded(&self) -> bool {
-        self.decision.accepted && self.flags.decided_by() != DecidedBy::Policy
+        self.decision.is_accepted() && self.flags.decided_by() != DecidedBy::Policy
     }
 }
 

@@ -128,7 +128,7 @@ impl<'a> JointCall<'a> {
         for (member, call) in self.members.iter().zip(&mut calls) {
             let report = self.ask_one(member, self.op(member));
             let ends_call = match &report.answer {
-                Ok(decision) => decision.accepted,
+                Ok(decision) => decision.is_accepted(),
                 Err(_) => member.limiter.is_enforced(),
             };
             *call = Some(report);

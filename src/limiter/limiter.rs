@@ -175,10 +175,10 @@ impl Limiter {
         let request = self.request(&key, limit, op, frozen.into());
         let report = guard::decide(guard, &request, now);
         let cause = || {
-            let is_blocked = report.answer.as_ref().is_ok_and(|decision| decision.is_blocked);
+            let is_blocked = report.answer.as_ref().is_ok_and(|decision| decision.is_blocked());
             self.denial_cause(limit, report.decided_by, is_blocked)
         };
-        let is_accepted = |decision: &Decision| decision.accepted;
+        let is_accepted = |decision: &Decision| decision.is_accepted();
         let mistake =
             self.statistics.count(context, Some(limit), op, &report, is_accepted, || now, cause);
         report.before(mistake).map(|answer| Ok(R::of(answer?)))
@@ -189,7 +189,7 @@ impl Limiter {
     #[cold]
     fn is_blocked(&self, request: &Request<'_>) -> bool {
         let looked_at = Request { op: &Op::Peek { cost: 0 }, ..*request };
-        self.store.decide(&looked_at).is_ok_and(|answer| answer.decision.is_blocked)
+        self.store.decide(&looked_at).is_ok_and(|answer| answer.decision.is_blocked())
     }
 
     /// The cause of a denial, for the log.

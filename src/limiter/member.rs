@@ -107,7 +107,7 @@ impl<'a> Member<'a> {
 
     /// Whether the call may go on as far as this limit is concerned.
     pub(super) fn is_admitted_by(&self, report: &Report) -> bool {
-        let is_accepted = report.answer.as_ref().is_ok_and(|decision| decision.accepted);
+        let is_accepted = report.answer.as_ref().is_ok_and(|decision| decision.is_accepted());
         is_accepted || !self.limiter.is_enforced()
     }
 
@@ -125,7 +125,7 @@ impl<'a> Member<'a> {
         let op = self.take();
         let Answer { decision, lacked_room } =
             self.with_request(op, time, |request| self.limiter.store.decide(request)).ok()?;
-        if !decision.accepted {
+        if !decision.is_accepted() {
             // The call is made once more, and counted then.
             return None;
         }

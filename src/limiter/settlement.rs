@@ -46,7 +46,7 @@ impl Settled {
     /// What a store or a lease answered, if it did. `has_failed`: the store was asked and failed.
     fn of(answer: Option<Decision>, has_failed: bool) -> Self {
         let is_done = match answer {
-            Some(decision) => Some(decision.accepted),
+            Some(decision) => Some(decision.is_accepted()),
             None => (!has_failed).then_some(false),
         };
         Self { is_done, level: answer }

@@ -50,7 +50,9 @@ impl DecisionLimits {
 
     /// The limits that the call has taken something of.
     pub fn charged(&self) -> impl Iterator<Item = &LimitDecision> {
-        self.asked().iter().filter(|limit| limit.decided().accepted && limit.decided().taken > 0)
+        self.asked()
+            .iter()
+            .filter(|limit| limit.decided().is_accepted() && limit.decided().taken > 0)
     }
 
     /// The limit with the fewest tokens left.
@@ -103,6 +105,6 @@ impl DecisionLimits {
     }
 
     pub fn would_deny(&self) -> bool {
-        self.asked().iter().any(|limit| !limit.decided().accepted)
+        self.asked().iter().any(|limit| !limit.decided().is_accepted())
     }
 }

@@ -62,7 +62,7 @@ fn note_charged(
     decision: Option<&FlaggedDecision>,
     place: usize,
 ) -> Result<(), Thrown> {
-    if !decision.is_some_and(|it| it.decision.accepted && it.decision.taken > 0) {
+    if !decision.is_some_and(|it| it.decision.is_accepted() && it.decision.taken > 0) {
         return Ok(());
     }
     call.with_this(|this: &LimiterSet| {

@@ -49,8 +49,8 @@ impl LimitDecision {
     pub fn tokens(&self) -> i64 {
         let decision = self.decided();
         let tokens = match self.flagged.is_admitted() {
-            true if decision.accepted && decision.taken > 0 => decision.taken,
-            true if self.flagged.flags.is_degraded() || !decision.accepted => self.asked,
+            true if decision.is_accepted() && decision.taken > 0 => decision.taken,
+            true if self.flagged.flags.is_degraded() || !decision.is_accepted() => self.asked,
             _ => 0,
         };
         tokens as i64

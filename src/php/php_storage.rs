@@ -12,7 +12,7 @@ use super::engine::declare::{Class, Method, Type, public};
 use super::engine::exceptions::{Thrown, type_error};
 use super::engine::object::{self, Native, own_handlers};
 use super::engine::versions;
-use crate::limit::{Available, Decision, TokenBucket};
+use crate::limit::{Available, Decision, TokenBucket, Verdict};
 use ext_php_rs::convert::IntoZval;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ClassFlags;
@@ -112,8 +112,7 @@ pub fn decision(limit: &TokenBucket, cost: u64, accepted: bool) -> Decision {
         false => now + refill,
     };
     Decision {
-        accepted,
-        is_blocked: false,
+        verdict: Verdict::of(accepted),
         now,
         retry_at,
         expires_at: now + full,

@@ -179,7 +179,7 @@ fn limited_clients(
             .filter(|_| identifier.len() < LONGEST_IDENTIFIER);
         let Some(client) = client else { continue };
         let op = Op::Peek { cost: 1 }.leaving(named.leave);
-        let decision = look_at(identifier, limiter, limit, &op).filter(|look| !look.accepted);
+        let decision = look_at(identifier, limiter, limit, &op).filter(|look| !look.is_accepted());
         if let Some(decision) = decision {
             clients.put(client, decision.retry_after());
         }

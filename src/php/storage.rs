@@ -181,7 +181,7 @@ impl StorageObject {
         let missing = from_seconds(missing).unwrap_or(bootstrapping.full);
         let report = self.decide(identifier, bootstrapping.full, Op::Start { missing })?;
         if let Ok(flagged) = &report.answer {
-            let started = Some(flagged.decision.accepted);
+            let started = Some(flagged.decision.is_accepted());
             self.bootstrapping.set(Some(Bootstrapping { started, ..bootstrapping }));
         }
         Ok(report)

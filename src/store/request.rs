@@ -121,7 +121,7 @@ pub trait Store {
     /// Those of [`decide`](Self::decide).
     fn accepts(&self, request: &Request<'_>) -> Result<Answer<bool>> {
         let Answer { decision, lacked_room } = self.decide(request)?;
-        Ok(Answer { decision: decision.accepted, lacked_room })
+        Ok(Answer { decision: decision.is_accepted(), lacked_room })
     }
 
     /// Whether the store can decide on these requests in one atomic step, by this rule.

@@ -35,5 +35,5 @@ impl Change for Call {
 /// Applies an operation; returns whether it is accepted.
 pub fn run<W: Word>(set: &[W], tag: u64, limit: TokenBucket, op: Op) -> bool {
     let call = Call { limit, op, decision: None };
-    update(set, tag, NOW, call).decision.unwrap().accepted
+    update(set, tag, NOW, call).decision.unwrap().is_accepted()
 }

@@ -146,7 +146,7 @@ impl Simulation<'_> {
     /// The call itself hands out a token when the server decides; those of a lease are handed out later.
     pub(super) fn note_handed_out(&mut self, client: u32, op: Op, decision: &Decision) -> Done {
         let takes = matches!(op, Op::Take { .. } | Op::TakeUpTo { .. });
-        if takes && decision.accepted {
+        if takes && decision.is_accepted() {
             self.states.handed_out().note(client, decision.now)
         } else {
             Ok(())

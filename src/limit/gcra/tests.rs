@@ -87,7 +87,7 @@ proptest! {
             }
             let (decision, after) = apply(&limit, state, now, op);
             state = after;
-            if decision.accepted {
+            if decision.is_accepted() {
                 admitted += match op { Op::Take { cost } => cost, _ => 1 };
             }
         }
@@ -106,7 +106,7 @@ proptest! {
             now += step;
             let (decision, after) = apply(&limit, state, now, op);
             let reads = matches!(op, Op::Peek { .. } | Op::Take { cost: 0 });
-            if reads || !decision.accepted && op != Op::Check {
+            if reads || !decision.is_accepted() && op != Op::Check {
                 prop_assert_eq!(after, state);
             }
             state = after;
@@ -124,18 +124,18 @@ proptest! {
             now += step;
             let (decision, after) = apply(&limit, state, now, op);
             state = after;
-            if !decision.accepted && decision.retry_at != Decision::NEVER {
+            if !decision.is_accepted() && decision.retry_at != Decision::NEVER {
                 prop_assert!(decision.retry_at > now);
-                prop_assert!(!apply(&limit, state, decision.retry_at - 1, op).0.accepted, "{:?} {:?}", op, state);
-                prop_assert!(apply(&limit, state, decision.retry_at, op).0.accepted, "{:?} {:?}", op, state);
+                prop_assert!(!apply(&limit, state, decision.retry_at - 1, op).0.is_accepted(), "{:?} {:?}", op, state);
+                prop_assert!(apply(&limit, state, decision.retry_at, op).0.is_accepted(), "{:?} {:?}", op, state);
             }
         }
         let (decision, _) = apply(&limit, state, now, take(cost));
         if cost > limit.capacity {
             prop_assert_eq!(decision.retry_at, Decision::NEVER);
-        } else if !decision.accepted {
-            prop_assert!(!apply(&limit, state, decision.retry_at - 1, take(cost)).0.accepted);
-            prop_assert!(apply(&limit, state, decision.retry_at, take(cost)).0.accepted);
+        } else if !decision.is_accepted() {
+            prop_assert!(!apply(&limit, state, decision.retry_at - 1, take(cost)).0.is_accepted());
+            prop_assert!(apply(&limit, state, decision.retry_at, take(cost)).0.is_accepted());
         }
         // The bucket is full at `full_at`, and not before.
         let (decision, _) = apply(&limit, state, now, Op::Peek { cost });
@@ -155,8 +155,8 @@ proptest! {
             let (decision, after) = apply(&limit, state, now, op);
             state = after;
             let left = limit.tokens_in(decision.available.refill_time());
-            prop_assert!(apply(&limit, state, now, take(left)).0.accepted);
-            prop_assert!(!apply(&limit, state, now, take(left + 1)).0.accepted);
+            prop_assert!(apply(&limit, state, now, take(left)).0.is_accepted());
+            prop_assert!(!apply(&limit, state, now, take(left + 1)).0.is_accepted());
         }
     }
 
@@ -190,7 +190,7 @@ proptest! {
         let (decision, state) = apply(&limit, state, now, take(1));
         let refilled = ceil_to_grain(now + limit.full.ceil());
         prop_assert!(decision.retry_at <= refilled);
-        prop_assert!(apply(&limit, state, refilled, take(limit.capacity)).0.accepted || decision.accepted);
+        prop_assert!(apply(&limit, state, refilled, take(limit.capacity)).0.is_accepted() || decision.is_accepted());
     }
 
     #[test]
@@ -199,10 +199,10 @@ proptest! {
         let mut state = State::FULL;
         for _ in 0..capacity {
             let (decision, after) = apply(&limit, state, T0, take(1));
-            prop_assert!(decision.accepted);
+            prop_assert!(decision.is_accepted());
             state = after;
         }
-        prop_assert!(!apply(&limit, state, T0, take(1)).0.accepted);
+        prop_assert!(!apply(&limit, state, T0, take(1)).0.is_accepted());
     }
 
     #[test]
@@ -241,8 +241,8 @@ proptest! {
             // An overdrawn bucket is kept in units of 500 ns, rounded against the caller: where the
             // published rule is exactly at zero, this one may still be less than a unit below.
             if balance != 0 {
-                prop_assert_eq!(decision.accepted, balance >= 0, "balance {}", balance);
-            } else if !decision.accepted {
+                prop_assert_eq!(decision.is_accepted(), balance >= 0, "balance {}", balance);
+            } else if !decision.is_accepted() {
                 prop_assert!(window * 1_000_000_000 % (limit * GRAIN as i64) != 0);
                 break;
             }
@@ -257,8 +257,8 @@ proptest! {
         for (cost, step) in costs {
             now += step;
             let (decision, after) = apply(&limit, state, now, Op::Reserve { cost, max_wait: MAX_DEBT });
-            prop_assert_eq!(decision.accepted, cost <= limit.capacity);
-            if decision.accepted {
+            prop_assert_eq!(decision.is_accepted(), cost <= limit.capacity);
+            if decision.is_accepted() {
                 taken += cost;
                 // Everything reserved so far has come back when the wait ends.
                 let elapsed = Span::from_ns(now - T0 + decision.wait);
@@ -293,11 +293,11 @@ fn reservation_on_top_of_the_longest_debt_is_charged() {
         State::Overdrawn { forgiven_at: T0 + limit.full.ceil(), debt: MAX_DEBT - GRAIN };
     let (decision, state) =
         apply(&limit, overdrawn, T0, Op::Reserve { cost: 2, max_wait: MAX_DEBT });
-    assert!(decision.accepted && decision.expires_at - T0 > limit.full.ceil() + MAX_DEBT);
+    assert!(decision.is_accepted() && decision.expires_at - T0 > limit.full.ceil() + MAX_DEBT);
     // Both tokens are taken by then: the next one comes back half a refill later, or after that.
     let served = T0 + decision.wait;
     let next = apply(&limit, state, served, take(1)).0;
-    assert!(!next.accepted && next.retry_at >= served + limit.full.ns / 2, "{next:?}");
+    assert!(!next.is_accepted() && next.retry_at >= served + limit.full.ns / 2, "{next:?}");
 }
 
 #[test]
@@ -307,11 +307,11 @@ fn checked_client_stays_limited_until_it_is_silent_for_a_refill() {
     let mut state = State::FULL;
     for second in 0..=100 {
         let (decision, after) = check(state, second);
-        assert_eq!(decision.accepted, second < 3, "second {second}");
+        assert_eq!(decision.is_accepted(), second < 3, "second {second}");
         state = after;
     }
-    assert!(!check(state, 129).0.accepted);
-    assert!(check(state, 130).0.accepted);
+    assert!(!check(state, 129).0.is_accepted());
+    assert!(check(state, 130).0.is_accepted());
     assert_eq!(limit.tokens_in(check(state, 130).0.available.refill_time()), 2);
 }
 

@@ -48,7 +48,7 @@ proptest! {
                 Op::Check => left > 0,
                 _ => true,
             };
-            prop_assert_eq!(decision.accepted, expected, "{:?} with {} left", op, left);
+            prop_assert_eq!(decision.is_accepted(), expected, "{:?} with {} left", op, left);
             match op {
                 Op::Take { .. } | Op::TakeUpTo { .. } | Op::Check => {
                     prop_assert!(decision.taken <= left);
@@ -62,8 +62,8 @@ proptest! {
                 _ => prop_assert_eq!(&after, &state, "a peek changes nothing"),
             }
             prop_assert_eq!(decision.available.count_hits(), limit as u64 - counted(&log, now) as u64);
-            if op.needs() > 0 && !decision.accepted && decision.retry_at != Decision::NEVER {
-                let then = |at| window.apply(&after, at, op).0.accepted;
+            if op.needs() > 0 && !decision.is_accepted() && decision.retry_at != Decision::NEVER {
+                let then = |at| window.apply(&after, at, op).0.is_accepted();
                 prop_assert!(then(decision.retry_at) && !then(decision.retry_at - 1));
             }
             prop_assert!(decision.expires_at <= now || counted(&log, decision.expires_at - 1) > 0);
@@ -96,10 +96,10 @@ proptest! {
         }
         now += pause;
         let (refund, with) = window.apply(&with, now, taken.settle(0));
-        prop_assert_eq!(refund.accepted, now < T + INTERVAL, "hits that have left cannot come back");
+        prop_assert_eq!(refund.is_accepted(), now < T + INTERVAL, "hits that have left cannot come back");
         let left = |state: &StoredState| window.apply(state, now, Op::Peek { cost: 1 }).0;
         prop_assert_eq!(left(&with), left(&without));
-        prop_assert!(!window.apply(&with, now, taken.settle(0)).0.accepted, "once");
+        prop_assert!(!window.apply(&with, now, taken.settle(0)).0.is_accepted(), "once");
     }
 
     #[test]
@@ -121,10 +121,10 @@ proptest! {
                         let (decision, after): (Decision, _) =
                             place.apply(*state, now, &Op::Take { cost: 1 });
                         *state = after;
-                        decision.accepted
+                        decision.is_accepted()
                     });
                     let (decision, after) = window.apply(&list, now, Op::Take { cost: 1 });
-                    prop_assert_eq!(accepted, decision.accepted);
+                    prop_assert_eq!(accepted, decision.is_accepted());
                     (decision, after)
                 }
             };
@@ -144,12 +144,12 @@ proptest! {
         let window = window(3);
         let (decision, after) =
             window.apply(&StoredState::Hits(Hits::new(times)), now, Op::Take { cost: 1 });
-        prop_assert!(decision.accepted || decision.retry_at <= now + INTERVAL);
+        prop_assert!(decision.is_accepted() || decision.retry_at <= now + INTERVAL);
         prop_assert!(after.expires_at() <= now + INTERVAL);
         let place = window.place();
         let word = State::Filling { full_at: Span::from_ns(word) };
         let (decision, after): (Decision, _) = place.apply(word, now, &Op::Take { cost: 1 });
-        prop_assert!(decision.accepted || decision.retry_at <= now + INTERVAL);
+        prop_assert!(decision.is_accepted() || decision.retry_at <= now + INTERVAL);
         prop_assert!(Place::leaves_at(after) <= now + INTERVAL);
     }
 }
@@ -173,6 +173,6 @@ fn limit_that_was_lowered_waits_until_enough_hits_have_left() {
         state = wide.apply(&state, T + at, Op::Take { cost: 1 }).1;
     }
     let (denied, _) = narrow.apply(&state, T + 5, Op::Take { cost: 1 });
-    assert_eq!((denied.accepted, denied.retry_at), (false, T + 3 + INTERVAL));
-    assert!(narrow.apply(&state, T + 3 + INTERVAL, Op::Take { cost: 1 }).0.accepted);
+    assert_eq!((denied.is_accepted(), denied.retry_at), (false, T + 3 + INTERVAL));
+    assert!(narrow.apply(&state, T + 3 + INTERVAL, Op::Take { cost: 1 }).0.is_accepted());
 }

@@ -247,7 +247,7 @@ impl Store for Redis {
         let (decision, _) = apply(limit, &reply.before, frozen.unwrap_or(reply.now), op);
         match op {
             Op::Peek { .. } => Ok(decision.into()),
-            _ if decision.accepted == reply.accepted => Ok(decision.into()),
+            _ if decision.is_accepted() == reply.accepted => Ok(decision.into()),
             _ => Err(garbled()),
         }
     }

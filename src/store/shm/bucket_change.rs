@@ -80,7 +80,7 @@ impl<L: WordAlgorithm, R: Reply> Change for BucketChange<'_, L, R> {
     /// Counts in the statistics of the limit like an eviction, unless a full bucket would have been denied, too.
     fn note_denied_newcomer(&mut self) {
         let (fresh, _): (Decision, State) = self.limit.apply(State::FULL, self.now, self.op);
-        if fresh.accepted {
+        if fresh.is_accepted() {
             self.statistics.note_denied_newcomer();
             self.lacked_room = true;
         }
@@ -140,7 +140,7 @@ mod tests {
                 reply: None,
             };
             let change = update(&set, tag, now, change);
-            assert!(change.reply.unwrap().accepted, "{tag}");
+            assert!(change.reply.unwrap().is_accepted(), "{tag}");
         }
     }
 }

@@ -24,7 +24,7 @@ use super::table::{self, Look};
 use super::word::Word;
 use crate::clock::boot_time;
 use crate::limit::{
-    Decision, Hits, MAX_SLIDING_HITS, Op, Reply, SECOND, SlidingWindow, State, StoredState,
+    Decision, Hits, MAX_SLIDING_HITS, Op, Reply, SECOND, SlidingWindow, State, StoredState, Verdict,
 };
 use place::{PlaceChange, PlaceState};
 use portable_atomic::AtomicU128;
@@ -137,7 +137,7 @@ impl<W: Word> WindowInTable<'_, W> {
         for _ in 0..MAX_TRIES {
             let Some(seen) = self.look(op) else { continue };
             let (decision, _) = self.window.apply(&seen.state, self.now.get(), op);
-            let is_final = decision.accepted
+            let is_final = decision.is_accepted()
                 || matches!(op, Op::Peek { .. })
                 || losses > 0
                 || !self.has_recent_hit(&seen);
@@ -297,8 +297,9 @@ impl<W: Word> WindowInTable<'_, W> {
             if freed == cost || !has_lost {
                 let op = Op::Refund { cost: freed - before, expiry };
                 let (decision, _) = self.window.apply(&seen.state, self.now.get(), op);
-                let accepted = decision.accepted || freed > 0 && !decision.is_blocked;
-                return Some(Decision { accepted, ..decision });
+                let has_freed = freed > 0 && !decision.is_blocked();
+                let verdict = if has_freed { Verdict::Accepted } else { decision.verdict };
+                return Some(Decision { verdict, ..decision });
             }
         }
         None
@@ -344,7 +345,8 @@ impl<W: Word> WindowInTable<'_, W> {
     fn busy(&self, seen: &SeenPlaces) -> Decision {
         let now = self.now.get();
         let (decision, _) = self.window.apply(&seen.state, now, Op::Peek { cost: 0 });
-        Decision { accepted: false, retry_at: now + BUSY, ..decision }
+        let verdict = if decision.is_blocked() { decision.verdict } else { Verdict::Denied };
+        Decision { verdict, retry_at: now + BUSY, ..decision }
     }
 
     /// Applies an operation to one place. Returns what was there, and whether it was accepted.

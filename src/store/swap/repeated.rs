@@ -26,7 +26,7 @@ pub struct Applied {
 pub fn apply_all(request: &Request<'_>, state: &StoredState, now: u64, share: Share) -> Applied {
     let (first, mut after) = apply_once(request, state, now);
     let (mut decision, mut last) = (first, first);
-    let mut accepted = u32::from(first.accepted);
+    let mut accepted = u32::from(first.is_accepted());
     for i in 1..share.count {
         let (next, state) = apply_once(request, &after, now);
         // What changes nothing comes to the same again.
@@ -36,10 +36,10 @@ pub fn apply_all(request: &Request<'_>, state: &StoredState, now: u64, share: Sh
             decision = next;
         }
         if is_last {
-            accepted += if next.accepted { share.count - i } else { 0 };
+            accepted += if next.is_accepted() { share.count - i } else { 0 };
             break;
         }
-        accepted += u32::from(next.accepted);
+        accepted += u32::from(next.is_accepted());
     }
     Applied { decision, last, count: share.count, accepted, after }
 }
@@ -53,7 +53,7 @@ impl Applied {
                 if request.limit.takes(*request.op) =>
             {
                 let latest = latest_clock(request.limit, state, now);
-                let denied = (!self.last.accepted).then_some(&self.last);
+                let denied = (!self.last.is_accepted()).then_some(&self.last);
                 Some(BasisState::Condensed(CondensedHits::new(window, hits, latest, denied)))
             }
             _ => None,
@@ -97,7 +97,7 @@ pub fn latest_clock(limit: &Limit, state: &StoredState, own: u64) -> u64 {
 
 /// Expresses a decision by another clock in the time of the clock that the store decides by. An accepted call has nothing to wait for.
 fn in_time_of(own: u64, decision: Decision) -> Decision {
-    let retry_at = if decision.accepted { own } else { decision.retry_at };
+    let retry_at = if decision.is_accepted() { own } else { decision.retry_at };
     Decision { now: own, retry_at, ..decision }
 }
 

@@ -150,5 +150,5 @@ fn fits(limit: &Limit, decision: &Decision, call: &Call, op: Op) -> bool {
     });
     // What refund(), settle() and reset() say is no part of the decision.
     let is_told = !matches!(op, Op::Refund { .. } | Op::Settle { .. } | Op::Reset);
-    left_fits && (!is_told || answer.accepted == decision.accepted)
+    left_fits && (!is_told || answer.accepted == decision.is_accepted())
 }

@@ -42,7 +42,7 @@ impl Change for PlaceChange<'_> {
             return None;
         }
         let (decision, after): (Decision, State) = self.place.apply(state, self.now, &self.op);
-        self.accepted = decision.accepted;
+        self.accepted = decision.is_accepted();
         (after != state).then(|| Slot::committed(slot.tag(), after))
     }
 

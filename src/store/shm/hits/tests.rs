@@ -126,7 +126,7 @@ proptest! {
                 table.take_from_bucket(hash(client + 100), 1, now);
                 continue;
             }
-            if table.decide(&window, hash(client), now, Op::Take { cost }).accepted {
+            if table.decide(&window, hash(client), now, Op::Take { cost }).is_accepted() {
                 let log = logs.entry(client).or_default();
                 log.extend((0..cost).map(|_| now));
                 let counted = log.iter().filter(|hit| **hit + INTERVAL > now).count();
@@ -142,7 +142,7 @@ proptest! {
         let (table, window, mut now) = (Table::new(8), window(limit), T);
         for pause in pauses {
             now += pause;
-            let whole = table.decide(&window, hash(1), now, Op::Take { cost: 1 }).accepted;
+            let whole = table.decide(&window, hash(1), now, Op::Take { cost: 1 }).is_accepted();
             let short = table.window(&window, hash(2), now, |it| it.decide(Op::Take { cost: 1 }));
             prop_assert_eq!(short, Some(whole));
         }
@@ -183,9 +183,9 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
         let seen = it.look(Op::Take { cost: 3 }).unwrap();
         let (decision, _) = window.apply(&seen.state, now, Op::Take { cost: 3 });
         // The rival's clock reading is later.
-        assert!(table.decide(&window, hash(1), now + 1, Op::Take { cost: 1 }).accepted);
+        assert!(table.decide(&window, hash(1), now + 1, Op::Take { cost: 1 }).is_accepted());
         assert!(it.take(&seen, decision.taken, Op::Take { cost: 3 }));
-        assert!(it.decide::<Decision>(decision.settle(0)).unwrap().accepted);
+        assert!(it.decide::<Decision>(decision.settle(0)).unwrap().is_accepted());
     });
     let left = table.decide(&window, hash(1), now + 1, Op::Peek { cost: 0 }).available;
     assert_eq!(left.count_hits(), 4);
@@ -201,19 +201,19 @@ fn newcomer_among_longer_limits_waits_for_one_interval_whatever_its_cost() {
         }
         let op = Op::Take { cost };
         let denied = table.decide(&window, hash(1), T, op);
-        assert!(!denied.accepted && denied.retry_at <= T + INTERVAL);
-        assert!(table.decide(&window, hash(1), denied.retry_at, op).accepted, "{cost} hits");
+        assert!(!denied.is_accepted() && denied.retry_at <= T + INTERVAL);
+        assert!(table.decide(&window, hash(1), denied.retry_at, op).is_accepted(), "{cost} hits");
     }
 }
 
 #[test]
 fn refund_gives_nothing_back_while_one_place_is_blocked() {
     let (table, window) = (Table::new(8), window(3));
-    assert!(table.decide(&window, hash(1), T, Op::Take { cost: 1 }).accepted);
+    assert!(table.decide(&window, hash(1), T, Op::Take { cost: 1 }).is_accepted());
     // As while a block is set or lifted, or where an eviction took it from the first place.
     table.window(&window, hash(1), T, |it| it.change(1, Op::Block { duration: INTERVAL / 2 }));
     let refund = table.decide(&window, hash(1), T, Op::Refund { cost: 1, expiry: None });
-    assert!(!refund.accepted && refund.is_blocked);
+    assert!(!refund.is_accepted() && refund.is_blocked());
     let left = table.decide(&window, hash(1), T + INTERVAL / 2, Op::Peek { cost: 0 }).available;
     assert_eq!(left.count_hits(), 2, "the hit is still there");
 }
@@ -228,6 +228,6 @@ fn reset_and_block_of_a_smaller_limit_free_all_hits() {
     assert_eq!(left(T), 10);
     table.decide(&large, hash(1), T, Op::Take { cost: 10 });
     table.decide(&small, hash(1), T, Op::Block { duration: 9 });
-    assert!(table.decide(&large, hash(1), T + 8, Op::Take { cost: 1 }).is_blocked);
+    assert!(table.decide(&large, hash(1), T + 8, Op::Take { cost: 1 }).is_blocked());
     assert_eq!(left(T + 9), 10);
 }

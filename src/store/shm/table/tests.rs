@@ -56,7 +56,7 @@ fn decide(set: &[AtomicU128], tag: u64, limit: &Limit, op: Op, now: u64) -> Deci
 }
 
 fn call(set: &[AtomicU128], tag: u64, limit: &Limit, op: Op, now: u64) -> bool {
-    decide(set, tag, limit, op, now).accepted
+    decide(set, tag, limit, op, now).is_accepted()
 }
 
 fn set_of(size: usize) -> Vec<AtomicU128> {
@@ -141,11 +141,12 @@ impl Alone {
         &mut self,
         (limit, op, now): (&Limit, Op, u64),
         (before, after): (Option<State>, Option<State>),
-        Decision { accepted, taken, .. }: Decision,
+        decision: Decision,
     ) -> bool {
+        let accepted = decision.is_accepted();
         // A client that is alone may have more tokens. It is charged what was taken.
         let op = match op {
-            Op::TakeUpTo { .. } if accepted => Op::Take { cost: taken },
+            Op::TakeUpTo { .. } if accepted => Op::Take { cost: decision.taken },
             op => op,
         };
         let uncut = apply(limit, self.0, now, op);
@@ -158,9 +159,9 @@ impl Alone {
         let is_allowed = !limit.takes(op)
             || matches!(op, Op::Settle { .. })
             || !accepted
-            || decision.accepted && (reserves || before.is_some() || uncut.0.accepted);
+            || decision.is_accepted() && (reserves || before.is_some() || uncut.0.is_accepted());
         // A denied call takes nothing, except check() on a bucket that has a slot.
-        let overdraws = op == Op::Check && after.is_some() && !decision.accepted;
+        let overdraws = op == Op::Check && after.is_some() && !decision.is_accepted();
         // What is settled in a window that was evicted ends with the inherited one, in which no hit is left; in a
         // bucket that check() has overdrawn it is forgiven with the debt.
         let is_lost = matches!(op, Op::Settle { .. })
@@ -246,8 +247,8 @@ proptest! {
             for _ in 0..if op == Op::Reset && key == 0 { 0 } else { times } {
                 let decision = decide(&set, key as u64 + 1, limit, op, now);
                 if key == 0 {
-                    prop_assert!(decision.is_blocked && decision.retry_at == until, "{op:?}");
-                    prop_assert_eq!(decision.accepted, matches!(op, Op::Block { .. }));
+                    prop_assert!(decision.is_blocked() && decision.retry_at == until, "{op:?}");
+                    prop_assert_eq!(decision.is_accepted(), matches!(op, Op::Block { .. }));
                 }
             }
             prop_assert_eq!(state_of(&set, 1), Some(State::Blocked { until }));

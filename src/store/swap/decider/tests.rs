@@ -157,10 +157,10 @@ const LONG: Duration = Duration::from_secs(60);
 fn handed_off_state_need_not_be_read() {
     let (register, record) = (Register::new(0), record());
     for _ in 0..10 {
-        assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted);
+        assert!(decide(&register, &record, TAKE, LONG).unwrap().is_accepted());
     }
     assert_eq!(register.reads.get(), 1);
-    assert!(!decide(&register, &record, TAKE, LONG).unwrap().accepted);
+    assert!(!decide(&register, &record, TAKE, LONG).unwrap().is_accepted());
     assert_eq!(register.reads.get(), 2, "a denial is the server's, not the hand-off's");
 }
 
@@ -170,30 +170,30 @@ fn state_that_another_host_changed_is_read_again() {
     decide(&register, &record, TAKE, LONG).unwrap();
     let full = Span::from_ns(NOW + 10_000 * SECOND);
     register.held.set((State::Filling { full_at: full }, 99));
-    assert!(!decide(&register, &record, TAKE, LONG).unwrap().accepted);
+    assert!(!decide(&register, &record, TAKE, LONG).unwrap().is_accepted());
     assert_eq!(register.reads.get(), 2);
 }
 
 #[test]
 fn lost_swaps_are_tried_again_until_the_bucket_is_too_busy() {
     let register = Register::new(9);
-    assert!(decide(&register, &record(), TAKE, LONG).unwrap().accepted);
+    assert!(decide(&register, &record(), TAKE, LONG).unwrap().is_accepted());
     assert_eq!(register.reads.get(), 10);
     let register = Register::new(u32::MAX);
     let busy = decide(&register, &record(), TAKE, LONG);
     assert_eq!(busy, Err(Error::busy("a register: the bucket is too busy")));
     let refund = decide(&register, &record(), Op::Refund { cost: 1, expiry: None }, LONG);
-    assert!(matches!(refund, Ok(Decision { accepted: true, .. })), "a full bucket has no debt");
+    assert!(refund.is_ok_and(Decision::is_accepted), "a full bucket has no debt");
 }
 
 #[test]
 fn value_is_locked_after_two_lost_swaps() {
     let register = Register { has_locks: true, ..Register::new(u32::MAX) };
-    assert!(decide(&register, &record(), TAKE, LONG).unwrap().accepted);
+    assert!(decide(&register, &record(), TAKE, LONG).unwrap().is_accepted());
     assert_eq!(register.reads.get(), 2);
     let denied = Register { has_locks: true, ..Register::new(u32::MAX) };
     denied.held.set((State::Blocked { until: NOW + SECOND }, 1));
-    assert!(!decide(&denied, &record(), TAKE, LONG).unwrap().accepted);
+    assert!(!decide(&denied, &record(), TAKE, LONG).unwrap().is_accepted());
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn no_trip_is_begun_without_the_time_for_it() {
     let busy = Err(Error::busy("a register: the bucket is too busy"));
     assert_eq!(decide(&register, &record, TAKE, Duration::ZERO), busy);
     assert_eq!(register.reads.get(), 0);
-    assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted, "the next one may ask");
+    assert!(decide(&register, &record, TAKE, LONG).unwrap().is_accepted(), "the next one may ask");
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn answer_that_arrives_late_gives_no_tokens() {
         })
     };
     let (_, applied) = at(NOW).unwrap();
-    assert!(applied.decision.accepted, "full at both times");
+    assert!(applied.decision.is_accepted(), "full at both times");
     assert_eq!(
         applied.after.expires_at(),
         NOW + SECOND + SECOND / 1_000,
@@ -313,7 +313,7 @@ fn answer_that_arrives_late_gives_no_tokens() {
     let (register, record) = (Register::new(0), record());
     register.late.set(40 * SECOND / 1_000);
     for _ in 0..3 {
-        assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted);
+        assert!(decide(&register, &record, TAKE, LONG).unwrap().is_accepted());
     }
     assert_eq!(register.reads.get(), 1);
 }
@@ -344,7 +344,7 @@ fn clock_that_is_set_back_gives_no_tokens() {
         if call == 5 {
             register.time.set(NOW - 3_600 * SECOND);
         }
-        accepted += u32::from(decide(&register, &record, TAKE, LONG).unwrap().accepted);
+        accepted += u32::from(decide(&register, &record, TAKE, LONG).unwrap().is_accepted());
     }
     assert!(accepted <= 10, "{accepted}");
 }
@@ -354,7 +354,7 @@ fn key_that_is_locked_twice_fails_at_once_in_all_processes_of_the_host() {
     let (register, record) = (Register::new(0), record());
     let block = || note_lock(batches(&record), 1, boot_time());
     block();
-    assert!(decide(&register, &record, TAKE, LONG).unwrap().accepted, "locked once");
+    assert!(decide(&register, &record, TAKE, LONG).unwrap().is_accepted(), "locked once");
     block();
     assert!(!is_locked(batches(&record), 1, boot_time()), "it was swapped meanwhile");
     block();

@@ -83,7 +83,7 @@ proptest! {
             let (mut singly, mut state, mut accepted) = (Vec::new(), before.clone(), 0);
             for _ in 0..count {
                 let (decision, after) = apply_once(request, &state, NOW);
-                accepted += u32::from(decision.accepted);
+                accepted += u32::from(decision.is_accepted());
                 singly.push(decision);
                 state = after;
             }
@@ -122,7 +122,7 @@ fn hosts_with_different_clocks_admit_no_more_than_the_limit() {
             let now = latest_clock(&limit, &state, own);
             let (decision, after) = apply(&limit, &state, now, op);
             state = after;
-            accepted += u64::from(decision.accepted);
+            accepted += u64::from(decision.is_accepted());
         }
         // The tokens of ten seconds and of the skew, and a reservation's second.
         assert!(accepted <= 1_100 + skew_ms / 10 + 100, "{op:?}, {skew_ms} ms: {accepted}");
