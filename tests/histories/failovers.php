@@ -69,9 +69,10 @@ abstract class MasterAndReplica
         [$this->master, $this->replica] = [$this->replica, $this->master];
     }
 
-    /** A replica that has its master's data may get nothing new for a second yet, though the master's offsets say that it has all. */
+    /** A replica that has its master's data may get nothing new for a second yet, though both offsets are equal. */
     protected function wait_until_replicated(): void
     {
+        wait_until(fn (): bool => str_contains($this->replica->ask('INFO replication'), 'master_link_status:up'));
         $this->master->ask('SET replicated yes');
         $sent = self::offset($this->master, 'master');
         wait_until(fn (): bool => self::offset($this->replica, 'slave') >= $sent);
@@ -184,12 +185,12 @@ final class InCluster extends MasterAndReplica
         $this->let_take_over('CLUSTER FAILOVER FORCE');
     }
 
-    /** Asks until the others have voted for the replica: each does so once a second for one master. */
+    /** Asks until the others have voted for the replica. It gives up after five seconds, and begins anew if it is asked meanwhile. */
     private function let_take_over(string $command): void
     {
         wait_until(function () use ($command): bool {
             $this->replica->ask($command);
-            return comes_true(fn (): bool => self::is_master($this->replica) && self::is_up($this->replica), 0.5);
+            return comes_true(fn (): bool => self::is_master($this->replica) && self::is_up($this->replica) && $this->is_known(), 6);
         });
         $this->swap();
     }
@@ -199,6 +200,13 @@ final class InCluster extends MasterAndReplica
         // It learns of the others that it is one.
         wait_until(fn (): bool => !self::is_master($this->replica));
         $this->wait_until_replicated();
+    }
+
+    /** Whether the others know that the replica is the master: one that comes back before may take its slots back. */
+    private function is_known(): bool
+    {
+        $line = "/:{$this->replica->port}@\\S+ \\S*master\\S* .* 2-16383/";
+        return count(preg_grep($line, array_map(fn (Server $node): string => $node->ask('CLUSTER NODES'), $this->others))) === count($this->others);
     }
 
     private static function is_up(Server $node): bool
