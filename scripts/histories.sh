@@ -42,7 +42,7 @@ store() {
 }
 # A server of its own, for a fault.
 server() {
-    case $1 in Redis) echo redis ;; MariaDB) echo mariadbd ;; MySQL) echo mysqld ;; *) echo "$1" ;; esac
+    case $1 in Redis) echo redis ;; MariaDB) echo mariadbd ;; MySQL) echo mysqld ;; Sentinel) echo sentinel ;; Cluster) echo cluster ;; *) echo "$1" ;; esac
 }
 # Usage: record CASE STORE [FAULT]
 record() {
@@ -61,7 +61,7 @@ record() {
 }
 # Every call is explained.
 explained() {
-    printf '%-26s' "$1, $2${3+, $3}"
+    printf '%-27s' "$1, $2${3+, $3}"
     record "$@" && "$check" "$folder/run" || { echo "A history of $* is not explained"; failed=1; }
 }
 # A rival is found out: some call is not.
@@ -91,7 +91,7 @@ if [ -n "${SHORT-}" ]; then
     [ -z "$failed" ]
     exit
 fi
-[ -z "${MINUTES-}" ] || SECONDS_EACH=$((MINUTES * 60 / 35))
+[ -z "${MINUTES-}" ] || SECONDS_EACH=$((MINUTES * 60 / 36))
 for name in shared-memory Redis Cluster Sentinel memcached MariaDB MySQL; do explained limits "$name"; done
 for name in shared-memory Redis Cluster memcached MariaDB MySQL; do explained compound "$name"; done
 for name in shared-memory Redis; do explained permits "$name"; done
@@ -101,6 +101,7 @@ for fault in stop restart cut; do
     for name in Redis memcached; do explained limits "$name" $fault; done
 done
 for name in MariaDB MySQL; do explained limits "$name" restart; done
+explained limits Sentinel failover
 echo "Limiters that accept too many:"
 found_out get_and_set_files files
 found_out get_and_set_redis Redis

@@ -35,16 +35,16 @@ function limits(string $dsn, string $key, int $round): Round
     // What a decision may still give back becomes less with time, which is not recorded.
     $settles = $interval > 1_000 && $algorithm !== 'sliding_window';
     $begin = $algorithm === 'calendar_hour' ? intdiv(time(), 3_600) * 3_600 : $interval;
-    return new Round(["$algorithm $limit $begin"], function () use ($make, $ops, $settles, $tells_rest, $dsn): Closure {
+    return new Round(["$algorithm $limit $begin"], function () use ($make, $ops, $settles, $tells_rest): Closure {
         $limiter = $make();
         $taken = null;
-        return function () use ($limiter, $ops, $settles, $tells_rest, &$taken, $dsn): array {
+        return function () use ($limiter, $ops, $settles, $tells_rest, &$taken): array {
             if ($taken && mt_rand(0, 1)) {
-                return settled($taken, $dsn);
+                return settled($taken, $limiter);
             }
             $op = $ops[mt_rand(0, count($ops) - 1)];
-            return [$op, function () use ($limiter, $op, $settles, $tells_rest, &$taken, $dsn): ?string {
-                $answer = answer_of($limiter, $op, $dsn);
+            return [$op, function () use ($limiter, $op, $settles, $tells_rest, &$taken): ?string {
+                $answer = answer_of($limiter, $op);
                 $taken = $settles && $answer instanceof Decision && $answer->getTokens() > 2 ? $answer : null;
                 return match (true) {
                     !$answer instanceof Decision => $answer,
@@ -68,16 +68,16 @@ function compound(string $dsn, string $key): Round
         $limiters = [TokenBucket::per($dsn, "{{$key}}a", 60, 60_000), new FixedWindow($dsn, "{{$key}}b", 40, 3_600)];
         $compound = new Compound(...$limiters);
         $taken = null;
-        return function () use ($limiters, $compound, $dsn, $ops, $is_one_trip, &$taken): array {
+        return function () use ($limiters, $compound, $ops, $is_one_trip, &$taken): array {
             if ($taken && mt_rand(0, 1)) {
-                return settled($taken, $dsn);
+                return settled($taken, $compound);
             }
             $op = $ops[mt_rand(0, count($ops) - 1)];
-            return [$op, function () use ($limiters, $compound, $op, $dsn, $is_one_trip, &$taken): ?string {
+            return [$op, function () use ($limiters, $compound, $op, $is_one_trip, &$taken): ?string {
                 [$method, $member] = explode(' ', $op);
                 $answer = $method === 'only'
-                    ? answer_of($limiters[$member], str_replace("only $member", 'attempt', $op), $dsn)
-                    : answer_of($compound, $op, $dsn);
+                    ? answer_of($limiters[$member], str_replace("only $member", 'attempt', $op))
+                    : answer_of($compound, $op);
                 $taken = $is_one_trip && $op === 'attempt 3 0' && $answer instanceof Decision && $answer->isAccepted() ? $answer : null;
                 return match (true) {
                     !$answer instanceof Decision => $answer,
@@ -118,10 +118,10 @@ function leases(string $dsn, string $key): Round
 {
     return new Round(['counted 200 0 40'], function () use ($dsn, $key): Closure {
         $bucket = TokenBucket::per($dsn . (str_contains($dsn, '?') ? '&' : '?') . 'lease=10', $key, 200, 200_000);
-        return function () use ($bucket, $dsn): array {
+        return function () use ($bucket): array {
             $op = 'attempt ' . mt_rand(1, 3) . ' 0';
-            return [$op, function () use ($bucket, $op, $dsn): ?string {
-                $answer = answer_of($bucket, $op, $dsn);
+            return [$op, function () use ($bucket, $op): ?string {
+                $answer = answer_of($bucket, $op);
                 return $answer instanceof Decision ? ($answer->isAccepted() ? 'yes' : 'no') : null;
             }];
         };
@@ -143,34 +143,45 @@ function flood(string $dsn, string $key): Round
     });
 }
 
-/** The operation that settles what a decision took, which is forgotten. */
-function settled(?Decision &$taken, string $dsn): array
+/** The operation that settles what a decision of a limiter took, which is forgotten. */
+function settled(?Decision &$taken, object $limiter): array
 {
     [$decision, $taken] = [$taken, null];
     $cost = mt_rand(1, 5);
-    return ["settle {$decision->getTokens()} $cost", fn (): ?string => answered(fn () => $decision->settle($cost), $dsn)];
+    return ["settle {$decision->getTokens()} $cost", fn (): ?string => answered(fn () => $decision->settle($cost), $limiter)];
 }
 
 /** The answer to an operation; null if it is not known. */
-function answer_of(object $limiter, string $op, string $dsn): Decision|string|null
+function answer_of(object $limiter, string $op): Decision|string|null
 {
     $words = explode(' ', $op);
     $method = array_shift($words);
-    return answered(fn () => $limiter->$method(...array_map(intval(...), $words)), $dsn);
+    return answered(fn () => $limiter->$method(...array_map(intval(...), $words)), $limiter);
 }
 
 /** The answer of a call; null if it is not known. A refund that was not done may have come too late. */
-function answered(Closure $call, string $dsn): Decision|string|null
+function answered(Closure $call, object $limiter): Decision|string|null
 {
     try {
         $answer = $call();
     } catch (StorageException) {
-        // The server is back soon: the next call asks it.
-        TokenBucket\forget_server($dsn);
-        usleep(30_000);
+        // A peek changes nothing, so no history has it.
+        comes_true(fn (): bool => is_answered($limiter->peek(...)));
         return null;
     }
     return $answer instanceof Decision ? $answer : ($answer ? 'yes' : null);
+}
+
+/** Whether the server answers a call, for which this waits a little. */
+function is_answered(Closure $call): bool
+{
+    usleep(30_000);
+    try {
+        $call();
+        return true;
+    } catch (StorageException) {
+        return false;
+    }
 }
 
 function told(Decision $decision, string $reset_after): string

@@ -3,12 +3,13 @@
  * Records histories: processes call one key at a time on a store while some of them are killed or paused.
  * Usage: php record.php CASE STORE FOLDER SECONDS [FAULT]
  * CASE: a function of ours.php or rivals.php. STORE: a DSN; with a FAULT redis, memcached, mariadbd or mysqld, which is then started.
- * FAULT: stop, restart, or cut: answers come late or not at all. docs/exactness.md has the format of the files.
+ * FAULT: stop, restart, or cut: answers come late or not at all; failover, of a sentinel or a cluster. docs/exactness.md has the format of the files.
  */
 require dirname(__DIR__, 2) . '/php-tests/servers.inc';
 require __DIR__ . '/ours.php';
 require __DIR__ . '/rivals.php';
 require __DIR__ . '/faults.php';
+require __DIR__ . '/failovers.php';
 
 const PROCESSES = 5;
 const CALLS = 40;
@@ -45,7 +46,7 @@ function now(): int
 }
 
 /** Makes calls and writes down when, what and the answer. */
-function call_and_record(string $file, string $process, string $key, Closure $next, int $seed): never
+function call_and_record(string $file, string $process, string $key, Closure $next, int $seed, int $pause): never
 {
     mt_srand($seed);
     $out = fopen($file, 'ab');
@@ -57,44 +58,75 @@ function call_and_record(string $file, string $process, string $key, Closure $ne
         // If it is not known, the call may have been decided or not, as of one that died, and the process goes on as another.
         fwrite($out, ($answer === null ? "died $process " . now() : "end $process " . now() . " $answer") . "\n");
         $process .= $answer === null ? '+' : '';
+        $pause === 0 || usleep(mt_rand(0, $pause));
     }
     // Nothing that was inherited may run.
     posix_kill(getmypid(), SIGKILL);
     exit;
 }
 
-$until = hrtime(true) + (int) ($seconds * 1e9);
-$run = dechex(random_int(1 << 28, (1 << 32) - 1));
-for ($number = 0; $number === 0 || hrtime(true) < $until; $number++) {
-    $key = "history-$run-$number";
-    $round = $case($case === 'get_and_set_files' || $case === 'laravel_files' ? $folder : $dsn, $key, $number);
-    $lines = '';
-    foreach ($round->limits as $limit) {
-        // A limit may bring its own bound of what is lost.
-        $lines .= "limit $key $limit " . (substr_count($limit, ' ') === 2 ? "$lost " : '') . $clock_error($limit) . "\n";
-    }
+/** The processes of a key: their names, by process id. */
+function start_processes(Round $round, string $folder, string $key, int $number, float $begin, int $pause): array
+{
     $pids = [];
     for ($i = 0; $i < PROCESSES; $i++) {
         $seed = mt_rand();
         $pid = pcntl_fork();
         if ($pid === 0) {
-            call_and_record("$folder/$number-$i", "$number.$i", $key, ($round->caller)(), $seed);
+            $caller = ($round->caller)();
+            sleep_until($begin);
+            call_and_record("$folder/$number-$i", "$number.$i", $key, $caller, $seed, $pause);
         }
         $pids[$pid] = "$number.$i";
     }
+    return $pids;
+}
+
+function sleep_until(float $time): void
+{
+    $left = $time - microtime(true);
+    $left <= 0 || usleep((int) ($left * 1e6));
+}
+
+$until = hrtime(true) + (int) ($seconds * 1e9);
+$run = dechex(random_int(1 << 28, (1 << 32) - 1));
+$number = 0;
+do {
+    $count = $faults->keys ?? 1;
+    // Where there are several keys, their processes begin together.
+    $begin = $count === 1 ? 0.0 : microtime(true) + 0.003 * $count * PROCESSES;
+    /** @var array<string, array<int, string>> $running the processes of each key */
+    $running = [];
+    $lines = '';
+    for ($last = $number + $count; $number < $last; $number++) {
+        $key = "history-$run-$number";
+        $round = $case($case === 'get_and_set_files' || $case === 'laravel_files' ? $folder : $dsn, $key, $number);
+        foreach ($round->limits as $limit) {
+            // A limit may bring its own bound of what is lost.
+            $lines .= "limit $key $limit " . (substr_count($limit, ' ') === 2 ? "$lost " : '') . $clock_error($limit) . "\n";
+        }
+        $running[$key] = start_processes($round, $folder, $key, $number, $begin, $faults->pause ?? 0);
+    }
+    sleep_until($begin);
     usleep(mt_rand(500, 4_000));
-    // One is stopped in the middle of a call, and one killed.
-    [$paused, $killed] = (array) array_rand($pids, 2);
-    posix_kill($paused, SIGSTOP);
+    // Of each key one is stopped in the middle of a call, and one killed.
+    $chosen = array_map(fn (array $pids): array => (array) array_rand($pids, 2), $running);
+    $send = fn (int $which, int $signal) => array_map(fn (array $pair): bool => posix_kill($pair[$which], $signal), $chosen);
+    $send(0, SIGSTOP);
     usleep(mt_rand(0, 3_000));
-    posix_kill($killed, SIGKILL);
+    $send(1, SIGKILL);
+    foreach ($chosen as $key => [1 => $pid]) {
+        pcntl_waitpid($pid, $status);
+        $lines .= "died {$running[$key][$pid]} " . now() . "\n";
+        unset($running[$key][$pid]);
+    }
     usleep(mt_rand(0, 3_000));
-    posix_kill($paused, SIGCONT);
-    $lines .= $faults?->happen($key, "$number.server") ?? '';
-    foreach ($pids as $pid => $process) {
+    $send(0, SIGCONT);
+    $lines .= $faults?->happen(array_keys($running)) ?? '';
+    foreach (array_replace(...array_values($running)) as $pid => $process) {
         pcntl_waitpid($pid, $status);
         pcntl_wifsignaled($status) || exit(1);
         $lines .= "died $process " . now() . "\n";
     }
     file_put_contents("$folder/$number", $lines);
-}
+} while (hrtime(true) < $until);

@@ -13,7 +13,7 @@ use token_bucket::limit::{Decision, Limit, Op, StoredState, apply};
 const ROUNDING: u64 = 1_000;
 
 /// What is known of the state: it is `state`, later by `earliest` to `latest` nanoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     state: StoredState,
     earliest: u64,

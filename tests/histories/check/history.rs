@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use token_bucket::limit::{CalendarWindow, FixedWindow, Limit, Op, SlidingWindow, TokenBucket};
 
 /// Nanoseconds after a process's death, or an error, within which a server may decide on a call that was sent.
-const ON_THE_WAY: u64 = 1_000_000_000;
+pub const ON_THE_WAY: u64 = 1_000_000_000;
 
 /// The process of what the store has charged beyond what the answers say.
 pub const LOST: &str = "lost";
@@ -36,6 +36,9 @@ pub enum Asked {
     Acquire,
     /// Gives the process's latest permit back.
     Release,
+    /// Nothing: the server was lost, and its replica took over, which has each state that was `age` nanoseconds old when
+    /// that began, or all states if it is 0. It took over after that ended.
+    Failover { age: u64 },
     /// The permits of the process of this number are free, for it died.
     Freed { owner: usize },
 }
@@ -110,7 +113,12 @@ impl History {
                     }
                 }
                 ["died", process, time] => {
-                    deaths.insert(*process, time.parse::<u64>().map_err(|_| wrong(line))?);
+                    let time = time.parse::<u64>().map_err(|_| wrong(line))?;
+                    // After a failed call the process has another name, and dies later.
+                    deaths
+                        .entry(*process)
+                        .and_modify(|first: &mut u64| *first = time.min(*first))
+                        .or_insert(time);
                 }
                 ["begin" | "end", ..] => {}
                 _ => return Err(wrong(line)),
@@ -224,6 +232,7 @@ fn read_asked(words: &[&str]) -> Option<Asked> {
         ["only", member, cost] => {
             return Some(Asked::Only { member: member.parse().ok()?, cost: number(cost)? });
         }
+        ["failover", age] => return Some(Asked::Failover { age: number(age)? }),
         ["acquire"] => return Some(Asked::Acquire),
         ["release"] => return Some(Asked::Release),
         _ => return None,

@@ -4,6 +4,7 @@
 
 mod counted;
 mod ending;
+mod failover;
 mod history;
 mod permits;
 mod picture;
@@ -14,9 +15,10 @@ mod tests;
 
 use counted::Counted;
 use ending::Ending;
+use failover::{FailOver, FailingOver};
 use history::{History, Key, Kind};
 use permits::Permits;
-use search::{Outcome, explain};
+use search::{Model, Outcome, explain};
 use sliding::Sliding;
 use std::fmt::Write as _;
 use std::fs;
@@ -28,10 +30,18 @@ use std::process::ExitCode;
 fn explain_by_kind(key: &Key) -> Outcome {
     let clock_error = key.clock_error;
     match key.kind.clone() {
-        Kind::Ending(limit) => explain(key, &Ending { limit, clock_error }),
-        Kind::Sliding(window) => explain(key, &Sliding { window, clock_error }),
-        Kind::Counted(limits) => explain(key, &Counted { limits, kept: key.lost }),
-        Kind::Permits(max) => explain(key, &Permits { max, processes: key.processes.len() }),
+        Kind::Ending(limit) => explain_by(key, Ending { limit, clock_error }),
+        Kind::Sliding(window) => explain_by(key, Sliding { window, clock_error }),
+        Kind::Counted(limits) => explain_by(key, Counted { limits, kept: key.lost }),
+        Kind::Permits(max) => explain_by(key, Permits { max, processes: key.processes.len() }),
+    }
+}
+
+/// The same by one model, with the fail-over if there was one.
+fn explain_by<M: Model>(key: &Key, model: M) -> Outcome {
+    match FailOver::of(key) {
+        Some(fail_over) => explain(key, &FailingOver { model, fail_over }),
+        None => explain(key, &model),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Searches an order of the calls on one key, each within its own begin and end, in which a model of the limit gives
 //! the answers that were recorded (J. Wing and C. Gong, 1993; states seen before are not tried again, as G. Lowe, 2017).
 
-use crate::history::{Call, Key, LOST};
+use crate::history::{Asked, Call, Key, LOST};
 use std::collections::HashSet;
 use std::fmt::Debug;
 
@@ -38,7 +38,7 @@ pub struct Stuck {
 /// What a limit would answer.
 pub trait Model {
     /// What is known of the limit's state.
-    type Known: Clone + Debug;
+    type Known: Clone + Debug + PartialEq;
 
     /// What is known before the first call.
     fn first(&self) -> Self::Known;
@@ -79,7 +79,9 @@ pub fn explain<M: Model>(key: &Key, model: &M) -> Outcome {
     };
     let found = search.run();
     let count = |is_answered| {
-        let calls = key.processes.iter().flatten().filter(|call| call.process != LOST);
+        let is_call =
+            |call: &&Call| call.process != LOST && !matches!(call.asked, Asked::Failover { .. });
+        let calls = key.processes.iter().flatten().filter(is_call);
         calls.filter(|call| call.answer.is_some() == is_answered).count()
     };
     match found {

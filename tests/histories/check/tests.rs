@@ -161,6 +161,86 @@ fn compound_takes_of_all_its_limits_or_of_none() {
     assert!(!then("attempt 2 1", "yes 0 -") && then("attempt 2 1", "no 2 -"), "one has to be left");
 }
 
+/// A fail-over between 2.0 and 2.1 s whose replica lacks so many seconds at most.
+fn fail_over(seconds: f64) -> [String; 2] {
+    asked(&format!("failover {}", (seconds * 1e9) as u64), "server", 2.0, 2.1, "yes")
+}
+
+#[test]
+fn fail_over_forgets_what_was_taken_within_its_bound() {
+    let then = |lacks: f64, answer: &str| {
+        is_explained(&of(&[
+            call("a", 0.0, 0.1, "yes 2 -"),
+            call("a", 1.0, 1.1, "yes 1 -"),
+            call("a", 1.2, 1.3, "yes 0 -"),
+            fail_over(lacks),
+            call("a", 3.0, 3.1, answer),
+        ]))
+    };
+    assert!(then(0.8, "no 0 -"), "the replica may have all");
+    assert!(then(0.8, "yes 0 -") && !then(0.6, "yes 0 -"), "one token of the last 0.8 s");
+    assert!(then(0.95, "yes 1 -") && !then(0.8, "yes 1 -"), "two of the last second");
+    assert!(then(2.0, "yes 2 -") && !then(0.95, "yes 2 -"), "three of all");
+}
+
+#[test]
+fn fail_over_brings_back_a_state_that_was_there() {
+    let then = |answer: &str| {
+        is_explained(&of(&[
+            call("a", 0.0, 0.1, "yes 2 -"),
+            asked("attempt 2 0", "a", 1.0, 1.1, "yes 0 -"),
+            fail_over(1.5),
+            call("a", 3.0, 3.1, answer),
+        ]))
+    };
+    // All of a call or nothing.
+    assert!(then("no 0 -") && then("yes 1 -") && !then("yes 0 -"));
+}
+
+#[test]
+fn fail_over_in_order_forgets_nothing() {
+    let then = |answer: &str| {
+        is_explained(&of(&[
+            call("a", 0.0, 0.1, "yes 2 -"),
+            call("b", 2.01, 2.05, "yes 1 -"),
+            fail_over(0.0),
+            call("a", 3.0, 3.1, answer),
+        ]))
+    };
+    assert!(then("yes 0 -") && !then("yes 1 -"));
+}
+
+#[test]
+fn call_that_failed_before_a_fail_over_is_decided_before_it_or_never() {
+    let then = |failed: f64, answer: &str| {
+        let [begin, end] = fail_over(0.0);
+        let [left, right] = call("b", 2.5, 2.6, "yes 2 -");
+        let [peek, peeked] = asked("peek 0", "b", 2.7, 2.8, answer);
+        let began = format!("begin a k {} attempt 1 0", at(2.03));
+        let died = format!("died a {}", at(failed));
+        is_explained(
+            &[&began, &died, &begin, &end, &left, &right, &peek, &peeked].map(String::as_str),
+        )
+    };
+    assert!(then(2.05, "yes 2 -") && !then(2.05, "yes 1 -"), "by a server that is lost");
+    assert!(then(2.2, "yes 1 -"), "by the new one, which was there");
+}
+
+#[test]
+fn fail_over_forgets_nothing_of_what_follows() {
+    let twice = |second: f64| {
+        is_explained(&of(&[
+            call("a", 0.0, 0.1, "yes 2 -"),
+            fail_over(0.3),
+            call("a", second, second + 0.05, "yes 1 -"),
+            call("a", 5.0, 5.1, "yes 1 -"),
+        ]))
+    };
+    assert!(twice(1.8) && twice(2.04), "before it, or beside it");
+    assert!(!twice(1.5), "too early for it");
+    assert!(!twice(2.2), "after it");
+}
+
 #[test]
 fn limit_of_which_leases_hold_some_may_deny_early_but_never_late() {
     let fourth = |limit: &str, answer: &str| {
