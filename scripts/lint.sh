@@ -40,6 +40,8 @@ php -n scripts/lint/named_tests.php $pages
 for alert in $(sed -n 's/^ *- alert: //p' share/alerts.yml); do
     grep -qx "### $alert" docs/fleet.md || { echo "docs/fleet.md has no runbook for $alert"; exit 1; }
 done
+# Faults that are planted on purpose fit the code as it is.
+git apply --check tests/histories/planted/*.patch || { echo "A fault in tests/histories/planted does not fit the code"; exit 1; }
 # A number of speed is what make bench wrote.
 php -n scripts/lint/speed.php
 

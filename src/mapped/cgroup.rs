@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct GroupMemory {
     /// The limit, in bytes.
     pub limit: u64,
-    /// What is left below it, in bytes: the page cache of files on disk gives way.
+    /// What is left below it, in bytes: the page cache of files on disk gives way, and so does what the group may swap.
     pub left: u64,
 }
 
@@ -22,6 +22,11 @@ struct Names {
     /// The lines in `memory.stat` of the page cache, and of what is in it as shared memory.
     cache: &'static str,
     shared: &'static str,
+    /// How much may be swapped, and is.
+    swap_limit: &'static str,
+    swap_usage: &'static str,
+    /// Whether these two count memory, too.
+    swap_counts_memory: bool,
 }
 
 const VERSION_1: Names = Names {
@@ -29,20 +34,29 @@ const VERSION_1: Names = Names {
     usage: "memory.usage_in_bytes",
     cache: "total_cache",
     shared: "total_shmem",
+    swap_limit: "memory.memsw.limit_in_bytes",
+    swap_usage: "memory.memsw.usage_in_bytes",
+    swap_counts_memory: true,
 };
-const VERSION_2: Names =
-    Names { limit: "memory.max", usage: "memory.current", cache: "file", shared: "shmem" };
+const VERSION_2: Names = Names {
+    limit: "memory.max",
+    usage: "memory.current",
+    cache: "file",
+    shared: "shmem",
+    swap_limit: "memory.swap.max",
+    swap_usage: "memory.swap.current",
+    swap_counts_memory: false,
+};
 
 /// The tightest group of this process, its parents included; none without a limit, or where `/sys` cannot be read.
 pub fn tightest() -> Option<GroupMemory> {
     let groups = read_to_string("/proc/self/cgroup").ok()?;
-    let swap = free_swap().unwrap_or(0);
-    let found = tightest_of(&groups, Path::new("/sys/fs/cgroup"))?;
-    Some(GroupMemory { left: found.left.saturating_add(swap), ..found })
+    tightest_of(&groups, Path::new("/sys/fs/cgroup"), free_swap().unwrap_or(0))
 }
 
-/// The tightest of the groups in the text of `/proc/self/cgroup`, below the folder where they are mounted.
-fn tightest_of(groups: &str, mount: &Path) -> Option<GroupMemory> {
+/// The tightest of the groups in the text of `/proc/self/cgroup`, below the folder where they are mounted, on a host with so
+/// much free swap.
+fn tightest_of(groups: &str, mount: &Path, free_swap: u64) -> Option<GroupMemory> {
     let of_line = |line: &str| {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, group) = (parts.next()?, parts.next()?);
@@ -56,14 +70,14 @@ fn tightest_of(groups: &str, mount: &Path) -> Option<GroupMemory> {
         // In a container without a namespace of its own the folder of the group is not there, but its parents are.
         let path = Path::new(group.trim_start_matches('/'));
         path.ancestors()
-            .filter_map(|parent| read(&base.join(parent), &names))
+            .filter_map(|parent| read(&base.join(parent), &names, free_swap))
             .min_by_key(|memory| memory.left)
     };
     groups.lines().filter_map(of_line).min_by_key(|memory| memory.left)
 }
 
 /// None for a group without a limit.
-fn read(group: &Path, names: &Names) -> Option<GroupMemory> {
+fn read(group: &Path, names: &Names, free_swap: u64) -> Option<GroupMemory> {
     let number = |path: PathBuf| read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let limit = number(group.join(names.limit))?;
     let usage = number(group.join(names.usage))?;
@@ -71,7 +85,13 @@ fn read(group: &Path, names: &Names) -> Option<GroupMemory> {
     let line = |name: &str| value(&stat, name).unwrap_or(0);
     let reclaimable = line(names.cache).saturating_sub(line(names.shared));
     let kept = usage.saturating_sub(reclaimable);
-    Some(GroupMemory { limit, left: limit.saturating_sub(kept) })
+    let memory = if names.swap_counts_memory { limit.saturating_sub(usage) } else { 0 };
+    let swap = match (number(group.join(names.swap_limit)), number(group.join(names.swap_usage))) {
+        (Some(limit), Some(usage)) => limit.saturating_sub(usage).saturating_sub(memory),
+        _ => u64::MAX,
+    };
+    let left = limit.saturating_sub(kept).saturating_add(swap.min(free_swap));
+    Some(GroupMemory { limit, left })
 }
 
 fn free_swap() -> Option<u64> {
@@ -90,6 +110,9 @@ mod tests {
     use super::*;
     use std::fs::{create_dir_all, remove_dir_all, write};
 
+    /// What the host could swap.
+    const FREE_SWAP: u64 = 1_000;
+
     /// The tightest group of a process, among groups with these files, as the kernel shows them.
     fn found(test: &str, process: &str, groups: &[(&str, &[(&str, &str)])]) -> Option<GroupMemory> {
         let name = format!("token_bucket-cgroup-{test}-{}", std::process::id());
@@ -100,7 +123,7 @@ mod tests {
                 .iter()
                 .for_each(|(name, text)| write(mount.join(group).join(name), text).unwrap());
         }
-        let found = tightest_of(process, &mount);
+        let found = tightest_of(process, &mount, FREE_SWAP);
         remove_dir_all(mount).unwrap();
         found
     }
@@ -108,7 +131,13 @@ mod tests {
     #[test]
     fn page_cache_of_files_counts_as_left_and_shared_memory_does_not() {
         let stat = "anon 20\nfile 50\nshmem 30\n";
-        let files = [("memory.max", "100\n"), ("memory.current", "70\n"), ("memory.stat", stat)];
+        let files = [
+            ("memory.max", "100\n"),
+            ("memory.current", "70\n"),
+            ("memory.stat", stat),
+            ("memory.swap.max", "0\n"),
+            ("memory.swap.current", "0\n"),
+        ];
         let found = found("cache", "0::/pod/php\n", &[("pod/php", &files)]);
         assert_eq!(found, Some(GroupMemory { limit: 100, left: 50 }));
     }
@@ -118,7 +147,7 @@ mod tests {
         let files = |limit| [("memory.max", limit), ("memory.current", "40"), ("memory.stat", "")];
         let groups: [(&str, &[_]); 2] = [("pod", &files("60\n")), ("pod/php", &files("max\n"))];
         let found = found("parent", "0::/pod/php\n", &groups);
-        assert_eq!(found, Some(GroupMemory { limit: 60, left: 20 }));
+        assert_eq!(found, Some(GroupMemory { limit: 60, left: 20 + FREE_SWAP }));
     }
 
     #[test]
@@ -127,10 +156,30 @@ mod tests {
             ("memory.limit_in_bytes", "100\n"),
             ("memory.usage_in_bytes", "90\n"),
             ("memory.stat", "cache 5\ntotal_cache 30\ntotal_shmem 10\n"),
+            ("memory.memsw.limit_in_bytes", "150\n"),
+            ("memory.memsw.usage_in_bytes", "95\n"),
         ];
         let process = "5:cpu:/docker/x\n4:memory:/docker/x\n0::/\n";
         let found = found("version1", process, &[("memory", &files)]);
-        assert_eq!(found, Some(GroupMemory { limit: 100, left: 30 }));
+        // Of 50 bytes that may be swapped 5 are.
+        assert_eq!(found, Some(GroupMemory { limit: 100, left: 30 + 45 }));
+    }
+
+    #[test]
+    fn group_has_the_swap_that_it_and_the_host_have() {
+        let left = |most: &str, current: &str| {
+            let files = [
+                ("memory.max", "60\n"),
+                ("memory.current", "40\n"),
+                ("memory.stat", ""),
+                ("memory.swap.max", most),
+                ("memory.swap.current", current),
+            ];
+            found("swap", "0::/php\n", &[("php", &files)]).unwrap().left
+        };
+        assert_eq!(left("0\n", "0\n"), 20);
+        assert_eq!(left("300\n", "100\n"), 20 + 200);
+        assert_eq!(left("max\n", "100\n"), 20 + FREE_SWAP);
     }
 
     #[test]
