@@ -12,7 +12,7 @@ subjects="environment calls latency throughput server_cpu open_loop outage over_
 export BENCH_DATA="$PWD/target/bench"
 mkdir -p "$BENCH_DATA"
 if [ $# = 0 ]; then rm -f "$BENCH_DATA"/*.json; else subjects="environment $*"; fi
-if [ "$*" = scale ]; then subjects="environment redis_cost scale"; fi
+if [ "$*" = scale ]; then subjects="environment redis_cost scale hot_key"; fi
 case "$*/${QUICK-}" in
     / | scale/) export BENCH_PAGE=docs ;;
     *) export BENCH_PAGE=target/bench ;;

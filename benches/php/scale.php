@@ -5,14 +5,12 @@
  */
 
 require __DIR__ . '/lib/bench.php';
-require_once __DIR__ . '/../../php-tests/base.inc';
 require __DIR__ . '/scale/servers.php';
 require __DIR__ . '/scale/work.php';
 require __DIR__ . '/scale/hosts.php';
 require __DIR__ . '/scale/memory.php';
 require __DIR__ . '/scale/costs.php';
 require __DIR__ . '/scale/one_bucket.php';
-require __DIR__ . '/scale/hot_key.php';
 
 const STORES = ['shm', 'redis_unix', 'redis_tcp', 'redis_cluster', 'memcached_unix', 'memcached_tcp', 'mariadb_unix'];
 /** The kinds of calls of one process: on which buckets, with which lease, how many a round. */
@@ -43,7 +41,6 @@ $data['memory'] = decisions_in_memory($rounds);
 $data['costs'] = costs($servers, $rounds);
 $data['busy'] = busy_costs(array_filter($servers), $rounds);
 $data['points'] = points($servers, intdiv($rounds + 1, 2));
-$data['hot'] = hot_keys();
 foreach (array_filter($servers) as $store => $server) {
     $data['bytes'][$store] = bytes_per_client($server, scale_dsn($store, 0));
 }

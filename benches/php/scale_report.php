@@ -21,7 +21,7 @@ $model = model_costs($data);
 file_put_contents("$folder/scaling.md", implode("\n", [
     first_section(kept('environment'), $simulated['rates']),
     cost_section($data, $model),
-    hot_key_section($data['hot']),
+    hot_key_section(kept('hot_key')['cases']),
     growth_section($data, $model, $simulated),
     advice_section($simulated),
     command_section(),
@@ -35,7 +35,7 @@ file_put_contents("$folder/scaling/tables.md", implode("\n", [
     "# All tables of scaling\n\nWritten by `scripts/bench.sh scale`. [scaling.md](../scaling.md) says what was measured and simulated, how, and on which machine.\n",
     cost_table($data, $model),
     redis_section(kept('redis_cost')),
-    hot_key_table($data['hot']),
+    hot_key_table(kept('hot_key')['cases']),
     client_table($simulated['clients']),
     point_table($data['points'], $simulated['points']),
     process_section($data['memory'], kept('one-word')),

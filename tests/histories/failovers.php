@@ -216,11 +216,8 @@ final class InCluster extends MasterAndReplica
 
     private static function node(): Server
     {
-        $socket = stream_socket_server('tcp://127.0.0.1:0');
-        $bus = substr(strrchr(stream_socket_get_name($socket, false), ':'), 1);
-        fclose($socket);
         return new Server('redis', [
-            '--cluster-enabled', 'yes', '--cluster-node-timeout', '500', '--cluster-port', $bus, '--repl-diskless-sync-delay', '0',
+            '--cluster-enabled', 'yes', '--cluster-node-timeout', '500', '--cluster-port', (string) free_port(), '--repl-diskless-sync-delay', '0',
             '--cluster-require-full-coverage', 'no', '--cluster-replica-no-failover', 'yes',
         ]);
     }

@@ -64,7 +64,7 @@ function first_section(array $on, array $rates): string
         }
     }
     $machine = ($on['virtual'] ? 'a virtual machine with ' : '') . "{$on['cores']} cores of an {$on['cpu']}";
-    $busy = busy_mark('environment', 'redis_cost', 'scale');
+    $busy = busy_mark('environment', 'redis_cost', 'scale', 'hot_key');
     return "# Scaling\n\nFor operators of many hosts: what a decision costs each store, what breaks first when hosts, calls or clients become more, and what to do then.\n\n"
         . "## What breaks first\n\nThe most calls a second of 100 hosts that each store kept up with, of 1,000, 2,000, 3,000, 5,000, 7,000, 10,000 and so on to 2 million (simulated with measured costs):\n\n"
         . table(['store', 'calls on', 'without leases', '`lease=100`', 'what is short first', 'network then, without and with'], $rows, 'llrrlr')

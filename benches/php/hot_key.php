@@ -1,7 +1,14 @@
 <?php
 /*
- * One key that the workers of several hosts want at once, as often as they can. Servers have one core, all workers the other.
+ * One key that the workers of several hosts want at once, as often as they can. Servers have one core, all workers the other. For
+ * docs/scaling.md.
  */
+
+require __DIR__ . '/lib/bench.php';
+require_once __DIR__ . '/../../php-tests/base.inc';
+
+/** The tokens of a lease. */
+const LEASE = 100;
 
 /** Hosts, workers of each, tokens of a lease, and the microseconds of a round trip; 0 for this machine's own. */
 const HOT_CASES = [
@@ -11,22 +18,21 @@ const HOT_CASES = [
 ];
 const HOT_STORES = ['redis_tcp', 'memcached_tcp', 'mariadb_tcp', 'mysql_tcp'];
 
-/** What the workers got of each store, in each case. */
-function hot_keys(): array
-{
-    on_two_cores([...Servers::of('redis_tcp')->pids, ...Servers::of('memcached_tcp')->pids, sql_pid('mariadb'), sql_pid('mysql')]);
-    $results = [];
-    foreach (HOT_STORES as $store) {
-        foreach (HOT_CASES as [$hosts, $workers, $lease, $far]) {
-            // On Redis each call is a trip, too many for the proxy that makes a server far.
-            if ($far === 0 || $store !== 'redis_tcp') {
-                $case = ['store' => $store, 'hosts' => $hosts, 'workers' => $workers, 'lease' => $lease, 'far' => $far];
-                $results[] = [...$case, ...hot_key(...$case)];
-            }
+foreach (['TB_MARIADB', 'TB_MYSQL'] as $name) {
+    (new TokenBucket\MysqlStorage(patient(getenv($name))))->prepare();
+}
+on_two_cores([phpredis(redis_dsn('tcp'))->info('server')['process_id'], memcached_stats(getenv('TB_MEMCACHED'), 'stats')['pid'], sql_pid('mariadb'), sql_pid('mysql')]);
+$cases = [];
+foreach (HOT_STORES as $store) {
+    foreach (HOT_CASES as [$hosts, $workers, $lease, $far]) {
+        // On Redis each call is a trip, too many for the proxy that makes a server far.
+        if ($far === 0 || $store !== 'redis_tcp') {
+            $case = ['store' => $store, 'hosts' => $hosts, 'workers' => $workers, 'lease' => $lease, 'far' => $far];
+            $cases[] = [...$case, ...hot_key(...$case)];
         }
     }
-    return $results;
 }
+keep('hot_key', ['cases' => $cases]);
 
 /** @return array{calls: int, denied: int, degraded: int, slow: int} of all workers */
 function hot_key(string $store, int $hosts, int $workers, int $lease, int $far): array
@@ -41,7 +47,7 @@ function hot_key(string $store, int $hosts, int $workers, int $lease, int $far):
     for ($i = 0; $i < $hosts * $workers; $i++) {
         $folder = getenv('BENCH_TABLES') . '/host-' . $i % $hosts;
         is_dir($folder) || mkdir($folder);
-        $process = proc_open([PHP_BINARY, '-n', '-d', "token_bucket.shm_path=$folder", '-d', 'extension=' . getenv('BENCH_EXTENSION'), __DIR__ . '/hot_key_worker.php', $dsn, $key], [['pipe', 'r'], ['pipe', 'w']], $pipes);
+        $process = proc_open([PHP_BINARY, '-n', '-d', "token_bucket.shm_path=$folder", '-d', 'extension=' . getenv('BENCH_EXTENSION'), __DIR__ . '/hot_key/worker.php', $dsn, $key], [['pipe', 'r'], ['pipe', 'w']], $pipes);
         $processes[] = [$process, ...$pipes];
     }
     foreach ($processes as [, , $output]) {
@@ -70,7 +76,7 @@ function far(string $dsn, int $microseconds): array
 {
     $port = free_port();
     preg_match('/127\.0\.0\.1:(\d+)/', $dsn, $found);
-    $proxy = proc_open([PHP_BINARY, '-n', __DIR__ . '/far_proxy.php', (string) $port, $found[1], (string) $microseconds], [], $pipes);
+    $proxy = proc_open([PHP_BINARY, '-n', __DIR__ . '/hot_key/far_proxy.php', (string) $port, $found[1], (string) $microseconds], [], $pipes);
     on_one_core([proc_get_status($proxy)['pid']], 0);
     wait_until(fn (): bool => (bool) @stream_socket_client("tcp://127.0.0.1:$port"));
     return [$proxy, str_replace($found[0], "127.0.0.1:$port", $dsn)];
