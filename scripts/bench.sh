@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measures against the limiters that PHP users have today; prints a summary, and writes docs/benchmarks.md, its plots and README's numbers.
 # Usage: bench.sh [SUBJECT]...    measures these subjects (files of benches/php) only
-#        bench.sh scale           measures and simulates fleets, and writes docs/scaling.md
+#        bench.sh scale           measures and simulates fleets, and writes docs/scaling.md: half an hour
+#        bench.sh hot_key         a part of that: one key that many workers want; prints a table
 # QUICK=1 is a quick look, of about two minutes. With it, or with subjects other than scale, the page and its plots are in target/bench.
 set -eu
 cd "$(dirname "$0")/.."
@@ -67,6 +68,8 @@ if [ "$*" = scale ]; then
     cargo bench --quiet --locked --bench scale -- costs="$BENCH_DATA/scale-costs.txt" >"$BENCH_DATA/scale-simulated.json"
     cargo bench --quiet --locked --bench one_word >"$BENCH_DATA/one-word.json"
     run benches/php/scale_report.php
+elif [ "$*" = hot_key ]; then
+    run benches/php/hot_key_report.php
 else
     run benches/php/report.php
     [ "$BENCH_PAGE" != docs ] || "$php" -n scripts/lint/speed.php --write
