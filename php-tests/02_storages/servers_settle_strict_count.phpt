@@ -69,7 +69,9 @@ foreach (['shm' => 'shm:settle'] + race_dsns() as $name => $dsn) {
             echo "$name, $kind: $accepted calls left $left\n";
         }
     }
-    // Killed at any moment: of the last call it is not known how far it came.
+    // Killed at any moment: of the last call it is not known how far it came. One that has asked for all is waited for, an eighth
+    // of a call's time.
+    $dsn = with($dsn, 'timeout_ms=4000');
     foreach ($killed_kinds as $kind => [$make, $leave, $used_by]) {
         $id = bin2hex(random_bytes(8));
         $files = [];

@@ -5,8 +5,8 @@ use super::engine::declare::{Method, Type, function, optional};
 use super::engine::exceptions::Thrown;
 use super::engine::php_array::PhpArray;
 use super::globals::GLOBALS;
+use super::named_limiter::look_at_limits_file;
 use super::statistics::OTHERS;
-use super::status::look_at_limits_file;
 use crate::limit::SECOND;
 use crate::limiter::{
     DenialReason, DeniedBy, LONGEST_IDENTIFIER, LimitName, LoggedDenial, NamedLimits, unix_time,

@@ -229,3 +229,15 @@ fn unknown(limits: &NamedLimits, name: &[u8]) -> Thrown {
     let name = sanitize(&String::from_utf8_lossy(name));
     Error::configuration(format!("token_bucket.limits has no limit \"{name}\": {known}")).into()
 }
+
+/// The limits in force, if there is a file of them that could be read.
+pub fn look_at_limits_file() -> Result<Option<Rc<NamedLimits>>, Thrown> {
+    let globals = GLOBALS.get();
+    let Ok((loaded, warning)) = globals.limits_file.limits(|| globals.directives.limits.get())
+    else {
+        return Ok(None);
+    };
+    // An output callback may run any PHP code; the limits are kept by their count.
+    deliver_warning(warning)?;
+    Ok(Some(loaded))
+}

@@ -6,8 +6,9 @@ use super::engine::call::{Call, handler, string};
 use super::engine::declare::{Method, Type, function, required};
 use super::engine::exceptions::Thrown;
 use super::engine::php_array::PhpArray;
-use super::events::{deliver_warning, log_event};
+use super::events::log_event;
 use super::globals::GLOBALS;
+use super::named_limiter::look_at_limits_file;
 use super::statistics::of_prefix;
 use super::{calendar, calendar_window};
 use crate::dsn::Dsn;
@@ -43,18 +44,6 @@ fn return_prometheus(call: &Call) -> Result<(), Thrown> {
     call.expect_arguments(0, 0)?;
     let loaded = look_at_limits_file()?;
     call.return_string(prometheus(&collect(loaded.as_deref())).as_bytes())
-}
-
-/// The limits in force, if there is a file of them that could be read.
-pub fn look_at_limits_file() -> Result<Option<Rc<NamedLimits>>, Thrown> {
-    let globals = GLOBALS.get();
-    let Ok((loaded, warning)) = globals.limits_file.limits(|| globals.directives.limits.get())
-    else {
-        return Ok(None);
-    };
-    // An output callback may run any PHP code; the limits are kept by their count.
-    deliver_warning(warning)?;
-    Ok(Some(loaded))
 }
 
 fn collect(loaded: Option<&NamedLimits>) -> Status {

@@ -4,7 +4,7 @@
  */
 
 /** The text of a warning of a call that failed alone and opened no breaker. */
-const ONE_CALL = '/the statement was not done in time|maybe the call was done|, while others are answered; /';
+const ONE_CALL = '/the statement was not done in time|maybe the call was done|the bucket is too busy; |, while others are answered; /';
 /** The line that reports the end of an outage. */
 const RECOVERY = '/^\[.*?\] token_bucket: .* answers again; it did not for [\d.]+ s$/';
 /** Seconds within which several workers' warnings of a missing socket count as one outage. */
