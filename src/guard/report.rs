@@ -78,8 +78,9 @@ impl<T> Report<T> {
     }
 
     /// The report with what a later part of the call has to report, too.
-    pub fn before(self, later: Option<Box<Event>>) -> Self {
-        Self { event: Event::both(self.event, later), ..self }
+    pub fn before(mut self, later: Option<Box<Event>>) -> Self {
+        self.add(later);
+        self
     }
 
     /// The report with what an earlier part of the call had to report, too.

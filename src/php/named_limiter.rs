@@ -14,7 +14,7 @@ use super::limiter_set::{LimiterSet, Part};
 use super::storage_argument::{Backend, Leaving};
 use super::{calendar, calendar_window, interval_limit, token_bucket};
 use crate::dsn::sanitize;
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::limit::{JointRule, Limit};
 use crate::limiter::{Algorithm, Limiter, MAX_IDENTIFIER, NamedLimit, NamedLimits, Rule};
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
@@ -37,14 +37,22 @@ pub const CONCURRENCY_LIMIT: Method = function(
     Type::object(c"TokenBucket\\ConcurrencyLimit"),
 );
 
+/// The limits in force, or why there are none.
+fn look_at_file() -> Result<error::Result<Rc<NamedLimits>>, Thrown> {
+    let globals = GLOBALS.get();
+    match globals.limits_file.limits(|| globals.directives.limits.get()) {
+        Ok((limits, warning)) => {
+            // An output callback may run any PHP code; the limits are kept by their count.
+            deliver_warning(warning)?;
+            Ok(Ok(limits))
+        }
+        Err(error) => Ok(Err(error)),
+    }
+}
+
 /// The limits in force.
 fn limits_in_force() -> Result<Rc<NamedLimits>, Thrown> {
-    let globals = GLOBALS.get();
-    let path = || globals.directives.limits.get();
-    let (limits, warning) = globals.limits_file.limits(path)?;
-    // An output callback may run any PHP code; the limits are kept by their count.
-    deliver_warning(warning)?;
-    Ok(limits)
+    Ok(look_at_file()??)
 }
 
 fn find<'a>(limits: &'a NamedLimits, name: &ZendStr) -> Result<&'a NamedLimit, Thrown> {
@@ -232,12 +240,5 @@ fn unknown(limits: &NamedLimits, name: &[u8]) -> Thrown {
 
 /// The limits in force, if there is a file of them that could be read.
 pub fn look_at_limits_file() -> Result<Option<Rc<NamedLimits>>, Thrown> {
-    let globals = GLOBALS.get();
-    let Ok((loaded, warning)) = globals.limits_file.limits(|| globals.directives.limits.get())
-    else {
-        return Ok(None);
-    };
-    // An output callback may run any PHP code; the limits are kept by their count.
-    deliver_warning(warning)?;
-    Ok(Some(loaded))
+    Ok(look_at_file()?.ok())
 }
