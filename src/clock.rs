@@ -44,12 +44,12 @@ pub fn coarse_unix_time() -> u64 {
     read(RealtimeCoarse).min(MAX_NOW)
 }
 
-/// The time of day at which [`boot_time`] was 0, as of a moment within the last second.
-pub fn unix_time_at_boot() -> u64 {
+/// The time of day at which [`boot_time`] was 0, as of a moment within the second before `now`, a reading of it.
+#[inline]
+pub fn unix_time_at_boot(now: u64) -> u64 {
     // Each is valid by itself, so it does not matter which thread has written which.
     static READ_AT: AtomicU64 = AtomicU64::new(0);
     static TIME: AtomicU64 = AtomicU64::new(0);
-    let now = coarse_time();
     let known = TIME.load(Ordering::Relaxed);
     if known != 0 && now.wrapping_sub(READ_AT.load(Ordering::Relaxed)) < SECOND {
         return known;

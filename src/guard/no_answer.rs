@@ -50,7 +50,7 @@ pub fn answers_to<'a>(
     request: &'a Request<'a>,
 ) -> PolicyAnswers<Decision, impl FnOnce(&Host) -> Result<Answer>> {
     let now = request.frozen().unwrap_or_else(boot_time);
-    let limit = request.limit.on_this_host(request.frozen(), unix_time_at_boot());
+    let limit = request.limit.on_this_host(request.frozen(), unix_time_at_boot(now));
     let full = apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 }).0;
     let (retry_at, available) = (full.now + SECOND, Available::NOTHING);
     PolicyAnswers {

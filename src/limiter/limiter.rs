@@ -295,7 +295,7 @@ fn escape(context: &CallContext<'_>) -> Option<Vec<u8>> {
 #[cold]
 pub(super) fn decision_of_failed_dry_run(limit: &Limit, frozen: Option<u64>) -> FlaggedDecision {
     let now = frozen.unwrap_or_else(boot_time);
-    let limit = limit.on_this_host(frozen, unix_time_at_boot());
+    let limit = limit.on_this_host(frozen, unix_time_at_boot(now));
     let (decision, _): (Decision, _) = apply(&limit, &StoredState::FULL, now, Op::Peek { cost: 0 });
     FlaggedDecision { decision, flags: DecisionFlags::new(DecidedBy::Policy, false) }
 }

@@ -102,14 +102,19 @@ pub fn next_limit(limit: &Limit, arguments: LimitArguments) -> Result<Option<Rc<
 }
 
 /// Gives the object the ends of the window that is open now, once the last one has passed.
-#[inline]
+#[inline(always)]
 fn look_at_calendar(call: &Call) -> Result<(), Thrown> {
-    let due = call.with_this(|this: &LimiterObject| match this.limit.as_deref() {
-        Some(Limit::CalendarWindow(window)) if calendar::is_current(window) => None,
-        Some(limit) => Some((*limit, this.arguments)),
-        None => None,
+    let is_current = call.with_this(|this: &LimiterObject| {
+        matches!(this.limit.as_deref(), Some(Limit::CalendarWindow(window)) if calendar::is_current(window))
     })?;
-    let Some((limit, arguments)) = due else { return Ok(()) };
+    if is_current { Ok(()) } else { open_next_window(call) }
+}
+
+#[cold]
+fn open_next_window(call: &Call) -> Result<(), Thrown> {
+    let ended =
+        call.with_this(|this: &LimiterObject| Some((*this.limit.as_deref()?, this.arguments)))?;
+    let Some((limit, arguments)) = ended else { return Ok(()) };
     // PHP's classes run here, so no reference into the object is held.
     if let Some(limit) = next_limit(&limit, arguments)? {
         call.with_this_mut(|this: &mut LimiterObject| this.limit = Some(limit))?;

@@ -1,5 +1,6 @@
 //! The kinds of limits, as stores tell them apart.
 
+use super::Time;
 use crate::clock::unix_time_at_boot;
 use crate::limit::{CalendarWindow, Limit};
 
@@ -69,13 +70,13 @@ impl From<&Limit> for LimitKind {
 /// each algorithm, by the clock of this host. The state of a sliding window is more than a word: `$window` is bound to one and
 /// `$other_call` evaluated.
 macro_rules! with_algorithm {
-    ($request:expr, $algorithm:ident => $call:expr, $window:ident => $other_call:expr) => {
+    ($request:ident, $algorithm:ident => $call:expr, $window:ident => $other_call:expr) => {
         match $request.limit {
             $crate::limit::Limit::TokenBucket($algorithm) => $call,
             $crate::limit::Limit::FixedWindow($algorithm) => $call,
             $crate::limit::Limit::CalendarWindow(calendar) => {
-                let $algorithm =
-                    &$crate::store::kind::on_this_host(calendar, $request.time.frozen());
+                let (window, time) = $crate::store::kind::on_this_host(calendar, $request.time);
+                let ($algorithm, $request) = (&window, &Request { time, ..*$request });
                 $call
             }
             $crate::limit::Limit::SlidingWindow($window) => $other_call,
@@ -85,14 +86,17 @@ macro_rules! with_algorithm {
 
 pub(in crate::store) use with_algorithm;
 
-/// A calendar window by the clock of this host, or by that of a test.
-#[inline]
+/// A calendar window by the clock of this host, and that clock's reading; or by that of a test.
+#[inline(always)]
 pub(in crate::store) fn on_this_host(
     window: &CalendarWindow,
-    frozen: Option<u64>,
-) -> CalendarWindow {
-    match frozen {
-        Some(_) => *window,
-        None => window.by_clock_behind(unix_time_at_boot()),
+    time: Time,
+) -> (CalendarWindow, Time) {
+    match time {
+        Time::Frozen(_) => (*window, time),
+        Time::Now | Time::Read(_) => {
+            let now = time.clock();
+            (window.by_clock_behind(unix_time_at_boot(now)), Time::Read(now))
+        }
     }
 }
