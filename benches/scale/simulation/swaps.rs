@@ -165,14 +165,16 @@ impl Simulation<'_> {
         }
     }
 
-    /// Waits for a random time that grows with the round trip and with every lost swap.
+    /// Waits for a random time that grows with the round trip and with every lost swap, up to a sixteenth of the call's time.
     fn pause(&mut self, id: usize) -> Done {
         let now = self.now;
         let call = self.call(id)?;
         let (host, lost) = (call.host, call.losses);
         call.losses += 1;
         let left = (call.sent + call.timeout).saturating_sub(now);
+        let longest = call.timeout / 16;
         let spread = (2 * self.host(host)?.round_trip().max(SHORTEST_PAUSE)) << lost.min(4);
+        let spread = spread.min(longest.max(SHORTEST_PAUSE));
         let pause = self.random.below(spread).min(left / 2) + SLACK;
         self.at(now + pause, Event::Resume(id));
         Ok(())

@@ -151,10 +151,12 @@ impl<E: SwapEntry> Attempt<'_, E> {
         })
     }
 
-    /// Waits for a random time that grows with the round trip and with every lost swap, so that rivals do not meet again.
+    /// Waits for a random time that grows with the round trip and with every lost swap, so that rivals do not meet again. It stays
+    /// short beside the call's time: where processors are busy trips take long, and long pauses would leave a call few tries.
     fn pause(&self, lost: u32, budget: &Budget) {
         let round_trip = self.entry.round_trip().as_nanos() as u64;
-        let spread = (2 * round_trip.max(SHORTEST_PAUSE)) << lost.min(4);
+        let longest = (budget.timeouts().call.as_nanos() as u64 / 16).max(SHORTEST_PAUSE);
+        let spread = ((2 * round_trip.max(SHORTEST_PAUSE)) << lost.min(4)).min(longest);
         let pause = Duration::from_nanos(boot_time() / 64 % spread).min(budget.left() / 2);
         std::thread::sleep(pause);
         note_wait(pause);

@@ -24,6 +24,8 @@ struct Register {
     time: Cell<u64>,
     /// The delay of its answers.
     late: Cell<u64>,
+    /// What a trip is said to take.
+    round_trip: Duration,
     has_locks: bool,
     /// It answers no reading.
     is_silent: bool,
@@ -34,7 +36,8 @@ impl Register {
         let held = Cell::new((State::FULL, 7));
         let (rivals, reads) = (Cell::new(rivals), Cell::new(0));
         let (time, late) = (Cell::new(NOW), Cell::new(0));
-        Self { held, rivals, reads, time, late, has_locks: false, is_silent: false }
+        let round_trip = Duration::ZERO;
+        Self { held, rivals, reads, time, late, round_trip, has_locks: false, is_silent: false }
     }
 }
 
@@ -88,7 +91,7 @@ impl SwapEntry for Register {
     }
 
     fn round_trip(&self) -> Duration {
-        Duration::ZERO
+        self.round_trip
     }
 
     fn locked(&self) -> Error {
@@ -184,6 +187,13 @@ fn lost_swaps_are_tried_again_until_the_bucket_is_too_busy() {
     assert_eq!(busy, Err(Error::busy("a register: the bucket is too busy")));
     let refund = decide(&register, &record(), Op::Refund { cost: 1, expiry: None }, LONG);
     assert!(refund.is_ok_and(Decision::is_accepted), "a full bucket has no debt");
+}
+
+#[test]
+fn pauses_after_lost_swaps_leave_time_for_many_tries_though_trips_take_long() {
+    let round_trip = Duration::from_millis(40);
+    let register = Register { round_trip, ..Register::new(8) };
+    assert!(decide(&register, &record(), TAKE, 10 * round_trip).unwrap().is_accepted());
 }
 
 #[test]
