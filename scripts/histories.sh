@@ -101,7 +101,7 @@ for fault in stop restart cut; do
     for name in Redis memcached; do explained limits "$name" $fault; done
 done
 for name in MariaDB MySQL; do explained limits "$name" restart; done
-explained limits Sentinel failover
+for name in Sentinel Cluster; do explained limits $name failover; done
 echo "Limiters that accept too many:"
 found_out get_and_set_files files
 found_out get_and_set_redis Redis
