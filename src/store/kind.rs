@@ -1,6 +1,5 @@
 //! The kinds of limits, as stores tell them apart.
 
-use super::Time;
 use crate::clock::unix_time_at_boot;
 use crate::limit::{CalendarWindow, Limit};
 
@@ -75,8 +74,10 @@ macro_rules! with_algorithm {
             $crate::limit::Limit::TokenBucket($algorithm) => $call,
             $crate::limit::Limit::FixedWindow($algorithm) => $call,
             $crate::limit::Limit::CalendarWindow(calendar) => {
-                let (window, time) = $crate::store::kind::on_this_host(calendar, $request.time);
-                let ($algorithm, $request) = (&window, &Request { time, ..*$request });
+                let time = $request.time.read();
+                let $algorithm =
+                    &$crate::store::kind::on_this_host(calendar, time.frozen(), time.clock());
+                let $request = &Request { time, ..*$request };
                 $call
             }
             $crate::limit::Limit::SlidingWindow($window) => $other_call,
@@ -86,17 +87,15 @@ macro_rules! with_algorithm {
 
 pub(in crate::store) use with_algorithm;
 
-/// A calendar window by the clock of this host, and that clock's reading; or by that of a test.
+/// A calendar window by the clock of this host, which shows `now`; or by that of a test.
 #[inline(always)]
 pub(in crate::store) fn on_this_host(
     window: &CalendarWindow,
-    time: Time,
-) -> (CalendarWindow, Time) {
-    match time {
-        Time::Frozen(_) => (*window, time),
-        Time::Now | Time::Read(_) => {
-            let now = time.clock();
-            (window.by_clock_behind(unix_time_at_boot(now)), Time::Read(now))
-        }
+    frozen: Option<u64>,
+    now: u64,
+) -> CalendarWindow {
+    match frozen {
+        Some(_) => *window,
+        None => window.by_clock_behind(unix_time_at_boot(now)),
     }
 }

@@ -53,6 +53,15 @@ impl Time {
         }
     }
 
+    /// The same, with a reading of this host's clock if the store's own counts.
+    #[inline(always)]
+    pub fn read(self) -> Self {
+        match self {
+            Self::Now => Self::Read(boot_time()),
+            Self::Frozen(_) | Self::Read(_) => self,
+        }
+    }
+
     /// This host's clock.
     #[inline(always)]
     pub fn clock(self) -> u64 {
