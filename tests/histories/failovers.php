@@ -176,7 +176,7 @@ final class InCluster extends MasterAndReplica
     {
         $this->let_take_over('CLUSTER FAILOVER');
         $this->rejoin();
-        // A node that won an election less than four seconds ago wins the next one by the votes of that, and no other follows it (Redis 7.0.15).
+        // Redis 7.0.15 counts the votes of a node's last election again for four seconds: a node that has just been master starts anew.
         $this->replica->kill();
         $this->replica->start();
         $this->rejoin();

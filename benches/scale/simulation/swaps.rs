@@ -172,9 +172,9 @@ impl Simulation<'_> {
         let (host, lost) = (call.host, call.losses);
         call.losses += 1;
         let left = (call.sent + call.timeout).saturating_sub(now);
-        let longest = call.timeout / 16;
-        let spread = (2 * self.host(host)?.round_trip().max(SHORTEST_PAUSE)) << lost.min(4);
-        let spread = spread.min(longest.max(SHORTEST_PAUSE));
+        let longest = (call.timeout / 16).max(SHORTEST_PAUSE);
+        let round_trip = self.host(host)?.round_trip().max(SHORTEST_PAUSE);
+        let spread = ((2 * round_trip) << lost.min(4)).min(longest);
         let pause = self.random.below(spread).min(left / 2) + SLACK;
         self.at(now + pause, Event::Resume(id));
         Ok(())
