@@ -921,7 +921,8 @@ fn any_sequence_on_a_bucket_is_decided_as_by_apply(bench: &Bench) {
         1 => settle(),
         1 => take_up_to(),
         1 => Just(Op::Reset),
-        1 => (0..SECOND).prop_map(|missing| Op::Start { missing }),
+        // The first bucket is empty at 2.5 seconds.
+        1 => (0..5 * SECOND).prop_map(|missing| Op::Start { missing }),
         1 => (1..SECOND).prop_map(|duration| Op::Block { duration }),
     ];
     check_sequences(bench, "b", &limits, op.boxed(), true);

@@ -31,11 +31,13 @@ function limits(string $dsn, string $key, int $round): Round
         default => [...TAKES, ...REFUNDS],
     };
     // There the hits of a window are taken one by one, and what is left is counted beside other calls.
-    $tells_rest = !($algorithm === 'sliding_window' && str_starts_with($dsn, 'shm:'));
+    $is_one_by_one = $algorithm === 'sliding_window' && str_starts_with($dsn, 'shm:');
+    $tells_rest = !$is_one_by_one;
     // What a decision may still give back becomes less with time, which is not recorded.
     $settles = $interval > 1_000 && $algorithm !== 'sliding_window';
     $begin = $algorithm === 'calendar_hour' ? intdiv(time(), 3_600) * 3_600 : $interval;
-    return new Round(["$algorithm $limit $begin"], function () use ($make, $ops, $settles, $tells_rest): Closure {
+    $model = $is_one_by_one ? 'sliding_window_one_by_one' : $algorithm;
+    return new Round(["$model $limit $begin"], function () use ($make, $ops, $settles, $tells_rest): Closure {
         $limiter = $make();
         $taken = null;
         return function () use ($limiter, $ops, $settles, $tells_rest, &$taken): array {

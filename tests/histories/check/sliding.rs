@@ -1,14 +1,20 @@
 //! Sliding windows: each hit leaves one interval after it came.
 //!
 //! When a hit came is known as a range: its call's begin and end, narrowed by what later answers say of it.
+//!
+//! Where hits are taken one by one, a call may also see hits of calls beside it that have not all of theirs yet and
+//! may give them back; a killed one leaves what it had.
 
 use crate::history::{Asked, Call};
 use crate::search::Model;
+use std::collections::BTreeSet;
 use token_bucket::limit::{Op, SlidingWindow};
 
 /// A sliding window.
-pub struct Sliding {
+pub struct Sliding<'a> {
     pub window: SlidingWindow,
+    /// The calls of each process, if hits are taken one by one.
+    pub one_by_one: Option<&'a [Vec<Call>]>,
     /// Nanoseconds by which the time of a decision may lie outside the call.
     pub clock_error: u64,
 }
@@ -21,7 +27,7 @@ pub struct Came {
     latest: u64,
 }
 
-impl Model for Sliding {
+impl Model for Sliding<'_> {
     /// The hits that count, the oldest first.
     type Known = Vec<Came>;
 
@@ -29,18 +35,45 @@ impl Model for Sliding {
         Vec::new()
     }
 
-    fn after(&self, known: &Vec<Came>, _: usize, call: &Call) -> Vec<Vec<Came>> {
+    fn after(&self, known: &Vec<Came>, process: usize, call: &Call) -> Vec<Vec<Came>> {
         if call.asked == Asked::Op(Op::Reset) {
             return vec![Vec::new()];
         }
-        (0..=known.len()).filter_map(|gone| self.after_leaving(known, gone, call)).collect()
+        let beside = self.hits_beside(process, call);
+        (0..=known.len()).flat_map(|gone| self.after_leaving(known, gone, call, beside)).collect()
     }
 }
 
-impl Sliding {
-    /// What may be known after a call by which the first `gone` of the hits had left.
-    fn after_leaving(&self, known: &[Came], gone: usize, call: &Call) -> Option<Vec<Came>> {
-        let Asked::Op(op) = call.asked else { return None };
+impl Sliding<'_> {
+    /// What may be known after a call by which the first `gone` of the hits had left, and which saw up to `beside`
+    /// hits that others had only begun to take.
+    fn after_leaving(
+        &self,
+        known: &[Came],
+        gone: usize,
+        call: &Call,
+        beside: u64,
+    ) -> Vec<Vec<Came>> {
+        let Some((kept, [earliest, latest])) = self.leaving(known, gone, call) else {
+            return Vec::new();
+        };
+        let hits: u64 = kept.iter().map(|came| came.hits).sum();
+        let Some(free) = u64::from(self.window.max_hits()).checked_sub(hits) else {
+            return Vec::new();
+        };
+        let seen = free.saturating_sub(beside)..=free;
+        let taken: BTreeSet<u64> = seen.flat_map(|free| self.taken(call, free)).collect();
+        let came = |hits: u64| (hits > 0).then_some(Came { hits, earliest, latest });
+        taken.into_iter().map(|hits| kept.iter().cloned().chain(came(hits)).collect()).collect()
+    }
+
+    /// The hits that still count, and the range of times at which the call came.
+    fn leaving<'k>(
+        &self,
+        known: &'k [Came],
+        gone: usize,
+        call: &Call,
+    ) -> Option<(&'k [Came], [u64; 2])> {
         let leaves = |time: u64| time + self.window.interval();
         let (left, kept) = known.split_at_checked(gone)?;
         // One that came at the same time or later.
@@ -49,26 +82,39 @@ impl Sliding {
         let mut latest = call.end.saturating_add(self.clock_error);
         earliest = left.last().map_or(earliest, |came| earliest.max(leaves(came.earliest)));
         latest = kept.first().map_or(latest, |came| latest.min(leaves(came.latest)));
-        if earliest > latest {
-            return None;
-        }
-        let max = u64::from(self.window.max_hits());
-        let free = max.checked_sub(kept.iter().map(|came| came.hits).sum())?;
+        (earliest <= latest).then_some((kept, [earliest, latest]))
+    }
+
+    /// How many hits a call may have taken that saw so many free ones; none if its answer is another.
+    fn taken(&self, call: &Call, free: u64) -> Vec<u64> {
+        let Asked::Op(op) = call.asked else { return Vec::new() };
         let is_accepted = op.needs() <= free;
         let taken = match op {
             Op::Take { cost } if is_accepted => cost,
             Op::TakeUpTo { most, leave, .. } if is_accepted => most.min(free - leave),
             Op::Peek { .. } | Op::Take { .. } | Op::TakeUpTo { .. } => 0,
-            _ => return None,
+            _ => return Vec::new(),
         };
-        let fits = call.answer.as_ref().is_none_or(|answer| {
-            let remaining = answer.left.as_ref().map(|left| left.remaining);
-            answer.accepted == is_accepted && remaining.is_none_or(|n| n == free - taken)
-        });
-        let mut after = kept.to_vec();
-        if taken > 0 {
-            after.push(Came { hits: taken, earliest, latest });
+        match &call.answer {
+            None if self.one_by_one.is_some() => (0..=taken).collect(),
+            None => vec![taken],
+            Some(answer) => {
+                let left = answer.left.as_ref().map(|left| left.remaining);
+                let fits = answer.accepted == is_accepted && left.is_none_or(|n| n == free - taken);
+                fits.then_some(taken).into_iter().collect()
+            }
         }
-        fits.then_some(after)
+    }
+
+    /// The hits that calls of other processes take or give back while this one runs.
+    fn hits_beside(&self, process: usize, call: &Call) -> u64 {
+        let others = self.one_by_one.unwrap_or_default().iter().enumerate();
+        let others = others.filter(|(other, _)| *other != process).flat_map(|(_, calls)| calls);
+        let beside = others.filter(|other| other.begin <= call.end && call.begin <= other.end);
+        let hits = |other: &Call| match other.asked {
+            Asked::Op(op) if op.takes_hits() => op.cost(),
+            _ => 0,
+        };
+        beside.map(hits).sum()
     }
 }

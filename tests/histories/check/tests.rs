@@ -126,6 +126,40 @@ fn what_is_settled_is_taken_or_given_back() {
 }
 
 #[test]
+fn call_that_takes_hits_one_by_one_may_deny_another_beside_it() {
+    let explained = |window: &str, end: f64| {
+        is_explained_by(
+            &[window],
+            &of(&[
+                call("a", 0.0, 0.1, "yes"),
+                asked("attempt 2 0", "b", 0.2, end, "no"),
+                call("c", 0.5, 0.6, "no"),
+                call("d", 0.7, 0.8, "yes"),
+            ]),
+        )
+    };
+    assert!(explained("sliding_window_one_by_one 2 10 0 5000", 0.9));
+    assert!(!explained("sliding_window_one_by_one 2 10 0 5000", 0.4), "it had ended before");
+    assert!(!explained("sliding_window 2 10 0 5000", 0.9), "all at one moment");
+}
+
+#[test]
+fn call_that_takes_hits_one_by_one_leaves_some_when_it_is_killed() {
+    let then = |window: &str, op: &str, answer: &str| {
+        let began = format!("begin a k {} attempt 3 0", at(0.0));
+        let died = format!("died a {}", at(0.1));
+        let [begin, end] = asked(op, "b", 2.0, 2.1, answer);
+        is_explained_by(&[window], &[&began, &died, &begin, &end].map(String::as_str))
+    };
+    let one_by_one = "sliding_window_one_by_one 3 10 0 5000";
+    assert!(
+        then(one_by_one, "attempt 1 0", "yes 0 -") && then(one_by_one, "attempt 1 0", "no 0 -")
+    );
+    assert!(!then("sliding_window 3 10 0 5000", "attempt 1 0", "yes 0 -"));
+    assert!(!then(one_by_one, "attempt 4 0", "yes 0 -"), "more than the limit");
+}
+
+#[test]
 fn hit_of_a_sliding_window_leaves_when_its_interval_is_over() {
     let window = ["sliding_window 2 10 0 5000"];
     let third = |begin: f64, answer: &str| {
