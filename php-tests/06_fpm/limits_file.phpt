@@ -39,7 +39,7 @@ $changes = [
     '3' => [fn () => file_put_contents($file, $text(3)), 3],
     // Slowly, in place: the second half comes 0.3 s after the first.
     '5.5' => [fn () => write_slowly($file, $text(4)), 4],
-    // Cut off: [last] has no numbers.
+    // Cut off: "li" is no key.
     '9' => [fn () => rename_over($file, substr($text(5), 0, -21)), 4],
 ];
 
@@ -107,4 +107,4 @@ from 2 to 3: no other limit, after two seconds [3]
 from 3 to 4: no other limit, after two seconds [4]
 from 4 to 4: no other limit, after two seconds [4]
 warnings: 4 of 4 workers
-TokenBucket\limiter(): token_bucket.limits: FILE: line 2004: [last] must have limit and interval, or all, or first, or like; the limits that were read before stay in force
+TokenBucket\limiter(): token_bucket.limits: FILE: line 2005: "li" is unknown: a key must be algorithm, limit, interval, unit, timezone, lifetime, storage, enforce, on_error, leave, like, all or first; the limits that were read before stay in force

@@ -11,7 +11,7 @@ token_bucket.connect_timeout_ms=5000
 <?php
 require dirname(__DIR__) . '/servers.inc';
 
-$token = fn (Server $server): string => preg_match('/ c(\d+)/', $server->ask('mg tb:x c'), $found) ? $found[1] : 'none';
+$token = fn (Server $server, string $id = 'x'): int => preg_match('/ c(\d+)/', $server->ask("mg tb:$id c"), $found) ? (int) $found[1] : 0;
 for ($round = 0; $round < 4; $round++) {
     $first = new Server('memcached+unix');
     $second = new Server('memcached+unix');
@@ -20,9 +20,9 @@ for ($round = 0; $round < 4; $round++) {
     for ($i = 0; $i < 10; $i++) {
         $bucket($second, 'x')->consume();
     }
-    // On the first it is not, and its token is the same number.
+    // On the first it is not, and its token is the same number. Each server's tokens count all its changes.
     $before = new TokenBucket($first->dsn(), 'other', 1000, 1);
-    for ($i = 1; $i < $token($second); $i++) {
+    while ($token($first, 'other') < $token($second) - 1) {
         $before->consume();
     }
     $x = $bucket($first, 'x');

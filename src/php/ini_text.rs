@@ -45,8 +45,9 @@ pub fn read(text: &[u8]) -> Result<Vec<FileLine>, FileError> {
         let message = "must be text, without NUL bytes".to_owned();
         return Err(FileError { line: 1, message });
     }
-    let mut padded = text.to_vec();
-    padded.resize(text.len() + PADDING, 0);
+    // PHP 8.2 ignores a last word that no end of a line follows.
+    let mut padded = [text, b"\n"].concat();
+    padded.resize(padded.len() + PADDING, 0);
     let mut handling = MaybeUninit::uninit();
     // SAFETY: the text ends with zeros and lives as long as the parser runs; the parser calls `note` with the
     // reader that it is given, to which no other reference exists meanwhile. The parser reports a wrong line by

@@ -375,7 +375,10 @@ fn refuses_call(code: &str, detail: &str) -> bool {
         "OOM" | "MISCONF" | "NOREPLICAS" => true,
         // The user lacks the right to a key, or to a command of the script.
         "NOPERM" => true,
-        "ERR" => detail.starts_with("The user executing the script"),
+        // As Redis 7.0 says it, and Redis 8 and Valkey.
+        "ERR" => ["The user executing the script", "ACL failure in script"]
+            .iter()
+            .any(|text| detail.starts_with(text)),
         _ => false,
     }
 }
