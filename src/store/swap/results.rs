@@ -1,8 +1,8 @@
 //! The results of batches, each until all members have collected it.
 //!
 //! A process reserves the room for a result before it asks the server for others. If there is none, it asks for itself alone, and
-//! the others join again: nothing is taken for a member that could not learn of it. A result whose members do not come, for they
-//! were killed or have given up, makes room after a while.
+//! the others join again: nothing is taken for a member that could not learn of it. Where no room is free, the oldest result
+//! whose members have not come for a while makes room: they were killed, have given up, or are suspended.
 //!
 //! ```text
 //! words 0-2  by what the batch was decided on: see `basis`
@@ -52,10 +52,9 @@ impl Label {
         u128::from(checksum) << 64 | u128::from(label)
     }
 
-    /// Whether another result may take the room at this time.
-    const fn is_free(&self, ms: u64) -> bool {
-        let age = ms.wrapping_sub(self.since) & ((1 << SINCE_BITS) - 1);
-        self.left == 0 || age > KEPT_FOR
+    /// How long ago the room was reserved, in milliseconds.
+    const fn age(&self, ms: u64) -> u64 {
+        ms.wrapping_sub(self.since) & ((1 << SINCE_BITS) - 1)
     }
 }
 
@@ -69,13 +68,22 @@ pub fn reserve<'a, W: Bell, const R: usize>(
     let left = batch.share.count - 1;
     let since = ms & ((1 << SINCE_BITS) - 1);
     let reserved = Label { since, number: batch.number, left }.to_word(0);
-    let record = batches.record;
-    record.results.iter().find_map(|words| {
+    let mut oldest: Option<(u64, &[W; RESULT_WORDS], u128)> = None;
+    for words in &batches.record.results {
         let [.., last] = words;
         let seen = last.load();
-        let is_own = Label::from_word(seen).is_free(ms) && last.replace(seen, reserved);
-        is_own.then_some(Reserved { words, last: reserved })
-    })
+        let label = Label::from_word(seen);
+        if label.left == 0 && last.replace(seen, reserved) {
+            return Some(Reserved { words, last: reserved });
+        }
+        let age = label.age(ms);
+        if label.left > 0 && age > oldest.map_or(KEPT_FOR, |(oldest, ..)| oldest) {
+            oldest = Some((age, words, seen));
+        }
+    }
+    let (_, words, seen) = oldest?;
+    let [.., last] = words;
+    last.replace(seen, reserved).then_some(Reserved { words, last: reserved })
 }
 
 /// Tells the members of a batch of this kind by what they were decided on.
@@ -130,3 +138,6 @@ pub(super) fn collect<'a, W: Bell, const R: usize>(
         Some(basis)
     })
 }
+
+#[cfg(test)]
+mod tests;
