@@ -54,7 +54,7 @@ sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a milli
 	@scripts/setup/packages.sh sanitize
 	@scripts/sanitize.sh
 
-mutants: ## change the code in one place at a time and see whether a test notices: days; SHARD=0/40 for a fortieth
+mutants: ## change the code in one place at a time and see whether a test notices: more than a day
 	@scripts/setup/packages.sh test
 	@scripts/mutants.sh
 

@@ -161,3 +161,6 @@ pub fn apply(limit: &Limit, state: &StoredState, now: u64, op: Op) -> (Decision,
     };
     (decision, StoredState::Word(after))
 }
+
+#[cfg(test)]
+mod tests;

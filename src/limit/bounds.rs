@@ -31,3 +31,16 @@ pub(super) const MAX_DEBT: u64 = MAX_REFILL;
 /// A sum of times adds at most a refill and a debt to it, 4.3·10¹⁸ in all. So no sum of times can
 /// wrap a `u64`, and each fits the 62 bits of a shared-memory slot.
 pub const MAX_NOW: u64 = 4_000_000_000 * SECOND;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// docs/api.md gives them.
+    #[test]
+    fn ranges_are_those_of_the_documents() {
+        assert_eq!((MAX_CAPACITY, MAX_HITS), (2_147_483_647, 16_777_214));
+        assert_eq!((MAX_REFILL, MAX_BLOCK), (126_230_400 * SECOND, 126_230_400 * SECOND));
+        assert_eq!(MAX_NOW, 4_000_000_000_000_000_000);
+    }
+}

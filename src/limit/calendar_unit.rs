@@ -37,3 +37,18 @@ impl CalendarUnit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unit_has_a_name() {
+        for name in ["hour", "day", "week", "month", "year"] {
+            let unit = CalendarUnit::from_name(name.as_bytes()).unwrap();
+            assert_eq!(unit.name(), name);
+            assert!(CalendarUnit::VALUES.contains(&format!("\"{name}\"")));
+        }
+        assert_eq!(CalendarUnit::from_name(b"fortnight"), None);
+    }
+}

@@ -146,6 +146,44 @@ mod tests {
     use crate::limit::bounds::MAX_REFILL;
     use proptest::prelude::*;
 
+    const ACCEPTED: Decision = Decision {
+        verdict: Verdict::Accepted,
+        now: 5 * SECOND,
+        retry_at: 5 * SECOND,
+        expires_at: 8 * SECOND,
+        available: Available::NOTHING,
+        taken: 3,
+        wait: SECOND / 2,
+    };
+
+    #[test]
+    fn times_are_told_in_seconds_from_now() {
+        let seconds =
+            |decision: Decision| (decision.retry_after(), decision.reset_after(), decision.wait());
+        assert_eq!(seconds(ACCEPTED), (0.0, 3.0, 0.5));
+        let denied = Decision { verdict: Verdict::Denied, retry_at: 7 * SECOND, ..ACCEPTED };
+        assert_eq!(seconds(denied), (2.0, 3.0, 0.5));
+        assert_eq!(Decision { retry_at: Decision::NEVER, ..denied }.retry_after(), f64::INFINITY);
+    }
+
+    #[test]
+    fn block_is_set_or_denies() {
+        let is = |verdict| {
+            let decision = Decision { verdict, ..ACCEPTED };
+            (decision.is_accepted(), decision.is_blocked())
+        };
+        assert_eq!((is(Verdict::Accepted), is(Verdict::Denied)), ((true, false), (false, false)));
+        assert_eq!((is(Verdict::BlockSet), is(Verdict::Blocked)), ((true, true), (false, true)));
+    }
+
+    #[test]
+    fn call_is_settled_by_what_it_took_too_much_or_too_little() {
+        assert_eq!(ACCEPTED.settle(5), Op::Settle { cost: 2 });
+        assert_eq!(ACCEPTED.settle(3), Op::Settle { cost: 0 });
+        let refund = Op::Refund { cost: 2, expiry: Some(8 * SECOND) };
+        assert_eq!(ACCEPTED.settle(1), refund);
+    }
+
     proptest! {
         #[test]
         fn seconds_are_never_less_than_the_nanoseconds(ns in 0..2 * MAX_REFILL) {

@@ -37,3 +37,22 @@ pub fn duration_from_seconds(seconds: f64) -> Result<u64, LimitError> {
         false => Err(LimitError::Interval),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_shown_with_few_digits() {
+        for (seconds, text) in [
+            (0.000_123_4, "0.00012 s"),
+            (0.5, "0.5 s"),
+            (0.996, "1 s"),
+            (1.0, "1 s"),
+            (1.234_5, "1.234 s"),
+            (1_200.0, "1200 s"),
+        ] {
+            assert_eq!(describe_seconds(seconds), text);
+        }
+    }
+}

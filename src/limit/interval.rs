@@ -160,6 +160,13 @@ mod tests {
     }
 
     #[test]
+    fn ratio_of_too_many_tokens_is_rounded_up() {
+        // A little less than a nanosecond, by less than a part.
+        assert_eq!(Interval::from_ratio(2, 2_000_000_001), interval(1, 0, MAX_PARTS));
+        assert_eq!(Interval::from_ratio(5, 2_000_000_001), interval(2, 536_870_911, MAX_PARTS));
+    }
+
+    #[test]
     fn power_of_two_is_exact() {
         for exponent in 1..=27 {
             let seconds = 1u128 << exponent;

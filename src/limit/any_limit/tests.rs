@@ -1,0 +1,163 @@
+//! What holds of a limit of any kind.
+
+use super::*;
+use crate::limit::SECOND;
+use proptest::prelude::*;
+
+const HOUR: u64 = 3_600 * SECOND;
+const T: u64 = 1_000 * HOUR;
+
+fn limits() -> [Limit; 4] {
+    [
+        TokenBucket::per_second(5, 0.5).unwrap().into(),
+        FixedWindow::new(5, 10.0).unwrap().into(),
+        CalendarWindow::new(5, [T, T + HOUR, T + 2 * HOUR]).unwrap().into(),
+        SlidingWindow::new(5, 10.0).unwrap().into(),
+    ]
+}
+
+#[test]
+fn limit_tells_its_numbers() {
+    for (limit, window) in limits().into_iter().zip([10 * SECOND, 10 * SECOND, HOUR, 10 * SECOND]) {
+        assert_eq!((limit.capacity(), limit.window()), (5, window), "{limit:?}");
+        let (decision, _) = apply(&limit, &StoredState::FULL, T, Op::Take { cost: 2 });
+        assert_eq!(limit.remaining(&decision), 3);
+        let same = limits().into_iter().filter(|other| limit.is_of_same_kind(other)).count();
+        assert_eq!(same, 1);
+    }
+}
+
+#[test]
+fn ends_of_a_calendar_are_told_by_the_clock_of_this_host() {
+    for limit in limits() {
+        let Limit::CalendarWindow(window) = limit else {
+            assert_eq!(limit.on_this_host(None, T), limit);
+            continue;
+        };
+        let Limit::CalendarWindow(here) = limit.on_this_host(None, T - HOUR) else { panic!() };
+        assert_eq!(here.ends(), [HOUR, 2 * HOUR, 3 * HOUR]);
+        assert_eq!((here.max_hits(), window.ends()), (5, [T, T + HOUR, T + 2 * HOUR]));
+        assert_eq!(
+            limit.on_this_host(Some(T), T - HOUR),
+            limit,
+            "a test's clock tells the time of day"
+        );
+    }
+}
+
+#[test]
+fn operation_takes_what_is_there_or_nothing() {
+    let up_to = |most, least, leave| Op::TakeUpTo { most, least, leave };
+    let takes = [Op::Take { cost: 5 }, Op::Check, up_to(6, 3, 2), Op::Settle { cost: 1 }];
+    let nothing = [
+        Op::Peek { cost: 1 },
+        Op::Refund { cost: 1, expiry: None },
+        Op::Reset,
+        Op::Block { duration: 1 },
+    ];
+    for limit in limits() {
+        for op in takes {
+            assert!(limit.takes(op), "{limit:?} {op:?}");
+            assert_ne!(apply(&limit, &StoredState::FULL, T, op).1, StoredState::FULL);
+        }
+        for op in nothing {
+            assert!(!limit.takes(op), "{limit:?} {op:?}");
+        }
+    }
+    let [bucket, ..] = limits();
+    for op in [Op::Take { cost: 0 }, Op::Take { cost: 6 }, up_to(9, 3, 3)] {
+        assert!(!bucket.takes(op), "{op:?}: more than it holds, or nothing");
+    }
+}
+
+proptest! {
+    /// A clock that shows less than when a state was written has gone back.
+    #[test]
+    fn state_tells_the_earliest_time_of_its_last_write(
+        calls in prop::collection::vec((0u64..20, 1u64..4), 1..20),
+    ) {
+        for limit in limits() {
+            let (mut state, mut now, mut opened_at) = (StoredState::FULL, T + 1, None);
+            for (seconds, cost) in &calls {
+                now += seconds * SECOND;
+                let (decision, after) = apply(&limit, &state, now, Op::Take { cost: *cost });
+                if !decision.is_accepted() { continue; }
+                let is_new = state.expires_at() <= now;
+                state = after;
+                if is_new { opened_at = Some(now); }
+                let earliest = limit.earliest_write(&state);
+                prop_assert!(earliest <= now, "{:?}", limit);
+                let expected = match limit {
+                    // What is missing would take so long to come back.
+                    Limit::TokenBucket(_) => state.expires_at() - 10 * SECOND,
+                    Limit::FixedWindow(_) => opened_at.unwrap(),
+                    Limit::CalendarWindow(_) => T,
+                    Limit::SlidingWindow(_) => now,
+                };
+                prop_assert_eq!(earliest, expected, "{:?}", limit);
+            }
+        }
+    }
+}
+
+#[test]
+fn window_of_the_calendar_tells_its_beginning() {
+    let Limit::CalendarWindow(window) = limits()[2] else { panic!() };
+    let written = |ends_at| calendar_window::earliest_write(&window, ends_at);
+    assert_eq!(written(T + HOUR - 1), T);
+    assert_eq!(written(T + 2 * HOUR - 1), T + HOUR);
+    assert_eq!((written(T - 1), written(T + 3 * HOUR - 1)), (0, 0), "not known");
+}
+
+#[test]
+fn state_of_another_limit_tells_no_time() {
+    let [bucket, fixed, calendar, sliding] = limits();
+    let window = StoredState::from(State::Window { ends_at: T, hits: 1 });
+    assert_eq!(bucket.earliest_write(&window), 0);
+    let filled = apply(&bucket, &StoredState::FULL, T, Op::Take { cost: 1 }).1;
+    for limit in [fixed, calendar, sliding] {
+        assert_eq!(limit.earliest_write(&filled), 0, "{limit:?}");
+    }
+}
+
+/// In the table: a state from the future is one that its algorithm cannot have written by now.
+#[test]
+fn state_is_from_the_future_if_it_was_written_later_than_now() {
+    fn check<A: WordAlgorithm>(limit: &A) {
+        let (decision, state): (Decision, State) =
+            limit.apply(State::FULL, T, &Op::Take { cost: 5 });
+        assert!(decision.is_accepted());
+        assert!(!limit.is_from_future(state, T), "{state:?}");
+        assert!(limit.is_from_future(state, T - 1), "{state:?}");
+    }
+    for limit in limits() {
+        match limit {
+            Limit::TokenBucket(limit) => check(&limit),
+            Limit::FixedWindow(window) => check(&window),
+            // At its first moment.
+            Limit::CalendarWindow(window) => check(&window),
+            Limit::SlidingWindow(_) => {}
+        }
+    }
+}
+
+#[test]
+fn what_a_newcomer_inherits_leaves_it_nothing_until_then() {
+    fn check<A: WordAlgorithm>(limit: &A, latest: u64) {
+        for (expires_at, ends_at) in [(T + 5 * SECOND, T + 5 * SECOND), (T + 9 * HOUR, latest)] {
+            let state = limit.inherited_state(expires_at, T);
+            let accepts = |now| limit.apply::<bool>(state, now, &Op::Take { cost: 5 }).0;
+            assert_eq!(state.expires_at(), ends_at);
+            assert!(accepts(ends_at) && !accepts(ends_at - 1), "{state:?}");
+        }
+        assert!(!limit.apply::<bool>(limit.inherited_state(T + 9 * HOUR, T), T, &Op::Check).0);
+    }
+    for limit in limits() {
+        match limit {
+            Limit::TokenBucket(limit) => check(&limit, T + 10 * SECOND),
+            Limit::FixedWindow(window) => check(&window, T + 10 * SECOND),
+            Limit::CalendarWindow(window) => check(&window, T + HOUR),
+            Limit::SlidingWindow(_) => {}
+        }
+    }
+}
