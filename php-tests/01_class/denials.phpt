@@ -24,7 +24,7 @@ $bucket = TokenBucket::per(null, 'login:192.0.2.1', 2, 300);
 times(5, $bucket->consume(...));
 $decision = $bucket->attempt();
 $bucket->peek();
-$bucket->reserve(1, 0);
+$_ = $bucket->reserve(1, 0);
 // A block is seen by the call that returns a bool as by the one that returns a decision.
 $bucket->block(60);
 $bucket->consume();

@@ -29,7 +29,7 @@ foreach (['shm:', 'array:'] as $dsn) {
     echo $left(), ' ', $bucket->peek()->getResetAfter(), "\n";
 
     // Out of debt: what reserve() and check() owe.
-    $bucket->reserve(5);
+    $_ = $bucket->reserve(5);
     $bucket->refund();
     echo $bucket->peek()->getRetryAfter(), ' ';
     $bucket->reset();

@@ -25,7 +25,7 @@ for ($i = 0; $i < 5; $i++) {
     $bucket->consume();
 }
 $decision = $bucket->attempt();
-$bucket->reserve(1, 0);
+$_ = $bucket->reserve(1, 0);
 $bucket->peek();
 $bucket->refund();
 $bucket->consume(0);

@@ -39,8 +39,8 @@ foreach (['shm:', 'array:'] as $dsn) {
     var_dump($decision->refund(), $bucket->peek()->getRemainingTokens());
     // Debt: nothing until it is paid.
     $bucket->reset();
-    $bucket->reserve(10);
-    $bucket->reserve(2);
+    $_ = $bucket->reserve(10);
+    $_ = $bucket->reserve(2);
     show($bucket->takeUpTo(3));
     show($bucket->takeUpTo(3, 3));
     // A dry run: the caller goes on with all that it asked for.

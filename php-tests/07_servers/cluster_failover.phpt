@@ -60,7 +60,7 @@ $third->kill();
 echo implode("\n", warnings(function () use ($told, $buckets): void {
     echo 'one down: ', $told(), "\n";
     for ($i = 0; $i < 3; $i++) {
-        $buckets[3]->attempt(0);
+        $_ = $buckets[3]->attempt(0);
     }
     echo 'one down: ', $told(), "\n";
 })), "\n";

@@ -23,7 +23,7 @@ for ($i = 0; $i < 100; $i++) {
     $bucket->check('client', 3, 60);
 }
 $bucket->peek();
-$bucket->reserve(1, 1e6);
+$_ = $bucket->reserve(1, 1e6);
 $bucket->refund();
 $bucket->reset();
 $commands = $redis->commands();

@@ -39,7 +39,7 @@ $trips = function (callable $work) use ($redis): int {
     return $asked() - $before;
 };
 $bucket = new TokenBucket($redis->dsn(), 'deny cache', 10, 0.001);
-$bucket->attempt(4, leave: 6);
+$_ = $bucket->attempt(4, leave: 6);
 $low = fn (): bool => $bucket->attempt(1, leave: 6)->isAccepted();
 echo json_encode([$low(), $trips($low), $bucket->consume(), $bucket->attempt(6)->isAccepted(), $bucket->attempt(5)->isAccepted(), $trips($low)]), "\n";
 

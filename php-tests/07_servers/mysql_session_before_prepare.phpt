@@ -39,7 +39,7 @@ $ours->consume(0);
     $prepare();
     $bucket = new TokenBucket($dsn, 'jane', 3, 0.01);
     $bucket->consume(3);
-    $bucket->reserve(3);
+    $_ = $bucket->reserve(3);
     return (string) round($bucket->peek()->getRetryAfter(), -1);
 });
 var_dump($ours->consume(), round($ours->peek()->getRetryAfter(), -1), (float) $theirs);

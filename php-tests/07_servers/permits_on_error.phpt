@@ -76,7 +76,7 @@ echo 'another server: ', (new PermitProcess('redis://127.0.0.1:2', 2))->ask_all(
 // Without shared memory each process has its own.
 $php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -d token_bucket.shm_path=/nowhere -d display_errors=1 -d html_errors=0 -r ';
 $code = '$l = new TokenBucket\ConcurrencyLimit("redis://127.0.0.1:1", "x", 2); $p = [@$l->acquire(), $l->acquire(), $l->acquire()]; echo json_encode([is_object($p[1]), $p[2], $l->getActive(), $p[0]->renew()]); $p = null; echo " ", $l->getActive(), "\n";
-    try { (new TokenBucket\ConcurrencyLimit("shm:", "x", 2))->acquire(); } catch (TokenBucket\StorageException $e) { echo $e->getMessage(), "\n"; }';
+    try { $_ = (new TokenBucket\ConcurrencyLimit("shm:", "x", 2))->acquire(); } catch (TokenBucket\StorageException $e) { echo $e->getMessage(), "\n"; }';
 passthru($php . escapeshellarg($code));
 
 // What runs in the middle of a call may drop the permit, construct the limit again, or throw.
