@@ -32,26 +32,25 @@ function limits(string $dsn, string $key, int $round): Round
     };
     // There the hits of a window are taken one by one, and what is left is counted beside other calls.
     $is_one_by_one = $algorithm === 'sliding_window' && str_starts_with($dsn, 'shm:');
-    $tells_rest = !$is_one_by_one;
     // What a decision may still give back becomes less with time, which is not recorded.
     $settles = $interval > 1_000 && $algorithm !== 'sliding_window';
     $begin = $algorithm === 'calendar_hour' ? intdiv(time(), 3_600) * 3_600 : $interval;
     $model = $is_one_by_one ? 'sliding_window_one_by_one' : $algorithm;
-    return new Round(["$model $limit $begin"], function () use ($make, $ops, $settles, $tells_rest): Closure {
+    return new Round(["$model $limit $begin"], function () use ($make, $ops, $settles, $is_one_by_one): Closure {
         $limiter = $make();
         $taken = null;
-        return function () use ($limiter, $ops, $settles, $tells_rest, &$taken): array {
+        return function () use ($limiter, $ops, $settles, $is_one_by_one, &$taken): array {
             if ($taken && mt_rand(0, 1)) {
                 return settled($taken, $limiter);
             }
             $op = $ops[mt_rand(0, count($ops) - 1)];
-            return [$op, function () use ($limiter, $op, $settles, $tells_rest, &$taken): ?string {
+            return [$op, function () use ($limiter, $op, $settles, $is_one_by_one, &$taken): ?string {
                 $answer = answer_of($limiter, $op);
                 $taken = $settles && $answer instanceof Decision && $answer->getTokens() > 2 ? $answer : null;
                 return match (true) {
                     !$answer instanceof Decision => $answer,
-                    $tells_rest => told($answer, var_export($answer->getResetAfter(), true)),
-                    default => $answer->isAccepted() ? 'yes' : 'no',
+                    $is_one_by_one => $answer->isAccepted() ? 'yes' : 'no',
+                    default => told($answer, var_export($answer->getResetAfter(), true)),
                 };
             }];
         };

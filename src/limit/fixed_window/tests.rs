@@ -53,34 +53,30 @@ impl Count {
 
     fn decide(&mut self, now: u64, op: Op) -> Said {
         self.open = self.open.filter(|(end, _)| now < *end);
-        let hits = self.open.map_or(0, |(_, hits)| hits);
-        let left = self.limit.saturating_sub(hits);
-        let end = self.open.map_or(self.end_at(now), |(end, _)| end);
+        let (end, before) = self.open.unwrap_or((self.end_at(now), 0));
+        let left = self.limit.saturating_sub(before);
+        let has_room = op.needs() == 0 || op.needs() <= left;
         let (is_accepted, hits) = match op {
-            Op::Take { cost } | Op::Reserve { cost, .. } => {
-                (cost == 0 || cost <= left, hits + cost)
+            Op::Take { cost } | Op::Reserve { cost, .. } => (has_room, before + cost),
+            Op::Check => (has_room, before + 1),
+            Op::TakeUpTo { most, leave, .. } => {
+                (has_room, before + most.min(left.saturating_sub(leave)))
             }
-            Op::Check => (left > 0, hits + 1),
-            Op::TakeUpTo { most, least, leave } => {
-                (least + leave <= left, hits + most.min(left.saturating_sub(leave)))
-            }
-            Op::Peek { cost } => (cost == 0 || cost <= left, hits),
+            Op::Peek { .. } => (has_room, before),
             Op::Refund { cost, expiry } => {
                 let is_meant = self.open.is_some() && expiry == Some(end);
-                (expiry.is_none() || is_meant, hits.saturating_sub(cost))
+                (expiry.is_none() || is_meant, before.saturating_sub(cost))
             }
-            Op::Settle { cost } => (true, (hits + cost).min(2 * self.limit)),
+            Op::Settle { cost } => (true, (before + cost).min(2 * self.limit)),
             Op::Reset => (true, 0),
-            Op::Start { .. } | Op::Block { .. } => (false, hits),
+            Op::Start { .. } | Op::Block { .. } => (false, before),
         };
-        let needs = if op == Op::Check { 1 } else { op.needs() };
         let retry_at = match is_accepted {
             true => now,
             false if matches!(op, Op::Refund { .. }) => now,
-            false if needs > self.limit => Decision::NEVER,
+            false if op.needs() > self.limit => Decision::NEVER,
             false => end,
         };
-        let before = self.open.map_or(0, |(_, hits)| hits);
         if is_accepted && op == Op::Reset {
             self.open = None;
         } else if is_accepted && (self.open.is_some() || hits > 0) {
@@ -110,7 +106,7 @@ fn ops() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn window_decides_as_a_count_of_its_hits_does(

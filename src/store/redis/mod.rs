@@ -375,10 +375,11 @@ fn refuses_call(code: &str, detail: &str) -> bool {
         "OOM" | "MISCONF" | "NOREPLICAS" => true,
         // The user lacks the right to a key, or to a command of the script.
         "NOPERM" => true,
-        // As Redis 7.0 says it, and Redis 8 and Valkey.
-        "ERR" => ["The user executing the script", "ACL failure in script"]
-            .iter()
-            .any(|text| detail.starts_with(text)),
+        // As Redis 7.0 says it, and as Redis 8 and Valkey.
+        "ERR" => {
+            detail.starts_with("The user executing the script")
+                || detail.starts_with("ACL failure in script")
+        }
         _ => false,
     }
 }

@@ -48,8 +48,12 @@ pub enum Asked {
 pub enum Kind {
     /// A bucket or window whose state ends at a time.
     Ending(Limit),
-    /// A sliding window, and whether its hits are taken one by one.
-    Sliding(SlidingWindow, bool),
+    /// A sliding window.
+    Sliding {
+        window: SlidingWindow,
+        /// Whether a call takes its hits one by one, and not all at one moment.
+        is_one_by_one: bool,
+    },
     /// Limits that do not come back during the history: the hits of each. Several are a compound.
     Counted(Vec<u64>),
     /// So many permits.
@@ -160,7 +164,7 @@ impl History {
         }
         for key in history.keys.values_mut() {
             key.processes.extend(match key.kind {
-                Kind::Ending(_) | Kind::Sliding(..) => lost_calls(key).into_iter().collect(),
+                Kind::Ending(_) | Kind::Sliding { .. } => lost_calls(key).into_iter().collect(),
                 Kind::Permits(_) => freed_permits(key, &deaths),
                 _ => Vec::new(),
             });
@@ -208,10 +212,10 @@ fn read_kind(algorithm: &str, limit: &str, interval: &str) -> Option<Kind> {
             let ends = [hour(0)?, hour(1)?, hour(2)?];
             Kind::Ending(CalendarWindow::new(max, ends).ok()?.into())
         }
-        "sliding_window" | "sliding_window_one_by_one" => Kind::Sliding(
-            SlidingWindow::new(max, seconds).ok()?,
-            algorithm == "sliding_window_one_by_one",
-        ),
+        "sliding_window" | "sliding_window_one_by_one" => Kind::Sliding {
+            window: SlidingWindow::new(max, seconds).ok()?,
+            is_one_by_one: algorithm == "sliding_window_one_by_one",
+        },
         "counted" => Kind::Counted(vec![max.try_into().ok()?]),
         "permits" => Kind::Permits(max.try_into().ok()?),
         _ => return None,

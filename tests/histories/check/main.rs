@@ -31,7 +31,7 @@ fn explain_by_kind(key: &Key) -> Outcome {
     let clock_error = key.clock_error;
     match key.kind.clone() {
         Kind::Ending(limit) => explain_by(key, Ending { limit, clock_error }),
-        Kind::Sliding(window, is_one_by_one) => {
+        Kind::Sliding { window, is_one_by_one } => {
             let one_by_one = is_one_by_one.then_some(key.processes.as_slice());
             explain_by(key, Sliding { window, one_by_one, clock_error })
         }
