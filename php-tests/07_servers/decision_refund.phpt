@@ -5,8 +5,8 @@ pcntl
 posix
 --INI--
 token_bucket.deny_cache=0
-token_bucket.timeout_ms=300
-token_bucket.connect_timeout_ms=300
+token_bucket.timeout_ms=1000
+token_bucket.connect_timeout_ms=1000
 --FILE--
 <?php
 require dirname(__DIR__) . '/utils.inc';
@@ -74,7 +74,7 @@ foreach (['redis', 'memcached'] as $server_kind) {
 
     // An exception; a refund that failed cannot be tried again, for it may have arrived.
     $server = new Server($server_kind);
-    $bucket = TokenBucket::per($server->dsn('on_error=throw'), 'x', 10, 3600);
+    $bucket = TokenBucket::per($server->dsn('on_error=throw&timeout_ms=5000&connect_timeout_ms=5000'), 'x', 10, 3600);
     [$decision, $later] = [$bucket->attempt(3), $bucket->attempt(2)];
     $server->kill();
     echo "$server_kind throw: ", refunded($decision), ' ', refunded($decision), ' ', refunded($later), "\n";
@@ -94,7 +94,7 @@ $codes = [
 ];
 foreach ($codes as $what => $code) {
     $server = new Server('redis');
-    $limiter = TokenBucket::per($server->dsn('on_error=closed'), 'x', 10, 3600);
+    $limiter = TokenBucket::per($server->dsn('on_error=closed&timeout_ms=5000&connect_timeout_ms=5000'), 'x', 10, 3600);
     $decision = $limiter->attempt(3);
     $server->ask('ACL SETUSER default -eval -evalsha');
     $again = null;
