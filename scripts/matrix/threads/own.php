@@ -82,7 +82,7 @@ TokenBucket\TestClock::freeze($time);
 Keyed::$own = $own;
 
 $limiters = [
-    'TokenBucket' => [new TokenBucket(null, 'one', $capacity, 1 / $interval), (float) $interval],
+    'TokenBucket' => [new TokenBucket(null, 'one', $capacity, 1 / $interval, name: 'named'), (float) $interval],
     'FixedWindow' => [new TokenBucket\FixedWindow(null, 'one', $capacity, $interval), $interval + 1e-9],
     'LeakyBucket' => [new TokenBucket\LeakyBucket(null, 'leaky', $capacity, $capacity * $interval), (float) $interval],
 ];
@@ -123,7 +123,10 @@ same(["bootstrap php $own"], $storage->asked, 'what it was asked');
 
 same(true, str_contains(thrown(fn () => new TokenBucket("nothing-$own:", 'one', 1, 1)), "nothing-$own"), 'exception');
 same('ValueError: TokenBucket::__construct(): Argument #3 ($bucket_capacity) must be between 1 and 2147483647', thrown(fn () => new TokenBucket(null, 'one', 0, 1)), 'error');
-same(true, TokenBucket\statistics()['one']['checked'] > 0, 'statistics');
+// Of this request's prefix, which makes room for those of others.
+same($capacity + 2, TokenBucket\statistics()['named']['checked'], 'statistics');
+TokenBucket\reset_statistics();
+same(false, isset(TokenBucket\statistics()['named']), 'statistics after they were reset');
 
 foreach ($values as $name => $value) {
     same($value, ini_get("token_bucket.$name"), "token_bucket.$name at last");
