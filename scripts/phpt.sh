@@ -38,7 +38,7 @@ done
 # longest: else the other workers have nothing to do in the end.
 tables=$(mktemp -d /dev/shm/token_bucket-test.XXXXXX)
 trap 'rm -rf "$tables"' EXIT INT TERM
-sed 's/\$maxBatchSize = .*/$maxBatchSize = 0;/; s/array_reverse(\$test_files)/$test_files/' "$run_tests" >"$tables/run-tests.php"
+sed 's/\$maxBatchSize = .*/$maxBatchSize = 1;/; s/count(\$files) <= \$batchSize/count($files) < $batchSize/; s/array_reverse(\$test_files)/$test_files/' "$run_tests" >"$tables/run-tests.php"
 run_tests=$tables/run-tests.php
 
 # The runner's own time-out, one minute, is too short for some tests on a busy machine.
