@@ -68,7 +68,7 @@ thrown(
     fn () => (new ReflectionClass(FirstOf::class))->newInstanceWithoutConstructor(),
 );
 ?>
---EXPECT--
+--EXPECTF--
 limiters
 ArgumentCountError: TokenBucket\FirstOf::__construct() expects at least 2 arguments, 0 given
 ArgumentCountError: TokenBucket\FirstOf::__construct() expects at least 2 arguments, 1 given
@@ -84,7 +84,7 @@ Error: The limiter in argument #1 is not initialized: a constructor that overrid
 ValueError: TokenBucket\FirstOf::__construct(): Argument #2 must have a limit: $bucket_capacity and $tokens_per_second
 ValueError: TokenBucket\FirstOf::__construct(): Argument #1 must not be on a storage written in PHP: TokenBucketStorage cannot give back what it took
 ValueError: TokenBucket\FirstOf::__construct(): Argument #2 must not use the same bucket as another limiter of the FirstOf
-ArgumentCountError: TokenBucket\FirstOf::__construct() does not accept unknown named parameters
+ArgumentCountError: %STokenBucket\FirstOf::__construct() does not accept %s
 ValueError: TokenBucket\FirstOf::__construct(): Argument #17 must not bring the limiters of the FirstOf above 16
 string(4) "many"
 int(5)

@@ -6,7 +6,7 @@ namespace TokenBucket\Command;
 /** The php-fpm pool whose limits a command is about: its user, whose shared memory it is, and its directives. */
 final class Pool
 {
-    private const NAMESPACE = 'token_bucket.';
+    private const DIRECTIVE_PREFIX = 'token_bucket.';
     /** Directives that only php.ini or a pool may set. */
     private const OF_PHP_INI = ['token_bucket.limits', 'token_bucket.shm_path', 'token_bucket.shm_size', 'token_bucket.test_clock'];
 
@@ -50,9 +50,9 @@ final class Pool
         if (@ini_set($name, $value) !== false) {
             return;
         }
-        $known = array_map(static fn (string $known): string => substr($known, strlen(self::NAMESPACE)), array_keys(ini_get_all('token_bucket') ?: []));
+        $known = array_map(static fn (string $known): string => substr($known, strlen(self::DIRECTIVE_PREFIX)), array_keys(ini_get_all('token_bucket') ?: []));
         $mistake = ini_get($name) === false
-            ? "$name is no directive and has no effect" . Suggestion::among(substr($name, strlen(self::NAMESPACE)), $known, self::NAMESPACE)
+            ? "$name is no directive and has no effect" . Suggestion::among(substr($name, strlen(self::DIRECTIVE_PREFIX)), $known, self::DIRECTIVE_PREFIX)
             : preg_replace('~^ini_set\(\): ~', '', error_get_last()['message'] ?? "$name has no valid value");
         throw new CommandError(Text::printable($file) . ": $mistake");
     }
@@ -75,7 +75,7 @@ final class Pool
         $directives = [];
         foreach (['php_value', 'php_flag', 'php_admin_value', 'php_admin_flag'] as $key) {
             foreach (is_array($pool[$key] ?? null) ? $pool[$key] : [] as $directive => $value) {
-                if (str_starts_with((string) $directive, self::NAMESPACE)) {
+                if (str_starts_with((string) $directive, self::DIRECTIVE_PREFIX)) {
                     $directives[$directive] = $expand($value);
                 }
             }
