@@ -106,6 +106,8 @@ impl<W: Word> WindowInTable<'_, W> {
                     }
                 }
                 PlaceState::Free if taken.is_some() => {}
+                // What another process took since `now` takes nothing from the hit of this call.
+                PlaceState::Later(leaves_at) if taken.is_some() => hits.push(leaves_at),
                 _ => {
                     if let Some(number) = taken {
                         self.free(number, now + interval);

@@ -192,6 +192,26 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
 }
 
 #[test]
+fn call_of_one_hit_keeps_it_though_a_rival_took_one_since_the_call_began() {
+    let (table, window) = (Table::new(8), SlidingWindow::new(3, 3_600.0).unwrap());
+    // This process was suspended for so long that a call that has to begin again takes another time.
+    let began = crate::clock::boot_time() - 2 * RECENT;
+    let take = Op::Take { cost: 1 };
+    table.window(&window, hash(1), began + RECENT, |rival| assert!(rival.change(1, take).1));
+    table.window(&window, hash(1), began, |it| {
+        let it = WindowInTable {
+            is_frozen: false,
+            now: Cell::new(began),
+            lacked_room: Cell::new(false),
+            ..*it
+        };
+        let decision = it.decide::<Decision>(take).unwrap();
+        assert!(decision.is_accepted());
+        assert_eq!((decision.now, decision.available.count_hits()), (began, 1));
+    });
+}
+
+#[test]
 fn newcomer_among_longer_limits_waits_for_one_interval_whatever_its_cost() {
     for cost in 1..=3 {
         let (table, window) = (Table::new(4), window(3));
