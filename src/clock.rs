@@ -82,8 +82,12 @@ impl Reading {
         boot_time().saturating_sub(self.sent_at)
     }
 
-    /// The earliest and the latest time that the server's clock may show now. They differ by the round trip,
-    /// for the server read its clock at some moment within it.
+    /// How long the reading took, in nanoseconds: the server read its clock at some moment within this time.
+    pub fn round_trip(self) -> u64 {
+        self.read_at.saturating_sub(self.sent_at)
+    }
+
+    /// The earliest and the latest time that the server's clock may show now. They differ by the round trip.
     pub fn now(self) -> [u64; 2] {
         let now = boot_time();
         [self.read_at, self.sent_at]

@@ -5,6 +5,7 @@ pcntl
 posix
 --INI--
 token_bucket.on_error=throw
+token_bucket.deny_cache=0
 token_bucket.timeout_ms=5000
 token_bucket.connect_timeout_ms=5000
 --FILE--

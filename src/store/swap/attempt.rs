@@ -25,6 +25,9 @@ const LOST_BEFORE_LOCK: u32 = 2;
 /// The largest age of the clock reading of a hand-off, in nanoseconds. The server's clock may have been
 /// set since the reading.
 const MAX_READING_AGE: u64 = SECOND;
+/// The longest round trip of the clock reading of a hand-off, in nanoseconds, where the limit does not tolerate a longer one. By as
+/// much a state may be written that is too late.
+const MAX_READING_TIME: u64 = SECOND / 100;
 /// The shortest time to wait after a lost swap, on average, in nanoseconds.
 const SHORTEST_PAUSE: u64 = 20_000;
 
@@ -189,9 +192,11 @@ impl<E: SwapEntry> Attempt<'_, E> {
         let own = self.batch.as_ref()?;
         let handoff = handed_off(own.batches, own.key, boot_time())?;
         let version = self.entry.handed_off(&handoff)?;
-        let is_fresh = handoff.clock.age() < MAX_READING_AGE;
         let (state, clock) = (handoff.state, handoff.clock);
-        is_fresh.then(|| Found { state, version, now: clock.now(), clock })
+        // A process that was suspended within its reading knows the time badly.
+        let longest = MAX_READING_TIME.max(self.request.limit.window() / 64);
+        let is_usable = clock.age() < MAX_READING_AGE && clock.round_trip() <= longest;
+        is_usable.then(|| Found { state, version, now: clock.now(), clock })
     }
 
     /// Hands the next process of this host the state that was written.

@@ -329,6 +329,20 @@ fn answer_that_arrives_late_gives_no_tokens() {
 }
 
 #[test]
+fn state_is_read_again_where_its_clock_reading_took_long_beside_the_limit() {
+    let (register, record) = (Register::new(0), record());
+    register.late.set(40 * SECOND / 1_000);
+    let fast = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
+    for call in 1..=3 {
+        with_request(&fast, TAKE, |request| {
+            let budget = Budget::start(timeouts(LONG));
+            decide_in_batch(&register, request, batches(&record), 1, budget).unwrap();
+        });
+        assert_eq!(register.reads.get(), call);
+    }
+}
+
+#[test]
 fn sliding_window_is_decided_at_a_time_of_its_own_reading() {
     let (register, record) = (Register::new(0), record());
     register.late.set(40 * SECOND / 1_000);
