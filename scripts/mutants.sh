@@ -1,8 +1,9 @@
 #!/bin/sh
-# Changes the code in one place at a time, and lists the changes that no test notices: in target/mutants.out/missed.txt.
-# First by the tests of src alone, built without PHP: seconds each. What they miss is tried again by those on the stores, about a
-# minute each: without the model checkers, phpt, and servers that differ only in how they are reached.
-# Usage: mutants.sh [FOLDER]...    src/limit, src/store/shm, src/store/swap and src/guard by default: more than a day
+# Changes the code in one place at a time, and lists the changes that no test notices: in target/mutants-FOLDER/mutants.out/missed.txt.
+# First by the tests of src alone: seconds each. What they miss is tried again by those of the stores that the folder is for, without
+# servers that differ only in how they are reached: half a minute each. All are built without PHP, so what only phpt notices is missed.
+# Usage: mutants.sh [FOLDER]...    src/limit, src/store/shm, src/store/swap and src/guard by default: a day
+# SHARD=0/8 tries one in eight. JOBS= how many at once.
 set -euf
 cd "$(dirname "$0")/.."
 
@@ -10,14 +11,25 @@ cd "$(dirname "$0")/.."
 
 [ $# -gt 0 ] || set -- src/limit src/store/shm src/store/swap src/guard
 cargo mutants --version >/dev/null 2>&1 || cargo install --locked --quiet cargo-mutants
-files=
-for folder in "$@"; do files="$files --file $folder/**/*.rs --file $folder/*.rs"; done
+export RUSTFLAGS="--cfg fuzzing"
+
 # A message may be another, and a test is no code to test.
 mutants() {
     # shellcheck disable=SC2086
-    cargo mutants $files --exclude '**/tests.rs' --exclude-re 'impl.*(Debug|Display)' --output target --no-shuffle "$@"
+    cargo mutants --file "$folder/**/*.rs" --file "$folder/*.rs" --exclude '**/tests.rs' --exclude-re 'impl.*(Debug|Display)' \
+        ${SHARD:+--shard "$SHARD"} --jobs "${JOBS:-1}" --output "$output" --no-shuffle "$@" || case $? in 2 | 3) ;; *) exit 1 ;; esac # missed, timed out
 }
-rm -rf target/mutants.out
-RUSTFLAGS="--cfg fuzzing" mutants --timeout 30 -- --lib || case $? in 2 | 3) ;; *) exit 1 ;; esac # missed, timed out
-mutants --iterate --timeout 180 -- --test conformance --test permits --test shared_memory --test slot_words \
-    -- --skip mysql --skip _tls --skip _unix --skip cluster --skip sentinel --skip two_memcacheds
+for folder in "$@"; do
+    output=target/mutants-$(echo "$folder" | tr / -)
+    rm -rf "$output"
+    mkdir -p "$output"
+    others="array redis_ memcached_ mariadb_ mysql two_memcacheds"
+    case "$folder" in
+        src/store/shm*) tests="conformance permits shared_memory sliding_window slot_words slot_protocol" others="$others redis:: memcached:: mariadb::" ;;
+        src/store/swap*) tests="conformance permits swap_protocol" others="$others redis:: shared_memory" ;;
+        *) tests="conformance permits lease_protocol" ;;
+    esac
+    mutants --timeout 30 --cargo-arg=--lib
+    # shellcheck disable=SC2046
+    mutants --iterate --timeout 180 $(printf -- ' --cargo-arg=--test=%s' $tests) -- -- $(printf -- ' --skip %s' $others)
+done
