@@ -168,3 +168,40 @@ pub fn random() -> u32 {
     let _ = getrandom(&mut bytes, GetRandomFlags::empty());
     u32::from_ne_bytes(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn permits_that_a_process_takes_one_after_the_other_have_different_holders_of_its_number() {
+        let holder = Holder::without_lock(3);
+        let holders: Vec<u32> = (0..16).map(|_| holder.next()).collect();
+        assert_eq!(holders.iter().collect::<HashSet<_>>().len(), 16);
+        assert!(holders.iter().all(|it| it >> SERIAL_BITS == holder.number));
+        assert_eq!(holder.next(), holders[0], "the serial begins again");
+        let first = Holder { number: 0, ..Holder::without_lock(3) };
+        assert!((0..16).all(|_| first.next() > 0), "0 is no holder");
+    }
+
+    #[test]
+    fn process_without_a_lock_has_a_random_number_that_has_none_and_is_taken_to_live() {
+        let numbers: HashSet<u32> = (0..16).map(|_| Holder::without_lock(3).number).collect();
+        assert!(numbers.len() > 1);
+        assert!(numbers.iter().all(|it| (UNLOCKED..2 * UNLOCKED).contains(it)));
+        let mut living =
+            Living { file: None, known: vec![(7, false)], left: 1, is_incomplete: false };
+        assert!(living.contains(UNLOCKED << SERIAL_BITS));
+        assert!(!living.contains(7 << SERIAL_BITS | 5), "what is known is not asked for again");
+        assert!(!living.is_incomplete());
+    }
+
+    #[test]
+    fn holder_is_that_of_one_file() {
+        let holder = Holder::without_lock(3);
+        assert!(holder.is_current(3) && !holder.is_current(4));
+        let of_the_parent = Holder { process: holder.process + 1, ..Holder::without_lock(3) };
+        assert!(!of_the_parent.is_current(3), "a forked child has another");
+    }
+}

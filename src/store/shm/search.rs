@@ -61,3 +61,49 @@ impl SearchPosition<'_> {
             self.word.compare_exchange(self.seen, position, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    const KEY: u64 = 0xabcd_1234_5678_9a07;
+
+    fn positions() -> SearchPositions {
+        SearchPositions(std::array::from_fn(|_| AtomicU64::new(0)))
+    }
+
+    #[test]
+    fn next_call_of_a_key_begins_where_the_last_one_stopped() {
+        let (positions, neighbour) = (positions(), KEY + 1);
+        positions.find(neighbour).advance(3);
+        for next in [0, 1, 77, 1_023] {
+            positions.find(KEY).advance(next);
+            assert_eq!(positions.find(KEY).first(1_024), next);
+        }
+        assert_eq!(positions.find(KEY).first(1_000), 23, "a smaller limit");
+        assert_eq!(positions.find(neighbour).first(1_024), 3, "a key of another word");
+    }
+
+    #[test]
+    fn key_that_finds_another_ones_position_begins_anywhere() {
+        let (positions, other) = (positions(), KEY ^ 1 << 63);
+        let begins_anywhere = |key| {
+            (0..64).map(|_| positions.find(key).first(1_000)).collect::<HashSet<_>>().len() > 1
+        };
+        positions.find(KEY).advance(5);
+        assert!(begins_anywhere(other));
+        positions.find(other).advance(9);
+        assert!(begins_anywhere(KEY));
+        assert_eq!(positions.find(other).first(1_000), 9);
+    }
+
+    #[test]
+    fn position_that_another_call_moved_meanwhile_stays() {
+        let positions = positions();
+        let late = positions.find(KEY);
+        positions.find(KEY).advance(7);
+        late.advance(3);
+        assert_eq!(positions.find(KEY).first(1_000), 7);
+    }
+}
