@@ -13,12 +13,12 @@ ini >"$folder/php.ini"
 port=$(free_port)
 rpc=$(free_port)
 url=http://127.0.0.1:$port
-# RoadRunner splits a command at its spaces.
+# RoadRunner splits a command at its spaces, and lets a worker serve up to 15 % more than max_jobs.
 cat >"$folder/rr.yaml" <<CONF
 version: "3"
 rpc: { listen: "tcp://127.0.0.1:$rpc" }
 server: { command: "$php -n -c $folder/php.ini -d display_errors=stderr $PWD/scripts/matrix/runtimes/roadrunner.php", relay: pipes }
-http: { address: "127.0.0.1:$port", pool: { num_workers: 4, max_jobs: 150 } }
+http: { address: "127.0.0.1:$port", pool: { num_workers: 4, max_jobs: 100 } }
 logs: { mode: production, level: warn }
 CONF
 start_server "$program" serve -c "$folder/rr.yaml" -w "$folder"
