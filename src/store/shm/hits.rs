@@ -7,8 +7,8 @@
 //! back, others may find fewer for a moment.
 //!
 //! All of a call happens at one time, which its hits are stored with. A hit that another process took since then
-//! counts. A process that was suspended for longer begins again, at a later time. One that is killed in between
-//! leaves the hits that it took, for one interval.
+//! counts. A call that has no hit yet begins again, at a later time, if its process was suspended for longer. A process that is
+//! killed in between leaves the hits that it took, for one interval.
 //!
 //! A place is a bucket of one: a newcomer that inherits a tombstone finds it taken.
 //!
@@ -106,8 +106,12 @@ impl<W: Word> WindowInTable<'_, W> {
                     }
                 }
                 PlaceState::Free if taken.is_some() => {}
-                // What another process took since `now` takes nothing from the hit of this call.
-                PlaceState::Later(leaves_at) if taken.is_some() => hits.push(leaves_at),
+                // Another process took this hit after `now`. It counts, and this call keeps its own.
+                PlaceState::Later(leaves_at)
+                    if taken.is_some() && self.is_by(boot_time(), leaves_at) =>
+                {
+                    hits.push(leaves_at);
+                }
                 _ => {
                     if let Some(number) = taken {
                         self.free(number, now + interval);
@@ -239,12 +243,17 @@ impl<W: Word> WindowInTable<'_, W> {
             self.now.set(clock);
             return None;
         }
-        // Processors may differ a little about the time.
-        if !self.is_frozen && leaves_at <= clock + interval + RECENT {
+        if self.is_by(clock, leaves_at) {
             return Some(leaves_at);
         }
         self.change(number, Op::Start { missing: 0 });
         Some(now + interval)
+    }
+
+    /// Whether a hit that leaves at this time can have been taken by a running clock that shows `clock`. Processors may differ a
+    /// little about the time.
+    fn is_by(&self, clock: u64, leaves_at: u64) -> bool {
+        !self.is_frozen && leaves_at <= clock + self.window.interval() + RECENT
     }
 
     /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were

@@ -190,11 +190,15 @@ mod tests {
         let numbers: HashSet<u32> = (0..16).map(|_| Holder::without_lock(3).number).collect();
         assert!(numbers.len() > 1);
         assert!(numbers.iter().all(|it| (UNLOCKED..2 * UNLOCKED).contains(it)));
-        let mut living =
-            Living { file: None, known: vec![(7, false)], left: 1, is_incomplete: false };
+        // No process has a lock on this file.
+        let file = KeptDescriptor::new(std::fs::File::open("/proc/self/exe").unwrap().into());
+        let file = Some(Rc::new(file.unwrap()));
+        let mut living = Living { file, known: vec![(7, true)], left: 1, is_incomplete: false };
         assert!(living.contains(UNLOCKED << SERIAL_BITS));
-        assert!(!living.contains(7 << SERIAL_BITS | 5), "what is known is not asked for again");
+        assert!(living.contains(7 << SERIAL_BITS | 5), "what is known is not asked for again");
+        assert!(!living.contains((UNLOCKED - 1) << SERIAL_BITS));
         assert!(!living.is_incomplete());
+        assert!(living.contains(8 << SERIAL_BITS) && living.is_incomplete());
     }
 
     #[test]

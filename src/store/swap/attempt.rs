@@ -25,8 +25,8 @@ const LOST_BEFORE_LOCK: u32 = 2;
 /// The largest age of the clock reading of a hand-off, in nanoseconds. The server's clock may have been
 /// set since the reading.
 const MAX_READING_AGE: u64 = SECOND;
-/// The longest round trip of the clock reading of a hand-off, in nanoseconds, where the limit does not tolerate a longer one. By as
-/// much a state may be written that is too late.
+/// The longest round trip of a hand-off's clock reading, in nanoseconds, unless the limit allows a longer one. A state may be written
+/// that is too late by as much.
 const MAX_READING_TIME: u64 = SECOND / 100;
 /// The shortest time to wait after a lost swap, on average, in nanoseconds.
 const SHORTEST_PAUSE: u64 = 20_000;
@@ -193,7 +193,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         let handoff = handed_off(own.batches, own.key, boot_time())?;
         let version = self.entry.handed_off(&handoff)?;
         let (state, clock) = (handoff.state, handoff.clock);
-        // A process that was suspended within its reading knows the time badly.
+        // The round trip tells how well the time is known: a process may have been suspended within it.
         let longest = MAX_READING_TIME.max(self.request.limit.window() / 64);
         let is_usable = clock.age() < MAX_READING_AGE && clock.round_trip() <= longest;
         is_usable.then(|| Found { state, version, now: clock.now(), clock })
@@ -229,6 +229,11 @@ impl<E: SwapEntry> Attempt<'_, E> {
         let first = self.apply(state, earliest, share);
         if earliest == latest || self.request.frozen().is_some() {
             return Some((earliest, first));
+        }
+        // The later bound would open the next window before this one has ended.
+        let is_window = !matches!(self.request.limit, Limit::TokenBucket(_));
+        if is_window && earliest < state.expires_at() && state.expires_at() <= latest {
+            return None;
         }
         let last = self.apply(state, latest, share);
         let owes_more = last.after.expires_at() > first.after.expires_at();

@@ -212,6 +212,17 @@ fn call_of_one_hit_keeps_it_though_a_rival_took_one_since_the_call_began() {
 }
 
 #[test]
+fn call_of_one_hit_corrects_one_from_before_the_clock_was_set_back() {
+    let (table, window) = (Table::new(8), window(3));
+    table.window(&window, hash(1), T + 9 * INTERVAL, |it| {
+        assert!(it.change(1, Op::Take { cost: 1 }).1);
+    });
+    assert!(table.decide(&window, hash(1), T, Op::Take { cost: 1 }).is_accepted());
+    let left = table.decide(&window, hash(1), T + INTERVAL, Op::Peek { cost: 0 }).available;
+    assert_eq!(left.count_hits(), 3, "both have left after one interval");
+}
+
+#[test]
 fn newcomer_among_longer_limits_waits_for_one_interval_whatever_its_cost() {
     for cost in 1..=3 {
         let (table, window) = (Table::new(4), window(3));

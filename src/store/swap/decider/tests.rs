@@ -3,7 +3,9 @@
 use super::*;
 use crate::clock::Reading;
 use crate::error::Error;
-use crate::limit::{Limit, SECOND, SlidingWindow, Span, State, StoredState, TokenBucket, apply};
+use crate::limit::{
+    FixedWindow, Limit, SECOND, SlidingWindow, Span, State, StoredState, TokenBucket, apply,
+};
 use crate::net::Timeouts;
 use crate::store::swap::batch::release;
 use crate::store::swap::handoff::Handoff;
@@ -329,17 +331,39 @@ fn answer_that_arrives_late_gives_no_tokens() {
 }
 
 #[test]
-fn state_is_read_again_where_its_clock_reading_took_long_beside_the_limit() {
-    let (register, record) = (Register::new(0), record());
-    register.late.set(40 * SECOND / 1_000);
-    let fast = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
-    for call in 1..=3 {
-        with_request(&fast, TAKE, |request| {
-            let budget = Budget::start(timeouts(LONG));
-            decide_in_batch(&register, request, batches(&record), 1, budget).unwrap();
-        });
-        assert_eq!(register.reads.get(), call);
+fn hand_off_is_used_if_its_clock_reading_was_short_or_the_limit_is_slow() {
+    // A bucket of a tenth of a second, and one of a second.
+    for (per_second, late, reads) in
+        [(100.0, 9, 1), (100.0, 11, 3), (10.0, 15, 1), (10.0, 16, 3), (10.0, 40, 3)]
+    {
+        let (register, record) = (Register::new(0), record());
+        register.late.set(late * SECOND / 1_000);
+        let limit = Limit::from(TokenBucket::per_second(10, per_second).unwrap());
+        for _ in 0..3 {
+            with_request(&limit, TAKE, |request| {
+                let budget = Budget::start(timeouts(LONG));
+                decide_in_batch(&register, request, batches(&record), 1, budget).unwrap();
+            });
+        }
+        assert_eq!(register.reads.get(), reads, "{per_second} a second, {late} ms");
     }
+}
+
+#[test]
+fn window_that_may_have_ended_is_decided_at_a_time_that_is_known() {
+    let limit = Limit::from(FixedWindow::new(3, 1.0).unwrap());
+    let (_, state) = apply(&limit, &StoredState::FULL, NOW, TAKE);
+    let ends_at = NOW + SECOND;
+    let decided = |bounds: [u64; 2]| {
+        let entry = &Register::new(0);
+        with_request(&limit, TAKE, |request| {
+            let attempt = Attempt { entry, request, batch: None };
+            attempt.apply_within(&state, bounds, Share::ALONE).map(|it| it.1.after.expires_at())
+        })
+    };
+    assert_eq!(decided([ends_at - 9, ends_at - 1]), Some(ends_at), "the open window");
+    assert_eq!(decided([ends_at - 9, ends_at]), None);
+    assert_eq!(decided([ends_at, ends_at + 9]), Some(ends_at + 9 + SECOND), "the next one");
 }
 
 #[test]
