@@ -76,10 +76,7 @@ revolt() {
     php=$(command -v php)
     version "$php" >"$logs/revolt.version"
     extension=$(extension_for "$php" "")
-    folder=$(scripts/setup/unpack.sh forky php-revolt-event-loop)
-    mkdir -p "$logs/tables"
-    "$php" -n -d extension=posix -d extension="$extension" -d token_bucket.shm_path="$logs/tables" -d display_errors=1 \
-        scripts/matrix/runtimes/revolt.php "$folder/usr/share/php"
+    PHP=$php EXTENSION=$extension scripts/test/revolt.sh
 }
 # OLD= names the older version: the last tag, or the last commit before busy keys were asked for in batches.
 fleet() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Changes the code in one place at a time, and lists the changes that no test notices: in target/mutants-FOLDER/mutants.out/missed.txt.
-# First by the tests of src alone: seconds each. What they miss is tried again by those of the stores that the folder is for, without
-# servers that differ only in how they are reached: half a minute each. All are built without PHP, so what only phpt notices is missed.
+# First by the tests of src alone: seconds each. What they miss is tried again by those of the stores that the folder is for, of each
+# kind one server: half a minute each. All are built without PHP, so what only phpt notices is missed.
 # Usage: mutants.sh [FOLDER]...    src/limit, src/store/shm, src/store/swap and src/guard by default: a day
 # SHARD=0/8 tries one in eight. JOBS= how many at once.
 set -euf
@@ -20,7 +20,7 @@ mutants() {
         ${SHARD:+--shard "$SHARD"} --jobs "${JOBS:-1}" --output "$output" --no-shuffle "$@" || case $? in 2 | 3) ;; *) exit 1 ;; esac # missed, timed out
 }
 for folder in "$@"; do
-    output=target/mutants-$(echo "$folder" | tr / -)
+    output=target/mutants-$(echo "$folder${SHARD:+-$SHARD}" | tr / -)
     rm -rf "$output"
     mkdir -p "$output"
     others="array redis_ memcached_ mariadb_ mysql two_memcacheds"

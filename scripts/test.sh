@@ -38,8 +38,8 @@ scripts/test/mysql-for-mariadb.sh
 step "Prometheus"
 scripts/test/prometheus.sh
 
-step "The command, the status page in Chromium, the integrations"
-at_once scripts/test/command.sh scripts/test/page.sh scripts/test-integrations.sh
+step "The command, the status page in Chromium, an event loop, the integrations"
+at_once scripts/test/command.sh scripts/test/page.sh scripts/test/revolt.sh scripts/test-integrations.sh
 
 step "Demo"
 scripts/demo.sh

@@ -123,7 +123,7 @@ same(["bootstrap php $own"], $storage->asked, 'what it was asked');
 
 same(true, str_contains(thrown(fn () => new TokenBucket("nothing-$own:", 'one', 1, 1)), "nothing-$own"), 'exception');
 same('ValueError: TokenBucket::__construct(): Argument #3 ($bucket_capacity) must be between 1 and 2147483647', thrown(fn () => new TokenBucket(null, 'one', 0, 1)), 'error');
-// Of this request's prefix, which makes room for those of others.
+// Counted under this request's prefix; the reset frees the record for others.
 same($capacity + 2, TokenBucket\statistics()['named']['checked'], 'statistics');
 TokenBucket\reset_statistics();
 same(false, isset(TokenBucket\statistics()['named']), 'statistics after they were reset');
