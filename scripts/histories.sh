@@ -62,7 +62,13 @@ record() {
 # Every call is explained.
 explained() {
     printf '%-27s' "$1, $2${3+, $3}"
-    record "$@" && "$check" "$folder/run" || { echo "A history of $* is not explained"; failed=1; }
+    record "$@" && "$check" "$folder/run" || {
+        failed=1 kept=target/histories/$(echo "$*" | tr ' ' -)
+        rm -rf "$kept"
+        mkdir -p target/histories
+        cp -r "$folder/run" "$kept"
+        echo "A history of $* is not explained: $kept"
+    }
 }
 # A rival is found out: some call is not.
 found_out() {

@@ -77,9 +77,11 @@ fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known>
                 after.extend([now, now + 1, now.saturating_sub(1)].into_iter().find_map(known_at));
             }
         }
-        // Any time of the call is possible.
+        // Any time of the call is possible. Before the state can have been written the clock would seem set back, and at the last
+        // moment the limit may be full: in between it is changed by what the call took or gave back alone.
         None => {
-            for (now, op) in [first, last]
+            let between = limit.earliest_write(&known.state).clamp(first, last);
+            for (now, op) in [first, between, last]
                 .into_iter()
                 .flat_map(|now| parts(op).into_iter().map(move |op| (now, op)))
             {

@@ -113,6 +113,19 @@ fn what_was_refunded_may_be_taken_again() {
 }
 
 #[test]
+fn refund_without_an_answer_may_have_happened_at_any_time_of_its_call() {
+    let refund = [format!("begin a k {} refund 1", at(0.0)), format!("died a {}", at(9.0))];
+    let calls = [
+        asked("attempt 3 0", "b", 5.0, 5.001, "yes 0 3"),
+        refund,
+        asked("peek 1", "b", 5.1, 5.101, "yes 1 1.9"),
+    ];
+    assert!(is_explained_by(&["token_bucket 3 3 0 5000"], &of(&calls)));
+    let calls = [calls[0].clone(), calls[2].clone()];
+    assert!(!is_explained_by(&["token_bucket 3 3 0 5000"], &of(&calls)));
+}
+
+#[test]
 fn what_is_settled_is_taken_or_given_back() {
     let settled = |cost: u64, left: &str| {
         is_explained(&of(&[
