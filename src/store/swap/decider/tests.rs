@@ -1,11 +1,11 @@
 //! Compare-and-swap: conflicts, tries, their budget, and batches.
 
+mod clock;
+
 use super::*;
 use crate::clock::Reading;
 use crate::error::Error;
-use crate::limit::{
-    FixedWindow, Limit, SECOND, SlidingWindow, Span, State, StoredState, TokenBucket, apply,
-};
+use crate::limit::{Limit, SECOND, Span, State, StoredState, TokenBucket, apply};
 use crate::net::Timeouts;
 use crate::store::swap::batch::release;
 use crate::store::swap::handoff::Handoff;
@@ -299,102 +299,6 @@ fn process_that_was_given_up_takes_for_itself_alone() {
         let after = apply(&limit, &StoredState::FULL, NOW, TAKE).1;
         assert_eq!(register.held.get().0, after.word(), "one token was taken");
     });
-}
-
-#[test]
-fn answer_that_arrives_late_gives_no_tokens() {
-    let fast = Limit::from(TokenBucket::per_second(10, 1_000.0).unwrap());
-    let bounds = [NOW, NOW + SECOND];
-    let at = |full_at| {
-        let state = State::Filling { full_at: Span::from_ns(full_at) };
-        let entry = &Register::new(0);
-        with_request(&fast, TAKE, |request| {
-            let attempt = Attempt { entry, request, batch: None };
-            attempt.apply_within(&state.into(), bounds, Share::ALONE)
-        })
-    };
-    let (_, applied) = at(NOW).unwrap();
-    assert!(applied.decision.is_accepted(), "full at both times");
-    assert_eq!(
-        applied.after.expires_at(),
-        NOW + SECOND + SECOND / 1_000,
-        "taken from at the later"
-    );
-    assert!(at(NOW + 10_000_000).is_none(), "empty at the earlier: it is read again");
-
-    let (register, record) = (Register::new(0), record());
-    register.late.set(40 * SECOND / 1_000);
-    for _ in 0..3 {
-        assert!(decide(&register, &record, TAKE, LONG).unwrap().is_accepted());
-    }
-    assert_eq!(register.reads.get(), 1);
-}
-
-#[test]
-fn hand_off_is_used_if_its_clock_reading_was_short_or_the_limit_is_slow() {
-    // A bucket of a tenth of a second, and one of a second.
-    for (per_second, late, reads) in
-        [(100.0, 9, 1), (100.0, 11, 3), (10.0, 15, 1), (10.0, 16, 3), (10.0, 40, 3)]
-    {
-        let (register, record) = (Register::new(0), record());
-        register.late.set(late * SECOND / 1_000);
-        let limit = Limit::from(TokenBucket::per_second(10, per_second).unwrap());
-        for _ in 0..3 {
-            with_request(&limit, TAKE, |request| {
-                let budget = Budget::start(timeouts(LONG));
-                decide_in_batch(&register, request, batches(&record), 1, budget).unwrap();
-            });
-        }
-        assert_eq!(register.reads.get(), reads, "{per_second} a second, {late} ms");
-    }
-}
-
-#[test]
-fn window_that_may_have_ended_is_decided_at_a_time_that_is_known() {
-    let limit = Limit::from(FixedWindow::new(3, 1.0).unwrap());
-    let (_, state) = apply(&limit, &StoredState::FULL, NOW, TAKE);
-    let ends_at = NOW + SECOND;
-    let decided = |bounds: [u64; 2]| {
-        let entry = &Register::new(0);
-        with_request(&limit, TAKE, |request| {
-            let attempt = Attempt { entry, request, batch: None };
-            attempt.apply_within(&state, bounds, Share::ALONE).map(|it| it.1.after.expires_at())
-        })
-    };
-    assert_eq!(decided([ends_at - 9, ends_at - 1]), Some(ends_at), "the open window");
-    assert_eq!(decided([ends_at - 9, ends_at]), None);
-    assert_eq!(decided([ends_at, ends_at + 9]), Some(ends_at + 9 + SECOND), "the next one");
-}
-
-#[test]
-fn sliding_window_is_decided_at_a_time_of_its_own_reading() {
-    let (register, record) = (Register::new(0), record());
-    register.late.set(40 * SECOND / 1_000);
-    let limit = Limit::from(SlidingWindow::new(3, 1.0).unwrap());
-    for call in 1..=3 {
-        let decision = with_request(&limit, TAKE, |request| {
-            let budget = Budget::start(timeouts(LONG));
-            decide_in_batch(&register, request, batches(&record), 1, budget).unwrap()
-        });
-        assert_eq!(
-            (decision.now, decision.expires_at),
-            (NOW - SECOND / 25, NOW + SECOND * 24 / 25)
-        );
-        assert_eq!(register.reads.get(), call, "no hand-off is used");
-    }
-}
-
-#[test]
-fn clock_that_is_set_back_gives_no_tokens() {
-    let (register, record) = (Register::new(0), record());
-    let mut accepted = 0;
-    for call in 0..60 {
-        if call == 5 {
-            register.time.set(NOW - 3_600 * SECOND);
-        }
-        accepted += u32::from(decide(&register, &record, TAKE, LONG).unwrap().is_accepted());
-    }
-    assert!(accepted <= 10, "{accepted}");
 }
 
 #[test]
