@@ -3,7 +3,7 @@
 # First by the tests of src alone: seconds each. What they miss is tried again by those of the stores that the folder is for, of each
 # kind one server: half a minute each. All are built without PHP, so what only phpt notices is missed.
 # Usage: mutants.sh [FOLDER]...    src/limit, src/store/shm, src/store/swap and src/guard by default: a day
-# SHARD=0/8 tries one in eight. JOBS= how many at once. .cargo/mutants.toml has what is left out.
+# JOBS= how many at once. .cargo/mutants.toml has what is left out.
 set -euf
 cd "$(dirname "$0")/.."
 
@@ -14,12 +14,11 @@ cargo mutants --version >/dev/null 2>&1 || cargo install --locked --quiet cargo-
 export RUSTFLAGS="--cfg fuzzing"
 
 mutants() {
-    # shellcheck disable=SC2086
     cargo mutants --file "$folder/**/*.rs" --file "$folder/*.rs" \
-        ${SHARD:+--shard "$SHARD"} --jobs "${JOBS:-1}" --output "$output" --no-shuffle "$@" || case $? in 2 | 3) ;; *) exit 1 ;; esac # missed, timed out
+        --jobs "${JOBS:-1}" --output "$output" --no-shuffle "$@" || case $? in 2 | 3) ;; *) exit 1 ;; esac # missed, timed out
 }
 for folder in "$@"; do
-    output=target/mutants-$(echo "$folder${SHARD:+-$SHARD}" | tr / -)
+    output=target/mutants-$(echo "$folder" | tr / -)
     rm -rf "$output"
     mkdir -p "$output"
     others="array redis_ memcached_ mariadb_ mysql two_memcacheds"
