@@ -4,9 +4,9 @@
 //! batch, asks for all of its members, and *publishes* by what they were decided on: from that each member computes its own
 //! decision. Meanwhile the next batch is open.
 //!
-//! * A batch has members of one *kind*, a hash of all that makes calls equal. A call of another kind *seals* the open batch,
-//!   so that no further call joins it; the batch after a sealed one is for other kinds first. A record has two keys if their
-//!   hashes say so: they are two kinds.
+//! * A batch has members of one *kind*, a hash of all that makes calls equal; a refund equals no other. A call of another kind
+//!   *seals* the open batch, so that no further call joins it; the batch after a sealed one is for other kinds first. A record has
+//!   two keys if their hashes say so: they are two kinds.
 //! * A member uses what was published for its own batch alone, whose number no other has, and its place in the batch, which
 //!   no other call has. So no grant is used twice, or by a later call.
 //! * A process that asks is waited for until a time that it has set, and prolongs unless calls of another kind wait. If it is

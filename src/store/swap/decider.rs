@@ -114,10 +114,14 @@ fn decide_in_batch<E: SwapEntry>(
     }
 }
 
-/// A hash of all that makes two calls on a key equal.
+/// A hash of all that makes two calls on a key equal. A refund equals no other: the members of a batch ask again if the process that
+/// asked for them was killed, and what is taken twice is lost, but what is given back twice is too much.
 fn kind_of(key: u64, request: &Request<'_>, [low, high]: [u64; 2]) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(low, high);
     (key, request.limit, request.op).hash(&mut hasher);
+    if let Op::Refund { .. } = request.op {
+        (boot_time(), std::process::id()).hash(&mut hasher);
+    }
     hasher.finish()
 }
 

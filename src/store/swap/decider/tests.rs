@@ -316,3 +316,14 @@ fn key_that_is_locked_twice_fails_at_once_in_all_processes_of_the_host() {
     assert!(!is_locked(batches(&record), 2, boot_time()), "another key");
     assert!(!is_locked(batches(&record), 1, boot_time() + 2 * SECOND));
 }
+
+#[test]
+fn refunds_are_in_no_batch_with_others() {
+    let limit = Limit::from(TokenBucket::per_second(5, 1.0).unwrap());
+    let kinds =
+        |op| with_request(&limit, op, |request| [0; 3].map(|_| kind_of(1, request, [2, 3])));
+    let [first, second, third] = kinds(Op::Refund { cost: 2, expiry: None });
+    assert!(first != second && second != third);
+    let [first, second, third] = kinds(TAKE);
+    assert!(first == second && second == third);
+}
