@@ -16,12 +16,6 @@ folder=$(mktemp -d /dev/shm/token_bucket-histories.XXXXXX)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 mkdir "$folder/tables"
-# Options that load those of these extensions that this PHP has not built in.
-load() {
-    for extension; do
-        "$php" -n -m | grep -qix "$extension" || printf -- '-d extension=%s ' "$extension"
-    done
-}
 ours=$(load posix pcntl)
 rivals=$(load posix pcntl ctype mbstring)
 [ -n "${SHORT-}" ] || rivals="$rivals $(load apcu igbinary msgpack redis memcached)"

@@ -9,7 +9,6 @@ folder=$(scripts/setup/unpack.sh forky php-revolt-event-loop)
 tables=$(mktemp -d /dev/shm/token_bucket-revolt.XXXXXX)
 trap 'rm -rf "$tables"' EXIT
 trap 'exit 130' INT TERM
-"$php" -n -m | grep -qix posix && posix= || posix="-d extension=posix"
-# shellcheck disable=SC2086
-"$php" -n $posix -d extension="$extension" -d token_bucket.shm_path="$tables" -d display_errors=1 \
+# shellcheck disable=SC2046
+"$php" -n $(load posix) -d extension="$extension" -d token_bucket.shm_path="$tables" -d display_errors=1 \
     scripts/matrix/runtimes/revolt.php "$folder/usr/share/php"

@@ -108,7 +108,7 @@ impl<W: Word> WindowInTable<'_, W> {
                 PlaceState::Free if taken.is_some() => {}
                 // Another process took this hit after `now`. It counts, and this call keeps its own.
                 PlaceState::Later(leaves_at)
-                    if taken.is_some() && self.is_by(boot_time(), leaves_at) =>
+                    if taken.is_some() && self.fits_clock(boot_time(), leaves_at) =>
                 {
                     hits.push(leaves_at);
                 }
@@ -243,7 +243,7 @@ impl<W: Word> WindowInTable<'_, W> {
             self.now.set(clock);
             return None;
         }
-        if self.is_by(clock, leaves_at) {
+        if self.fits_clock(clock, leaves_at) {
             return Some(leaves_at);
         }
         self.change(number, Op::Start { missing: 0 });
@@ -252,7 +252,7 @@ impl<W: Word> WindowInTable<'_, W> {
 
     /// Whether a hit that leaves at this time can have been taken by a running clock that shows `clock`. Processors may differ a
     /// little about the time.
-    fn is_by(&self, clock: u64, leaves_at: u64) -> bool {
+    fn fits_clock(&self, clock: u64, leaves_at: u64) -> bool {
         !self.is_frozen && leaves_at <= clock + self.window.interval() + RECENT
     }
 

@@ -232,7 +232,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         }
         // The later bound would open the next window before this one has ended.
         let is_window = !matches!(self.request.limit, Limit::TokenBucket(_));
-        if is_window && earliest < state.expires_at() && state.expires_at() <= latest {
+        if is_window && (earliest + 1..=latest).contains(&state.expires_at()) {
             return None;
         }
         let last = self.apply(state, latest, share);

@@ -39,6 +39,20 @@ impl Table {
         })
     }
 
+    /// A window by a running clock.
+    fn running_window(
+        &self,
+        window: &SlidingWindow,
+        hash: u64,
+        now: u64,
+        work: impl FnOnce(&WindowInTable<'_>),
+    ) {
+        self.window(window, hash, now, |it| {
+            let (now, lacked_room) = (Cell::new(now), Cell::new(false));
+            work(&WindowInTable { is_frozen: false, now, lacked_room, ..*it });
+        });
+    }
+
     fn decide(&self, window: &SlidingWindow, hash: u64, now: u64, op: Op) -> Decision {
         self.window(window, hash, now, |it| it.decide::<Decision>(op)).unwrap()
     }
@@ -173,13 +187,7 @@ fn places_of_a_window_have_sets_and_tags_of_their_own() {
 fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
     let (table, window) = (Table::new(8), SlidingWindow::new(5, 3_600.0).unwrap());
     let now = crate::clock::boot_time();
-    table.window(&window, hash(1), now, |it| {
-        let it = WindowInTable {
-            is_frozen: false,
-            now: Cell::new(now),
-            lacked_room: Cell::new(false),
-            ..*it
-        };
+    table.running_window(&window, hash(1), now, |it| {
         let seen = it.look(Op::Take { cost: 3 }).unwrap();
         let (decision, _) = window.apply(&seen.state, now, Op::Take { cost: 3 });
         // The rival's clock reading is later.
@@ -198,13 +206,7 @@ fn call_of_one_hit_keeps_it_though_a_rival_took_one_since_the_call_began() {
     let began = crate::clock::boot_time() - 2 * RECENT;
     let take = Op::Take { cost: 1 };
     table.window(&window, hash(1), began + RECENT, |rival| assert!(rival.change(1, take).1));
-    table.window(&window, hash(1), began, |it| {
-        let it = WindowInTable {
-            is_frozen: false,
-            now: Cell::new(began),
-            lacked_room: Cell::new(false),
-            ..*it
-        };
+    table.running_window(&window, hash(1), began, |it| {
         let decision = it.decide::<Decision>(take).unwrap();
         assert!(decision.is_accepted());
         assert_eq!((decision.now, decision.available.count_hits()), (began, 1));

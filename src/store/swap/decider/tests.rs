@@ -117,10 +117,21 @@ fn timeouts(call: Duration) -> Timeouts {
     Timeouts { call, connect: call }
 }
 
-/// Decides as the only call on its key.
+/// Decides as the only call on its key, which is slow.
 fn decide(register: &Register, record: &KeyRecord, op: Op, budget: Duration) -> Result<Decision> {
-    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
-    with_request(&limit, op, |request| {
+    let limit = TokenBucket::per_second(10, 0.001).unwrap();
+    decide_on(register, record, limit, op, budget)
+}
+
+/// Decides as the only call on the key of this limit.
+fn decide_on(
+    register: &Register,
+    record: &KeyRecord,
+    limit: impl Into<Limit>,
+    op: Op,
+    budget: Duration,
+) -> Result<Decision> {
+    with_request(&limit.into(), op, |request| {
         decide_in_batch(register, request, batches(record), 1, Budget::start(timeouts(budget)))
     })
 }

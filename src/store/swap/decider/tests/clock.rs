@@ -40,12 +40,9 @@ fn hand_off_is_used_if_its_clock_reading_was_short_or_the_limit_is_slow() {
     {
         let (register, record) = (Register::new(0), record());
         register.late.set(late * SECOND / 1_000);
-        let limit = Limit::from(TokenBucket::per_second(10, per_second).unwrap());
+        let limit = TokenBucket::per_second(10, per_second).unwrap();
         for _ in 0..3 {
-            with_request(&limit, TAKE, |request| {
-                let budget = Budget::start(timeouts(LONG));
-                decide_in_batch(&register, request, batches(&record), 1, budget).unwrap();
-            });
+            decide_on(&register, &record, limit, TAKE, LONG).unwrap();
         }
         assert_eq!(register.reads.get(), reads, "{per_second} a second, {late} ms");
     }
@@ -72,12 +69,9 @@ fn window_that_may_have_ended_is_decided_at_a_time_that_is_known() {
 fn sliding_window_is_decided_at_a_time_of_its_own_reading() {
     let (register, record) = (Register::new(0), record());
     register.late.set(40 * SECOND / 1_000);
-    let limit = Limit::from(SlidingWindow::new(3, 1.0).unwrap());
+    let limit = SlidingWindow::new(3, 1.0).unwrap();
     for call in 1..=3 {
-        let decision = with_request(&limit, TAKE, |request| {
-            let budget = Budget::start(timeouts(LONG));
-            decide_in_batch(&register, request, batches(&record), 1, budget).unwrap()
-        });
+        let decision = decide_on(&register, &record, limit, TAKE, LONG).unwrap();
         assert_eq!(
             (decision.now, decision.expires_at),
             (NOW - SECOND / 25, NOW + SECOND * 24 / 25)
