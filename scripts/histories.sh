@@ -55,24 +55,27 @@ record() {
 }
 # Every call is explained.
 explained() {
+    kept=
     printf '%-27s' "$1, $2${3+, $3}"
-    record "$@" && "$check" "$folder/run" || {
-        failed=1 kept=target/histories/$(echo "$*" | tr ' ' -)
-        rm -rf "$kept"
-        mkdir -p target/histories
-        cp -r "$folder/run" "$kept"
-        echo "A history of $* is not explained: $kept"
-    }
+    record "$@"
+    "$check" "$folder/run" >"$folder/said" || failed=1 kept=target/histories/$(echo "$*" | tr ' ' -)
+    cat "$folder/said"
+    tail -n 1 "$folder/said" >>"$folder/in_all"
+    [ -n "$kept" ] || return 0
+    rm -rf "$kept"
+    mkdir -p target/histories
+    cp -r "$folder/run" "$kept"
+    echo "A history of $* is not explained: $kept"
 }
-# A rival is found out: some call is not.
+# A rival is found out: some call is not. The first such is shown.
 found_out() {
+    found=1
     [ -n "${PLANTED-}" ] || printf '%-36s' "$1"
     record "$@"
-    if "$check" "$folder/run" >"$folder/found"; then
-        echo "not found out"
-        failed=1
-    fi
-    tail -n 1 "$folder/found"
+    ! "$check" "$folder/run" >"$folder/said" || found= failed=1
+    [ -n "$found" ] || echo "not found out"
+    tail -n 1 "$folder/said"
+    [ -z "$found" ] || [ -n "${SHORT-}" ] || sed '/^$/q' "$folder/said"
 }
 
 if [ $# -gt 0 ]; then
@@ -102,6 +105,7 @@ for fault in stop restart cut; do
 done
 for name in MariaDB MySQL; do explained limits "$name" restart; done
 for name in Sentinel Cluster; do explained limits $name failover; done
+awk '{ calls += $1; keys += $4; not += $15 } END { printf "%-27s%s calls on %s keys explained, %s keys not\n", "in all", calls, keys, not }' "$folder/in_all"
 echo "Limiters that accept too many:"
 found_out get_and_set_files files
 found_out get_and_set_redis Redis

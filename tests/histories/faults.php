@@ -34,10 +34,14 @@ final class Faults
         return "$dsn?timeout_ms=1000&connect_timeout_ms=1000";
     }
 
-    /** How many tokens a round may lose by it: a call for four of them that is repeated may be charged twice, in a batch for all processes. */
+    /** How many tokens a round may lose by it: a call for four of them that is repeated may be charged twice, where answers are cut in a batch for all processes. */
     public function lost(): int
     {
-        return $this->fault === 'cut' ? 8 * 4 * ($this->kind === 'redis' ? 1 : PROCESSES) : 0;
+        return match ($this->fault) {
+            'cut' => 8 * 4 * ($this->kind === 'redis' ? 1 : PROCESSES),
+            'restart' => 4 * PROCESSES,
+            default => 0,
+        };
     }
 
     /** Lets it happen once, in a round on these keys. Returns lines for the history. */

@@ -13,6 +13,8 @@ require __DIR__ . '/failovers.php';
 
 const PROCESSES = 5;
 const CALLS = 40;
+/** After so many seconds a process is killed. One that was killed while it had APCu's lock leaves all others waiting for it. */
+const MOST_SECONDS = 30;
 
 /** One round: the `limit` lines of its key, and what makes, in a process, a function that tells its next operation and how to make it. */
 final class Round
@@ -49,6 +51,7 @@ function now(): int
 function call_and_record(string $file, string $process, string $key, Closure $next, int $seed, int $pause): never
 {
     mt_srand($seed);
+    pcntl_alarm(MOST_SECONDS);
     $out = fopen($file, 'ab');
     stream_set_write_buffer($out, 0);
     for ($i = 0; $i < CALLS; $i++) {

@@ -44,6 +44,39 @@ impl Model for Ending {
             _ => Vec::new(),
         }
     }
+
+    /// The answer tells it.
+    fn likely_time(&self, known: &Known, call: &Call) -> u64 {
+        let cost = match (call.asked, &call.answer) {
+            (Asked::Op(op), Some(answer)) if op.takes_hits() && answer.accepted => op.cost(),
+            _ => 0,
+        };
+        let time = reset_after(call).and_then(|reset_after| {
+            let last = known.state.expires_at().saturating_sub(1);
+            let end = end_after(&self.limit, known, last, cost);
+            (end + known.earliest).checked_sub(reset_after)
+        });
+        let from = call.begin.saturating_sub(self.clock_error);
+        let to = call.end.saturating_add(self.clock_error);
+        time.map_or(call.end, |time| time.clamp(from, to))
+    }
+
+    fn covers(&self, known: &Known, other: &Known) -> bool {
+        known.state == other.state
+            && known.earliest <= other.earliest
+            && other.latest <= known.latest
+    }
+}
+
+impl Ending {
+    /// The decision by a clock that may be behind the one that wrote the state: it is made by that clock.
+    fn apply(&self, state: &StoredState, now: u64, op: Op) -> (Decision, StoredState) {
+        let written = self.limit.earliest_write(state);
+        let is_behind = (now..=now + 2 * self.clock_error).contains(&written);
+        let (decision, after) =
+            apply(&self.limit, state, if is_behind { written } else { now }, op);
+        (Decision { now, ..decision }, after)
+    }
 }
 
 /// What may be known after a call; nothing if it cannot be next.
@@ -62,7 +95,7 @@ fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known>
     match reset_after(call) {
         Some(reset_after) => {
             let known_at = |now: u64| {
-                let (decision, state) = apply(limit, &known.state, now, op);
+                let (decision, state) = model.apply(&known.state, now, op);
                 let earliest = known.earliest.max(from.saturating_sub(now));
                 let latest = known.latest.min(to.saturating_sub(now));
                 let is_within = now >= first && now <= last && earliest <= latest;
@@ -85,7 +118,7 @@ fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known>
                 .into_iter()
                 .flat_map(|now| parts(op).into_iter().map(move |op| (now, op)))
             {
-                let (decision, state) = apply(limit, &known.state, now, op);
+                let (decision, state) = model.apply(&known.state, now, op);
                 if fits(limit, &decision, call, op) {
                     after.push(Known { state, ..known.clone() });
                 }
@@ -133,9 +166,14 @@ fn full_before(
 /// The times at which the call may have been decided. The answer gives them: the end of a state that has not expired
 /// depends on what the call took, not on its time. `Settle` takes whether or not it is there.
 fn times(limit: &Limit, known: &Known, op: Op, last: u64, reset_after: u64) -> Vec<u64> {
-    let end = |cost| apply(limit, &known.state, last, Op::Settle { cost }).0.expires_at;
     let costs = if op.takes_hits() { op.cost() } else { 0 };
+    let end = |cost| end_after(limit, known, last, cost);
     (0..=costs).filter_map(|cost| end(cost).checked_sub(reset_after)).collect()
+}
+
+/// When the state ends after a call at this time that took so much.
+fn end_after(limit: &Limit, known: &Known, now: u64, cost: u64) -> u64 {
+    apply(limit, &known.state, now, Op::Settle { cost }).0.expires_at
 }
 
 fn reset_after(call: &Call) -> Option<u64> {

@@ -6,7 +6,6 @@
 use crate::history::{Asked, Call, Key, ON_THE_WAY};
 use crate::search::Model;
 use std::fmt::{self, Debug, Formatter};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A limit, and the fail-over of its server. Times are nanoseconds since 1970.
 pub struct FailingOver<M> {
@@ -45,22 +44,13 @@ pub struct Known<K> {
     earlier: Option<Vec<K>>,
 }
 
-/// The search compares what this prints. The order of the earlier states does not matter, and they may be many.
+/// The earlier states may be many.
 impl<K: Debug> Debug for Known<K> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let hash = |state: &K| {
-            let mut hasher = DefaultHasher::new();
-            format!("{state:?}").hash(&mut hasher);
-            hasher.finish()
-        };
         self.state.fmt(f)?;
         match self.earlier.as_deref() {
             None => f.write_str(" after the fail-over"),
-            Some([]) => Ok(()),
-            Some(earlier) => {
-                let sum = earlier.iter().map(hash).fold(0, u64::wrapping_add);
-                write!(f, ", {} earlier states {sum:x}", earlier.len())
-            }
+            Some(earlier) => write!(f, ", {} earlier states", earlier.len()),
         }
     }
 }
@@ -99,5 +89,25 @@ impl<M: Model> Model for FailingOver<M> {
             Known { state, earlier }
         };
         self.model.after(&known.state, process, call).into_iter().map(with_earlier).collect()
+    }
+
+    fn lost(&self, known: &Self::Known) -> u64 {
+        self.model.lost(&known.state)
+    }
+
+    fn likely_time(&self, known: &Self::Known, call: &Call) -> u64 {
+        self.model.likely_time(&known.state, call)
+    }
+
+    fn covers(&self, known: &Self::Known, other: &Self::Known) -> bool {
+        let covers = |known: &[M::Known], other: &[M::Known]| {
+            other.iter().all(|other| known.iter().any(|known| self.model.covers(known, other)))
+        };
+        let earlier_too = match (&known.earlier, &other.earlier) {
+            (Some(known), Some(other)) => covers(known, other),
+            (None, None) => true,
+            _ => false,
+        };
+        self.model.covers(&known.state, &other.state) && earlier_too
     }
 }

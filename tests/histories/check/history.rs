@@ -6,8 +6,8 @@ use token_bucket::limit::{CalendarWindow, FixedWindow, Limit, Op, SlidingWindow,
 /// Nanoseconds after a process's death, or an error, within which a server may decide on a call that was sent.
 pub const ON_THE_WAY: u64 = 1_000_000_000;
 
-/// The process of what the store has charged beyond what the answers say.
-pub const LOST: &str = "lost";
+/// The process of what the store does by itself.
+pub const STORE: &str = "store";
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,27 +163,12 @@ impl History {
             key.processes.push(calls);
         }
         for key in history.keys.values_mut() {
-            key.processes.extend(match key.kind {
-                Kind::Ending(_) | Kind::Sliding { .. } => lost_calls(key).into_iter().collect(),
-                Kind::Permits(_) => freed_permits(key, &deaths),
-                _ => Vec::new(),
-            });
+            if let Kind::Permits(_) = key.kind {
+                key.processes.extend(freed_permits(key, &deaths));
+            }
         }
         Ok(history)
     }
-}
-
-/// What the store may have charged beyond what the answers say, as calls of a process that knows of none.
-fn lost_calls(key: &Key) -> Option<Vec<Call>> {
-    let calls = || key.processes.iter().flatten();
-    let call = Call {
-        process: LOST.to_owned(),
-        asked: Asked::Op(Op::Take { cost: 1 }),
-        begin: calls().map(|call| call.begin).min()?,
-        end: calls().map(|call| call.end).max()?,
-        answer: None,
-    };
-    (key.lost > 0).then(|| vec![call; usize::try_from(key.lost).unwrap_or(usize::MAX)])
 }
 
 /// The death of each process, which may free its permits.
@@ -191,7 +176,7 @@ fn freed_permits(key: &Key, deaths: &HashMap<&str, u64>) -> Vec<Vec<Call>> {
     let free = |(owner, calls): (usize, &Vec<Call>)| {
         let last = calls.last()?;
         let end = deaths.get(last.process.as_str())? + ON_THE_WAY;
-        let (process, asked) = (LOST.to_owned(), Asked::Freed { owner });
+        let (process, asked) = (STORE.to_owned(), Asked::Freed { owner });
         Some(vec![Call { process, asked, begin: last.begin, end, answer: None }])
     };
     key.processes.iter().enumerate().filter_map(free).collect()

@@ -6,6 +6,7 @@ mod counted;
 mod ending;
 mod failover;
 mod history;
+mod losing;
 mod permits;
 mod picture;
 mod search;
@@ -17,6 +18,7 @@ use counted::Counted;
 use ending::Ending;
 use failover::{FailOver, FailingOver};
 use history::{History, Key, Kind};
+use losing::Losing;
 use permits::Permits;
 use search::{Model, Outcome, explain};
 use sliding::Sliding;
@@ -30,17 +32,27 @@ use std::process::ExitCode;
 fn explain_by_kind(key: &Key) -> Outcome {
     let clock_error = key.clock_error;
     match key.kind.clone() {
-        Kind::Ending(limit) => explain_by(key, Ending { limit, clock_error }),
+        Kind::Ending(limit) => explain_losing(key, &Ending { limit, clock_error }),
         Kind::Sliding { window, is_one_by_one } => {
             let one_by_one = is_one_by_one.then_some(key.processes.as_slice());
-            explain_by(key, Sliding { window, one_by_one, clock_error })
+            explain_losing(key, &Sliding { window, one_by_one, clock_error })
         }
         Kind::Counted(limits) => explain_by(key, Counted { limits, kept: key.lost }),
         Kind::Permits(max) => explain_by(key, Permits { max, processes: key.processes.len() }),
     }
 }
 
-/// The same by one model, with the fail-over if there was one.
+/// The same by one model, of which tokens may be lost. Most keys lose few, and with few there are fewer orders: so it is tried
+/// with few first.
+fn explain_losing<M: Model>(key: &Key, model: &M) -> Outcome {
+    let few = std::iter::successors(Some(0), |few| Some((few * 2).max(1)));
+    few.take_while(|few| *few < key.lost)
+        .map(|few| explain_by(key, Losing::new(model, key, few)))
+        .find(|outcome| matches!(outcome, Outcome::Explained(_)))
+        .unwrap_or_else(|| explain_by(key, Losing::new(model, key, key.lost)))
+}
+
+/// The same, with the fail-over if there was one.
 fn explain_by<M: Model>(key: &Key, model: M) -> Outcome {
     match FailOver::of(key) {
         Some(fail_over) => explain(key, &FailingOver { model, fail_over }),

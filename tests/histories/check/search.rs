@@ -1,8 +1,9 @@
 //! Searches an order of the calls on one key, each within its own begin and end, in which a model of the limit gives
 //! the answers that were recorded (J. Wing and C. Gong, 1993; states seen before are not tried again, as G. Lowe, 2017).
 
-use crate::history::{Asked, Call, Key, LOST};
-use std::collections::HashSet;
+use crate::history::{Asked, Call, Key, STORE};
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fmt::Debug;
 
 /// How many calls are tried for one key before the search gives up.
@@ -45,6 +46,21 @@ pub trait Model {
 
     /// What may be known after a call of this process; nothing if it cannot be next.
     fn after(&self, known: &Self::Known, process: usize, call: &Call) -> Vec<Self::Known>;
+
+    /// What the limit lost by now. Orders that lose less are tried first.
+    fn lost(&self, _known: &Self::Known) -> u64 {
+        0
+    }
+
+    /// When the call was likely decided if it is next.
+    fn likely_time(&self, _known: &Self::Known, call: &Call) -> u64 {
+        call.end
+    }
+
+    /// Whether all that may follow `other` may follow `known`, too.
+    fn covers(&self, known: &Self::Known, other: &Self::Known) -> bool {
+        known == other
+    }
 }
 
 /// A step of the order: the call made, and what is known after it.
@@ -59,7 +75,8 @@ struct Search<'a, M: Model> {
     /// How many calls of each process are in the order.
     done: Vec<usize>,
     order: Vec<Step<M::Known>>,
-    seen: HashSet<(Vec<usize>, String)>,
+    /// What was known after so many calls of each process.
+    seen: HashMap<Vec<usize>, Vec<M::Known>>,
     tried: usize,
     longest: Vec<usize>,
     longest_known: M::Known,
@@ -72,7 +89,7 @@ pub fn explain<M: Model>(key: &Key, model: &M) -> Outcome {
         model,
         done: vec![0; key.processes.len()],
         order: Vec::new(),
-        seen: HashSet::new(),
+        seen: HashMap::new(),
         tried: 0,
         longest: Vec::new(),
         longest_known: model.first(),
@@ -80,7 +97,7 @@ pub fn explain<M: Model>(key: &Key, model: &M) -> Outcome {
     let found = search.run();
     let count = |is_answered| {
         let is_call =
-            |call: &&Call| call.process != LOST && !matches!(call.asked, Asked::Failover { .. });
+            |call: &&Call| call.process != STORE && !matches!(call.asked, Asked::Failover { .. });
         let calls = key.processes.iter().flatten().filter(is_call);
         calls.filter(|call| call.answer.is_some() == is_answered).count()
     };
@@ -107,7 +124,7 @@ impl<M: Model> Search<'_, M> {
                         return None;
                     }
                     self.add_call(step.process);
-                    if !self.seen.insert((self.done.clone(), format!("{:?}", step.known))) {
+                    if !self.is_new(&step.known) {
                         self.remove_call(step.process);
                         continue;
                     }
@@ -134,6 +151,17 @@ impl<M: Model> Search<'_, M> {
         }
     }
 
+    /// Whether nothing seen after as many calls covers this. From now on something does.
+    fn is_new(&mut self, known: &M::Known) -> bool {
+        let seen = self.seen.entry(self.done.clone()).or_default();
+        if seen.iter().any(|seen| self.model.covers(seen, known)) {
+            return false;
+        }
+        seen.retain(|seen| !self.model.covers(known, seen));
+        seen.push(known.clone());
+        true
+    }
+
     fn add_call(&mut self, process: usize) {
         if let Some(done) = self.done.get_mut(process) {
             *done += 1;
@@ -154,12 +182,15 @@ impl<M: Model> Search<'_, M> {
     /// Each call that may be next, and what would be known after it; the likeliest last.
     fn next_steps(&self, known: &M::Known) -> Vec<Step<M::Known>> {
         let mut candidates = candidates(self.key, &self.done);
-        candidates.sort_by_key(|(_, call)| (call.answer.is_some(), std::cmp::Reverse(call.end)));
+        let time = |call: &Call| self.model.likely_time(known, call);
+        candidates.sort_by_cached_key(|(_, call)| (call.answer.is_some(), Reverse(time(call))));
         let steps = |(process, call): (usize, &Call)| {
             let after = self.model.after(known, process, call);
             after.into_iter().map(move |known| Step { process, known })
         };
-        candidates.into_iter().flat_map(steps).collect()
+        let mut steps: Vec<_> = candidates.into_iter().flat_map(steps).collect();
+        steps.sort_by_key(|step| Reverse(self.model.lost(&step.known)));
+        steps
     }
 
     fn stuck(&self) -> Stuck {

@@ -42,6 +42,15 @@ impl Model for Sliding<'_> {
         let beside = self.hits_beside(process, call);
         (0..=known.len()).flat_map(|gone| self.after_leaving(known, gone, call, beside)).collect()
     }
+
+    fn covers(&self, known: &Vec<Came>, other: &Vec<Came>) -> bool {
+        let covers = |(known, other): (&Came, &Came)| {
+            known.hits == other.hits
+                && known.earliest <= other.earliest
+                && other.latest <= known.latest
+        };
+        known.len() == other.len() && known.iter().zip(other).all(covers)
+    }
 }
 
 impl Sliding<'_> {

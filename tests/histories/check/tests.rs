@@ -311,3 +311,27 @@ fn permit_is_free_when_it_is_given_back_or_its_holder_has_died() {
     let died = [format!("died a {}", at(1.0)), format!("died a {}", at(1.0))];
     assert!(second(&[died]));
 }
+
+#[test]
+fn tokens_that_the_store_may_lose_are_missing_at_any_time() {
+    let left = |lost: u64, left: u64| {
+        let limit = format!("token_bucket 9 9000 {lost} 5000");
+        let calls =
+            [call("a", 0.0, 0.1, "yes 8 1000"), call("a", 0.2, 0.3, &format!("yes {left} -"))];
+        is_explained_by(&[&limit], &of(&calls))
+    };
+    assert!(left(0, 7) && !left(0, 6));
+    assert!(left(3, 7) && left(3, 5) && left(3, 4) && !left(3, 3));
+    assert!(!left(3, 8), "none is given away");
+}
+
+#[test]
+fn a_clock_that_is_behind_decides_by_the_one_that_wrote_the_state() {
+    let by = |clock_error: u64| {
+        let limit = format!("fixed_window 10 20 0 {clock_error}");
+        let calls = [call("a", 0.0, 0.1, "yes 9 20"), call("b", 0.2, 0.3, "yes 8 20.002")];
+        is_explained_by(&[&limit], &of(&calls))
+    };
+    assert!(by(400_000_000));
+    assert!(!by(1_000_000), "further than a clock may be");
+}
