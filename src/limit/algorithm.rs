@@ -28,5 +28,8 @@ pub trait WordAlgorithm {
     fn inherited_state(&self, expires_at: u64, now: u64) -> State;
 
     /// Whether an operation takes tokens or hits if enough of them are there.
-    fn takes(&self, op: Op) -> bool;
+    #[cold]
+    fn takes(&self, op: Op) -> bool {
+        op.takes_hits()
+    }
 }

@@ -91,9 +91,9 @@ impl Limit {
     pub fn takes(&self, op: Op) -> bool {
         match self {
             Self::TokenBucket(limit) => limit.takes(op),
-            Self::FixedWindow(_) | Self::CalendarWindow(_) | Self::SlidingWindow(_) => {
-                op.takes_hits()
-            }
+            Self::FixedWindow(window) => window.takes(op),
+            Self::CalendarWindow(window) => window.takes(op),
+            Self::SlidingWindow(_) => op.takes_hits(),
         }
     }
 

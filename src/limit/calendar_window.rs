@@ -130,11 +130,6 @@ impl WordAlgorithm for CalendarWindow {
     fn inherited_state(&self, expires_at: u64, now: u64) -> State {
         State::Window { ends_at: (expires_at - 1).min(self.end_at(now) - 1), hits: self.max_hits }
     }
-
-    #[cold]
-    fn takes(&self, op: Op) -> bool {
-        op.takes_hits()
-    }
 }
 
 /// The earliest time that the clock can have shown when it wrote this state of a calendar window.
@@ -151,6 +146,7 @@ pub fn earliest_write(window: &CalendarWindow, ends_at: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::limit::Decision;
+    use crate::limit::span::Span;
     use proptest::prelude::*;
 
     const HOUR: u64 = 3_600 * SECOND;
@@ -188,6 +184,75 @@ mod tests {
         assert!(!take(&window, state, T + 72 * HOUR).0.is_accepted());
         let unused = window.apply::<Decision>(State::FULL, T + HOUR, &Op::Peek { cost: 1 }).0;
         assert_eq!(unused.expires_at, T + 23 * HOUR, "it ends without a hit, too");
+    }
+
+    /// A call that is denied, for one of two hits is taken from a window that ends then: what it is told of the end, and the state after it.
+    fn denied(ends_at: u64, now: u64) -> (u64, State) {
+        let state = State::Window { ends_at: ends_at - 1, hits: 1 };
+        let (decision, after): (Decision, _) = days(2).apply(state, now, &Op::Take { cost: 2 });
+        assert!(!decision.is_accepted());
+        (decision.expires_at, after)
+    }
+
+    #[test]
+    fn end_within_ten_minutes_of_the_calendars_is_kept_and_another_corrected() {
+        let (noon, end) = (T + 12 * HOUR, T + 23 * HOUR);
+        for other in [end - 600 * SECOND, end, end + 600 * SECOND] {
+            let kept = State::Window { ends_at: other - 1, hits: 1 };
+            assert_eq!(denied(other, noon), (other, kept));
+        }
+        let corrected = (end, State::Window { ends_at: end - 1, hits: 1 });
+        assert_eq!(denied(end + 600 * SECOND + 1, noon), corrected);
+        // One that has ended is not of this window.
+        let over = end - 600 * SECOND - 1;
+        let taken = take(&days(2), State::Window { ends_at: over - 1, hits: 2 }, over);
+        assert_eq!((taken.0.is_accepted(), taken.0.available.count_hits()), (true, 1));
+    }
+
+    #[test]
+    fn next_windows_state_is_kept_ten_minutes_before_it_begins() {
+        let (end, next) = (T + 23 * HOUR, T + 48 * HOUR);
+        assert_eq!(denied(next, end - 600 * SECOND).0, next);
+        assert_eq!(denied(next, end - 600 * SECOND - 1).0, end);
+        let from_future = |expires_at: u64| {
+            let state = State::Window { ends_at: expires_at - 1, hits: 1 };
+            days(2).is_from_future(state, T + HOUR)
+        };
+        assert!(!from_future(end + SLACK) && from_future(end + SLACK + 1));
+    }
+
+    #[test]
+    fn evicted_state_leaves_no_hit_until_it_ends_or_the_window_does() {
+        let (noon, end) = (T + 12 * HOUR, T + 23 * HOUR);
+        for (full_at, told) in [(noon + HOUR, noon + HOUR), (end + 1, end), (end + HOUR, end)] {
+            let state = State::Filling { full_at: Span::from_ns(full_at) };
+            let (denied, _) = take(&days(2), state, noon);
+            assert_eq!((denied.is_accepted(), denied.expires_at), (false, told));
+        }
+    }
+
+    #[test]
+    fn call_that_changes_nothing_keeps_a_state_that_counts_too_many() {
+        let state = State::Window { ends_at: T + 23 * HOUR - 1, hits: MAX_HITS };
+        let (_, after): (Decision, _) = days(2).apply(state, T, &Op::Take { cost: 1 });
+        assert_eq!(after, state);
+    }
+
+    #[test]
+    fn refund_is_for_the_window_whose_end_it_tells_within_ten_minutes() {
+        let end = T + 23 * HOUR;
+        let state = State::Window { ends_at: end - 1, hits: 1 };
+        for (expiry, is_meant) in [
+            (end, true),
+            (end - SLACK, true),
+            (end + SLACK, true),
+            (end - SLACK - 1, false),
+            (end + SLACK + 1, false),
+        ] {
+            let refund = Op::Refund { cost: 1, expiry: Some(expiry) };
+            let (decision, _): (Decision, _) = days(2).apply(state, T, &refund);
+            assert_eq!(decision.available.count_hits(), if is_meant { 2 } else { 1 }, "{expiry}");
+        }
     }
 
     #[test]

@@ -89,11 +89,6 @@ impl WordAlgorithm for FixedWindow {
     fn inherited_state(&self, expires_at: u64, now: u64) -> State {
         State::Window { ends_at: (expires_at - 1).min(self.last_moment(now)), hits: self.max_hits }
     }
-
-    #[cold]
-    fn takes(&self, op: Op) -> bool {
-        op.takes_hits()
-    }
 }
 
 /// A window at a moment, of a limit whose hits come back all at once.
