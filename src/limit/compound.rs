@@ -90,6 +90,25 @@ mod tests {
 
     const T: u64 = 1_000 * SECOND;
 
+    #[test]
+    fn decision_on_each_limit_is_told_in_their_order() {
+        let limits =
+            [1, 2].map(|capacity| Limit::from(TokenBucket::per_second(capacity, 1.0).unwrap()));
+        let charges = limits.each_ref().map(|limit| Charge {
+            limit,
+            state: StoredState::FULL,
+            op: Op::Take { cost: 1 },
+            is_enforced: true,
+        });
+        let decisions = take_all(&charges, T).decisions();
+        let left: Vec<_> = decisions
+            .iter()
+            .zip(&limits)
+            .map(|(decision, limit)| limit.remaining(decision))
+            .collect();
+        assert_eq!(left, [0, 1]);
+    }
+
     proptest! {
         #[test]
         fn all_required_limits_are_charged_or_none(

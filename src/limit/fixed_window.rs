@@ -177,9 +177,8 @@ impl WindowAt {
             }
             // A block was decided on above.
             Op::Reset | Op::Block { .. } => {
-                let empty = Decision { available: Available::hits(limit), ..accept(0) };
                 let expires_at = if always_ends { ends_at + 1 } else { now };
-                (Decision { expires_at, ..empty }, State::FULL)
+                (Decision { expires_at, ..accept(0) }, State::FULL)
             }
             Op::Start { .. } => (deny(ends_at + 1), kept),
         }

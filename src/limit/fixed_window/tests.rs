@@ -1,6 +1,7 @@
 //! Fixed windows, and calendar windows beside them, against a count of their hits.
 
 use super::*;
+use crate::limit::span::Span;
 use crate::limit::{CalendarWindow, Limit, MAX_REFILL, SECOND, StoredState};
 use proptest::prelude::*;
 
@@ -19,6 +20,25 @@ fn window_opens_at_the_first_hit_and_lasts_its_interval() {
     let (next, state) = take(state, T + 5 * SECOND);
     assert!(next.is_accepted());
     assert_eq!(state, State::Window { ends_at: T + 10 * SECOND - 1, hits: 1 });
+}
+
+#[test]
+fn end_from_the_future_is_corrected_by_a_denied_call_and_another_state_kept() {
+    let window = FixedWindow::new(2, 5.0).unwrap();
+    let denied = |state| {
+        let (decision, after): (Decision, _) = window.apply(state, T, &Op::Take { cost: 2 });
+        assert!(!decision.is_accepted());
+        after
+    };
+    let ends_at = |ends_at| State::Window { ends_at, hits: 1 };
+    let last = T + 5 * SECOND - 1;
+    assert_eq!(denied(ends_at(last + 1)), ends_at(last));
+    assert_eq!(denied(ends_at(last)), ends_at(last));
+    // What an evicted bucket left.
+    let inherited = State::Filling { full_at: Span::from_ns(T + SECOND) };
+    assert_eq!(denied(inherited), inherited);
+    let none = Op::Refund { cost: 0, expiry: None };
+    assert_eq!(window.apply::<Decision>(inherited, T, &none).1, inherited);
 }
 
 #[test]

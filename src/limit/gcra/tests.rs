@@ -6,6 +6,8 @@ use crate::limit::error::LimitError;
 use crate::limit::span::SECOND;
 use proptest::prelude::*;
 
+mod edges;
+
 fn apply(limit: &TokenBucket, state: State, now: u64, op: Op) -> (Decision, State) {
     limit.apply(state, now, &op)
 }

@@ -1,0 +1,152 @@
+//! Exact states and answers of a bucket of five tokens, one a second, where a property would allow more than one.
+
+use super::*;
+
+/// The longest time ahead of a reservation for a token: 2³⁰ ns, the next power of two above its second.
+const AHEAD: u8 = 30;
+
+fn bucket() -> TokenBucket {
+    TokenBucket::per_second(5, 1.0).unwrap()
+}
+
+fn at(seconds: u64) -> u64 {
+    T0 + seconds * SECOND
+}
+
+fn filling(full_at: u64) -> State {
+    State::Filling { full_at: Span::from_ns(full_at) }
+}
+
+/// By a reservation for one token.
+fn reserved(full_at: u64) -> State {
+    ahead(full_at, AHEAD)
+}
+
+fn ahead(full_at: u64, ahead: u8) -> State {
+    State::Reserved { full_at, fraction: 0, ahead }
+}
+
+/// One whose debt of so many seconds is forgiven in five.
+fn overdrawn(debt: u64) -> State {
+    State::Overdrawn { forgiven_at: at(5), debt: debt * SECOND }
+}
+
+/// The state after an operation at the first moment.
+fn after(state: State, op: Op) -> State {
+    apply(&bucket(), state, T0, op).1
+}
+
+fn refund(cost: u64, expiry: Option<u64>) -> Op {
+    Op::Refund { cost, expiry }
+}
+
+#[test]
+fn earliest_write_is_a_full_refill_before_the_state_ends() {
+    let earliest = |state| earliest_write(&bucket(), state);
+    assert_eq!(earliest(filling(at(5))), T0);
+    assert_eq!(earliest(State::Filling { full_at: Span { ns: at(5), part: 1 } }), T0 + 1);
+    assert_eq!(earliest(reserved(at(5) + (1 << AHEAD))), T0);
+    let with_fraction =
+        State::Reserved { full_at: at(5) + (1 << AHEAD), fraction: 1, ahead: AHEAD };
+    assert_eq!(earliest(with_fraction), T0 + 1);
+    assert_eq!(earliest(overdrawn(9)), T0);
+    assert_eq!(earliest(State::Window { ends_at: at(9), hits: 1 }), 0);
+}
+
+#[test]
+fn state_is_from_the_future_if_no_clock_wrote_it_by_now() {
+    for (last, first) in [
+        (filling(at(5)), filling(at(5) + 1)),
+        (reserved(at(5) + (1 << AHEAD)), reserved(at(5) + (1 << AHEAD) + 1)),
+    ] {
+        assert!(!bucket().is_from_future(last, T0));
+        assert!(bucket().is_from_future(first, T0));
+    }
+}
+
+#[test]
+fn reservation_from_the_future_is_cut_to_the_furthest_that_the_limit_allows() {
+    let furthest = at(5) + (1 << AHEAD);
+    assert_eq!(after(reserved(furthest + 1), take(1)), reserved(furthest));
+    let kept = State::Reserved { full_at: furthest, fraction: 1, ahead: AHEAD };
+    assert_eq!(after(kept, take(1)), kept);
+}
+
+#[test]
+fn reservation_is_marked_with_the_power_of_two_by_which_it_lies_ahead() {
+    let (decision, state) =
+        apply(&bucket(), filling(at(5)), T0, Op::Reserve { cost: 1, max_wait: SECOND });
+    assert_eq!((decision.taken, decision.wait, state), (1, SECOND, reserved(at(6))));
+    let nanoseconds = TokenBucket::per_nanosecond(1024).unwrap();
+    let (_, state) =
+        apply(&nanoseconds, filling(T0 + 1024), T0, Op::Reserve { cost: 1024, max_wait: SECOND });
+    assert_eq!(state, ahead(T0 + 2048, 10));
+}
+
+#[test]
+fn fraction_that_rounds_up_to_a_nanosecond_is_carried() {
+    // So many tokens of a second's 20,000,001 take all but one part of a nanosecond more than whole ones.
+    let (tokens, per_second) = (19_600_001, 20_000_001);
+    let limit = TokenBucket::per_period(per_second, 1.0).unwrap();
+    let exact = tokens * SECOND / per_second as u64;
+    assert_eq!(tokens * SECOND % per_second as u64, per_second as u64 - 1);
+    let reserve = Op::Reserve { cost: tokens, max_wait: 2 * SECOND };
+    let (_, state) = apply(&limit, filling(at(1)), T0, reserve);
+    let State::Reserved { full_at, fraction, .. } = state else { panic!("{state:?}") };
+    assert_eq!((full_at, fraction), (at(1) + exact + 1, 0));
+}
+
+#[test]
+fn what_is_left_for_others_is_not_taken() {
+    let up_to = |least| Op::TakeUpTo { most: 4, least, leave: 3 };
+    assert_eq!(after(State::FULL, up_to(1)), filling(at(2)));
+    assert_eq!(after(State::FULL, up_to(2)), filling(at(2)));
+    let (denied, state) = apply(&bucket(), State::FULL, T0, up_to(3));
+    assert_eq!((denied.is_accepted(), state), (false, State::FULL));
+}
+
+#[test]
+fn refund_gives_back_what_it_says_up_to_a_full_bucket() {
+    assert_eq!(after(filling(at(5)), refund(2, None)), filling(at(3)));
+    assert_eq!(after(filling(at(5)), refund(5, None)), State::FULL);
+    assert_eq!(after(filling(at(5)), refund(6, None)), State::FULL);
+    assert_eq!(after(ahead(at(9), 32), refund(2, None)), ahead(at(7), 31));
+    assert_eq!(after(reserved(at(6)), refund(2, None)), filling(at(4)));
+}
+
+#[test]
+fn refund_of_a_call_gives_back_what_has_not_come_back_by_itself() {
+    // By the expiry two seconds are still missing; a nanosecond is kept back, for it was rounded up.
+    assert_eq!(after(filling(at(5)), refund(3, Some(at(2)))), filling(at(3) + 1));
+    assert_eq!(after(filling(at(5)), refund(2, Some(at(2)))), filling(at(3)));
+    assert_eq!(after(filling(at(5)), refund(1, Some(at(2)))), filling(at(4)));
+    let (decision, state) = apply(&bucket(), filling(at(5)), T0, refund(1, Some(T0)));
+    assert_eq!((decision.is_accepted(), state), (false, filling(at(5))));
+}
+
+#[test]
+fn debt_is_paid_before_tokens_come_back_and_stays_a_debt() {
+    assert_eq!(after(overdrawn(9), refund(2, None)), overdrawn(7));
+    assert_eq!(after(overdrawn(9), refund(9, None)), filling(at(5)));
+    assert_eq!(after(overdrawn(3), Op::Settle { cost: 1 }), overdrawn(4));
+    // Once it is forgiven what is owed is no debt.
+    let settled = apply(&bucket(), overdrawn(9), at(5), Op::Settle { cost: 6 }).1;
+    assert_eq!(settled, reserved(at(11)));
+}
+
+#[test]
+fn longest_debt_does_not_grow() {
+    let limit = TokenBucket::per_second(2, 2.0 * SECOND as f64 / MAX_REFILL as f64).unwrap();
+    let forgiven_at = ceil_to_grain(T0 + limit.full.ceil());
+    let longest = State::Overdrawn { forgiven_at, debt: MAX_DEBT - GRAIN };
+    assert_eq!(apply(&limit, longest, T0, Op::Check).1, longest);
+}
+
+#[test]
+fn bucket_starts_with_less_if_it_is_full() {
+    let start = |state, missing| apply(&bucket(), state, T0, Op::Start { missing });
+    assert_eq!(start(filling(T0), 2 * SECOND).1, filling(at(2)));
+    assert_eq!(start(State::FULL, 9 * SECOND).1, filling(at(5)));
+    let (denied, state) = start(filling(T0 + 1), 2 * SECOND);
+    assert_eq!((denied.is_accepted(), denied.retry_at, state), (false, T0 + 1, filling(T0 + 1)));
+}
