@@ -182,6 +182,14 @@ mod tests {
         }
 
         #[test]
+        fn simplest_fraction_has_the_smallest_denominator(low in 0u128..60, more in 1u128..60, scale in 1u128..60) {
+            let high = low + more;
+            let is_between = |p: u128, q: u128| low * q < p * scale && p * scale < high * q;
+            let first = (1..).find_map(|q| (0..=q * high).find(|p| is_between(*p, q)).map(|p| (p, q)));
+            prop_assert_eq!(Some(simplest_between(low, high, scale)), first);
+        }
+
+        #[test]
         fn interval_matches_the_rate(rate in 1e-8..1e9f64) {
             let found = Interval::from_rate(rate);
             prop_assert!(found.span.part < found.parts && found.parts <= MAX_PARTS);

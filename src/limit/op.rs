@@ -128,3 +128,24 @@ impl Op {
         !matches!(self, Self::Refund { .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn call_that_leaves_nothing_is_a_plain_one() {
+        assert_eq!(Op::take(3, 0), Op::Take { cost: 3 });
+        assert_eq!(Op::take(3, 2), Op::TakeUpTo { most: 3, least: 3, leave: 2 });
+    }
+
+    #[test]
+    fn refund_alone_is_not_repeated_and_corrects_as_a_settled_call_does() {
+        let refund = Op::Refund { cost: 1, expiry: None };
+        for op in [Op::Take { cost: 1 }, Op::Check, Op::Reset, Op::Peek { cost: 1 }] {
+            assert!(op.may_repeat() && !op.corrects(), "{op:?}");
+        }
+        assert!(Op::Settle { cost: 1 }.may_repeat() && Op::Settle { cost: 1 }.corrects());
+        assert!(!refund.may_repeat() && refund.corrects());
+    }
+}

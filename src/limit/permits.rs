@@ -145,6 +145,11 @@ mod tests {
 
     const T0: u64 = 1_000_000 * SECOND;
 
+    #[test]
+    fn limit_tells_how_many_may_be_held() {
+        assert_eq!(PermitLimit::new(3, 1.0).unwrap().max(), 3);
+    }
+
     fn any_op() -> impl Strategy<Value = PermitOp> {
         let (id, lifetime) = (0u128..12, prop_oneof![1..5 * SECOND, 1..=MAX_REFILL]);
         prop_oneof![

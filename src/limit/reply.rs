@@ -61,3 +61,33 @@ impl Reply for bool {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::algorithm::WordAlgorithm;
+    use crate::limit::{Op, State, TokenBucket};
+
+    #[test]
+    fn answer_is_the_decision_or_whether_it_accepts() {
+        let limit = TokenBucket::per_second(1, 1.0).unwrap();
+        for (op, is_accepted, is_blocked) in [
+            (Op::Take { cost: 1 }, true, false),
+            (Op::Take { cost: 2 }, false, false),
+            (Op::Block { duration: 1 }, true, true),
+        ] {
+            let (decision, _): (Decision, _) = limit.apply(State::FULL, 1, &op);
+            assert_eq!(Reply::is_accepted(decision), is_accepted);
+            assert_eq!(Reply::is_blocked(decision), Some(is_blocked));
+            let (accepted, _): (bool, _) = limit.apply(State::FULL, 1, &op);
+            assert_eq!(Reply::is_accepted(accepted), is_accepted);
+            assert_eq!(Reply::is_blocked(accepted), None, "it does not tell");
+        }
+    }
+
+    #[test]
+    fn acceptance_alone_makes_a_yes_or_no_and_no_decision() {
+        assert_eq!([true, false].map(bool::from_acceptance), [Some(true), Some(false)]);
+        assert_eq!([true, false].map(Decision::from_acceptance), [None, None]);
+    }
+}

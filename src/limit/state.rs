@@ -70,3 +70,24 @@ impl State {
 pub(super) const fn max_ahead(ahead: u8) -> u64 {
     1 << if ahead < 57 { ahead } else { 57 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_without_hits_counts_for_nothing_a_moment_earlier() {
+        let window = |hits| State::Window { ends_at: 7, hits };
+        assert_eq!([window(0), window(1)].map(State::expires_at), [7, 8]);
+        let reserved = |fraction| State::Reserved { full_at: 7, fraction, ahead: 0 };
+        assert_eq!([reserved(0), reserved(1)].map(State::expires_at), [7, 8]);
+    }
+
+    #[test]
+    fn reservation_lies_ahead_by_a_power_of_two_up_to_a_longest() {
+        assert_eq!(
+            [0, 1, 56, 57, 58, u8::MAX].map(max_ahead),
+            [0, 1, 56, 57, 57, 57].map(|n| 1 << n)
+        );
+    }
+}

@@ -327,12 +327,18 @@ fn limit_out_of_range_is_refused() {
         assert_eq!(bucket(10, rate), Err(LimitError::Rate));
     }
     assert_eq!(bucket(10, 1e9 + 1.0), Err(LimitError::RateTooHigh));
-    assert_eq!(bucket(10, 1e-300), Err(LimitError::RefillTooLong));
+    for rate in [1e-8, 1e-9, 1e-20, 1e-300] {
+        assert_eq!(bucket(10, rate), Err(LimitError::RefillTooLong));
+    }
     assert_eq!(bucket(2, 1.0 / 63_115_201.0), Err(LimitError::RefillTooLong));
     assert!(bucket(2, 1.0 / 63_115_200.0).is_ok());
     assert!(bucket(MAX_CAPACITY.into(), 1e9).is_ok());
     assert_eq!(TokenBucket::per_period(10, 0.0), Err(LimitError::Interval));
     assert_eq!(TokenBucket::per_period(10, f64::NAN), Err(LimitError::Interval));
-    assert_eq!(TokenBucket::per_period(10, 1e19), Err(LimitError::Interval));
+    for period in [1.3e8, 1e10, 1e19] {
+        assert_eq!(TokenBucket::per_period(10, period), Err(LimitError::Interval));
+    }
     assert_eq!(TokenBucket::per_period(2_000_000_000, 1.0), Err(LimitError::RateTooHigh));
+    assert!(TokenBucket::per_period(1_000_000_000, 1.0).is_ok());
+    assert!(TokenBucket::per_nanosecond(MAX_REFILL).is_ok());
 }

@@ -176,3 +176,75 @@ fn limit_that_was_lowered_waits_until_enough_hits_have_left() {
     assert_eq!((denied.is_accepted(), denied.retry_at), (false, T + 3 + INTERVAL));
     assert!(narrow.apply(&state, T + 3 + INTERVAL, Op::Take { cost: 1 }).0.is_accepted());
 }
+
+fn hits(leave_at: &[u64]) -> StoredState {
+    StoredState::Hits(Hits::from_sorted(leave_at.to_vec()))
+}
+
+#[test]
+fn what_is_left_for_others_is_not_taken() {
+    let up_to = |least| Op::TakeUpTo { most: 3, least, leave: 1 };
+    let (decision, after) = window(3).apply(&StoredState::FULL, T, up_to(1));
+    assert_eq!((decision.taken, after), (2, hits(&[T + INTERVAL; 2])));
+    assert!(!window(3).apply(&StoredState::FULL, T, up_to(3)).0.is_accepted());
+}
+
+#[test]
+fn call_that_changes_nothing_keeps_the_hits_but_for_those_from_the_future() {
+    let denied = |state: &StoredState| window(1).apply(state, T, Op::Take { cost: 1 }).1;
+    // One has left, which the next hit will find.
+    let old = hits(&[T - 1, T + 1]);
+    assert_eq!(denied(&old), old);
+    assert_eq!(denied(&hits(&[T + INTERVAL + 1])), hits(&[T + INTERVAL]));
+    assert!(!window(1).apply(&StoredState::FULL, T, Op::Start { missing: 1 }).0.is_accepted());
+}
+
+#[test]
+fn place_has_room_for_one_hit() {
+    let place = window(1).place();
+    let until = |time| State::Filling { full_at: Span::from_ns(time) };
+    let apply = |state, op| place.apply::<Decision>(state, T, &op);
+    let told = |decision: &Decision| {
+        let left = decision.available.count_hits();
+        (decision.is_accepted(), decision.taken, left, decision.expires_at - T)
+    };
+    let take = Op::Take { cost: 1 };
+    let taken = until(T + 3);
+    let refund = |expiry| Op::Refund { cost: 1, expiry };
+    for (state, op, expected, after) in [
+        (State::FULL, take, (true, 1, 0, INTERVAL), until(T + INTERVAL)),
+        (taken, take, (false, 0, 0, 3), taken),
+        (until(T + INTERVAL + 1), take, (false, 0, 0, INTERVAL), until(T + INTERVAL)),
+        (taken, Op::Peek { cost: 1 }, (false, 0, 0, 3), taken),
+        (State::FULL, Op::Peek { cost: 1 }, (true, 0, 1, 0), State::FULL),
+        (taken, Op::Start { missing: 1 }, (false, 0, 0, 3), taken),
+        (taken, Op::Reset, (true, 0, 0, 3), State::FULL),
+    ] {
+        let (decision, then) = apply(state, op);
+        assert_eq!((told(&decision), then), (expected, after), "{state:?} {op:?}");
+    }
+    for (state, op, goes) in [
+        (taken, refund(None), true),
+        (taken, refund(Some(T + 3)), true),
+        (taken, refund(Some(T + 2)), false),
+        (State::FULL, refund(None), false),
+    ] {
+        let (decision, then) = apply(state, op);
+        assert_eq!(
+            (decision.is_accepted(), then == State::FULL),
+            (goes, goes || state == State::FULL)
+        );
+    }
+}
+
+#[test]
+fn place_of_an_evicted_hit_is_taken_for_an_interval_at_most() {
+    let place = window(1).place();
+    let until = |time| State::Filling { full_at: Span::from_ns(time) };
+    assert_eq!(place.inherited_state(T + 3, T), until(T + 3));
+    assert_eq!(place.inherited_state(T + INTERVAL + 1, T), until(T + INTERVAL));
+    assert!(!place.is_from_future(until(T + INTERVAL), T));
+    assert!(place.is_from_future(until(T + INTERVAL + 1), T));
+    assert!(place.takes(Op::Take { cost: 1 }) && place.takes(Op::Start { missing: 1 }));
+    assert!(!place.takes(Op::Peek { cost: 1 }) && !place.takes(Op::Reset));
+}

@@ -150,3 +150,9 @@ fn bucket_starts_with_less_if_it_is_full() {
     let (denied, state) = start(filling(T0 + 1), 2 * SECOND);
     assert_eq!((denied.is_accepted(), denied.retry_at, state), (false, T0 + 1, filling(T0 + 1)));
 }
+
+#[test]
+fn period_below_a_microsecond_is_read_as_a_rate() {
+    assert_eq!(TokenBucket::per_period(10, 1e-7), TokenBucket::per_second(10, 1e8));
+    assert_eq!(TokenBucket::per_period(10, 1e-6), TokenBucket::per_second(10, 1e7));
+}
