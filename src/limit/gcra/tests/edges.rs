@@ -152,6 +152,34 @@ fn bucket_starts_with_less_if_it_is_full() {
 }
 
 #[test]
+fn nanosecond_has_as_many_parts_as_the_times_of_the_limit_need() {
+    assert_eq!(bucket().parts(), 1);
+    assert_eq!(TokenBucket::per_second(5, 3.0).unwrap().parts(), 3);
+}
+
+#[test]
+fn token_that_has_begun_to_come_back_counts_where_it_is_asked_for() {
+    let begun = |ns| bucket().tokens_begun_in(ns);
+    assert_eq!([0, 1, SECOND, SECOND + 1, 2 * SECOND].map(begun), [0, 1, 1, 2, 2]);
+}
+
+#[test]
+fn decision_on_a_bucket_that_holds_more_ends_earlier() {
+    let (decision, _) = apply(&bucket(), State::FULL, T0, take(3));
+    let more = bucket().with_more(decision, 1);
+    let left = bucket().tokens_in(more.available.refill_time());
+    assert_eq!((more.expires_at, left), (at(2), 3));
+    let full = bucket().with_more(decision, 9);
+    assert_eq!((full.expires_at, bucket().tokens_in(full.available.refill_time())), (T0, 5));
+}
+
+#[test]
+fn part_that_another_limit_wrote_is_cut() {
+    let of_three = State::Filling { full_at: Span { ns: at(2), part: 2 } };
+    assert_eq!(after(of_three, take(1)), filling(at(3)));
+}
+
+#[test]
 fn period_below_a_microsecond_is_read_as_a_rate() {
     assert_eq!(TokenBucket::per_period(10, 1e-7), TokenBucket::per_second(10, 1e8));
     assert_eq!(TokenBucket::per_period(10, 1e-6), TokenBucket::per_second(10, 1e7));
