@@ -34,7 +34,7 @@ final class Faults
         return "$dsn?timeout_ms=1000&connect_timeout_ms=1000";
     }
 
-    /** How many tokens a round may lose by it: a call for four of them that is repeated may be charged twice, where answers are cut in a batch for all processes. */
+    /** How many tokens a round may lose by it: a repeated call for four of them may be charged twice; where answers are cut eight times, on memcached in a batch for all processes. */
     public function lost(): int
     {
         return match ($this->fault) {

@@ -5,7 +5,7 @@
 //! by which it may have been later. Each answer tells how far the state's end is away; that narrows the range,
 //! and an answer that no time of the range gives is not explained.
 
-use crate::history::{Asked, Call};
+use crate::history::{Asked, Call, STORE};
 use crate::search::Model;
 use token_bucket::limit::{Decision, Limit, Op, StoredState, apply};
 
@@ -18,10 +18,20 @@ pub struct Known {
     state: StoredState,
     earliest: u64,
     latest: u64,
+    /// The earliest time at which a call can have made it so, on the clock of `state`. No call that ended before comes later.
+    decided: u64,
 }
 
 impl Known {
-    const FULL: Self = Self { state: StoredState::FULL, earliest: 0, latest: 0 };
+    const fn full(decided: u64) -> Self {
+        Self { state: StoredState::FULL, earliest: 0, latest: 0, decided }
+    }
+
+    /// When the state was last made what it is, if a call at `now` comes to `after`. One that changes nothing may have read the
+    /// clock before the state.
+    fn decided_by(&self, after: &StoredState, now: u64) -> u64 {
+        if *after == self.state { self.decided } else { self.decided.max(now) }
+    }
 }
 
 /// A bucket or window.
@@ -35,7 +45,7 @@ impl Model for Ending {
     type Known = Known;
 
     fn first(&self) -> Known {
-        Known::FULL
+        Known::full(0)
     }
 
     fn after(&self, known: &Known, _: usize, call: &Call) -> Vec<Known> {
@@ -45,7 +55,7 @@ impl Model for Ending {
         }
     }
 
-    /// The answer tells it.
+    /// The answer tells when the state ends.
     fn likely_time(&self, known: &Known, call: &Call) -> u64 {
         let cost = match (call.asked, &call.answer) {
             (Asked::Op(op), Some(answer)) if op.takes_hits() && answer.accepted => op.cost(),
@@ -65,12 +75,19 @@ impl Model for Ending {
         known.state == other.state
             && known.earliest <= other.earliest
             && other.latest <= known.latest
+            && known.decided <= other.decided
     }
 }
 
 impl Ending {
-    /// The decision by a clock that may be behind the one that wrote the state: it is made by that clock.
-    fn apply(&self, state: &StoredState, now: u64, op: Op) -> (Decision, StoredState) {
+    /// The decision by a clock that may be behind the one that wrote the state by so much as two clocks may differ: it is made by
+    /// that clock.
+    fn apply_by_later_clock(
+        &self,
+        state: &StoredState,
+        now: u64,
+        op: Op,
+    ) -> (Decision, StoredState) {
         let written = self.limit.earliest_write(state);
         let is_behind = (now..=now + 2 * self.clock_error).contains(&written);
         let (decision, after) =
@@ -84,25 +101,40 @@ fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known>
     let limit = &model.limit;
     let from = call.begin.saturating_sub(model.clock_error);
     let to = call.end.saturating_add(model.clock_error);
+    let decided = known.decided.saturating_add(known.earliest);
+    if to < decided {
+        return Vec::new();
+    }
+    let between_clocks = 2 * model.clock_error;
+    // What the store loses has no begin of its own.
+    let from = match call.process == STORE {
+        true => from.max(decided.saturating_sub(between_clocks)),
+        false => from,
+    };
+    let latest = known.latest.min(to - known.decided);
+    let known = &Known { latest, ..known.clone() };
     let mut after: Vec<Known> =
         full_before(limit, known, call, op, [from, to]).into_iter().collect();
     // The times of the call on the clock of `known.state`.
     let (first, last) = (from.saturating_sub(known.latest), to.saturating_sub(known.earliest));
     let last = last.min(known.state.expires_at().saturating_sub(1));
+    let first = first.max(limit.earliest_write(&known.state).saturating_sub(between_clocks));
     if last < first {
         return after;
     }
     match reset_after(call) {
         Some(reset_after) => {
             let known_at = |now: u64| {
-                let (decision, state) = model.apply(&known.state, now, op);
+                let (decision, state) = model.apply_by_later_clock(&known.state, now, op);
                 let earliest = known.earliest.max(from.saturating_sub(now));
                 let latest = known.latest.min(to.saturating_sub(now));
+                let decided = known.decided_by(&state, now);
                 let is_within = now >= first && now <= last && earliest <= latest;
                 (is_within && fits(limit, &decision, call, op)).then_some(Known {
                     state,
                     earliest,
                     latest,
+                    decided,
                 })
             };
             for now in times(limit, known, op, last, reset_after) {
@@ -118,14 +150,29 @@ fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known>
                 .into_iter()
                 .flat_map(|now| parts(op).into_iter().map(move |op| (now, op)))
             {
-                let (decision, state) = model.apply(&known.state, now, op);
+                let (decision, state) = model.apply_by_later_clock(&known.state, now, op);
                 if fits(limit, &decision, call, op) {
-                    after.push(Known { state, ..known.clone() });
+                    let is_so =
+                        |time| model.apply_by_later_clock(&known.state, time, op).1 == state;
+                    let decided = known.decided_by(&state, first_time(first, now, is_so));
+                    after.push(Known { state, decided, ..known.clone() });
                 }
             }
         }
     }
     after
+}
+
+/// The first time up to `last` that is so. If one is, those after it are, too.
+fn first_time(mut first: u64, mut last: u64, is_so: impl Fn(u64) -> bool) -> u64 {
+    while first < last {
+        let middle = first.midpoint(last);
+        match is_so(middle) {
+            true => last = middle,
+            false => first = middle + 1,
+        }
+    }
+    last
 }
 
 /// The operation; of one whose cost depends on what is there, one for each cost.
@@ -160,7 +207,10 @@ fn full_before(
         return None;
     }
     let latest = if is_calendar { 0 } else { to - now };
-    Some(if state.expires_at() <= now { Known::FULL } else { Known { state, earliest: 0, latest } })
+    Some(match state.expires_at() <= now {
+        true => Known::full(now.max(known.decided + known.earliest)),
+        false => Known { state, earliest: 0, latest, decided: now },
+    })
 }
 
 /// The times at which the call may have been decided. The answer gives them: the end of a state that has not expired

@@ -42,17 +42,17 @@ fn explain_by_kind(key: &Key) -> Outcome {
     }
 }
 
-/// The same by one model, of which tokens may be lost. Most keys lose few, and with few there are fewer orders: so it is tried
-/// with few first.
+/// Searches an order by a model of which tokens may be lost. Most keys lose few, and the fewer may be lost, the fewer orders there are.
 fn explain_losing<M: Model>(key: &Key, model: &M) -> Outcome {
-    let few = std::iter::successors(Some(0), |few| Some((few * 2).max(1)));
-    few.take_while(|few| *few < key.lost)
-        .map(|few| explain_by(key, Losing::new(model, key, few)))
+    let budgets = std::iter::successors(Some(0), |budget| Some((budget * 2).max(1)));
+    budgets
+        .take_while(|budget| *budget < key.lost)
+        .map(|budget| explain_by(key, Losing::new(model, key, budget)))
         .find(|outcome| matches!(outcome, Outcome::Explained(_)))
         .unwrap_or_else(|| explain_by(key, Losing::new(model, key, key.lost)))
 }
 
-/// The same, with the fail-over if there was one.
+/// Searches an order by a model, with the fail-over if there was one.
 fn explain_by<M: Model>(key: &Key, model: M) -> Outcome {
     match FailOver::of(key) {
         Some(fail_over) => explain(key, &FailingOver { model, fail_over }),
@@ -84,7 +84,7 @@ fn report(history: &History) -> (String, bool) {
     let explained = history.keys.len() - unexplained - given_up;
     let _ = writeln!(
         text,
-        "{answered} calls on {explained} keys explained, {died} without an answer among them; not explained: {unexplained} keys, too many orders: {given_up}"
+        "{answered} calls on {explained} keys explained, {died} more without an answer; not explained: {unexplained} keys, too many orders: {given_up}"
     );
     (text, unexplained == 0 && 2 * answered > died)
 }

@@ -47,7 +47,7 @@ pub trait Model {
     /// What may be known after a call of this process; nothing if it cannot be next.
     fn after(&self, known: &Self::Known, process: usize, call: &Call) -> Vec<Self::Known>;
 
-    /// What the limit lost by now. Orders that lose less are tried first.
+    /// How much the store lost by now. Orders that lose less are tried first.
     fn lost(&self, _known: &Self::Known) -> u64 {
         0
     }

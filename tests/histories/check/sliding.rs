@@ -1,6 +1,6 @@
 //! Sliding windows: each hit leaves one interval after it came.
 //!
-//! When a hit came is known as a range: its call's begin and end, narrowed by what later answers say of it.
+//! When a hit came is known as a range: its call's begin and end, narrowed by those of the calls after it.
 //!
 //! Where hits are taken one by one, a call may also see hits of calls beside it that have not all of theirs yet and
 //! may give them back; a killed one leaves what it had.
@@ -27,23 +27,35 @@ pub struct Came {
     latest: u64,
 }
 
-impl Model for Sliding<'_> {
-    /// The hits that count, the oldest first.
-    type Known = Vec<Came>;
+/// The hits that count, the oldest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    came: Vec<Came>,
+    /// The earliest time at which the last call can have come. No call that ended before comes later.
+    decided: u64,
+}
 
-    fn first(&self) -> Vec<Came> {
-        Vec::new()
+impl Model for Sliding<'_> {
+    type Known = Known;
+
+    fn first(&self) -> Known {
+        Known { came: Vec::new(), decided: 0 }
     }
 
-    fn after(&self, known: &Vec<Came>, process: usize, call: &Call) -> Vec<Vec<Came>> {
+    fn after(&self, known: &Known, process: usize, call: &Call) -> Vec<Known> {
         if call.asked == Asked::Op(Op::Reset) {
-            return vec![Vec::new()];
+            return vec![Known { came: Vec::new(), ..*known }];
         }
         let beside = self.hits_beside(process, call);
-        (0..=known.len()).flat_map(|gone| self.after_leaving(known, gone, call, beside)).collect()
+        let after = |gone| self.after_leaving(known, gone, call, beside);
+        (0..=known.came.len()).flat_map(after).collect()
     }
 
-    fn covers(&self, known: &Vec<Came>, other: &Vec<Came>) -> bool {
+    fn covers(&self, known: &Known, other: &Known) -> bool {
+        if known.decided > other.decided {
+            return false;
+        }
+        let (known, other) = (&known.came, &other.came);
         let covers = |(known, other): (&Came, &Came)| {
             known.hits == other.hits
                 && known.earliest <= other.earliest
@@ -56,15 +68,18 @@ impl Model for Sliding<'_> {
 impl Sliding<'_> {
     /// What may be known after a call by which the first `gone` of the hits had left, and which saw up to `beside`
     /// hits that others had only begun to take.
-    fn after_leaving(
-        &self,
-        known: &[Came],
-        gone: usize,
-        call: &Call,
-        beside: u64,
-    ) -> Vec<Vec<Came>> {
-        let Some((kept, [earliest, latest])) = self.leaving(known, gone, call) else {
+    fn after_leaving(&self, known: &Known, gone: usize, call: &Call, beside: u64) -> Vec<Known> {
+        let Some((kept, [earliest, latest])) = self.leaving(&known.came, gone, call) else {
             return Vec::new();
+        };
+        if latest < known.decided {
+            return Vec::new();
+        }
+        // A hit came before the calls after it; one that is taken one by one may be found before it is decided on.
+        let is_by_then = self.one_by_one.is_none();
+        let by_then = |came: &Came| match is_by_then {
+            true => Came { latest: came.latest.min(latest), ..*came },
+            false => came.clone(),
         };
         let hits: u64 = kept.iter().map(|came| came.hits).sum();
         let Some(free) = u64::from(self.window.max_hits()).checked_sub(hits) else {
@@ -73,7 +88,10 @@ impl Sliding<'_> {
         let seen = free.saturating_sub(beside)..=free;
         let taken: BTreeSet<u64> = seen.flat_map(|free| self.taken(call, free)).collect();
         let came = |hits: u64| (hits > 0).then_some(Came { hits, earliest, latest });
-        taken.into_iter().map(|hits| kept.iter().cloned().chain(came(hits)).collect()).collect()
+        let decided = known.decided.max(earliest);
+        let after =
+            |hits| Known { came: kept.iter().map(by_then).chain(came(hits)).collect(), decided };
+        taken.into_iter().map(after).collect()
     }
 
     /// The hits that still count, and the range of times at which the call came.

@@ -335,3 +335,61 @@ fn a_clock_that_is_behind_decides_by_the_one_that_wrote_the_state() {
     assert!(by(400_000_000));
     assert!(!by(1_000_000), "further than a clock may be");
 }
+
+/// Calls of one process, each a tenth of a second long: its operation, when it began and the answer.
+fn one_by_one(limit: &str, calls: &[(&str, f64, &str)]) -> bool {
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|(op, begin, answer)| asked(op, "a", *begin, begin + 0.1, answer))
+        .collect();
+    is_explained_by(&[limit], &of(&calls))
+}
+
+#[test]
+fn what_may_be_lost_gives_nothing_back() {
+    let peek = "peek 1";
+    let two_windows = [
+        (peek, 0.0, "yes 1 0"),
+        ("attempt 1 0", 30.0, "yes 0 20"),
+        ("attempt 1 0", 31.0, "yes 0 20"),
+    ];
+    assert!(!one_by_one("fixed_window 1 20 32 5000", &two_windows));
+    let refilled = [("attempt 3 0", 0.0, "yes 0 3000"), ("attempt 3 0", 10.0, "yes 0 3000")];
+    assert!(!one_by_one("token_bucket 3 3000 32 5000", &refilled));
+    let hits = [("attempt 2 0", 0.0, "yes 0 10"), ("attempt 2 0", 1.0, "yes 0 10")];
+    assert!(!one_by_one("sliding_window 2 10 32 5000", &hits));
+    let one_as_three = [(peek, 0.0, "yes 3 0"), (peek, 1.0, "no 0 3000")];
+    assert!(!one_by_one("token_bucket 3 3000 1 5000", &one_as_three));
+}
+
+#[test]
+fn what_is_lost_may_be_so_before_a_call_that_tells_nothing() {
+    let overdrawn =
+        [("peek 1", 0.0, "yes 3 0"), ("settle 0 3", 0.2, "yes"), ("peek 1", 0.4, "no 0 5999.9")];
+    assert!(one_by_one("token_bucket 3 3000 3 5000", &overdrawn));
+    let opened =
+        [("peek 1", 0.0, "yes 10 0"), ("refund 1", 10.0, "yes"), ("attempt 1 0", 11.0, "yes 9 15")];
+    assert!(one_by_one("fixed_window 10 20 1 5000", &opened));
+    assert!(one_by_one("token_bucket 3 3000 3 5000", &[("attempt 1 0", 0.0, "no")]));
+}
+
+#[test]
+fn call_comes_at_no_earlier_time_than_one_that_comes_before_it() {
+    // A window that a long or killed call would have found over cannot open anew before.
+    let first = call("a", 0.0, 0.1, "yes 0 20");
+    let again = call("a", 10.0, 10.1, "yes 0 20");
+    let late = asked("peek 1", "p", 1.0, 30.0, "yes 1 0");
+    let window = ["fixed_window 1 20 0 5000"];
+    assert!(!is_explained_by(&window, &of(&[first, late, again.clone()])));
+    let [begin, _] = call("p", 0.0, 0.0, "");
+    let killed = [begin, format!("died p {}", at(10.2))];
+    let next = call("c", 20.5, 20.6, "yes 0 20");
+    assert!(!is_explained_by(&window, &of(&[killed, again, next])), "no clock is so far behind");
+    // The first hit came before the second call had ended, so it has left.
+    let hits = [
+        call("a", 0.0, 9.0, "yes 1 10"),
+        call("b", 0.0, 0.1, "yes 0 10"),
+        call("c", 11.0, 11.1, "no 0 5"),
+    ];
+    assert!(!is_explained_by(&["sliding_window 2 10 0 5000"], &of(&hits)));
+}
