@@ -139,7 +139,9 @@ fn longest_debt_does_not_grow() {
     let limit = TokenBucket::per_second(2, 2.0 * SECOND as f64 / MAX_REFILL as f64).unwrap();
     let forgiven_at = ceil_to_grain(T0 + limit.full.ceil());
     let longest = State::Overdrawn { forgiven_at, debt: MAX_DEBT - GRAIN };
-    assert_eq!(apply(&limit, longest, T0, Op::Check).1, longest);
+    for op in [Op::Check, Op::Settle { cost: 1 }] {
+        assert_eq!(apply(&limit, longest, T0, op).1, longest, "{op:?}");
+    }
 }
 
 #[test]
