@@ -194,6 +194,22 @@ mod tests {
     }
 
     #[test]
+    fn each_bucket_has_one_entry() {
+        let set = set();
+        // Two processes have added bucket 5 at once.
+        for word in &set[..2] {
+            word.store(CachedDenial::new(5, MINUTE, T + LIFETIME).0, Ordering::Relaxed);
+        }
+        for tag in 3..9 {
+            note(&set, tag, MINUTE, T, T);
+        }
+        let mut tags: Vec<_> =
+            set.iter().map(|word| CachedDenial(word.load(Ordering::Relaxed)).tag()).collect();
+        tags.sort_unstable();
+        assert_eq!(tags, [0, 0, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
     fn newest_denial_finds_room() {
         let set = set();
         for tag in 1..100 {

@@ -75,3 +75,6 @@ fn full_in(limit: &Limit, cost: u64, decision: Decision) -> Option<u64> {
     let known = decision.now + full_in;
     (decision.expires_at.abs_diff(known) <= 4).then_some(full_in)
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,3 +27,23 @@ impl Event {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_events_are_reported_in_their_order() {
+        let recovery = Event { recoveries: vec!["up".to_owned()], warnings: Vec::new() };
+        let [first, second] =
+            ["first", "second"].map(|it| Some(Event::from_warning(it.to_owned())));
+        let both = Event::both(Event::both(first.clone(), second), Some(Box::new(recovery)));
+        let both = both.unwrap();
+        assert_eq!(
+            (both.warnings, both.recoveries),
+            (vec!["first".into(), "second".into()], vec!["up".into()])
+        );
+        assert_eq!(Event::both(first.clone(), None), first);
+        assert_eq!(Event::both(None, first.clone()), first);
+    }
+}

@@ -162,6 +162,22 @@ mod tests {
     }
 
     #[test]
+    fn one_failure_makes_a_gate_half_as_wide() {
+        let gates = Gates::default();
+        enter_all(&gates, 7, 5)
+            .iter()
+            .cycle()
+            .take(20)
+            .for_each(|place| gates.leave(7, *place, true));
+        let places = enter_all(&gates, 7, 5);
+        assert_eq!(places.len(), WIDEST);
+        for (nth, place) in places.iter().enumerate() {
+            gates.leave(7, *place, nth < WIDEST - 1);
+        }
+        assert_eq!(enter_all(&gates, 7, 5).len(), WIDEST / 2);
+    }
+
+    #[test]
     fn process_that_comes_late_frees_no_place_of_another() {
         let gates = Gates::default();
         let first = enter_all(&gates, 7, 5);

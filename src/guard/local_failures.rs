@@ -160,4 +160,30 @@ mod tests {
         failures.note_failed_alone(1, 5);
         assert_eq!(failures.pause(1, 5), None);
     }
+
+    #[test]
+    fn processes_that_wait_for_others_come_back_at_different_times() {
+        let failures = LocalFailures::default();
+        let until = |now: u64| {
+            failures.note_waiting(1, now);
+            assert_eq!(failures.count(now), 0, "it has not failed to ask");
+            failures.pause(1, now).filter(|pause| pause.is_waiting).unwrap().until - now
+        };
+        let pauses: Vec<_> = (0..100).map(|i| until(1_000 * SECOND + i * 7_000_003)).collect();
+        let (shortest, longest) = (*pauses.iter().min().unwrap(), *pauses.iter().max().unwrap());
+        assert!(shortest >= FIRST_PAUSE && longest < 3 * FIRST_PAUSE);
+        assert!(longest - shortest > FIRST_PAUSE);
+    }
+
+    #[test]
+    fn reached_servers_are_told_apart() {
+        let failures = LocalFailures::default();
+        failures.note_unable(2, 5);
+        for server in [0, 3, 3, 99] {
+            failures.note_reached(server);
+        }
+        let reached = (0..100).filter(|server| failures.has_reached(*server));
+        assert_eq!(reached.collect::<Vec<_>>(), [0, 3, 99]);
+        assert!(failures.pause(2, 6).is_some(), "a server that was not reached");
+    }
 }

@@ -35,3 +35,6 @@ pub use policy::Policy;
 pub use report::{DecidedBy, Report};
 pub use servers::ServerStatus;
 pub use stores::{OpenStore, Stores};
+
+#[cfg(test)]
+mod tests;

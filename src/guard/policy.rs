@@ -31,3 +31,23 @@ impl Policy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dsn_sets_its_own_in_place_of_the_directives() {
+        let directives = Policy { lease: 5, deny_cache: true, ..Policy::default() };
+        let none = DsnOverrides::default();
+        assert_eq!(directives.overridden_by(&none), directives);
+        let all = DsnOverrides {
+            on_error: Some(OnError::Open),
+            enforce: Some(true),
+            lease: Some(7),
+            ..none
+        };
+        let set = Policy { on_error: OnError::Open, enforce: true, lease: 7, ..directives };
+        assert_eq!(directives.overridden_by(&all), set);
+    }
+}

@@ -111,3 +111,62 @@ impl DecidedBy {
         matches!(self, Self::Host | Self::Policy)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    fn warned(answer: Result<u8>, warning: &str) -> Report<u8> {
+        let event = Some(Event::from_warning(warning.to_owned()));
+        Report { event, ..Report::of_local(answer.map(Answer::from)) }
+    }
+
+    fn warnings<T>(report: Report<T>) -> Vec<String> {
+        report.event.unwrap().warnings
+    }
+
+    #[test]
+    fn report_of_several_calls_has_all_answers_and_events_or_the_first_error() {
+        let all = Report::of_all([warned(Ok(1), "a"), warned(Ok(2), "b")].into_iter());
+        assert_eq!((all.answer.clone(), all.has_failed), (Ok(vec![1, 2]), false));
+        assert_eq!(warnings(all), ["a", "b"]);
+        let [first, second] = ["first", "second"].map(|it| Err(Error::storage(it)));
+        let all = [warned(Ok(1), "a"), warned(first.clone(), "b"), warned(second, "c")];
+        let all = Report::of_all(all.into_iter());
+        assert_eq!((all.answer.clone(), all.has_failed), (first.map(|_| Vec::new()), true));
+        assert_eq!(warnings(all), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn events_of_a_call_are_in_the_order_of_its_parts() {
+        let other = || warned(Ok(1), "other").event;
+        assert_eq!(warnings(warned(Ok(1), "own").after(other())), ["other", "own"]);
+        assert_eq!(warnings(warned(Ok(1), "own").before(other())), ["own", "other"]);
+    }
+
+    #[test]
+    fn call_that_another_than_the_store_answered_is_degraded_if_the_store_failed() {
+        for (decided_by, is_degraded) in [
+            (DecidedBy::Store, false),
+            (DecidedBy::Host, true),
+            (DecidedBy::Policy, true),
+            (DecidedBy::Lease, false),
+            (DecidedBy::DenyCache, false),
+        ] {
+            let report = Report::answered(7, decided_by);
+            assert_eq!(report.is_degraded(), is_degraded);
+            assert_eq!(report.by_store(), (decided_by == DecidedBy::Store).then_some(&7));
+            let failed = Report { decided_by, ..Report::<u8>::of_local(Err(Error::storage("x"))) };
+            assert!(!failed.is_degraded(), "there is no answer");
+            assert_eq!(failed.by_store(), None);
+        }
+    }
+
+    #[test]
+    fn another_answer_leaves_the_rest_of_a_report() {
+        let lacked_room = Report::of_local(Ok(Answer { decision: 1, lacked_room: true }));
+        let report = Report { is_busy: true, ..lacked_room }.map(|it| it.map(|it| it + 1));
+        assert_eq!((report.answer, report.is_busy, report.lacked_room), (Ok(2), true, true));
+    }
+}

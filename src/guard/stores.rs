@@ -85,3 +85,44 @@ impl Stores {
         made
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shm(name: &str) -> Target {
+        Target::SharedMemory { name: name.to_owned() }
+    }
+
+    fn is_same(a: &OpenStore, b: &OpenStore) -> bool {
+        Rc::ptr_eq(&a.store, &b.store)
+    }
+
+    #[test]
+    fn limiters_share_the_store_of_one_target_in_one_place() {
+        let stores = Stores::default();
+        let [here, there] =
+            ["/here", "/there"].map(|path| FileSettings { path: path.into(), size: 0 });
+        let first = stores.get(&shm("a"), &here);
+        assert!(is_same(&first, &stores.get(&shm("a"), &here)));
+        assert!(!is_same(&first, &stores.get(&shm("b"), &here)));
+        assert!(!is_same(&first, &stores.get(&shm("a"), &there)));
+        let files = stores.host_files(&here);
+        assert!(Rc::ptr_eq(&files, &stores.host_files(&here)));
+        assert!(!Rc::ptr_eq(&files, &stores.host_files(&there)));
+    }
+
+    #[test]
+    fn worker_with_too_many_stores_drops_all_but_the_buckets_of_its_own_memory() {
+        let (stores, files) = (Stores::default(), FileSettings::default());
+        let array = stores.get(&Target::Array, &files);
+        let first = stores.get(&shm("0"), &files);
+        for nth in 1..MAX_STORES - 1 {
+            stores.get(&shm(&nth.to_string()), &files);
+        }
+        assert!(is_same(&first, &stores.get(&shm("0"), &files)));
+        stores.get(&shm("one too many"), &files);
+        assert!(is_same(&array, &stores.get(&Target::Array, &files)));
+        assert!(!is_same(&first, &stores.get(&shm("0"), &files)));
+    }
+}

@@ -209,3 +209,111 @@ fn breaker_of_a_server_that_is_up_is_reused() {
     assert!(matches!(breakers.access(9_999, now, 0), Access::Denied { .. }));
     assert_eq!(breakers.access(17, now, 0), Access::Granted);
 }
+
+/// A breaker for each of so many servers, all of which are down since the time 1. Returns when each may be probed.
+fn all_in_use() -> (Breakers, u64) {
+    let breakers = Breakers::default();
+    (1..=COUNT as u64).for_each(|id| _ = breakers.note_failure(id, Access::Granted, 1, 1));
+    (breakers, 1 + pause(1))
+}
+
+/// The server whose breaker another one takes.
+const FURTHER: u64 = 9_999;
+
+#[test]
+fn breaker_of_a_server_that_is_down_is_not_given_away() {
+    let (breakers, until) = all_in_use();
+    breakers.note_success(FURTHER, Access::Granted, 2);
+    breakers.note_success(FURTHER, Access::Granted, until + LONG_SILENCE - 1);
+    assert!(breakers.find(FURTHER).is_none(), "its answers are not noted");
+    assert!(begins_outage(&breakers, FURTHER, until));
+    assert!(breakers.find(FURTHER).is_none(), "all may only just be probed");
+    assert_eq!(breakers.count_open(until), COUNT);
+    breakers.note_success(FURTHER, Access::Granted, until + LONG_SILENCE);
+    assert!(breakers.find(FURTHER).is_some(), "no process has probed for a second");
+}
+
+/// Another server that prefers the breaker of server 7.
+const NEIGHBOR: u64 = 7 + COUNT as u64;
+
+#[test]
+fn servers_get_breakers_that_were_never_used_while_there_are_any() {
+    for now in [SECOND, 100 * SECOND] {
+        let breakers = Breakers::default();
+        breakers.note_success(7, Access::Granted, now);
+        breakers.note_success(NEIGHBOR, Access::Granted, now + LONG_SILENCE);
+        assert!([7, NEIGHBOR].iter().all(|id| breakers.find(*id).is_some()));
+    }
+}
+
+#[test]
+fn breaker_of_a_server_that_is_down_stays_its_own_although_it_last_answered_a_minute_ago() {
+    let (breakers, answered_at) = answered();
+    let now = answered_at + ABANDONED + 1;
+    assert!(begins_outage(&breakers, 7, now));
+    assert!(begins_outage(&breakers, NEIGHBOR, now));
+    assert_eq!((breakers.state(7, now), breakers.count_open(now)), (ServerState::Down, 2));
+}
+
+#[test]
+fn server_without_an_answer_for_more_than_a_minute_is_forgotten_first() {
+    for (silence, is_forgotten) in [(ABANDONED, false), (ABANDONED + 1, true)] {
+        let (breakers, _) = all_in_use();
+        let (silent, now) = (COUNT as u64 / 2, 1_000 * SECOND);
+        for id in 1..=COUNT as u64 {
+            breakers.note_success(
+                id,
+                Access::Probe,
+                if id == silent { now - silence } else { now - 2 * SECOND },
+            );
+        }
+        breakers.note_success(FURTHER, Access::Granted, now);
+        assert!(breakers.find(FURTHER).is_some());
+        assert_eq!(breakers.find(silent).is_none(), is_forgotten);
+    }
+}
+
+#[test]
+fn server_that_no_process_asks_for_a_minute_is_not_known_to_be_down() {
+    let breakers = Breakers::default();
+    breakers.note_failure(7, Access::Granted, 5, 5);
+    let until = 5 + pause(5);
+    assert_eq!(breakers.state(7, until + ABANDONED - 1), ServerState::Down);
+    assert_eq!(breakers.count_open(until + ABANDONED - 1), 1);
+    assert_eq!(breakers.state(7, until + ABANDONED), ServerState::Unknown);
+    assert_eq!(breakers.count_open(until + ABANDONED), 0);
+}
+
+#[test]
+fn failed_probe_ends_although_its_call_might_have_taken_longer() {
+    let breakers = Breakers::default();
+    breakers.note_failure(7, Access::Granted, 5, 5);
+    let now = 2 * SECOND;
+    assert_eq!(breakers.access(7, now, 3 * SECOND), Access::Probe);
+    breakers.note_failure(7, Access::Probe, now, now + 1);
+    assert_eq!(breakers.access(7, now + 1 + pause(now + 1), 0), Access::Probe);
+}
+
+#[test]
+fn late_failure_of_a_call_sent_before_the_outage_makes_its_pause_longer() {
+    let breakers = Breakers::default();
+    breakers.note_failure(7, Access::Granted, 5, 5);
+    breakers.note_failure(7, Access::Granted, 4, SECOND / 2);
+    assert!(matches!(breakers.access(7, 5 + pause(5), 0), Access::Denied { .. }));
+}
+
+#[test]
+fn answer_a_moment_after_another_counts_if_a_call_failed_between() {
+    let (breakers, now) = answered();
+    assert!(fails_alone(&breakers, now, now + 1_000));
+    breakers.note_success(7, Access::Granted, now + 2_000);
+    assert!(fails_alone(&breakers, now + 3_000, now + 3_000 + TIMEOUT));
+}
+
+#[test]
+fn pauses_of_a_second_are_spread() {
+    let pauses: Vec<_> = (0..100).map(|i| pause(1_000 * SECOND + i * 17_000_003)).collect();
+    let (shortest, longest) = (*pauses.iter().min().unwrap(), *pauses.iter().max().unwrap());
+    assert!(shortest >= SHORTEST_PAUSE && longest < SHORTEST_PAUSE + SPREAD);
+    assert!(longest - shortest > SPREAD / 2);
+}

@@ -1,0 +1,174 @@
+//! A server in this process, and calls on it, for the tests of this folder.
+
+use super::{Guard, Host, HostFiles, Policy, Report, decide};
+use crate::clock::boot_time;
+use crate::dsn::{OnError, Secret};
+use crate::error::{Error, Result};
+use crate::limit::{Limit, Op, SECOND, TokenBucket};
+use crate::mapped::FileSettings;
+use crate::net::Timeouts;
+use crate::store::Time;
+use crate::store::array::Array;
+use crate::store::{Answer, Key, LimitKind, RemoteStore, Request, Store};
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub const TIMEOUTS: Timeouts = Timeouts {
+    call: std::time::Duration::from_millis(50),
+    connect: std::time::Duration::from_millis(100),
+};
+
+/// How far the server's clock is ahead of this host's.
+const AHEAD: u64 = 10_000_000 * SECOND;
+
+/// Two nodes of one server, which fail when a test says so. Their buckets are on `array:`.
+pub struct Server {
+    buckets: Array,
+    /// How calls fail.
+    pub failure: RefCell<Option<Error>>,
+    /// What it was asked, and the time-outs of that.
+    pub asked: RefCell<Vec<(Op, Timeouts)>>,
+    pub is_connected: Cell<bool>,
+    pub keeps_connection: Cell<bool>,
+    pub lacks_room: Cell<bool>,
+}
+
+impl Server {
+    fn new() -> Self {
+        Self {
+            buckets: Array::default(),
+            failure: RefCell::default(),
+            asked: RefCell::default(),
+            is_connected: Cell::new(true),
+            keeps_connection: Cell::new(false),
+            lacks_room: Cell::new(false),
+        }
+    }
+
+    pub fn fail(&self, error: Error) {
+        self.failure.replace(Some(error));
+    }
+
+    /// What it was asked since this was last called.
+    pub fn take_asked(&self) -> Vec<Op> {
+        self.asked.take().into_iter().map(|(op, _)| op).collect()
+    }
+}
+
+impl Store for Server {
+    fn decide(&self, request: &Request<'_>) -> Result<Answer> {
+        self.asked.borrow_mut().push((*request.op, *request.timeouts));
+        if let Some(error) = &*self.failure.borrow() {
+            return Err(error.clone());
+        }
+        let key = Key { key_hash: &Cell::default(), ..*request.key };
+        let time = Time::Read(boot_time() + AHEAD);
+        let answer = self.buckets.decide(&Request { key: &key, time, ..*request })?;
+        Ok(Answer { lacked_room: self.lacks_room.get(), ..answer })
+    }
+
+    fn prepare(&self, _: &[u8], _: &Timeouts) -> Result<()> {
+        Ok(())
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+impl RemoteStore for Server {
+    fn breaker(&self, key: &Key<'_>) -> u64 {
+        (key.parts[0] == b"second").into()
+    }
+
+    fn breakers(&self) -> u64 {
+        2
+    }
+
+    fn is_connected(&self) -> bool {
+        self.is_connected.get()
+    }
+
+    fn keeps_connection(&self, _: u64) -> bool {
+        self.keeps_connection.get()
+    }
+
+    fn name(&self) -> String {
+        "The server".to_owned()
+    }
+}
+
+/// A folder in memory, removed when the test ends.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let (process, nth) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = PathBuf::from(format!("/dev/shm/token_bucket-guard-{process}-{nth}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    pub fn files(&self) -> FileSettings {
+        FileSettings { path: self.0.clone(), size: 1 << 20 }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a process of this host knows of the server, which all processes share that use these files.
+pub fn host_in(files: &FileSettings) -> Rc<Host> {
+    let (name, password) = ("The server".to_owned(), Secret("password".to_owned()));
+    Rc::new(Host::new("server", name, 2, password, &HostFiles::new(files)))
+}
+
+/// What a process knows that has no shared memory.
+pub fn host_alone() -> Rc<Host> {
+    host_in(&FileSettings { path: "/nowhere".into(), size: 0 })
+}
+
+pub fn policy(on_error: OnError) -> Policy {
+    Policy { on_error, deny_cache: true, enforce: true, ..Policy::default() }
+}
+
+/// A process of the host, and the server that it asks.
+pub struct Process {
+    pub server: Rc<Server>,
+    pub guard: Guard,
+}
+
+impl Process {
+    pub fn new(host: Rc<Host>, policy: Policy) -> Self {
+        let server = Rc::new(Server::new());
+        let store = Rc::clone(&server) as Rc<dyn RemoteStore>;
+        Self { guard: Guard::new(store, host, policy), server }
+    }
+
+    /// Calls for a bucket of ten tokens, which come back in years.
+    pub fn call(&self, op: Op) -> Report {
+        self.call_at(op, boot_time())
+    }
+
+    /// Makes a call that began at `sent`.
+    pub fn call_at(&self, op: Op, sent: u64) -> Report {
+        with_request(&limit(), op, |request| decide(&self.guard, request, sent))
+    }
+}
+
+/// A bucket of 100 tokens, one of which comes back in 10,000 seconds.
+pub fn limit() -> Limit {
+    TokenBucket::per_second(100, 0.0001).unwrap().into()
+}
+
+pub fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
+    let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
+    let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
+    work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts: &TIMEOUTS })
+}
