@@ -343,3 +343,6 @@ impl Guard {
 fn seconds_until(time: u64) -> f64 {
     time.saturating_sub(boot_time()) as f64 / SECOND as f64
 }
+
+#[cfg(test)]
+mod tests;

@@ -304,7 +304,11 @@ impl Host {
     }
 
     /// Runs `work` on the breakers, with the id of this breaker.
-    fn with_breaker<R>(&self, breaker: u64, work: impl FnOnce(&Breakers, u64) -> R) -> Option<R> {
+    pub(super) fn with_breaker<R>(
+        &self,
+        breaker: u64,
+        work: impl FnOnce(&Breakers, u64) -> R,
+    ) -> Option<R> {
         self.with_region(|region| work(Breakers::in_file(region), self.breaker_id(breaker, region)))
     }
 

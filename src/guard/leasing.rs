@@ -246,3 +246,6 @@ fn with_held(limit: &Limit, decision: Decision, tokens: u32) -> Decision {
         _ => decision,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,17 @@
-//! What a host notes of its servers when processes die.
+//! What a host notes of its servers, and what its processes see of that.
 
 use super::*;
+use crate::guard::tests::{Folder, host_alone, host_in};
+
+fn host_with_password(files: &FileSettings, password: &str) -> Host {
+    let name = "The server".to_owned();
+    Host::new("server", name, 2, Secret(password.to_owned()), &HostFiles::new(files))
+}
+
+fn names(files: &FileSettings) -> Vec<String> {
+    let listed = Host::list_servers(files, std::iter::empty());
+    listed.into_iter().map(|server| server.name).collect()
+}
 
 #[test]
 fn outage_is_noted_by_the_next_failure_if_the_process_that_began_it_has_died() {
@@ -23,4 +34,74 @@ fn outage_is_noted_by_the_next_failure_if_the_process_that_began_it_has_died() {
         );
         assert_eq!(outages(), 1);
     }
+}
+
+#[test]
+fn failure_of_one_call_alone_is_no_outage() {
+    let host = host_alone();
+    let later = boot_time() + 3_600 * SECOND;
+    host.with_breaker(0, |all, id| all.note_success(id, Access::Granted, later));
+    assert_eq!(host.note_failure(0, Access::Granted, "no answer", 5), FailureMeaning::CallAlone);
+    assert_eq!(host.with_region(servers_in).unwrap(), []);
+}
+
+#[test]
+fn processes_with_one_password_share_what_they_know_of_a_server() {
+    let folder = Folder::new();
+    let host = |password| host_with_password(&folder.files(), password);
+    for password in ["", "old"] {
+        let later = boot_time() + 3_600 * SECOND;
+        host(password)
+            .with_breaker(0, |all, id| all.note_failure(id, Access::Granted, later, later));
+        let access = |host: &Host, breaker| host.access(breaker, Timeouts::default());
+        assert!(matches!(access(&host(password), 0), Access::Denied { .. }));
+        assert_eq!(access(&host(password), 1), Access::Granted, "another node");
+        assert_eq!(access(&host("new"), 0), Access::Granted);
+    }
+}
+
+#[test]
+fn outage_is_over_once_a_server_has_answered_for_a_second() {
+    let host = host_alone();
+    host.with_breaker(0, |all, id| all.note_failure(id, Access::Granted, 5, 5));
+    host.with_server_record(|servers, store, _| servers.note_down(&store, "no answer", 5));
+    host.with_breaker(0, |all, id| all.note_success(id, Access::Probe, 3 * SECOND));
+    assert_eq!(host.end_outage(4 * SECOND - 1), None);
+    assert_eq!(host.end_outage(4 * SECOND), Some(3 * SECOND - 5));
+    assert_eq!(host.end_outage(4 * SECOND), None);
+}
+
+#[test]
+fn forgotten_server_is_listed_again_when_a_process_calls_it() {
+    let folder = Folder::new();
+    let (files, now) = (folder.files(), boot_time());
+    assert_eq!(names(&files), [""; 0], "there is no file");
+    assert!(!Host::forget_server(&files, "The server"));
+    let host = host_in(&files);
+    // Each notes so once a second.
+    let calls: [&dyn Fn(u64); 2] = [&|at| host.note_call(at), &|at| _ = host.note_use(at)];
+    host.note_unable("The server: no right", now);
+    for call in calls {
+        call(now);
+        assert_eq!(names(&files), ["The server"]);
+        assert!(Host::forget_server(&files, "The server"));
+        call(now + SECOND - 1);
+        assert_eq!(names(&files), [""; 0]);
+        assert!(!Host::forget_server(&files, "The server"));
+        call(now + SECOND);
+        assert_eq!(names(&files), ["The server"]);
+    }
+    Host::forget_server(&files, "The server");
+    let listed = Host::list_servers(&files, std::iter::once(&*host));
+    let reasons: Vec<_> = listed.iter().map(|server| server.last_failure.as_deref()).collect();
+    assert_eq!(reasons, [Some("no right")], "a server that a directive names");
+}
+
+#[test]
+fn memory_of_a_host_is_shared_if_its_folder_is_there() {
+    let folder = Folder::new();
+    let host = host_in(&folder.files());
+    assert!(host.check_memory().is_ok() && host.is_shared());
+    let alone = host_alone();
+    assert!(alone.check_memory().is_err() && !alone.is_shared());
 }

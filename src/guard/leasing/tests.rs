@@ -1,0 +1,253 @@
+//! Calls on busy buckets: which ones the host decides by tokens that it has taken ahead, and when it asks the server.
+
+use super::*;
+use crate::dsn::OnError;
+use crate::error::Error;
+use crate::guard::breakers::Access;
+use crate::guard::leases::LIFETIME;
+use crate::guard::tests::{Folder, Process, TIMEOUTS, host_in, limit, policy, with_request};
+use crate::guard::{Policy, decide};
+use crate::limit::SECOND;
+use crate::store::shm::set::WAYS;
+use crate::store::{Store, Time};
+use portable_atomic::Ordering;
+
+const TAKE: Op = Op::Take { cost: 1 };
+
+/// A cost above the largest batch.
+const MUCH: Op = Op::Take { cost: 20 };
+
+fn process(folder: &Folder) -> Process {
+    let policy = Policy { lease: 16, ..policy(OnError::Closed) };
+    Process::new(host_in(&folder.files()), policy)
+}
+
+/// A process that has made so many calls for one token of a full bucket. Its batches were of 1, 2, 4, 8 and 16 tokens.
+fn after_calls(folder: &Folder, calls: u32) -> Process {
+    let process = process(folder);
+    (0..calls).for_each(|_| _ = process.call(TAKE));
+    process.server.take_asked();
+    process
+}
+
+/// What decided on a call, and what it says is left in the bucket.
+fn decided(report: &Report) -> (DecidedBy, u64) {
+    (report.decided_by, limit().remaining(report.answer.as_ref().unwrap()))
+}
+
+fn peek(process: &Process, cost: u64) -> (DecidedBy, u64) {
+    decided(&process.call(Op::Peek { cost }))
+}
+
+fn is_leased(process: &Process) -> bool {
+    process.call(TAKE).decided_by == DecidedBy::Lease
+}
+
+/// Corrects what an earlier call took.
+fn correct_by(process: &Process, op: Op, is_by_lease: bool) -> Report<Option<Decision>> {
+    with_request(&limit(), op, |request| correct(&process.guard, request, is_by_lease))
+}
+
+const fn refund(cost: u64) -> Op {
+    Op::Refund { cost, expiry: None }
+}
+
+#[test]
+fn busy_bucket_is_decided_by_tokens_taken_ahead() {
+    let folder = Folder::new();
+    let process = process(&folder);
+    for calls in 1..=30 {
+        let report = process.call(TAKE);
+        assert_eq!(decided(&report).1, 100 - calls);
+        let decision = report.answer.unwrap();
+        assert!(decision.is_accepted());
+        assert_eq!(decision.taken, 1);
+        assert_eq!((decision.reset_after() / 10_000.0).round(), calls as f64);
+    }
+    let up_to = |most| Op::TakeUpTo { most, least: 1, leave: 0 };
+    assert_eq!(process.server.take_asked(), [TAKE, up_to(2), up_to(4), up_to(8), up_to(16)]);
+}
+
+#[test]
+fn peek_is_answered_by_what_the_host_and_the_server_hold_together() {
+    let folder = Folder::new();
+    // The server has 85 tokens, and the host five.
+    let process = after_calls(&folder, 10);
+    assert_eq!(peek(&process, 5), (DecidedBy::Lease, 90));
+    assert_eq!(peek(&process, 6), (DecidedBy::Store, 90));
+    assert_eq!(peek(&process, 0), (DecidedBy::Store, 90));
+    assert_eq!(peek(&process, 86), (DecidedBy::Store, 85), "the server denies it");
+    assert_eq!(process.server.take_asked().len(), 3);
+    assert_eq!(process.call(Op::Peek { cost: 1 }).answer.unwrap().taken, 0);
+}
+
+#[test]
+fn tokens_that_were_taken_ahead_go_back_to_where_they_came_from() {
+    let folder = Folder::new();
+    let process = after_calls(&folder, 10);
+    assert_eq!(decided(&process.call(refund(2))), (DecidedBy::Lease, 92));
+    let report = correct_by(&process, refund(1), true);
+    assert_eq!(report.decided_by, DecidedBy::Lease);
+    assert_eq!(limit().remaining(&report.answer.unwrap().unwrap()), 93);
+    assert_eq!(process.server.take_asked(), []);
+    assert_eq!(peek(&process, 8), (DecidedBy::Lease, 93));
+    for (op, is_by_lease) in [(refund(1), false), (Op::Settle { cost: 1 }, true)] {
+        let report = correct_by(&process, op, is_by_lease);
+        assert_eq!((report.decided_by, report.answer.unwrap().is_some()), (DecidedBy::Store, true));
+        assert_eq!(process.server.take_asked(), [op]);
+    }
+}
+
+#[test]
+fn refund_without_room_in_the_lease_goes_to_the_server() {
+    let folder = Folder::new();
+    // The server has 69 tokens, and the host eleven of at most sixteen.
+    let process = after_calls(&folder, 20);
+    assert_eq!(decided(&process.call(refund(6))), (DecidedBy::Store, 75));
+    assert_eq!(process.server.take_asked(), [refund(6)]);
+    assert_eq!(peek(&process, 11), (DecidedBy::Lease, 86));
+    // The bucket then lacks three tokens, so that the host holds no more.
+    let _ = process.call(refund(22));
+    assert_eq!(peek(&process, 3), (DecidedBy::Lease, 100));
+    assert_eq!(peek(&process, 4).0, DecidedBy::Store);
+}
+
+#[test]
+fn refund_that_the_server_may_have_done_ends_the_lease() {
+    let folder = Folder::new();
+    let process = after_calls(&folder, 20);
+    process.server.fail(Error::refused("no such bucket"));
+    let report = correct_by(&process, refund(6), true);
+    assert_eq!((report.answer, report.has_failed), (Ok(None), true));
+    process.server.failure.take();
+    assert!(!is_leased(&process));
+}
+
+#[test]
+fn refund_that_the_server_was_not_asked_for_leaves_the_lease() {
+    let folder = Folder::new();
+    let process = after_calls(&folder, 20);
+    let later = boot_time() + 3_600 * SECOND;
+    process
+        .guard
+        .host
+        .with_breaker(0, |all, id| all.note_failure(id, Access::Granted, later, later));
+    assert!(!process.call(refund(6)).has_failed);
+    assert_eq!(process.server.take_asked(), []);
+    assert!(is_leased(&process));
+}
+
+#[test]
+fn call_that_changes_the_bucket_otherwise_ends_the_lease() {
+    for op in [Op::Reset, Op::Block { duration: SECOND }, Op::Start { missing: 5 }] {
+        let folder = Folder::new();
+        let process = after_calls(&folder, 10);
+        assert_eq!(process.call(op).decided_by, DecidedBy::Store);
+        assert!(!is_leased(&process));
+    }
+}
+
+#[test]
+fn lease_ends_when_the_server_tells_of_a_block_by_another_host() {
+    for told_by in [MUCH, refund(50)] {
+        let folder = Folder::new();
+        let process = after_calls(&folder, 10);
+        with_request(&limit(), Op::Block { duration: 3_600 * SECOND }, |request| {
+            process.server.decide(request).unwrap()
+        });
+        let report = process.call(told_by);
+        assert!(report.answer.unwrap().is_blocked());
+        assert!(!is_leased(&process));
+    }
+    let folder = Folder::new();
+    let process = after_calls(&folder, 10);
+    assert_eq!(process.call(MUCH).decided_by, DecidedBy::Store);
+    assert!(is_leased(&process), "no block");
+}
+
+#[test]
+fn tokens_that_no_call_has_used_in_time_go_back_to_the_server() {
+    let folder = Folder::new();
+    let process = after_calls(&folder, 10);
+    let report = process.call_at(TAKE, boot_time() + LIFETIME + SECOND / 2);
+    assert_eq!(decided(&report), (DecidedBy::Store, 89));
+    assert_eq!(process.server.take_asked()[0], refund(5));
+}
+
+#[test]
+fn empty_bucket_gives_no_batch() {
+    let folder = Folder::new();
+    let process = process(&folder);
+    assert!(process.call(Op::Take { cost: 100 }).answer.unwrap().is_accepted());
+    for decided_by in [DecidedBy::Store, DecidedBy::DenyCache, DecidedBy::DenyCache] {
+        let report = process.call(TAKE);
+        assert_eq!(decided(&report), (decided_by, 0));
+        let decision = report.answer.unwrap();
+        assert_eq!((decision.is_accepted(), decision.taken), (false, 0));
+    }
+}
+
+#[test]
+fn lease_is_neither_made_nor_used_by_the_clock_of_a_test() {
+    let folder = Folder::new();
+    let process = after_calls(&folder, 10);
+    let frozen = |op| {
+        with_request(&limit(), op, |request| {
+            let request = Request { time: Time::Frozen(boot_time()), ..*request };
+            decide(&process.guard, &request, boot_time()).decided_by
+        })
+    };
+    assert_eq!([TAKE, refund(50)].map(frozen), [DecidedBy::Store; 2]);
+    let report = with_request(&limit(), refund(50), |request| {
+        let request = Request { time: Time::Frozen(boot_time()), ..*request };
+        correct(&process.guard, &request, false)
+    });
+    assert_eq!(report.decided_by, DecidedBy::Store);
+    let held = with_request(&limit(), TAKE, |request| {
+        let now = boot_time();
+        with_lease(&process.guard, request, now, |lease| lease.available(now)).flatten()
+    });
+    assert_eq!(held.unwrap().rest, 5);
+}
+
+#[test]
+fn process_without_leases_asks_the_server() {
+    let folder = Folder::new();
+    let process = Process::new(host_in(&folder.files()), policy(OnError::Closed));
+    assert!((0..20).all(|_| process.call(TAKE).decided_by == DecidedBy::Store));
+}
+
+#[test]
+fn call_waits_for_the_batch_of_another_process_with_half_of_its_time() {
+    let folder = Folder::new();
+    let process = process(&folder);
+    let timeouts = Timeouts { connect: Duration::from_secs(60), ..TIMEOUTS };
+    let report = with_request(&limit(), TAKE, |request| {
+        let (now, longest) = (boot_time(), timeouts.longest());
+        let take = |lease: &LeaseKey<'_>| lease.take(1, now, longest);
+        let other = host_in(&folder.files());
+        let key = crate::store::Key { key_hash: &Default::default(), ..*request.key };
+        let step = other.with_lease(&key, request.limit, 16, now, take);
+        assert!(matches!(step, Some(Step::Fetch(_))));
+        decide(&process.guard, &Request { timeouts: &timeouts, ..*request }, now)
+    });
+    assert_eq!(decided(&report), (DecidedBy::Store, 99));
+    let asked = process.server.asked.take();
+    let [(op, left)] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!(*op, TAKE);
+    assert!(left.call < timeouts.call && left.connect == timeouts.connect);
+}
+
+#[test]
+fn bucket_counts_as_empty_where_its_level_on_the_server_is_not_known() {
+    let folder = Folder::new();
+    let process = after_calls(&folder, 10);
+    with_request(&limit(), TAKE, |request| {
+        with_lease(&process.guard, request, boot_time(), |lease| {
+            lease.set.0[WAYS / 2..].iter().for_each(|level| level.store(0, Ordering::Relaxed));
+        });
+    });
+    let report = process.call(TAKE);
+    assert_eq!(decided(&report), (DecidedBy::Lease, 4));
+    assert_eq!(report.answer.unwrap().reset_after(), 0.0, "nothing can be given back");
+}
