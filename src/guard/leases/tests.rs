@@ -1,5 +1,7 @@
 //! Leases: tokens that are taken, given back, fetched and lost.
 
+mod limits;
+
 use super::*;
 use crate::limit::SECOND;
 use proptest::prelude::*;

@@ -1,0 +1,73 @@
+//! What a lease takes from the limit of its bucket, and what of leases is counted.
+
+use super::*;
+use crate::guard::tests::{Folder, limit};
+use crate::mapped::{LEASES, Location, MappedFile, Purpose};
+
+/// When a bucket of 100 tokens is full that has so many at `T`.
+fn full_at(tokens: u64) -> u64 {
+    let took = apply(&limit(), &State::FULL.into(), T, Op::Take { cost: 100 - tokens }).0;
+    took.expires_at
+}
+
+#[test]
+fn batch_is_at_most_a_quarter_of_the_bucket_and_leaves_a_quarter() {
+    let up_to = |most| Op::TakeUpTo { most, least: 1, leave: 0 };
+    for (batch, full_at, op) in [
+        (8, Some(T), up_to(8)),
+        (64, Some(T), up_to(25)),
+        (64, Some(full_at(60)), up_to(25)),
+        (64, Some(full_at(30)), up_to(5)),
+        (64, Some(full_at(26)), Op::Take { cost: 1 }),
+        (64, Some(full_at(10)), Op::Take { cost: 1 }),
+        (8, None, Op::Take { cost: 1 }),
+    ] {
+        let fetch = Fetch { number: 1, batch, left_over: 0, full_at };
+        // A moment later, so that all of the tokens are there.
+        assert_eq!(fetch.op(&limit(), 1, T + 1), op);
+    }
+    let fetch = Fetch { number: 1, batch: 8, left_over: 0, full_at: Some(T) };
+    for cost in [8, 9] {
+        assert_eq!(fetch.op(&limit(), cost, T), Op::Take { cost }, "the call needs as many itself");
+    }
+}
+
+#[test]
+fn bucket_is_scarce_with_less_than_a_quarter_left() {
+    for (left, scarce) in [(0, true), (24, true), (25, false), (26, false), (100, false)] {
+        let decision = apply(&limit(), &State::FULL.into(), T, Op::Take { cost: 100 - left }).0;
+        assert_eq!(is_scarce(&limit(), &decision), scarce);
+        assert_eq!(missing(&limit(), &decision), 100 - left);
+    }
+}
+
+#[test]
+fn limits_are_told_apart_by_a_few_bits() {
+    let hash = |capacity| LeaseKey::limit_hash(&TokenBucket::per_second(capacity, 5.0).unwrap());
+    assert_eq!(hash(9), hash(9));
+    let hashes: std::collections::HashSet<_> = (1..=50).map(hash).collect();
+    assert!(hashes.iter().all(|hash| *hash < 1 << LIMIT_BITS));
+    assert!(hashes.len() > 40, "two of 50 limits may have the same");
+}
+
+#[test]
+fn buckets_with_tokens_to_hand_out_are_counted() {
+    let folder = Folder::new();
+    let file = MappedFile::new(Location::new(&folder.files(), LEASES, Purpose::Leases));
+    file.open().unwrap();
+    let region = file.region();
+    let region = region.as_ref().unwrap();
+    let hour = (boot_time() + 3_600 * SECOND) >> UNIT_BITS;
+    let busy = Lease { tag: 7, tokens: 3, valid_until: hour, ..Lease::default() };
+    let leases = [busy, Lease { tokens: 0, ..busy }, Lease { valid_until: 5, ..busy }];
+    let sets = region.area::<Set>(Area::Leases);
+    for set in &sets[..2] {
+        for (word, lease) in set.0.iter().zip(leases) {
+            word.store(lease.to_word(), Ordering::Relaxed);
+        }
+        // The level of another bucket looks like a lease.
+        set.0[WAYS / 2].store(busy.to_word(), Ordering::Relaxed);
+    }
+    let counted = usage(region);
+    assert_eq!((counted.slots, counted.used), (32_640, 2));
+}
