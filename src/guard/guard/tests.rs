@@ -1,5 +1,7 @@
 //! What a guard does around the calls on its server: when it asks, what it notes, and what it answers by itself.
 
+mod gate;
+
 use super::*;
 use crate::guard::breakers::{Breakers, ServerState};
 use crate::guard::tests::{
@@ -249,93 +251,6 @@ fn process_that_is_still_connected_asks_although_the_breaker_is_open() {
     process.server.failure.take();
     assert_eq!(process.call(TAKE).decided_by, DecidedBy::Store);
     assert!(matches!(process.state(), ServerState::Up { .. }), "its answer ends the outage");
-}
-
-/// How many processes may connect at once now.
-fn free_places(host: &Host) -> usize {
-    let enter = || Some(host.enter_gate(TIMEOUTS)).filter(|it| matches!(it, GateEntry::Place(_)));
-    std::iter::from_fn(enter).take(20).count()
-}
-
-/// Other processes begin to connect that take so long.
-fn fill_gate(host: &Host, timeouts: Timeouts) {
-    assert!((0..20).any(|_| host.enter_gate(timeouts) == GateEntry::Full));
-}
-
-#[test]
-fn connections_that_fail_make_the_gate_narrower() {
-    for (error, places) in [
-        (None, 5),
-        (Some(Error::storage("no answer")), 2),
-        (Some(Error::local("no route")), 2),
-        (Some(Error::refused("no such bucket")), 5),
-        (Some(Error::busy("too many calls")), 5),
-    ] {
-        let process = process(OnError::Closed);
-        process.server.is_connected.set(false);
-        process.server.failure.replace(error);
-        let _ = process.call(TAKE);
-        assert_eq!(free_places(&process.guard.host), places);
-    }
-    let process = process(OnError::Closed);
-    let _ = process.call(TAKE);
-    assert_eq!(free_places(&process.guard.host), 4, "a process that is connected passes no gate");
-}
-
-/// A call on an open connection may take so long; no time is left to wait for others that connect.
-fn without_waiting() -> Timeouts {
-    Timeouts { call: Duration::from_secs(1), connect: Duration::ZERO }
-}
-
-#[test]
-fn process_that_cannot_pass_the_gate_gives_its_probe_to_another() {
-    let process = process(OnError::Throw);
-    process.breaker(|all, id| all.note_failure(id, Access::Granted, 5, 5));
-    process.breaker(|all, id| all.give_back(id, Access::Probe, 6));
-    process.server.is_connected.set(false);
-    let host = &process.guard.host;
-    fill_gate(host, without_waiting());
-    let before = boot_time();
-    let report = with_request(&limit(), TAKE, |request| {
-        let request = Request { timeouts: &without_waiting(), ..*request };
-        process.guard.decide_without_lease(&request, before)
-    });
-    let error = report.answer.unwrap_err().to_string();
-    assert_eq!(error, "other processes of this host are connecting to The server at this moment");
-    assert_eq!(process.server.take_asked(), []);
-    assert!(host.local.pause(0, before).is_some_and(|pause| pause.is_waiting));
-    assert_eq!(host.access(0, TIMEOUTS), Access::Probe);
-}
-
-#[test]
-fn process_waits_at_the_gate_until_others_have_connected() {
-    let process = process(OnError::Throw);
-    process.server.is_connected.set(false);
-    let brief = Timeouts { call: Duration::from_millis(20), connect: Duration::ZERO };
-    fill_gate(&process.guard.host, brief);
-    let report = with_request(&limit(), TAKE, |request| {
-        let patient = Timeouts { connect: Duration::from_secs(60), ..TIMEOUTS };
-        process.guard.decide_without_lease(&Request { timeouts: &patient, ..*request }, boot_time())
-    });
-    assert_eq!(report.decided_by, DecidedBy::Store);
-    assert!(report.answer.is_ok());
-}
-
-#[test]
-fn only_a_process_that_has_reached_the_server_finds_it_down_at_the_second_failure() {
-    for has_reached in [false, true] {
-        let process = process(OnError::Closed);
-        process.server.is_connected.set(false);
-        process.server.fail(Error::storage("no answer"));
-        let ago = |ms: u64| boot_time() - ms * 1_000_000;
-        process.breaker(|all, id| all.note_success(id, Access::Granted, ago(100)));
-        process.breaker(|all, id| all.note_failure(id, Access::Granted, ago(90), ago(90)));
-        if has_reached {
-            process.guard.host.local.note_reached(0);
-        }
-        let _ = process.call(TAKE);
-        assert_eq!(process.state() == ServerState::Down, has_reached);
-    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Leases: tokens that are taken, given back, fetched and lost.
 
 mod limits;
+mod places;
 
 use super::*;
 use crate::limit::SECOND;

@@ -128,3 +128,72 @@ impl Lease {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn level_is_of_one_fetch_of_one_bucket() {
+        let lease = Lease { tag: (1 << 34) - 2, fetch: (1 << 18) - 2, ..Lease::default() };
+        for full_at in [0, 1, 5_000_000_000, (1 << 62) - 2] {
+            let word = lease.level_word(full_at);
+            assert_eq!(lease.level_in(word), Some(full_at));
+            for fetch in [0, lease.fetch - 1, lease.fetch + 1, 1] {
+                assert_eq!(Lease { fetch, ..lease }.level_in(word), None);
+            }
+            assert_eq!(Lease { tag: 7, ..lease }.level_in(word), None);
+        }
+    }
+
+    #[test]
+    fn fetches_have_numbers_that_begin_anew_after_the_last() {
+        let numbers = [0, 1, 6, (1 << FETCH_BITS) - 2, (1 << FETCH_BITS) - 1];
+        let next = numbers.map(|fetch| Lease { fetch, ..Lease::default() }.next_fetch());
+        assert_eq!(next, [1, 2, 7, (1 << FETCH_BITS) - 1, 0]);
+    }
+
+    /// The unit of a time by which leases are ended, and the times within it.
+    const UNIT: u64 = 1 << 30;
+    const FIRST: u64 = UNIT << UNIT_BITS;
+    const LAST: u64 = FIRST + (1 << UNIT_BITS) - 1;
+
+    #[test]
+    fn batch_is_valid_until_the_unit_of_its_end_begins() {
+        let lease = Lease { valid_until: UNIT, ..Lease::default() };
+        assert!(lease.is_valid(FIRST - 1) && lease.is_valid(5));
+        assert!(!lease.is_valid(FIRST) && !lease.is_valid(2 * FIRST));
+        assert!(!Lease { is_fetching: true, ..lease }.is_valid(FIRST - 1));
+    }
+
+    #[test]
+    fn process_asks_for_a_batch_as_long_as_its_call_may_take() {
+        let longest = 9 << UNIT_BITS;
+        let lease = Lease { valid_until: UNIT, is_fetching: true, ..Lease::default() };
+        assert!([FIRST, LAST + longest].iter().all(|now| lease.is_being_fetched(*now, longest)));
+        assert!(!lease.is_being_fetched(LAST + longest + 1, longest));
+        assert!(!Lease { is_fetching: false, ..lease }.is_being_fetched(FIRST, longest));
+    }
+
+    #[test]
+    fn next_batch_depends_on_how_fast_the_last_was_used() {
+        let next = |batch, tokens, now| {
+            Lease { batch, tokens, valid_until: UNIT, ..Lease::default() }.next_batch(now)
+        };
+        assert_eq!(next(3, 0, FIRST - 1), 4, "used up in time");
+        assert_eq!(next(TOKEN_BITS, 0, FIRST - 1), TOKEN_BITS, "the largest");
+        let idle_from = FIRST + (LIFETIME >> UNIT_BITS << UNIT_BITS);
+        for now in [FIRST, idle_from - 1] {
+            // Of eight tokens three, one and none were used.
+            assert_eq!([5, 7, 8].map(|tokens| next(3, tokens, now)), [2, 0, 0]);
+        }
+        assert_eq!(next(3, 5, idle_from), 0, "idle for long");
+        assert_eq!(next(SCARCE, 0, FIRST - 1), 0);
+    }
+
+    #[test]
+    fn bucket_is_busy_if_its_batch_brings_more_than_the_token_of_a_call() {
+        let is_busy = |batch| Lease { batch, ..Lease::default() }.is_busy();
+        assert_eq!([0, 1, TOKEN_BITS, SCARCE].map(is_busy), [false, true, true, false]);
+    }
+}

@@ -132,3 +132,99 @@ fn stores_of_one_name_are_one() {
     servers.note_down(&login(8), "Redis at 7: no answer", 10);
     assert_eq!(servers.list(&breakers, 11), status(true, 10, 1));
 }
+
+#[test]
+fn server_that_is_up_is_listed_for_an_hour_and_one_that_is_down_for_five_minutes() {
+    const MINUTE: u64 = 60_000_000_000;
+    let (servers, breakers) = (Servers::default(), Breakers::default());
+    servers.note_answer(&store(7), &breakers, MINUTE);
+    assert_eq!(servers.list(&breakers, 61 * MINUTE - 1).len(), 1);
+    assert_eq!(servers.list(&breakers, 61 * MINUTE), []);
+    breakers.note_failure(Breakers::id(7, 0), Access::Granted, MINUTE, MINUTE);
+    assert_eq!(servers.list(&breakers, 6 * MINUTE - 1).len(), 1);
+    assert_eq!(servers.list(&breakers, 6 * MINUTE), []);
+}
+
+#[test]
+fn names_and_reasons_are_cut() {
+    let (servers, breakers) = (Servers::default(), Breakers::default());
+    let store = StoreOnServers { name: "n".repeat(300), ..store(7) };
+    servers.note_down(&store, &"r".repeat(300), 5);
+    let [listed] = <[_; 1]>::try_from(servers.list(&breakers, 6)).unwrap();
+    assert_eq!((listed.name, listed.last_failure), ("n".repeat(96), Some("r".repeat(256))));
+}
+
+#[test]
+fn record_of_a_forgotten_store_is_kept_while_others_were_never_used() {
+    let (servers, breakers) = (Servers::default(), Breakers::default());
+    servers.note_answer(&store(7), &breakers, 5);
+    assert!(servers.forget(&store(7).name));
+    servers.note_answer(&store(8), &breakers, 6);
+    servers.note_call(7, 7);
+    assert_eq!(servers.list(&breakers, 8).len(), 2);
+}
+
+#[test]
+fn store_that_takes_the_record_of_another_begins_without_outages() {
+    let (servers, breakers) = (Servers::default(), Breakers::default());
+    servers.note_answer(&store(1), &breakers, SECOND);
+    servers.note_unable(&store(1), "no right", 9 * SECOND);
+    servers.note_down(&store(1), "no answer", 9 * SECOND);
+    let now = 10 * SECOND;
+    (2..=COUNT as u64 + 1).for_each(|id| _ = servers.note_answer(&store(id), &breakers, now));
+    let listed = servers.list(&breakers, now);
+    assert_eq!(listed.len(), COUNT);
+    for server in listed {
+        let name = server.name.clone();
+        let begun =
+            ServerStatus { name, is_down: false, since: now, outages: 0, last_failure: None };
+        assert_eq!(server, begun);
+    }
+}
+
+#[test]
+fn outage_of_a_node_that_no_process_needs_any_more_ends_when_another_recovers() {
+    for (recovers_at, is_down) in
+        [(None, true), (Some(10 * SECOND), true), (Some(20 * SECOND), false)]
+    {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        let [gone, other] = [0, 1].map(|node| Breakers::id(7, node));
+        breakers.note_failure(gone, Access::Granted, SECOND, SECOND);
+        servers.note_down(&store(7), "no answer", 10 * SECOND);
+        if let Some(at) = recovers_at {
+            breakers.note_failure(other, Access::Granted, SECOND, SECOND);
+            breakers.note_success(other, Access::Probe, at);
+        }
+        let now = 100 * SECOND;
+        let since = if is_down { 10 * SECOND } else { 20 * SECOND };
+        let listed: Vec<_> =
+            servers.list(&breakers, now).iter().map(|it| (it.is_down, it.since)).collect();
+        assert_eq!(listed, [(is_down, since)]);
+        let outage = servers.end_outage(&store(7), &breakers, now);
+        assert_eq!(outage, (!is_down).then_some(10 * SECOND));
+    }
+}
+
+#[test]
+fn outage_that_no_process_has_noted_begins_now() {
+    let (servers, breakers) = (Servers::default(), Breakers::default());
+    servers.note_answer(&store(7), &breakers, 5);
+    breakers.note_failure(Breakers::id(7, 0), Access::Granted, 10, 10);
+    assert_eq!(servers.list(&breakers, 12), status(true, 12, 0));
+}
+
+#[test]
+fn store_counts_as_down_for_five_minutes_after_a_process_could_not_ask_it() {
+    // Answers are noted to about two seconds.
+    for (later, is_down) in [(2 * SECOND, false), (2 * SECOND + 1, true)] {
+        let (servers, breakers) = (Servers::default(), Breakers::default());
+        let unable_at = 5 * SECOND + later;
+        servers.note_answer(&store(7), &breakers, 5 * SECOND);
+        servers.note_unable(&store(7), "no right", unable_at);
+        let is_down_at = |now| servers.list(&breakers, now).iter().any(|server| server.is_down);
+        assert_eq!(is_down_at(unable_at), is_down);
+        assert_eq!(is_down_at(unable_at + FORGOTTEN_DOWN - 1), is_down);
+        assert!(!is_down_at(unable_at + FORGOTTEN_DOWN));
+        assert_eq!(servers.list(&breakers, unable_at + FORGOTTEN_DOWN).len(), 1);
+    }
+}
