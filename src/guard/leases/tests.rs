@@ -97,6 +97,7 @@ fn batch_of_a_paused_process_is_not_given_out_late() {
     let fetched = fetch(key.take(1, T, 10 * SECOND));
     key.put(&fetched, 5, T, false, T, T + LIFETIME);
     assert_eq!(key.available(T + LIFETIME), None);
+    assert_eq!(fetch(key.take(1, T + LIFETIME, LONGEST)).left_over, 0, "it is lost");
 }
 
 #[test]

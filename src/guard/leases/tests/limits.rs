@@ -59,7 +59,7 @@ fn buckets_with_tokens_to_hand_out_are_counted() {
     let region = region.as_ref().unwrap();
     let hour = (boot_time() + 3_600 * SECOND) >> UNIT_BITS;
     let busy = Lease { tag: 7, tokens: 3, valid_until: hour, ..Lease::default() };
-    let leases = [busy, Lease { tokens: 0, ..busy }, Lease { valid_until: 5, ..busy }];
+    let leases = [busy, busy, Lease { tokens: 0, ..busy }, Lease { valid_until: 5, ..busy }];
     let sets = region.area::<Set>(Area::Leases);
     for set in &sets[..2] {
         for (word, lease) in set.0.iter().zip(leases) {
@@ -69,5 +69,5 @@ fn buckets_with_tokens_to_hand_out_are_counted() {
         set.0[WAYS / 2].store(busy.to_word(), Ordering::Relaxed);
     }
     let counted = usage(region);
-    assert_eq!((counted.slots, counted.used), (32_640, 2));
+    assert_eq!((counted.slots, counted.used), (32_640, 4));
 }
