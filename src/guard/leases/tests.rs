@@ -1,5 +1,6 @@
 //! Leases: tokens that are taken, given back, fetched and lost.
 
+mod ends;
 mod limits;
 mod places;
 

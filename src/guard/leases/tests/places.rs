@@ -21,3 +21,19 @@ fn late_batch_of_a_lease_that_lost_its_place_is_lost() {
     own.put(&fetched, 3, T, false, now, now);
     assert_eq!(own.available(now).unwrap().rest, 3);
 }
+
+#[test]
+fn bucket_gets_the_place_of_one_that_has_no_tokens_to_hand_out() {
+    let set = set();
+    let others: Vec<_> = (10..10 + (WAYS / 2) as u64).map(|tag| key(&set, tag, 4)).collect();
+    others.iter().for_each(batch_of_four);
+    let own = key(&set, 7, 8);
+    assert_eq!(own.take(1, T + 1, LONGEST), Step::Ask, "all have tokens");
+    assert!(matches!(others[2].take(3, T + 1, LONGEST), Step::Taken(_)));
+    let fetched = fetch(own.take(1, T + 1, LONGEST));
+    assert!(others[2].find().is_none());
+    assert_eq!(others[2].take(1, T + 1, LONGEST), Step::Ask, "a batch is on its way");
+    own.put(&fetched, 2, T, false, T + SECOND, T + SECOND);
+    assert!(matches!(others[2].take(1, T + LIFETIME, LONGEST), Step::Fetch(_)));
+    assert!(others[0].find().is_none(), "it has ended first");
+}
