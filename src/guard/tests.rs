@@ -151,7 +151,7 @@ impl Process {
         Self { guard: Guard::new(store, host, policy), server }
     }
 
-    /// Calls for a bucket of ten tokens, which come back in years.
+    /// Makes a call that begins now, on the bucket of [`limit`].
     pub fn call(&self, op: Op) -> Report {
         self.call_at(op, boot_time())
     }
