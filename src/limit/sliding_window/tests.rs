@@ -200,6 +200,27 @@ fn call_that_changes_nothing_keeps_the_hits_but_for_those_from_the_future() {
 }
 
 #[test]
+fn call_for_all_hits_waits_until_the_others_have_left() {
+    let (denied, _) = window(2).apply(&hits(&[T + 3]), T, Op::Take { cost: 2 });
+    assert_eq!((denied.is_accepted(), denied.retry_at), (false, T + 3));
+    let (denied, _) = window(2).apply(&hits(&[T + 3]), T, Op::Take { cost: 3 });
+    assert_eq!(denied.retry_at, Decision::NEVER);
+}
+
+#[test]
+fn window_whose_last_hit_is_given_back_is_full() {
+    let refund = Op::Refund { cost: 1, expiry: None };
+    assert_eq!(window(2).apply(&hits(&[T + 3]), T, refund).1, StoredState::FULL);
+}
+
+#[test]
+fn condensed_window_has_its_early_hits_first() {
+    let condensed = CondensedHits { count: 3, early: 1, first: T + 3, last: T + 9 };
+    assert_eq!(condensed.expand(), hits(&[T + 3, T + 9, T + 9]));
+    assert_eq!(CondensedHits { count: 0, ..condensed }.expand(), StoredState::FULL);
+}
+
+#[test]
 fn place_has_room_for_one_hit() {
     let place = window(1).place();
     let until = |time| State::Filling { full_at: Span::from_ns(time) };

@@ -185,4 +185,5 @@ fn part_that_another_limit_wrote_is_cut() {
 fn period_below_a_microsecond_is_read_as_a_rate() {
     assert_eq!(TokenBucket::per_period(10, 1e-7), TokenBucket::per_second(10, 1e8));
     assert_eq!(TokenBucket::per_period(10, 1e-6), TokenBucket::per_second(10, 1e7));
+    assert_eq!(TokenBucket::per_period(1, 1.5e-9), TokenBucket::per_second(1, 2e9 / 3.0));
 }
