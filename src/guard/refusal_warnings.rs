@@ -34,9 +34,9 @@ mod tests {
     fn each_reason_is_warned_of_once_a_minute() {
         let warnings = RefusalWarnings::default();
         assert!(warnings.claim("busy", 0));
-        assert!(!warnings.claim("busy", INTERVAL - 1));
+        assert!(!warnings.claim("busy", 60 * SECOND - 1));
         assert!(warnings.claim("full", 1));
-        assert!(warnings.claim("busy", INTERVAL));
+        assert!(warnings.claim("busy", 60 * SECOND));
         for i in 0..100 {
             warnings.claim(&i.to_string(), INTERVAL);
         }
