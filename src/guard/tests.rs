@@ -9,7 +9,7 @@ use crate::mapped::FileSettings;
 use crate::net::Timeouts;
 use crate::store::Time;
 use crate::store::array::Array;
-use crate::store::{Answer, Key, LimitKind, RemoteStore, Request, Store};
+use crate::store::{Answer, Key, RemoteStore, Request, Store};
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -125,8 +125,12 @@ impl Drop for Folder {
 
 /// What a process of this host knows of the server, which all processes share that use these files.
 pub fn host_in(files: &FileSettings) -> Rc<Host> {
-    let (name, password) = ("The server".to_owned(), Secret("password".to_owned()));
-    Rc::new(Host::new("server", name, 2, password, &HostFiles::new(files)))
+    Rc::new(host_with_password(files, "password"))
+}
+
+pub fn host_with_password(files: &FileSettings, password: &str) -> Host {
+    let (name, password) = ("The server".to_owned(), Secret(password.to_owned()));
+    Host::new("server", name, 2, password, &HostFiles::new(files))
 }
 
 /// What a process knows that has no shared memory.
@@ -168,7 +172,7 @@ pub fn limit() -> Limit {
 }
 
 pub fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
-    let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
-    let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
-    work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts: &TIMEOUTS })
+    crate::store::with_request(limit, op, |request| {
+        work(&Request { timeouts: &TIMEOUTS, ..*request })
+    })
 }

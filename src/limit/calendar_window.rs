@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(unused.expires_at, T + 23 * HOUR, "it ends without a hit, too");
     }
 
-    /// A call that is denied, for one of two hits is taken from a window that ends then: what it is told of the end, and the state after it.
+    /// A call for two hits is denied in a window of two that has one hit. Returns the end that it reports, and the state after it.
     fn denied(ends_at: u64, now: u64) -> (u64, State) {
         let state = State::Window { ends_at: ends_at - 1, hits: 1 };
         let (decision, after): (Decision, _) = days(2).apply(state, now, &Op::Take { cost: 2 });
@@ -224,10 +224,10 @@ mod tests {
     #[test]
     fn evicted_state_leaves_no_hit_until_it_ends_or_the_window_does() {
         let (noon, end) = (T + 12 * HOUR, T + 23 * HOUR);
-        for (full_at, told) in [(noon + HOUR, noon + HOUR), (end + 1, end), (end + HOUR, end)] {
+        for (full_at, expected) in [(noon + HOUR, noon + HOUR), (end + 1, end), (end + HOUR, end)] {
             let state = State::Filling { full_at: Span::from_ns(full_at) };
             let (denied, _) = take(&days(2), state, noon);
-            assert_eq!((denied.is_accepted(), denied.expires_at), (false, told));
+            assert_eq!((denied.is_accepted(), denied.expires_at), (false, expected));
         }
     }
 
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn refund_is_for_the_window_whose_end_it_tells_within_ten_minutes() {
+    fn refund_is_for_the_window_whose_end_it_names_within_ten_minutes() {
         let end = T + 23 * HOUR;
         let state = State::Window { ends_at: end - 1, hits: 1 };
         for (expiry, is_meant) in [

@@ -91,7 +91,7 @@ mod tests {
     const T: u64 = 1_000 * SECOND;
 
     #[test]
-    fn decision_on_each_limit_is_told_in_their_order() {
+    fn decisions_are_in_the_order_of_their_limits() {
         let limits =
             [1, 2].map(|capacity| Limit::from(TokenBucket::per_second(capacity, 1.0).unwrap()));
         let charges = limits.each_ref().map(|limit| Charge {

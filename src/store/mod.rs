@@ -41,4 +41,6 @@ pub use redis::{
     parse_reply_for_all,
 };
 pub use remote::RemoteStore;
+#[cfg(test)]
+pub use request::tests::with_request;
 pub use request::{JointRequest, Request, Store, Time};

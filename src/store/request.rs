@@ -184,3 +184,6 @@ pub trait Store {
     /// What `phpinfo()` shows of the store: pairs of a name and a value.
     fn describe(&self) -> Vec<(&'static str, String)>;
 }
+
+#[cfg(test)]
+pub mod tests;

@@ -7,6 +7,13 @@ fn begins_outage(breakers: &Breakers, id: u64, now: u64) -> bool {
     breakers.note_failure(id, Access::Granted, now, now) == FailureMeaning::OutageBegins
 }
 
+/// A breaker for server 7, which is down since the time 5.
+fn down() -> Breakers {
+    let breakers = Breakers::default();
+    breakers.note_failure(7, Access::Granted, 5, 5);
+    breakers
+}
+
 /// Whether a failure at `now` of a call on server 7 that was sent at `sent` may concern this call alone.
 fn fails_alone(breakers: &Breakers, sent: u64, now: u64) -> bool {
     breakers.note_failure(7, Access::Granted, sent, now) == FailureMeaning::CallAlone
@@ -65,8 +72,7 @@ fn first_failure_opens_the_breaker_after_a_second_without_an_answer_and_no_newco
 
 #[test]
 fn probe_lasts_as_long_as_its_call_may_take() {
-    let breakers = Breakers::default();
-    breakers.note_failure(7, Access::Granted, 5, 5);
+    let breakers = down();
     let now = 2 * SECOND;
     assert_eq!(breakers.access(7, now, 2 * SECOND), Access::Probe);
     let later = now + 2 * SECOND - 1;
@@ -78,8 +84,7 @@ fn probe_lasts_as_long_as_its_call_may_take() {
 
 #[test]
 fn probe_of_a_process_that_was_killed_keeps_others_for_three_seconds_at_most() {
-    let breakers = Breakers::default();
-    breakers.note_failure(7, Access::Granted, 5, 5);
+    let breakers = down();
     let now = 2 * SECOND;
     assert_eq!(breakers.access(7, now, 60 * SECOND), Access::Probe);
     assert_eq!(breakers.access(7, now + LONGEST_PROBE, 60 * SECOND), Access::Probe);
@@ -87,8 +92,7 @@ fn probe_of_a_process_that_was_killed_keeps_others_for_three_seconds_at_most() {
 
 #[test]
 fn process_that_is_connected_closes_what_others_that_cannot_connect_keep_open() {
-    let breakers = Breakers::default();
-    breakers.note_failure(7, Access::Granted, 5, 5);
+    let breakers = down();
     let now = SECOND / 2;
     assert!(matches!(breakers.access(7, now, 0), Access::Denied { .. }));
     assert!(breakers.may_try_connection(7, now));
@@ -112,8 +116,7 @@ fn answer_to_a_call_sent_before_the_outage_does_not_end_it() {
 
 #[test]
 fn probe_that_was_given_back_goes_to_the_next_call() {
-    let breakers = Breakers::default();
-    breakers.note_failure(7, Access::Granted, 5, 5);
+    let breakers = down();
     let now = 2 * SECOND;
     let access = breakers.access(7, now, 0);
     assert_eq!(access, Access::Probe);
@@ -275,8 +278,7 @@ fn server_without_an_answer_for_more_than_a_minute_is_forgotten_first() {
 
 #[test]
 fn server_that_no_process_asks_for_a_minute_is_not_known_to_be_down() {
-    let breakers = Breakers::default();
-    breakers.note_failure(7, Access::Granted, 5, 5);
+    let breakers = down();
     let until = 5 + pause(5);
     assert_eq!(breakers.state(7, until + ABANDONED - 1), ServerState::Down);
     assert_eq!(breakers.count_open(until + ABANDONED - 1), 1);
@@ -286,8 +288,7 @@ fn server_that_no_process_asks_for_a_minute_is_not_known_to_be_down() {
 
 #[test]
 fn failed_probe_ends_although_its_call_might_have_taken_longer() {
-    let breakers = Breakers::default();
-    breakers.note_failure(7, Access::Granted, 5, 5);
+    let breakers = down();
     let now = 2 * SECOND;
     assert_eq!(breakers.access(7, now, 3 * SECOND), Access::Probe);
     breakers.note_failure(7, Access::Probe, now, now + 1);
@@ -296,8 +297,7 @@ fn failed_probe_ends_although_its_call_might_have_taken_longer() {
 
 #[test]
 fn late_failure_of_a_call_sent_before_the_outage_makes_its_pause_longer() {
-    let breakers = Breakers::default();
-    breakers.note_failure(7, Access::Granted, 5, 5);
+    let breakers = down();
     breakers.note_failure(7, Access::Granted, 4, SECOND / 2);
     assert!(matches!(breakers.access(7, 5 + pause(5), 0), Access::Denied { .. }));
 }

@@ -1,12 +1,7 @@
 //! What a host notes of its servers, and what its processes see of that.
 
 use super::*;
-use crate::guard::tests::{Folder, host_alone, host_in};
-
-fn host_with_password(files: &FileSettings, password: &str) -> Host {
-    let name = "The server".to_owned();
-    Host::new("server", name, 2, Secret(password.to_owned()), &HostFiles::new(files))
-}
+use crate::guard::tests::{Folder, host_alone, host_in, host_with_password};
 
 fn names(files: &FileSettings) -> Vec<String> {
     let listed = Host::list_servers(files, std::iter::empty());
@@ -15,9 +10,7 @@ fn names(files: &FileSettings) -> Vec<String> {
 
 #[test]
 fn outage_is_noted_by_the_next_failure_if_the_process_that_began_it_has_died() {
-    let files = FileSettings { path: "/nowhere".into(), size: 0 };
-    let files = HostFiles::new(&files);
-    let host = Host::new("redis", "Redis".into(), 1, Secret(String::new()), &files);
+    let host = host_alone();
     let outages = || {
         let listed = host.with_region(servers_in).unwrap();
         listed.iter().map(|server| server.outages).sum::<u64>()

@@ -225,7 +225,7 @@ fn place_has_room_for_one_hit() {
     let place = window(1).place();
     let until = |time| State::Filling { full_at: Span::from_ns(time) };
     let apply = |state, op| place.apply::<Decision>(state, T, &op);
-    let told = |decision: &Decision| {
+    let answer = |decision: &Decision| {
         let left = decision.available.count_hits();
         (decision.is_accepted(), decision.taken, left, decision.expires_at - T)
     };
@@ -242,7 +242,7 @@ fn place_has_room_for_one_hit() {
         (taken, Op::Reset, (true, 0, 0, 3), State::FULL),
     ] {
         let (decision, then) = apply(state, op);
-        assert_eq!((told(&decision), then), (expected, after), "{state:?} {op:?}");
+        assert_eq!((answer(&decision), then), (expected, after), "{state:?} {op:?}");
     }
     for (state, op, goes) in [
         (taken, refund(None), true),

@@ -102,4 +102,4 @@ fn in_time_of(own: u64, decision: Decision) -> Decision {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;

@@ -66,8 +66,7 @@ impl Model for Ending {
             let end = end_after(&self.limit, known, last, cost);
             (end + known.earliest).checked_sub(reset_after)
         });
-        let from = call.begin.saturating_sub(self.clock_error);
-        let to = call.end.saturating_add(self.clock_error);
+        let [from, to] = call.times(self.clock_error);
         time.map_or(call.end, |time| time.clamp(from, to))
     }
 
@@ -99,8 +98,7 @@ impl Ending {
 /// What may be known after a call; nothing if it cannot be next.
 fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known> {
     let limit = &model.limit;
-    let from = call.begin.saturating_sub(model.clock_error);
-    let to = call.end.saturating_add(model.clock_error);
+    let [from, to] = call.times(model.clock_error);
     let decided = known.decided.saturating_add(known.earliest);
     if to < decided {
         return Vec::new();

@@ -72,6 +72,13 @@ pub struct Call {
     pub answer: Option<Answer>,
 }
 
+impl Call {
+    /// When it can have been decided: within the call, or beyond it by the error of a clock.
+    pub fn times(&self, clock_error: u64) -> [u64; 2] {
+        [self.begin.saturating_sub(clock_error), self.end.saturating_add(clock_error)]
+    }
+}
+
 /// The calls on one key, in the order of each process.
 #[derive(Debug)]
 pub struct Key {

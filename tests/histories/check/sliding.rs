@@ -105,8 +105,8 @@ impl Sliding<'_> {
         let (left, kept) = known.split_at_checked(gone)?;
         // One that came at the same time or later.
         let at_least = known.last().map_or(0, |came| came.earliest);
-        let mut earliest = call.begin.saturating_sub(self.clock_error).max(at_least);
-        let mut latest = call.end.saturating_add(self.clock_error);
+        let [from, mut latest] = call.times(self.clock_error);
+        let mut earliest = from.max(at_least);
         earliest = left.last().map_or(earliest, |came| earliest.max(leaves(came.earliest)));
         latest = kept.first().map_or(latest, |came| latest.min(leaves(came.latest)));
         (earliest <= latest).then_some((kept, [earliest, latest]))

@@ -19,10 +19,11 @@ fn filling(full_at: u64) -> State {
 
 /// By a reservation for one token.
 fn reserved(full_at: u64) -> State {
-    ahead(full_at, AHEAD)
+    reserved_with(full_at, AHEAD)
 }
 
-fn ahead(full_at: u64, ahead: u8) -> State {
+/// By a reservation with this exponent.
+fn reserved_with(full_at: u64, ahead: u8) -> State {
     State::Reserved { full_at, fraction: 0, ahead }
 }
 
@@ -80,7 +81,7 @@ fn reservation_is_marked_with_the_power_of_two_by_which_it_lies_ahead() {
     let nanoseconds = TokenBucket::per_nanosecond(1024).unwrap();
     let (_, state) =
         apply(&nanoseconds, filling(T0 + 1024), T0, Op::Reserve { cost: 1024, max_wait: SECOND });
-    assert_eq!(state, ahead(T0 + 2048, 10));
+    assert_eq!(state, reserved_with(T0 + 2048, 10));
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn refund_gives_back_what_it_says_up_to_a_full_bucket() {
     assert_eq!(after(filling(at(5)), refund(2, None)), filling(at(3)));
     assert_eq!(after(filling(at(5)), refund(5, None)), State::FULL);
     assert_eq!(after(filling(at(5)), refund(6, None)), State::FULL);
-    assert_eq!(after(ahead(at(9), 32), refund(2, None)), ahead(at(7), 31));
+    assert_eq!(after(reserved_with(at(9), 32), refund(2, None)), reserved_with(at(7), 31));
     assert_eq!(after(reserved(at(6)), refund(2, None)), filling(at(4)));
 }
 

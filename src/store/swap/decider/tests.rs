@@ -11,8 +11,8 @@ use crate::store::swap::batch::release;
 use crate::store::swap::handoff::Handoff;
 use crate::store::swap::key_record::{Batch, Share};
 use crate::store::swap::locked_key::note_lock;
-use crate::store::swap::repeated::tests::with_request;
 use crate::store::swap::{Decide, Found, Swap};
+use crate::store::with_request;
 use portable_atomic::AtomicU128;
 
 const TAKE: Op = Op::Take { cost: 1 };

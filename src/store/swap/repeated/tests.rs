@@ -2,21 +2,10 @@
 
 use super::*;
 use crate::limit::{FixedWindow, Hits, SlidingWindow, Span, State, TokenBucket};
-use crate::net::Timeouts;
-use crate::store::request::Time;
-use crate::store::{Key, LimitKind};
+use crate::store::with_request;
 use proptest::prelude::*;
-use std::cell::Cell;
 
 const NOW: u64 = 100_000 * SECOND;
-
-/// Runs `work` on a request of a call on some key.
-pub fn with_request<R>(limit: &Limit, op: Op, work: impl FnOnce(&Request<'_>) -> R) -> R {
-    let (key_hash, parts) = (Cell::default(), [&b"x"[..], b"", b"", b""]);
-    let key = Key { parts, kind: LimitKind::TokenBucket, key_hash: &key_hash };
-    let timeouts = &Timeouts::default();
-    work(&Request { key: &key, limit, op: &op, time: Time::Now, timeouts })
-}
 
 fn limit() -> impl Strategy<Value = Limit> {
     prop_oneof![
