@@ -1,5 +1,5 @@
 --TEST--
-MariaDB and MySQL: a denial is one SELECT, a decision on a handed-off state one UPDATE, any other one of each; a process has one session, and a child opens its own
+MariaDB and MySQL: a denial is one SELECT, of a Compound, too; a decision on a handed-off state one UPDATE, any other one of each; a process has one session, and a child opens its own
 --EXTENSIONS--
 pcntl
 posix
@@ -74,6 +74,13 @@ count_each($server, $server->dsn(), [
     'FixedWindow' => fn (string $dsn) => (new TokenBucket\FixedWindow($dsn, 'window', 52, 600))->consume(),
     'SlidingWindow' => fn (string $dsn) => (new TokenBucket\SlidingWindow($dsn, 'sliding', 260, 600))->consume(5),
 ]);
+echo "a Compound of a bucket, a window and a sliding window\n";
+$compound = new TokenBucket\Compound($bucket, new TokenBucket\FixedWindow($server->dsn(), 'window', 1000, 600), new TokenBucket\SlidingWindow($server->dsn(), 'sliding', 1000, 600));
+count_each($server, $server->dsn(), [
+    'consume()' => fn () => $compound->consume(),
+    'consume(), denied' => fn () => $compound->consume(1000),
+    'peek()' => fn () => $compound->peek(),
+]);
 echo "newcomers\n";
 $new = 0;
 count_each($server, $server->dsn(), [
@@ -134,6 +141,10 @@ reset(): {"com_select":200,"com_stmt_execute":200,"questions":200}
 LeakyBucket: {"com_stmt_execute":100,"com_update":100,"questions":100}
 FixedWindow: {"com_select":50,"com_stmt_execute":100,"com_update":50,"questions":100}
 SlidingWindow: {"com_select":100,"com_stmt_execute":150,"com_update":50,"questions":150}
+a Compound of a bucket, a window and a sliding window
+consume(): {"com_select":400,"com_stmt_execute":700,"com_update":300,"questions":900}
+consume(), denied: {"com_select":100,"com_stmt_execute":100,"questions":100}
+peek(): {"com_select":100,"com_stmt_execute":100,"questions":100}
 newcomers
 consume(): {"com_insert":100,"com_select":200,"com_stmt_execute":300,"questions":300}
 a bucket that check() has overdrawn

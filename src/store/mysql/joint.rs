@@ -1,6 +1,6 @@
 //! Several rows, decided on in one transaction.
 //!
-//! The rows are read first, without a lock: most denied calls end there. Otherwise missing rows are inserted,
+//! One statement reads all rows first, without a lock: peeks and most denied calls end there. Otherwise missing rows are inserted,
 //! each by itself, and a transaction locks all rows in the order of their identifiers, decides, and updates
 //! them. Since every transaction takes its locks in that order, and none of them waits to insert a row, no two
 //! wait for each other.
@@ -10,6 +10,7 @@ use super::database::Database;
 use super::entry::RowEntry;
 use super::link::{Ending, MysqlLink, StatementReply};
 use super::locked::{Locked, LockedRow, lock};
+use super::read::read_all;
 use super::row;
 use super::statements::{Schema, Statement};
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ use crate::net::failure::Failure;
 use crate::net::pause::Moment;
 use crate::store::name::row_name;
 use crate::store::request::{JointRequest, charges, peek_all};
-use crate::store::swap::{Found, SwapEntry, latest_clock};
+use crate::store::swap::{Found, latest_clock};
 use std::cell::RefCell;
 
 /// The most tries while other sessions delete rows or break the order of locks.
@@ -50,8 +51,7 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
         })
         .collect();
     for _ in 0..MAX_TRIES {
-        let found =
-            entries.iter().map(|entry| entry.read(&mut budget)).collect::<Result<Vec<_>>>()?;
+        let found = read_all(&entries, &mut budget)?;
         let (states, times): (Vec<StoredState>, Vec<u64>) =
             found.iter().map(|Found { state, now: [now, _], .. }| (state.clone(), *now)).unzip();
         let now = time(requests, &states, times.into_iter().max().unwrap_or_default());
@@ -66,15 +66,14 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
         for (entry, found) in entries.iter().zip(&found) {
             entry.insert_missing(&found.version, &mut budget)?;
         }
-        // Another process may have prepared the table between two reads.
-        let is_full = found.iter().any(|found| found.version.schema == Schema::Full);
-        let schema = if is_full { Schema::Full } else { Schema::Legacy };
+        let schemas = found.iter().map(|found| found.version.schema);
+        let of_buckets = schemas.min().unwrap_or(Schema::Full);
         // The row that the last statement was about: another session may have locked it.
         let current = RefCell::new(Vec::new());
         let may_repeat = requests.iter().all(|joint| joint.request.op.may_repeat());
         let outcome = database.run(&mut budget, may_repeat, |link, deadline| {
             link.transaction(deadline, |link| {
-                decide(link, schema, &entries, requests, &current, deadline)
+                decide(link, of_buckets, &entries, requests, &current, deadline)
             })
         });
         match outcome {
@@ -103,7 +102,7 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
 /// Locks all rows, decides and updates them.
 fn decide(
     link: &mut MysqlLink,
-    schema: Schema,
+    of_buckets: Schema,
     entries: &[RowEntry<'_>],
     requests: &[JointRequest<'_>],
     current: &RefCell<Vec<u8>>,
@@ -115,7 +114,7 @@ fn decide(
     for i in order {
         let (Some(entry), Some(place)) = (entries.get(i), rows.get_mut(i)) else { continue };
         current.borrow_mut().clone_from(&entry.identifier);
-        let outcome = match lock(link, schema, entry, deadline)? {
+        let outcome = match lock(link, of_buckets, entry, deadline)? {
             Locked::Row(row) => {
                 *place = Some(row);
                 continue;
@@ -133,7 +132,7 @@ fn decide(
         if *after == row.state {
             continue;
         }
-        let schema = entry.schema(schema);
+        let schema = entry.schema(of_buckets);
         let (columns, _) = row::encode(schema, entry.request.limit, after);
         let values = entry.update_values(columns, &row.columns);
         let table = &entry.database.target.table;

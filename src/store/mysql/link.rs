@@ -159,6 +159,20 @@ impl MysqlLink {
         self.reply(deadline)
     }
 
+    /// Runs a statement on `table` that returns rows, as [`execute`](Self::execute) does.
+    pub fn read(
+        &mut self,
+        statement: Statement,
+        table: &str,
+        values: &[Value],
+        deadline: Moment,
+    ) -> Result<Vec<Row>, Failure> {
+        match self.execute(statement, table, values, deadline)? {
+            StatementReply::Rows(rows) => Ok(rows),
+            StatementReply::Done(_) => Err(unreadable()),
+        }
+    }
+
     fn prepare(&mut self, statement: &str, deadline: Moment) -> Result<u32, Failure> {
         self.packets.command(&[&[PREPARE], statement.as_bytes()].concat(), deadline)?;
         let answer = self.packets.receive(deadline)?;

@@ -3,6 +3,7 @@
 use super::code;
 use super::entry::{RowEntry, version_of};
 use super::link::{Ending, MysqlLink, StatementReply};
+use super::read::ReadRow;
 use super::row::{self, Columns};
 use super::statements::{Schema, Statement};
 use crate::clock::{Reading, boot_time};
@@ -33,25 +34,24 @@ pub enum Locked {
     Unreadable,
 }
 
-/// Locks and reads a row, in a table of this schema.
+/// Locks and reads a row. Rows of buckets have this schema.
 pub fn lock(
     link: &mut MysqlLink,
-    schema: Schema,
+    of_buckets: Schema,
     entry: &RowEntry<'_>,
     deadline: Moment,
 ) -> Result<Locked, Failure> {
-    let (schema, sent_at) = (entry.schema(schema), boot_time());
-    let row = entry.first_row(link, Statement::Lock(schema), &[entry.identifier()], deadline)?;
-    let Some(row) = row else { return Ok(Locked::Gone) };
-    let mut values = row.into_iter();
-    let time = values.next().and_then(|clock| row::clock(&clock));
-    let columns: Columns = values.collect();
-    let state = row::decode(schema, entry.request.limit, &columns);
-    Ok(match (time, state) {
-        (Some(time), Some(state)) => {
-            Locked::Row(LockedRow { columns, state, clock: Reading::taken_now(time, sent_at) })
-        }
-        _ => Locked::Unreadable,
+    let (schema, sent_at) = (entry.schema(of_buckets), boot_time());
+    let table = &entry.database.target.table;
+    let rows = link.read(Statement::Lock(schema), table, &[entry.identifier()], deadline)?;
+    let Some(row) = rows.into_iter().next() else { return Ok(Locked::Gone) };
+    let Some(ReadRow { time, columns, .. }) = ReadRow::parse(row) else {
+        return Ok(Locked::Unreadable);
+    };
+    let clock = Reading::taken_now(time, sent_at);
+    Ok(match row::decode(schema, entry.request.limit, &columns) {
+        Some(state) => Locked::Row(LockedRow { columns, state, clock }),
+        None => Locked::Unreadable,
     })
 }
 

@@ -4,7 +4,8 @@
 //! [`swap`](super::swap).
 //!
 //! * [`database`]: the sessions, and what errors of the server mean
-//! * [`entry`]: one row, and [`swap_entry`]: reads and swaps it
+//! * [`entry`]: the row of a key, and [`swap_entry`]: swaps it
+//! * [`read`]: one row or several, read without a lock
 //! * [`locked`]: a row, decided on while it is locked
 //! * [`joint`]: several rows, decided on in one transaction
 //! * [`row`]: a state as the columns of a row
@@ -21,6 +22,7 @@ mod link;
 mod locked;
 mod login;
 mod packets;
+mod read;
 mod row;
 mod statements;
 mod swap_entry;

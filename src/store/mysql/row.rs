@@ -8,7 +8,7 @@
 //! | `due` | when the state expires, in nanoseconds; without the fraction of a filling or reserved bucket |
 //! | `part` | the fraction of a nanosecond, or a window's hits |
 //! | `more` | how far a reservation reaches ahead, or the debt of an overdrawn bucket in nanoseconds |
-//! | `hits` | of a sliding window: the record of its state (`store/record.rs`); `kind`, `part` and `more` are not used then |
+//! | `hits` | of a sliding window: the record of its state (`store/record.rs`); `kind`, `part` and `more` are `NULL` then |
 //!
 //! The columns from `kind` to `more` are valid while `seen` equals `microtime`. If it does not, the published class has
 //! written to the row since, and `microtime` alone is the state.
@@ -42,7 +42,8 @@ pub fn columns(schema: Schema, state: &StoredState, microtime: f64) -> Columns {
         }
         Schema::Hits => {
             let due = Value::Int(state.expires_at() as i64);
-            vec![microtime.clone(), microtime, due, Value::Bytes(record::encode(state))]
+            let record = Value::Bytes(record::encode(state));
+            vec![microtime.clone(), microtime, Value::NULL, due, Value::NULL, Value::NULL, record]
         }
     }
 }

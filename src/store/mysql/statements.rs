@@ -34,35 +34,37 @@ pub fn time_limit(timeout: Duration) -> String {
 /// time when the statement began.
 const CLOCK: &str = "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) * 1000";
 
-/// The columns a table has besides `identifier`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The columns of a row besides `identifier`. Each schema adds columns to the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Schema {
-    /// All columns, as `prepare()` creates them.
-    Full,
     /// The column of the published PDO class.
     Legacy,
-    /// The columns of a row that holds a sliding window.
+    /// The columns of a bucket and of a window.
+    Full,
+    /// All columns, as `prepare()` creates them: a sliding window needs the last.
     Hits,
 }
 
 impl Schema {
     /// The names of the columns.
     pub const fn columns(self) -> &'static [&'static str] {
-        const FULL: &[&str] = &["microtime", "seen", "kind", "due", "part", "more"];
-        match self {
-            Self::Full => FULL,
-            Self::Legacy => FULL.split_at(1).0,
-            Self::Hits => &["microtime", "seen", "due", "hits"],
-        }
+        const ALL: &[&str] = &["microtime", "seen", "kind", "due", "part", "more", "hits"];
+        let count = match self {
+            Self::Legacy => 1,
+            Self::Full => 6,
+            Self::Hits => 7,
+        };
+        ALL.split_at(count).0
     }
 }
 
 /// A statement on a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statement {
-    /// Reads the clock and the columns of a row. Parameter: the identifier.
-    Read(Schema),
-    /// Reads as [`Read`](Self::Read), and locks the row for this transaction.
+    /// Reads as many rows, as they are at one moment. Parameters: their identifiers. Each row tells which of them
+    /// it is for, the clock, and its columns.
+    Read(Schema, usize),
+    /// Reads one row, and locks it for this transaction. Parameter: the identifier.
     Lock(Schema),
     /// Reads the clock. No parameters.
     Clock,
@@ -80,11 +82,17 @@ impl Statement {
     /// The text of the statement for `table`, with a question mark for each parameter.
     pub fn text(self, table: &str) -> String {
         match self {
-            Self::Read(schema) => {
+            Self::Read(schema, rows) => {
                 let columns = schema.columns().join(", ");
-                format!("SELECT {CLOCK} AS clock, {columns} FROM `{table}` WHERE identifier = ?")
+                let read = |place| {
+                    format!(
+                        "SELECT {place} AS place, {CLOCK} AS clock, {columns} FROM `{table}` \
+                         WHERE identifier = ?"
+                    )
+                };
+                (0..rows).map(read).collect::<Vec<_>>().join(" UNION ALL ")
             }
-            Self::Lock(schema) => Self::Read(schema).text(table) + " FOR UPDATE",
+            Self::Lock(schema) => Self::Read(schema, 1).text(table) + " FOR UPDATE",
             Self::Clock => format!("SELECT {CLOCK} AS clock"),
             Self::Insert(schema) => {
                 let columns = schema.columns().join(", ");

@@ -3,6 +3,7 @@
 use super::entry::{RowEntry, RowVersion, version_of};
 use super::link::{MysqlLink, StatementReply};
 use super::locked;
+use super::read::read_all;
 use super::row;
 use super::statements::{Schema, Statement};
 use crate::error::{Error, Result};
@@ -11,26 +12,19 @@ use crate::net::budget::Budget;
 use crate::store::swap::handoff::Handoff;
 use crate::store::swap::{Decide, Found, Swap, SwapEntry};
 use mysql_common::value::Value;
+use std::slice;
 use std::time::Duration;
 
 impl SwapEntry for RowEntry<'_> {
     type Version = RowVersion;
 
     fn read(&self, budget: &mut Budget) -> Result<Found<RowVersion>> {
-        let found = self.read_once(budget)?;
-        let [now, _] = self.request.frozen().map_or(found.now, |now| [now; 2]);
-        let is_from_future = self.request.limit.earliest_write(&found.state) > now;
-        if found.version.schema == Schema::Legacy && is_from_future {
-            // Another process may have prepared the table, so its other columns may hold a debt.
-            self.database.link.with(|link| link.legacy_until.set(0));
-            return self.read_once(budget);
-        }
-        Ok(found)
+        read_all(slice::from_ref(self), budget)?.pop().ok_or_else(|| self.database.unreadable())
     }
 
     fn handed_off(&self, handoff: &Handoff) -> Option<RowVersion> {
         let known = self.database.link.with(MysqlLink::schema)?;
-        let schema = row::needed_schema(self.request.limit, *self.request.op).unwrap_or(known);
+        let schema = self.needed_schema().unwrap_or(known);
         if schema == Schema::Legacy {
             // Such a row does not hold the whole state.
             return None;

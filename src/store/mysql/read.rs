@@ -1,0 +1,160 @@
+//! Rows, read without a lock as they are at one moment.
+
+use super::code;
+use super::entry::{RowEntry, RowVersion};
+use super::link::{MysqlLink, Row};
+use super::row::{self, Columns};
+use super::statements::{Schema, Statement};
+use crate::clock::{Reading, boot_time};
+use crate::error::Result;
+use crate::limit::{SECOND, StoredState};
+use crate::net::budget::Budget;
+use crate::net::failure::Failure;
+use crate::net::pause::Moment;
+use crate::store::swap::Found;
+use mysql_common::value::Value;
+
+/// The most reads while another session's statements conflict with them.
+const MAX_TRIES: u32 = 5;
+
+/// A row as [`Statement::Read`] returns it.
+pub struct ReadRow {
+    /// Which of the identifiers it is for.
+    place: usize,
+    /// The server's clock, in nanoseconds.
+    pub time: u64,
+    /// Its columns.
+    pub columns: Columns,
+}
+
+impl ReadRow {
+    /// Parses a row. None if it is not as [`Statement::Read`] returns it.
+    pub fn parse(row: Row) -> Option<Self> {
+        let mut values = row.into_iter();
+        let place = usize::try_from(row::whole(&values.next()?)??).ok()?;
+        let time = row::clock(&values.next()?)?;
+        Some(Self { place, time, columns: values.collect() })
+    }
+}
+
+/// What a statement has read.
+struct ReadRows {
+    schema: Schema,
+    /// The columns of each identifier's row, if it has one.
+    rows: Vec<Option<Columns>>,
+    clock: Reading,
+}
+
+/// Reads the rows of all entries, which are of one database.
+pub fn read_all(entries: &[RowEntry<'_>], budget: &mut Budget) -> Result<Vec<Found<RowVersion>>> {
+    let found = read_once(entries, budget)?;
+    let is_unsure = |(entry, found): (&RowEntry<'_>, &Found<RowVersion>)| {
+        let [now, _] = entry.request.frozen().map_or(found.now, |now| [now; 2]);
+        let is_from_future = entry.request.limit.earliest_write(&found.state) > now;
+        found.version.schema == Schema::Legacy && is_from_future
+    };
+    match entries.first() {
+        Some(first) if entries.iter().zip(&found).any(is_unsure) => {
+            // Another process may have prepared the table, so its other columns may hold a debt.
+            first.database.link.with(|link| link.legacy_until.set(0));
+            read_once(entries, budget)
+        }
+        _ => Ok(found),
+    }
+}
+
+fn read_once(entries: &[RowEntry<'_>], budget: &mut Budget) -> Result<Vec<Found<RowVersion>>> {
+    let Some(RowEntry { database, identifier, .. }) = entries.first() else {
+        return Ok(Vec::new());
+    };
+    let table = &database.target.table;
+    let read = wait_for_alteration(|| {
+        database.run(budget, true, |link, deadline| read_rows(entries, table, link, deadline))
+    });
+    let read = read.map_err(|failure| database.error(&failure, identifier))?;
+    let ReadRows { schema, rows, clock } = read.ok_or_else(|| database.unreadable())?;
+    let found = entries.iter().zip(rows).map(|(entry, columns)| {
+        let schema = entry.schema(schema.min(Schema::Full));
+        let columns = columns.map(|mut columns| {
+            columns.truncate(schema.columns().len());
+            columns
+        });
+        entry.has_row.set(columns.is_some());
+        let state = match &columns {
+            Some(columns) => row::decode(schema, entry.request.limit, columns)?,
+            None => StoredState::FULL,
+        };
+        let version = RowVersion { schema, columns };
+        Some(Found { state, version, now: [clock.time; 2], clock })
+    });
+    found.collect::<Option<_>>().ok_or_else(|| database.unreadable())
+}
+
+/// Reads the rows and the clock. None if they cannot be parsed.
+fn read_rows(
+    entries: &[RowEntry<'_>],
+    table: &str,
+    link: &mut MysqlLink,
+    deadline: Moment,
+) -> Result<Option<ReadRows>, Failure> {
+    let sent_at = boot_time();
+    let (schema, found) = find_rows(entries, table, link, deadline)?;
+    let mut rows = vec![None; entries.len()];
+    let mut latest = None;
+    for row in found {
+        let Some(ReadRow { place, time, columns }) = ReadRow::parse(row) else { return Ok(None) };
+        let Some(row) = rows.get_mut(place) else { return Ok(None) };
+        *row = Some(columns);
+        latest = latest.max(Some(time));
+    }
+    if latest.is_none() {
+        let clock = link.read(Statement::Clock, table, &[], deadline)?;
+        latest = clock.first().and_then(|row| row.first()).and_then(row::clock);
+    }
+    let clock = latest.map(|time| Reading::taken_now(time, sent_at));
+    Ok(clock.map(|clock| ReadRows { schema, rows, clock }))
+}
+
+/// Finds the rows, by the legacy schema if the table has no other.
+fn find_rows(
+    entries: &[RowEntry<'_>],
+    table: &str,
+    link: &mut MysqlLink,
+    deadline: Moment,
+) -> Result<(Schema, Vec<Row>), Failure> {
+    let identifiers: Vec<Value> = entries.iter().map(RowEntry::identifier).collect();
+    let read_as = |link: &mut MysqlLink, schema| {
+        link.read(Statement::Read(schema, entries.len()), table, &identifiers, deadline)
+    };
+    let needed = entries.iter().filter_map(RowEntry::needed_schema).max();
+    let schema = needed.unwrap_or(link.schema());
+    if schema != Schema::Legacy {
+        match read_as(link, schema) {
+            Err(failure) if failure.is(code::NO_SUCH_COLUMN) && needed.is_none() => {
+                link.legacy_until.set(boot_time() + SECOND);
+            }
+            rows => {
+                link.legacy_until.set(0);
+                return Ok((schema, rows?));
+            }
+        }
+    }
+    Ok((Schema::Legacy, read_as(link, Schema::Legacy)?))
+}
+
+/// Reads again while the table is being altered.
+fn wait_for_alteration<T>(mut read: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    let mut result = read();
+    for _ in 1..MAX_TRIES {
+        let Err(conflict) = &result else { break };
+        if !conflict.is_any(&code::CONFLICTS) {
+            break;
+        }
+        match read() {
+            // The server has answered before, so the lock took the time.
+            Err(Failure::TimedOut) => break,
+            again => result = again,
+        }
+    }
+    result
+}
