@@ -28,7 +28,7 @@ const MAX_READING_AGE: u64 = SECOND;
 /// The longest round trip of a hand-off's clock reading, in nanoseconds, unless the limit allows a longer one. A state may be written
 /// that is too late by as much.
 const MAX_READING_TIME: u64 = SECOND / 100;
-/// The shortest time to wait after a lost swap, on average, in nanoseconds.
+/// The shortest time to wait after the first lost swap, on average, in nanoseconds.
 const SHORTEST_PAUSE: u64 = 20_000;
 
 /// The attempt to apply a request to an entry.
@@ -154,13 +154,10 @@ impl<E: SwapEntry> Attempt<'_, E> {
         })
     }
 
-    /// Waits for a random time that grows with the round trip and with every lost swap, so that rivals do not meet again. It stays
-    /// short beside the call's time: where processors are busy trips take long, and long pauses would leave a call few tries.
+    /// Waits for a random time, so that rivals do not meet again.
     fn pause(&self, lost: u32, budget: &Budget) {
-        let round_trip = self.entry.round_trip().as_nanos() as u64;
-        let longest = (budget.timeouts().call.as_nanos() as u64 / 16).max(SHORTEST_PAUSE);
-        let spread = ((2 * round_trip.max(SHORTEST_PAUSE)) << lost.min(4)).min(longest);
-        let pause = Duration::from_nanos(boot_time() / 64 % spread).min(budget.left() / 2);
+        let longest = longest_pause(self.entry.round_trip(), lost, budget.timeouts().call);
+        let pause = Duration::from_nanos(boot_time() / 64 % longest).min(budget.left() / 2);
         std::thread::sleep(pause);
         note_wait(pause);
     }
@@ -227,7 +224,7 @@ impl<E: SwapEntry> Attempt<'_, E> {
         share: Share,
     ) -> Option<(u64, Applied)> {
         let first = self.apply(state, earliest, share);
-        if earliest == latest || self.request.frozen().is_some() {
+        if earliest == latest {
             return Some((earliest, first));
         }
         // The later bound would open the next window before this one has ended.
@@ -288,6 +285,14 @@ enum Tried {
     Undecided,
     /// The value was not replaced.
     Not(Swap),
+}
+
+/// The longest pause after so many lost swaps and one, in nanoseconds: it grows with the round trip, and with every lost swap. It stays
+/// short beside the call's time: where processors are busy trips take long, and long pauses would leave a call few tries.
+pub(super) fn longest_pause(round_trip: Duration, lost: u32, call: Duration) -> u64 {
+    let [round_trip, call] = [round_trip, call].map(|time| time.as_nanos() as u64);
+    let longest = (call / 16).max(SHORTEST_PAUSE);
+    ((2 * round_trip.max(SHORTEST_PAUSE)) << lost.min(4)).min(longest)
 }
 
 /// Makes a trip. If it has less than half of a call's time, its failure says nothing of the server.

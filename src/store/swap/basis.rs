@@ -99,3 +99,6 @@ impl Basis {
         (now <= MAX_NOW).then_some(Self { state, now })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -141,6 +141,7 @@ mod tests {
             assert!(control.is_asking(now) && control.is_asking(now + SECOND - 1_000));
             assert!(!control.is_asking(now + SECOND) && !control.is_asking(now + 9 * SECOND));
             assert!(!control.released().is_asking(now));
+            assert!(Control::default().closed(now + MAX_LEAD).is_asking(now));
             assert!(!Control::default().closed(now + 2 * MAX_LEAD).is_asking(now), "garbage");
         }
     }

@@ -1,6 +1,7 @@
-//! Compare-and-swap: conflicts, tries, their budget, and batches.
+//! Compare-and-swap: hand-offs, locked keys and batches.
 
 mod clock;
+mod tries;
 
 use super::*;
 use crate::clock::Reading;
@@ -11,6 +12,7 @@ use crate::store::swap::batch::release;
 use crate::store::swap::handoff::Handoff;
 use crate::store::swap::key_record::{Batch, Share};
 use crate::store::swap::locked_key::note_lock;
+use crate::store::swap::results::collect;
 use crate::store::swap::{Decide, Found, Swap};
 use crate::store::with_request;
 use portable_atomic::AtomicU128;
@@ -29,8 +31,12 @@ struct Register {
     /// What a trip is said to take.
     round_trip: Duration,
     has_locks: bool,
+    /// How long a swap waits for a lock, which it does not get.
+    lock_wait: Option<Duration>,
     /// It answers no reading.
     is_silent: bool,
+    /// Is called before each reading.
+    on_read: Box<dyn Fn()>,
 }
 
 impl Register {
@@ -38,8 +44,18 @@ impl Register {
         let held = Cell::new((State::FULL, 7));
         let (rivals, reads) = (Cell::new(rivals), Cell::new(0));
         let (time, late) = (Cell::new(NOW), Cell::new(0));
-        let round_trip = Duration::ZERO;
-        Self { held, rivals, reads, time, late, round_trip, has_locks: false, is_silent: false }
+        Self {
+            held,
+            rivals,
+            reads,
+            time,
+            late,
+            round_trip: Duration::ZERO,
+            has_locks: false,
+            lock_wait: None,
+            is_silent: false,
+            on_read: Box::new(|| {}),
+        }
     }
 }
 
@@ -51,6 +67,7 @@ impl SwapEntry for Register {
     }
 
     fn read(&self, _: &mut Budget) -> Result<Found<u64>> {
+        (self.on_read)();
         if self.is_silent {
             return Err(Error::storage("no answer"));
         }
@@ -68,6 +85,11 @@ impl SwapEntry for Register {
 
     fn swap(&self, version: &u64, state: &StoredState, _: u64, _: &mut Budget) -> Result<Swap> {
         let (held, current) = self.held.get();
+        if let Some(wait) = self.lock_wait {
+            std::thread::sleep(wait);
+            note_wait(wait);
+            return Ok(Swap::Locked);
+        }
         if let Some(left) = self.rivals.get().checked_sub(1) {
             self.rivals.set(left);
             self.held.set((held, current + 1));
@@ -191,44 +213,6 @@ fn state_that_another_host_changed_is_read_again() {
 }
 
 #[test]
-fn lost_swaps_are_tried_again_until_the_bucket_is_too_busy() {
-    let register = Register::new(9);
-    assert!(decide(&register, &record(), TAKE, LONG).unwrap().is_accepted());
-    assert_eq!(register.reads.get(), 10);
-    let register = Register::new(u32::MAX);
-    let busy = decide(&register, &record(), TAKE, LONG);
-    assert_eq!(busy, Err(Error::busy("a register: the bucket is too busy")));
-    let refund = decide(&register, &record(), Op::Refund { cost: 1, expiry: None }, LONG);
-    assert!(refund.is_ok_and(Decision::is_accepted), "a full bucket has no debt");
-}
-
-#[test]
-fn pauses_after_lost_swaps_leave_time_for_many_tries_though_trips_take_long() {
-    let round_trip = Duration::from_millis(40);
-    let register = Register { round_trip, ..Register::new(8) };
-    assert!(decide(&register, &record(), TAKE, 10 * round_trip).unwrap().is_accepted());
-}
-
-#[test]
-fn value_is_locked_after_two_lost_swaps() {
-    let register = Register { has_locks: true, ..Register::new(u32::MAX) };
-    assert!(decide(&register, &record(), TAKE, LONG).unwrap().is_accepted());
-    assert_eq!(register.reads.get(), 2);
-    let denied = Register { has_locks: true, ..Register::new(u32::MAX) };
-    denied.held.set((State::Blocked { until: NOW + SECOND }, 1));
-    assert!(!decide(&denied, &record(), TAKE, LONG).unwrap().is_accepted());
-}
-
-#[test]
-fn no_trip_is_begun_without_the_time_for_it() {
-    let (register, record) = (Register::new(0), record());
-    let busy = Err(Error::busy("a register: the bucket is too busy"));
-    assert_eq!(decide(&register, &record, TAKE, Duration::ZERO), busy);
-    assert_eq!(register.reads.get(), 0);
-    assert!(decide(&register, &record, TAKE, LONG).unwrap().is_accepted(), "the next one may ask");
-}
-
-#[test]
 fn call_that_waits_longer_than_its_time_is_busy() {
     let (register, record) = (Register::new(0), record());
     let mut other = Caller::new(batches(&record), 99);
@@ -239,22 +223,6 @@ fn call_that_waits_longer_than_its_time_is_busy() {
     assert_eq!(register.reads.get(), 0);
     let left = Caller::new(batches(&record), 5).step(now, now, true);
     assert!(matches!(left, Step::Sleep(_)), "the call has left: the batch takes another kind");
-}
-
-#[test]
-fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
-    let silent = Register { is_silent: true, ..Register::new(0) };
-    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
-    let ask = |waited: Duration| {
-        let mut budget = Budget::start(timeouts(Duration::from_millis(100)));
-        std::thread::sleep(waited);
-        note_wait(waited);
-        with_request(&limit, TAKE, |request| {
-            Attempt { entry: &silent, request, batch: None }.decide(&mut budget)
-        })
-    };
-    assert_eq!(ask(Duration::ZERO), Err(Error::storage("no answer")));
-    assert_eq!(ask(Duration::from_millis(70)), Err(Error::busy("no answer")));
 }
 
 #[test]
@@ -309,6 +277,7 @@ fn process_that_was_given_up_takes_for_itself_alone() {
         assert_eq!(alone.unwrap().taken, 1);
         let after = apply(&limit, &StoredState::FULL, NOW, TAKE).1;
         assert_eq!(register.held.get().0, after.word(), "one token was taken");
+        assert_eq!(collect(batches, 5, 2), None, "the others are told nothing");
     });
 }
 

@@ -1,0 +1,122 @@
+//! Tries: lost swaps, locks, and the time that is left.
+
+use super::*;
+use crate::store::swap::attempt::longest_pause;
+use portable_atomic::Ordering;
+
+#[test]
+fn lost_swaps_are_tried_again_until_the_bucket_is_too_busy() {
+    let register = Register::new(9);
+    assert!(decide(&register, &record(), TAKE, LONG).unwrap().is_accepted());
+    assert_eq!(register.reads.get(), 10);
+    let register = Register::new(u32::MAX);
+    let busy = decide(&register, &record(), TAKE, LONG);
+    assert_eq!(busy, Err(Error::busy("a register: the bucket is too busy")));
+    let refund = decide(&register, &record(), Op::Refund { cost: 1, expiry: None }, LONG);
+    assert!(refund.is_ok_and(Decision::is_accepted), "a full bucket has no debt");
+}
+
+#[test]
+fn pauses_after_lost_swaps_leave_time_for_many_tries_though_trips_take_long() {
+    let round_trip = Duration::from_millis(40);
+    let register = Register { round_trip, ..Register::new(8) };
+    assert!(decide(&register, &record(), TAKE, 10 * round_trip).unwrap().is_accepted());
+}
+
+#[test]
+fn value_is_locked_after_two_lost_swaps() {
+    let register = Register { has_locks: true, ..Register::new(u32::MAX) };
+    assert!(decide(&register, &record(), TAKE, LONG).unwrap().is_accepted());
+    assert_eq!(register.reads.get(), 2);
+    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let after = apply(&limit, &StoredState::FULL, NOW, TAKE).1.word();
+    assert_eq!(register.held.get(), (after, 7 + 2 + 1), "two by rivals, then ours");
+    let denied = Register { has_locks: true, ..Register::new(u32::MAX) };
+    denied.held.set((State::Blocked { until: NOW + SECOND }, 1));
+    assert!(!decide(&denied, &record(), TAKE, LONG).unwrap().is_accepted());
+    assert_eq!(denied.held.get().1, 1, "a denial swaps nothing");
+}
+
+#[test]
+fn no_trip_is_begun_without_the_time_for_it() {
+    let (register, record) = (Register::new(0), record());
+    let busy = Err(Error::busy("a register: the bucket is too busy"));
+    assert_eq!(decide(&register, &record, TAKE, Duration::ZERO), busy);
+    assert_eq!(register.reads.get(), 0);
+    assert!(decide(&register, &record, TAKE, LONG).unwrap().is_accepted(), "the next one may ask");
+}
+
+#[test]
+fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
+    let silent = Register { is_silent: true, ..Register::new(0) };
+    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let ask = |waited: Duration| {
+        let mut budget = Budget::start(timeouts(Duration::from_millis(100)));
+        std::thread::sleep(waited);
+        note_wait(waited);
+        with_request(&limit, TAKE, |request| {
+            Attempt { entry: &silent, request, batch: None }.decide(&mut budget)
+        })
+    };
+    assert_eq!(ask(Duration::ZERO), Err(Error::storage("no answer")));
+    assert_eq!(ask(Duration::from_millis(70)), Err(Error::busy("no answer")));
+}
+
+#[test]
+fn swap_that_meets_a_lock_is_tried_again_while_there_is_time() {
+    let met = |lock_wait: Duration, call: Duration| {
+        let register = Register { lock_wait: Some(lock_wait), ..Register::new(0) };
+        decide(&register, &record(), TAKE, call)
+    };
+    let busy = Err(Error::busy("a register: the bucket is too busy"));
+    assert_eq!(met(Duration::ZERO, LONG), busy, "of 64 tries none got it");
+    let (wait, call) = (Duration::from_millis(38), Duration::from_millis(40));
+    assert_eq!(met(wait, call), Err(Error::refused("locked")));
+}
+
+#[test]
+fn pause_grows_with_the_round_trip_and_with_lost_swaps_up_to_a_part_of_the_calls_time() {
+    let longest = |us: u64, lost: u32, ms: u64| {
+        longest_pause(Duration::from_micros(us), lost, Duration::from_millis(ms)) / 1_000
+    };
+    assert_eq!([0, 20, 100].map(|us| longest(us, 0, 16)), [40, 40, 200]);
+    assert_eq!([1, 2, 4, 5, 9].map(|lost| longest(0, lost, 160)), [80, 160, 640, 640, 640]);
+    assert_eq!([longest(100, 3, 16), longest(9, 9, 0)], [1_000, 20]);
+}
+
+#[test]
+fn process_that_asks_is_waited_for_until_it_is_done() {
+    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let (record, was_asking) = (Rc::new(record()), Rc::new(Cell::new(false)));
+    let is_asking = |record: &KeyRecord| batches(record).load().1.is_asking(boot_time() + SECOND);
+    let on_read = {
+        let (record, was_asking) = (Rc::clone(&record), Rc::clone(&was_asking));
+        Box::new(move || was_asking.set(is_asking(&record)))
+    };
+    let register = Register { on_read, ..Register::new(0) };
+    let batches = batches(&record);
+    let Step::Ask(batch) = Caller::new(batches, 1).step(0, 0, true) else { panic!("none asks") };
+    let own = OwnBatch { batches, batch, key: 1, asking_time: 2 * SECOND };
+    with_request(&limit, TAKE, |request| {
+        let mut budget = Budget::start(timeouts(LONG));
+        Attempt { entry: &register, request, batch: Some(own) }.decide(&mut budget).unwrap();
+    });
+    assert!(was_asking.get(), "while it reads");
+    assert!(!is_asking(&record), "it is done");
+}
+
+#[test]
+fn room_for_a_result_is_given_up_if_none_comes() {
+    let record = record();
+    let silent = Register { is_silent: true, ..Register::new(0) };
+    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    with_request(&limit, TAKE, |request| {
+        let batch = Batch { number: 5, kind: 2, share: Share { index: 0, count: 7 } };
+        let own = OwnBatch { batches: batches(&record), batch, key: 1, asking_time: 1 };
+        let mut budget = Budget::start(timeouts(LONG));
+        let failed = Attempt { entry: &silent, request, batch: Some(own) }.decide(&mut budget);
+        assert_eq!(failed, Err(Error::storage("no answer")));
+    });
+    let mut results = record.results.iter();
+    assert!(results.all(|[.., last]| last.load(Ordering::Relaxed) == 0));
+}
