@@ -5,7 +5,7 @@
 //! by which it may have been later. Each answer tells how far the state's end is away; that narrows the range,
 //! and an answer that no time of the range gives is not explained.
 
-use crate::history::{Asked, Call, STORE};
+use crate::history::{Asked, Call};
 use crate::search::Model;
 use token_bucket::limit::{Decision, Limit, Op, StoredState, apply};
 
@@ -25,6 +25,11 @@ pub struct Known {
 impl Known {
     const fn full(decided: u64) -> Self {
         Self { state: StoredState::FULL, earliest: 0, latest: 0, decided }
+    }
+
+    /// The earliest time at which a call can have made the state what it is.
+    const fn earliest_decision(&self) -> u64 {
+        self.decided.saturating_add(self.earliest)
     }
 
     /// When the state was last made what it is, if a call at `now` comes to `after`. One that changes nothing may have read the
@@ -53,6 +58,10 @@ impl Model for Ending {
             Asked::Op(op) => known_after(self, known, call, op),
             _ => Vec::new(),
         }
+    }
+
+    fn begin_of_loss(&self, known: &Known, begin: u64) -> u64 {
+        begin.max(known.earliest_decision().saturating_sub(self.clock_error))
     }
 
     /// The answer tells when the state ends.
@@ -99,16 +108,10 @@ impl Ending {
 fn known_after(model: &Ending, known: &Known, call: &Call, op: Op) -> Vec<Known> {
     let limit = &model.limit;
     let [from, to] = call.times(model.clock_error);
-    let decided = known.decided.saturating_add(known.earliest);
-    if to < decided {
+    if to < known.earliest_decision() {
         return Vec::new();
     }
     let between_clocks = 2 * model.clock_error;
-    // What the store loses has no begin of its own.
-    let from = match call.process == STORE {
-        true => from.max(decided.saturating_sub(between_clocks)),
-        false => from,
-    };
     let latest = known.latest.min(to - known.decided);
     let known = &Known { latest, ..known.clone() };
     let mut after: Vec<Known> =

@@ -41,10 +41,10 @@ impl<'a, M> Losing<'a, M> {
         Self { model, budget, begin: begins.min().unwrap_or_default() }
     }
 
-    /// A call that loses so many tokens by this time.
-    fn loss(&self, cost: u64, end: u64) -> Call {
+    /// A call that loses so many tokens between these times.
+    fn loss(cost: u64, [begin, end]: [u64; 2]) -> Call {
         let asked = Asked::Op(Op::Take { cost });
-        Call { process: STORE.to_owned(), asked, begin: self.begin, end, answer: None }
+        Call { process: STORE.to_owned(), asked, begin, end, answer: None }
     }
 }
 
@@ -57,9 +57,10 @@ impl<M: Model> Model for Losing<'_, M> {
 
     fn after(&self, known: &Self::Known, process: usize, call: &Call) -> Vec<Self::Known> {
         let most = if call.answer.is_some() { known.budget } else { 0 };
+        let times = [self.model.begin_of_loss(&known.state, self.begin), call.end];
         let after_loss = |lost: u64| match lost {
             0 => vec![known.state.clone()],
-            lost => self.model.after(&known.state, process, &self.loss(lost, call.end)),
+            lost => self.model.after(&known.state, process, &Self::loss(lost, times)),
         };
         let after = |lost: u64| {
             let budget = known.budget - lost;

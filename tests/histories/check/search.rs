@@ -52,6 +52,11 @@ pub trait Model {
         0
     }
 
+    /// The earliest begin of a loss that comes next, if it may have begun at this time. It has no begin of its own.
+    fn begin_of_loss(&self, _known: &Self::Known, begin: u64) -> u64 {
+        begin
+    }
+
     /// When the call was likely decided if it is next.
     fn likely_time(&self, _known: &Self::Known, call: &Call) -> u64 {
         call.end
