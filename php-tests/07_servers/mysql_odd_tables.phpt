@@ -56,6 +56,18 @@ foreach (['a FLOAT', 'an INT', 'a text', 'two decimals', 'six decimals'] as $wha
     $server->sql('DROP TABLE odd');
 }
 echo $other->attempt()->isDegraded() ? 'an outage' : 'other tables are not concerned', "\n";
+
+// One statement reads rows of several limits, also by the one column of the published class.
+$server->sql("CREATE TABLE odd ({$tables['six decimals']})");
+$dsn = $server->dsn('table=odd');
+$two = new TokenBucket\Compound(new TokenBucket($dsn, 'joe', 2, 0.001), new TokenBucket($dsn, 'jane', 3, 0.001));
+echo 'a Compound on six decimals: ', times(3, fn () => $two->consume()), ', ', $two->peek(0)->getRemainingTokens(), " left\n";
+$windows = new TokenBucket\Compound(new TokenBucket($dsn, 'joe', 2, 0.001), new TokenBucket\SlidingWindow($dsn, 'sliding', 3, 60));
+echo preg_replace('/ in .*/', '', warnings(fn () => $windows->consume())[0]), "\n";
+prepared($dsn);
+echo 'prepared: ', times(3, fn () => (new TokenBucket\Compound($two, new TokenBucket\SlidingWindow($dsn, 'sliding', 3, 60)))->consume()), ', ', $two->peek(0)->getRemainingTokens(), " left\n";
+$two->reset();
+echo 'reset: ', times(4, fn () => (new TokenBucket\Compound($two, new TokenBucket\SlidingWindow($dsn, 'sliding', 3, 60)))->consume()), "\n";
 ?>
 --EXPECT--
 a row without a time: 110
@@ -76,3 +88,7 @@ a text: refused refused refused refused
 two decimals: refused refused refused refused
 six decimals: yes yes no yes
 other tables are not concerned
+a Compound on six decimals: 110, 0 left
+TokenBucket\Compound::consume(): MySQL at 127.0.0.1:PORT: Unknown column 'seen'
+prepared: 000, 0 left
+reset: 1100
