@@ -80,3 +80,6 @@ pub fn hand_off<W: Bell, const R: usize>(
 const fn pair(high: u64, low: u64) -> u128 {
     (high as u128) << 64 | low as u128
 }
+
+#[cfg(test)]
+mod tests;

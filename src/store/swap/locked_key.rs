@@ -33,3 +33,6 @@ pub fn note_swapped<W: Bell, const R: usize>(batches: Batches<'_, W, R>, key: u6
         batches.record.lock_seen.store(0);
     }
 }
+
+#[cfg(test)]
+mod tests;

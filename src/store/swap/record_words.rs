@@ -35,3 +35,31 @@ pub(super) fn checksum([low, high]: [u64; 2], owner: u64, words: &[u128]) -> u64
     words.iter().for_each(|word| hasher.write_u128(*word));
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_hold_a_length_and_31_bytes() {
+        let bytes = |count: u8| with_length(count, 1..=count);
+        let all = bytes(31).unwrap();
+        assert_eq!(all, std::array::from_fn(|i| if i == 0 { 31 } else { i as u8 }));
+        assert_eq!(to_bytes(from_bytes(all)), all);
+        assert_eq!(bytes(32), None);
+    }
+
+    #[test]
+    fn checksum_depends_on_all_it_is_made_of() {
+        let sums = [
+            checksum([2, 3], 1, &[4, 5]),
+            checksum([3, 3], 1, &[4, 5]),
+            checksum([2, 2], 1, &[4, 5]),
+            checksum([2, 3], 2, &[4, 5]),
+            checksum([2, 3], 1, &[5, 5]),
+            checksum([2, 3], 1, &[4, 4]),
+        ];
+        let (first, others) = sums.split_first().unwrap();
+        assert!(!others.contains(first));
+    }
+}

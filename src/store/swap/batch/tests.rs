@@ -23,6 +23,8 @@ const M: u64 = 9;
 #[derive(Default)]
 struct Noted {
     word: Cell<u128>,
+    /// The next replacement comes too late: another process has changed the word, and changed it back.
+    is_late: Cell<bool>,
     woken: RefCell<Vec<(u32, u32)>>,
 }
 
@@ -32,7 +34,7 @@ impl Word for Noted {
     }
 
     fn replace(&self, old: u128, new: u128) -> bool {
-        let is_same = self.word.get() == old;
+        let is_same = self.word.get() == old && !self.is_late.take();
         if is_same {
             self.word.set(new);
         }
@@ -171,6 +173,15 @@ fn kind_that_waits_seals_the_batch_and_has_the_next_one() {
     assert!(host.open().is_sealed);
     host.release(&second);
     assert_eq!(host.woken(), [(members_of(2), 1)]);
+}
+
+#[test]
+fn batch_is_sealed_though_another_process_was_faster() {
+    let (host, _) = Host::asked();
+    host.member(L);
+    host.0.control.is_late.set(true);
+    assert_eq!(sleep_of(host.call(K).step(NOW, UNTIL, true)).groups, OTHERS);
+    assert!(host.open().is_sealed);
 }
 
 #[test]
