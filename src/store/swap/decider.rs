@@ -81,10 +81,7 @@ fn decide_in_batch<E: SwapEntry>(
 ) -> Result<Decision> {
     entry.connect(&mut budget)?;
     let kind = kind_of(key, request, batches.secret);
-    // Half of a call's time at most: calls that wait for a process that was killed have the other half.
-    let call = request.timeouts.call;
-    let asking_time = (3 * entry.round_trip()).max(call / 8).max(MIN_ASKING_TIME).min(call / 2);
-    let asking_time = asking_time.as_nanos() as u64;
+    let asking_time = asking_time(entry.round_trip(), request.timeouts.call).as_nanos() as u64;
     let mut caller = Caller::new(batches, kind);
     loop {
         let now = boot_time();
@@ -112,6 +109,12 @@ fn decide_in_batch<E: SwapEntry>(
             }
         }
     }
+}
+
+/// How long a process that asks is waited for before each trip. Half of a call's time at most: calls that wait for a process that was
+/// killed have the other half.
+fn asking_time(round_trip: Duration, call: Duration) -> Duration {
+    (3 * round_trip).max(call / 8).max(MIN_ASKING_TIME).min(call / 2)
 }
 
 /// A hash of all that makes two calls on a key equal. A refund equals no other: the members of a batch ask again if the process that

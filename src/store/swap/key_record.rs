@@ -120,3 +120,22 @@ impl Share {
     /// A call by itself.
     pub const ALONE: Self = Self { index: 0, count: 1 };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapped::futex::sleep_while;
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn process_that_sleeps_at_the_word_is_woken() {
+        let word = AtomicU128::new(0);
+        thread::scope(|scope| {
+            let sleeper = scope.spawn(|| sleep_while(&word, 0, 4, Duration::from_secs(3_600)));
+            while !sleeper.is_finished() {
+                word.ring(4, 1);
+            }
+        });
+    }
+}

@@ -298,6 +298,31 @@ fn key_that_is_locked_twice_fails_at_once_in_all_processes_of_the_host() {
 }
 
 #[test]
+fn process_is_waited_for_three_round_trips_and_half_of_a_calls_time_at_most() {
+    let asking_time = |round_trip, call| {
+        asking_time(Duration::from_millis(round_trip), Duration::from_millis(call)).as_millis()
+    };
+    assert_eq!(
+        [(0, 100), (0, 800), (1, 100)].map(|(trip, call)| asking_time(trip, call)),
+        [20, 100, 20]
+    );
+    assert_eq!(
+        [(30, 200), (40, 200), (0, 30)].map(|(trip, call)| asking_time(trip, call)),
+        [90, 100, 15]
+    );
+}
+
+#[test]
+fn call_waits_for_a_process_that_asks_and_then_asks_itself() {
+    let (register, record) = (Register::new(0), record());
+    let now = boot_time();
+    let mut killed = Caller::new(batches(&record), 99);
+    assert!(matches!(killed.step(now, now + SECOND / 50, true), Step::Ask(_)));
+    assert!(decide(&register, &record, TAKE, LONG).unwrap().is_accepted());
+    assert!(boot_time() >= now + SECOND / 50);
+}
+
+#[test]
 fn refunds_are_in_no_batch_with_others() {
     let limit = Limit::from(TokenBucket::per_second(5, 1.0).unwrap());
     let kinds =

@@ -127,3 +127,20 @@ fn call_accepted_by_another_clock_has_nothing_to_wait_for() {
     let (denied, _) = apply(&limit, &after, other, Op::Take { cost: 1 });
     assert_eq!(in_time_of(own, denied).retry_after(), 1.01);
 }
+
+#[test]
+fn clock_that_is_behind_decides_by_the_one_that_wrote_the_state_up_to_two_seconds() {
+    let limit = Limit::from(TokenBucket::per_second(100, 100.0).unwrap());
+    let (_, state) = apply(&limit, &StoredState::FULL, NOW, Op::Take { cost: 100 });
+    let furthest = NOW - MAX_CLOCK_SKEW * SECOND;
+    let clocks =
+        [NOW + 1, NOW, furthest, furthest - 1].map(|own| latest_clock(&limit, &state, own));
+    assert_eq!(clocks, [NOW + 1, NOW, NOW, furthest - 1]);
+    // A block needs no limit, so it does not ask when the state was written.
+    let block = Op::Block { duration: SECOND };
+    let after = with_request(&limit, block, |request| {
+        apply_all(request, &state, furthest, Share::ALONE).after
+    });
+    assert_eq!(after, apply(&limit, &state, furthest, block).1);
+    assert_ne!(after, apply(&limit, &state, NOW, block).1);
+}
