@@ -73,11 +73,14 @@ pub fn reserve<'a, W: Bell, const R: usize>(
         let [.., last] = words;
         let seen = last.load();
         let label = Label::from_word(seen);
-        if label.left == 0 && last.replace(seen, reserved) {
-            return Some(Reserved { words, last: reserved });
+        if label.left == 0 {
+            if last.replace(seen, reserved) {
+                return Some(Reserved { words, last: reserved });
+            }
+            continue;
         }
         let age = label.age(ms);
-        if label.left > 0 && age > oldest.map_or(KEPT_FOR, |(oldest, ..)| oldest) {
+        if age > oldest.map_or(KEPT_FOR, |(oldest, ..)| oldest) {
             oldest = Some((age, words, seen));
         }
     }
