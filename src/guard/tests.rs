@@ -6,14 +6,13 @@ use crate::dsn::{OnError, Secret};
 use crate::error::{Error, Result};
 use crate::limit::{Limit, Op, SECOND, TokenBucket};
 use crate::mapped::FileSettings;
+pub use crate::mapped::tests::Folder;
 use crate::net::Timeouts;
 use crate::store::Time;
 use crate::store::array::Array;
 use crate::store::{Answer, Key, RemoteStore, Request, Store};
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 pub const TIMEOUTS: Timeouts = Timeouts {
     call: std::time::Duration::from_millis(50),
@@ -97,29 +96,6 @@ impl RemoteStore for Server {
 
     fn name(&self) -> String {
         "The server".to_owned()
-    }
-}
-
-/// A folder in memory, removed when the test ends.
-pub struct Folder(PathBuf);
-
-impl Folder {
-    pub fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let (process, nth) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let folder = PathBuf::from(format!("/dev/shm/token_bucket-guard-{process}-{nth}"));
-        std::fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    pub fn files(&self) -> FileSettings {
-        FileSettings { path: self.0.clone(), size: 1 << 20 }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -35,3 +35,6 @@ pub use mapped_file::{MappedFile, not_open};
 pub use open::{check, open, open_existing, without_file};
 pub use region::{Mappable, Region};
 pub use text::SharedText;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -63,6 +63,14 @@ pub fn free<W: Word>(set: &[W], permit: Slot) -> bool {
     replace(set, permit, Slot::free(permit.tag()))
 }
 
+/// Frees the permit with this content, also if it is renewed meanwhile.
+pub fn reset<W: Word>(set: &[W], mut permit: Slot, now: u64) {
+    while !free(set, permit) {
+        let Some(renewed) = find(set, permit.tag(), now) else { return };
+        permit = renewed;
+    }
+}
+
 /// Lets the lifetime of the permit with this content end at `ends_at`. Returns the new content; none if the
 /// lifetime has ended at `now`, or the permit is not there any more.
 pub fn renew<W: Word>(set: &[W], permit: Slot, now: u64, ends_at: u64) -> Option<Slot> {
@@ -85,3 +93,6 @@ pub fn has_slot<W: Word>(set: &[W], tag: u64) -> bool {
 fn replace<W: Word>(set: &[W], old: Slot, new: Slot) -> bool {
     set.iter().any(|word| word.load() == old.0 && word.replace(old.0, new.0))
 }
+
+#[cfg(test)]
+mod tests;

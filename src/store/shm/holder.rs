@@ -172,7 +172,10 @@ pub fn random() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapped::tests::Folder;
+    use crate::mapped::{self, Location, MAX_SIZE, Purpose};
     use std::collections::HashSet;
+    use std::fs;
 
     #[test]
     fn permits_that_a_process_takes_one_after_the_other_have_different_holders_of_its_number() {
@@ -187,9 +190,10 @@ mod tests {
 
     #[test]
     fn process_without_a_lock_has_a_random_number_that_has_none_and_is_taken_to_live() {
-        let numbers: HashSet<u32> = (0..16).map(|_| Holder::without_lock(3).number).collect();
-        assert!(numbers.len() > 1);
+        let numbers: HashSet<u32> = (0..64).map(|_| Holder::without_lock(3).number).collect();
         assert!(numbers.iter().all(|it| (UNLOCKED..2 * UNLOCKED).contains(it)));
+        assert!(numbers.iter().any(|it| *it >= UNLOCKED / 2 * 3), "they are spread over all");
+        assert!(numbers.iter().any(|it| *it < UNLOCKED / 2 * 3));
         // No process has a lock on this file.
         let file = KeptDescriptor::new(std::fs::File::open("/proc/self/exe").unwrap().into());
         let file = Some(Rc::new(file.unwrap()));
@@ -207,5 +211,35 @@ mod tests {
         assert!(holder.is_current(3) && !holder.is_current(4));
         let of_the_parent = Holder { process: holder.process + 1, ..Holder::without_lock(3) };
         assert!(!of_the_parent.is_current(3), "a forked child has another");
+    }
+
+    #[test]
+    fn process_lives_for_others_while_it_keeps_its_lock() {
+        let folder = Folder::new();
+        let location = Location::of_permits(&folder.files(), "default", Purpose::Permits);
+        let region = mapped::open(&location).unwrap();
+        let [own, other] = [0, 1].map(|_| Holder::new(&region, 3).unwrap().unwrap());
+        assert!(own.number < UNLOCKED && own.lock.is_some());
+        let others = |most| own.ask_about_others(most, &region);
+        assert!(others(1).contains(other.next()));
+        assert!(others(0).contains(own.next()), "it asks about no number of its own");
+        let mut all = Living::in_file(&region).unwrap();
+        assert!([&own, &other].iter().all(|it| all.contains(it.next())));
+        let ended = other.next();
+        drop(other);
+        assert!(!others(1).contains(ended));
+        assert!(!Living::in_file(&region).unwrap().contains(ended));
+        fs::remove_file(location.path()).unwrap();
+        assert!(Holder::new(&region, 3).unwrap().is_none(), "its file has no path any more");
+        let memory = mapped::without_file(Purpose::HostPermits).unwrap();
+        assert!(Holder::new(&memory, 3).unwrap().unwrap().lock.is_none());
+    }
+
+    #[test]
+    fn each_number_has_a_byte_behind_the_largest_file_that_all_processes_know() {
+        let first = 1 << 40;
+        assert!(first > MAX_SIZE);
+        // A process of another version may share the file.
+        assert_eq!([0, 1, UNLOCKED - 1].map(byte_of), [first, first + 1, first + 524_287]);
     }
 }

@@ -209,3 +209,6 @@ impl Store for SharedMemory {
         self.permits.as_deref().map(|permits| permits as &dyn Permits)
     }
 }
+
+#[cfg(test)]
+mod tests;

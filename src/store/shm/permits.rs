@@ -203,17 +203,17 @@ impl KeyPermits<'_> {
     }
 
     /// The key's permits that are held, each with its set.
-    fn held(&self) -> impl Iterator<Item = (&Set, u64, Slot)> {
+    fn held(&self) -> impl Iterator<Item = (&Set, Slot)> {
         self.places
             .iter()
             .take(MAX_PERMITS as usize)
-            .filter_map(|(set, tag)| held::find(&set.0, tag, self.now).map(|slot| (set, tag, slot)))
+            .filter_map(|(set, tag)| held::find(&set.0, tag, self.now).map(|slot| (set, slot)))
     }
 
     /// Counts the permits that are held, and frees those of dead holders.
     fn count(&self, caller: &Holder) -> u32 {
         let mut living = caller.ask_about_others(MAX_PERMITS as usize, self.region);
-        let mut is_free = |(set, _, slot): &(&Set, u64, Slot)| {
+        let mut is_free = |(set, slot): &(&Set, Slot)| {
             self.is_dead(*slot, &mut living) && held::free(&set.0, *slot)
         };
         // Fits: at most MAX_PERMITS.
@@ -222,14 +222,7 @@ impl KeyPermits<'_> {
 
     /// Frees all permits, also those that are renewed meanwhile.
     fn reset(&self) {
-        for (set, tag, mut slot) in self.held() {
-            while !held::free(&set.0, slot) {
-                match held::find(&set.0, tag, self.now) {
-                    Some(renewed) => slot = renewed,
-                    None => break,
-                }
-            }
-        }
+        self.held().for_each(|(set, slot)| held::reset(&set.0, slot, self.now));
     }
 }
 
@@ -285,3 +278,6 @@ impl Permits for SharedPermits {
         self.with_key(key, call.frozen, |permits, _| permits.reset())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,3 +64,6 @@ impl TableUsage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
