@@ -437,20 +437,6 @@ fn permits_of_a_removed_file_are_gone_and_harm_nobody() {
 }
 
 #[test]
-fn first_permit_after_the_file_was_removed_is_in_the_new_file() {
-    let folder = Folder::new("permits-removed-before");
-    let (first, second) = (process_in(&folder), process_in(&folder));
-    // It has mapped the file, but has no number in it yet.
-    assert_eq!(first.describe(), second.describe());
-    assert_eq!(count_in(&first, b"x"), 0);
-    fs::remove_file(location(&folder, MIN_SIZE).path()).unwrap();
-    assert!(acquire_in(&second, b"x", 1).is_some());
-    assert!(location(&folder, MIN_SIZE).path().exists());
-    thread::sleep(Duration::from_millis(1_100));
-    assert!(acquire_in(&first, b"x", 1).is_none(), "both see one file");
-}
-
-#[test]
 fn file_of_permits_is_private_and_of_a_fixed_size() {
     let folder = Folder::new("permits-file");
     let settings = FileSettings { path: folder.0.clone(), size: 64 << 20 };

@@ -63,7 +63,7 @@ impl Holder {
             return Ok(None);
         };
         for _ in 0..MAX_TRIES {
-            let number = random() % UNLOCKED;
+            let number = random_number();
             match byte_lock::try_lock(&file, byte_of(number)) {
                 Ok(true) => match ByteLock::keep(file, again, byte_of(number)) {
                     Ok(lock) => return Ok(Some(Self::with(number, Some(lock), file_number))),
@@ -78,7 +78,7 @@ impl Holder {
 
     /// A holder whose permits are freed by the end of their lifetimes alone, if it does not free them itself.
     pub fn without_lock(file_number: u32) -> Self {
-        Self::with(UNLOCKED + random() % UNLOCKED, None, file_number)
+        Self::with(UNLOCKED + random_number(), None, file_number)
     }
 
     fn with(number: u32, lock: Option<ByteLock>, file_number: u32) -> Self {
@@ -159,6 +159,11 @@ impl Living {
 /// The byte that the process of this number locks.
 fn byte_of(number: u32) -> u64 {
     LOCKS_AT + u64::from(number)
+}
+
+/// A random number below [`UNLOCKED`].
+fn random_number() -> u32 {
+    random() % UNLOCKED
 }
 
 /// A random number.
