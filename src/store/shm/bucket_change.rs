@@ -94,11 +94,41 @@ mod tests {
     use crate::store::shm::table::update;
     use portable_atomic::AtomicU128;
 
-    /// What a call that read the clock `late` ns ago makes of a state that was written just now.
-    fn apply_late(limit: &impl WordAlgorithm, late: u64, state: State) -> Option<State> {
-        let (op, now) = (&Op::Take { cost: 1 }, boot_time() - late);
-        let statistics = &TableStatistics::default();
-        let mut change: BucketChange<'_, _, Decision> = BucketChange {
+    const DAY: f64 = 86_400.0;
+
+    /// A table of one set, with its counters.
+    struct Table {
+        set: [AtomicU128; 3],
+        statistics: TableStatistics,
+    }
+
+    impl Table {
+        fn new() -> Self {
+            let set = std::array::from_fn(|_| AtomicU128::new(0));
+            Self { set, statistics: TableStatistics::default() }
+        }
+
+        /// The evicted buckets and the denied newcomers.
+        fn counted(&self) -> (u64, u64) {
+            (self.statistics.evictions(), self.statistics.denied_newcomers())
+        }
+
+        /// Makes a call. Returns whether it was accepted, and whether it found too little room.
+        fn call(&self, tag: u64, limit: &TokenBucket, op: Op) -> (bool, bool) {
+            let change =
+                BucketChange { is_frozen: true, ..change(limit, &op, SECOND, &self.statistics) };
+            let change = update(&self.set, tag, SECOND, change);
+            (change.reply.unwrap().is_accepted(), change.lacked_room)
+        }
+    }
+
+    fn change<'a, L>(
+        limit: &'a L,
+        op: &'a Op,
+        now: u64,
+        statistics: &'a TableStatistics,
+    ) -> BucketChange<'a, L, Decision> {
+        BucketChange {
             limit,
             op,
             now,
@@ -106,8 +136,13 @@ mod tests {
             statistics,
             lacked_room: false,
             reply: None,
-        };
-        change.apply_to(state)
+        }
+    }
+
+    /// What a call that read the clock `late` ns ago makes of a state that was written just now.
+    fn apply_late(limit: &impl WordAlgorithm, late: u64, state: State) -> Option<State> {
+        let (op, now) = (&Op::Take { cost: 1 }, boot_time() - late);
+        change(limit, op, now, &TableStatistics::default()).apply_to(state)
     }
 
     #[test]
@@ -130,17 +165,45 @@ mod tests {
         // Another process's claim of the same key, and one of another key that was withdrawn.
         for (slot, tag) in [(claim, 1), (claim.as_tombstone(), 2)] {
             let set = [AtomicU128::new(slot.0), AtomicU128::new(0)];
-            let change: BucketChange<'_, _, Decision> = BucketChange {
-                limit: &window,
-                op: &Op::Take { cost: 1 },
-                now,
-                is_frozen: false,
-                statistics: &TableStatistics::default(),
-                lacked_room: false,
-                reply: None,
-            };
-            let change = update(&set, tag, now, change);
+            let (op, statistics) = (Op::Take { cost: 1 }, TableStatistics::default());
+            let change = update(&set, tag, now, change(&window, &op, now, &statistics));
             assert!(change.reply.unwrap().is_accepted(), "{tag}");
         }
+    }
+
+    #[test]
+    fn newcomer_in_a_full_set_evicts_the_tombstones_bucket_and_the_one_it_replaces() {
+        let (table, limit) = (Table::new(), TokenBucket::per_period(9, DAY).unwrap());
+        for tag in 1..=3 {
+            assert_eq!(table.call(tag, &limit, Op::Take { cost: tag }), (true, false));
+        }
+        assert_eq!(table.counted(), (0, 0));
+        assert_eq!(table.call(4, &limit, Op::Take { cost: 1 }), (true, true));
+        assert_eq!(table.counted(), (2, 0));
+    }
+
+    #[test]
+    fn newcomer_is_counted_as_denied_only_if_it_had_been_accepted_with_room() {
+        let (table, limit) = (Table::new(), TokenBucket::per_period(2, DAY).unwrap());
+        for tag in 1..=3 {
+            table.call(tag, &limit, Op::Take { cost: 2 });
+        }
+        for denied in [Op::Peek { cost: 1 }, Op::Take { cost: 3 }] {
+            assert_eq!(table.call(4, &limit, denied), (false, false), "{denied:?}");
+        }
+        assert_eq!(table.counted(), (0, 0));
+        assert_eq!(table.call(4, &limit, Op::Take { cost: 1 }), (false, true));
+        assert_eq!(table.counted(), (0, 1));
+    }
+
+    #[test]
+    fn denied_check_is_remembered() {
+        let (table, limit) = (Table::new(), TokenBucket::per_period(24, DAY).unwrap());
+        assert!((0..24).all(|_| table.call(1, &limit, Op::Check).0));
+        assert!(!table.call(1, &limit, Op::Check).0);
+        // A token comes back in an hour, but the check has to be paid for first.
+        let (op, now) = (Op::Take { cost: 1 }, SECOND + 3_600 * SECOND);
+        let late = BucketChange { is_frozen: true, ..change(&limit, &op, now, &table.statistics) };
+        assert!(!update(&table.set, 1, now, late).reply.unwrap().is_accepted());
     }
 }

@@ -67,3 +67,48 @@ impl Keys {
         hash
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapped::{Purpose, without_file};
+    use std::collections::HashSet;
+
+    fn region() -> Region {
+        without_file(Purpose::Buckets).unwrap()
+    }
+
+    #[test]
+    fn keys_of_different_names_kinds_domains_and_files_have_different_hashes() {
+        let regions = [region(), region()];
+        let mut hashes = HashSet::new();
+        for (domain, kind) in (0..2).flat_map(|it| LimitKind::ALL.map(|kind| (it, kind))) {
+            let keys = Keys::new(domain);
+            for (file, region) in (1..).zip(&regions) {
+                for name in [b"a", b"b"] {
+                    let key =
+                        Key { parts: [b"", b"", name, b""], kind, key_hash: &Cell::default() };
+                    hashes.insert(keys.hash(&key, region, file));
+                }
+            }
+        }
+        assert_eq!(hashes.len(), 2 * LimitKind::ALL.len() * 2 * 2);
+    }
+
+    #[test]
+    fn key_has_the_hash_of_the_file_that_is_open() {
+        let (first, second, keys) = (region(), region(), Keys::new(0));
+        let key_hash = Cell::default();
+        let key =
+            Key { parts: [b"a", b"", b"", b""], kind: LimitKind::TokenBucket, key_hash: &key_hash };
+        let hash = keys.hash(&key, &first, 1);
+        assert_eq!((key_hash.get().hash, key_hash.get().file), (hash, 1), "the key remembers it");
+        assert_eq!(keys.hash(&key, &first, 1), hash);
+        let other = keys.hash(&key, &second, 2);
+        assert_ne!(other, hash);
+        assert_eq!(Keys::new(0).hash(&key, &second, 2), other);
+        key_hash.take();
+        assert_eq!(keys.hash(&key, &second, 2), other);
+        assert_eq!(keys.hash(&key, &first, 3), hash, "the first file is opened again");
+    }
+}

@@ -88,3 +88,18 @@ fn set_index<T>(sets: &[T], hash: u64) -> usize {
 fn tag(hash: u64) -> u64 {
     (hash & ((1 << TAG_BITS) - 1)).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upper_bits_of_a_hash_choose_evenly_among_all() {
+        let all: Vec<u64> = (0..5).collect();
+        for hash in 0..1_000 {
+            assert_eq!(find(&all, hash << 54), Some(&(hash * 5 / 1_024)));
+        }
+        assert_eq!(find(&all, u64::MAX), Some(&4));
+        assert_eq!(find::<u64>(&[], 7), None);
+    }
+}

@@ -41,3 +41,23 @@ impl TableStatistics {
         self.denied_newcomers.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapped::{Purpose, without_file};
+
+    #[test]
+    fn what_one_process_counts_in_a_file_the_next_one_reads() {
+        let region = without_file(Purpose::Buckets).unwrap();
+        let counts = || {
+            let statistics = TableStatistics::in_file(&region);
+            (statistics.evictions(), statistics.denied_newcomers())
+        };
+        assert_eq!(counts(), (0, 0));
+        TableStatistics::in_file(&region).note_eviction();
+        TableStatistics::in_file(&region).note_eviction();
+        TableStatistics::in_file(&region).note_denied_newcomer();
+        assert_eq!(counts(), (2, 1));
+    }
+}

@@ -12,6 +12,8 @@ fn encode_and_decode(state: State) -> State {
     assert!(!slot.is_claim());
     assert_eq!(slot.expires_at(), slot.state().expires_at());
     assert_eq!(slot.as_held(), None, "a bucket is no permit");
+    let is_filling = matches!(state, State::Filling { .. });
+    assert_eq!(slot.as_filling(), is_filling.then(|| slot.state()));
     slot.state()
 }
 
@@ -33,6 +35,20 @@ fn raised_tombstone_owes_no_less_than_either_slot() {
         assert_eq!(both.tag(), 0);
         let at_least = |f: fn(Slot) -> u64| f(both) >= f(a) && f(both) >= f(b);
         assert!(at_least(Slot::expires_at) && at_least(Slot::owes_until), "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn raised_tombstone_expires_with_the_later_slot_if_none_has_a_debt() {
+    let filling = |ns| Slot::committed(7, State::Filling { full_at: Span::from_ns(ns) });
+    assert_eq!(filling(1).raised_to(filling(10_001)), filling(10_001).as_tombstone());
+}
+
+#[test]
+fn time_with_the_smallest_fraction_expires_a_nanosecond_later() {
+    // The fraction of a bucket that fills is longer than that of the other forms.
+    for part in [1, 1 << FRACTION_BITS] {
+        encode_and_decode(State::Filling { full_at: Span { ns: 5, part } });
     }
 }
 
