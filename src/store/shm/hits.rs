@@ -105,7 +105,8 @@ impl<W: Word> WindowInTable<'_, W> {
                         hits.push(leaves_at);
                     }
                 }
-                PlaceState::Free if taken.is_some() => {}
+                // This call has its hit.
+                PlaceState::Free => {}
                 // Another process took this hit after `now`. It counts, and this call keeps its own.
                 PlaceState::Later(leaves_at)
                     if taken.is_some() && self.fits_clock(boot_time(), leaves_at) =>
@@ -192,7 +193,7 @@ impl<W: Word> WindowInTable<'_, W> {
                     });
                 }
                 PlaceState::Later(leaves_at) => {
-                    taken.push((number, self.judge_later(number, leaves_at)?))
+                    taken.push((number, self.judge_later(number, leaves_at, self.clock())?))
                 }
             }
         }
@@ -233,12 +234,16 @@ impl<W: Word> WindowInTable<'_, W> {
         seen.taken.iter().any(|(_, leaves_at)| leaves_at + self.recent() > latest)
     }
 
-    /// When a hit leaves that was taken later than `now`. None if this process was suspended since then. A hit
-    /// from the future is brought down to one interval from now.
+    /// The time by the clock that `now` is from.
+    fn clock(&self) -> u64 {
+        if self.is_frozen { self.now.get() } else { boot_time() }
+    }
+
+    /// When a hit leaves that was taken later than `now`. None if this process was suspended since then, as `clock` shows. A
+    /// hit from the future is brought down to one interval from now.
     #[cold]
-    fn judge_later(&self, number: u32, leaves_at: u64) -> Option<u64> {
+    fn judge_later(&self, number: u32, leaves_at: u64, clock: u64) -> Option<u64> {
         let (now, interval) = (self.now.get(), self.window.interval());
-        let clock = if self.is_frozen { now } else { boot_time() };
         if clock > now + RECENT {
             self.now.set(clock);
             return None;
@@ -356,8 +361,7 @@ impl<W: Word> WindowInTable<'_, W> {
     fn busy(&self, seen: &SeenPlaces) -> Decision {
         let now = self.now.get();
         let (decision, _) = self.window.apply(&seen.state, now, Op::Peek { cost: 0 });
-        let verdict = if decision.is_blocked() { decision.verdict } else { Verdict::Denied };
-        Decision { verdict, retry_at: now + BUSY, ..decision }
+        Decision { verdict: Verdict::Denied, retry_at: now + BUSY, ..decision }
     }
 
     /// Applies an operation to one place. Returns what was there, and whether it was accepted.
@@ -365,7 +369,7 @@ impl<W: Word> WindowInTable<'_, W> {
     fn change(&self, number: u32, op: Op) -> (PlaceState, bool) {
         let Self { statistics, lacked_room, .. } = self;
         let (place, now) = (self.window.place(), self.now.get());
-        let (found, accepted) = (PlaceState::Taken(now + self.window.interval()), false);
+        let (found, accepted) = (PlaceState::Taken(now), false);
         let mut change = PlaceChange { place, op, now, statistics, lacked_room, found, accepted };
         if let Some((set, tag)) = self.places.get(number) {
             change = table::update(&set.0, tag, now, change);

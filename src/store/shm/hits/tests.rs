@@ -7,18 +7,21 @@ use crate::store::shm::set::{Set, WAYS, locate};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
+mod edges;
+mod rivals;
+
 const T: u64 = 1_000 * SECOND;
 const INTERVAL: u64 = 100;
 
 /// A table with its counters.
-struct Table {
-    sets: Vec<Set>,
+struct Table<W = AtomicU128> {
+    sets: Vec<Set<W>>,
     statistics: TableStatistics,
 }
 
-impl Table {
-    fn new(sets: usize) -> Self {
-        let set = || Set(std::array::from_fn(|_| AtomicU128::new(0)));
+impl<W: Word> Table<W> {
+    fn of_words(sets: usize, word: impl Fn() -> W) -> Self {
+        let set = || Set(std::array::from_fn(|_| word()));
         Self { sets: (0..sets).map(|_| set()).collect(), statistics: TableStatistics::default() }
     }
 
@@ -27,7 +30,7 @@ impl Table {
         window: &SlidingWindow,
         hash: u64,
         now: u64,
-        work: impl FnOnce(&WindowInTable<'_>) -> R,
+        work: impl FnOnce(&WindowInTable<'_, W>) -> R,
     ) -> R {
         work(&WindowInTable {
             window,
@@ -45,7 +48,7 @@ impl Table {
         window: &SlidingWindow,
         hash: u64,
         now: u64,
-        work: impl FnOnce(&WindowInTable<'_>),
+        work: impl FnOnce(&WindowInTable<'_, W>),
     ) {
         self.window(window, hash, now, |it| {
             let (now, lacked_room) = (Cell::new(now), Cell::new(false));
@@ -55,6 +58,17 @@ impl Table {
 
     fn decide(&self, window: &SlidingWindow, hash: u64, now: u64, op: Op) -> Decision {
         self.window(window, hash, now, |it| it.decide::<Decision>(op)).unwrap()
+    }
+
+    /// The hits that are left.
+    fn left(&self, window: &SlidingWindow, hash: u64, now: u64) -> u64 {
+        self.decide(window, hash, now, Op::Peek { cost: 0 }).available.count_hits()
+    }
+}
+
+impl Table {
+    fn new(sets: usize) -> Self {
+        Self::of_words(sets, || AtomicU128::new(0))
     }
 
     /// Takes a token of a bucket, which needs a slot, too, and is full again after `refill` nanoseconds.
@@ -195,8 +209,7 @@ fn hits_of_one_call_leave_together_though_a_rival_was_faster() {
         assert!(it.take(&seen, decision.taken, Op::Take { cost: 3 }));
         assert!(it.decide::<Decision>(decision.settle(0)).unwrap().is_accepted());
     });
-    let left = table.decide(&window, hash(1), now + 1, Op::Peek { cost: 0 }).available;
-    assert_eq!(left.count_hits(), 4);
+    assert_eq!(table.left(&window, hash(1), now + 1), 4);
 }
 
 #[test]
@@ -220,8 +233,8 @@ fn call_of_one_hit_corrects_one_from_before_the_clock_was_set_back() {
         assert!(it.change(1, Op::Take { cost: 1 }).1);
     });
     assert!(table.decide(&window, hash(1), T, Op::Take { cost: 1 }).is_accepted());
-    let left = table.decide(&window, hash(1), T + INTERVAL, Op::Peek { cost: 0 }).available;
-    assert_eq!(left.count_hits(), 3, "both have left after one interval");
+    assert_eq!(table.left(&window, hash(1), T), 1);
+    assert_eq!(table.left(&window, hash(1), T + INTERVAL), 3, "both have left after one interval");
 }
 
 #[test]
@@ -232,9 +245,12 @@ fn newcomer_among_longer_limits_waits_for_one_interval_whatever_its_cost() {
         for client in 0..200 {
             table.take_from_bucket(hash(client + 100), 10 * INTERVAL, T);
         }
-        let op = Op::Take { cost };
-        let denied = table.decide(&window, hash(1), T, op);
+        let (op, evicted) = (Op::Take { cost }, table.statistics.evictions());
+        let (denied, lacked_room) = table.window(&window, hash(1), T, |it| {
+            (it.decide::<Decision>(op).unwrap(), it.lacked_room.get())
+        });
         assert!(!denied.is_accepted() && denied.retry_at <= T + INTERVAL);
+        assert!(lacked_room && table.statistics.evictions() > evicted);
         assert!(table.decide(&window, hash(1), denied.retry_at, op).is_accepted(), "{cost} hits");
     }
 }
@@ -247,15 +263,13 @@ fn refund_gives_nothing_back_while_one_place_is_blocked() {
     table.window(&window, hash(1), T, |it| it.change(1, Op::Block { duration: INTERVAL / 2 }));
     let refund = table.decide(&window, hash(1), T, Op::Refund { cost: 1, expiry: None });
     assert!(!refund.is_accepted() && refund.is_blocked());
-    let left = table.decide(&window, hash(1), T + INTERVAL / 2, Op::Peek { cost: 0 }).available;
-    assert_eq!(left.count_hits(), 2, "the hit is still there");
+    assert_eq!(table.left(&window, hash(1), T + INTERVAL / 2), 2, "the hit is still there");
 }
 
 #[test]
 fn reset_and_block_of_a_smaller_limit_free_all_hits() {
     let (table, large, small) = (Table::new(64), window(10), window(1));
-    let left =
-        |now| table.decide(&large, hash(1), now, Op::Peek { cost: 0 }).available.count_hits();
+    let left = |now| table.left(&large, hash(1), now);
     table.decide(&large, hash(1), T, Op::Take { cost: 10 });
     table.decide(&small, hash(1), T, Op::Reset);
     assert_eq!(left(T), 10);
@@ -263,4 +277,19 @@ fn reset_and_block_of_a_smaller_limit_free_all_hits() {
     table.decide(&small, hash(1), T, Op::Block { duration: 9 });
     assert!(table.decide(&large, hash(1), T + 8, Op::Take { cost: 1 }).is_blocked());
     assert_eq!(left(T + 9), 10);
+}
+
+#[test]
+fn newcomer_among_shorter_limits_waits_for_them_and_is_counted() {
+    let (table, window) = (Table::new(4), window(3));
+    for client in 0..200 {
+        table.take_from_bucket(hash(client + 100), INTERVAL / 2, T);
+    }
+    let denied = table.statistics.denied_newcomers();
+    table.window(&window, hash(1), T, |it| {
+        let decision = it.decide::<Decision>(Op::Take { cost: 1 }).unwrap();
+        assert!(!decision.is_accepted() && it.lacked_room.get());
+        assert_eq!(decision.retry_at, T + INTERVAL / 2);
+    });
+    assert!(table.statistics.denied_newcomers() > denied);
 }

@@ -1,0 +1,115 @@
+//! The edges of what a call finds: how young a hit is, how late a clock, and what other limits have left.
+
+use super::*;
+
+const MILLISECOND: u64 = SECOND / 1_000;
+const HOUR: u64 = 3_600 * SECOND;
+
+fn hour(limit: i64) -> SlidingWindow {
+    SlidingWindow::new(limit, 3_600.0).unwrap()
+}
+
+const TAKE: Op = Op::Take { cost: 1 };
+
+#[test]
+fn hit_is_recent_for_a_millisecond_or_for_a_64th_of_a_short_interval() {
+    let short = SlidingWindow::new(1, 6.4e-6).unwrap();
+    for (window, recent) in [(hour(1), MILLISECOND), (short, 100)] {
+        let table = Table::new(8);
+        assert!(table.decide(&window, hash(1), T, TAKE).is_accepted());
+        for (age, is_recent) in
+            [(0, true), (recent - 1, true), (recent, false), (recent + 1, false)]
+        {
+            table.window(&window, hash(1), T + age, |it| {
+                let seen = it.look(TAKE).unwrap();
+                assert_eq!(it.has_recent_hit(&seen), is_recent, "{age}");
+                let denied = it.take_one::<bool>();
+                assert_eq!(denied, (!is_recent).then_some(false), "else it is decided once more");
+                assert_eq!(it.take_one::<Decision>().is_none(), is_recent);
+            });
+        }
+    }
+}
+
+#[test]
+fn call_of_one_hit_is_decided_by_one_look_at_each_place() {
+    for cost in 0..=3 {
+        let (table, window) = (Table::new(8), window(3));
+        let (_, state) = window.apply(&StoredState::FULL, T, Op::Take { cost });
+        table.decide(&window, hash(1), T, Op::Take { cost });
+        let now = T + INTERVAL / 2;
+        let decision = table.window(&window, hash(1), now, |it| it.take_one());
+        assert_eq!(decision, Some(window.apply(&state, now, TAKE).0), "{cost} hits before");
+    }
+}
+
+#[test]
+fn call_begins_again_if_its_process_was_suspended_for_more_than_a_millisecond() {
+    let (table, window, leaves_at) = (Table::new(8), hour(3), T + HOUR + 5);
+    table.running_window(&window, hash(1), T, |it| {
+        assert_eq!(it.judge_later(0, leaves_at, T + MILLISECOND), Some(leaves_at));
+        assert_eq!(it.now.get(), T);
+        assert_eq!(it.judge_later(0, leaves_at, T + MILLISECOND + 1), None);
+        assert_eq!(it.now.get(), T + MILLISECOND + 1);
+    });
+}
+
+#[test]
+fn hit_fits_a_running_clock_that_is_at_most_a_millisecond_behind_it() {
+    let (table, window, latest) = (Table::new(8), hour(3), T + HOUR + MILLISECOND);
+    table.running_window(&window, hash(1), T, |it| {
+        assert!(it.fits_clock(T, latest) && !it.fits_clock(T, latest + 1));
+    });
+    table.window(&window, hash(1), T, |it| assert!(!it.fits_clock(T, latest)));
+}
+
+#[test]
+fn look_brings_a_hit_from_the_future_down_to_one_interval_from_now() {
+    let (table, window) = (Table::new(8), window(3));
+    table.window(&window, hash(1), T + 9 * INTERVAL, |it| assert!(it.change(1, TAKE).1));
+    for now in [T, T + 1] {
+        let seen = table.window(&window, hash(1), now, |it| it.look(Op::Peek { cost: 1 })).unwrap();
+        assert_eq!((seen.free, seen.taken), (vec![0, 2], vec![(1, T + INTERVAL)]));
+    }
+}
+
+#[test]
+fn refund_frees_hits_of_larger_limits_only_if_its_own_are_too_few() {
+    let (large, small, expiry) = (window(10), window(2), Some(T + INTERVAL));
+    for (cost, expiry, left) in
+        [(2, expiry, [7, 2]), (3, expiry, [8, 0]), (3, None, [8, 0]), (1, Some(T + 1), [5, 0])]
+    {
+        let table = Table::new(64);
+        table.decide(&large, hash(1), T, Op::Take { cost: 5 });
+        let refund = table.decide(&small, hash(1), T, Op::Refund { cost, expiry });
+        assert_eq!(refund.is_accepted(), left != [5, 0]);
+        assert_eq!([large, small].map(|it| table.left(&it, hash(1), T)), left, "{cost} {expiry:?}");
+    }
+}
+
+#[test]
+fn call_that_leaves_some_gives_its_hits_back_if_a_rival_took_what_it_leaves() {
+    let op = Op::TakeUpTo { most: 2, least: 2, leave: 1 };
+    for (rivals, left) in [(0, 1), (1, 2)] {
+        let (table, window) = (Table::new(8), window(3));
+        table.window(&window, hash(1), T, |it| {
+            let seen = it.look(op).unwrap();
+            for _ in 0..rivals {
+                table.decide(&window, hash(1), T, TAKE);
+            }
+            assert_eq!(it.take(&seen, 2, op), rivals == 0);
+        });
+        assert_eq!(table.left(&window, hash(1), T), left);
+    }
+}
+
+#[test]
+fn call_takes_no_hit_once_it_meets_a_block() {
+    let (table, window) = (Table::new(8), window(3));
+    table.window(&window, hash(1), T, |it| {
+        let seen = it.look(Op::Take { cost: 2 }).unwrap();
+        // As while a rival is setting it.
+        it.change(0, Op::Block { duration: INTERVAL });
+        assert!(!it.take(&seen, 2, Op::Take { cost: 2 }));
+    });
+}
