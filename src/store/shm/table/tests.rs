@@ -4,8 +4,11 @@ use super::*;
 use crate::limit::{
     self, Decision, FixedWindow, Limit, Op, SECOND, Span, TokenBucket, WordAlgorithm,
 };
-use portable_atomic::{AtomicU128, Ordering};
+use portable_atomic::AtomicU128;
 use proptest::prelude::*;
+
+mod newcomers;
+mod snapshot;
 
 const T0: u64 = 1_000_000 * SECOND;
 const KEYS: usize = 24;
@@ -362,39 +365,4 @@ fn refund_to_a_newcomer_frees_no_evicted_client() {
         let admitted = (0..5).filter(|_| take(1, &short, 1)).count();
         assert!(admitted <= 1, "one token was left, and {admitted} were taken after {give_back:?}");
     }
-}
-
-/// Slots that change while they are read: once slot 1 is read, the tombstone there has been merged into one in slot 0.
-struct Changing<'a>(&'a [AtomicU128; 2], usize);
-
-impl Word for Changing<'_> {
-    fn load(&self) -> u128 {
-        let Self(words, at) = self;
-        if *at == 1 {
-            let tombstone = words[1].load(Ordering::SeqCst);
-            if Slot(tombstone).tag() == 0 {
-                words[0].store(tombstone, Ordering::SeqCst);
-                words[1].store(Slot::committed(9, State::FULL).0, Ordering::SeqCst);
-            }
-        }
-        words[*at].load(Ordering::SeqCst)
-    }
-
-    fn replace(&self, _: u128, _: u128) -> bool {
-        unreachable!("a snapshot only reads")
-    }
-
-    fn store(&self, _: u128) {
-        unreachable!("a snapshot only reads")
-    }
-}
-
-#[test]
-fn snapshot_misses_no_tombstone_that_changes_its_slot() {
-    let full_at = Span::from_ns(T0 + SECOND);
-    let evicted = Slot::committed(7, State::Filling { full_at });
-    let words =
-        [Slot::committed(8, State::FULL), evicted.as_tombstone()].map(|it| AtomicU128::new(it.0));
-    let seen = snapshot(&[Changing(&words, 0), Changing(&words, 1)]);
-    assert!(find_tombstone(&seen, T0).is_some(), "{seen:?}");
 }
