@@ -22,7 +22,7 @@ pub struct BucketChange<'a, L, R> {
 
 /// A time that is not before any state that was read so far was written. Not a method: the change would have to lie in memory.
 #[cold]
-fn latest(now: u64, is_frozen: bool) -> u64 {
+pub(super) fn latest(now: u64, is_frozen: bool) -> u64 {
     if is_frozen { now } else { now.max(boot_time()) }
 }
 

@@ -18,6 +18,7 @@
 
 mod place;
 
+use super::bucket_change::latest;
 use super::set::Places;
 use super::statistics::TableStatistics;
 use super::table::{self, Look};
@@ -236,7 +237,7 @@ impl<W: Word> WindowInTable<'_, W> {
 
     /// The time by the clock that `now` is from.
     fn clock(&self) -> u64 {
-        if self.is_frozen { self.now.get() } else { boot_time() }
+        latest(self.now.get(), self.is_frozen)
     }
 
     /// When a hit leaves that was taken later than `now`. None if this process was suspended since then, as `clock` shows. A
@@ -367,10 +368,19 @@ impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation to one place. Returns what was there, and whether it was accepted.
     #[inline(always)]
     fn change(&self, number: u32, op: Op) -> (PlaceState, bool) {
-        let Self { statistics, lacked_room, .. } = self;
+        let Self { statistics, lacked_room, is_frozen, .. } = self;
         let (place, now) = (self.window.place(), self.now.get());
         let (found, accepted) = (PlaceState::Taken(now), false);
-        let mut change = PlaceChange { place, op, now, statistics, lacked_room, found, accepted };
+        let mut change = PlaceChange {
+            place,
+            op,
+            now,
+            is_frozen: *is_frozen,
+            statistics,
+            lacked_room,
+            found,
+            accepted,
+        };
         if let Some((set, tag)) = self.places.get(number) {
             change = table::update(&set.0, tag, now, change);
         }

@@ -1,6 +1,7 @@
 //! A place of a sliding window: what is found there, and what an operation changes.
 
 use crate::limit::{Decision, Op, Place, State, WordAlgorithm};
+use crate::store::shm::bucket_change::latest;
 use crate::store::shm::slot::Slot;
 use crate::store::shm::statistics::TableStatistics;
 use crate::store::shm::table::Change;
@@ -22,6 +23,8 @@ pub(super) struct PlaceChange<'a> {
     pub(super) place: Place,
     pub(super) op: Op,
     pub(super) now: u64,
+    /// Whether `now` is the time of a test's clock, which stands still.
+    pub(super) is_frozen: bool,
     pub(super) statistics: &'a TableStatistics,
     pub(super) lacked_room: &'a Cell<bool>,
     /// What was there. A place for which its set has no room is taken until it has.
@@ -33,7 +36,9 @@ pub(super) struct PlaceChange<'a> {
 impl Change for PlaceChange<'_> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
-        let state = slot.state();
+        // That of a free place expired when it was made, which may be after `now`.
+        let is_free_claim = slot.is_claim() && slot.expires_at() <= self.latest(self.now);
+        let state = if is_free_claim { State::FULL } else { slot.state() };
         self.found = PlaceState::of(&self.place, state, self.now);
         self.accepted = false;
         if let (PlaceState::Later(_), Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
@@ -48,6 +53,10 @@ impl Change for PlaceChange<'_> {
 
     fn inherited_state(&self, expires_at: u64) -> State {
         self.place.inherited_state(expires_at, self.now)
+    }
+
+    fn latest(&self, now: u64) -> u64 {
+        latest(now, self.is_frozen)
     }
 
     fn takes(&self) -> bool {

@@ -232,8 +232,8 @@ fn call_of_one_hit_corrects_one_from_before_the_clock_was_set_back() {
     table.window(&window, hash(1), T + 9 * INTERVAL, |it| {
         assert!(it.change(1, Op::Take { cost: 1 }).1);
     });
-    assert!(table.decide(&window, hash(1), T, Op::Take { cost: 1 }).is_accepted());
-    assert_eq!(table.left(&window, hash(1), T), 1);
+    let decision = table.decide(&window, hash(1), T, Op::Take { cost: 1 });
+    assert!(decision.is_accepted() && decision.available.count_hits() == 1);
     assert_eq!(table.left(&window, hash(1), T + INTERVAL), 3, "both have left after one interval");
 }
 

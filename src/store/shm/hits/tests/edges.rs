@@ -1,6 +1,8 @@
 //! The edges of what a call finds: how young a hit is, how late a clock, and what other limits have left.
 
 use super::*;
+use crate::store::shm::slot::Slot;
+use portable_atomic::Ordering;
 
 const MILLISECOND: u64 = SECOND / 1_000;
 const HOUR: u64 = 3_600 * SECOND;
@@ -51,6 +53,17 @@ fn call_begins_again_if_its_process_was_suspended_for_more_than_a_millisecond() 
         assert_eq!(it.now.get(), T);
         assert_eq!(it.judge_later(0, leaves_at, T + MILLISECOND + 1), None);
         assert_eq!(it.now.get(), T + MILLISECOND + 1);
+    });
+}
+
+#[test]
+fn look_at_a_later_hit_ends_if_the_process_was_suspended() {
+    let (table, window) = (Table::new(8), hour(3));
+    let began = boot_time() - 2 * MILLISECOND;
+    table.window(&window, hash(1), began + 1, |rival| assert!(rival.change(1, TAKE).1));
+    table.running_window(&window, hash(1), began, |it| {
+        assert!(it.look(TAKE).is_none());
+        assert!(it.now.get() >= began + 2 * MILLISECOND);
     });
 }
 
@@ -112,4 +125,23 @@ fn call_takes_no_hit_once_it_meets_a_block() {
         it.change(0, Op::Block { duration: INTERVAL });
         assert!(!it.take(&seen, 2, Op::Take { cost: 2 }));
     });
+}
+
+#[test]
+fn claim_denies_no_call_whose_clock_reading_is_older() {
+    let (window, now) = (hour(1), boot_time() - 60 * MILLISECOND);
+    let places = Table::new(1);
+    let (_, tag) = locate(&places.sets, hash(1)).unwrap();
+    let claim = |tag| Slot::claim(tag, now + MILLISECOND);
+    // Another process's claim of the same place, and one of another key that was withdrawn.
+    for slot in [claim(tag), claim(tag + 1).as_tombstone()] {
+        let table = Table::new(1);
+        table.sets[0].0[0].store(slot.0, Ordering::SeqCst);
+        table.running_window(&window, hash(1), now, |it| {
+            let decision = it.decide::<Decision>(TAKE).unwrap();
+            assert!(decision.is_accepted() && !it.lacked_room.get(), "{slot:?}");
+            assert_eq!((decision.now, decision.expires_at), (now, now + HOUR));
+        });
+        assert!(!table.decide(&window, hash(1), now, TAKE).is_accepted(), "the hit counts");
+    }
 }
