@@ -7,6 +7,7 @@ use crate::limit::{
 use portable_atomic::AtomicU128;
 use proptest::prelude::*;
 
+mod claims;
 mod newcomers;
 mod snapshot;
 
@@ -81,6 +82,20 @@ fn limits() -> Vec<(Limit, Op)> {
         (bucket(3, 60.0), Op::Check),
         (bucket(10, 30.0), Op::Check),
     ]
+}
+
+/// What stands in a set.
+fn slots_in(set: &[AtomicU128]) -> Vec<Slot> {
+    set.iter().map(|word| Slot(Word::load(word))).collect()
+}
+
+/// A bucket's slot that expires at this time.
+fn filling(tag: u64, full_at: u64) -> Slot {
+    Slot::committed(tag, State::Filling { full_at: Span::from_ns(full_at) })
+}
+
+fn set_with<const N: usize>(slots: [Slot; N]) -> [AtomicU128; N] {
+    slots.map(|slot| AtomicU128::new(slot.0))
 }
 
 fn state_of(set: &[AtomicU128], tag: u64) -> Option<State> {

@@ -9,11 +9,6 @@ fn bucket(capacity: i64, seconds: f64) -> Limit {
     TokenBucket::per_period(capacity, seconds).unwrap().into()
 }
 
-/// What stands in a set.
-fn words(set: &[AtomicU128]) -> Vec<u128> {
-    set.iter().map(Word::load).collect()
-}
-
 #[test]
 fn newcomer_that_leaves_nothing_to_remember_gets_no_slot() {
     let (set, limit) = (set_of(2), bucket(5, 60.0));
@@ -21,7 +16,7 @@ fn newcomer_that_leaves_nothing_to_remember_gets_no_slot() {
     for op in [Op::Peek { cost: 1 }, Op::Take { cost: 6 }, Op::Take { cost: 0 }, refund, Op::Reset]
     {
         decide(&set, 1, &limit, op, T0);
-        assert_eq!(words(&set), [0, 0], "{op:?}");
+        assert_eq!(slots_in(&set), [Slot::EMPTY; 2], "{op:?}");
     }
 }
 
@@ -29,15 +24,10 @@ fn newcomer_that_leaves_nothing_to_remember_gets_no_slot() {
 fn newcomer_that_time_fills_evicts_no_client_while_it_is_denied() {
     let (set, limit) = (set_of(2), bucket(5, 300.0));
     assert!((1..=2).all(|tag| call(&set, tag, &limit, Op::Take { cost: 4 }, T0)));
-    let before = words(&set);
+    let before = slots_in(&set);
     assert!(!call(&set, 3, &limit, Op::Take { cost: 2 }, T0), "it starts with one token");
-    assert_eq!(words(&set), before);
+    assert_eq!(slots_in(&set), before);
     assert!(call(&set, 3, &limit, TAKE, T0));
-}
-
-/// A bucket's slot that expires at this time.
-fn filling(tag: u64, full_at: u64) -> Slot {
-    Slot::committed(tag, State::Filling { full_at: Span::from_ns(full_at) })
 }
 
 #[test]
@@ -45,14 +35,14 @@ fn newcomer_that_finds_an_expired_slot_evicts_none_and_leaves_the_tombstone_as_i
     let tombstone = filling(7, T0 + 20 * SECOND).as_tombstone();
     // The second is from a clock that has gone back.
     for expired in [T0 - 1, T0 + 2 * MAX_REFILL + 1] {
-        let slots = [tombstone, filling(8, expired), filling(9, T0 + 30 * SECOND)];
-        let set = slots.map(|slot| AtomicU128::new(slot.0));
+        let others = filling(9, T0 + 30 * SECOND);
+        let set = set_with([tombstone, filling(8, expired), others]);
         let call =
             Call { limit: bucket(2, 60.0), op: TAKE, now: T0, decision: None, evicted: false };
         let call = update(&set, 1, T0, call);
         assert!(call.decision.unwrap().is_accepted() && !call.evicted);
-        let after = words(&set).into_iter().map(|word| Slot(word).tag()).collect::<Vec<_>>();
-        assert_eq!((Slot(Word::load(&set[0])), after), (tombstone, vec![0, 1, 9]));
+        let taken = filling(1, T0 + 50 * SECOND);
+        assert_eq!(slots_in(&set), [tombstone, taken, others]);
     }
 }
 
