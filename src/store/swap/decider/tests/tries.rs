@@ -1,6 +1,9 @@
 //! Tries: lost swaps, locks, and the time that is left.
 
 use super::*;
+use crate::mapped::tests::Folder;
+use crate::mapped::{Location, Purpose};
+use crate::store::Time;
 use crate::store::swap::attempt::longest_pause;
 use portable_atomic::Ordering;
 
@@ -119,4 +122,34 @@ fn room_for_a_result_is_given_up_if_the_swap_fails() {
     });
     let mut results = record.results.iter();
     assert!(results.all(|[.., last]| last.load(Ordering::Relaxed) == 0));
+}
+
+#[test]
+fn call_that_no_other_may_stand_for_is_in_no_batch() {
+    let folder = Folder::new();
+    let location = Location::new(&folder.files(), "host", Purpose::Host);
+    let decider = Rc::new(SwapDecider::new("a register", Rc::new(MappedFile::new(location))));
+    let limit = TokenBucket::per_second(10, 0.001).unwrap().into();
+    let answers = Rc::new(Cell::new([false; 3]));
+    let on_read = {
+        let (decider, answers) = (Rc::clone(&decider), Rc::clone(&answers));
+        // While a process asks, others that may be asked for wait for it.
+        Box::new(move || {
+            let calls =
+                [(Op::Peek { cost: 1 }, Time::Now), (TAKE, Time::Frozen(NOW)), (TAKE, Time::Now)];
+            answers.set(calls.map(|(op, time)| {
+                with_request(&limit, op, |request| {
+                    let request = &Request { time, ..*request };
+                    decider.decide(&Register::new(0), request, b"name", b"address").is_ok()
+                })
+            }));
+        })
+    };
+    let register = Register { on_read, ..Register::new(0) };
+    let limit = TokenBucket::per_second(10, 0.001).unwrap().into();
+    with_request(&limit, TAKE, |request| {
+        let request = &Request { timeouts: &timeouts(LONG), ..*request };
+        decider.decide(&register, request, b"name", b"address").unwrap();
+    });
+    assert_eq!(answers.get(), [true, true, false]);
 }
