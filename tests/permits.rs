@@ -412,7 +412,9 @@ fn permit_takes_the_place_of_a_dead_process_in_a_full_table() {
     let (first, second) = (fill(&ended, 0), fill(&living, 20_000));
     assert!(first > slots * 9 / 10 && first <= slots, "{first} of {slots}");
     assert!(first + second <= slots, "no permit is evicted");
-    assert_eq!((0..20_000).filter(|n| count_in(&living, &name(*n)) == 1).count(), first);
+    // Of 2^34 tags two may be alike: a key in a hundred runs counts the permit of another.
+    let counted = (0..20_000).filter(|n| count_in(&living, &name(*n)) == 1).count();
+    assert!(counted.abs_diff(first) <= 2, "{counted} of {first}");
     drop(ended);
     let third = fill(&living, 40_000);
     assert!(second + third > slots * 9 / 10 && second + third <= slots, "{second} and {third}");
