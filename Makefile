@@ -54,7 +54,7 @@ sanitize: build ## memory under valgrind, AddressSanitizer and Miri, and a milli
 	@scripts/setup/packages.sh sanitize
 	@scripts/sanitize.sh
 
-mutants: ## change the code in one place at a time and see whether a test notices: more than a day
+mutants: ## change the code in one place at a time and see whether a test notices: hours
 	@scripts/setup/packages.sh test
 	@scripts/mutants.sh
 

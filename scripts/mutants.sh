@@ -1,8 +1,8 @@
 #!/bin/sh
 # Changes the code in one place at a time, and lists the changes that no test notices: in target/mutants-FOLDER/mutants.out/missed.txt.
-# First by the tests of src alone: seconds each. What they miss is tried again by those of the stores that the folder is for, of each
-# kind one server: half a minute each. All are built without PHP, so what only phpt notices is missed.
-# Usage: mutants.sh [FOLDER]...    src/limit, src/store/shm, src/store/swap and src/guard by default: a day
+# First by the tests of the folder alone: seconds each. What they miss is tried again by those of the stores that the folder is for, of
+# each kind one server: half a minute each. All are built without PHP, so what only phpt notices is missed.
+# Usage: mutants.sh [FOLDER]...    src/limit, src/store/shm, src/store/swap and src/guard by default: three hours
 # JOBS= how many at once. .cargo/mutants.toml has what is left out.
 set -euf
 cd "$(dirname "$0")/.."
@@ -27,7 +27,8 @@ for folder in "$@"; do
         src/store/swap*) tests="conformance permits swap_protocol" others="$others redis:: shared_memory" ;;
         *) tests="conformance permits lease_protocol" ;;
     esac
-    mutants --timeout 30 --cargo-arg=--lib
+    module=$(echo "${folder#src/}" | sed 's,/,::,g')
+    CARGO_PROFILE_DEV_OPT_LEVEL=0 mutants --timeout 30 --cargo-arg=--lib -- -- "$module::"
     # shellcheck disable=SC2046
     mutants --iterate --timeout 180 $(printf -- ' --cargo-arg=--test=%s' $tests) -- -- $(printf -- ' --skip %s' $others)
 done
