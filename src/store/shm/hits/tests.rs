@@ -287,6 +287,8 @@ fn newcomer_among_shorter_limits_waits_for_them_and_is_counted() {
     }
     let denied = table.statistics.denied_newcomers();
     table.window(&window, hash(1), T, |it| {
+        assert!(!it.decide::<Decision>(Op::Peek { cost: 1 }).unwrap().is_accepted());
+        assert!(!it.lacked_room.get() && table.statistics.denied_newcomers() == denied);
         let decision = it.decide::<Decision>(Op::Take { cost: 1 }).unwrap();
         assert!(!decision.is_accepted() && it.lacked_room.get());
         assert_eq!(decision.retry_at, T + INTERVAL / 2);

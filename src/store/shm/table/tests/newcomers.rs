@@ -33,10 +33,11 @@ fn newcomer_that_time_fills_evicts_no_client_while_it_is_denied() {
 #[test]
 fn newcomer_that_finds_an_expired_slot_evicts_none_and_leaves_the_tombstone_as_it_is() {
     let tombstone = filling(7, T0 + 20 * SECOND).as_tombstone();
-    // The second is from a clock that has gone back.
-    for expired in [T0 - 1, T0 + 2 * MAX_REFILL + 1] {
+    let forgiven = State::Overdrawn { forgiven_at: T0 - SECOND, debt: 60 * SECOND };
+    let from_future = filling(8, T0 + 2 * MAX_REFILL + 1);
+    for expired in [filling(8, T0 - 1), Slot::committed(8, forgiven), from_future] {
         let others = filling(9, T0 + 30 * SECOND);
-        let set = set_with([tombstone, filling(8, expired), others]);
+        let set = set_with([tombstone, expired, others]);
         let call =
             Call { limit: bucket(2, 60.0), op: TAKE, now: T0, decision: None, evicted: false };
         let call = update(&set, 1, T0, call);
@@ -57,4 +58,30 @@ fn slot_is_in_use_until_it_expires_unless_no_limit_lasts_so_long() {
     ] {
         assert_eq!(is_in_use(filling(1, expires_at), T0), expected, "{expires_at}");
     }
+}
+
+#[test]
+fn look_knows_what_a_newcomer_finds_unless_its_set_is_full_or_was() {
+    let (taken, withdrawn) = (filling(2, T0 + 1), filling(2, T0).as_tombstone());
+    let tombstone = taken.as_tombstone();
+    let known = filling(1, T0 + 5);
+    for (slots, expected) in [
+        ([taken, Slot::EMPTY], Some(None)),
+        ([Slot::claim(1, T0), taken], Some(None)),
+        ([withdrawn, taken], Some(None)),
+        ([taken, known], Some(Some(known.state()))),
+        ([tombstone, known], Some(Some(known.state()))),
+        ([taken, taken], None),
+        ([tombstone, Slot::EMPTY], None),
+        ([Slot::EMPTY, tombstone], None),
+    ] {
+        let seen = match look(&set_with(slots), 1, T0) {
+            Look::Known(state) => Some(Some(state)),
+            Look::Free => Some(None),
+            Look::Unclear => None,
+        };
+        assert_eq!(seen, expected, "{slots:?}");
+    }
+    let before_others = set_with([tombstone, Slot::EMPTY, taken]);
+    assert!(matches!(look(&before_others, 1, T0), Look::Unclear));
 }
