@@ -106,8 +106,7 @@ impl<W: Word> WindowInTable<'_, W> {
                         hits.push(leaves_at);
                     }
                 }
-                // This call has its hit.
-                PlaceState::Free => {}
+                PlaceState::Free if taken.is_some() => {}
                 // Another process took this hit after `now`. It counts, and this call keeps its own.
                 PlaceState::Later(leaves_at)
                     if taken.is_some() && self.fits_clock(boot_time(), leaves_at) =>
@@ -370,7 +369,7 @@ impl<W: Word> WindowInTable<'_, W> {
     fn change(&self, number: u32, op: Op) -> (PlaceState, bool) {
         let Self { statistics, lacked_room, is_frozen, .. } = self;
         let (place, now) = (self.window.place(), self.now.get());
-        let (found, accepted) = (PlaceState::Taken(now), false);
+        let (found, accepted) = (PlaceState::Taken(now + self.window.interval()), false);
         let mut change = PlaceChange {
             place,
             op,

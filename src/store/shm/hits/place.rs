@@ -46,13 +46,18 @@ impl Change for PlaceChange<'_> {
         {
             return None;
         }
-        let (decision, after): (Decision, State) = self.place.apply(state, self.now, &self.op);
+        // What the place is started with must not leave early if the process was suspended since `now`.
+        let now = match self.op {
+            Op::Start { .. } => self.latest(self.now),
+            _ => self.now,
+        };
+        let (decision, after): (Decision, State) = self.place.apply(state, now, &self.op);
         self.accepted = decision.is_accepted();
         (after != state).then(|| Slot::committed(slot.tag(), after))
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {
-        self.place.inherited_state(expires_at, self.now)
+        self.place.inherited_state(expires_at, self.latest(self.now))
     }
 
     fn latest(&self, now: u64) -> u64 {

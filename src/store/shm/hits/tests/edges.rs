@@ -145,3 +145,20 @@ fn claim_denies_no_call_whose_clock_reading_is_older() {
         assert!(!table.decide(&window, hash(1), now, TAKE).is_accepted(), "the hit counts");
     }
 }
+
+#[test]
+fn suspended_process_frees_no_evicted_hit_early() {
+    let two_hours = SlidingWindow::new(1, 7_200.0).unwrap();
+    let ops = [TAKE, Op::Settle { cost: 1 }];
+    for (op, others) in ops.into_iter().flat_map(|op| [(op, hour(1)), (op, two_hours)]) {
+        let (table, window, taken_at) = (Table::new(1), hour(1), boot_time());
+        for key in 2..2 + WAYS as u64 {
+            table.decide(&others, hash(key), taken_at, TAKE);
+        }
+        table.running_window(&window, hash(1), taken_at - SECOND, |it| {
+            it.decide::<Decision>(op);
+        });
+        let last = taken_at + HOUR - 1;
+        assert!(!table.decide(&window, hash(1), last, TAKE).is_accepted(), "{op:?} {others:?}");
+    }
+}
