@@ -234,8 +234,9 @@ mod tests {
         let error = loop {
             // The same deadline for each part of an answer.
             socket.set_deadline(deadline);
+            let is_late = pause::now() > deadline;
             match socket.read(&mut [0; 4096]) {
-                Ok(read) if pause::now() > deadline => late += read,
+                Ok(read) if is_late => late += read,
                 Ok(_) => {}
                 Err(error) => break error,
             }
