@@ -51,12 +51,13 @@ function endlessly($connection, callable $piece): void
 $log = tempnam(sys_get_temp_dir(), 'token_bucket');
 $column = fn (int $type): string => "\3def\0\0\0\1n\1n\x0c\x3f\0\x14\0\0\0" . chr($type) . "\x80\0\0\0\0";
 $logged_in = [greeting(), packet(2, OK), packet(1, OK)]; // and the session is set up
-$prepared = packet(1, "\0" . pack('Vvvxv', 1, 7, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 8))) . packet(9, EOF);
-$answer = fn (int $type, string $row): string => packet(1, "\7") . implode(array_map(fn (int $n): string => packet($n, $column($type)), range(2, 8))) . packet(9, EOF) . packet(10, $row) . packet(11, EOF);
-// The clock, and the columns of a row: microtime, seen, kind, due, part, more. Or none, and the clock by itself.
-$columns = implode(array_map(fn (int $n, int $type): string => packet($n, $column($type)), range(2, 8), [8, 5, 5, 8, 8, 8, 8]));
-$row = fn (int $clock, float $microtime, float $seen, int ...$numbers): string => packet(1, "\7") . $columns . packet(9, EOF) . packet(10, "\0\0\0" . pack('Pe2P4', $clock, $microtime, $seen, ...$numbers)) . packet(11, EOF);
-$no_row = packet(1, "\7") . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 8))) . packet(9, EOF) . packet(10, EOF);
+$prepared = packet(1, "\0" . pack('Vvvxv', 1, 8, 0, 0)) . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 9))) . packet(10, EOF);
+$answer = fn (int $type, string $row): string => packet(1, "\10") . implode(array_map(fn (int $n): string => packet($n, $column($type)), range(2, 9))) . packet(10, EOF) . packet(11, $row) . packet(12, EOF);
+// Of which identifier it is, the clock, and the columns of a row: microtime, seen, kind, due, part, more. Or none, and the clock by itself.
+$columns = implode(array_map(fn (int $n, int $type): string => packet($n, $column($type)), range(2, 9), [8, 8, 5, 5, 8, 8, 8, 8]));
+$row_of = fn (int $place, int $clock, float $microtime, float $seen, int ...$numbers): string => packet(1, "\10") . $columns . packet(10, EOF) . packet(11, "\0\0\0" . pack('P2e2P4', $place, $clock, $microtime, $seen, ...$numbers)) . packet(12, EOF);
+$row = fn (int $clock, float $microtime, float $seen, int ...$numbers): string => $row_of(0, $clock, $microtime, $seen, ...$numbers);
+$no_row = packet(1, "\10") . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 9))) . packet(10, EOF) . packet(11, EOF);
 $clock = fn (int $now): array => [packet(1, "\0" . pack('Vvvxv', 3, 1, 0, 0)) . packet(2, $column(8)) . packet(3, EOF), packet(1, "\1") . packet(2, $column(8)) . packet(3, EOF) . packet(4, "\0\0" . pack('P', $now)) . packet(5, EOF)];
 $writes = packet(1, "\0" . pack('Vvvxv', 2, 0, 0, 0)); // a statement without parameters that are described
 $done = fn (int $rows): string => packet(1, "\0" . chr($rows) . "\0\2\0\0\0");
@@ -88,22 +89,23 @@ $kinds = [
     'no row, and no answer to the new one' => [...$logged_in, $prepared, $no_row, ...$clock(NOW), $writes],
     'no row, and never takes one' => [...$logged_in, $prepared, $no_row, ...$clock(NOW), $writes, ...array_merge(...array_fill(0, 99, [$done(0), $no_row, $clock(NOW)[1]]))],
     'a row cut short' => [...$logged_in, $prepared, $answer(8, "\0\0\1")],
-    'a row of NULL' => [...$logged_in, $prepared, $answer(8, "\0\xfc\1")],
-    'a row of decimals that are none' => [...$logged_in, $prepared, $answer(246, "\0\0\0" . str_repeat("\1x", 7))],
-    'a row of texts' => [...$logged_in, $prepared, $answer(253, "\0\0\0" . str_repeat("\1x", 7))],
-    'a row of dates' => [...$logged_in, $prepared, $answer(12, "\0\0\0" . str_repeat("\x0b" . str_repeat("\xff", 11), 7))],
-    'a row of type 17' => [...$logged_in, $prepared, $answer(17, "\0\0\0" . str_repeat("\1x", 7))],
-    'a row of type 19' => [...$logged_in, $prepared, $answer(19, "\0\0\0" . str_repeat("\1x", 7))],
-    'a row of type 20' => [...$logged_in, $prepared, $answer(20, "\0\0\0" . str_repeat("\1x", 7))],
-    'a row of type 243' => [...$logged_in, $prepared, $answer(243, "\0\0\0" . str_repeat("\1x", 7))],
-    'a row of type 255' => [...$logged_in, $prepared, $answer(255, "\0\0\0" . str_repeat("\1x", 7))],
+    'a row of NULL' => [...$logged_in, $prepared, $answer(8, "\0\xfc\3")],
+    'a row of decimals that are none' => [...$logged_in, $prepared, $answer(246, "\0\0\0" . str_repeat("\1x", 8))],
+    'a row of texts' => [...$logged_in, $prepared, $answer(253, "\0\0\0" . str_repeat("\1x", 8))],
+    'a row of dates' => [...$logged_in, $prepared, $answer(12, "\0\0\0" . str_repeat("\x0b" . str_repeat("\xff", 11), 8))],
+    'a row of type 17' => [...$logged_in, $prepared, $answer(17, "\0\0\0" . str_repeat("\1x", 8))],
+    'a row of type 19' => [...$logged_in, $prepared, $answer(19, "\0\0\0" . str_repeat("\1x", 8))],
+    'a row of type 20' => [...$logged_in, $prepared, $answer(20, "\0\0\0" . str_repeat("\1x", 8))],
+    'a row of type 243' => [...$logged_in, $prepared, $answer(243, "\0\0\0" . str_repeat("\1x", 8))],
+    'a row of type 255' => [...$logged_in, $prepared, $answer(255, "\0\0\0" . str_repeat("\1x", 8))],
     'a kind that is none' => [...$logged_in, $prepared, $row(NOW, 1_700_000_000, 1_700_000_000, 99, 0, 0, 0)],
     'a bucket from the far future' => [...$logged_in, $prepared, $row(NOW, 5_000_000_000, 5_000_000_000, 0, PHP_INT_MAX, 0, 0), $writes, $done(1)],
     'a debt without end' => [...$logged_in, $prepared, $row(NOW, 5_000_000_000, 5_000_000_000, 2, PHP_INT_MAX, PHP_INT_MAX, PHP_INT_MAX), $writes, $done(1)],
     'a clock out of bounds' => [...$logged_in, $prepared, $row(-1, 0, 0, 0, 0, 0, 0)],
     'no row, and a clock out of bounds' => [...$logged_in, $prepared, $no_row, ...$clock(-1)],
     'no row, and no clock' => [...$logged_in, $prepared, $no_row],
-    'a row without columns' => [...$logged_in, $prepared, packet(1, "\2") . packet(2, $column(8)) . packet(3, $column(8)) . packet(4, EOF) . packet(5, "\0\0" . pack('P2', NOW, 1)) . packet(6, EOF)],
+    'a row without columns' => [...$logged_in, $prepared, packet(1, "\2") . packet(2, $column(8)) . packet(3, $column(8)) . packet(4, EOF) . packet(5, "\0\0" . pack('P2', 0, NOW)) . packet(6, EOF)],
+    'a row of nobody' => [...$logged_in, $prepared, $row_of(1, NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)],
     '2^63 columns' => [...$logged_in, $prepared, packet(1, "\xfe" . pack('P', PHP_INT_MAX))],
     // Who wants the password.
     'mysql_clear_password' => [greeting(), packet(2, "\xfemysql_clear_password\0"), packet(4, OK)],
@@ -222,6 +224,7 @@ a clock out of bounds: a clock out of bounds: the row cannot be read: `microtime
 no row, and a clock out of bounds: no row, and a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 no row, and no clock: no row, and no clock: no answer in time
 a row without columns: a row without columns: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of nobody: a row of nobody: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 2^63 columns: 2^63 columns: its answer is not the protocol of MariaDB or MySQL
 mysql_clear_password: mysql_clear_password: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
 mysql_clear_password at once: mysql_clear_password at once: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
