@@ -67,14 +67,12 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
             entry.insert_missing(&found.version, &mut budget)?;
         }
         let schemas = found.iter().map(|found| found.version.schema);
-        let of_buckets = schemas.min().unwrap_or(Schema::Full);
+        let rows: Vec<_> = entries.iter().zip(schemas).collect();
         // The row that the last statement was about: another session may have locked it.
         let current = RefCell::new(Vec::new());
         let may_repeat = requests.iter().all(|joint| joint.request.op.may_repeat());
         let outcome = database.run(&mut budget, may_repeat, |link, deadline| {
-            link.transaction(deadline, |link| {
-                decide(link, of_buckets, &entries, requests, &current, deadline)
-            })
+            link.transaction(deadline, |link| decide(link, &rows, requests, &current, deadline))
         });
         match outcome {
             Ok(JointOutcome::Decided(decisions)) => return Ok(decisions),
@@ -99,22 +97,23 @@ pub fn decide_all(database: &Database, requests: &[JointRequest<'_>]) -> Result<
     Err(Error::refused(format!("{}: the buckets are too busy", database.name())))
 }
 
-/// Locks all rows, decides and updates them.
+/// Locks all rows, decides and updates them. Each is of its schema.
 fn decide(
     link: &mut MysqlLink,
-    of_buckets: Schema,
-    entries: &[RowEntry<'_>],
+    entries: &[(&RowEntry<'_>, Schema)],
     requests: &[JointRequest<'_>],
     current: &RefCell<Vec<u8>>,
     deadline: Moment,
 ) -> Result<(JointOutcome, Ending), Failure> {
     let mut order: Vec<usize> = (0..entries.len()).collect();
-    order.sort_by_key(|i| entries.get(*i).map(|entry| &entry.identifier));
+    order.sort_by_key(|i| entries.get(*i).map(|(entry, _)| &entry.identifier));
     let mut rows: Vec<Option<LockedRow>> = entries.iter().map(|_| None).collect();
     for i in order {
-        let (Some(entry), Some(place)) = (entries.get(i), rows.get_mut(i)) else { continue };
+        let (Some((entry, schema)), Some(place)) = (entries.get(i), rows.get_mut(i)) else {
+            continue;
+        };
         current.borrow_mut().clone_from(&entry.identifier);
-        let outcome = match lock(link, of_buckets, entry, deadline)? {
+        let outcome = match lock(link, *schema, entry, deadline)? {
             Locked::Row(row) => {
                 *place = Some(row);
                 continue;
@@ -128,15 +127,14 @@ fn decide(
     let states: Vec<StoredState> = rows.iter().map(|row| row.state.clone()).collect();
     let now = rows.iter().map(|row| row.clock.time).max().unwrap_or_default();
     let decided = take_all(&charges(requests, &states), time(requests, &states, now));
-    for ((entry, row), (_, after)) in entries.iter().zip(&rows).zip(&decided.each) {
+    for (((entry, schema), row), (_, after)) in entries.iter().zip(&rows).zip(&decided.each) {
         if *after == row.state {
             continue;
         }
-        let schema = entry.schema(of_buckets);
-        let (columns, _) = row::encode(schema, entry.request.limit, after);
+        let (columns, _) = row::encode(*schema, entry.request.limit, after);
         let values = entry.update_values(columns, &row.columns);
         let table = &entry.database.target.table;
-        let reply = link.execute(Statement::Update(schema), table, &values, deadline)?;
+        let reply = link.execute(Statement::Update(*schema), table, &values, deadline)?;
         if reply != StatementReply::Done(1) {
             // The row is locked, so another request of this call has changed it.
             return Ok((JointOutcome::SharedRow, Ending::Rollback));

@@ -34,14 +34,14 @@ pub enum Locked {
     Unreadable,
 }
 
-/// Locks and reads a row. Rows of buckets have this schema.
+/// Locks and reads a row of this schema.
 pub fn lock(
     link: &mut MysqlLink,
-    of_buckets: Schema,
+    schema: Schema,
     entry: &RowEntry<'_>,
     deadline: Moment,
 ) -> Result<Locked, Failure> {
-    let (schema, sent_at) = (entry.schema(of_buckets), boot_time());
+    let sent_at = boot_time();
     let table = &entry.database.target.table;
     let rows = link.read(Statement::Lock(schema), table, &[entry.identifier()], deadline)?;
     let Some(row) = rows.into_iter().next() else { return Ok(Locked::Gone) };
