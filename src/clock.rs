@@ -33,6 +33,14 @@ pub fn coarse_time() -> u64 {
     read(MonotonicCoarse)
 }
 
+/// A time that is not before any state that was read so far was written, for a call at `now`. Where `now` is that of a test's clock,
+/// which stands still, it is that time.
+// Not a method of what applies a call: that would have to lie in memory.
+#[cold]
+pub fn latest(now: u64, is_frozen: bool) -> u64 {
+    if is_frozen { now } else { now.max(boot_time()) }
+}
+
 /// The time of day, in nanoseconds since 1970. It steps when the clock is set.
 pub fn unix_nanoseconds() -> u64 {
     read(ClockId::Realtime).min(MAX_NOW)

@@ -3,7 +3,7 @@
 use super::slot::Slot;
 use super::statistics::TableStatistics;
 use super::table::Change;
-use crate::clock::boot_time;
+use crate::clock::latest;
 use crate::limit::{Decision, Op, Reply, State, WordAlgorithm};
 
 /// An operation under a limit, and the reply once it was applied.
@@ -18,12 +18,6 @@ pub struct BucketChange<'a, L, R> {
     /// Whether this operation found too little room.
     pub lacked_room: bool,
     pub reply: Option<R>,
-}
-
-/// A time that is not before any state that was read so far was written. Not a method: the change would have to lie in memory.
-#[cold]
-pub(super) fn latest(now: u64, is_frozen: bool) -> u64 {
-    if is_frozen { now } else { now.max(boot_time()) }
 }
 
 impl<L: WordAlgorithm, R: Reply> BucketChange<'_, L, R> {
@@ -90,6 +84,7 @@ impl<L: WordAlgorithm, R: Reply> Change for BucketChange<'_, L, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::boot_time;
     use crate::limit::{FixedWindow, SECOND, Span, TokenBucket};
     use crate::store::shm::table::update;
     use portable_atomic::AtomicU128;

@@ -18,12 +18,11 @@
 
 mod place;
 
-use super::bucket_change::latest;
 use super::set::Places;
 use super::statistics::TableStatistics;
 use super::table::{self, Look};
 use super::word::Word;
-use crate::clock::boot_time;
+use crate::clock::{boot_time, latest};
 use crate::limit::{
     Decision, Hits, MAX_SLIDING_HITS, Op, Reply, SECOND, SlidingWindow, State, StoredState, Verdict,
 };

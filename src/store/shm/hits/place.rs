@@ -1,7 +1,7 @@
 //! A place of a sliding window: what is found there, and what an operation changes.
 
+use crate::clock::latest;
 use crate::limit::{Decision, Op, Place, State, WordAlgorithm};
-use crate::store::shm::bucket_change::latest;
 use crate::store::shm::slot::Slot;
 use crate::store::shm::statistics::TableStatistics;
 use crate::store::shm::table::Change;
