@@ -105,7 +105,7 @@ $kinds = [
     'no row, and a clock out of bounds' => [...$logged_in, $prepared, $no_row, ...$clock(-1)],
     'no row, and no clock' => [...$logged_in, $prepared, $no_row],
     'a row without columns' => [...$logged_in, $prepared, packet(1, "\2") . packet(2, $column(8)) . packet(3, $column(8)) . packet(4, EOF) . packet(5, "\0\0" . pack('P2', 0, NOW)) . packet(6, EOF)],
-    'a row of nobody' => [...$logged_in, $prepared, $row_of(1, NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)],
+    'a row of another identifier' => [...$logged_in, $prepared, $row_of(1, NOW, 1_700_000_000, 1_700_000_000, 0, A_SECOND_LATER, 0, 0)],
     '2^63 columns' => [...$logged_in, $prepared, packet(1, "\xfe" . pack('P', PHP_INT_MAX))],
     // Who wants the password.
     'mysql_clear_password' => [greeting(), packet(2, "\xfemysql_clear_password\0"), packet(4, OK)],
@@ -224,7 +224,7 @@ a clock out of bounds: a clock out of bounds: the row cannot be read: `microtime
 no row, and a clock out of bounds: no row, and a clock out of bounds: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 no row, and no clock: no row, and no clock: no answer in time
 a row without columns: a row without columns: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
-a row of nobody: a row of nobody: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
+a row of another identifier: a row of another identifier: the row cannot be read: `microtime` must be a DOUBLE, and the others as prepare() makes them
 2^63 columns: 2^63 columns: its answer is not the protocol of MariaDB or MySQL
 mysql_clear_password: mysql_clear_password: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known
 mysql_clear_password at once: mysql_clear_password at once: it wants the user to log in by "mysql_clear_password"; mysql_native_password and caching_sha2_password are known

@@ -122,11 +122,22 @@ impl Share {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::mapped::futex::sleep_while;
     use std::thread;
     use std::time::Duration;
+
+    /// A record that nothing was written to.
+    pub fn record<const R: usize>() -> KeyRecord<AtomicU128, R> {
+        KeyRecord::new(|| AtomicU128::new(0))
+    }
+
+    pub fn batches<const R: usize>(
+        record: &KeyRecord<AtomicU128, R>,
+    ) -> Batches<'_, AtomicU128, R> {
+        Batches { record, secret: [2, 3] }
+    }
 
     #[test]
     fn process_that_sleeps_at_the_word_is_woken() {

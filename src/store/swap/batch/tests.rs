@@ -358,5 +358,5 @@ fn call_of_another_key_waits_for_a_process_once_only() {
     assert_eq!(extend(host.batches(), &under_way, LATE + SECOND), Share::ALONE);
     host.release(&under_way);
     assert_eq!(host.woken(), []);
-    assert!(host.open().is_asking(LATE), "who was given up ends nothing of others");
+    assert!(host.open().is_asking(LATE), "it was given up, so it ends no asking of another");
 }

@@ -10,12 +10,12 @@ use crate::limit::{Limit, SECOND, Span, State, StoredState, TokenBucket, apply};
 use crate::net::Timeouts;
 use crate::store::swap::batch::release;
 use crate::store::swap::handoff::Handoff;
-use crate::store::swap::key_record::{Batch, Share};
+use crate::store::swap::key_record::tests::batches;
+use crate::store::swap::key_record::{self, Batch, Share};
 use crate::store::swap::locked_key::note_lock;
 use crate::store::swap::results::collect;
 use crate::store::swap::{Decide, Found, Swap};
 use crate::store::with_request;
-use portable_atomic::AtomicU128;
 
 const TAKE: Op = Op::Take { cost: 1 };
 const NOW: u64 = 100_000 * SECOND;
@@ -128,21 +128,21 @@ impl SwapEntry for Register {
 }
 
 fn record() -> KeyRecord {
-    KeyRecord::new(|| AtomicU128::new(0))
-}
-
-fn batches(record: &KeyRecord) -> Batches<'_> {
-    Batches { record, secret: [2, 3] }
+    key_record::tests::record()
 }
 
 fn timeouts(call: Duration) -> Timeouts {
     Timeouts { call, connect: call }
 }
 
+/// Ten tokens that hardly come back.
+fn slow_limit() -> Limit {
+    TokenBucket::per_second(10, 0.001).unwrap().into()
+}
+
 /// Decides as the only call on its key, which is slow.
 fn decide(register: &Register, record: &KeyRecord, op: Op, budget: Duration) -> Result<Decision> {
-    let limit = TokenBucket::per_second(10, 0.001).unwrap();
-    decide_on(register, record, limit, op, budget)
+    decide_on(register, record, slow_limit(), op, budget)
 }
 
 /// Decides as the only call on the key of this limit.
@@ -263,7 +263,7 @@ fn batch_whose_calls_are_all_denied_is_told_so() {
 fn process_that_was_given_up_takes_for_itself_alone() {
     let (register, record) = (Register::new(0), record());
     let batches = batches(&record);
-    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let limit = slow_limit();
     with_request(&limit, TAKE, |request| {
         let share = Share { index: 2, count: 7 };
         let own = OwnBatch {
@@ -277,7 +277,7 @@ fn process_that_was_given_up_takes_for_itself_alone() {
         assert_eq!(alone.unwrap().taken, 1);
         let after = apply(&limit, &StoredState::FULL, NOW, TAKE).1;
         assert_eq!(register.held.get().0, after.word(), "one token was taken");
-        assert_eq!(collect(batches, 5, 2), None, "the others are told nothing");
+        assert_eq!(collect(batches, 5, 2), None, "no result is published");
     });
 }
 

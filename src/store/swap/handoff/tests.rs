@@ -2,20 +2,13 @@
 
 use super::*;
 use crate::limit::{Hits, SECOND, Span, State};
-use crate::store::swap::key_record::KeyRecord;
-use portable_atomic::{AtomicU128, Ordering};
+use crate::store::swap::key_record::RESULTS;
+use crate::store::swap::key_record::tests::{batches, record};
+use portable_atomic::Ordering;
 
 const NOW: u64 = 100 * SECOND;
 const KEY: u64 = 1;
 const CLOCK: Reading = Reading { time: 3, sent_at: 4, read_at: 5 };
-
-fn record() -> KeyRecord {
-    KeyRecord::new(|| AtomicU128::new(0))
-}
-
-fn batches(record: &KeyRecord) -> Batches<'_> {
-    Batches { record, secret: [2, 3] }
-}
 
 fn filling() -> StoredState {
     State::Filling { full_at: Span { ns: NOW, part: 1 } }.into()
@@ -23,7 +16,7 @@ fn filling() -> StoredState {
 
 #[test]
 fn next_process_has_what_was_handed_off_for_fifty_milliseconds() {
-    let record = record();
+    let record = record::<RESULTS>();
     assert_eq!(handed_off(batches(&record), 0, 0), None, "nothing was");
     hand_off(batches(&record), KEY, &filling(), 9, CLOCK, NOW);
     let expected = Handoff { state: filling(), version: 9, clock: CLOCK };
@@ -38,7 +31,7 @@ fn next_process_has_what_was_handed_off_for_fifty_milliseconds() {
 #[test]
 fn mix_of_two_hand_offs_is_none() {
     for word in 0..6 {
-        let record = record();
+        let record = record::<RESULTS>();
         hand_off(batches(&record), KEY, &filling(), 9, CLOCK, NOW);
         record.handoff[word].fetch_xor(1 << 64, Ordering::Relaxed);
         assert_eq!(handed_off(batches(&record), KEY, NOW), None, "word {word}");
@@ -52,7 +45,7 @@ fn state_that_has_no_room_leaves_no_hand_off() {
     assert!(
         record::encode(&most).len() <= MAX_RECORD && record::encode(&too_many).len() > MAX_RECORD
     );
-    let record = record();
+    let record = record::<RESULTS>();
     hand_off(batches(&record), KEY, &most, 9, CLOCK, NOW);
     assert_eq!(handed_off(batches(&record), KEY, NOW).map(|it| it.state), Some(most));
     hand_off(batches(&record), KEY, &too_many, 10, CLOCK, NOW);

@@ -3,16 +3,16 @@
 use super::*;
 use crate::limit::SECOND;
 use crate::store::shm::word::Word;
-use crate::store::swap::key_record::KeyRecord;
-use portable_atomic::AtomicU128;
+use crate::store::swap::key_record::RESULTS;
+use crate::store::swap::key_record::tests::{batches, record};
 
 const NOW: u64 = 100 * SECOND;
 const KEY: u64 = 1;
 
 /// Whether calls on the key fail at once at `now`, if its lock was met at these times.
 fn fails(met: &[u64], now: u64) -> bool {
-    let record: KeyRecord = KeyRecord::new(|| AtomicU128::new(0));
-    let batches = Batches { record: &record, secret: [2, 3] };
+    let record = record::<RESULTS>();
+    let batches = batches(&record);
     met.iter().for_each(|at| note_lock(batches, KEY, *at));
     assert!(!is_locked(batches, KEY + 1, now), "another key");
     is_locked(batches, KEY, now)
@@ -31,8 +31,8 @@ fn calls_fail_for_a_second_once_the_lock_was_met_twice_within_two() {
 
 #[test]
 fn time_that_none_writes_is_garbage() {
-    let record: KeyRecord = KeyRecord::new(|| AtomicU128::new(0));
-    let batches = Batches { record: &record, secret: [2, 3] };
+    let record = record::<RESULTS>();
+    let batches = batches(&record);
     let write =
         |until: u64| Word::store(&record.lock_seen, u128::from(KEY) << 64 | u128::from(until));
     write(NOW + PAUSE + 1);
@@ -45,8 +45,8 @@ fn time_that_none_writes_is_garbage() {
 
 #[test]
 fn swap_of_the_key_ends_it() {
-    let record: KeyRecord = KeyRecord::new(|| AtomicU128::new(0));
-    let batches = Batches { record: &record, secret: [2, 3] };
+    let record = record::<RESULTS>();
+    let batches = batches(&record);
     (0..2).for_each(|_| note_lock(batches, KEY, NOW));
     note_swapped(batches, KEY + 1);
     assert!(is_locked(batches, KEY, NOW));

@@ -1,16 +1,16 @@
-//! Which room a result gets, and who finds it. `tests/swap_protocol.rs` lets processes interleave.
+//! Which room a result gets, and which members find it. `tests/swap_protocol.rs` lets processes interleave.
 
 use super::*;
 use crate::limit::StoredState;
 use crate::store::shm::word::Word;
 use crate::store::swap::basis::BasisState;
-use crate::store::swap::key_record::{KeyRecord, Share};
-use portable_atomic::AtomicU128;
+use crate::store::swap::key_record::Share;
+use crate::store::swap::key_record::tests::{batches, record};
 
 #[test]
 fn result_that_a_member_has_not_collected_is_kept_while_there_is_other_room() {
-    let record: KeyRecord<AtomicU128, 3> = KeyRecord::new(|| AtomicU128::new(0));
-    let batches = Batches { record: &record, secret: [2, 3] };
+    let record = record::<3>();
+    let batches = batches(&record);
     let share = Share { index: 0, count: 2 };
     let place = |number: u32, ms: u64| {
         let room = reserve(batches, &Batch { number, kind: 1, share }, ms * 1_000_000)?;
@@ -27,15 +27,6 @@ fn result_that_a_member_has_not_collected_is_kept_while_there_is_other_room() {
 const KIND: u64 = 1;
 const MS: u64 = 1_000_000;
 
-/// A record with room for one result.
-fn small_record() -> KeyRecord<AtomicU128, 1> {
-    KeyRecord::new(|| AtomicU128::new(0))
-}
-
-fn batches(record: &KeyRecord<AtomicU128, 1>) -> Batches<'_, AtomicU128, 1> {
-    Batches { record, secret: [2, 3] }
-}
-
 /// Batch 7, of three members.
 const BATCH: Batch = Batch { number: 7, kind: KIND, share: Share { index: 0, count: 3 } };
 const NEXT: Batch = Batch { number: 8, ..BATCH };
@@ -47,7 +38,7 @@ fn basis() -> Basis {
 #[test]
 fn room_makes_way_after_a_tenth_of_a_second_also_while_the_milliseconds_wrap() {
     for ms in [0, (1 << SINCE_BITS) - 50, 3 << SINCE_BITS] {
-        let record = small_record();
+        let record = record::<1>();
         let has_room = |ms: u64| reserve(batches(&record), &BATCH, ms * MS).is_some();
         assert!(has_room(ms));
         assert!(!has_room(ms + KEPT_FOR));
@@ -57,7 +48,7 @@ fn room_makes_way_after_a_tenth_of_a_second_also_while_the_milliseconds_wrap() {
 
 #[test]
 fn other_members_of_the_batch_find_its_result() {
-    let record = small_record();
+    let record = record::<1>();
     let batches = batches(&record);
     let room = reserve(batches, &BATCH, MS).unwrap();
     assert_eq!(collect(batches, BATCH.number, KIND), None, "none is published");
@@ -74,7 +65,7 @@ fn other_members_of_the_batch_find_its_result() {
 
 #[test]
 fn room_that_was_lost_is_the_other_batchs() {
-    let record = small_record();
+    let record = record::<1>();
     let batches = batches(&record);
     let lost = reserve(batches, &BATCH, 0).unwrap();
     let room = reserve(batches, &NEXT, 200 * MS).unwrap();

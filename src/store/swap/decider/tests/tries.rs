@@ -31,7 +31,7 @@ fn value_is_locked_after_two_lost_swaps() {
     let register = Register { has_locks: true, ..Register::new(u32::MAX) };
     assert!(decide(&register, &record(), TAKE, LONG).unwrap().is_accepted());
     assert_eq!(register.reads.get(), 2);
-    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let limit = slow_limit();
     let after = apply(&limit, &StoredState::FULL, NOW, TAKE).1.word();
     assert_eq!(register.held.get(), (after, 7 + 2 + 1), "two by rivals, then ours");
     let denied = Register { has_locks: true, ..Register::new(u32::MAX) };
@@ -52,7 +52,7 @@ fn no_trip_is_begun_without_the_time_for_it() {
 #[test]
 fn failure_of_a_trip_that_had_little_time_is_not_the_servers() {
     let silent = Register { is_silent: true, ..Register::new(0) };
-    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let limit = slow_limit();
     let ask = |waited: Duration| {
         let mut budget = Budget::start(timeouts(Duration::from_millis(100)));
         std::thread::sleep(waited);
@@ -89,7 +89,7 @@ fn pause_grows_with_the_round_trip_and_with_lost_swaps_up_to_a_part_of_the_calls
 
 #[test]
 fn process_that_asks_is_waited_for_until_it_is_done() {
-    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let limit = slow_limit();
     let (record, was_asking) = (Rc::new(record()), Rc::new(Cell::new(false)));
     let is_asking = |record: &KeyRecord| batches(record).load().1.is_asking(boot_time() + SECOND);
     let on_read = {
@@ -112,7 +112,7 @@ fn process_that_asks_is_waited_for_until_it_is_done() {
 fn room_for_a_result_is_given_up_if_the_swap_fails() {
     let record = record();
     let register = Register { lock_wait: Some(Duration::ZERO), ..Register::new(0) };
-    let limit = Limit::from(TokenBucket::per_second(10, 0.001).unwrap());
+    let limit = slow_limit();
     with_request(&limit, TAKE, |request| {
         let batch = Batch { number: 5, kind: 2, share: Share { index: 0, count: 7 } };
         let own = OwnBatch { batches: batches(&record), batch, key: 1, asking_time: 1 };
@@ -129,7 +129,7 @@ fn call_that_no_other_may_stand_for_is_in_no_batch() {
     let folder = Folder::new();
     let location = Location::new(&folder.files(), "host", Purpose::Host);
     let decider = Rc::new(SwapDecider::new("a register", Rc::new(MappedFile::new(location))));
-    let limit = TokenBucket::per_second(10, 0.001).unwrap().into();
+    let limit = slow_limit();
     let answers = Rc::new(Cell::new([false; 3]));
     let on_read = {
         let (decider, answers) = (Rc::clone(&decider), Rc::clone(&answers));
@@ -146,7 +146,7 @@ fn call_that_no_other_may_stand_for_is_in_no_batch() {
         })
     };
     let register = Register { on_read, ..Register::new(0) };
-    let limit = TokenBucket::per_second(10, 0.001).unwrap().into();
+    let limit = slow_limit();
     with_request(&limit, TAKE, |request| {
         let request = &Request { timeouts: &timeouts(LONG), ..*request };
         decider.decide(&register, request, b"name", b"address").unwrap();
