@@ -2,7 +2,7 @@
 # Changes the code in one place at a time, and lists the changes that no test notices: in target/mutants-FOLDER/mutants.out/missed.txt.
 # First by the tests of the folder alone: seconds each. What they miss is tried again by those of the stores that the folder is for, of
 # each kind one server: half a minute each. All are built without PHP, so what only phpt notices is missed.
-# Usage: mutants.sh [FOLDER]...    src/limit, src/store/shm, src/store/swap and src/guard by default: three hours
+# Usage: mutants.sh [FOLDER]...    src/limit, src/store/shm, src/store/swap and src/guard by default: hours
 # JOBS= how many at once. .cargo/mutants.toml has what is left out.
 set -euf
 cd "$(dirname "$0")/.."

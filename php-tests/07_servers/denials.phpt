@@ -3,6 +3,8 @@ denials(): tells a denial by the server from one that this host remembers, and f
 --EXTENSIONS--
 pcntl
 posix
+--INI--
+token_bucket.timeout_ms=5000
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';

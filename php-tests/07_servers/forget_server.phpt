@@ -3,13 +3,15 @@ status(): a server that is down has the reason of its last failure; it is left o
 --EXTENSIONS--
 pcntl
 posix
+--INI--
+token_bucket.timeout_ms=5000
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
 require dirname(__DIR__) . '/utils.inc';
 use function TokenBucket\{forget_server, prometheus, status};
 run_apart(__FILE__);
-$php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -d token_bucket.shm_path=' . ini_get('token_bucket.shm_path');
+$php = escapeshellarg(PHP_BINARY) . ' -n ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -d token_bucket.timeout_ms=5000 -d token_bucket.shm_path=' . ini_get('token_bucket.shm_path');
 
 function row(string $name): string
 {

@@ -3,6 +3,8 @@ MariaDB and MySQL: a sliding window keeps its hits whatever character sets the s
 --EXTENSIONS--
 pcntl
 posix
+--INI--
+token_bucket.timeout_ms=20000
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';

@@ -3,6 +3,8 @@ MariaDB: a server's text is printed without control characters
 --EXTENSIONS--
 pcntl
 posix
+--INI--
+token_bucket.timeout_ms=5000
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
