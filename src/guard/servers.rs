@@ -7,7 +7,7 @@ use crate::mapped::{Area, Mappable, Region, SERVERS_SIZE, SharedText};
 use portable_atomic::{AtomicU64, Ordering};
 
 /// How many stores on servers have a record. A further one takes that of the store not used for longest.
-const COUNT: usize = 16;
+const COUNT: usize = 32;
 
 /// The longest name that is kept, in bytes.
 const LONGEST_NAME: usize = 96;

@@ -26,7 +26,7 @@ use crate::clock::boot_time;
 use portable_atomic::{AtomicU64, Ordering};
 
 /// The version of everything in a file. It is part of the file's name.
-pub const LAYOUT: u32 = 6;
+pub const LAYOUT: u32 = 7;
 
 /// The smallest file, in bytes.
 pub const MIN_SIZE: u64 = 64 * 1024;
@@ -59,7 +59,7 @@ pub const GATES_AT: usize = 8448;
 pub const SEARCHES_AT: usize = 256;
 
 /// The bytes of the records of servers.
-pub const SERVERS_SIZE: usize = 8 * 1024;
+pub const SERVERS_SIZE: usize = 16 * 1024;
 
 /// Where the body begins: on a page of its own.
 pub const BODY_AT: u64 = 4096;

@@ -175,7 +175,8 @@ $report->blame($of_calls > $may_fail, "$of_calls warnings of single calls, $may_
 // One for each outage; that of a worker which died before it could warn has an end all the same.
 $may_end = array_sum($warnings) + $may_be_lost;
 $report->blame($recoveries > $may_end, "$recoveries ends of outages in the log, $may_end allowed");
-$report->blame($recoveries === 0 && count($faults->outages) > 1, 'no end of an outage in the log');
+// One of the last second, and one that a killed worker was to write, may be missing.
+$report->blame($recoveries < intdiv(count($faults->outages), 2), "$recoveries ends of outages in the log");
 $report->blame($others !== [], count($others) . ' other warnings: ' . implode('; ', array_slice($others, 0, 5)));
 $report->blame($memory->grown() > 512, 'a worker has grown');
 $report->blame($memory->master_grown() > 256, 'the master has grown');
