@@ -26,8 +26,8 @@ impl<L: WordAlgorithm, R: Reply> BucketChange<'_, L, R> {
     fn apply_to(&mut self, state: State) -> Option<State> {
         // A process may lose its processor between reading the clock and the slot. By then another
         // may have written a state that is later than the reading. It is not from the future, and
-        // must not be cut to that reading.
-        if self.limit.is_from_future(state, self.now) {
+        // must not be cut to that reading. Nor is it known when a bucket was reset.
+        if self.limit.is_from_future(state, self.now) || state == State::FULL {
             self.now = latest(self.now, self.is_frozen);
         }
         let (reply, after): (R, State) = self.limit.apply(state, self.now, self.op);
@@ -151,6 +151,19 @@ mod tests {
             let hit = apply_late(&window, late, State::Window { ends_at, hits: 1 });
             assert_eq!(hit, Some(State::Window { ends_at, hits: 2 }));
         }
+    }
+
+    #[test]
+    fn call_that_began_before_a_reset_takes_nothing_before_it() {
+        let bucket = TokenBucket::per_second(10, 10.0).unwrap();
+        let window = FixedWindow::new(5, 1.0).unwrap();
+        let reset_at = boot_time();
+        let [taken, opened] = [
+            apply_late(&bucket, 60_000_000, State::FULL),
+            apply_late(&window, 60_000_000, State::FULL),
+        ];
+        assert!(taken.unwrap().expires_at() >= reset_at + SECOND / 10);
+        assert!(opened.unwrap().expires_at() >= reset_at + SECOND);
     }
 
     #[test]

@@ -6,9 +6,12 @@
 //! some looks again when it has its hits. So there are never more hits than the limit allows; while hits are given
 //! back, others may find fewer for a moment.
 //!
-//! All of a call happens at one time, which its hits are stored with. A hit that another process took since then
-//! counts. A call that has no hit yet begins again, at a later time, if its process was suspended for longer. A process that is
-//! killed in between leaves the hits that it took, for one interval.
+//! All hits of a call are stored with one time. The clock is read when the call begins, and again when a hit is taken in a place
+//! without a slot: its last hit may have left, or been evicted, since then. If a call has other hits by then, it gives them back
+//! and begins again. A place that is given back or reset is free from then on, and not for a call whose time is earlier. A hit
+//! that another process took since the call's time counts; a call that meets one before it has a hit begins again, at a later time,
+//! if its process was suspended for more than a millisecond. A process that is killed in between leaves the hits that it took, for
+//! one interval.
 //!
 //! A place is a bucket of one: a newcomer that inherits a tombstone finds it taken.
 //!
@@ -83,9 +86,10 @@ impl<W: Word> WindowInTable<'_, W> {
     #[inline(always)]
     fn take_one<R: Reply>(&self) -> Option<R> {
         let needs_hits = R::from_acceptance(false).is_none();
-        let (now, interval) = (self.now.get(), self.window.interval());
+        let interval = self.window.interval();
         let (mut hits, mut latest, mut taken) = (Vec::new(), 0, None);
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
+            let now = self.now.get();
             let mut found = match table::look(&set.0, tag, now) {
                 Look::Known(state) => PlaceState::of(&self.window.place(), state, now),
                 Look::Free | Look::Unclear => PlaceState::Free,
@@ -120,6 +124,7 @@ impl<W: Word> WindowInTable<'_, W> {
                 }
             }
         }
+        let now = self.now.get();
         if taken.is_none() && latest + self.recent() > now + interval {
             return None;
         }
@@ -166,7 +171,6 @@ impl<W: Word> WindowInTable<'_, W> {
     /// time after that.
     fn look(&self, op: Op) -> Option<SeenPlaces> {
         let (mut free, mut taken) = (Vec::new(), Vec::new());
-        let now = self.now.get();
         // A call that takes hits makes the table remember a newcomer among longer limits: otherwise time would
         // not free its places.
         let ask = match op.takes_hits() {
@@ -174,6 +178,7 @@ impl<W: Word> WindowInTable<'_, W> {
             false => Op::Peek { cost: 1 },
         };
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
+            let now = self.now.get();
             let found = match table::look(&set.0, tag, now) {
                 Look::Known(state) => PlaceState::of(&self.window.place(), state, now),
                 Look::Free => PlaceState::Free,
@@ -261,23 +266,24 @@ impl<W: Word> WindowInTable<'_, W> {
     }
 
     /// Takes this many hits in places that are free. Returns false, and takes none, if other processes were
-    /// faster.
+    /// faster, or if not all of them can leave together: the call decides anew then, at a later time.
     fn take(&self, seen: &SeenPlaces, hits: u64, op: Op) -> bool {
-        let leaves_at = self.now.get() + self.window.interval();
+        let began = self.now.get();
         let mut taken = Vec::new();
         for number in &seen.free {
             if taken.len() as u64 == hits {
                 break;
             }
             match self.change(*number, Op::Take { cost: 1 }) {
-                (_, true) => taken.push(*number),
+                (_, true) => taken.push((*number, self.now.get() + self.window.interval())),
                 (PlaceState::Blocked(_), false) => break,
                 _ => {}
             }
         }
-        let is_done = taken.len() as u64 == hits && self.leaves_enough(op);
+        let is_done =
+            taken.len() as u64 == hits && self.now.get() == began && self.leaves_enough(op);
         if !is_done {
-            for number in taken {
+            for (number, leaves_at) in taken {
                 self.free(number, leaves_at);
             }
         }
@@ -363,7 +369,8 @@ impl<W: Word> WindowInTable<'_, W> {
         Decision { verdict: Verdict::Denied, retry_at: now + BUSY, ..decision }
     }
 
-    /// Applies an operation to one place. Returns what was there, and whether it was accepted.
+    /// Applies an operation to one place. Returns what was there, and whether it was accepted. Where the clock is read again, that
+    /// is the time of the call from then on.
     #[inline(always)]
     fn change(&self, number: u32, op: Op) -> (PlaceState, bool) {
         let Self { statistics, lacked_room, is_frozen, .. } = self;
@@ -382,6 +389,7 @@ impl<W: Word> WindowInTable<'_, W> {
         if let Some((set, tag)) = self.places.get(number) {
             change = table::update(&set.0, tag, now, change);
         }
+        self.now.set(change.now);
         (change.found, change.accepted)
     }
 }

@@ -203,7 +203,7 @@ enum Plan {
     /// Evicts the bucket in this slot, which stays there as the tombstone.
     MakeTombstone(SeenSlot),
     /// Claims the slot `reused` for a newcomer in the state `start`, once the tombstone owes what it has to.
-    Claim { reused: SeenSlot, start: State, raised: Option<(SeenSlot, Slot)> },
+    Claim { reused: SeenSlot, evicts: bool, start: State, raised: Option<(SeenSlot, Slot)> },
     /// Nothing: another process has inserted the key meanwhile.
     LookAgain,
     /// Nothing: there is nothing to remember, or no room.
@@ -218,10 +218,11 @@ fn insert<W: Word, C: Change>(set: &[W], tag: u64, now: u64, change: &mut C) -> 
         Plan::Commit(at) => return commit(set, at, tag, change),
         Plan::End => return InsertStep::Done,
         Plan::MakeTombstone(evicted) => make_tombstone(set, evicted, change),
-        Plan::Claim { reused, start, raised } => {
+        Plan::Claim { reused, evicts, start, raised } => {
             let is_strict = raised.is_none_or(|(old, new)| replace(set, old, new));
-            if is_strict {
-                claim(set, reused, tag, start, now, change);
+            let claim = Slot::claim(tag, start.expires_at().max(now));
+            if is_strict && replace(set, reused, claim) && evicts {
+                change.note_eviction();
             }
         }
         Plan::LookAgain => {}
@@ -255,7 +256,7 @@ fn plan<C: Change>(set: &[Slot], tag: u64, now: u64, change: &mut C) -> Plan {
         (Some(tombstone), Some(owed)) if tombstone.1 != owed => Some((tombstone, owed)),
         _ => None,
     };
-    Plan::Claim { reused, start, raised }
+    Plan::Claim { reused, evicts: is_in_use(reused.1, now), start, raised }
 }
 
 /// The tombstone of the set, and the time by which it is in use.
@@ -300,21 +301,6 @@ fn apply_to_newcomer(change: &mut impl Change, start: Slot, floor: Option<u64>) 
 /// Evicts the first bucket of a set: it stays as the tombstone, in its slot.
 fn make_tombstone<W: Word>(set: &[W], evicted: SeenSlot, change: &mut impl Change) {
     if replace(set, evicted, evicted.1.as_tombstone()) {
-        change.note_eviction();
-    }
-}
-
-/// Claims the slot `reused` for a newcomer that starts in the state `start`.
-fn claim<W: Word>(
-    set: &[W],
-    reused: SeenSlot,
-    tag: u64,
-    start: State,
-    now: u64,
-    change: &mut impl Change,
-) {
-    let is_claimed = replace(set, reused, Slot::claim(tag, start.expires_at().max(now)));
-    if is_claimed && is_in_use(reused.1, now) {
         change.note_eviction();
     }
 }

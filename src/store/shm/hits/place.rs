@@ -1,7 +1,7 @@
 //! A place of a sliding window: what is found there, and what an operation changes.
 
 use crate::clock::latest;
-use crate::limit::{Decision, Op, Place, State, WordAlgorithm};
+use crate::limit::{Decision, Op, Place, Span, State, WordAlgorithm};
 use crate::store::shm::slot::Slot;
 use crate::store::shm::statistics::TableStatistics;
 use crate::store::shm::table::Change;
@@ -22,6 +22,7 @@ pub(super) enum PlaceState {
 pub(super) struct PlaceChange<'a> {
     pub(super) place: Place,
     pub(super) op: Op,
+    /// The time of the call, which is a later one where the clock was read again.
     pub(super) now: u64,
     /// Whether `now` is the time of a test's clock, which stands still.
     pub(super) is_frozen: bool,
@@ -36,9 +37,11 @@ pub(super) struct PlaceChange<'a> {
 impl Change for PlaceChange<'_> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
-        // That of a free place expired when it was made, which may be after `now`.
-        let is_free_claim = slot.is_claim() && slot.expires_at() <= self.latest(self.now);
-        let state = if is_free_claim { State::FULL } else { slot.state() };
+        // A place without a slot may have lost a hit, or a claim, after the clock was read here.
+        if slot.is_claim() {
+            self.now = self.latest(self.now);
+        }
+        let state = slot.state();
         self.found = PlaceState::of(&self.place, state, self.now);
         self.accepted = false;
         if let (PlaceState::Later(_), Op::Take { .. } | Op::Peek { .. } | Op::Refund { .. }) =
@@ -53,7 +56,18 @@ impl Change for PlaceChange<'_> {
         };
         let (decision, after): (Decision, State) = self.place.apply(state, now, &self.op);
         self.accepted = decision.is_accepted();
-        (after != state).then(|| Slot::committed(slot.tag(), after))
+        if after == state {
+            return None;
+        }
+        // Free since now: a call whose clock reading is older does not take it, for its hit would leave too early.
+        let after = match after {
+            State::FULL => {
+                self.now = self.latest(now);
+                State::Filling { full_at: Span::from_ns(self.now) }
+            }
+            other => other,
+        };
+        Some(Slot::committed(slot.tag(), after))
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {
