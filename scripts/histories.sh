@@ -57,8 +57,8 @@ record() {
 explained() {
     kept=
     printf '%-27s' "$1, $2${3+, $3}"
-    : >"$folder/said"
-    record "$@" && "$check" "$folder/run" >"$folder/said" || failed=1 kept=target/histories/$(echo "$*" | tr ' ' -)
+    record "$@" || { failed=1; echo "not recorded"; return 0; }
+    "$check" "$folder/run" >"$folder/said" || failed=1 kept=target/histories/$(echo "$*" | tr ' ' -)
     cat "$folder/said"
     tail -n 1 "$folder/said" >>"$folder/in_all"
     [ -n "$kept" ] || return 0

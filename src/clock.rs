@@ -33,9 +33,9 @@ pub fn coarse_time() -> u64 {
     read(MonotonicCoarse)
 }
 
-/// A time that is not before any state that was read so far was written, for a call at `now`. Where `now` is that of a test's clock,
-/// which stands still, it is that time.
-// Not a method of what applies a call: that would have to lie in memory.
+/// For a call that began at `now`: a time not earlier than the writing of any state that it has read. With a test's clock, which stands
+/// still, it is `now`.
+// A method of `PlaceChange` or `BucketChange` would keep these from lying in registers.
 #[cold]
 pub fn latest(now: u64, is_frozen: bool) -> u64 {
     if is_frozen { now } else { now.max(boot_time()) }

@@ -87,6 +87,12 @@ count_each($server, $server->dsn(), [
     'consume()' => function (string $dsn) use (&$new): void {
         (new TokenBucket($dsn, 'newcomer ' . $new++, 5, 1))->consume();
     },
+    'a Compound of two' => function (string $dsn) use (&$new): void {
+        (new TokenBucket\Compound(new TokenBucket($dsn, 'newcomer ' . $new++, 5, 1), new TokenBucket($dsn, 'newcomer ' . $new++, 5, 1)))->consume();
+    },
+    'a Compound with one' => function (string $dsn) use ($bucket, &$new): void {
+        (new TokenBucket\Compound($bucket, new TokenBucket($dsn, 'newcomer ' . $new++, 5, 1)))->consume();
+    },
 ]);
 echo "a bucket that check() has overdrawn\n";
 $overdrawn = new TokenBucket($server->dsn(), 'overdrawn', 1, 0.001);
@@ -147,6 +153,8 @@ consume(), denied: {"com_select":100,"com_stmt_execute":100,"questions":100}
 peek(): {"com_select":100,"com_stmt_execute":100,"questions":100}
 newcomers
 consume(): {"com_insert":100,"com_select":200,"com_stmt_execute":300,"questions":300}
+a Compound of two: {"com_insert":200,"com_select":400,"com_stmt_execute":800,"com_update":200,"questions":1000}
+a Compound with one: {"com_insert":100,"com_select":300,"com_stmt_execute":600,"com_update":200,"questions":800}
 a bucket that check() has overdrawn
 consume(): {"com_select":100,"com_stmt_execute":100,"questions":100}
 the classic table

@@ -129,7 +129,8 @@ fn take_all_on_host(members: &[Member<'_>], frozen: Option<u64>) -> bool {
         match member.charge(time) {
             Some(expires_at) => *charged_until = expires_at,
             None => {
-                let before = members.iter().zip(charged).take(i);
+                // Not at `time`: a charge may be later.
+                let (before, time) = (members.iter().zip(charged).take(i), Time::from(frozen));
                 before.rev().for_each(|(member, expires_at)| member.undo(expires_at, time));
                 return false;
             }

@@ -75,7 +75,7 @@ impl<'a> RowEntry<'a> {
         row::needed_schema(self.request.limit, *self.request.op)
     }
 
-    /// The schema of the row, if a row of a bucket has this one.
+    /// The schema of this row, where the rows of buckets have the schema `of_buckets`.
     pub fn schema(&self, of_buckets: Schema) -> Schema {
         match self.needed_schema() {
             Some(Schema::Hits) => Schema::Hits,

@@ -109,13 +109,13 @@ fn decide(
     order.sort_by_key(|i| entries.get(*i).map(|(entry, _)| &entry.identifier));
     let mut rows: Vec<Option<LockedRow>> = entries.iter().map(|_| None).collect();
     for i in order {
-        let (Some((entry, schema)), Some(place)) = (entries.get(i), rows.get_mut(i)) else {
+        let (Some((entry, schema)), Some(locked)) = (entries.get(i), rows.get_mut(i)) else {
             continue;
         };
         current.borrow_mut().clone_from(&entry.identifier);
         let outcome = match lock(link, *schema, entry, deadline)? {
             Locked::Row(row) => {
-                *place = Some(row);
+                *locked = Some(row);
                 continue;
             }
             Locked::Gone => JointOutcome::RowIsGone,

@@ -55,8 +55,8 @@ pub fn lock(
     })
 }
 
-/// Locks a row, and replaces it by what `decide` makes of it. None if the table may have the legacy schema: another process
-/// may have prepared it, so the columns that a row of it has may hold a debt.
+/// Locks a row, and replaces it by what `decide` makes of it. None if the table was read by the legacy schema: if another process
+/// has prepared it since, other columns of the row may hold a debt.
 pub fn swap(
     entry: &RowEntry<'_>,
     decide: Decide<'_>,
@@ -81,7 +81,7 @@ fn decide_locked(
     }
     let row = match lock(link, schema, entry, deadline) {
         Ok(Locked::Row(row)) => row,
-        // What it is says the next reading.
+        // The next reading tells what it is.
         Ok(Locked::Gone | Locked::Unreadable) => return lost,
         Err(failure) if failure.is(code::NO_SUCH_COLUMN) => return lost,
         Err(failure) => return Err(failure),

@@ -17,10 +17,10 @@ use mysql_common::value::Value;
 /// The most reads while another session's statements conflict with them.
 const MAX_TRIES: u32 = 5;
 
-/// A row as [`Statement::Read`] returns it.
+/// A row as [`Statement::Read`] and [`Statement::Lock`] return it.
 pub struct ReadRow {
-    /// Which of the identifiers it is for.
-    place: usize,
+    /// The number of the identifier that it is for.
+    number: usize,
     /// The server's clock, in nanoseconds.
     pub time: u64,
     /// Its columns.
@@ -28,12 +28,12 @@ pub struct ReadRow {
 }
 
 impl ReadRow {
-    /// Parses a row. None if it is not as [`Statement::Read`] returns it.
+    /// Parses a row. None if it is not one.
     pub fn parse(row: Row) -> Option<Self> {
         let mut values = row.into_iter();
-        let place = usize::try_from(row::whole(&values.next()?)??).ok()?;
+        let number = usize::try_from(row::whole(&values.next()?)??).ok()?;
         let time = row::clock(&values.next()?)?;
-        Some(Self { place, time, columns: values.collect() })
+        Some(Self { number, time, columns: values.collect() })
     }
 }
 
@@ -74,6 +74,7 @@ fn read_once(entries: &[RowEntry<'_>], budget: &mut Budget) -> Result<Vec<Found<
     let read = read.map_err(|failure| database.error(&failure, identifier))?;
     let ReadRows { schema, rows, clock } = read.ok_or_else(|| database.unreadable())?;
     let found = entries.iter().zip(rows).map(|(entry, columns)| {
+        // The statement reads what the entry that needs most columns needs: a bucket uses the first six.
         let schema = entry.schema(schema.min(Schema::Full));
         let columns = columns.map(|mut columns| {
             columns.truncate(schema.columns().len());
@@ -102,9 +103,10 @@ fn read_rows(
     let mut rows = vec![None; entries.len()];
     let mut latest = None;
     for row in found {
-        let Some(ReadRow { place, time, columns }) = ReadRow::parse(row) else { return Ok(None) };
-        let Some(row) = rows.get_mut(place) else { return Ok(None) };
-        *row = Some(columns);
+        let Some(ReadRow { number, time, columns }) = ReadRow::parse(row) else { return Ok(None) };
+        let Some(row) = rows.get_mut(number) else { return Ok(None) };
+        // Of two rows with one identifier, which no prepared table has, the first one counts here as where it is locked.
+        row.get_or_insert(columns);
         latest = latest.max(Some(time));
     }
     if latest.is_none() {
@@ -133,9 +135,9 @@ fn find_rows(
             Err(failure) if failure.is(code::NO_SUCH_COLUMN) && needed.is_none() => {
                 link.legacy_until.set(boot_time() + SECOND);
             }
-            rows => {
+            result => {
                 link.legacy_until.set(0);
-                return Ok((schema, rows?));
+                return Ok((schema, result?));
             }
         }
     }

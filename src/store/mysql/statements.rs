@@ -2,7 +2,7 @@
 //!
 //! A decision is a `SELECT` by primary key, which locks nothing. If the row has to change, an `UPDATE` or
 //! `INSERT` follows, which takes effect only while the row is unchanged. Each statement is a transaction of
-//! its own (autocommit), except in [`joint`](super::joint). No statement uses a variable or depends on the order of
+//! its own (autocommit), except in [`joint`](super::joint) and [`locked`](super::locked). No statement uses a variable or depends on the order of
 //! evaluation, so the server's settings do not matter.
 //!
 //! A denied call other than `check()` changes no row, so it waits for no disk. An `UPDATE` sees the latest row and
@@ -84,9 +84,9 @@ impl Statement {
         match self {
             Self::Read(schema, rows) => {
                 let columns = schema.columns().join(", ");
-                let read = |place| {
+                let read = |number| {
                     format!(
-                        "SELECT {place} AS place, {CLOCK} AS clock, {columns} FROM `{table}` \
+                        "SELECT {number} AS number, {CLOCK} AS clock, {columns} FROM `{table}` \
                          WHERE identifier = ?"
                     )
                 };

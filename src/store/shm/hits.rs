@@ -155,7 +155,11 @@ impl<W: Word> WindowInTable<'_, W> {
             match decision.taken {
                 0 if is_final => return Some(decision),
                 0 => {}
-                hits if self.take(&seen, hits, op) => return Some(decision),
+                hits if self.take(&seen, hits, op) => {
+                    // As it is at the time at which they were taken.
+                    let taken = Op::Take { cost: hits };
+                    return Some(self.window.apply(&seen.state, self.now.get(), taken).0);
+                }
                 _ => {}
             }
             losses += 1;
@@ -280,8 +284,8 @@ impl<W: Word> WindowInTable<'_, W> {
                 _ => {}
             }
         }
-        let is_done =
-            taken.len() as u64 == hits && self.now.get() == began && self.leaves_enough(op);
+        let leave_together = hits == 1 || self.now.get() == began;
+        let is_done = taken.len() as u64 == hits && leave_together && self.leaves_enough(op);
         if !is_done {
             for (number, leaves_at) in taken {
                 self.free(number, leaves_at);

@@ -84,7 +84,7 @@ pub trait Change {
     /// `expires_at`.
     fn inherited_state(&self, expires_at: u64) -> State;
 
-    /// A time that is not before any slot that was read so far was written; `now` is the time of the call.
+    /// A time not earlier than the writing of any slot that was read so far; `now` is the time of the call.
     fn latest(&self, now: u64) -> u64 {
         now
     }

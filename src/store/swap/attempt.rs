@@ -287,8 +287,8 @@ enum Tried {
     Not(Swap),
 }
 
-/// The longest pause after so many lost swaps and one, in nanoseconds: it grows with the round trip, and with every lost swap. It stays
-/// short beside the call's time: where processors are busy trips take long, and long pauses would leave a call few tries.
+/// The longest pause after a lost swap, in nanoseconds; `lost` were lost before it. It grows with the round trip and with every lost
+/// swap. It stays short beside the call's time: where processors are busy trips take long, and long pauses would leave a call few tries.
 pub(super) fn longest_pause(round_trip: Duration, lost: u32, call: Duration) -> u64 {
     let [round_trip, call] = [round_trip, call].map(|time| time.as_nanos() as u64);
     let longest = (call / 16).max(SHORTEST_PAUSE);

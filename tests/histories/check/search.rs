@@ -52,7 +52,8 @@ pub trait Model {
         0
     }
 
-    /// The earliest begin of a loss that comes next, if it may have begun at this time. It has no begin of its own.
+    /// The earliest time at which a store can lose something next; `begin` is that of the history. A loss is written down nowhere, so
+    /// its time is not known.
     fn begin_of_loss(&self, _known: &Self::Known, begin: u64) -> u64 {
         begin
     }
