@@ -1,23 +1,20 @@
 //! Sliding windows: each place of a window is a slot of the table.
 //!
-//! A window of L hits has L places, each a key of its own: the window's key and a number. A hit is taken by one
-//! compare-and-swap, in the first place that is free. A call that takes several hits first looks whether there
-//! are enough, then takes one after the other, and gives them back if another process was faster. A call that leaves
-//! some looks again when it has its hits. So there are never more hits than the limit allows; while hits are given
-//! back, others may find fewer for a moment.
+//! A window of L hits has L places, each a key of its own: the window's key and a number. A hit is taken by one compare-and-swap, in
+//! the first place that is free. A call that takes several hits first looks whether there are enough, then takes one after the
+//! other, and gives them back if another process was faster. A call that leaves some looks again when it has its hits. So there are
+//! never more hits than the limit allows; while hits are given back, others may find fewer for a moment.
 //!
 //! All hits of a call are stored with one time. The clock is read when the call begins, and again when a hit is taken in a place
-//! without a slot: its last hit may have left, or been evicted, since then. If a call has other hits by then, it gives them back
-//! and begins again. A place that is given back or reset is free from then on, and not for a call whose time is earlier. A hit
-//! that another process took since the call's time counts; a call that meets one before it has a hit begins again, at a later time,
-//! if its process was suspended for more than a millisecond. A process that is killed in between leaves the hits that it took, for
-//! one interval.
+//! without a slot: its last hit may have left, or been evicted, since then. If the call has other hits by then, it gives them back
+//! and begins again. So does a call without a hit that meets one taken since its time, if its process was suspended for more than a
+//! millisecond; otherwise that hit counts. A place that is given back or reset is free for no call of an earlier time. A process
+//! that is killed in between leaves the hits that it took, for one interval.
 //!
 //! A place is a bucket of one: a newcomer that inherits a tombstone finds it taken.
 //!
-//! A block stands in all places, so it does not matter which of them a call looks at first, and which of them
-//! is evicted. A window of a smaller limit has fewer places: it does not see the hits in the others. Only a refund, a
-//! reset and a block do.
+//! A block stands in all places, so it does not matter which of them a call looks at first, and which of them is evicted. A window
+//! of a smaller limit has fewer places: it does not see the hits in the others. Only a refund, a reset and a block do.
 
 mod place;
 
