@@ -8,8 +8,9 @@
 //! All hits of a call are stored with one time. The clock is read when the call begins, and again when a hit is taken in a place
 //! without a slot: its last hit may have left, or been evicted, since then. If the call has other hits by then, it gives them back
 //! and begins again. So does a call without a hit that meets one taken since its time, if its process was suspended for more than a
-//! millisecond; otherwise that hit counts. A place that is given back or reset is free for no call of an earlier time. A process
-//! that is killed in between leaves the hits that it took, for one interval.
+//! millisecond; otherwise that hit counts. A call that takes a place which was given back since its time stores its hit by its own
+//! time all the same: the hit leaves too early by as long as the process was suspended. A process that is killed in between leaves
+//! the hits that it took, for one interval.
 //!
 //! A place is a bucket of one: a newcomer that inherits a tombstone finds it taken.
 //!
@@ -26,7 +27,7 @@ use crate::clock::{boot_time, latest};
 use crate::limit::{
     Decision, Hits, MAX_SLIDING_HITS, Op, Reply, SECOND, SlidingWindow, State, StoredState, Verdict,
 };
-use place::{PlaceChange, PlaceState};
+use place::{PlaceChange, PlaceState, SeenPlaces};
 use portable_atomic::AtomicU128;
 use std::cell::Cell;
 
@@ -56,16 +57,6 @@ pub struct WindowInTable<'a, W = AtomicU128> {
     pub lacked_room: Cell<bool>,
 }
 
-/// What was found in the places.
-struct SeenPlaces {
-    /// The block, or the hits.
-    state: StoredState,
-    /// The places that are free.
-    free: Vec<u32>,
-    /// The places with a hit, and when it leaves.
-    taken: Vec<(u32, u64)>,
-}
-
 impl<W: Word> WindowInTable<'_, W> {
     /// Applies an operation. None if other processes were faster at every try.
     #[inline(always)]
@@ -83,7 +74,7 @@ impl<W: Word> WindowInTable<'_, W> {
     #[inline(always)]
     fn take_one<R: Reply>(&self) -> Option<R> {
         let needs_hits = R::from_acceptance(false).is_none();
-        let interval = self.window.interval();
+        let (began, interval) = (self.now.get(), self.window.interval());
         let (mut hits, mut latest, mut taken) = (Vec::new(), 0, None);
         for (number, (set, tag)) in (0..self.window.max_hits()).zip(self.places.iter()) {
             let now = self.now.get();
@@ -122,7 +113,9 @@ impl<W: Word> WindowInTable<'_, W> {
             }
         }
         let now = self.now.get();
-        if taken.is_none() && latest + self.recent() > now + interval {
+        // A hit that was counted at the first reading of the clock may have left by the second.
+        let is_unsure = now > began || latest + self.recent() > now + interval;
+        if taken.is_none() && is_unsure {
             return None;
         }
         if !needs_hits {
@@ -137,7 +130,10 @@ impl<W: Word> WindowInTable<'_, W> {
     fn decide_on_any(&self, op: Op) -> Option<Decision> {
         match op {
             Op::Block { .. } => return Some(self.block(op)),
-            Op::Reset => return Some(self.reset()),
+            Op::Reset => {
+                self.free_from(0);
+                return Some(self.window.apply(&StoredState::FULL, self.now.get(), op).0);
+            }
             Op::Refund { cost, expiry } => return self.refund(cost, expiry),
             _ => {}
         }
@@ -183,6 +179,8 @@ impl<W: Word> WindowInTable<'_, W> {
             let found = match table::look(&set.0, tag, now) {
                 Look::Known(state) => PlaceState::of(&self.window.place(), state, now),
                 Look::Free => PlaceState::Free,
+                // What an evicted hit owes cannot be given back.
+                Look::Unclear if matches!(op, Op::Refund { .. }) => PlaceState::Free,
                 Look::Unclear => self.change(number, ask).0,
             };
             match found {
@@ -211,21 +209,6 @@ impl<W: Word> WindowInTable<'_, W> {
         }
         let hits = taken.iter().map(|(_, leaves_at)| *leaves_at).collect();
         Some(SeenPlaces { state: StoredState::Hits(Hits::new(hits)), free, taken })
-    }
-
-    /// The hits in the places that this limit does not use, and when they leave.
-    #[cold]
-    fn hits_of_larger_limits(&self) -> impl Iterator<Item = (u32, u64)> {
-        let unused = self.window.max_hits()..MAX_SLIDING_HITS;
-        unused.filter_map(|number| {
-            let (set, tag) = self.places.get(number)?;
-            // A newcomer's place is no hit, though a full table may deny it.
-            let Look::Known(state) = table::look(&set.0, tag, self.now.get()) else { return None };
-            match PlaceState::of(&self.window.place(), state, self.now.get()) {
-                PlaceState::Taken(leaves_at) => Some((number, leaves_at)),
-                _ => None,
-            }
-        })
     }
 
     /// How recent a hit is that may be given back. In a short interval all hits are young.
@@ -281,8 +264,11 @@ impl<W: Word> WindowInTable<'_, W> {
                 _ => {}
             }
         }
-        let leave_together = hits == 1 || self.now.get() == began;
+        let taken_at = self.now.get();
+        let leave_together = hits == 1 || taken_at == began;
         let is_done = taken.len() as u64 == hits && leave_together && self.leaves_enough(op);
+        // The look may have read the clock again.
+        self.now.set(taken_at);
         if !is_done {
             for (number, leaves_at) in taken {
                 self.free(number, leaves_at);
@@ -296,6 +282,11 @@ impl<W: Word> WindowInTable<'_, W> {
     fn leaves_enough(&self, op: Op) -> bool {
         let Op::TakeUpTo { leave: leave @ 1.., .. } = op else { return true };
         self.look(Op::Peek { cost: 1 }).is_some_and(|seen| seen.free.len() as u64 >= leave)
+    }
+
+    /// Frees a place, if its hit still leaves at `leaves_at`.
+    fn free(&self, number: u32, leaves_at: u64) -> bool {
+        self.change(number, Op::Refund { cost: 1, expiry: Some(leaves_at) }).1
     }
 
     /// Gives hits back: those that leave at `expiry`, or without it the latest ones. None if other processes were
@@ -323,13 +314,10 @@ impl<W: Word> WindowInTable<'_, W> {
                 let verdict = if has_freed { Verdict::Accepted } else { decision.verdict };
                 return Some(Decision { verdict, ..decision });
             }
+            // A hit that was taken after `now` is not given back at `now`.
+            self.now.set(self.clock());
         }
         None
-    }
-
-    /// Frees a place, if its hit still leaves at `leaves_at`.
-    fn free(&self, number: u32, leaves_at: u64) -> bool {
-        self.change(number, Op::Refund { cost: 1, expiry: Some(leaves_at) }).1
     }
 
     /// Blocks all places, and frees those of larger limits.
@@ -345,14 +333,8 @@ impl<W: Word> WindowInTable<'_, W> {
         self.window.apply(&state.into(), self.now.get(), op).0
     }
 
-    /// Frees all places, also those of larger limits.
-    fn reset(&self) -> Decision {
-        self.free_from(0);
-        self.window.apply(&StoredState::FULL, self.now.get(), Op::Reset).0
-    }
-
     /// Frees all places from this one on, the last one first: as long as the first one is blocked, no other
-    /// process takes a hit.
+    /// process takes a hself.
     fn free_from(&self, first: u32) {
         for number in (first..MAX_SLIDING_HITS).rev() {
             if let Some((set, tag)) = self.places.get(number)
@@ -361,6 +343,21 @@ impl<W: Word> WindowInTable<'_, W> {
                 self.change(number, Op::Reset);
             }
         }
+    }
+
+    /// The hits in the places that this limit does not use, and when they leave.
+    #[cold]
+    fn hits_of_larger_limits(&self) -> impl Iterator<Item = (u32, u64)> {
+        let unused = self.window.max_hits()..MAX_SLIDING_HITS;
+        unused.filter_map(|number| {
+            let (set, tag) = self.places.get(number)?;
+            // A newcomer's place is no hit, though a full table may deny self.
+            let Look::Known(state) = table::look(&set.0, tag, self.now.get()) else { return None };
+            match PlaceState::of(&self.window.place(), state, self.now.get()) {
+                PlaceState::Taken(leaves_at) => Some((number, leaves_at)),
+                _ => None,
+            }
+        })
     }
 
     /// The denial of a call that other processes have kept from its hits.

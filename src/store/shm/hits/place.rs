@@ -1,7 +1,7 @@
-//! A place of a sliding window: what is found there, and what an operation changes.
+//! The places of a sliding window: what is found there, and what an operation changes in one.
 
 use crate::clock::latest;
-use crate::limit::{Decision, Op, Place, Span, State, WordAlgorithm};
+use crate::limit::{Decision, Op, Place, State, StoredState, WordAlgorithm};
 use crate::store::shm::slot::Slot;
 use crate::store::shm::statistics::TableStatistics;
 use crate::store::shm::table::Change;
@@ -16,6 +16,16 @@ pub(super) enum PlaceState {
     Blocked(u64),
     /// A hit that was taken after the time of this call, or before a clock went back, and when it leaves.
     Later(u64),
+}
+
+/// What was found in the places.
+pub(super) struct SeenPlaces {
+    /// The block, or the hits.
+    pub(super) state: StoredState,
+    /// The places that are free.
+    pub(super) free: Vec<u32>,
+    /// The places with a hit, and when it leaves.
+    pub(super) taken: Vec<(u32, u64)>,
 }
 
 /// An operation on one place.
@@ -37,8 +47,8 @@ pub(super) struct PlaceChange<'a> {
 impl Change for PlaceChange<'_> {
     #[inline(always)]
     fn apply(&mut self, slot: Slot) -> Option<Slot> {
-        // A place without a slot may have lost a hit, or a claim, after the clock was read here.
-        if slot.is_claim() {
+        // A place without a slot may have lost a hit, or a claim, after the clock was read here. A block ends in all places at once.
+        if slot.is_claim() && !matches!(self.op, Op::Block { .. }) {
             self.now = self.latest(self.now);
         }
         let state = slot.state();
@@ -56,18 +66,7 @@ impl Change for PlaceChange<'_> {
         };
         let (decision, after): (Decision, State) = self.place.apply(state, now, &self.op);
         self.accepted = decision.is_accepted();
-        if after == state {
-            return None;
-        }
-        // Free since now: a call whose clock reading is older does not take it, for its hit would leave too early.
-        let after = match after {
-            State::FULL => {
-                self.now = self.latest(now);
-                State::Filling { full_at: Span::from_ns(self.now) }
-            }
-            other => other,
-        };
-        Some(Slot::committed(slot.tag(), after))
+        (after != state).then(|| Slot::committed(slot.tag(), after))
     }
 
     fn inherited_state(&self, expires_at: u64) -> State {

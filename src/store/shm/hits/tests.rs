@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 mod edges;
+mod late;
 mod rivals;
 
 const T: u64 = 1_000 * SECOND;

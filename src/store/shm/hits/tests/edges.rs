@@ -154,39 +154,6 @@ fn claim_denies_no_call_whose_clock_reading_is_older() {
 }
 
 #[test]
-fn hits_in_places_without_slots_leave_together_an_interval_after_the_clock_was_read_again() {
-    for cost in 1..=3 {
-        let (table, window, suspended_at) =
-            (Table::new(8), hour(3), boot_time() - 60 * MILLISECOND);
-        let op = Op::TakeUpTo { most: cost, least: cost, leave: 0 };
-        table.running_window(&window, hash(1), suspended_at, |it| {
-            let before = boot_time();
-            let decision = it.decide::<Decision>(op).unwrap();
-            assert!((before..=boot_time()).contains(&decision.now));
-            assert_eq!((decision.taken, decision.expires_at), (cost, decision.now + HOUR));
-            let refund = it.decide::<Decision>(decision.settle(0)).unwrap();
-            assert!(refund.is_accepted() && refund.available.count_hits() == 3, "{cost} hits");
-        });
-    }
-}
-
-#[test]
-fn call_that_began_before_a_hit_was_given_back_does_not_take_its_place() {
-    for give_back in [Op::Refund { cost: 1, expiry: None }, Op::Reset] {
-        let (table, window, suspended_at) =
-            (Table::new(8), hour(1), boot_time() - 60 * MILLISECOND);
-        table.decide(&window, hash(1), suspended_at - MILLISECOND, TAKE);
-        let freed_at = suspended_at + MILLISECOND;
-        table.decide(&window, hash(1), freed_at, give_back);
-        for (now, is_free) in [(suspended_at, false), (freed_at - 1, false), (freed_at, true)] {
-            table.running_window(&window, hash(1), now, |it| {
-                assert_eq!(it.decide::<bool>(TAKE), Some(is_free), "{give_back:?}");
-            });
-        }
-    }
-}
-
-#[test]
 fn suspended_process_frees_no_evicted_hit_early() {
     let two_hours = SlidingWindow::new(1, 7_200.0).unwrap();
     let ops = [TAKE, Op::Settle { cost: 1 }];

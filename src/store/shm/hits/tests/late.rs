@@ -1,0 +1,121 @@
+//! Calls whose process was suspended after it had read the clock.
+
+use super::*;
+use crate::clock::boot_time;
+use crate::limit::Span;
+use crate::store::shm::slot::Slot;
+use portable_atomic::Ordering;
+
+const MILLISECOND: u64 = SECOND / 1_000;
+const HOUR: u64 = 3_600 * SECOND;
+const TAKE: Op = Op::Take { cost: 1 };
+
+fn hour(limit: i64) -> SlidingWindow {
+    SlidingWindow::new(limit, 3_600.0).unwrap()
+}
+
+/// A time at which a process can have read the clock that is suspended since.
+fn suspended_at() -> u64 {
+    boot_time() - 60 * MILLISECOND
+}
+
+impl Table {
+    /// The set of a place of key 1, and the place's tag.
+    fn place(&self, number: u32) -> (&Set<AtomicU128>, u64) {
+        Places::new(&self.sets, hash(1)).unwrap().get(number).unwrap()
+    }
+
+    fn put(&self, number: u32, way: usize, slot: impl FnOnce(u64) -> Slot) {
+        let (set, tag) = self.place(number);
+        set.0[way].store(slot(tag).0, Ordering::SeqCst);
+    }
+
+    /// When the places of key 1 that have a slot expire.
+    fn ends(&self, places: u32) -> Vec<u64> {
+        let end = |number| {
+            let (set, tag) = self.place(number);
+            table::find_committed(&set.0, tag).map(|(_, slot)| slot.expires_at())
+        };
+        (0..places).filter_map(end).collect()
+    }
+}
+
+fn hit(tag: u64, leaves_at: u64) -> Slot {
+    Slot::committed(tag, State::Filling { full_at: Span::from_ns(leaves_at) })
+}
+
+#[test]
+fn hits_in_places_without_slots_leave_together_an_interval_after_the_clock_was_read_again() {
+    for cost in 1..=3 {
+        let (table, window) = (Table::new(8), hour(3));
+        let op = Op::TakeUpTo { most: cost, least: cost, leave: 0 };
+        table.running_window(&window, hash(1), suspended_at(), |it| {
+            let before = boot_time();
+            let decision = it.decide::<Decision>(op).unwrap();
+            assert!((before..=boot_time()).contains(&decision.now));
+            assert_eq!((decision.taken, decision.expires_at), (cost, decision.now + HOUR));
+            let refund = it.decide::<Decision>(decision.settle(0)).unwrap();
+            assert!(refund.is_accepted() && refund.available.count_hits() == 3, "{cost} hits");
+        });
+    }
+}
+
+#[test]
+fn call_is_accepted_by_a_hit_that_it_has_though_others_left_meanwhile() {
+    let (table, window, began) = (Table::new(8), hour(2), suspended_at());
+    table.put(0, 0, |tag| hit(tag, began + MILLISECOND));
+    table.put(1, 0, |tag| Slot::claim(tag, began + HOUR / 2));
+    table.running_window(&window, hash(1), began, |it| {
+        let decision = it.decide::<Decision>(TAKE).unwrap();
+        assert!(decision.is_accepted() && decision.expires_at > began + HOUR + MILLISECOND);
+        assert_eq!(table.ends(2), [decision.expires_at, began + HOUR / 2]);
+    });
+}
+
+#[test]
+fn look_at_what_a_call_leaves_does_not_change_when_its_hits_leave() {
+    let (table, window, began) = (Table::new(8), hour(2), suspended_at());
+    let op = Op::TakeUpTo { most: 1, least: 1, leave: 1 };
+    table.put(0, 0, |tag| hit(tag, began));
+    table.running_window(&window, hash(1), began, |it| {
+        let seen = it.look(op).unwrap();
+        // Another process's claim, in a set that has a tombstone at this time.
+        table.put(1, 0, |tag| Slot::claim(tag, began));
+        table.put(1, 1, |_| hit(0, began + MILLISECOND));
+        assert!(it.take(&seen, 1, op));
+        assert_eq!(table.ends(1), [it.now.get() + HOUR]);
+    });
+}
+
+#[test]
+fn refund_gives_back_a_hit_that_was_taken_since_the_call_began() {
+    let (table, window) = (Table::new(8), hour(1));
+    table.running_window(&window, hash(1), boot_time(), |it| {
+        table.window(&window, hash(1), boot_time(), |rival| assert!(rival.change(0, TAKE).1));
+        let refund = it.decide::<Decision>(Op::Refund { cost: 1, expiry: None });
+        assert!(refund.unwrap().is_accepted());
+    });
+    assert_eq!(table.left(&window, hash(1), boot_time()), 1);
+}
+
+#[test]
+fn refund_of_an_evicted_hit_is_denied() {
+    let (table, window) = (Table::new(8), hour(1));
+    // The tombstone that the hit has left.
+    table.put(0, 0, |_| hit(0, T + HOUR));
+    for expiry in [Some(T + HOUR), None] {
+        table.decide(&window, hash(1), T, Op::Refund { cost: 1, expiry });
+        assert_eq!(table.left(&window, hash(1), T), 0);
+    }
+    let refund = Op::Refund { cost: 1, expiry: Some(T + HOUR) };
+    assert!(!table.decide(&window, hash(1), T, refund).is_accepted());
+}
+
+#[test]
+fn block_ends_in_all_places_at_once() {
+    let (table, window, began) = (Table::new(8), hour(3), suspended_at());
+    table.running_window(&window, hash(1), began, |it| {
+        it.decide::<Decision>(Op::Block { duration: HOUR }).unwrap();
+    });
+    assert_eq!(table.ends(3), [began + HOUR; 3]);
+}
