@@ -35,7 +35,7 @@ pub fn coarse_time() -> u64 {
 
 /// For a call that began at `now`: a time not earlier than the writing of any state that it has read. With a test's clock, which stands
 /// still, it is `now`.
-// A method of `PlaceChange` or `BucketChange` would keep these from lying in registers.
+// Not a method of `BucketChange`, which would have to lie in memory then.
 #[cold]
 pub fn latest(now: u64, is_frozen: bool) -> u64 {
     if is_frozen { now } else { now.max(boot_time()) }

@@ -55,7 +55,7 @@ $prepared = packet(1, "\0" . pack('Vvvxv', 1, 8, 0, 0)) . implode(array_map(fn (
 $answer = fn (int $type, string $row): string => packet(1, "\10") . implode(array_map(fn (int $n): string => packet($n, $column($type)), range(2, 9))) . packet(10, EOF) . packet(11, $row) . packet(12, EOF);
 // Of which identifier it is, the clock, and the columns of a row: microtime, seen, kind, due, part, more. Or none, and the clock by itself.
 $columns = implode(array_map(fn (int $n, int $type): string => packet($n, $column($type)), range(2, 9), [8, 8, 5, 5, 8, 8, 8, 8]));
-$row_of = fn (int $place, int $clock, float $microtime, float $seen, int ...$numbers): string => packet(1, "\10") . $columns . packet(10, EOF) . packet(11, "\0\0\0" . pack('P2e2P4', $place, $clock, $microtime, $seen, ...$numbers)) . packet(12, EOF);
+$row_of = fn (int $number, int $clock, float $microtime, float $seen, int ...$numbers): string => packet(1, "\10") . $columns . packet(10, EOF) . packet(11, "\0\0\0" . pack('P2e2P4', $number, $clock, $microtime, $seen, ...$numbers)) . packet(12, EOF);
 $row = fn (int $clock, float $microtime, float $seen, int ...$numbers): string => $row_of(0, $clock, $microtime, $seen, ...$numbers);
 $no_row = packet(1, "\10") . implode(array_map(fn (int $n): string => packet($n, $column(8)), range(2, 9))) . packet(10, EOF) . packet(11, EOF);
 $clock = fn (int $now): array => [packet(1, "\0" . pack('Vvvxv', 3, 1, 0, 0)) . packet(2, $column(8)) . packet(3, EOF), packet(1, "\1") . packet(2, $column(8)) . packet(3, EOF) . packet(4, "\0\0" . pack('P', $now)) . packet(5, EOF)];

@@ -149,9 +149,12 @@ impl<W: Word> WindowInTable<'_, W> {
                 0 if is_final => return Some(decision),
                 0 => {}
                 hits if self.take(&seen, hits, op) => {
-                    // As it is at the time at which they were taken.
-                    let taken = Op::Take { cost: hits };
-                    return Some(self.window.apply(&seen.state, self.now.get(), taken).0);
+                    let (now, taken) = (self.now.get(), Op::Take { cost: hits });
+                    // One hit may have been taken later than was decided.
+                    return Some(match now == decision.now {
+                        true => decision,
+                        false => self.window.apply(&seen.state, now, taken).0,
+                    });
                 }
                 _ => {}
             }
@@ -334,7 +337,7 @@ impl<W: Word> WindowInTable<'_, W> {
     }
 
     /// Frees all places from this one on, the last one first: as long as the first one is blocked, no other
-    /// process takes a hself.
+    /// process takes a hit.
     fn free_from(&self, first: u32) {
         for number in (first..MAX_SLIDING_HITS).rev() {
             if let Some((set, tag)) = self.places.get(number)
@@ -351,7 +354,7 @@ impl<W: Word> WindowInTable<'_, W> {
         let unused = self.window.max_hits()..MAX_SLIDING_HITS;
         unused.filter_map(|number| {
             let (set, tag) = self.places.get(number)?;
-            // A newcomer's place is no hit, though a full table may deny self.
+            // A newcomer's place is no hit, though a full table may deny it.
             let Look::Known(state) = table::look(&set.0, tag, self.now.get()) else { return None };
             match PlaceState::of(&self.window.place(), state, self.now.get()) {
                 PlaceState::Taken(leaves_at) => Some((number, leaves_at)),

@@ -1,9 +1,10 @@
 //! Windows in a table that is large enough, and in one that is not.
 
 use super::*;
-use crate::limit::TokenBucket;
+use crate::limit::{Span, TokenBucket};
 use crate::store::shm::bucket_change::BucketChange;
 use crate::store::shm::set::{Set, WAYS, locate};
+use crate::store::shm::slot::Slot;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -13,6 +14,9 @@ mod rivals;
 
 const T: u64 = 1_000 * SECOND;
 const INTERVAL: u64 = 100;
+const MILLISECOND: u64 = SECOND / 1_000;
+const HOUR: u64 = 3_600 * SECOND;
+const TAKE: Op = Op::Take { cost: 1 };
 
 /// A table with its counters.
 struct Table<W = AtomicU128> {
@@ -104,6 +108,16 @@ fn hash(client: u64) -> u64 {
 
 fn window(limit: i64) -> SlidingWindow {
     SlidingWindow::new(limit, INTERVAL as f64 / 1e9).unwrap()
+}
+
+/// A window of so many hits in an hour.
+fn hour(limit: i64) -> SlidingWindow {
+    SlidingWindow::new(limit, 3_600.0).unwrap()
+}
+
+/// The slot of a place with a hit.
+fn hit(tag: u64, leaves_at: u64) -> Slot {
+    Slot::committed(tag, State::Filling { full_at: Span::from_ns(leaves_at) })
 }
 
 fn ops() -> impl Strategy<Value = Op> {

@@ -1,18 +1,7 @@
 //! The edges of what a call finds: how young a hit is, how late a clock, and what other limits have left.
 
 use super::*;
-use crate::limit::Span;
-use crate::store::shm::slot::Slot;
 use portable_atomic::Ordering;
-
-const MILLISECOND: u64 = SECOND / 1_000;
-const HOUR: u64 = 3_600 * SECOND;
-
-fn hour(limit: i64) -> SlidingWindow {
-    SlidingWindow::new(limit, 3_600.0).unwrap()
-}
-
-const TAKE: Op = Op::Take { cost: 1 };
 
 #[test]
 fn hit_is_recent_for_a_millisecond_or_for_a_64th_of_a_short_interval() {
@@ -139,8 +128,7 @@ fn claim_denies_no_call_whose_clock_reading_is_older() {
         let table = Table::new(1);
         table.sets[0].0[0].store(slot.0, Ordering::SeqCst);
         for (other, word) in table.sets[0].0[1..].iter().enumerate() {
-            let hit = State::Filling { full_at: Span::from_ns(now + HOUR) };
-            word.store(Slot::committed(tag + 2 + other as u64, hit).0, Ordering::SeqCst);
+            word.store(hit(tag + 2 + other as u64, now + HOUR).0, Ordering::SeqCst);
         }
         table.running_window(&window, hash(1), now, |it| {
             let decision = it.decide::<Decision>(TAKE).unwrap();

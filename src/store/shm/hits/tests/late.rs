@@ -1,18 +1,7 @@
 //! Calls whose process was suspended after it had read the clock.
 
 use super::*;
-use crate::clock::boot_time;
-use crate::limit::Span;
-use crate::store::shm::slot::Slot;
 use portable_atomic::Ordering;
-
-const MILLISECOND: u64 = SECOND / 1_000;
-const HOUR: u64 = 3_600 * SECOND;
-const TAKE: Op = Op::Take { cost: 1 };
-
-fn hour(limit: i64) -> SlidingWindow {
-    SlidingWindow::new(limit, 3_600.0).unwrap()
-}
 
 /// A time at which a process can have read the clock that is suspended since.
 fn suspended_at() -> u64 {
@@ -38,10 +27,6 @@ impl Table {
         };
         (0..places).filter_map(end).collect()
     }
-}
-
-fn hit(tag: u64, leaves_at: u64) -> Slot {
-    Slot::committed(tag, State::Filling { full_at: Span::from_ns(leaves_at) })
 }
 
 #[test]

@@ -4,9 +4,6 @@ use super::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-const TAKE: Op = Op::Take { cost: 1 };
-const MILLISECOND: u64 = SECOND / 1_000;
-
 /// What a call is about to do with a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -69,11 +66,6 @@ fn count_reads<R>(call: impl FnOnce() -> R) -> u32 {
     let count = reads.clone();
     against(move |step| count.set(count.get() + u32::from(step == Step::Read)), call);
     reads.get()
-}
-
-/// A window of so many hits in an hour.
-fn hour(limit: i64) -> SlidingWindow {
-    SlidingWindow::new(limit, 3_600.0).unwrap()
 }
 
 /// Makes calls before step `at` of another call.
