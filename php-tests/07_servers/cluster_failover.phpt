@@ -4,8 +4,8 @@ Redis Cluster: when a node is lost, the policy answers for its keys only, until 
 pcntl
 posix
 --INI--
-token_bucket.timeout_ms=500
-token_bucket.connect_timeout_ms=500
+token_bucket.timeout_ms=2000
+token_bucket.connect_timeout_ms=2000
 token_bucket.deny_cache=0
 --FILE--
 <?php

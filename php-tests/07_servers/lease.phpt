@@ -84,7 +84,7 @@ echo $trips(1, $other->consume(...)), " trip under another limit\n";
 
 // While the server is stopped, what the lease has is given out; then on_error answers.
 foreach (['closed', 'throw'] as $policy) {
-    $limit = new TokenBucket($redis->dsn("lease=64&on_error=$policy&timeout_ms=100"), "outage-$policy", 10_000, 0.001);
+    $limit = new TokenBucket($redis->dsn("lease=64&on_error=$policy&timeout_ms=1000"), "outage-$policy", 10_000, 0.001);
     times(127 + 10, $limit->consume(...));
     $redis->signal(SIGSTOP);
     $accepted = 0;

@@ -51,7 +51,7 @@ echo 'deadlocks: ', $deadlocks() - $before, "\n";
 $other = new PDO("mysql:host=127.0.0.1;port=$server->port;dbname=limits", 'owner', 's3cret');
 $other->beginTransaction();
 $other->query("SELECT * FROM token_bucket WHERE identifier = 'e' FOR UPDATE")->fetchAll();
-$brief = fn (string $name): TokenBucket => new TokenBucket($server->dsn('timeout_ms=200'), $name, 5000, 0.0001);
+$brief = fn (string $name): TokenBucket => new TokenBucket($server->dsn('timeout_ms=1000'), $name, 5000, 0.0001);
 $compound = new Compound($brief('d'), $brief('e'));
 $left = $brief('d')->peek()->getRemainingTokens();
 try {

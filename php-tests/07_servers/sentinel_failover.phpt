@@ -4,8 +4,8 @@ Redis Sentinel: after a failover the new master is used: by open connections, af
 pcntl
 posix
 --INI--
-token_bucket.timeout_ms=500
-token_bucket.connect_timeout_ms=500
+token_bucket.timeout_ms=2000
+token_bucket.connect_timeout_ms=2000
 token_bucket.deny_cache=0
 --FILE--
 <?php

@@ -4,7 +4,7 @@ Servers: a firewall that drops the packets of idle connections fails one call an
 pcntl
 posix
 --INI--
-token_bucket.timeout_ms=200
+token_bucket.timeout_ms=1000
 token_bucket.connect_timeout_ms=5000
 --FILE--
 <?php

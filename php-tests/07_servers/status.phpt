@@ -4,8 +4,8 @@ status(): a server that fails is down since then, for all processes; its recover
 pcntl
 posix
 --INI--
-token_bucket.timeout_ms=200
-token_bucket.connect_timeout_ms=200
+token_bucket.timeout_ms=1000
+token_bucket.connect_timeout_ms=1000
 log_errors=1
 --FILE--
 <?php

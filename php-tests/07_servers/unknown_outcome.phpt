@@ -5,8 +5,8 @@ pcntl
 posix
 --INI--
 token_bucket.deny_cache=0
-token_bucket.timeout_ms=300
-token_bucket.connect_timeout_ms=300
+token_bucket.timeout_ms=1000
+token_bucket.connect_timeout_ms=1000
 --FILE--
 <?php
 require dirname(__DIR__) . '/servers.inc';
