@@ -73,6 +73,16 @@ fn look_at_what_a_call_leaves_does_not_change_when_its_hits_leave() {
 }
 
 #[test]
+fn start_of_a_place_keeps_a_hit_that_was_taken_since_the_call_began() {
+    let (table, window, leaves_at) = (Table::new(8), hour(1), boot_time() + HOUR);
+    table.put(0, 0, |tag| hit(tag, leaves_at));
+    table.running_window(&window, hash(1), suspended_at(), |it| {
+        it.change(0, Op::Start { missing: 0 });
+    });
+    assert_eq!(table.ends(1), [leaves_at]);
+}
+
+#[test]
 fn refund_gives_back_a_hit_that_was_taken_since_the_call_began() {
     let (table, window) = (Table::new(8), hour(1));
     table.running_window(&window, hash(1), boot_time(), |it| {
