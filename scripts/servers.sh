@@ -19,10 +19,11 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-# Prints free ports; the port 10000 above each is free, too, for the bus of a cluster.
+# Prints free ports; the port 10000 above each is free, too, for the bus of a cluster. All are below those that the system
+# gives to connections.
 free_ports() {
     php -n -r 'for ($n = 0, $held = []; $n < $argv[1];) {
-        $port = random_int(20000, 30000);
+        $port = random_int(10000, 19999);
         $two = [@stream_socket_server("tcp://127.0.0.1:$port"), @stream_socket_server("tcp://127.0.0.1:" . ($port + 10000))];
         if ($two[0] && $two[1]) { $held[] = $two; echo $port, "\n"; $n++; }
     }' "$1"

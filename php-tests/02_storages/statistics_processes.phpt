@@ -26,7 +26,7 @@ ksort($row['most_denied']);
 echo implode(' ', array_slice($row, 0, 7)), ' ', implode(' ', array_keys($row['most_denied'])), "\n";
 
 // A server that is not there: the first call finds out, the policy answers all.
-$port = (int) substr(strrchr(stream_socket_get_name(stream_socket_server('tcp://127.0.0.1:0'), false), ':'), 1);
+$port = free_port();
 foreach (['fallback' => 'instead', 'throw' => 'thrown'] as $policy => $name) {
     $bucket = new TokenBucket("redis://127.0.0.1:$port?on_error=$policy&prefix=$policy", 'x', 2, 0.001, name: $name);
     for ($try = 0; $try < 4; $try++) {

@@ -14,11 +14,8 @@ require dirname(__DIR__) . '/processes.inc';
 
 function node(): Server
 {
-    $socket = stream_socket_server('tcp://127.0.0.1:0');
-    $bus = substr(strrchr(stream_socket_get_name($socket, false), ':'), 1);
-    fclose($socket);
     return new Server('redis', [
-        '--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-port', $bus,
+        '--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-port', free_port(),
         '--cluster-require-full-coverage', 'no', '--cluster-replica-validity-factor', '0',
     ]);
 }

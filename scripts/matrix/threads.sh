@@ -3,6 +3,7 @@
 # Usage: threads.sh PHP_FOLDER EXTENSION    within scripts/servers.sh
 set -eu
 cd "$(dirname "$0")/../.."
+. scripts/servers/free_port.sh
 
 php_folder=$1
 extension=$2
@@ -25,7 +26,6 @@ fail() {
     exit 1
 }
 children() { ps -o pid= --ppid "$apache_pid"; }
-free_port() { php -n -r '$s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1];'; }
 
 # The pages where every user may read them, and tables where that user may write.
 mkdir "$folder/pages" "$folder/tables" "$folder/tables-of-first" "$folder/tables-of-second"

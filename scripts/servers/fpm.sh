@@ -2,6 +2,7 @@
 #
 # fpm_start FOLDER DOCUMENT_ROOT starts both and sets $fpm_port; FOLDER holds everything they write. fpm_stop stops
 # them. Both work as root and as an ordinary user. $fpm_directives, if set, has further lines for the pool.
+. scripts/servers/free_port.sh
 
 fpm_binary() {
     for candidate in "php-fpm$php_version" php-fpm; do
@@ -23,7 +24,7 @@ fpm_start() {
         as_user="user = $user"
         chown "$user" "$fpm_folder"
     fi
-    fpm_port=$("$php" -n -r '$s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1];')
+    fpm_port=$(free_port)
 
     cat >"$fpm_folder/fpm.conf" <<EOF
 [global]

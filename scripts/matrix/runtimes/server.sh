@@ -1,4 +1,5 @@
 # Starts and stops the server of a runtime that is tested, and its folder. For `.`, in the project's folder.
+. scripts/servers/free_port.sh
 
 folder=$(mktemp -d /tmp/token_bucket-runtime.XXXXXX)
 mkdir "$folder/tables"
@@ -11,7 +12,6 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-free_port() { php -n -r '$s = stream_socket_server("tcp://127.0.0.1:0"); echo explode(":", stream_socket_get_name($s, false))[1];'; }
 ini() {
     # shellcheck disable=SC2154
     printf '%s\n' "extension = $extension" "token_bucket.shm_path = $folder/tables" 'token_bucket.test_clock = 1' \
