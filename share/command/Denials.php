@@ -27,37 +27,84 @@ final class Denials implements Command
 
     public static function notes(): string
     {
-        return "The latest first. NAME is a limit or a set. CLIENT is an identifier, or what\n"
-            . "stands in it behind NAME and a colon. A line is of one client and one cause,\nuntil ten minutes pass without a denial.";
+        return "The latest first. NAME is a limit or a set, and may be left out. CLIENT is an\n"
+            . "identifier, or what stands in it behind NAME and a colon, or the beginning of\n"
+            . "either up to a space or a colon: 192.0.2.1 also is \"192.0.2.1 anna\".\n"
+            . "A line is of one client and cause, until ten minutes pass without a denial.";
     }
 
     public function run(Arguments $arguments): int
     {
         $count = $arguments->integer('count', 20, 1, 10_000);
         if (count($arguments->operands) > 2) {
-            throw new UsageError('denials takes a NAME, a NAME and a CLIENT, or none');
+            throw new UsageError('denials takes a NAME, a CLIENT, a NAME and a CLIENT, or none');
         }
         Pool::enter($arguments);
-        [$name, $client] = $arguments->operands + [null, null];
-        $client = $client === null ? null : Client::read($client, 'CLIENT', true);
-        $names = $name === null ? [null] : NamedLimit::counted(status(), $name, $arguments);
-        $denials = array_merge(...array_map(static fn (?string $name): array => denials($name, $client), $names));
-        usort($denials, static fn (array $a, array $b): int => $b['last_at'] <=> $a['last_at']);
-        $denials = array_slice($denials, 0, $count);
+        [$names, $client] = self::sought($arguments);
+        $denials = self::of($names, $client);
         if ($denials === []) {
             Prefixes::warn($arguments);
         }
         if ($arguments->has('json')) {
-            echo Text::json($denials);
+            echo Text::json(array_slice($denials, 0, $count));
             return Application::SUCCESS;
         }
-        if ($denials === []) {
-            echo "No such call was denied, as far as the log reaches.\n";
-        }
-        foreach ($denials as $denial) {
+        foreach (array_slice($denials, 0, $count) as $denial) {
             echo self::line($denial), "\n";
         }
+        echo $denials === [] ? self::nothing($names, $client) : '';
         return Application::SUCCESS;
+    }
+
+    /**
+     * A word alone is a client if no limit has that name.
+     *
+     * @return array{list<string>|null, string|null} the limits' names and the client, null: all
+     */
+    private static function sought(Arguments $arguments): array
+    {
+        [$word, $client] = $arguments->operands + [null, null];
+        if ($word === null) {
+            return [null, null];
+        }
+        $status = status();
+        if ($client === null && !NamedLimit::isKnown($status, $word)) {
+            $client = Client::read($word, 'CLIENT', true);
+            if (($suggestion = Suggestion::nearest($word, NamedLimit::names($status))) !== null && denials(null, $client) === []) {
+                throw new CommandError('no limit and no denied client is ' . Text::printable($word) . "; did you mean $suggestion?");
+            }
+            return [null, $client];
+        }
+        return [NamedLimit::counted($status, $word, $arguments), $client === null ? null : Client::read($client, 'CLIENT', true)];
+    }
+
+    /**
+     * @param list<string>|null $names
+     *
+     * @return list<array<string, mixed>> the latest first
+     */
+    private static function of(?array $names, ?string $client): array
+    {
+        $denials = array_merge(...array_map(static fn (?string $name): array => denials($name, $client), $names ?? [null]));
+        usort($denials, static fn (array $a, array $b): int => $b['last_at'] <=> $a['last_at']);
+        return $denials;
+    }
+
+    /**
+     * Says what was searched.
+     *
+     * @param list<string>|null $names
+     */
+    private static function nothing(?array $names, ?string $client): string
+    {
+        $all = denials();
+        $limits = $names === null ? '' : ' by ' . implode(' or ', array_map([Text::class, 'printable'], $names));
+        $of = $client === null ? '' : ' of ' . Text::identifier($client);
+        $log = $all === [] ? 'the log is empty' : 'the log has ' . (count($all) === 1 ? 'one entry' : number_format(count($all)) . ' entries')
+            . ' since ' . gmdate('Y-m-d H:i:s', (int) min(array_column($all, 'first_at'))) . ' UTC';
+        $elsewhere = $client === null || $names === null ? [] : array_unique(array_column(denials(null, $client), 'name'));
+        return "No call$of was denied$limits: under the prefix \"" . Text::printable((string) ini_get('token_bucket.prefix')) . "\" $log.\n"
+            . ($elsewhere === [] ? '' : 'Other limits have denied the client: ' . implode(', ', array_map([Text::class, 'printable'], $elsewhere)) . ".\n");
     }
 
     /** @param array<string, mixed> $denial */

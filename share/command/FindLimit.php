@@ -3,9 +3,13 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command;
 
+use TokenBucket\Command\FindLimit\ClientAddress;
 use TokenBucket\Command\FindLimit\ClientKey;
 use TokenBucket\Command\FindLimit\Findings;
+use TokenBucket\Command\FindLimit\FormatFinder;
+use TokenBucket\Command\FindLimit\HowRead;
 use TokenBucket\Command\FindLimit\HtmlReport;
+use TokenBucket\Command\FindLimit\LogFormat;
 use TokenBucket\Command\FindLimit\LogInput;
 use TokenBucket\Command\FindLimit\NewFile;
 use TokenBucket\Command\FindLimit\Passes;
@@ -34,6 +38,8 @@ final class FindLimit implements Command
     {
         return [
             new Option('match', "'POST /login'", 'Count only these; * and $ as in robots.txt; repeatable', true),
+            new Option('format', 'FORMAT', 'Of nginx or Apache, combined, common or json (found)'),
+            new Option('proxies', 'LIST', 'Your proxies; private addresses are proxies, too'),
             new Option('by', 'WHAT', 'address, network (default), user, or field:NAME of JSON'),
             new Option('ipv6-bits', 'N', 'Length of an IPv6 network (64)'),
             new Option('ipv4-bits', 'N', 'Length of an IPv4 network (32)'),
@@ -46,18 +52,20 @@ final class FindLimit implements Command
 
     public static function notes(): string
     {
-        return "LOG is a file, also .gz, or - for standard input: nginx or Apache combined or\n"
-            . "common format, or JSON lines. A suggestion is, for each rate, the smallest\n"
-            . "capacity (how many at once) that denies something to few enough clients.";
+        return "LOG is a file, also .gz, or - for standard input. Its format is found by its\n"
+            . "first lines, and printed. A suggestion is, for each rate, the smallest capacity\n"
+            . "(how many at once) that denies something to few enough clients.";
     }
 
     public function run(Arguments $arguments): int
     {
         $pattern = new RequestPattern($arguments->values('match'));
-        $key = ClientKey::from($arguments->value('by') ?? 'network', $arguments->integer('ipv6-bits', 64, 0, 128), $arguments->integer('ipv4-bits', 32, 0, 32));
+        $addresses = new ClientAddress($arguments->has('proxies') ? self::listOf((string) $arguments->value('proxies')) : []);
+        $key = ClientKey::from($arguments->value('by') ?? 'network', $addresses, $arguments->integer('ipv6-bits', 64, 1, 128), $arguments->integer('ipv4-bits', 32, 1, 32));
         $rates = $this->rates($arguments);
         $capacities = $this->capacities($arguments);
         $deny_share = $this->denyShare($arguments);
+        $finder = new FormatFinder($arguments->value('format'), $key);
         $this->checkFiles($arguments->operands, $arguments->value('html'));
         // pcntl may be loaded and its functions disabled.
         foreach (['pcntl_fork' => 'pcntl', 'pcntl_exec' => 'pcntl', 'inflate_init' => 'zlib'] as $function => $extension) {
@@ -73,7 +81,18 @@ final class FindLimit implements Command
         $progress = new ProgressBar();
         try {
             $passes = new Passes(self::PROCESSES, $progress);
-            $reading = $passes->read($logs, $pattern, $key);
+            $formats = $read_as = $warnings = [];
+            foreach ($logs as $number => $log) {
+                $lines = $log->firstLines();
+                if ($lines !== []) {
+                    $formats[$number] = $finder->find($log, $lines);
+                    $read_as[] = HowRead::firstLine($formats[$number], $lines, $key);
+                    $warning = HowRead::forgottenProxy($formats[$number], $lines, $addresses);
+                    $warnings[] = $warning === null ? null : "$log->name: $warning";
+                }
+            }
+            $reading = $passes->read($logs, $formats, $pattern, $key);
+            $this->checkDoubts($reading, $logs, $formats, $key, $finder);
             $this->checkReading($reading, $logs, $pattern, $key);
             $survey = $passes->survey($rates, $reading, $passes->volumes());
             $findings = new Findings($survey, $rates, $capacities, $arguments->has('capacities'), $deny_share);
@@ -84,7 +103,8 @@ final class FindLimit implements Command
         /** @var Report $report */
         $report = [
             'logs' => array_map(static fn (LogInput $log): string => $log->name, $logs),
-            'warnings' => array_values(array_filter(array_map(static fn (LogInput $log): ?string => $log->warning, $logs))),
+            'read_as' => array_values(array_filter($read_as)),
+            'warnings' => array_values(array_filter([...$warnings, ...array_map(static fn (LogInput $log): ?string => $log->warning, $logs)])),
             'match' => $pattern->patterns,
             'by' => $key->by,
         ] + $findings->report($denied, $reading, $this->sectionName($pattern));
@@ -166,15 +186,25 @@ final class FindLimit implements Command
         if ($reading->lines === 0) {
             throw new CommandError("$names: no line in it" . $warnings);
         }
-        if ($reading->broken > 0 && $reading->broken + 1 >= min($reading->lines, 1000)) {
-            throw new CommandError("$names: no line is in the combined or common format, or JSON with a time, an address and a request. The first:\n    "
-                . $reading->brokenLines[0] . $warnings);
-        }
-        if ($reading->withoutClient > 0) {
+        if ($reading->withoutClient > 0 && !$key->isAddress()) {
             throw new CommandError("$names: $reading->withoutClient lines match, but none of them names a client by " . Text::printable($key->by) . $warnings);
         }
         $patterns = implode(' or ', array_map([Text::class, 'printable'], $pattern->patterns));
         throw new CommandError("$names: none of $reading->lines lines matches $patterns ($reading->broken broken lines)" . $warnings);
+    }
+
+    /**
+     * @param list<LogInput>        $logs
+     * @param array<int, LogFormat> $formats by the number of the log
+     */
+    private function checkDoubts(Reading $reading, array $logs, array $formats, ClientKey $key, FormatFinder $finder): void
+    {
+        foreach ($reading->doubts as $number => $doubts) {
+            $message = $doubts->message($formats[$number]->places(), $key->isAddress());
+            if ($message !== null) {
+                throw new CommandError("{$logs[$number]->name}: $message\n" . $finder->advice());
+            }
+        }
     }
 
     /** A name for limits.ini: the last word of the first path. */

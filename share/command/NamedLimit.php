@@ -59,6 +59,24 @@ final class NamedLimit extends Target
     }
 
     /**
+     * The names of the limits that were counted, and of the limits and sets of the file.
+     *
+     * @param array{limits: array<string, mixed>, named_limits: array<string, mixed>, ...} $status
+     *
+     * @return list<string>
+     */
+    public static function names(array $status): array
+    {
+        return array_map('strval', array_keys($status['limits'] + $status['named_limits']));
+    }
+
+    /** @param array{limits: array<string, mixed>, named_limits: array<string, mixed>, ...} $status */
+    public static function isKnown(array $status, string $name): bool
+    {
+        return in_array($name, self::names($status), true);
+    }
+
+    /**
      * Under which names the calls on a limit, or on those of a set, are counted. A limit in code may have the name of a set.
      *
      * @param array{limits: array<string, mixed>, named_limits: array<string, array{all?: list<string>, first?: list<string>, ...}>, ...} $status

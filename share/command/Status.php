@@ -31,7 +31,7 @@ final class Status implements Command
             $maps = ['limits' => Text::map($status['limits'], 'most_denied'), 'named_limits' => Text::map($status['named_limits'], 'limited')];
             echo Text::json(array_replace($status, $maps));
         } else {
-            echo self::memoryErrors($status), self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
+            echo self::sentences($status['shared_memory_errors']), self::sentences($status['likely_mistakes']), self::limits($status), self::tables($status), self::servers($status), $error === null ? '' : "\n" . Text::printable($error, 1000) . "\n";
         }
         if ($status['limits'] === []) {
             Prefixes::warn($arguments);
@@ -39,10 +39,10 @@ final class Status implements Command
         return $is_well ? Application::SUCCESS : Application::FAILURE;
     }
 
-    /** @param array{shared_memory_errors: list<string>, ...} $status */
-    private static function memoryErrors(array $status): string
+    /** @param list<string> $sentences */
+    private static function sentences(array $sentences): string
     {
-        $lines = array_map(static fn (string $error): string => Text::printable($error, 1000) . "\n", $status['shared_memory_errors']);
+        $lines = array_map(static fn (string $sentence): string => Text::printable($sentence, 1000) . "\n", $sentences);
         return $lines === [] ? '' : implode($lines) . "\n";
     }
 
@@ -78,13 +78,15 @@ final class Status implements Command
         return $text;
     }
 
-    /** @param array{servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null}>, ...} $status */
+    /** @param array{servers: list<array{name: string, up: bool, since: float, outages: int, last_failure: string|null, round_trip: float|null, clock_behind: float|null}>, ...} $status */
     private static function servers(array $status): string
     {
         $text = $status['servers'] === [] ? '' : "\nservers\n";
         foreach ($status['servers'] as $server) {
             $reason = $server['up'] ? '' : ': ' . Text::printable((string) $server['last_failure'], 1000);
-            $text .= sprintf("%-5s for %s, outages: %d; %s%s\n", $server['up'] ? 'up' : 'DOWN', Text::duration(max(0.0, microtime(true) - $server['since'])), $server['outages'], Text::printable($server['name']), $reason);
+            $trip = $server['round_trip'] === null ? '' : sprintf(', round trip: %.1f ms', 1_000 * $server['round_trip']);
+            $clock = $server['clock_behind'] === null ? '' : sprintf('; this host\'s clock is %.1f s behind another\'s', $server['clock_behind']);
+            $text .= sprintf("%-5s for %s, outages: %d%s; %s%s%s\n", $server['up'] ? 'up' : 'DOWN', Text::duration(max(0.0, microtime(true) - $server['since'])), $server['outages'], $trip, Text::printable($server['name']), $reason, $clock);
         }
         return $text;
     }

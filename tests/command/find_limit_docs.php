@@ -20,8 +20,8 @@ foreach (array_diff($options[1], ['--help']) as $option) {
     check("the page explains $option", str_contains($page, $option));
 }
 load_command_classes();
-foreach ((new ReflectionClass(TokenBucket\Command\FindLimit\JsonLine::class))->getConstants() as $kind => $names) {
+foreach (TokenBucket\Command\FindLimit\FieldFinder::NAMES as $part => $names) {
     foreach ($names as $name) {
-        check("the page names the JSON field $name ($kind)", str_contains($page, "`$name`"));
+        check("the page names the JSON field $name ($part)", str_contains($page, "`$name`"));
     }
 }

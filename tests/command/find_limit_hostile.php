@@ -20,23 +20,24 @@ $agents = [
 $lines = '';
 foreach ($agents as $number => $agent) {
     for ($try = 0; $try < 30; $try++) {
-        $address = $number % 2 === 0 ? "192.0.2.$number" : '<b>evil' . $number . '</b>';
-        $lines .= combined($address, TIME + $try, 'POST /login', $agent);
-        $lines .= json_encode(['ts' => TIME + $try, 'ip' => "<script>ip$number</script>\x1b[2J\n\r\t\0", 'request' => 'POST /login', 'user_agent' => $agent], JSON_INVALID_UTF8_SUBSTITUTE) . "\n";
+        $lines .= combined("192.0.2.$number", TIME + $try, 'POST /login', $agent, '<b>evil' . $number . '</b>');
+        $lines .= json_encode(['ts' => TIME + $try, 'ip' => "192.0.2.$number", 'user' => "<script>user$number</script>\x1b[2J\n\r\t\0", 'request' => 'POST /login', 'user_agent' => $agent], JSON_INVALID_UTF8_SUBSTITUTE) . "\n";
     }
 }
 $lines .= "<script>broken()</script>\x1b[2J\n" . str_repeat("x\r", 3000) . "\n\xff\xfe\n";
+// One that is no address.
+$lines .= combined('<script>client</script>', TIME);
 // The log's own name, too.
 $log = write_file("<script>name()<\x1b[2J.log", $lines);
 $report = "$folder/report.html";
 
-foreach ([[], ['--match', 'POST /*<script>match()</script>'], ['--by', 'address'], ['--by', 'field:ip']] as $words) {
+foreach ([[], ['--match', 'POST /*<script>match()</script>'], ['--by', 'user'], ['--by', 'field:user']] as $words) {
     $words = ['find-limit', $log, '--html', $report, '--rates', '1/min,1/h', ...($words[0] ?? '') === '--match' ? [...$words, '--match', '/login'] : $words];
     $result = command($words);
     $name = implode(' ', array_slice($words, 6));
     check("$name: succeeds", $result['code'] === 0, $result['err']);
     check("$name: no control characters reach the terminal", preg_match('~[^\P{Cc}\n]|\p{Cf}~u', $result['out'] . $result['err']) === 0, $result['out']);
-    check("$name: the clients are named", str_contains($result['out'], '<script>ip') && ($words[6] ?? '') !== '--by' || str_contains($result['out'], '<script>'), $result['out']);
+    check("$name: the clients are named", str_contains($result['out'], ($words[6] ?? '') === '--by' ? '<script>user' : '192.0.2.'), $result['out']);
 
     $html = file_get_contents($report);
     check("$name: the report is valid UTF-8", is_utf8($html));
@@ -51,6 +52,12 @@ foreach ([[], ['--match', 'POST /*<script>match()</script>'], ['--by', 'address'
 
     $json = command([...$words, '--json'])['out'];
     check("$name: JSON is valid", is_array(json_decode($json, true)) && !str_contains($json, "\x1b"), $json);
+}
+
+// A log that is refused shows a line of it.
+foreach ([combined("<script>client</script>\x1b[2J", TIME), "\x1b[2J\u{202e}\n", "{\"ts\":\"\x1b[2J\u{202e}\",\"ip\":\"\\u001b[2J\"}\n"] as $line) {
+    $result = command(['find-limit', write_file('refused.log', $line)]);
+    check('no control characters reach the terminal in a refusal', $result['code'] === 1 && preg_match('~[^\P{Cc}\n]|\p{Cf}~u', $result['err']) === 0, $result['err']);
 }
 
 // The report is complete, or not there: a file of that name is replaced as a whole, and a link is replaced, not followed.

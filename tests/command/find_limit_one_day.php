@@ -30,7 +30,7 @@ $manners = [
 ];
 foreach (array_values($manners) as $manner => $second) {
     for ($scraper = 0; $scraper < 10; $scraper++) {
-        $client("203.0.113.$manner$scraper", array_map($second, range(1, REQUESTS_OF_A_SCRAPER)), "Mozilla/5.0 (Pretender $scraper)");
+        $client('203.0.113.' . (10 * $manner + $scraper), array_map($second, range(1, REQUESTS_OF_A_SCRAPER)), "Mozilla/5.0 (Pretender $scraper)");
     }
 }
 

@@ -8,6 +8,8 @@ declare(strict_types=1);
 
 require __DIR__ . '/harness.inc';
 load_command_classes();
+// As the command does, whose buckets have any numbers.
+ini_set('token_bucket.warn_of_mistakes', '0');
 
 use TokenBucket\Command\FindLimit\DeepestLevel;
 use TokenBucket\Command\FindLimit\Rate;

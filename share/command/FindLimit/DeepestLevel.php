@@ -4,7 +4,6 @@ declare(strict_types=1);
 namespace TokenBucket\Command\FindLimit;
 
 use TokenBucket;
-use TokenBucket\Command\CommandError;
 use TokenBucket\TestClock;
 
 /**
@@ -28,18 +27,12 @@ final class DeepestLevel
      * @param non-empty-array<int, int> $times how many requests at each time, in milliseconds, in order
      *
      * @return int one more than the largest capacity if even that would deny something
-     *
-     * @throws CommandError if the requests are too far apart for the clock
      */
     public function of(array $times): int
     {
         $this->bucket->reset();
         $fewest = $this->capacity;
         $first = array_key_first($times);
-        if (array_key_last($times) - $first > Replay::LONGEST) {
-            throw new CommandError('a client has requests of ' . LogTime::toText($first) . ' and of ' . LogTime::toText(array_key_last($times))
-                . ', too far apart for the clock of a replay; are the times of the log right?');
-        }
         foreach ($times as $time => $count) {
             TestClock::freeze(Replay::CLOCK_START + ($time - $first) / 1000);
             $decision = $this->bucket->attempt($count);

@@ -15,9 +15,10 @@ namespace TokenBucket\Command\FindLimit;
  * @phpstan-type Client array{client: string, requests: int, group: string, looks_like: string, sureness: string, reasons: list<string>,
  *     user_agent: string, smallest_capacity: array<string, int>}
  * @phpstan-type Curve array{rate: string, points: list<array{int, float, float}>}
- * @phpstan-type Report array{logs: list<string>, warnings: list<string>, match: list<string>, by: string, lines: int, broken_lines: int,
- *     broken_samples: list<string>, lines_without_client: int, requests: int, from: string, to: string, clients: int,
- *     clients_by_behaviour: array<string, int>, deny_share_percent: float, most_clients_denied: int, most_people_denied: int,
+ * @phpstan-type Report array{logs: list<string>, read_as: list<array{client: string, time: string, request: string}>,
+ *     warnings: list<string>, match: list<string>, by: string, lines: int, broken_lines: int, broken_samples: list<string>,
+ *     lines_without_client: int, requests: int, from: string, to: string, clients: int, clients_by_behaviour: array<string, int>,
+ *     deny_share_percent: float, most_clients_denied: int, most_people_denied: int,
  *     limits: list<Limit>, suggestions: list<Suggestion>, suggestions_for_people: list<Suggestion>, strictest: Suggestion|null,
  *     strictest_for_people: Suggestion|null, first_clients: list<Client>, curves: list<Curve>}
  */

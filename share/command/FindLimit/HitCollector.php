@@ -5,7 +5,11 @@ namespace TokenBucket\Command\FindLimit;
 
 use TokenBucket\Command\Text;
 
-/** First pass: reads lines and files the requests that count into partitions, by client. */
+/**
+ * First pass: reads lines and files the requests that count into partitions, by client.
+ *
+ * @phpstan-import-type Tally from Doubts
+ */
 final class HitCollector
 {
     /** So many lines are read in full, even if they cannot match: enough to notice a log of another format. */
@@ -19,26 +23,37 @@ final class HitCollector
     private array $brokenLines = [];
     private ?int $first = null;
     private ?int $last = null;
-    private TextLine $textLine;
-    private JsonLine $jsonLine;
+    /** @var array<int, Doubts> of each log */
+    private array $doubts = [];
 
-    public function __construct(private RequestPattern $pattern, private ClientKey $key, private Partitions $partitions, private UserAgents $agents)
-    {
-        $this->textLine = new TextLine();
-        $this->jsonLine = new JsonLine();
+    /** @param array<int, LogFormat> $formats by the number of the log */
+    public function __construct(
+        private array $formats,
+        private RequestPattern $pattern,
+        private ClientKey $key,
+        private Partitions $partitions,
+        private UserAgents $agents,
+    ) {
     }
 
-    /** @param string $block whole lines */
-    public function add(string $block): void
+    /**
+     * @param int    $log   its number
+     * @param string $block whole lines
+     */
+    public function add(int $log, string $block): void
     {
+        $this->doubts[$log] ??= Doubts::none();
         foreach (explode("\n", $block) as $line) {
             if ($line !== '') {
-                $this->addLine($line);
+                $this->addLine($line, $this->formats[$log], $this->doubts[$log]);
             }
         }
     }
 
-    /** @return array{lines: int, hits: int, broken: int, broken_lines: list<string>, without_client: int, first: ?int, last: ?int} */
+    /**
+     * @return array{lines: int, hits: int, broken: int, broken_lines: list<string>, without_client: int, first: ?int, last: ?int,
+     *     doubts: array<int, array{Tally, Tally, array<string, true>}>}
+     */
     public function finish(): array
     {
         $this->partitions->flush();
@@ -50,18 +65,24 @@ final class HitCollector
             'without_client' => $this->withoutClient,
             'first' => $this->first,
             'last' => $this->last,
+            'doubts' => array_map(static fn (Doubts $doubts): array => $doubts->export(), $this->doubts),
         ];
     }
 
-    private function addLine(string $line): void
+    private function addLine(string $line, LogFormat $format, Doubts $doubts): void
     {
         $this->lines++;
-        $is_json = $line[0] === '{';
-        if ($this->lines > self::SAMPLE && !$this->pattern->mayMatch($line, $is_json)) {
+        if ($line[0] === '#') {
+            if (str_starts_with($line, '#Fields:')) {
+                $doubts->noteHeader($line);
+            }
             return;
         }
-        $entry = $is_json ? $this->jsonLine->parse($line) : $this->textLine->parse($line);
-        if ($entry === null) {
+        if ($this->lines > self::SAMPLE && !$this->pattern->mayMatch($line, $format->quotesRequest($line))) {
+            return;
+        }
+        $entry = $format->parse($line);
+        if ($entry === null || !$doubts->checkTime($entry->milliseconds, $line)) {
             $this->broken++;
             if (count($this->brokenLines) < Reading::MOST_BROKEN_SHOWN) {
                 $this->brokenLines[] = Text::printable($line, 120);
@@ -72,6 +93,7 @@ final class HitCollector
             return;
         }
         $client = $this->key->of($entry);
+        $doubts->countClient($client, $line);
         if ($client === null) {
             $this->withoutClient++;
             return;

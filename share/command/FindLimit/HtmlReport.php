@@ -56,6 +56,7 @@ final class HtmlReport
         $facts = [
             'Requests' => number_format($report['requests']) . ' of ' . number_format($report['lines']) . ' lines: '
                 . ($report['match'] === [] ? 'all' : implode(' or ', $report['match'])),
+            'Read as' => implode(' | ', array_unique(array_map([Wording::class, 'readAs'], $report['read_as']))),
             'Time' => "$report[from] to $report[to]",
             'Clients' => number_format($report['clients']) . " by $report[by]: " . Wording::groups($report),
             'Broken lines' => number_format($report['broken_lines']) . ($report['broken_lines'] > 0 ? ', such as: ' . implode(' | ', $report['broken_samples']) : ''),

@@ -14,6 +14,10 @@ final class LogInput
     private const COMPRESSED_READ_SIZE = 8_192;
     /** A longer line is cut off, so a file that is no log needs no memory. */
     private const LONGEST_LINE = 1_048_576;
+    /** The lines that show the format, and how many bytes are searched for them. */
+    private const FIRST_LINES = 200;
+    private const FIRST_SIZE = 1_048_576;
+    private const LIKE_REQUEST = '~GET|POST|HEAD|PUT|^#Fields:~';
     /** How files of other programs begin, and the command that reads them. */
     private const OTHER_COMPRESSIONS = ["\xfd7zXZ" => 'xzcat', "\x28\xb5\x2f\xfd" => 'zstdcat', 'BZh' => 'bzcat'];
 
@@ -26,6 +30,10 @@ final class LogInput
     public int $position = 0;
     /** Why the log could not be read to its end. */
     public ?string $warning = null;
+    /** @var \Generator<string> those that were not read yet */
+    private \Generator $blocks;
+    /** @var list<string> the blocks that firstLines() has read */
+    private array $first = [];
 
     /**
      * @param string $path `-` for standard input
@@ -45,10 +53,44 @@ final class LogInput
         $this->handle = $handle;
         $size = $path === '-' ? false : @filesize($path);
         $this->size = $size === false ? null : $size;
+        $this->blocks = $this->readBlocks();
     }
 
-    /** @return \Generator<string> whole lines */
+    /**
+     * The first lines with a request, if any has one: a program's other messages do not hide its requests.
+     *
+     * @return list<string>
+     */
+    public function firstLines(): array
+    {
+        $lines = $requests = [];
+        $size = 0;
+        while ($this->blocks->valid() && count($requests) < self::FIRST_LINES && $size < self::FIRST_SIZE) {
+            $block = (string) $this->blocks->current();
+            $this->blocks->next();
+            if (trim($block) === '') {
+                continue;
+            }
+            $size += strlen($block);
+            $this->first[] = $block;
+            $lines_of_block = array_values(array_filter(explode("\n", $block), static fn (string $line): bool => trim($line) !== ''));
+            array_push($lines, ...$lines_of_block);
+            array_push($requests, ...array_values(preg_grep(self::LIKE_REQUEST, $lines_of_block) ?: []));
+        }
+        return array_slice($requests === [] ? $lines : $requests, 0, self::FIRST_LINES);
+    }
+
+    /** @return \Generator<string> whole lines, the first ones too */
     public function blocks(): \Generator
+    {
+        yield from $this->first;
+        for (; $this->blocks->valid(); $this->blocks->next()) {
+            yield (string) $this->blocks->current();
+        }
+    }
+
+    /** @return \Generator<string> */
+    private function readBlocks(): \Generator
     {
         $rest = '';
         $is_cut = false;

@@ -3,10 +3,14 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** Reads the times of logs: milliseconds since 1970, at most until the year 2096, which is as far as the extension's clock goes. */
+/** Reads the times of logs: milliseconds since 1970. */
 final class LogTime
 {
-    public const LATEST = 4_000_000_000_000;
+    /** No log has older times. */
+    public const YEARS = 20;
+    private const DAY = 86_400_000;
+    /** As far as the extension's clock goes: the year 2096. */
+    private const LATEST = 4_000_000_000_000;
     private const MONTHS = ['jan' => 1, 'feb' => 2, 'mar' => 3, 'apr' => 4, 'may' => 5, 'jun' => 6, 'jul' => 7, 'aug' => 8, 'sep' => 9, 'oct' => 10,
         'nov' => 11, 'dec' => 12];
 
@@ -14,7 +18,8 @@ final class LogTime
     public static function fromValue(mixed $value): ?int
     {
         if (is_string($value) && !is_numeric($value)) {
-            return self::fromText($value);
+            // Apache writes its time in brackets.
+            return self::fromText(trim($value, '[]'));
         }
         return is_int($value) || is_float($value) || is_string($value) ? self::fromNumber((float) $value) : null;
     }
@@ -26,7 +31,7 @@ final class LogTime
         $zone = ' ?(?:Z|UTC|([+-])(\d\d):?(\d\d))?';
         if (preg_match("~^(\d\d)/([A-Za-z]{3})/(\d{4}):$clock$zone$~D", $text, $match)) {
             [$year, $month, $day] = [(int) $match[3], self::MONTHS[strtolower($match[2])] ?? 0, (int) $match[1]];
-        } elseif (preg_match("~^(\d{4})-(\d\d)-(\d\d)[T ]$clock$zone$~D", $text, $match)) {
+        } elseif (preg_match("~^(\d{4})-(\d\d)-(\d\d)[T\s]$clock$zone$~D", $text, $match)) {
             [$year, $month, $day] = [(int) $match[1], (int) $match[2], (int) $match[3]];
         } else {
             return null;
@@ -38,6 +43,14 @@ final class LogTime
         $offset = isset($match[9]) ? ((int) $match[9] * 60 + (int) $match[10]) * ($match[8] === '-' ? -60 : 60) : 0;
         $milliseconds = ((int) gmmktime($hour, $minute, $second, $month, $day, $year) - $offset) * 1000 + (int) substr(str_pad($match[7] ?? '', 3, '0'), 0, 3);
         return self::withinRange($milliseconds);
+    }
+
+    /** Whether a log can have this time. It may be a day in the future: a clock may be wrong, and the zone may be missing. */
+    public static function isPlausible(?int $milliseconds): bool
+    {
+        static $bounds = null;
+        $bounds ??= [time() * 1000 - (int) (self::YEARS * 365.25 * self::DAY), time() * 1000 + self::DAY];
+        return $milliseconds !== null && $milliseconds >= $bounds[0] && $milliseconds <= $bounds[1];
     }
 
     public static function toText(int $milliseconds): string

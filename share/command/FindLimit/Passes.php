@@ -25,25 +25,29 @@ final class Passes
         }
     }
 
-    /** @param list<LogInput> $logs */
-    public function read(array $logs, RequestPattern $pattern, ClientKey $key): Reading
+    /**
+     * @param list<LogInput>        $logs
+     * @param array<int, LogFormat> $formats by the number of the log; an empty log has none
+     */
+    public function read(array $logs, array $formats, RequestPattern $pattern, ClientKey $key): Reading
     {
         $size = 0;
         foreach ($logs as $log) {
             $size = $size === null || $log->size === null ? null : $size + $log->size;
         }
-        $workers = new Workers($this->processes, function (int $process, Channel $blocks) use ($pattern, $key): array {
+        $workers = new Workers($this->processes, function (int $process, Channel $blocks) use ($formats, $pattern, $key): array {
             $agents = new UserAgents($process);
-            $collector = new HitCollector($pattern, $key, $this->partitions[$process], $agents);
+            $collector = new HitCollector($formats, $pattern, $key, $this->partitions[$process], $agents);
             while (($block = $blocks->receive()) !== null) {
-                $collector->add($block);
+                [$number, $lines] = explode(' ', $block, 2);
+                $collector->add((int) $number, $lines);
             }
             return $collector->finish() + ['agents' => $agents->all()];
         });
         $position = 0;
-        foreach ($logs as $log) {
+        foreach (array_intersect_key($logs, $formats) as $number => $log) {
             foreach ($log->blocks() as $block) {
-                $workers->send($block);
+                $workers->send("$number $block");
                 $this->progress->show('Reading', $position + $log->position, $size);
             }
             $position += $log->position;

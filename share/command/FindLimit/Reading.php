@@ -3,7 +3,11 @@ declare(strict_types=1);
 
 namespace TokenBucket\Command\FindLimit;
 
-/** What the first pass found. */
+/**
+ * What the first pass found.
+ *
+ * @phpstan-import-type Tally from Doubts
+ */
 final class Reading
 {
     public const MOST_BROKEN_SHOWN = 3;
@@ -14,6 +18,7 @@ final class Reading
      * @param int          $withoutClient lines that match and do not name what --by asks for
      * @param int          $first         time of the first request, in milliseconds
      * @param array<string, array{kind: string, text: string}> $agents user agents by code
+     * @param array<int, Doubts> $doubts of each log, by its number
      */
     private function __construct(
         public readonly int $lines,
@@ -24,12 +29,13 @@ final class Reading
         public readonly int $first,
         public readonly int $last,
         private array $agents,
+        public readonly array $doubts,
     ) {
     }
 
     /**
      * @param list<array{lines: int, hits: int, broken: int, broken_lines: list<string>, without_client: int, first: ?int, last: ?int,
-     *     agents: array<string, array{kind: string, text: string}>}> $results of the processes
+     *     doubts: array<int, array{Tally, Tally, array<string, true>}>, agents: array<string, array{kind: string, text: string}>}> $results of the processes
      */
     public static function fromResults(array $results): self
     {
@@ -44,6 +50,7 @@ final class Reading
             $first === [] ? 0 : min($first),
             $last === [] ? 0 : max($last),
             array_merge(...array_column($results, 'agents')),
+            Doubts::merged(array_column($results, 'doubts')),
         );
     }
 

@@ -11,8 +11,6 @@ final class Replay
 {
     /** Any time that leaves room before it. A client's first request is at this time, which keeps the fractions exact. */
     public const CLOCK_START = 1_000_000;
-    /** From the first to the last request of a client, in milliseconds. */
-    public const LONGEST = LogTime::LATEST - self::CLOCK_START * 1000;
 
     private TokenBucket $bucket;
 

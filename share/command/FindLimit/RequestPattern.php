@@ -15,10 +15,10 @@ final class RequestPattern
 {
     /** For a whole request line, "POST /login?x HTTP/1.1". */
     private string $request;
-    /** Finds every line of a text log that may match, and others. */
-    private string $quickText;
-    /** Finds every JSON line that may match, and others. */
-    private string $quickJson;
+    /** Finds every line that may match and has its request in quotes, and others. */
+    private string $quickQuoted;
+    /** Finds every other line that may match, such as a JSON one, and others. */
+    private string $quickOther;
 
     /**
      * @param list<string> $patterns a request counts if one of them matches; none: every request counts
@@ -27,20 +27,21 @@ final class RequestPattern
      */
     public function __construct(public readonly array $patterns)
     {
-        $requests = $quickJson = [];
+        $requests = $quickOther = [];
         foreach ($patterns as $pattern) {
             if (!preg_match('~^(?:([A-Za-z]+|\*) +)?(/\S*|\*\S*)$~D', $pattern, $match)) {
                 throw new UsageError('--match must be such as "POST /login", "/search" or "GET /*.php$"; it is "' . Text::printable($pattern) . '"');
             }
             $method = in_array($match[1], ['', '*'], true) ? '\S+' : strtoupper($match[1]);
             $path = rtrim($match[2], '$');
-            $requests[] = "$method " . self::pathExpression(explode('*', $path), $path !== $match[2]);
-            // JSON may write a slash as \/. What else it escapes ends the part that is looked for.
-            $quickJson[] = str_replace('/', '\\\\?/', preg_quote(substr($path, 0, strcspn($path, '*"\\')), '~'));
+            // Some programs write the whole URL.
+            $requests[] = "$method (?:https?://[^/\\s\"]*+)?" . self::pathExpression(explode('*', $path), $path !== $match[2]);
+            // JSON may write a slash as \/, and JSON within JSON as \\/. What else it escapes ends the part that is looked for.
+            $quickOther[] = str_replace('/', '\\\\*/', preg_quote(substr($path, 0, strcspn($path, '*"\\')), '~'));
         }
         $this->request = '~^(?:' . implode('|', $requests) . ')~';
-        $this->quickText = '~"(?:' . implode('|', $requests) . ')~';
-        $this->quickJson = '~' . implode('|', $quickJson) . '|\\\\u~';
+        $this->quickQuoted = '~"(?:' . implode('|', $requests) . ')~';
+        $this->quickOther = '~' . implode('|', $quickOther) . '|\\\\u~';
     }
 
     public function matches(string $request): bool
@@ -49,9 +50,9 @@ final class RequestPattern
     }
 
     /** Whether the line can match, so that most lines need not be read in full. */
-    public function mayMatch(string $line, bool $is_json): bool
+    public function mayMatch(string $line, bool $quotes_request): bool
     {
-        return $this->patterns === [] || preg_match($is_json ? $this->quickJson : $this->quickText, $line) === 1;
+        return $this->patterns === [] || preg_match($quotes_request ? $this->quickQuoted : $this->quickOther, $line) === 1;
     }
 
     /**

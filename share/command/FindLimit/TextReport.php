@@ -28,6 +28,7 @@ final class TextReport
         $match = $report['match'] === [] ? 'every request' : implode(' or ', array_map([Text::class, 'printable'], $report['match']));
         $by = Text::printable($report['by']);
         $text = implode(', ', $report['logs']) . ': ' . number_format($report['lines']) . ' lines, ' . number_format($report['requests']) . " requests ($match)\n"
+            . self::readAs($report)
             . "from $report[from] to $report[to]\n"
             . number_format($report['clients']) . " clients by $by: " . Wording::groups($report) . "\n";
         if ($report['broken_lines'] > 0) {
@@ -37,9 +38,17 @@ final class TextReport
             }
         }
         if ($report['lines_without_client'] > 0) {
-            $text .= number_format($report['lines_without_client']) . " lines without $by, not counted\n";
+            $missing = in_array($report['by'], ['address', 'network'], true) ? 'an address' : $by;
+            $text .= number_format($report['lines_without_client']) . " lines without $missing, not counted\n";
         }
         return $text;
+    }
+
+    /** @param Report $report */
+    private static function readAs(array $report): string
+    {
+        $texts = array_unique(array_map([Wording::class, 'readAs'], $report['read_as']));
+        return implode('', array_map(static fn (string $text): string => wordwrap($text, self::WIDTH) . "\n", $texts));
     }
 
     /** @param Report $report */
